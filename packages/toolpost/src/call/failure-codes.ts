@@ -1,0 +1,12 @@
+/** Why a call failed. `docs/errors.md` explains each; a test keeps the two together. */
+export const FAILURE_CODES = [
+  'unknown_tool',
+  'invalid_arguments',
+  'invalid_schema',
+  'timeout',
+  'cancelled',
+  'unavailable',
+  'tool_error',
+] as const
+
+export type FailureCode = (typeof FAILURE_CODES)[number]

@@ -1,0 +1,42 @@
+import type { FailureCode } from './failure-codes.ts'
+
+interface ResultBase {
+  tool_name: string
+  /** The whole attempt: finding, fitting and validating included. */
+  execution_time_ms: number
+  tool_call_id?: string
+  /** What was changed in the arguments to make them fit, one sentence each. */
+  repairs?: string[]
+}
+
+export interface ToolSuccess extends ResultBase {
+  success: true
+  /** What the tool returned, whole. */
+  result: unknown
+  /** What a model reads, where that is not simply `result` as text (content blocks of MCP tools). */
+  text?: string
+}
+
+export interface ToolFailure extends ResultBase {
+  success: false
+  error: string
+  code: FailureCode
+  diagnosis?: Diagnosis
+}
+
+/** The one answer that every call gets. Plain data: it survives JSON. */
+export type ToolResult = ToolSuccess | ToolFailure
+
+/** What helps whoever has to put a failed call right. */
+export interface Diagnosis {
+  /** The arguments that the tool must have: `a (string), x (one of on, off)`. */
+  required?: string
+  /** How the tool is called: `turn(x: "on" | "off", level?: integer)`. */
+  signature?: string
+  /** Names of tools that resemble an unknown one. */
+  suggestions?: string[]
+  /** Where the failure came from, outermost first. */
+  causes?: string[]
+  /** More from the source of the tool, e.g. the last lines of a server's stderr. */
+  details?: Record<string, unknown>
+}

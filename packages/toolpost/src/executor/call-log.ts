@@ -1,0 +1,36 @@
+import type { FailureCode } from '../call/failure-codes.ts'
+import type { ToolCall } from '../call/tool-call.ts'
+import type { ToolResult } from '../call/tool-result.ts'
+import type { Logger } from '../logging/logger.ts'
+import { safeText, safeValue } from '../logging/safe-value.ts'
+
+const FAILURE_LEVELS: Record<FailureCode, 'info' | 'warn' | 'error'> = {
+  unknown_tool: 'warn',
+  invalid_arguments: 'warn',
+  cancelled: 'info',
+  invalid_schema: 'error',
+  timeout: 'error',
+  unavailable: 'error',
+  tool_error: 'error',
+}
+
+/** Writes the record of a call: `{tool, call_id, args, duration_ms, result}`, or `code` and `error` for `result`. */
+export function logCall(logger: Logger, call: ToolCall, result: ToolResult): void {
+  const level = result.success ? 'info' : FAILURE_LEVELS[result.code]
+  if (!logger.isLevelEnabled(level)) return
+  const record = {
+    tool: safeText(result.tool_name),
+    call_id: call.id,
+    args: safeValue(call.args),
+    duration_ms: result.execution_time_ms,
+    ...(result.repairs && { repairs: result.repairs }),
+  }
+  if (result.success) return logger.info({ ...record, result: safeValue(result.result) }, 'Tool call')
+  const { code, error, diagnosis } = result
+  const why = diagnosis && { diagnosis: safeValue(diagnosis) }
+  logger[level]({ ...record, code, error: safeText(error), ...why }, `Tool call failed: ${code}`)
+}
+
+export function logSlow(logger: Logger, name: string, durationMs: number): void {
+  logger.warn({ tool: safeText(name), duration_ms: durationMs }, `Slow tool: ${safeText(name)} took ${Math.round(durationMs)} ms`)
+}

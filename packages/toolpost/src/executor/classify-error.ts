@@ -1,0 +1,99 @@
+import { isObjectLike } from '../tools/json-schema.ts'
+import type { Tool } from '../tools/tool.ts'
+import { ToolFailureError } from '../tools/tool-failure-error.ts'
+import { Failure, toolError, unavailable } from './failure.ts'
+
+const CONNECTION_CODES = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  'ECONNRESET',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_SOCKET',
+])
+
+const MAX_CAUSES = 6
+
+/** What a thrown value means for the call: `unavailable` for a service out of reach, else `tool_error`. */
+export function classifyError(error: unknown, tool: Tool): Failure {
+  if (error instanceof ToolFailureError) return new Failure(error.code, error.message, error.diagnosis)
+  const chain = causes(error)
+  const gone = chain.find(isConnectionError)
+  if (gone !== undefined) return unavailable(tool.name, messageOf(gone, tool), causesOf(chain, tool))
+  if (isParsingException(error)) return new Failure('invalid_arguments', `Invalid parameters: ${parsingProblem(error)}`)
+  return toolError(withoutAdapterPrefix(messageOf(error, tool), tool), causesOf(chain.slice(1), tool))
+}
+
+/** The error and what caused it, outermost first; the parts of an AggregateError too. */
+function causes(error: unknown): unknown[] {
+  const chain: unknown[] = []
+  const open = [error]
+  while (open.length > 0 && chain.length < MAX_CAUSES) {
+    const next = open.shift()
+    if (next === undefined || chain.includes(next)) continue
+    chain.push(next)
+    if (!isObjectLike(next)) continue
+    const { cause, errors } = next as { cause?: unknown; errors?: unknown }
+    if (cause !== undefined) open.push(cause)
+    if (Array.isArray(errors)) open.push(...errors)
+  }
+  return chain
+}
+
+function isConnectionError(error: unknown): boolean {
+  if (!isObjectLike(error)) return false
+  const { code, status, statusCode, status_code, response } = error as Record<string, unknown>
+  if (typeof code === 'string' && CONNECTION_CODES.has(code)) return true
+  const http = [status, statusCode, status_code, isObjectLike(response) && (response as { status?: unknown }).status]
+  return http.some(value => value === 502 || value === 503 || value === 504)
+}
+
+function messageOf(error: unknown, tool: Tool): string {
+  const text = rawMessage(error)
+  if (text.trim() !== '') return text
+  const name = isObjectLike(error) ? nameOf(error) : undefined
+  return `Tool '${tool.name}' failed without a message${name ? ` (${name})` : ''}`
+}
+
+function rawMessage(error: unknown): string {
+  try {
+    if (typeof error === 'string') return error
+    if (!isObjectLike(error)) return error === undefined ? '' : `Tool threw ${String(error)}`
+    const { message } = error as { message?: unknown }
+    if (typeof message === 'string' && message !== '') return message
+    if (error instanceof Error) return ''
+    return JSON.stringify(error) ?? ''
+  } catch {
+    return ''
+  }
+}
+
+function nameOf(error: object): string | undefined {
+  const { code, name } = error as { code?: unknown; name?: unknown }
+  if (typeof code === 'string') return code
+  return typeof name === 'string' ? name : undefined
+}
+
+function causesOf(chain: readonly unknown[], tool: Tool): { causes: string[] } | undefined {
+  return chain.length > 0 ? { causes: chain.map(error => messageOf(error, tool)) } : undefined
+}
+
+/** LangChain's own check of the arguments, which knows more than a JSON Schema can say. */
+function isParsingException(error: unknown): error is { message: string } {
+  return isObjectLike(error) && error.constructor?.name === 'ToolInputParsingException'
+}
+
+function parsingProblem({ message }: { message: string }): string {
+  const details = message.split('\n').slice(1).map(line => line.replace(/^[\s✖→]+/, '').trim())
+  return details.filter(line => line !== '').join(' ') || message
+}
+
+/** `@langchain/mcp-adapters` puts its own words before the server's. */
+function withoutAdapterPrefix(message: string, tool: Tool): string {
+  if (tool.responseFormat !== 'content_and_artifact') return message
+  const text = message.replace(/^MCP tool '[^']*' on server '[^']*' returned an error: /, '')
+  return text.trim() === '' ? message : text
+}

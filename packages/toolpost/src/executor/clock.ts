@@ -1,0 +1,23 @@
+/** Time as the executor sees it; tests give their own (`fakeClock` in `toolpost/testing`). */
+export interface Clock {
+  /** Milliseconds, only ever growing. */
+  now(): number
+  setTimer(callback: () => void, delayMs: number): Timer
+}
+
+export interface Timer {
+  cancel(): void
+  /** Whether the timer keeps the process alive. */
+  hold(alive: boolean): void
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  setTimer(callback, delayMs) {
+    const timer = setTimeout(callback, delayMs)
+    return {
+      cancel: () => clearTimeout(timer),
+      hold: alive => void (alive ? timer.ref() : timer.unref()),
+    }
+  },
+}

@@ -1,0 +1,120 @@
+import { type Clock, systemClock, type Timer } from './clock.ts'
+
+/** Something that ends at `deadlineAt` unless it is removed before. The links belong to Deadlines. */
+export interface Expiring {
+  deadlineAt: number
+  expire(): void
+  queue: DeadlineQueue | undefined
+  before: Expiring | undefined
+  after: Expiring | undefined
+}
+
+/** Calls with the same time limit, earliest deadline first: each is added at the end and taken out anywhere. */
+export interface DeadlineQueue {
+  first: Expiring | undefined
+  last: Expiring | undefined
+}
+
+/** The longest delay that Node's timers take; a later deadline is looked at again then. */
+const MAX_DELAY_MS = 2 ** 31 - 1
+
+/**
+ * All deadlines on one timer. A timer a call would cost more than the rest of the call, so a call only joins a
+ * list, and the timer is set again when it fires, not when a call ends.
+ */
+export class Deadlines {
+  readonly #queues = new Map<number, DeadlineQueue>()
+  readonly #clock: Clock
+  #timer: Timer | undefined
+  #timerAt = Number.POSITIVE_INFINITY
+  #waiting = 0
+  #holding = false
+  #idleCheck = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  now(): number {
+    return this.#clock.now()
+  }
+
+  add(entry: Expiring, limitMs: number): void {
+    const queue = this.#queueFor(limitMs)
+    entry.queue = queue
+    entry.before = queue.last
+    entry.after = undefined
+    if (queue.last) queue.last.after = entry
+    else queue.first = entry
+    queue.last = entry
+    this.#waiting++
+    if (entry.deadlineAt < this.#timerAt) this.#setTimer(entry.deadlineAt)
+    if (!this.#holding) this.#hold(true)
+  }
+
+  remove(entry: Expiring): void {
+    const { queue, before, after } = entry
+    if (!queue) return
+    if (before) before.after = after
+    else queue.first = after
+    if (after) after.before = before
+    else queue.last = before
+    entry.queue = entry.before = entry.after = undefined
+    if (--this.#waiting === 0 && !this.#idleCheck) this.#releaseSoon()
+  }
+
+  #queueFor(limitMs: number): DeadlineQueue {
+    let queue = this.#queues.get(limitMs)
+    if (!queue) {
+      queue = { first: undefined, last: undefined }
+      this.#queues.set(limitMs, queue)
+    }
+    return queue
+  }
+
+  #setTimer(at: number): void {
+    this.#timer?.cancel()
+    this.#timerAt = at
+    // Rounded up: a timer that fires early would find nothing due and be set again.
+    const delay = Math.min(Math.max(Math.ceil(at - this.#clock.now()), 1), MAX_DELAY_MS)
+    this.#timer = this.#clock.setTimer(() => this.#fire(), delay)
+    this.#timer.hold(this.#holding)
+  }
+
+  #fire(): void {
+    this.#timer = undefined
+    this.#timerAt = Number.POSITIVE_INFINITY
+    const now = this.#clock.now()
+    let earliest = Number.POSITIVE_INFINITY
+    for (const [limitMs, queue] of this.#queues) {
+      for (let due = queue.first; due && due.deadlineAt <= now; due = queue.first) {
+        this.remove(due)
+        due.expire()
+      }
+      if (!queue.first) this.#queues.delete(limitMs)
+      else earliest = Math.min(earliest, queue.first.deadlineAt)
+    }
+    if (earliest < this.#timerAt) this.#setTimer(earliest)
+  }
+
+  /** The timer keeps the process alive only while calls are under way; looked at once a turn, not once a call. */
+  #releaseSoon(): void {
+    this.#idleCheck = true
+    setImmediate(() => {
+      this.#idleCheck = false
+      if (this.#waiting === 0) this.#hold(false)
+    })
+  }
+
+  #hold(alive: boolean): void {
+    this.#holding = alive
+    this.#timer?.hold(alive)
+  }
+}
+
+/** The one that every executor on the system's clock shares. */
+const shared = new Deadlines(systemClock)
+
+export function deadlinesOf(clock: Clock): Deadlines {
+  return clock === systemClock ? shared : new Deadlines(clock)
+}

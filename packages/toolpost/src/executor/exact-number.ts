@@ -1,0 +1,22 @@
+const NUMBER = /^\s*([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?\s*$/
+
+/** The number that a text writes, if a number can hold exactly what is written; else `undefined`. */
+export function exactNumber(text: string): number | undefined {
+  const written = canonical(text)
+  if (written === undefined) return undefined
+  const value = Number(text)
+  if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) return undefined
+  return canonical(String(value)) === written ? value : undefined
+}
+
+/** Sign, digits and exponent without padding, so that `1.50`, `15e-1` and `1.5` are the same. */
+function canonical(text: string): string | undefined {
+  const parts = NUMBER.exec(text)
+  if (!parts) return undefined
+  const [, sign, whole = '', fraction = '', exponent = '0'] = parts
+  const digits = `${whole}${fraction}`.replace(/^0+/, '')
+  const significant = digits.replace(/0+$/, '')
+  if (significant === '') return '0'
+  const power = Number(exponent) - fraction.length + (digits.length - significant.length)
+  return `${sign === '-' ? '-' : ''}${significant}e${power}`
+}

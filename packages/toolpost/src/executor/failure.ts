@@ -1,0 +1,49 @@
+import type { FailureCode } from '../call/failure-codes.ts'
+import type { Diagnosis } from '../call/tool-result.ts'
+import { requiredArguments, signatureOf } from '../tools/signature.ts'
+import type { JsonSchema, Tool } from '../tools/tool.ts'
+
+/** Why a stage stopped a call. A value, handed on; nothing on the way of a call throws. */
+export class Failure {
+  readonly code: FailureCode
+  readonly error: string
+  readonly diagnosis: Diagnosis | undefined
+
+  constructor(code: FailureCode, error: string, diagnosis?: Diagnosis) {
+    this.code = code
+    this.error = error
+    this.diagnosis = diagnosis
+  }
+}
+
+export function unknownTool(name: string, suggestions: string[]): Failure {
+  return new Failure('unknown_tool', `Tool '${name}' not found`, { suggestions })
+}
+
+export function invalidArguments(problems: readonly string[], tool: Tool, schema: JsonSchema): Failure {
+  const required = requiredArguments(schema)
+  return new Failure('invalid_arguments', `Invalid parameters: ${problems.join('; ')}`, {
+    ...(required !== '' && { required }),
+    signature: signatureOf(tool),
+  })
+}
+
+export function invalidSchema(name: string, reason: string): Failure {
+  return new Failure('invalid_schema', `Tool '${name}' has an unusable schema: ${reason}`)
+}
+
+export function timedOut(name: string, afterMs: number): Failure {
+  return new Failure('timeout', `Tool '${name}' timed out after ${afterMs} ms`)
+}
+
+export function cancelled(name: string): Failure {
+  return new Failure('cancelled', `Tool '${name}' was cancelled`)
+}
+
+export function unavailable(name: string, cause: string, diagnosis?: Diagnosis): Failure {
+  return new Failure('unavailable', `The ${name} service is unavailable: ${cause}`, diagnosis)
+}
+
+export function toolError(message: string, diagnosis?: Diagnosis): Failure {
+  return new Failure('tool_error', message, diagnosis)
+}

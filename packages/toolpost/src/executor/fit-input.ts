@@ -1,0 +1,13 @@
+import type { Arguments } from './check-arguments.ts'
+import type { Plan } from './plan.ts'
+
+/**
+ * LangChain's single-input tools know one argument, `input`; models call them by whatever name they like.
+ * Such a call gets its `input`: the only text it has, else all of it.
+ */
+export function fitSingleInput(plan: Plan, args: Arguments): Arguments {
+  if (!plan.singleInput || Object.hasOwn(args, 'input') || Object.keys(args).length === 0) return args
+  if (plan.singleInput === 'any') return { input: args }
+  const texts = Object.values(args).filter(value => typeof value === 'string')
+  return { input: texts.length === 1 ? texts[0] : JSON.stringify(args) }
+}

@@ -1,0 +1,54 @@
+import type { ValidateFunction } from 'ajv'
+import type { Logger } from '../logging/logger.ts'
+import { safeText } from '../logging/safe-value.ts'
+import { isLangChainTool, isObjectLike, jsonSchemaOf, propertiesOf, resolveRef } from '../tools/json-schema.ts'
+import type { JsonSchema, Tool } from '../tools/tool.ts'
+import type { ToolManager } from '../tools/tool-manager.ts'
+import { Failure, invalidSchema } from './failure.ts'
+
+/** What the executor worked out about a tool at its first call. */
+export interface Plan {
+  readonly tool: Tool
+  readonly schema: JsonSchema
+  readonly validate: ValidateFunction
+  readonly isMcp: boolean
+  /** LangChain copies its options, so its tools need a real signal. */
+  readonly isLangChain: boolean
+  /** A LangChain tool with the one argument `input`: as text, as anything, or not such a tool. */
+  readonly singleInput: 'text' | 'any' | undefined
+  /** The tool answers with content blocks, and a model reads their text. */
+  readonly hasContentBlocks: boolean
+}
+
+/** Reads and compiles what a tool says about itself; `invalid_schema` where that cannot be done. */
+export async function planFor(tool: Tool, tools: ToolManager, logger: Logger): Promise<Plan | Failure> {
+  try {
+    const schema = jsonSchemaOf(tool)
+    const { compileSchema } = await import('./validation/compile-schema.ts')
+    const { validate, leftOut } = await compileSchema(schema)
+    for (const pattern of leftOut) {
+      logger.warn({ tool: tool.name, pattern: safeText(pattern) }, 'Pattern left to the tool: it cannot be checked in linear time')
+    }
+    const isMcp = tools.originOf(tool) !== undefined
+    const isLangChain = isLangChainTool(tool)
+    return {
+      tool,
+      schema,
+      validate,
+      isMcp,
+      isLangChain,
+      singleInput: isLangChain ? singleInputOf(schema) : undefined,
+      hasContentBlocks: isMcp || tool.responseFormat === 'content_and_artifact',
+    }
+  } catch (error) {
+    return invalidSchema(tool.name, error instanceof Error ? error.message : String(error))
+  }
+}
+
+function singleInputOf(schema: JsonSchema): Plan['singleInput'] {
+  const properties = propertiesOf(schema)
+  const names = Object.keys(properties)
+  if (names.length !== 1 || names[0] !== 'input') return undefined
+  const input = resolveRef(properties.input, schema)
+  return isObjectLike(input) && (input as JsonSchema).type === 'string' ? 'text' : 'any'
+}

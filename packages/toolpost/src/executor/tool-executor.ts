@@ -1,0 +1,226 @@
+import type { ToolCall } from '../call/tool-call.ts'
+import type { ToolResult } from '../call/tool-result.ts'
+import { type Logger, silentLogger } from '../logging/logger.ts'
+import type { Progress, Tool } from '../tools/tool.ts'
+import type { ToolManager } from '../tools/tool-manager.ts'
+import { logCall, logSlow } from './call-log.ts'
+import { type Arguments, checkArguments } from './check-arguments.ts'
+import { classifyError } from './classify-error.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { contentText } from './content-text.ts'
+import { type Deadlines, deadlinesOf } from './deadlines.ts'
+import { cancelled, Failure, invalidArguments, timedOut, toolError } from './failure.ts'
+import { findTool } from './find-tool.ts'
+import { fitSingleInput } from './fit-input.ts'
+import { Metrics, type ToolFigures } from './metrics.ts'
+import { modelText } from './model-text.ts'
+import { type Plan, planFor } from './plan.ts'
+import type { Ending, Limits } from './running-call.ts'
+import { timeBox } from './time-box.ts'
+import { argumentsFromText, validateArguments } from './validate-arguments.ts'
+
+export const DEFAULT_TIMEOUT_MS = 30_000
+export const DEFAULT_SLOW_MS = 1_000
+export const DEFAULT_MAX_TEXT_BYTES = 100_000
+
+export interface ExecutorOptions {
+  /** How long a tool may take that has no limit of its own. */
+  timeoutMs?: number | undefined
+  /** Calls that take longer are logged as slow. */
+  slowMs?: number | undefined
+  /** Longer texts for a model are cut in the middle. */
+  maxTextBytes?: number | undefined
+  logger?: Logger | undefined
+  clock?: Clock | undefined
+}
+
+export interface RunOptions {
+  signal?: AbortSignal | undefined
+  timeoutMs?: number | undefined
+  /** Put right what is certain in the arguments: for calls that a model or a person typed. */
+  repair?: boolean | undefined
+  onProgress?: ((progress: Progress) => void) | undefined
+}
+
+/** A call on its way through the stages. */
+interface Attempt {
+  readonly call: ToolCall
+  readonly name: string
+  readonly options: RunOptions
+  readonly startedAt: number
+  figures: ToolFigures | undefined
+  repairs: string[] | undefined
+}
+
+interface Prepared {
+  readonly plan: Plan | Failure
+  readonly figures: ToolFigures
+}
+
+const NO_OPTIONS: RunOptions = {}
+const NO_ARGUMENTS: Arguments = Object.freeze({})
+
+/**
+ * The one way of a tool call: find, fit names, repair, validate, time-box, shape.
+ * Every call gets exactly one ToolResult; nothing here throws or rejects because of a call.
+ */
+export class ToolExecutor {
+  readonly metrics = new Metrics()
+  readonly #tools: ToolManager
+  readonly #timeoutMs: number
+  readonly #slowMs: number
+  readonly #maxTextBytes: number
+  readonly #logger: Logger
+  readonly #clock: Clock
+  readonly #deadlines: Deadlines
+  readonly #prepared = new WeakMap<Tool, Prepared>()
+
+  constructor(tools: ToolManager, options: ExecutorOptions = {}) {
+    this.#tools = tools
+    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
+    this.#slowMs = options.slowMs ?? DEFAULT_SLOW_MS
+    this.#maxTextBytes = options.maxTextBytes ?? DEFAULT_MAX_TEXT_BYTES
+    this.#logger = options.logger ?? silentLogger
+    this.#clock = options.clock ?? systemClock
+    this.#deadlines = deadlinesOf(this.#clock)
+  }
+
+  /** The tools that calls are found among. */
+  get tools(): ToolManager {
+    return this.#tools
+  }
+
+  /** Runs a call. Resolves to its result, whatever happens; never rejects. */
+  async run(call: ToolCall, options: RunOptions = NO_OPTIONS): Promise<ToolResult> {
+    const attempt = this.#begin(call, options)
+    try {
+      const tool = findTool(this.#tools, attempt.name)
+      if (tool instanceof Failure) return this.#fail(attempt, tool)
+
+      const { plan, figures } = this.#prepared.get(tool) ?? (await this.#prepare(tool))
+      attempt.figures = figures
+      if (plan instanceof Failure) return this.#fail(attempt, plan)
+
+      const given = typeof call.args === 'string' ? await argumentsOf(call.args, options) : (call.args ?? NO_ARGUMENTS)
+      const args = this.#fit(attempt, plan, given)
+      if (args instanceof Failure) return this.#fail(attempt, args)
+
+      const ending = await timeBox(plan, args, this.#limits(attempt, tool), this.#deadlines)
+      return this.#answer(attempt, plan, ending)
+    } catch (error) {
+      return this.#fail(attempt, toolError(`The call could not be carried out: ${describe(error)}`))
+    }
+  }
+
+  /** Runs a call for a model: resolves to the text it reads, `Error: …` if it failed. No repair; never rejects. */
+  async execute(name: string, args?: unknown, options: Pick<RunOptions, 'signal' | 'timeoutMs'> = {}): Promise<string> {
+    const { signal, timeoutMs } = options
+    return this.text(await this.run({ name, args }, { signal, timeoutMs }))
+  }
+
+  /** What a model reads of a result. */
+  text(result: ToolResult): string {
+    return modelText(result, this.#maxTextBytes)
+  }
+
+  #begin(call: ToolCall, options: RunOptions): Attempt {
+    this.metrics.begin()
+    const startedAt = this.#clock.now()
+    return { call, name: String(call?.name), options, startedAt, figures: undefined, repairs: undefined }
+  }
+
+  async #prepare(tool: Tool): Promise<Prepared> {
+    const plan = await planFor(tool, this.#tools, this.#logger)
+    const prepared = { plan, figures: this.metrics.of(tool.name) }
+    this.#prepared.set(tool, prepared)
+    return prepared
+  }
+
+  /** Names, repairs and validates the arguments: what comes out is what the tool gets. */
+  #fit(attempt: Attempt, plan: Plan, given: unknown): Arguments | Failure {
+    const problem = checkArguments(given)
+    if (problem) return invalidArguments([problem], plan.tool, plan.schema)
+    const named = plan.isMcp ? this.#tools.fitNames(plan.tool, given as Arguments) : (given as Arguments)
+    const validated = validateArguments(plan, fitSingleInput(plan, named), attempt.options.repair === true)
+    if (validated instanceof Failure) return validated
+    if (validated.repairs) this.#noteRepairs(attempt, validated.repairs)
+    return validated.args
+  }
+
+  #noteRepairs(attempt: Attempt, repairs: string[]): void {
+    attempt.repairs = repairs
+    if (attempt.figures) attempt.figures.repairs += repairs.length
+    this.#logger.info({ tool: attempt.name, call_id: attempt.call.id, repairs }, 'Arguments repaired')
+  }
+
+  #limits({ call, name, options, startedAt }: Attempt, tool: Tool): Limits {
+    return {
+      startedAt,
+      timeoutMs: options.timeoutMs ?? tool.timeoutMs ?? this.#timeoutMs,
+      maxTimeoutMs: tool.maxTimeoutMs,
+      signal: options.signal,
+      callId: call.id,
+      onProgress: options.onProgress,
+      onLate: () => this.#logger.warn({ tool: name, call_id: call.id }, 'Late answer dropped: the call had ended'),
+    }
+  }
+
+  #answer(attempt: Attempt, plan: Plan, ending: Ending): ToolResult {
+    switch (ending.kind) {
+      case 'value':
+        return this.#succeed(attempt, plan, ending.value)
+      case 'error':
+        return this.#fail(attempt, classifyError(ending.error, plan.tool))
+      case 'timeout':
+        return this.#fail(attempt, timedOut(attempt.name, ending.afterMs))
+      case 'cancelled':
+        return this.#fail(attempt, cancelled(attempt.name))
+    }
+  }
+
+  #succeed(attempt: Attempt, plan: Plan, value: unknown): ToolResult {
+    const text = plan.hasContentBlocks ? contentText(value) : undefined
+    return this.#finish(attempt, {
+      success: true,
+      result: value,
+      tool_name: attempt.name,
+      execution_time_ms: this.#elapsedMs(attempt),
+      ...(text !== undefined && { text }),
+    })
+  }
+
+  #fail(attempt: Attempt, { error, code, diagnosis }: Failure): ToolResult {
+    return this.#finish(attempt, {
+      success: false,
+      error,
+      code,
+      tool_name: attempt.name,
+      execution_time_ms: this.#elapsedMs(attempt),
+      ...(diagnosis && { diagnosis }),
+    })
+  }
+
+  #elapsedMs({ startedAt }: Attempt): number {
+    return Math.round((this.#clock.now() - startedAt) * 1_000) / 1_000
+  }
+
+  /** Last stage: the result is completed, counted and logged. */
+  #finish({ call, name, figures, repairs }: Attempt, result: ToolResult): ToolResult {
+    if (call?.id !== undefined) result.tool_call_id = call.id
+    if (repairs) result.repairs = repairs
+    const { execution_time_ms } = result
+    this.metrics.end(figures, execution_time_ms, result.success ? undefined : result.code)
+    if (execution_time_ms > this.#slowMs) logSlow(this.#logger, name, execution_time_ms)
+    if (this.#logger !== silentLogger) logCall(this.#logger, call, result)
+    return result
+  }
+}
+
+/** Arguments that came as text: read where repairs are asked for, else refused as what they are. */
+async function argumentsOf(text: string, { repair }: RunOptions): Promise<unknown> {
+  return repair ? ((await argumentsFromText(text)) ?? text) : text
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

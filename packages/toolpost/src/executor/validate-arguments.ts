@@ -1,0 +1,52 @@
+import type { ErrorObject } from 'ajv'
+import { type Arguments, checkArguments } from './check-arguments.ts'
+import { extraArguments, withoutExtras } from './extra-arguments.ts'
+import { type Failure, invalidArguments } from './failure.ts'
+import { parseJsonText, parseNearlyJson } from './json-text.ts'
+import type { Plan } from './plan.ts'
+import { repairArguments } from './repair-arguments.ts'
+import { explainErrors } from './validation/explain-errors.ts'
+
+/** Text in text in text: each round of repairs may uncover another. */
+const MAX_ROUNDS = 5
+
+export interface Validated {
+  args: Arguments
+  repairs?: string[]
+}
+
+/**
+ * Stages 3 and 4: arguments that fit the schema, or `invalid_arguments`. What a closed schema does not know is
+ * left out; `repair` puts right what is certain. The arguments given are never changed: repairs are made on a copy.
+ */
+export function validateArguments(plan: Plan, given: Arguments, repair: boolean): Validated | Failure {
+  let args = given
+  let repairs: string[] | undefined
+  for (let round = 0; ; round++) {
+    const errors = errorsIn(plan, args)
+    if (!errors) return repairs ? { args, repairs } : { args }
+    const extras = extraArguments(errors)
+    if (extras.length > 0 && round < MAX_ROUNDS) {
+      args = withoutExtras(args, extras)
+      continue
+    }
+    const findErrors = (trial: Arguments) => errorsIn(plan, trial) ?? []
+    const repaired = repair && round < MAX_ROUNDS ? repairArguments(args, errors, findErrors) : undefined
+    if (!repaired || checkArguments(repaired.args)) {
+      return invalidArguments(explainErrors(errors), plan.tool, plan.schema)
+    }
+    args = repaired.args
+    repairs = [...(repairs ?? []), ...repaired.repairs]
+  }
+}
+
+function errorsIn(plan: Plan, args: Arguments): readonly ErrorObject[] | undefined {
+  return plan.validate(args) ? undefined : (plan.validate.errors ?? [])
+}
+
+/** The arguments as an object where they came as text, as some models send them. */
+export async function argumentsFromText(text: string): Promise<Arguments | undefined> {
+  let value: unknown = text.trim() === '' ? {} : (parseJsonText(text) ?? (await parseNearlyJson(text)))
+  if (typeof value === 'string') value = parseJsonText(value)
+  return checkArguments(value) === undefined ? (value as Arguments) : undefined
+}

@@ -1,0 +1,61 @@
+import { Ajv, type Options, type ValidateFunction } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import ajvFormats from 'ajv-formats'
+import type { JsonSchema } from '../../tools/tool.ts'
+
+export interface CompiledSchema {
+  validate: ValidateFunction
+  /** Patterns that are left to the tool. */
+  leftOut: string[]
+}
+
+const OPTIONS: Options = {
+  allErrors: true,
+  verbose: true,
+  strict: false,
+  // `required: ['toString']` is not met by what every object inherits.
+  ownProperties: true,
+  // No meta-schema: compiling it is most of Ajv's start-up time, and broken schemas throw without it.
+  meta: false,
+  validateSchema: false,
+  // Two tools may carry the same `$id`.
+  addUsedSchema: false,
+  logger: false,
+}
+
+const compiled = new Map<string, CompiledSchema>()
+
+/** Compiles a schema, once for all equal ones. Rejects where it cannot be compiled. */
+export async function compileSchema(schema: JsonSchema): Promise<CompiledSchema> {
+  const text = JSON.stringify(schema)
+  const before = compiled.get(text)
+  if (before) return before
+  const leftOut: string[] = []
+  const options: Options = { ...OPTIONS }
+  if (text.includes('"pattern')) {
+    const { linearPatterns } = await import('./patterns.ts')
+    options.code = { regExp: linearPatterns(pattern => leftOut.push(pattern)) as never }
+  }
+  const result = { validate: compilerFor(schema, options).compile(schema), leftOut }
+  compiled.set(text, result)
+  return result
+}
+
+function compilerFor(schema: JsonSchema, options: Options): Ajv | Ajv2020 {
+  const Compiler = isOldDraft(schema) ? Ajv : Ajv2020
+  const compiler = sharedCompilers.get(Compiler)
+  if (compiler && !options.code) return compiler
+  const fresh = new Compiler(options)
+  // The package is CommonJS: its function is the default export or that export's own default.
+  const addFormats = ((ajvFormats as { default?: unknown }).default ?? ajvFormats) as (ajv: unknown) => void
+  addFormats(fresh)
+  if (!options.code) sharedCompilers.set(Compiler, fresh)
+  return fresh
+}
+
+const sharedCompilers = new Map<unknown, Ajv | Ajv2020>()
+
+/** `definitions`, array `items` and `dependencies` mean something else before 2019-09. */
+function isOldDraft({ $schema }: JsonSchema): boolean {
+  return typeof $schema === 'string' && /draft-0[3-7]\b/.test($schema)
+}

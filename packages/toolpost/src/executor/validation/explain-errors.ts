@@ -1,0 +1,125 @@
+import type { ErrorObject } from 'ajv'
+
+const MAX_PROBLEMS = 10
+
+/** What is wrong with the arguments, one short phrase a problem: `missing 'a'`, `'n' must be integer, got string`. */
+export function explainErrors(errors: readonly ErrorObject[]): string[] {
+  const problems = [...new Set(withoutBranches(errors).map(explain))]
+  if (problems.length <= MAX_PROBLEMS) return problems
+  return [...problems.slice(0, MAX_PROBLEMS), `and ${problems.length - MAX_PROBLEMS} more`]
+}
+
+function explain(error: ErrorObject): string {
+  const place = placeOf(error.instancePath)
+  const subject = place === '' ? 'arguments' : `'${place}'`
+  switch (error.keyword) {
+    case 'required':
+      return `missing '${join(place, error.params.missingProperty)}'`
+    case 'dependentRequired':
+    case 'dependencies':
+      return `missing '${join(place, error.params.missingProperty)}' (needed with '${error.params.property}')`
+    case 'type':
+      return `${subject} must be ${wanted(error.params.type)}, got ${kindOf(error.data)}`
+    case 'enum':
+      return `${subject} must be one of: ${error.params.allowedValues.map(plain).join(', ')}`
+    case 'const':
+      return `${subject} must be ${plain(error.params.allowedValue)}`
+    case 'additionalProperties':
+      return `unknown '${join(place, error.params.additionalProperty)}'`
+    case 'unevaluatedProperties':
+      return `unknown '${join(place, error.params.unevaluatedProperty)}'`
+    case 'propertyNames':
+      return `${subject} has the invalid name '${error.params.propertyName}'`
+    default:
+      return `${subject} ${error.message ?? `fails '${error.keyword}'`}`
+  }
+}
+
+function wanted(type: string | string[]): string {
+  return Array.isArray(type) ? type.join(' or ') : type.replaceAll(',', ' or ')
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
+  return typeof value
+}
+
+/** `/items/0/name` → `items[0].name` */
+function placeOf(pointer: string): string {
+  return pointerParts(pointer).reduce(join, '')
+}
+
+export function pointerParts(pointer: string): string[] {
+  if (pointer === '') return []
+  return pointer
+    .slice(1)
+    .split('/')
+    .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+function join(place: string, name: string): string {
+  if (place === '') return name
+  return /^\d+$/.test(name) ? `${place}[${name}]` : `${place}.${name}`
+}
+
+/**
+ * Where alternatives (`anyOf`, `oneOf`) fail, Ajv reports every branch. One statement is left of each:
+ * the problems of the branch that was meant, or the list of types that would do.
+ */
+function withoutBranches(errors: readonly ErrorObject[]): ErrorObject[] {
+  let left = errors.filter(error => error.keyword !== 'if')
+  const alternatives = left
+    .filter(error => error.keyword === 'anyOf' || error.keyword === 'oneOf')
+    .sort((a, b) => b.schemaPath.length - a.schemaPath.length)
+  for (const alternative of alternatives) {
+    const inside = left.filter(error => isBranchOf(alternative, error))
+    if (inside.length === 0) continue
+    left = left.filter(error => error !== alternative && !inside.includes(error))
+    left.push(...summary(alternative, inside))
+  }
+  return left
+}
+
+function isBranchOf(alternative: ErrorObject, error: ErrorObject): boolean {
+  if (error === alternative || !error.instancePath.startsWith(alternative.instancePath)) return false
+  return error.schemaPath.startsWith(`${alternative.schemaPath}/`) || followsRef(alternative, error)
+}
+
+/** Inside a `$ref` the schema path starts anew, so a branch is known by what it looks at: the same value. */
+function followsRef(alternative: ErrorObject, error: ErrorObject): boolean {
+  const branches = Array.isArray(alternative.schema) ? alternative.schema : []
+  if (!branches.some(branch => typeof branch?.$ref === 'string')) return false
+  return branches.some(branch => typeof branch?.$ref === 'string' && error.schemaPath.startsWith(`${branch.$ref}/`))
+}
+
+function summary(alternative: ErrorObject, inside: ErrorObject[]): ErrorObject[] {
+  const branches = groupByBranch(inside)
+  const meant = branches.filter(branch => !branch.some(error => rulesOut(alternative, error)))
+  const best = meant.sort((a, b) => a.length - b.length)[0]
+  if (best) return best
+  const types = [...new Set(inside.filter(error => error.keyword === 'type').map(error => wanted(error.params.type)))]
+  const ownType = inside.filter(error => error.keyword === 'type' && error.instancePath === alternative.instancePath)
+  if (ownType.length === inside.length) return [{ ...alternative, keyword: 'type', params: { type: types } }]
+  return [{ ...alternative, message: 'fits none of the allowed forms' }]
+}
+
+/** A branch of another type or with another fixed value is not the one that was meant. */
+function rulesOut(alternative: ErrorObject, error: ErrorObject): boolean {
+  if (error.keyword === 'const') return true
+  return error.keyword === 'type' && error.instancePath === alternative.instancePath
+}
+
+function groupByBranch(errors: readonly ErrorObject[]): ErrorObject[][] {
+  const groups = new Map<string, ErrorObject[]>()
+  for (const error of errors) {
+    const branch = /^.*?\/(?:anyOf|oneOf)\/\d+|^#\/(?:\$defs|definitions)\/[^/]+/.exec(error.schemaPath)?.[0] ?? ''
+    groups.set(branch, [...(groups.get(branch) ?? []), error])
+  }
+  return [...groups.values()]
+}

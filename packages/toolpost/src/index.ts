@@ -1,0 +1,20 @@
+export { FAILURE_CODES, type FailureCode } from './call/failure-codes.ts'
+export type { ToolCall } from './call/tool-call.ts'
+export type { Diagnosis, ToolFailure, ToolResult, ToolSuccess } from './call/tool-result.ts'
+export type { Clock, Timer } from './executor/clock.ts'
+export type { Figures, Metrics, ToolFigures } from './executor/metrics.ts'
+export { type ExecutorOptions, type RunOptions, ToolExecutor } from './executor/tool-executor.ts'
+export type { Logger } from './logging/logger.ts'
+export { ToolDefinitionError } from './tools/check-tool.ts'
+export { type DeclareOptions, declareTools, type Handler, type ToolDeclaration } from './tools/declared-tools.ts'
+export {
+  defineTool,
+  type InvokeOptions,
+  type JsonSchema,
+  type Progress,
+  type StandardSchema,
+  type Tool,
+  type ToolDefinition,
+} from './tools/tool.ts'
+export { ToolFailureError } from './tools/tool-failure-error.ts'
+export { type McpToolsOptions, ToolManager } from './tools/tool-manager.ts'

@@ -1,0 +1,34 @@
+import { echo } from './echo.ts'
+import { mathEval } from './math-eval.ts'
+
+/** The handlers that a declaration with `implementation.type` `builtin` can always name. */
+export const defaultBuiltins = { math_eval: mathEval, echo }
+
+export const mathEvalDeclaration = {
+  name: 'math_eval',
+  description:
+    'Calculates: arithmetic, percentages (12% of 85), functions (sqrt, sin, log, mean), units (5 inch to cm), ' +
+    'matrices, complex and big numbers, in the syntax of mathjs.',
+  parameters: {
+    type: 'object',
+    properties: {
+      expression: { type: 'string', description: 'What to calculate, such as "2 * (3 + 4)" or "sqrt(2)"' },
+    },
+    required: ['expression'],
+  },
+  implementation: { type: 'builtin', handler: 'math_eval' },
+  timeout_ms: 5000,
+  read_only: true,
+  idempotent: true,
+  sentences: ['what is {expression}', '(calculate|compute) {expression}', 'how much is {expression}'],
+} as const
+
+export const echoDeclaration = {
+  name: 'echo',
+  description: 'Returns its arguments as they came.',
+  parameters: { type: 'object', properties: {} },
+  implementation: { type: 'builtin', handler: 'echo' },
+  read_only: true,
+  idempotent: true,
+  sentences: ['echo {text}'],
+} as const

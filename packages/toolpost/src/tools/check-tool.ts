@@ -1,0 +1,39 @@
+import { depthOf, isObjectLike, jsonSchemaOf, MAX_SCHEMA_DEPTH } from './json-schema.ts'
+import type { Tool } from './tool.ts'
+
+/** A tool, or a declaration of one, that cannot be used: a mistake of the program or its configuration. */
+export class ToolDefinitionError extends Error {
+  override name = 'ToolDefinitionError'
+}
+
+/** Throws a ToolDefinitionError unless `tool` can be registered. MCP tools may lack a description. */
+export function checkTool(tool: unknown, { needsDescription = true } = {}): asserts tool is Tool {
+  if (!isObjectLike(tool)) throw new ToolDefinitionError(`A tool must be an object, got ${typeof tool}`)
+  const { name, description, invoke, schema } = tool as Partial<Tool>
+  if (typeof name !== 'string' || name.trim() === '') throw new ToolDefinitionError('A tool needs a name')
+  const refuse = (reason: string) => {
+    throw new ToolDefinitionError(`Tool '${name}' cannot be used: ${reason}`)
+  }
+  if (typeof invoke !== 'function') refuse('it has no invoke(args, options)')
+  if (needsDescription && (typeof description !== 'string' || description.trim() === '')) {
+    refuse('it has no description for the model')
+  }
+  if (!isObjectLike(schema)) refuse('it has no schema; give { type: "object" } if it takes anything')
+  checkSchema(tool as Tool, refuse)
+}
+
+function checkSchema(tool: Tool, refuse: (reason: string) => void): void {
+  let schema: unknown
+  try {
+    schema = jsonSchemaOf(tool)
+  } catch (error) {
+    refuse(`its schema cannot be read: ${(error as Error).message}`)
+  }
+  const { type } = schema as { type?: unknown }
+  if (type !== undefined && type !== 'object' && !(Array.isArray(type) && type.includes('object'))) {
+    refuse(`its schema must be of type object, got ${JSON.stringify(type)}`)
+  }
+  if (depthOf(schema, MAX_SCHEMA_DEPTH) > MAX_SCHEMA_DEPTH) {
+    refuse(`its schema is nested more than ${MAX_SCHEMA_DEPTH} levels deep`)
+  }
+}

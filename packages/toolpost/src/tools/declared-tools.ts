@@ -1,0 +1,104 @@
+import { defaultBuiltins } from './builtins/index.ts'
+import { ToolDefinitionError } from './check-tool.ts'
+import { isolate } from './isolation/isolated-function.ts'
+import { isObjectLike } from './json-schema.ts'
+import type { InvokeOptions, JsonSchema, Tool } from './tool.ts'
+
+/** A tool declared in JSON. */
+export interface ToolDeclaration {
+  name: string
+  description: string
+  parameters?: JsonSchema
+  implementation: { type: string; handler?: string; mock_response?: unknown }
+  timeout_ms?: number
+  read_only?: boolean
+  idempotent?: boolean
+  sentences?: readonly string[]
+}
+
+/** A function behind a declared tool. Written as a method so that it may ask for narrower arguments. */
+export type Handler = { handle(args: object, options: InvokeOptions): unknown }['handle']
+
+/** A builtin that runs in a process of its own, because it could spin or exhaust the memory. */
+export interface IsolatedHandler {
+  module: string | URL
+  export: string
+  isolated: true
+}
+
+export interface DeclareOptions {
+  /** Handlers that declarations of type `builtin` name; `math_eval` and `echo` are always among them. */
+  builtins?: Readonly<Record<string, Handler | IsolatedHandler>>
+  /** Handlers of the host program that declarations of type `internal` name. */
+  internals?: Readonly<Record<string, Handler>>
+}
+
+/**
+ * Makes tools of JSON declarations. A declaration that cannot be understood throws, since it is a mistake of
+ * the configuration; a handler that is not there is found out, and answered, when the tool is called.
+ */
+export function declareTools(
+  declarations: readonly ToolDeclaration[],
+  { builtins = {}, internals = {} }: DeclareOptions = {},
+): Tool[] {
+  const handlers: Handlers = {
+    builtin: prepareBuiltins({ ...defaultBuiltins, ...builtins }),
+    internal: internals,
+  }
+  return declarations.map(declaration => declareTool(declaration, handlers))
+}
+
+interface Handlers {
+  builtin: Readonly<Record<string, Handler>>
+  internal: Readonly<Record<string, Handler>>
+}
+
+function declareTool(declaration: ToolDeclaration, handlers: Handlers): Tool {
+  const { name, description, parameters, implementation, timeout_ms, read_only, idempotent, sentences } = declaration
+  return {
+    name,
+    description,
+    schema: parameters ?? { type: 'object', properties: {} },
+    invoke: implementationOf(name, implementation, handlers),
+    ...(timeout_ms !== undefined && { timeoutMs: timeout_ms }),
+    ...(read_only !== undefined && { readOnly: read_only }),
+    ...(idempotent !== undefined && { idempotent }),
+    ...(sentences !== undefined && { sentences }),
+  }
+}
+
+function implementationOf(name: string, implementation: ToolDeclaration['implementation'], handlers: Handlers): Handler {
+  if (!isObjectLike(implementation)) throw new ToolDefinitionError(`Tool '${name}' has no implementation`)
+  const { type, handler, mock_response } = implementation
+  switch (type) {
+    case 'mock':
+      return () => structuredClone(mock_response)
+    case 'builtin':
+      return byName('Builtin', handler, handlers.builtin)
+    case 'internal':
+      return byName('Internal', handler, handlers.internal)
+    default:
+      throw new ToolDefinitionError(
+        `Tool '${name}' has the unknown implementation type '${type}'; known are mock, builtin, internal`,
+      )
+  }
+}
+
+function byName(kind: string, name: string | undefined, handlers: Readonly<Record<string, Handler>>): Handler {
+  return (args, options) => {
+    const handler = name !== undefined && Object.hasOwn(handlers, name) ? handlers[name] : undefined
+    if (!handler) throw new Error(`${kind} handler '${name}' not found`)
+    return handler(args, options)
+  }
+}
+
+function prepareBuiltins(builtins: Readonly<Record<string, Handler | IsolatedHandler>>): Record<string, Handler> {
+  const prepared = Object.entries(builtins).map(([name, builtin]): [string, Handler] => {
+    if (typeof builtin === 'function') return [name, builtin]
+    if (builtin.isolated === true && builtin.module && builtin.export) return [name, isolate({ name, ...builtin })]
+    throw new ToolDefinitionError(
+      `Builtin '${name}' cannot be isolated: a plain function cannot leave this process. Give { module, export, isolated: true }`,
+    )
+  })
+  return Object.fromEntries(prepared)
+}

@@ -1,0 +1,168 @@
+import { abortError } from './child-death.ts'
+import { type ChildEvents, type ChildSpec, IsolatedChild } from './isolated-child.ts'
+
+export interface PoolOptions {
+  /** How many calls are at work at the same time, each in its own child; one more child may stand by. */
+  maxChildren: number
+  /** A child that was idle for so long ends, unless it is the only idle one. */
+  idleMs: number
+}
+
+/** A call that waits for a child or is at work in one. */
+export interface PooledCall {
+  readonly args: unknown
+  resolve(value: unknown): void
+  reject(error: Error): void
+}
+
+/** A call that is under way for so long may be one that has to be killed: its successor is made ready. */
+const standbyAfterMs = 20
+
+/**
+ * Gives calls to children in order, starts children as they are needed and ends those that are not.
+ * While a call is under way one more child stands by, so that the call after a killed one need not wait.
+ */
+export class ChildPool {
+  readonly #spec: ChildSpec
+  readonly #options: PoolOptions
+  readonly #waiting = new Set<PooledCall>()
+  readonly #working = new Map<IsolatedChild, PooledCall>()
+  readonly #children = new Set<IsolatedChild>()
+  readonly #ending = new Set<IsolatedChild>()
+  readonly #events: ChildEvents = {
+    ready: child => this.#becameIdle(child),
+    returned: (child, value) => {
+      this.#take(child)?.resolve(value)
+      this.#becameIdle(child)
+    },
+    threw: (child, error) => {
+      this.#take(child)?.reject(error)
+      this.#becameIdle(child)
+    },
+    // All of them, because the next child would fail alike: no loop of starts.
+    unusable: (child, error) => {
+      this.#forget(child)
+      this.#rejectWaiting(error)
+    },
+    died: (child, error) => {
+      const call = this.#forget(child)
+      call?.reject(error)
+      // One that dies with nothing to do is not replaced: it would die again.
+      if (call) this.#standBy()
+    },
+  }
+
+  constructor(spec: ChildSpec, options: PoolOptions) {
+    this.#spec = spec
+    this.#options = options
+  }
+
+  get children(): readonly IsolatedChild[] {
+    return [...this.#children]
+  }
+
+  submit(call: PooledCall): void {
+    this.#waiting.add(call)
+    this.#dispatch()
+  }
+
+  /** Rejects the call; where it is at work, its child is killed. Nothing happens to a call that was answered. */
+  abort(call: PooledCall): void {
+    this.#waiting.delete(call)
+    call.reject(abortError(this.#spec.name))
+    const child = this.children.find(candidate => this.#working.get(candidate) === call)
+    if (child) this.#kill(child)
+    if (child) this.#standBy()
+    else this.#dispatch()
+  }
+
+  /** Ends all children and rejects all calls; resolves when the processes are gone. */
+  async close(): Promise<void> {
+    const calls = [...this.#working.values()]
+    for (const child of this.#children) this.#kill(child)
+    const error = abortError(this.#spec.name)
+    for (const call of calls) call.reject(error)
+    this.#rejectWaiting(error)
+    await Promise.all([...this.#ending].map(child => child.gone))
+  }
+
+  /** Brings calls, children and the parent's life in line. Runs after every change. */
+  #dispatch(): void {
+    this.#assignWaiting()
+    const wanted = Math.min(this.#waiting.size, this.#options.maxChildren - this.#working.size)
+    for (let started = this.#in('loading').length; started < wanted; started++) this.#start()
+    const held = this.#waiting.size + this.#working.size > 0
+    for (const child of this.#children) child.hold(held)
+  }
+
+  #assignWaiting(): void {
+    for (const call of this.#waiting) {
+      const [child] = this.#in('idle')
+      if (!child || this.#working.size >= this.#options.maxChildren) return
+      this.#waiting.delete(call)
+      this.#assign(child, call)
+    }
+  }
+
+  #assign(child: IsolatedChild, call: PooledCall): void {
+    try {
+      child.call(call.args)
+    } catch (cause) {
+      call.reject(new Error(`The arguments of ${this.#spec.name} cannot be handed over: ${cause}`, { cause }))
+      return
+    }
+    this.#working.set(child, call)
+    child.whenStill(standbyAfterMs, () => this.#standBy())
+  }
+
+  /** Sees to it that one child is ready or will be soon. */
+  #standBy(): void {
+    if (this.#in('idle', 'loading').length === 0) this.#start()
+    this.#dispatch()
+  }
+
+  #start(): void {
+    try {
+      this.#children.add(new IsolatedChild(this.#spec, this.#events))
+    } catch (error) {
+      this.#rejectWaiting(error as Error)
+    }
+  }
+
+  #becameIdle(child: IsolatedChild): void {
+    child.whenStill(this.#options.idleMs, () => this.#retire(child))
+    this.#dispatch()
+  }
+
+  #retire(child: IsolatedChild): void {
+    if (this.#in('idle').length > 1) this.#kill(child)
+  }
+
+  #kill(child: IsolatedChild): void {
+    child.kill()
+    this.#forget(child)
+  }
+
+  /** Drops a child that ended, and gives back the call that it had. */
+  #forget(child: IsolatedChild): PooledCall | undefined {
+    this.#children.delete(child)
+    this.#ending.add(child)
+    child.gone.then(() => this.#ending.delete(child))
+    return this.#take(child)
+  }
+
+  #take(child: IsolatedChild): PooledCall | undefined {
+    const call = this.#working.get(child)
+    this.#working.delete(child)
+    return call
+  }
+
+  #rejectWaiting(error: Error): void {
+    for (const call of this.#waiting) call.reject(error)
+    this.#waiting.clear()
+  }
+
+  #in(...states: IsolatedChild['state'][]): IsolatedChild[] {
+    return this.children.filter(child => states.includes(child.state))
+  }
+}

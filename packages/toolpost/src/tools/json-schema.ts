@@ -1,0 +1,102 @@
+import type { JsonSchema, StandardSchema, Tool } from './tool.ts'
+
+/** Deeper schemas than this are refused: nobody writes them, and they break what walks them. */
+export const MAX_SCHEMA_DEPTH = 100
+
+/** Takes anything. Stands in for a schema that cannot be read but whose tool checks its arguments itself. */
+export const OPEN_SCHEMA: JsonSchema = Object.freeze({ type: 'object' })
+
+const known = new WeakMap<object, JsonSchema>()
+
+/** The JSON Schema of a tool's arguments. Throws, in words, where there is none. */
+export function jsonSchemaOf(tool: Tool): JsonSchema {
+  const { schema } = tool
+  if (!isStandardSchema(schema)) return schema as JsonSchema
+  const before = known.get(schema)
+  if (before) return before
+  const converted = convert(schema, tool)
+  known.set(schema, converted)
+  return converted
+}
+
+function convert(schema: StandardSchema, tool: Tool): JsonSchema {
+  const standard = schema['~standard']
+  if (standard.jsonSchema) return standard.jsonSchema.input({ target: 'draft-2020-12' })
+  const singleInput = zod3SingleInput(schema)
+  if (singleInput) return singleInput
+  if (isLangChainTool(tool)) return OPEN_SCHEMA
+  throw new Error(`its ${standard.vendor} schema gives no JSON Schema (zod does from 4.2 on)`)
+}
+
+/** LangChain's own tools check their arguments themselves, whatever their schema is written in. */
+export function isLangChainTool(tool: Tool): boolean {
+  return Array.isArray((tool as { lc_namespace?: unknown }).lc_namespace)
+}
+
+export function isStandardSchema(schema: unknown): schema is StandardSchema {
+  return isObjectLike(schema) && isObjectLike((schema as Partial<StandardSchema>)['~standard'])
+}
+
+/** LangChain's DynamicTool has a zod 3 schema, `{ input?: string }` with a transform around it. */
+function zod3SingleInput(schema: StandardSchema): JsonSchema | undefined {
+  const inner = (schema as { _def?: { schema?: { shape?: Record<string, unknown> } } })._def?.schema
+  const keys = Object.keys(inner?.shape ?? {})
+  if (keys.length !== 1 || keys[0] !== 'input') return undefined
+  return { type: 'object', properties: { input: { type: 'string' } } }
+}
+
+/** Levels of nesting, counted only up to one more than `limit`; a cycle counts as endless. */
+export function depthOf(value: unknown, limit: number): number {
+  let depth = 0
+  let level: unknown[] = [value]
+  while (level.length > 0 && depth <= limit) {
+    const next: unknown[] = []
+    for (const entry of level) {
+      if (isObjectLike(entry)) for (const inner of Object.values(entry)) if (isObjectLike(inner)) next.push(inner)
+    }
+    level = next
+    depth++
+  }
+  return depth
+}
+
+/** The properties that a schema declares at its top; `{}` where it declares none. */
+export function propertiesOf(schema: JsonSchema): Record<string, unknown> {
+  const { properties } = schema
+  return isObjectLike(properties) ? (properties as Record<string, unknown>) : {}
+}
+
+/** The names that a schema requires at its top. */
+export function requiredOf(schema: JsonSchema): string[] {
+  const { required } = schema
+  return Array.isArray(required) ? required.filter(name => typeof name === 'string') : []
+}
+
+/** Follows a `$ref` inside the same document; anything else comes back as it is. */
+export function resolveRef(schema: unknown, root: JsonSchema): unknown {
+  let current = schema
+  for (let hops = 0; hops < 20; hops++) {
+    const ref = isObjectLike(current) ? (current as { $ref?: unknown }).$ref : undefined
+    if (typeof ref !== 'string') return current
+    const target = pointedAt(root, ref)
+    if (target === undefined) return current
+    current = target
+  }
+  return current
+}
+
+function pointedAt(root: JsonSchema, ref: string): unknown {
+  if (ref === '#') return root
+  if (!ref.startsWith('#/')) return undefined
+  let target: unknown = root
+  for (const part of ref.slice(2).split('/')) {
+    if (!isObjectLike(target)) return undefined
+    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    target = Object.hasOwn(target, key) ? (target as Record<string, unknown>)[key] : undefined
+  }
+  return target
+}
+
+export function isObjectLike(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}

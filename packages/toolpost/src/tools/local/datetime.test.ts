@@ -1,0 +1,137 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { placesByZone } from './cities.ts'
+import { datetimeTool } from './datetime.ts'
+
+const winterNoon = Date.parse('2025-01-15T12:00:07Z')
+const summerNoon = Date.parse('2025-07-15T12:00:07Z')
+
+type Args = { timezone?: string }
+type Result = Record<'iso' | 'date' | 'time' | 'weekday' | 'timezone' | 'utc_offset' | 'text', string>
+
+async function ask(args: Args, nowMs = winterNoon): Promise<Result> {
+  const tool = datetimeTool({ clock: { now: () => nowMs } })
+  return tool.invoke(args as never) as Promise<Result>
+}
+
+async function zoneOf(timezone: string): Promise<string> {
+  return (await ask({ timezone })).timezone
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
+
+describe('datetime', () => {
+  it('gives date, time, weekday, zone and offset, and a sentence to say', async () => {
+    expect(await ask({ timezone: 'Tokyo' })).toEqual({
+      iso: '2025-01-15T21:00:07+09:00',
+      date: '2025-01-15',
+      time: '21:00',
+      weekday: 'Wednesday',
+      timezone: 'Asia/Tokyo',
+      utc_offset: '+09:00',
+      text: 'It is 21:00 on Wednesday, 15 January 2025 in Tokyo.',
+    })
+  })
+
+  it('uses the zone of the machine where none is asked for', async () => {
+    vi.stubEnv('TZ', 'America/Halifax')
+    const result = await ask({})
+    expect(result).toMatchObject({ timezone: 'America/Halifax', iso: '2025-01-15T08:00:07-04:00' })
+    expect(result.text).toBe('It is 08:00 on Wednesday, 15 January 2025.')
+    expect(await ask({ timezone: ' ' })).toEqual(result)
+  })
+
+  it.each(['', 'Foo/Bar', 'UTC0', ':/etc/localtime'])('falls back to UTC where TZ is %j', async setting => {
+    vi.stubEnv('TZ', setting)
+    expect(await ask({})).toMatchObject({ timezone: 'UTC', utc_offset: '+00:00', time: '12:00' })
+  })
+
+  it('follows daylight saving on both hemispheres', async () => {
+    expect((await ask({ timezone: 'Europe/Berlin' }, winterNoon)).iso).toBe('2025-01-15T13:00:07+01:00')
+    expect((await ask({ timezone: 'Europe/Berlin' }, summerNoon)).iso).toBe('2025-07-15T14:00:07+02:00')
+    expect((await ask({ timezone: 'Sydney' }, winterNoon)).utc_offset).toBe('+11:00')
+    expect((await ask({ timezone: 'Sydney' }, summerNoon)).utc_offset).toBe('+10:00')
+  })
+
+  it('is right on both sides of the hour that a clock skips', async () => {
+    const change = Date.parse('2025-03-09T10:00:00Z')
+    expect((await ask({ timezone: 'San Francisco' }, change - 1)).iso).toBe('2025-03-09T01:59:59-08:00')
+    expect((await ask({ timezone: 'San Francisco' }, change)).iso).toBe('2025-03-09T03:00:00-07:00')
+  })
+
+  it.each([
+    ['Kathmandu', '2025-01-15T17:45:07+05:45'],
+    ['Mumbai', '2025-01-15T17:30:07+05:30'],
+    ["St. John's", '2025-01-15T08:30:07-03:30'],
+    ['Pacific/Kiritimati', '2025-01-16T02:00:07+14:00'],
+    ['UTC', '2025-01-15T12:00:07+00:00'],
+  ])('knows the offset and the day of %s', async (timezone, iso) => {
+    expect((await ask({ timezone })).iso).toBe(iso)
+  })
+
+  it('writes midnight as 00:00', async () => {
+    expect(await ask({ timezone: 'UTC' }, Date.parse('2025-01-15T00:00:00Z'))).toMatchObject({
+      time: '00:00',
+      date: '2025-01-15',
+    })
+  })
+
+  it.each([
+    ['europe/berlin', 'Europe/Berlin'],
+    ['AMERICA/NEW_YORK', 'America/New_York'],
+    ['America/New York', 'America/New_York'],
+    ['new york', 'America/New_York'],
+    ['New_York', 'America/New_York'],
+    ['buenos aires', 'America/Argentina/Buenos_Aires'],
+    ['Asia/Calcutta', 'Asia/Kolkata'],
+    ['Kolkata', 'Asia/Kolkata'],
+    ['Kiev', 'Europe/Kyiv'],
+    ['Kyiv', 'Europe/Kyiv'],
+    ['San Francisco', 'America/Los_Angeles'],
+    ['Beijing', 'Asia/Shanghai'],
+    ['münchen', 'Europe/Berlin'],
+    ['Munich', 'Europe/Berlin'],
+    ['São Paulo', 'America/Sao_Paulo'],
+    ['Washington, D.C.', 'America/New_York'],
+    ['Saint Petersburg', 'Europe/Moscow'],
+    ['Netherlands', 'Europe/Amsterdam'],
+    ['San Juan', 'America/Puerto_Rico'],
+    ['US/Pacific', 'America/Los_Angeles'],
+    ['gmt', 'UTC'],
+    ['Tokyo, Japan', 'Asia/Tokyo'],
+  ])('takes %j for %s', async (given, zone) => {
+    expect(await zoneOf(given)).toBe(zone)
+  })
+
+  it('says the name that was asked for', async () => {
+    expect((await ask({ timezone: 'san francisco' })).text).toMatch(/ in San Francisco\.$/)
+    expect((await ask({ timezone: 'america/new_york' })).text).toMatch(/ in New York\.$/)
+    expect((await ask({ timezone: 'netherlands' })).text).toMatch(/ in the Netherlands\.$/)
+  })
+
+  it('names near places for one that it does not know', async () => {
+    await expect(ask({ timezone: 'Tokio' })).rejects.toThrow(
+      "Unknown time zone or city 'Tokio'. Did you mean Tokyo? Use an IANA name such as 'Europe/Berlin', or a well-known city.",
+    )
+    await expect(ask({ timezone: 'Europe/Berln' })).rejects.toThrow('Did you mean Europe/Berlin?')
+    await expect(ask({ timezone: 'Paris, Texas' })).rejects.toThrow('Did you mean Paris')
+  })
+
+  it.each(['Xqzzy Wvvk', '+05:30', '__proto__', 'Etc/Unknown', 'Europe'])('refuses %j', async timezone => {
+    await expect(ask({ timezone })).rejects.toThrow(`Unknown time zone or city '${timezone}'.`)
+  })
+
+  it('resolves every place of its table to the zone it stands under', async () => {
+    const stated = Object.entries(placesByZone).flatMap(([zone, names]) =>
+      names.map(name => ({ name, zone })),
+    )
+    const resolved = await Promise.all(stated.map(async ({ name }) => ({ name, zone: await zoneOf(name) })))
+    expect(resolved).toEqual(stated)
+    expect(stated.length).toBeGreaterThan(100)
+  })
+
+  it('reads only', () => {
+    expect(datetimeTool()).toMatchObject({ name: 'datetime', readOnly: true })
+  })
+})

@@ -1,0 +1,112 @@
+import { defineTool, type Tool } from '../tool.ts'
+import { machineZone, type Place, resolvePlace } from './time-zones.ts'
+
+export interface DatetimeOptions {
+  /** Where the time comes from, in ms since 1970; `Date` itself unless given. */
+  clock?: { now(): number }
+}
+
+interface DatetimeResult {
+  iso: string
+  date: string
+  time: string
+  weekday: string
+  timezone: string
+  utc_offset: string
+  text: string
+}
+
+const schema = {
+  type: 'object',
+  properties: {
+    timezone: {
+      type: 'string',
+      description:
+        'IANA name or well-known city, e.g. "Europe/Berlin", "Tokyo", "San Francisco". Leave it out for local time.',
+    },
+  },
+  additionalProperties: false,
+}
+
+/** The tool `datetime`: date, time and weekday, here or in another time zone. */
+export function datetimeTool({ clock = Date }: DatetimeOptions = {}): Tool {
+  return defineTool<{ timezone?: string }>({
+    name: 'datetime',
+    description:
+      'Returns the current date, time (24-hour clock), weekday and UTC offset. Use it whenever the answer depends on today or now, or for the time in another place.',
+    schema,
+    readOnly: true,
+    idempotent: true,
+    sentences: [
+      'what time is it [now] [in {timezone}]',
+      'what is the time [in {timezone}]',
+      'what (day|date) is it [today] [in {timezone}]',
+    ],
+    handler: async ({ timezone }) => describeMoment(clock.now(), await placeFor(timezone)),
+  })
+}
+
+async function placeFor(timezone: string | undefined): Promise<Partial<Place> & { zone: string }> {
+  return timezone?.trim() ? resolvePlace(timezone) : { zone: machineZone() }
+}
+
+function describeMoment(nowMs: number, { zone, name }: { zone: string; name?: string }): DatetimeResult {
+  const parts = partsIn(zone, nowMs)
+  const date = `${parts.year}-${parts.month}-${parts.day}`
+  const time = `${parts.hour}:${parts.minute}`
+  const offset = formatOffset(offsetMinutes(parts, nowMs))
+  const where = name === undefined ? '' : ` in ${name}`
+  return {
+    iso: `${date}T${time}:${parts.second}${offset}`,
+    date,
+    time,
+    weekday: parts.weekday,
+    timezone: zone,
+    utc_offset: offset,
+    text: `It is ${time} on ${parts.weekday}, ${Number(parts.day)} ${parts.monthName} ${parts.year}${where}.`,
+  }
+}
+
+type Parts = ReturnType<typeof partsIn>
+
+function partsIn(zone: string, nowMs: number) {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    weekday: 'long',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  })
+  const found = new Map(format.formatToParts(nowMs).map(({ type, value }) => [type, value]))
+  const part = (type: Intl.DateTimeFormatPartTypes) => found.get(type) ?? ''
+  const monthName = new Intl.DateTimeFormat('en-GB', { timeZone: zone, month: 'long' }).format(nowMs)
+  return {
+    year: part('year'),
+    month: part('month'),
+    day: part('day'),
+    hour: part('hour'),
+    minute: part('minute'),
+    second: part('second'),
+    weekday: part('weekday'),
+    monthName,
+  }
+}
+
+/** The clock on that wall, read as if it were UTC, less UTC itself. */
+function offsetMinutes(parts: Parts, nowMs: number): number {
+  const { year, month, day, hour, minute, second } = parts
+  const wallMs = Date.UTC(+year, +month - 1, +day, +hour, +minute, +second)
+  return Math.round((wallMs - Math.floor(nowMs / 1000) * 1000) / 60_000)
+}
+
+function formatOffset(minutes: number): string {
+  const twoDigits = (value: number) => String(value).padStart(2, '0')
+  const size = Math.abs(minutes)
+  return `${minutes < 0 ? '-' : '+'}${twoDigits(Math.floor(size / 60))}:${twoDigits(size % 60)}`
+}

@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type MiniSearch from 'minisearch'
+import { type DocumentFile, listDocuments } from './document-files.ts'
+import { excerptAround } from './excerpt.ts'
+import { type Section, splitSections } from './sections.ts'
+import { foldWord, meaningfulWords } from './words.ts'
+
+export interface DocumentHit {
+  file: string
+  heading: string
+  text: string
+  score: number
+}
+
+interface IndexedFile extends DocumentFile {
+  readonly sections: readonly Section[]
+}
+
+/** After so many sections other calls get a turn. */
+const SECTIONS_PER_TURN = 50
+
+/**
+ * A full-text index over a folder. It is built by the first search, and every search brings it up to date
+ * with the files that were added, edited (by time and size) or removed: nothing watches in between.
+ */
+export class DocumentIndex {
+  readonly #folder: string
+  readonly #files = new Map<string, IndexedFile>()
+  readonly #sections = new Map<string, Section>()
+  #engine: MiniSearch<Section> | undefined
+  #refreshing: Promise<MiniSearch<Section>> | undefined
+  #following: Promise<MiniSearch<Section>> | undefined
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /** The best sections first; throws where the folder cannot be read. */
+  async search(query: string, limit: number): Promise<DocumentHit[]> {
+    const engine = await this.#refresh()
+    const words = meaningfulWords(query)
+    const hits = engine.search(words).slice(0, limit)
+    return hits.flatMap(({ id, terms, score }) => {
+      const section = this.#sections.get(id)
+      if (!section) return []
+      const { file, heading, text } = section
+      return [{ file, heading, text: excerptAround(text, terms), score: Math.round(score * 100) / 100 }]
+    })
+  }
+
+  get fileCount(): number {
+    return this.#files.size
+  }
+
+  /**
+   * One refresh at a time. Whoever comes during one waits for the next, which all of them share:
+   * the one under way may have passed a file that changed since.
+   */
+  #refresh(): Promise<MiniSearch<Section>> {
+    if (this.#refreshing) {
+      this.#following ??= this.#refreshing.catch(() => {}).then(() => this.#startRefresh())
+      return this.#following
+    }
+    return this.#startRefresh()
+  }
+
+  #startRefresh(): Promise<MiniSearch<Section>> {
+    this.#following = undefined
+    this.#refreshing = this.#update().finally(() => {
+      this.#refreshing = undefined
+    })
+    return this.#refreshing
+  }
+
+  async #update(): Promise<MiniSearch<Section>> {
+    const current = await listDocuments(this.#folder)
+    this.#engine ??= await createEngine()
+    for (const [name, file] of this.#files) {
+      const now = current.get(name)
+      if (now?.mtimeMs !== file.mtimeMs || now.size !== file.size) await this.#remove(name, file)
+    }
+    for (const [name, file] of current) if (!this.#files.has(name)) await this.#add(name, file)
+    return this.#engine
+  }
+
+  async #remove(name: string, { sections }: IndexedFile): Promise<void> {
+    this.#files.delete(name)
+    await inTurns(sections, section => {
+      this.#engine?.remove(section)
+      this.#sections.delete(section.id)
+    })
+  }
+
+  /** A file that cannot be read now is left for the next search. */
+  async #add(name: string, file: DocumentFile): Promise<void> {
+    const content = await readFile(file.path, 'utf8').catch(() => undefined)
+    if (content === undefined) return
+    const sections = splitSections(name, content)
+    this.#files.set(name, { ...file, sections })
+    await inTurns(sections, section => {
+      this.#engine?.add(section)
+      this.#sections.set(section.id, section)
+    })
+  }
+}
+
+async function createEngine(): Promise<MiniSearch<Section>> {
+  const { default: Engine } = await import('minisearch')
+  return new Engine<Section>({
+    fields: ['heading', 'text', 'file'],
+    processTerm: foldWord,
+    searchOptions: {
+      boost: { heading: 3 },
+      prefix: term => term.length > 2,
+      fuzzy: term => (term.length > 3 ? 0.2 : false),
+    },
+  })
+}
+
+async function inTurns(sections: readonly Section[], work: (section: Section) => void): Promise<void> {
+  for (const [index, section] of sections.entries()) {
+    if (index > 0 && index % SECTIONS_PER_TURN === 0) await nextTurn()
+    work(section)
+  }
+}

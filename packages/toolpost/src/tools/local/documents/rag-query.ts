@@ -1,0 +1,69 @@
+import type { InvokeOptions } from '../../tool.ts'
+import { type DocumentHit, DocumentIndex } from './document-index.ts'
+
+export interface RagQueryOptions {
+  /** A folder of Markdown and text files; it is read at the first query. */
+  folder: string
+}
+
+export interface RagQueryArgs {
+  query: string
+  limit?: number
+}
+
+export interface RagQueryResult {
+  query: string
+  results: DocumentHit[]
+  /** What to say: the best passage and where it stands, or that nothing was found. */
+  text: string
+}
+
+const DEFAULT_LIMIT = 5
+
+type RagQuery = (args: RagQueryArgs, options?: Pick<InvokeOptions, 'signal'>) => Promise<RagQueryResult>
+
+/** The internal handler `rag_query`: searches a folder of documents. */
+export function createRagQuery({ folder }: RagQueryOptions): RagQuery {
+  const index = new DocumentIndex(folder)
+  return async ({ query, limit = DEFAULT_LIMIT }, options) => {
+    options?.signal.throwIfAborted()
+    const results = await index.search(query, limit)
+    options?.signal.throwIfAborted()
+    return { query, results, text: describe(query, results, index.fileCount) }
+  }
+}
+
+function describe(query: string, [best]: readonly DocumentHit[], fileCount: number): string {
+  if (best) return `${best.heading} (${best.file}): ${best.text}`
+  if (fileCount === 0) return `Nothing was found for "${query}": the folder has no Markdown or text files.`
+  return `Nothing was found for "${query}" in ${fileCount === 1 ? 'the one document' : `${fileCount} documents`}.`
+}
+
+/** The declaration of `search_documents`, which `rag_query` stands behind. */
+export const searchDocumentsDeclaration = {
+  name: 'search_documents',
+  description:
+    "Searches the household's own notes and documents (Markdown and text files) and returns the best passages with file and heading. Use it for anything about this home: instructions, schedules, devices, contacts. Not for the web.",
+  parameters: {
+    type: 'object',
+    properties: {
+      query: { type: 'string', minLength: 1, description: 'Keywords or a short question' },
+      limit: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 20,
+        description: `The most passages to return (default ${DEFAULT_LIMIT})`,
+      },
+    },
+    required: ['query'],
+    additionalProperties: false,
+  },
+  implementation: { type: 'internal', handler: 'rag_query' },
+  read_only: true,
+  idempotent: true,
+  sentences: [
+    'search [the] [my] (notes|documents) for {query}',
+    'what do [the] [my] (notes|documents) say about {query}',
+    'find {query} in [the] [my] (notes|documents)',
+  ],
+} as const

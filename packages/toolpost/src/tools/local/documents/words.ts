@@ -1,0 +1,16 @@
+/** One form for a word however it is written: `Müll` and `mull` are found by each other. */
+export function foldWord(word: string): string {
+  return word.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+}
+
+const FILLER_WORDS = new Set(
+  `a about an and are at be by can did do does for from has have how i in is it me my of on or our say tell
+  that the there this to was we what when where which who why will with you your`.split(/\s+/),
+)
+
+/** The words of a question that say what it is about; all of them where none does. */
+export function meaningfulWords(query: string): string {
+  const words = query.split(/\s+/)
+  const kept = words.filter(word => !FILLER_WORDS.has(foldWord(word).replace(/[^\p{L}\p{N}]/gu, '')))
+  return (kept.length > 0 ? kept : words).join(' ')
+}

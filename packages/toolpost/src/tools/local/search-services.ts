@@ -1,0 +1,128 @@
+import { plainText } from './plain-text.ts'
+
+export interface SearchHit {
+  title: string
+  url: string
+  text: string
+}
+
+/** What a service found, in its own order and not yet limited. */
+export interface Findings {
+  answer?: string
+  hits: SearchHit[]
+  /** Why there may be less than expected, in words. */
+  note?: string
+}
+
+/** A web search that answers in JSON. */
+export interface SearchService {
+  readonly name: string
+  url(query: string): URL
+  /** Reads an answer of the service; missing and odd fields count as absent. */
+  read(answer: JsonObject): Findings
+  /** What to do about an HTTP status, where something is known. */
+  advice(status: number): string | undefined
+}
+
+export type JsonObject = Record<string, unknown>
+
+/** A SearXNG instance at the given address, with or without `/search` at its end; throws on one that is no URL. */
+export function searxng(address: string): SearchService {
+  const base = httpUrl(address)
+  base.pathname = `${base.pathname.replace(/\/+$/, '').replace(/\/search$/, '')}/search`
+  return {
+    name: 'SearXNG',
+    url: query => withParameters(base, { q: query, format: 'json' }),
+    read: readSearxng,
+    advice: status => {
+      if (status === 401) return 'put user and password into its address: http://user:password@host'
+      if (status === 403) return 'its JSON format is disabled: add json to search.formats in settings.yml'
+      if (status === 404) return 'check its address, search.searxng in the configuration'
+      return status === 429 ? 'its limiter refused this program: allow it in its limiter.toml' : undefined
+    },
+  }
+}
+
+/** DuckDuckGo's instant answers: facts and topics, not the whole web. */
+export function duckDuckGo(address: string): SearchService {
+  const base = httpUrl(address)
+  // no_redirect: a query such as `!w Tokyo` would otherwise lead to another site, which is not JSON.
+  const fixed = { format: 'json', no_html: '1', skip_disambig: '1', no_redirect: '1' }
+  return {
+    name: 'DuckDuckGo',
+    url: query => withParameters(base, { q: query, ...fixed }),
+    read: readDuckDuckGo,
+    advice: status =>
+      status === 429 || status === 403
+        ? 'it refuses so many requests: wait a little, or set search.searxng in the configuration'
+        : undefined,
+  }
+}
+
+function httpUrl(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
+  throw new Error(
+    `'${address}' is not the address of a search service; expected one like http://localhost:8888`,
+  )
+}
+
+function withParameters(base: URL, parameters: Record<string, string>): URL {
+  const url = new URL(base)
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  return url
+}
+
+function readSearxng(answer: JsonObject): Findings {
+  const answers = list(answer.answers).map(entry => plainText(isObject(entry) ? entry.answer : entry))
+  const results = objects(answer.results).map(({ title, url, content }) => hit(title, url, content))
+  const infoboxes = objects(answer.infoboxes).map(box => plainText(box.content))
+  const silent = list(answer.unresponsive_engines).map(engine => plainText(list(engine).join(': ')))
+  return {
+    ...answerOf([...answers, ...infoboxes]),
+    hits: results,
+    ...(silent.length > 0 ? { note: `These engines did not answer: ${silent.join(', ')}.` } : {}),
+  }
+}
+
+function readDuckDuckGo(answer: JsonObject): Findings {
+  const { Answer, AbstractText, Abstract, Definition, Heading, AbstractURL, DefinitionURL } = answer
+  const abstract = plainText(AbstractText) || plainText(Abstract)
+  const topics = objects(answer.RelatedTopics).flatMap(topic => [topic, ...objects(topic.Topics)])
+  return {
+    ...answerOf([plainText(Answer), abstract, plainText(Definition)]),
+    hits: [
+      hit(Heading, AbstractURL, abstract),
+      hit(Heading, DefinitionURL, Definition),
+      ...[...objects(answer.Results), ...topics].map(topicHit),
+    ],
+    note: "DuckDuckGo's instant answers know facts and topics; for all of the web, set search.searxng in the configuration.",
+  }
+}
+
+/** `Result` is `<a href="…">Title</a> text` and `Text` is all of its text. */
+function topicHit({ FirstURL, Result, Text }: JsonObject): SearchHit {
+  const link = typeof Result === 'string' ? /<a [^<>]*>([^<]+)<\/a>/i.exec(Result)?.[1] : undefined
+  return hit(link ?? (typeof Text === 'string' ? Text.split(' - ')[0] : ''), FirstURL, Text)
+}
+
+function hit(title: unknown, url: unknown, text: unknown): SearchHit {
+  return { title: plainText(title), url: typeof url === 'string' ? url : '', text: plainText(text) }
+}
+
+function answerOf(texts: readonly string[]): { answer?: string } {
+  const found = texts.find(text => text !== '')
+  return found === undefined ? {} : { answer: found }
+}
+
+function objects(value: unknown): JsonObject[] {
+  return list(value).filter(isObject)
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

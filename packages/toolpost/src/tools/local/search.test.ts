@@ -1,0 +1,257 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type SearchOptions, searchTool } from './search.ts'
+
+type Args = { query: string; limit?: number }
+type Result = {
+  query: string
+  source: string
+  answer?: string
+  text?: string
+  results: { title: string; url: string; text: string }[]
+}
+
+const closers: (() => void)[] = []
+afterEach(() => {
+  for (const close of closers.splice(0)) close()
+})
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+async function serve(handler: Handler): Promise<string> {
+  const server = createServer(handler).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closers.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const serveJson = (body: unknown, status = 200) =>
+  serve((_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/x-javascript' })
+    response.end(typeof body === 'string' ? body : JSON.stringify(body))
+  })
+
+function search(options: SearchOptions, args: Args, signal = new AbortController().signal): Promise<Result> {
+  return searchTool(options).invoke(args as never, { signal } as never) as Promise<Result>
+}
+
+async function failure(outcome: Promise<unknown>): Promise<Error & { status?: number; cause?: unknown }> {
+  return outcome.then(
+    () => expect.fail('the search succeeded'),
+    (error: unknown) => error as Error,
+  )
+}
+
+const tokyoTower = {
+  Heading: 'Tokyo Tower',
+  Answer: '',
+  AbstractText: 'Tokyo Tower is a communications tower in Minato.',
+  AbstractURL: 'https://en.wikipedia.org/wiki/Tokyo_Tower',
+  Definition: '',
+  Results: [
+    {
+      FirstURL: 'https://www.tokyotower.co.jp',
+      Result: '<a href="x">Official site</a>',
+      Text: 'Official site',
+    },
+  ],
+  RelatedTopics: [
+    {
+      FirstURL: 'https://duckduckgo.com/Skytree',
+      Result: '<a href="https://duckduckgo.com/Skytree">Tokyo Skytree</a>A <b>tower</b> in Sumida.',
+      Text: 'Tokyo Skytree A <b>tower</b> in Sumida.',
+    },
+    {
+      Name: 'Films',
+      Topics: [{ FirstURL: 'https://duckduckgo.com/Film', Text: 'Tokyo Tower (film) - A 2005 film' }],
+    },
+    { FirstURL: 'https://duckduckgo.com/Skytree', Text: 'the same again' },
+    null,
+    'odd',
+  ],
+}
+
+describe('search with DuckDuckGo', () => {
+  it('gives the abstract as the answer, and results from all parts of what it was told', async () => {
+    const result = await search({ duckDuckGo: await serveJson(tokyoTower) }, { query: 'tokyo tower' })
+    expect(result).toEqual({
+      query: 'tokyo tower',
+      source: 'DuckDuckGo',
+      answer: 'Tokyo Tower is a communications tower in Minato.',
+      results: [
+        {
+          title: 'Tokyo Tower',
+          url: 'https://en.wikipedia.org/wiki/Tokyo_Tower',
+          text: 'Tokyo Tower is a communications tower in Minato.',
+        },
+        { title: 'Official site', url: 'https://www.tokyotower.co.jp', text: 'Official site' },
+        {
+          title: 'Tokyo Skytree',
+          url: 'https://duckduckgo.com/Skytree',
+          text: 'Tokyo Skytree A tower in Sumida.',
+        },
+        {
+          title: 'Tokyo Tower (film)',
+          url: 'https://duckduckgo.com/Film',
+          text: 'Tokyo Tower (film) - A 2005 film',
+        },
+      ],
+    })
+  })
+
+  it('prefers a direct answer, then falls back to a definition', async () => {
+    const address = await serveJson({ ...tokyoTower, Answer: '332.9 metres' })
+    expect((await search({ duckDuckGo: address }, { query: 'height' })).answer).toBe('332.9 metres')
+    const defined = await serveJson({
+      Definition: 'a tall building',
+      DefinitionURL: 'https://dict.example/tower',
+    })
+    expect((await search({ duckDuckGo: defined }, { query: 'tower' })).answer).toBe('a tall building')
+  })
+
+  it('returns no more results than asked for', async () => {
+    const address = await serveJson(tokyoTower)
+    expect((await search({ duckDuckGo: address }, { query: 'tower', limit: 2 })).results).toHaveLength(2)
+  })
+
+  it('says in words that nothing was found', async () => {
+    const address = await serveJson({ Answer: '', AbstractText: '', Results: [], RelatedTopics: [] })
+    const result = await search({ duckDuckGo: address }, { query: 'qqzx' })
+    expect(result.results).toEqual([])
+    expect(result.answer).toBeUndefined()
+    expect(result.text).toMatch(/^Nothing was found for "qqzx"\. DuckDuckGo's instant answers know facts/)
+  })
+
+  it('takes an answer object of a widget for no answer', async () => {
+    const address = await serveJson({ ...tokyoTower, Answer: { from: 'calculator', result: '' } })
+    expect((await search({ duckDuckGo: address }, { query: 'tower' })).answer).toMatch(/^Tokyo Tower is/)
+  })
+
+  it('asks for JSON without HTML and encodes the query', async () => {
+    let asked = new URL('http://nothing.example')
+    const address = await serve((request, response) => {
+      asked = new URL(request.url ?? '', 'http://localhost')
+      response.end('{}')
+    })
+    await search({ duckDuckGo: address }, { query: 'fish & chips #1?' })
+    expect(Object.fromEntries(asked.searchParams)).toEqual({
+      q: 'fish & chips #1?',
+      format: 'json',
+      no_html: '1',
+      skip_disambig: '1',
+      no_redirect: '1',
+    })
+  })
+
+  it('says what to do when it is asked too often', async () => {
+    const error = await failure(search({ duckDuckGo: await serveJson('', 429) }, { query: 'x' }))
+    expect(error.message).toMatch(/^DuckDuckGo answered with HTTP 429: .*wait a little/)
+    expect(error.status).toBe(429)
+  })
+
+  it.each(['', '<html>Sign in to the hotel network</html>', '[1, 2]'])(
+    'refuses an answer that is %j',
+    async body => {
+      const error = await failure(search({ duckDuckGo: await serveJson(body) }, { query: 'x' }))
+      expect(error.message).toMatch(/^DuckDuckGo did not answer with JSON/)
+    },
+  )
+})
+
+describe('search with SearXNG', () => {
+  const answer = {
+    results: [
+      { title: 'Node.js &amp; you', url: 'https://nodejs.org', content: 'A <b>runtime</b>.' },
+      { title: 'No address', content: 'left out' },
+    ],
+  }
+
+  it('asks the configured instance, below its path, and strips HTML', async () => {
+    const paths: (string | undefined)[] = []
+    const address = await serve((request, response) => {
+      paths.push(request.url)
+      response.end(JSON.stringify(answer))
+    })
+    for (const path of ['', '/', '/searx/', '/search']) {
+      const result = await search({ searxng: address + path }, { query: 'node js' })
+      expect(result).toEqual({
+        query: 'node js',
+        source: 'SearXNG',
+        results: [{ title: 'Node.js & you', url: 'https://nodejs.org', text: 'A runtime.' }],
+        text: 'Node.js & you: A runtime.',
+      })
+    }
+    const query = '?q=node+js&format=json'
+    expect(paths).toEqual([`/search${query}`, `/search${query}`, `/searx/search${query}`, `/search${query}`])
+  })
+
+  it.each([
+    [{ answers: ['42'] }],
+    [{ answers: [{ answer: '<p>42</p>', url: 'https://a.example' }] }],
+    [{ answers: [], infoboxes: [{ infobox: 'Number', content: '42' }] }],
+  ])('takes %j for a direct answer', async given => {
+    const result = await search({ searxng: await serveJson({ ...answer, ...given }) }, { query: 'x' })
+    expect(result.answer).toBe('42')
+  })
+
+  it('says that nothing was found, and which engines did not answer', async () => {
+    const address = await serveJson({ results: [], unresponsive_engines: [['google', 'timeout']] })
+    const result = await search({ searxng: address }, { query: 'qqzx' })
+    expect(result.text).toBe('Nothing was found for "qqzx". These engines did not answer: google: timeout.')
+  })
+
+  it('explains a 403: the JSON format is disabled', async () => {
+    const error = await failure(search({ searxng: await serveJson('Forbidden', 403) }, { query: 'x' }))
+    expect(error.message).toBe(
+      'SearXNG answered with HTTP 403: its JSON format is disabled: add json to search.formats in settings.yml',
+    )
+    expect(error.status).toBe(403)
+  })
+
+  it('keeps the status of a gateway that is down', async () => {
+    const error = await failure(search({ searxng: await serveJson('', 503) }, { query: 'x' }))
+    expect(error).toMatchObject({ status: 503, message: 'SearXNG answered with HTTP 503; try again later' })
+  })
+
+  it('sends the credentials of its address as a header', async () => {
+    const seen: (string | undefined)[] = []
+    const address = await serve((request, response) => {
+      seen.push(request.headers.authorization)
+      response.end(JSON.stringify(answer))
+    })
+    await search({ searxng: address.replace('http://', 'http://me:p%40ss@') }, { query: 'x' })
+    expect(seen).toEqual([`Basic ${Buffer.from('me:p@ss').toString('base64')}`])
+  })
+
+  it.each(['localhost:8888', 'not an address', 'file:///etc/passwd'])('refuses the address %j', address => {
+    expect(() => searchTool({ searxng: address })).toThrow(
+      `'${address}' is not the address of a search service`,
+    )
+  })
+})
+
+describe('search without a connection', () => {
+  it('keeps the reason why nothing could be reached', async () => {
+    const address = await serve(() => {})
+    for (const close of closers.splice(0)) close()
+    const error = await failure(search({ searxng: address }, { query: 'x' }))
+    expect(error.cause).toMatchObject({ code: 'ECONNREFUSED' })
+  })
+
+  it('ends the request when the call is given up', async () => {
+    const controller = new AbortController()
+    let closed: Promise<unknown> | undefined
+    const address = await serve((_request, response) => {
+      closed = once(response, 'close')
+      controller.abort()
+    })
+    const error = await failure(search({ searxng: address }, { query: 'x' }, controller.signal))
+    expect(error.name).toBe('AbortError')
+    await closed
+  })
+})

@@ -1,0 +1,133 @@
+import { defineTool, type InvokeOptions, type Tool } from '../tool.ts'
+import {
+  duckDuckGo,
+  type Findings,
+  isObject,
+  type JsonObject,
+  type SearchHit,
+  type SearchService,
+  searxng,
+} from './search-services.ts'
+
+export interface SearchOptions {
+  /** Address of a SearXNG instance; without it, DuckDuckGo's instant answers are asked. */
+  searxng?: string | undefined
+  /** Another address for DuckDuckGo's API. */
+  duckDuckGo?: string
+  fetch?: typeof globalThis.fetch
+}
+
+interface SearchArgs {
+  query: string
+  limit?: number
+}
+
+interface SearchResult {
+  query: string
+  source: string
+  answer?: string
+  results: SearchHit[]
+  /** What to say where there is no `answer`: the first result, or that nothing was found. */
+  text?: string
+}
+
+const DEFAULT_LIMIT = 5
+
+const schema = {
+  type: 'object',
+  properties: {
+    query: {
+      type: 'string',
+      minLength: 1,
+      description: 'What to search for: a few keywords or a short question',
+    },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10,
+      description: `The most results to return (default ${DEFAULT_LIMIT})`,
+    },
+  },
+  required: ['query'],
+  additionalProperties: false,
+}
+
+/** The tool `search`: web search through SearXNG where there is one, else DuckDuckGo's instant answers. */
+export function searchTool(options: SearchOptions = {}): Tool {
+  const service = options.searxng
+    ? searxng(options.searxng)
+    : duckDuckGo(options.duckDuckGo ?? 'https://api.duckduckgo.com/')
+  return defineTool<SearchArgs>({
+    name: 'search',
+    description:
+      'Searches the web and returns a direct answer where there is one, and results with title, URL and a short text. Use it for facts, people, places and events that you do not know or that may have changed. Not for private notes or documents.',
+    schema,
+    readOnly: true,
+    idempotent: true,
+    sentences: ['search [the] (web|internet) for {query}', 'search for {query}', 'look up {query}'],
+    handler: async ({ query, limit = DEFAULT_LIMIT }, invokeOptions?: Pick<InvokeOptions, 'signal'>) => {
+      const request = options.fetch ?? globalThis.fetch
+      const { url, headers } = splitCredentials(service.url(query))
+      const response = await request(url, { headers, signal: invokeOptions?.signal ?? null })
+      const findings = service.read(await readJson(service, response))
+      return present({ query, source: service.name, limit }, findings)
+    },
+  })
+}
+
+/** fetch refuses an address with a password in it, and would print it. */
+function splitCredentials(address: URL): { url: URL; headers: Record<string, string> } {
+  const url = new URL(address)
+  const accept = { accept: 'application/json' }
+  if (!url.username && !url.password) return { url, headers: accept }
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+  url.username = ''
+  url.password = ''
+  return {
+    url,
+    headers: { ...accept, authorization: `Basic ${Buffer.from(credentials).toString('base64')}` },
+  }
+}
+
+async function readJson(service: SearchService, response: Response): Promise<JsonObject> {
+  const body = await response.text()
+  if (response.status >= 400) throw statusError(service, response.status)
+  const answer = parseJson(body)
+  if (isObject(answer)) return answer
+  const start = body.trim() ? `'${body.trim().slice(0, 40)}…'` : 'nothing'
+  throw new Error(
+    `${service.name} did not answer with JSON but with ${start}; is ${new URL(response.url).origin} its address?`,
+  )
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** `status` lets the executor tell a service that is down (502 to 504) from one that refuses. */
+function statusError(service: SearchService, status: number): Error {
+  const advice = service.advice(status)
+  const message = `${service.name} answered with HTTP ${status}${advice ? `: ${advice}` : '; try again later'}`
+  return Object.assign(new Error(message), { status })
+}
+
+function present(asked: { query: string; source: string; limit: number }, findings: Findings): SearchResult {
+  const { query, source, limit } = asked
+  const results = distinct(findings.hits).slice(0, limit)
+  const found = { query, source, results }
+  if (findings.answer !== undefined) return { ...found, answer: findings.answer }
+  const [best] = results
+  if (best) return { ...found, text: best.text ? `${best.title}: ${best.text}` : best.title }
+  return { ...found, text: `Nothing was found for "${query}".${findings.note ? ` ${findings.note}` : ''}` }
+}
+
+/** Results that lead somewhere, each address once. */
+function distinct(hits: readonly SearchHit[]): SearchHit[] {
+  const byUrl = new Map<string, SearchHit>()
+  for (const hit of hits) if (hit.url && !byUrl.has(hit.url)) byUrl.set(hit.url, hit)
+  return [...byUrl.values()]
+}

@@ -1,0 +1,207 @@
+import { once } from 'node:events'
+import { watch } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type VolumeOptions, volumeTool } from './volume.ts'
+
+type Args = { action: string; level?: number }
+type Result = { level: number; muted: boolean; mixer: string; text: string }
+
+/**
+ * Programs that behave like the real mixers, with shell builtins only, because the PATH has nothing else.
+ * The state is "<level> <0 or 1 for muted>". Like the real ones they speak English only where LC_ALL says so.
+ */
+const prologue = `#!/bin/sh
+state="\${0%/*}/state"
+read -r level muted < "$state"
+[ "$LC_ALL" = C ] || { echo 'Lautstärke: 0,45'; exit 0; }
+save() { echo "$1 $2" > "$state"; }
+`
+const standIns = {
+  wpctl: `${prologue}
+[ "$2" = @DEFAULT_AUDIO_SINK@ ] || { echo "'$2' is not a valid ID" >&2; exit 3; }
+case "$1" in
+  get-volume)
+    [ "$muted" = 1 ] && tail=' [MUTED]'
+    printf 'Volume: %d.%02d%s\\n' $((level / 100)) $((level % 100)) "$tail" ;;
+  set-volume) save "\${3%\\%}" "$muted" ;;
+  set-mute) save "$level" "$3" ;;
+  *) exit 1 ;;
+esac`,
+  pactl: `${prologue}
+[ "$2" = @DEFAULT_SINK@ ] || { echo 'Failure: No such entity' >&2; exit 1; }
+case "$1" in
+  get-sink-volume)
+    echo "Volume: front-left: 29491 /  $level% / -20.81 dB,   front-right: 29491 /  $level% / -20.81 dB"
+    echo '        balance 0.00' ;;
+  get-sink-mute) [ "$muted" = 1 ] && echo 'Mute: yes' || echo 'Mute: no' ;;
+  set-sink-volume) save "\${3%\\%}" "$muted" ;;
+  set-sink-mute) save "$level" "$3" ;;
+  *) exit 1 ;;
+esac`,
+  amixer: `${prologue}
+[ "$2" = Master ] || { echo "amixer: Unable to find simple control '$2',0" >&2; exit 1; }
+case "$1 $3" in
+  'set mute') muted=1 ;;
+  'set unmute') muted=0 ;;
+  'set '*) level="\${3%\\%}" ;;
+  'get ') ;;
+  *) exit 1 ;;
+esac
+save "$level" "$muted"
+[ "$muted" = 1 ] && switch=off || switch=on
+echo "Simple mixer control 'Master',0"
+echo '  Capabilities: pvolume pswitch pswitch-joined'
+echo '  Limits: Playback 0 - 65536'
+echo "  Front Left: Playback 29491 [$level%] [-20.81dB] [$switch]"
+echo "  Front Right: Playback 29491 [$level%] [-20.81dB] [$switch]"`,
+  osascript: `${prologue}
+[ "$1" = -e ] || exit 1
+case "$2" in
+  'get volume settings')
+    [ "$muted" = 1 ] && word=true || word=false
+    echo "output volume:$level, input volume:50, alert volume:100, output muted:$word" ;;
+  'set volume output volume '*) save "\${2##* }" "$muted" ;;
+  'set volume output muted true') save "$level" 1 ;;
+  'set volume output muted false') save "$level" 0 ;;
+  *) echo 'syntax error' >&2; exit 1 ;;
+esac`,
+}
+type Program = keyof typeof standIns
+const programs = Object.keys(standIns) as Program[]
+
+let folder = ''
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolpost-volume-'))
+  await writeFile(join(folder, 'state'), '45 0\n')
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+async function install(program: Program, script = standIns[program]): Promise<void> {
+  await writeFile(join(folder, program), script)
+  await chmod(join(folder, program), 0o755)
+}
+
+function volume(args: Args, options: VolumeOptions = {}, signal?: AbortSignal): Promise<Result> {
+  const tool = volumeTool({ path: folder, platform: 'darwin', ...options })
+  return tool.invoke(args as never, { signal } as never) as Promise<Result>
+}
+
+const state = () => readFile(join(folder, 'state'), 'utf8')
+const failing = (message: string) => `#!/bin/sh\necho '${message}' >&2\nexit 1`
+
+describe.each(programs)('volume through %s', program => {
+  beforeEach(() => install(program))
+
+  it('tells the volume', async () => {
+    const expected = { level: 45, muted: false, mixer: program, text: 'The volume is 45 percent.' }
+    expect(await volume({ action: 'get' })).toEqual(expected)
+  })
+
+  it('tells that the sound is muted', async () => {
+    await writeFile(join(folder, 'state'), '7 1\n')
+    const text = 'The sound is muted; the volume is 7 percent.'
+    expect(await volume({ action: 'get' })).toEqual({ level: 7, muted: true, mixer: program, text })
+  })
+
+  it.each([0, 5, 80, 100])('sets the volume to %i and reads it back', async level => {
+    expect(await volume({ action: 'set', level })).toMatchObject({ level, muted: false })
+    expect(await state()).toBe(`${level} 0\n`)
+  })
+
+  it('mutes and unmutes without touching the level', async () => {
+    expect(await volume({ action: 'mute' })).toMatchObject({ level: 45, muted: true })
+    expect(await volume({ action: 'mute' })).toMatchObject({ level: 45, muted: true })
+    expect(await volume({ action: 'unmute' })).toMatchObject({ level: 45, muted: false })
+    expect(await state()).toBe('45 0\n')
+  })
+
+  it('explains output that names no volume', async () => {
+    await install(program, '#!/bin/sh\necho "output volume:missing value, what else"')
+    await expect(volume({ action: 'get' })).rejects.toThrow(
+      `No mixer of this machine works: ${program}: it printed 'output volume:missing value, what else', which names no volume`,
+    )
+  })
+})
+
+describe('volume', () => {
+  it('needs a level to set', async () => {
+    await install('wpctl')
+    await expect(volume({ action: 'set' })).rejects.toThrow("The action 'set' needs a level from 0 to 100")
+    expect(await state()).toBe('45 0\n')
+  })
+
+  it('reports the level that the mixer has, not the one that was asked for', async () => {
+    await install('pactl', standIns.pactl.replace('set-sink-volume) save', 'set-sink-volume) save 60 0; :'))
+    expect(await volume({ action: 'set', level: 90 })).toMatchObject({ level: 60 })
+  })
+
+  it('says how loud the loudest channel is', async () => {
+    await install(
+      'amixer',
+      standIns.amixer.replace('Front Right: Playback 29491 [$level%]', 'Front Right: Playback 1 [70%]'),
+    )
+    expect((await volume({ action: 'get' })).level).toBe(70)
+  })
+
+  it('prefers wpctl, then pactl, then amixer, then osascript', async () => {
+    for (const program of [...programs].reverse()) {
+      await install(program)
+      expect((await volume({ action: 'get' })).mixer).toBe(program)
+    }
+  })
+
+  it('goes on to the next mixer where one is there but fails', async () => {
+    await install('wpctl', failing('Could not connect to PipeWire'))
+    await install('amixer')
+    expect(await volume({ action: 'set', level: 30 })).toMatchObject({ level: 30, mixer: 'amixer' })
+  })
+
+  it('names every failure where none works', async () => {
+    await install('wpctl', failing('Could not connect to PipeWire'))
+    await install('pactl', failing('Connection failure: Connection refused'))
+    await install('amixer', '#!/bin/sh\nexit 7')
+    await expect(volume({ action: 'get' })).rejects.toThrow(
+      'No mixer of this machine works: wpctl: Could not connect to PipeWire; pactl: Connection failure: Connection refused; amixer: exit code 7',
+    )
+  })
+
+  it('says what it looked for where there is no mixer', async () => {
+    await mkdir(join(folder, 'wpctl'))
+    await writeFile(join(folder, 'pactl'), 'not executable')
+    const path = `:${folder}:/nowhere`
+    await expect(volume({ action: 'get' }, { path, platform: 'linux' })).rejects.toThrow(
+      'This machine has no mixer that can be used: looked for wpctl, pactl, amixer on the PATH.',
+    )
+    await expect(volume({ action: 'get' }, { path })).rejects.toThrow('wpctl, pactl, amixer, osascript')
+  })
+
+  it('uses osascript on a Mac only', async () => {
+    await install('osascript')
+    await expect(volume({ action: 'get' }, { platform: 'linux' })).rejects.toThrow('no mixer')
+  })
+
+  it('ends a mixer that hangs, and goes on', async () => {
+    await install('wpctl', '#!/bin/sh\nkill -STOP $$')
+    await expect(volume({ action: 'get' }, { mixerTimeoutMs: 100 })).rejects.toThrow(
+      'wpctl: no answer within 0.1 s',
+    )
+    await install('pactl')
+    expect((await volume({ action: 'get' }, { mixerTimeoutMs: 100 })).mixer).toBe('pactl')
+  })
+
+  it('ends the mixer when the call is given up, and tries no other', async () => {
+    const controller = new AbortController()
+    await install('wpctl', `#!/bin/sh\necho > "\${0%/*}/started"\nkill -STOP $$`)
+    await install('pactl')
+    const started = watch(folder)
+    const outcome = volume({ action: 'set', level: 1 }, {}, controller.signal)
+    await once(started, 'change')
+    started.close()
+    controller.abort()
+    await expect(outcome).rejects.toThrow('aborted')
+    expect(await state()).toBe('45 0\n')
+  })
+})

@@ -1,0 +1,25 @@
+import type { Tool } from './tool.ts'
+
+/** The same tool under another name. The original is not changed, and its `invoke` runs on itself. */
+export function withName(tool: Tool, name: string): Tool {
+  const renamed: Record<string, unknown> = { name, invoke: tool.invoke.bind(tool) }
+  for (const key of KEPT) if (tool[key] !== undefined) renamed[key] = tool[key]
+  // What LangChain tells its own tools and their annotations by.
+  const { metadata, lc_namespace } = tool as { metadata?: unknown; lc_namespace?: unknown }
+  if (metadata !== undefined) renamed.metadata = metadata
+  if (lc_namespace !== undefined) renamed.lc_namespace = lc_namespace
+  return renamed as unknown as Tool
+}
+
+const KEPT = [
+  'description',
+  'schema',
+  'inputEnvelope',
+  'timeoutMs',
+  'maxTimeoutMs',
+  'readOnly',
+  'idempotent',
+  'destructive',
+  'sentences',
+  'responseFormat',
+] as const satisfies readonly (keyof Tool)[]

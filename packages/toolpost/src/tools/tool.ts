@@ -1,0 +1,73 @@
+/** A JSON Schema as it came: read, never changed. */
+export type JsonSchema = Record<string, unknown>
+
+/** A schema object of zod, valibot, arktype …: https://standardschema.dev */
+export interface StandardSchema {
+  readonly '~standard': {
+    readonly version: number
+    readonly vendor: string
+    readonly jsonSchema?: { input(options: { target: string }): JsonSchema }
+  }
+}
+
+export interface Progress {
+  progress: number
+  total?: number | undefined
+  message?: string | undefined
+}
+
+/** What a tool is given beside its arguments. */
+export interface InvokeOptions {
+  /** Aborts at the deadline and when the caller gives up. Made when it is first read. */
+  readonly signal: AbortSignal
+  readonly callId?: string | undefined
+  /** Tells the caller how far the tool is; extends the deadline where the tool has a `maxTimeoutMs`. */
+  reportProgress?(progress: Progress): void
+  /** Like an `abort` listener on `signal`, without the cost of a signal. */
+  onAbort?(listener: () => void): void
+  /** Whether the caller asked for progress, or the deadline depends on it. */
+  readonly wantsProgress?: boolean
+}
+
+/**
+ * A tool, in the interface that LangChain's tools have too: those go in unchanged.
+ * `invoke` may throw, reject or hang; the executor turns each into a result.
+ */
+export interface Tool {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly schema: JsonSchema | StandardSchema | object
+  invoke(args: object, options?: InvokeOptions): unknown
+  readonly lc_name?: unknown
+  /** The tool takes its arguments as `{ input: args }`. */
+  readonly inputEnvelope?: boolean | undefined
+  readonly timeoutMs?: number | undefined
+  /** Progress may extend the deadline up to this. */
+  readonly maxTimeoutMs?: number | undefined
+  readonly readOnly?: boolean | undefined
+  readonly idempotent?: boolean | undefined
+  readonly destructive?: boolean | undefined
+  /** Sentences that call this tool without a model. */
+  readonly sentences?: readonly string[] | undefined
+  /** LangChain: `content_and_artifact` tools return `[content, artifact]`. */
+  readonly responseFormat?: string | undefined
+}
+
+export interface ToolDefinition<Args extends object> {
+  name: string
+  description: string
+  /** JSON Schema, or a Standard Schema that gives one (zod 4, valibot with its converter). */
+  schema: JsonSchema | StandardSchema
+  handler(args: Args, options: InvokeOptions): unknown
+  timeoutMs?: number
+  maxTimeoutMs?: number
+  readOnly?: boolean
+  idempotent?: boolean
+  sentences?: readonly string[]
+}
+
+/** Makes a tool of a function. */
+export function defineTool<Args extends object = Record<string, unknown>>(definition: ToolDefinition<Args>): Tool {
+  const { handler, ...rest } = definition
+  return { ...rest, invoke: handler }
+}

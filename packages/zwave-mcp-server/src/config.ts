@@ -1,0 +1,79 @@
+import { isLogLevel, type LogLevel } from './log.ts'
+
+/** What the environment says. Durations are in milliseconds. */
+export interface Config {
+  /** Undefined: no broker is configured, and the server brings its own broker and virtual home. */
+  readonly brokerUrl?: string
+  readonly username?: string
+  readonly password?: string
+  /** The topic prefix of the gateway. */
+  readonly prefix: string
+  /** The gateway's name in its MQTT settings; only needed where its status is not retained. */
+  readonly gatewayName?: string
+  readonly confirmTimeoutMs: number
+  readonly staleMs: number
+  readonly logLevel: LogLevel
+}
+
+/** A mistake in the configuration; the message says what to write instead. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+const DEFAULT_PREFIX = 'zwave'
+const DEFAULT_CONFIRM_TIMEOUT_MS = 5_000
+const DEFAULT_STALE_MS = 5 * 60_000
+const MAX_DURATION_MS = 2 ** 31 - 1
+const PROTOCOLS = new Set(['mqtt:', 'mqtts:', 'tcp:', 'ssl:', 'tls:', 'ws:', 'wss:'])
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads the environment; an empty variable counts as none. */
+export function readConfig(env: Environment): Config {
+  const { MQTT_USERNAME: username, MQTT_PASSWORD: password, ZWAVE_GATEWAY_NAME: gatewayName } = env
+  const brokerUrl = env.MQTT_BROKER_URL?.trim()
+  return {
+    ...(brokerUrl && { brokerUrl: checkBrokerUrl(brokerUrl) }),
+    ...(username && { username }),
+    ...(password && { password }),
+    ...(gatewayName && { gatewayName }),
+    prefix: readPrefix(env),
+    confirmTimeoutMs: readDuration(env, 'ZWAVE_CONFIRM_TIMEOUT_MS', DEFAULT_CONFIRM_TIMEOUT_MS),
+    staleMs: readDuration(env, 'ZWAVE_STALE_MS', DEFAULT_STALE_MS),
+    logLevel: readLogLevel(env),
+  }
+}
+
+function readPrefix(env: Environment): string {
+  const prefix = (env.ZWAVE_MQTT_TOPIC?.trim() || DEFAULT_PREFIX).replace(/^\/+|\/+$/g, '')
+  if (!prefix || /[+#]/.test(prefix)) {
+    throw new ConfigError(`ZWAVE_MQTT_TOPIC must be a plain topic such as "zwave", not "${env.ZWAVE_MQTT_TOPIC}".`)
+  }
+  return prefix
+}
+
+/** The URL of a broker; a bare `host:port` is taken as mqtt. The message never shows a password. */
+export function checkBrokerUrl(text: string): string {
+  const url = text.includes('://') ? text : `mqtt://${text}`
+  if (URL.canParse(url) && PROTOCOLS.has(new URL(url).protocol) && new URL(url).hostname) return url
+  throw new ConfigError(`The MQTT broker URL must look like mqtt://host:1883 or mqtts://host:8883, not "${withoutCredentials(text)}".`)
+}
+
+function readDuration(env: Environment, name: string, fallback: number): number {
+  const text = env[name]?.trim()
+  if (!text) return fallback
+  const value = Number(text)
+  if (Number.isInteger(value) && value > 0 && value <= MAX_DURATION_MS) return value
+  throw new ConfigError(`${name} must be a whole number of milliseconds, e.g. ${fallback}, not "${text}".`)
+}
+
+function readLogLevel(env: Environment): LogLevel {
+  const level = (env.ZWAVE_LOG_LEVEL || env.LOG_LEVEL || 'info').toLowerCase()
+  if (isLogLevel(level)) return level
+  throw new ConfigError(`ZWAVE_LOG_LEVEL must be trace, debug, info, warn, error or silent, not "${level}".`)
+}
+
+/** A broker URL that may be shown: without user and password. */
+export function withoutCredentials(url: string): string {
+  return url.replace(/\/\/[^/]*@/, '//').replace(/^[^/]*@/, '')
+}

@@ -1,0 +1,62 @@
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
+
+export type LogLevel = (typeof LEVELS)[number]
+type Fields = Readonly<Record<string, unknown>>
+type Write = (fields: Fields, message: string) => void
+
+/** Logs one record a call; the shape is pino's, so a pino logger fits wherever this one does. */
+export interface Logger {
+  readonly trace: Write
+  readonly debug: Write
+  readonly info: Write
+  readonly warn: Write
+  readonly error: Write
+}
+
+export interface LoggerOptions {
+  readonly level: LogLevel
+  /** Takes one line, without its line break. */
+  readonly write: (line: string) => void
+  /** For people at a terminal; otherwise a line is JSON. */
+  readonly pretty?: boolean
+}
+
+const MAX_TEXT_LENGTH = 500
+const SECRET_KEYS = /^(password|passwd|secret|token|apikey|authorization|cookie)$/
+
+export function isLogLevel(text: string): text is LogLevel {
+  return (LEVELS as readonly string[]).includes(text)
+}
+
+/** A logger that writes lines: long texts are shortened, control characters escaped, secrets left out. */
+export function createLogger({ level, write, pretty = false }: LoggerOptions): Logger {
+  const lowest = LEVELS.indexOf(level)
+  const at = (name: LogLevel): Write => {
+    if (LEVELS.indexOf(name) < lowest) return () => {}
+    return (fields, message) => write(pretty ? prettyLine(name, fields, message) : jsonLine(name, fields, message))
+  }
+  return { trace: at('trace'), debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+/** For those who want no logs. */
+export const SILENT: Logger = createLogger({ level: 'silent', write: () => {} })
+
+function jsonLine(level: LogLevel, fields: Fields, message: string): string {
+  return JSON.stringify({ time: new Date().toISOString(), level, ...fields, msg: message }, clean)
+}
+
+function prettyLine(level: LogLevel, fields: Fields, message: string): string {
+  const details = Object.entries(fields).map(([key, value]) => `${key}=${JSON.stringify({ [key]: value }, clean).slice(key.length + 4, -1)}`)
+  const time = new Date().toISOString().slice(11, 23)
+  return [time, level.toUpperCase().padEnd(5), JSON.stringify(message).slice(1, -1), ...details].join(' ')
+}
+
+function clean(key: string, value: unknown): unknown {
+  if (SECRET_KEYS.test(key.toLowerCase().replace(/[_-]/g, ''))) return '[secret]'
+  if (value instanceof Error) return value.message
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'string' && value.length > MAX_TEXT_LENGTH) {
+    return `${value.slice(0, MAX_TEXT_LENGTH)}… (${value.length} characters)`
+  }
+  return value
+}

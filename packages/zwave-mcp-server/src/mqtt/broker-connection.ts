@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto'
+import type { IClientOptions, IPublishPacket, MqttClient, Packet } from 'mqtt'
+import { withoutCredentials } from '../config.ts'
+import type { Logger } from '../log.ts'
+import type { BrokerLink, LinkListener, LinkState } from './broker-link.ts'
+
+export interface BrokerOptions {
+  /** The URL, or where to get it: an embedded broker has one only after it was started. */
+  readonly url: string | (() => Promise<string>)
+  readonly username?: string
+  readonly password?: string
+  /** The topic filter to listen to. */
+  readonly filter: string
+  readonly logger: Logger
+}
+
+const RECONNECT_MS = 1_000
+const CONNECT_TIMEOUT_MS = 5_000
+const KEEPALIVE_S = 15
+const UNSUBSCRIBABLE = 128
+
+/**
+ * The connection to a broker, through mqtt.js. It comes back by itself and subscribes anew each time.
+ * Messages go out at QoS 0 and are never queued: at QoS 1 mqtt.js would send them again after a reconnect.
+ */
+export class BrokerConnection implements BrokerLink {
+  readonly #options: BrokerOptions
+  #url = 'an embedded broker'
+  #state: LinkState = { status: 'connecting' }
+  #client: MqttClient | undefined
+  #listener: LinkListener | undefined
+  #lastError: string | undefined
+  #closed = false
+
+  constructor(options: BrokerOptions) {
+    this.#options = options
+    if (typeof options.url === 'string') this.#url = withoutCredentials(options.url)
+  }
+
+  get url(): string {
+    return this.#url
+  }
+
+  get state(): LinkState {
+    return this.#state
+  }
+
+  start(listener: LinkListener): void {
+    this.#listener = listener
+    this.#connect().catch((error: unknown) => this.#goOffline(explain(error)))
+  }
+
+  publish(topic: string, text: string): boolean {
+    const client = this.#client
+    if (this.#state.status !== 'connected' || !client?.connected) return false
+    client.publish(topic, text, { qos: 0, retain: false })
+    return true
+  }
+
+  answers(timeoutMs: number): Promise<boolean> {
+    const client = this.#client
+    if (this.#state.status !== 'connected' || !client?.connected) return Promise.resolve(false)
+    return new Promise(resolve => {
+      const finish = (answered: boolean) => {
+        clearTimeout(timer)
+        client.off('packetreceive', onPacket)
+        client.off('close', onClose)
+        resolve(answered)
+      }
+      const onPacket = (packet: Packet) => packet.cmd === 'pingresp' && finish(true)
+      const onClose = () => finish(false)
+      const timer = setTimeout(finish, timeoutMs, false)
+      client.on('packetreceive', onPacket)
+      client.on('close', onClose)
+      client.sendPing()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#client?.endAsync(true)
+  }
+
+  async #connect(): Promise<void> {
+    const { url: source } = this.#options
+    const [url, { connect }] = await Promise.all([typeof source === 'string' ? source : source(), import('mqtt')])
+    if (this.#closed) return
+    this.#url = withoutCredentials(url)
+    const client = connect(url, this.#clientOptions())
+    this.#client = client
+    client.on('connect', () => this.#subscribe(client))
+    client.on('message', (topic, payload, packet: IPublishPacket) => {
+      this.#listener?.onMessage({ topic, text: payload.toString(), retained: packet.retain })
+    })
+    client.on('error', error => {
+      this.#lastError = explain(error)
+      this.#options.logger.debug({ broker: this.url, cause: this.#lastError }, 'MQTT error')
+    })
+    client.on('close', () => this.#goOffline(this.#lastError ?? 'the connection was closed'))
+  }
+
+  #clientOptions(): IClientOptions {
+    const { username, password } = this.#options
+    return {
+      clientId: `zwave-mcp-server-${randomUUID().slice(0, 8)}`,
+      clean: true,
+      keepalive: KEEPALIVE_S,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      reconnectPeriod: RECONNECT_MS,
+      reconnectOnConnackError: true,
+      resubscribe: false,
+      queueQoSZero: false,
+      timerVariant: 'native',
+      // The library's own debug output shows packets, and with them the password.
+      log: () => {},
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password }),
+    }
+  }
+
+  #subscribe(client: MqttClient): void {
+    this.#lastError = undefined
+    const { filter } = this.#options
+    client.subscribe(filter, { qos: 0 }, (error, granted) => {
+      if (!client.connected) return
+      const refused = error || granted?.some(({ qos }) => qos === UNSUBSCRIBABLE)
+      if (refused) this.#goOffline(`it does not allow to subscribe to ${filter}`)
+      else this.#setState({ status: 'connected' })
+    })
+  }
+
+  #goOffline(cause: string): void {
+    if (this.#closed || (this.#state.status === 'offline' && this.#state.cause === cause)) return
+    this.#setState({ status: 'offline', cause })
+  }
+
+  #setState(state: LinkState): void {
+    this.#state = state
+    if (state.status === 'connected') this.#options.logger.info({ broker: this.url }, 'connected to the MQTT broker')
+    if (state.status === 'offline') {
+      this.#options.logger.warn({ broker: this.url, cause: state.cause }, 'the MQTT broker is unreachable')
+    }
+    this.#listener?.onState(state)
+  }
+}
+
+/** The reason in an error: a refused connection to a name with several addresses has no message of its own. */
+function explain(error: unknown): string {
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message
+  if (error instanceof Error) return error.message || error.name
+  return String(error)
+}

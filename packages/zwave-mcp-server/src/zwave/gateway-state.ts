@@ -1,0 +1,50 @@
+import { isRecord, parseJson } from './payload.ts'
+
+/** What is known of the gateways below a prefix: normally there is one. `null` means that nobody has said. */
+export class GatewayState {
+  readonly #online = new Map<string, boolean>()
+  readonly #versions = new Map<string, string>()
+  #driverReady: boolean | null = null
+
+  /** `configured`: the client id of a gateway that need not be heard of to be asked. */
+  constructor(configured?: string) {
+    this.#configured = configured
+  }
+
+  readonly #configured: string | undefined
+
+  /** The client ids of the gateways that can be asked. */
+  get reachable(): string[] {
+    const online = [...this.#online].filter(([, isOnline]) => isOnline).map(([client]) => client)
+    const configured = this.#configured
+    return configured && !this.#online.has(configured) ? [...online, configured] : online
+  }
+
+  get name(): string | null {
+    return this.reachable[0] ?? [...this.#online.keys()][0] ?? null
+  }
+
+  get online(): boolean | null {
+    return this.#online.size === 0 ? null : [...this.#online.values()].includes(true)
+  }
+
+  get version(): string | null {
+    return this.#versions.get(this.name ?? '') ?? null
+  }
+
+  get driverReady(): boolean | null {
+    return this.#driverReady
+  }
+
+  /** Takes in what a gateway says of itself; its last will is `{"value":false}`. */
+  apply(client: string, about: 'status' | 'version', text: string): void {
+    const json = parseJson(text)
+    const value = isRecord(json) ? json.value : json
+    if (about === 'status') this.#online.set(client, value === true)
+    else if (typeof value === 'string') this.#versions.set(client, value)
+  }
+
+  applyDriver(text: string): void {
+    this.#driverReady = text.trim() === 'true'
+  }
+}

@@ -1,0 +1,32 @@
+// Bundles each command line into one CommonJS file: it starts in half the time of separate modules.
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+
+/** Loaded only when they are used, from node_modules. */
+const external = ['pino', 'mathjs', 'minisearch', 'jsonrepair', '@langchain/*', '@modelcontextprotocol/*']
+
+const entries = [{ in: 'packages/toolpost/src/cli/main.ts', out: 'packages/toolpost/dist/cli.cjs' }]
+
+for (const entry of entries) {
+  if (!existsSync(join(root, entry.in))) continue
+  await build({
+    absWorkingDir: root,
+    entryPoints: [entry.in],
+    outfile: entry.out,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    external,
+    minify: true,
+    keepNames: true,
+    legalComments: 'none',
+    define: { 'import.meta.url': 'bundle_url' },
+    banner: { js: "const bundle_url = require('node:url').pathToFileURL(__filename).href;" },
+    logLevel: 'warning',
+  })
+}

@@ -1,0 +1,84 @@
+// Installs and builds what is missing or out of date, and nothing else: `npm start` and `npm test` run it first.
+// Imports Node's own modules only, because it runs before anything is installed.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const stamps = join(root, 'node_modules', '.cache', 'toolpost')
+const packages = readdirSync(join(root, 'packages')).filter(name => existsSync(join(root, 'packages', name, 'package.json')))
+
+const major = Number(process.versions.node.split('.')[0])
+if (major < 20) fail(`Toolpost needs Node 20 or newer; this is ${process.version}.`)
+
+step('install', installFingerprint, () => {
+  say('Installing packages …')
+  // Not `npm ci`: it refuses a lockfile that lacks the optional packages of another platform.
+  run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])
+})
+step('build', buildFingerprint, () => {
+  say('Building …')
+  run(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-b'])
+  run(process.execPath, [join('scripts', 'bundle.mjs')])
+})
+
+/** Runs `action` unless its last successful run had the same fingerprint. */
+function step(name, fingerprint, action) {
+  const stamp = join(stamps, name)
+  const before = existsSync(stamp) ? readFileSync(stamp, 'utf8') : undefined
+  const forced = process.argv.includes(`--${name}`)
+  if (!forced && before === fingerprint()) return
+  action()
+  mkdirSync(stamps, { recursive: true })
+  writeFileSync(stamp, fingerprint())
+}
+
+function installFingerprint() {
+  const files = ['package-lock.json', 'package.json', ...packages.map(name => `packages/${name}/package.json`)]
+  const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${major}`)
+  for (const file of files) hash.update(file).update(readFileSync(join(root, file)))
+  return hash.digest('hex')
+}
+
+/** Sources by size and time, and whether each package still has its output. */
+function buildFingerprint() {
+  const hash = createHash('sha256').update(installFingerprint())
+  for (const file of ['tsconfig.json', 'tsconfig.base.json', 'scripts/bundle.mjs']) addFile(hash, join(root, file))
+  for (const name of packages) {
+    addFolder(hash, join(root, 'packages', name, 'src'))
+    hash.update(`${name} built: ${existsSync(join(root, 'packages', name, 'dist'))}`)
+  }
+  return hash.digest('hex')
+}
+
+function addFolder(hash, folder) {
+  if (!existsSync(folder)) return
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) addFolder(hash, path)
+    else if (!entry.name.includes('.test.')) addFile(hash, path)
+  }
+}
+
+function addFile(hash, path) {
+  const { size, mtimeMs } = statSync(path)
+  hash.update(`${path} ${size} ${mtimeMs}\n`)
+}
+
+function run(command, args) {
+  // Its output goes to stderr: stdout belongs to the program that is started afterwards.
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
+  if (error) fail(`${command} could not be run: ${error.message}`)
+  if (status !== 0) fail(`'${command} ${args.join(' ')}' failed with exit code ${status}.`)
+}
+
+function say(text) {
+  process.stderr.write(`${text}\n`)
+}
+
+function fail(text) {
+  say(text)
+  process.exit(1)
+}
