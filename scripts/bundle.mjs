@@ -27,6 +27,8 @@ for (const entry of entries) {
     legalComments: 'none',
     define: { 'import.meta.url': 'bundle_url' },
     banner: { js: "const bundle_url = require('node:url').pathToFileURL(__filename).href;" },
+    // jsonc-parser's CommonJS form hides its imports from bundlers.
+    mainFields: ['module', 'main'],
     logLevel: 'warning',
   })
 }

@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const stamps = join(root, 'node_modules', '.cache', 'toolpost')
-const packages = readdirSync(join(root, 'packages')).filter(name => existsSync(join(root, 'packages', name, 'package.json')))
+const packages = readdirSync(join(root, 'packages')).filter(name =>
+  existsSync(join(root, 'packages', name, 'package.json')),
+)
 
 const major = Number(process.versions.node.split('.')[0])
 if (major < 20) fail(`Toolpost needs Node 20 or newer; this is ${process.version}.`)
@@ -36,7 +38,11 @@ function step(name, fingerprint, action) {
 }
 
 function installFingerprint() {
-  const files = ['package-lock.json', 'package.json', ...packages.map(name => `packages/${name}/package.json`)]
+  const files = [
+    'package-lock.json',
+    'package.json',
+    ...packages.map(name => `packages/${name}/package.json`),
+  ]
   const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${major}`)
   for (const file of files) hash.update(file).update(readFileSync(join(root, file)))
   return hash.digest('hex')
@@ -45,7 +51,8 @@ function installFingerprint() {
 /** Sources by size and time, and whether each package still has its output. */
 function buildFingerprint() {
   const hash = createHash('sha256').update(installFingerprint())
-  for (const file of ['tsconfig.json', 'tsconfig.base.json', 'scripts/bundle.mjs']) addFile(hash, join(root, file))
+  for (const file of ['tsconfig.json', 'tsconfig.base.json', 'scripts/bundle.mjs'])
+    addFile(hash, join(root, file))
   for (const name of packages) {
     addFolder(hash, join(root, 'packages', name, 'src'))
     hash.update(`${name} built: ${existsSync(join(root, 'packages', name, 'dist'))}`)
@@ -69,7 +76,11 @@ function addFile(hash, path) {
 
 function run(command, args) {
   // Its output goes to stderr: stdout belongs to the program that is started afterwards.
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
+  const { status, error } = spawnSync(command, args, {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  })
   if (error) fail(`${command} could not be run: ${error.message}`)
   if (status !== 0) fail(`'${command} ${args.join(' ')}' failed with exit code ${status}.`)
 }

@@ -47,7 +47,9 @@ export function readConfig(env: Environment): Config {
 function readPrefix(env: Environment): string {
   const prefix = (env.ZWAVE_MQTT_TOPIC?.trim() || DEFAULT_PREFIX).replace(/^\/+|\/+$/g, '')
   if (!prefix || /[+#]/.test(prefix)) {
-    throw new ConfigError(`ZWAVE_MQTT_TOPIC must be a plain topic such as "zwave", not "${env.ZWAVE_MQTT_TOPIC}".`)
+    throw new ConfigError(
+      `ZWAVE_MQTT_TOPIC must be a plain topic such as "zwave", not "${env.ZWAVE_MQTT_TOPIC}".`,
+    )
   }
   return prefix
 }
@@ -56,7 +58,9 @@ function readPrefix(env: Environment): string {
 export function checkBrokerUrl(text: string): string {
   const url = text.includes('://') ? text : `mqtt://${text}`
   if (URL.canParse(url) && PROTOCOLS.has(new URL(url).protocol) && new URL(url).hostname) return url
-  throw new ConfigError(`The MQTT broker URL must look like mqtt://host:1883 or mqtts://host:8883, not "${withoutCredentials(text)}".`)
+  throw new ConfigError(
+    `The MQTT broker URL must look like mqtt://host:1883 or mqtts://host:8883, not "${withoutCredentials(text)}".`,
+  )
 }
 
 function readDuration(env: Environment, name: string, fallback: number): number {

@@ -33,7 +33,8 @@ export function createLogger({ level, write, pretty = false }: LoggerOptions): L
   const lowest = LEVELS.indexOf(level)
   const at = (name: LogLevel): Write => {
     if (LEVELS.indexOf(name) < lowest) return () => {}
-    return (fields, message) => write(pretty ? prettyLine(name, fields, message) : jsonLine(name, fields, message))
+    return (fields, message) =>
+      write(pretty ? prettyLine(name, fields, message) : jsonLine(name, fields, message))
   }
   return { trace: at('trace'), debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
@@ -46,7 +47,9 @@ function jsonLine(level: LogLevel, fields: Fields, message: string): string {
 }
 
 function prettyLine(level: LogLevel, fields: Fields, message: string): string {
-  const details = Object.entries(fields).map(([key, value]) => `${key}=${JSON.stringify({ [key]: value }, clean).slice(key.length + 4, -1)}`)
+  const details = Object.entries(fields).map(
+    ([key, value]) => `${key}=${JSON.stringify({ [key]: value }, clean).slice(key.length + 4, -1)}`,
+  )
   const time = new Date().toISOString().slice(11, 23)
   return [time, level.toUpperCase().padEnd(5), JSON.stringify(message).slice(1, -1), ...details].join(' ')
 }

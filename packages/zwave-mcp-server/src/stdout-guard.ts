@@ -4,7 +4,10 @@ import { Writable } from 'node:stream'
  * Keeps stdout for JSON-RPC: from now on everything that is written to `process.stdout`, e.g. by a
  * `console.log` in a dependency, lands on stderr. The stream that is returned is the only way to stdout.
  */
-export function guardStdout(stdout: NodeJS.WriteStream = process.stdout, stderr: NodeJS.WriteStream = process.stderr): Writable {
+export function guardStdout(
+  stdout: NodeJS.WriteStream = process.stdout,
+  stderr: NodeJS.WriteStream = process.stderr,
+): Writable {
   const writeOut = stdout.write.bind(stdout)
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write
   const guarded = new Writable({

@@ -32,5 +32,8 @@ export function logCall(logger: Logger, call: ToolCall, result: ToolResult): voi
 }
 
 export function logSlow(logger: Logger, name: string, durationMs: number): void {
-  logger.warn({ tool: safeText(name), duration_ms: durationMs }, `Slow tool: ${safeText(name)} took ${Math.round(durationMs)} ms`)
+  logger.warn(
+    { tool: safeText(name), duration_ms: durationMs },
+    `Slow tool: ${safeText(name)} took ${Math.round(durationMs)} ms`,
+  )
 }

@@ -13,7 +13,9 @@ export function checkArguments(args: unknown): string | undefined {
   for (const key in args) {
     if (key === '__proto__') return PROTO
     const value = (args as Arguments)[key]
-    if (isObjectLike(value)) (nested ??= []).push(value)
+    if (!isObjectLike(value)) continue
+    nested ??= []
+    nested.push(value)
   }
   return nested && checkNested(nested)
 }

@@ -23,7 +23,8 @@ export function classifyError(error: unknown, tool: Tool): Failure {
   const chain = causes(error)
   const gone = chain.find(isConnectionError)
   if (gone !== undefined) return unavailable(tool.name, messageOf(gone, tool), causesOf(chain, tool))
-  if (isParsingException(error)) return new Failure('invalid_arguments', `Invalid parameters: ${parsingProblem(error)}`)
+  if (isParsingException(error))
+    return new Failure('invalid_arguments', `Invalid parameters: ${parsingProblem(error)}`)
   return toolError(withoutAdapterPrefix(messageOf(error, tool), tool), causesOf(chain.slice(1), tool))
 }
 
@@ -47,7 +48,12 @@ function isConnectionError(error: unknown): boolean {
   if (!isObjectLike(error)) return false
   const { code, status, statusCode, status_code, response } = error as Record<string, unknown>
   if (typeof code === 'string' && CONNECTION_CODES.has(code)) return true
-  const http = [status, statusCode, status_code, isObjectLike(response) && (response as { status?: unknown }).status]
+  const http = [
+    status,
+    statusCode,
+    status_code,
+    isObjectLike(response) && (response as { status?: unknown }).status,
+  ]
   return http.some(value => value === 502 || value === 503 || value === 504)
 }
 
@@ -87,7 +93,10 @@ function isParsingException(error: unknown): error is { message: string } {
 }
 
 function parsingProblem({ message }: { message: string }): string {
-  const details = message.split('\n').slice(1).map(line => line.replace(/^[\s✖→]+/, '').trim())
+  const details = message
+    .split('\n')
+    .slice(1)
+    .map(line => line.replace(/^[\s✖→]+/, '').trim())
   return details.filter(line => line !== '').join(' ') || message
 }
 

@@ -31,8 +31,14 @@ function note(map: Map<string, Set<string>>, key: string, value: string): void {
 }
 
 /** A copy of `args` without `extras`; what is not on the way to one is shared with the original. */
-export function withoutExtras(args: Record<string, unknown>, extras: readonly Extra[]): Record<string, unknown> {
-  return extras.reduce((left, { pointer, key }) => change(left, pointerParts(pointer), value => without(value, key)), args)
+export function withoutExtras(
+  args: Record<string, unknown>,
+  extras: readonly Extra[],
+): Record<string, unknown> {
+  return extras.reduce(
+    (left, { pointer, key }) => change(left, pointerParts(pointer), value => without(value, key)),
+    args,
+  )
 }
 
 /** A copy of `value` in which the part that `path` leads to is changed. */

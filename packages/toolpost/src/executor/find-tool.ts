@@ -9,7 +9,16 @@ const MAX_COMPARED_LENGTH = 64
 
 /** Stage 1: the tool of that name, or `unknown_tool` with the names that come near it. */
 export function findTool(tools: ToolManager, name: string): Tool | Failure {
-  return tools.findTool(name) ?? unknownTool(name, similarNames(name, tools.getTools().map(tool => tool.name)))
+  return (
+    tools.findTool(name) ??
+    unknownTool(
+      name,
+      similarNames(
+        name,
+        tools.getTools().map(tool => tool.name),
+      ),
+    )
+  )
 }
 
 /** The names nearest to a wrong one, best first; none if nothing resembles it. */

@@ -1,7 +1,9 @@
 import type { FailureCode } from '../call/failure-codes.ts'
 
 /** Upper bounds of the duration histogram, in milliseconds. */
-export const DURATION_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000] as const
+export const DURATION_BUCKETS_MS = [
+  1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000,
+] as const
 
 /** Calls of tools that do not exist are counted under this name, so that made-up names take no memory. */
 const UNKNOWN = '(unknown)'
@@ -32,7 +34,13 @@ export class Metrics {
   of(name: string): ToolFigures {
     let figures = this.#tools.get(name)
     if (!figures) {
-      figures = { calls: 0, failures: {}, repairs: 0, durations: DURATION_BUCKETS_MS.map(() => 0), durationSumMs: 0 }
+      figures = {
+        calls: 0,
+        failures: {},
+        repairs: 0,
+        durations: DURATION_BUCKETS_MS.map(() => 0),
+        durationSumMs: 0,
+      }
       figures.durations.push(0)
       this.#tools.set(name, figures)
     }
@@ -49,14 +57,17 @@ export class Metrics {
     counted.calls++
     counted.durationSumMs += durationMs
     let bucket = 0
-    while (bucket < DURATION_BUCKETS_MS.length && durationMs > (DURATION_BUCKETS_MS[bucket] as number)) bucket++
+    while (bucket < DURATION_BUCKETS_MS.length && durationMs > (DURATION_BUCKETS_MS[bucket] as number))
+      bucket++
     counted.durations[bucket] = (counted.durations[bucket] ?? 0) + 1
     if (code) counted.failures[code] = (counted.failures[code] ?? 0) + 1
   }
 
   /** The counters as plain data. */
   snapshot(): Figures {
-    const tools = Object.fromEntries([...this.#tools].map(([name, figures]) => [name, structuredClone(figures)]))
+    const tools = Object.fromEntries(
+      [...this.#tools].map(([name, figures]) => [name, structuredClone(figures)]),
+    )
     const all = Object.values(tools)
     const failures: Figures['failures'] = {}
     for (const figures of all) {
@@ -80,7 +91,13 @@ export class Metrics {
       ...family('toolpost_calls_total', 'counter', 'Tool calls answered', tools, callLines),
       ...family('toolpost_failures_total', 'counter', 'Tool calls that failed, by code', tools, failureLines),
       ...family('toolpost_repairs_total', 'counter', 'Arguments repaired', tools, repairLines),
-      ...family('toolpost_call_duration_seconds', 'histogram', 'Time a tool call takes', tools, durationLines),
+      ...family(
+        'toolpost_call_duration_seconds',
+        'histogram',
+        'Time a tool call takes',
+        tools,
+        durationLines,
+      ),
       '# HELP toolpost_calls_in_flight Tool calls under way',
       '# TYPE toolpost_calls_in_flight gauge',
       `toolpost_calls_in_flight ${inFlight}`,
@@ -96,7 +113,9 @@ function sum(numbers: readonly number[]): number {
 type Lines = (label: string, figures: ToolFigures) => string[]
 
 function family(name: string, type: string, help: string, tools: Figures['tools'], lines: Lines): string[] {
-  const samples = Object.entries(tools).flatMap(([tool, figures]) => lines(`tool="${escapeLabel(tool)}"`, figures))
+  const samples = Object.entries(tools).flatMap(([tool, figures]) =>
+    lines(`tool="${escapeLabel(tool)}"`, figures),
+  )
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples.map(sample => `${name}${sample}`)]
 }
 

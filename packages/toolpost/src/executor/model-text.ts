@@ -9,7 +9,8 @@ export function modelText(result: ToolResult, maxTextBytes: number): string {
 
 function failureText({ code, error, tool_name, diagnosis }: ToolResult & { success: false }): string {
   if (code === 'unknown_tool') return `Error: Unknown tool "${tool_name}"`
-  if (code === 'invalid_arguments' && diagnosis?.required) return `Error: ${error}. Required: ${diagnosis.required}`
+  if (code === 'invalid_arguments' && diagnosis?.required)
+    return `Error: ${error}. Required: ${diagnosis.required}`
   return `Error: ${error}`
 }
 

@@ -1,10 +1,17 @@
 import type { ValidateFunction } from 'ajv'
 import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
-import { isLangChainTool, isObjectLike, jsonSchemaOf, propertiesOf, resolveRef } from '../tools/json-schema.ts'
+import {
+  isLangChainTool,
+  isObjectLike,
+  jsonSchemaOf,
+  propertiesOf,
+  resolveRef,
+} from '../tools/json-schema.ts'
 import type { JsonSchema, Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
-import { Failure, invalidSchema } from './failure.ts'
+import { type Failure, invalidSchema } from './failure.ts'
+import { compileSchema } from './validation/compile-schema.ts'
 
 /** What the executor worked out about a tool at its first call. */
 export interface Plan {
@@ -24,10 +31,12 @@ export interface Plan {
 export async function planFor(tool: Tool, tools: ToolManager, logger: Logger): Promise<Plan | Failure> {
   try {
     const schema = jsonSchemaOf(tool)
-    const { compileSchema } = await import('./validation/compile-schema.ts')
     const { validate, leftOut } = await compileSchema(schema)
     for (const pattern of leftOut) {
-      logger.warn({ tool: tool.name, pattern: safeText(pattern) }, 'Pattern left to the tool: it cannot be checked in linear time')
+      logger.warn(
+        { tool: tool.name, pattern: safeText(pattern) },
+        'Pattern left to the tool: it cannot be checked in linear time',
+      )
     }
     const isMcp = tools.originOf(tool) !== undefined
     const isLangChain = isLangChainTool(tool)

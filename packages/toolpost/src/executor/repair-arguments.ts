@@ -122,9 +122,13 @@ function toChoice(data: unknown, choices: readonly unknown[]): Repair | undefine
   if (typeof data !== 'string') return undefined
   const wanted = folded(data)
   const fitting = choices.filter(choice =>
-    typeof choice === 'string' ? folded(choice) === wanted : typeof choice === 'number' && exactNumber(data) === choice,
+    typeof choice === 'string'
+      ? folded(choice) === wanted
+      : typeof choice === 'number' && exactNumber(data) === choice,
   )
-  return fitting.length === 1 ? { value: fitting[0], what: `text → ${JSON.stringify(fitting[0])}` } : undefined
+  return fitting.length === 1
+    ? { value: fitting[0], what: `text → ${JSON.stringify(fitting[0])}` }
+    : undefined
 }
 
 function folded(text: string): string {
@@ -147,6 +151,8 @@ function isMissed(path: readonly string[], errors: readonly ErrorObject[]): bool
   const parent = path.slice(0, -1).join('/')
   return errors.some(
     ({ keyword, params, instancePath }) =>
-      keyword === 'required' && params.missingProperty === path.at(-1) && pointerParts(instancePath).join('/') === parent,
+      keyword === 'required' &&
+      params.missingProperty === path.at(-1) &&
+      pointerParts(instancePath).join('/') === parent,
   )
 }

@@ -81,8 +81,10 @@ export class RunningCall implements Expiring {
   }
 
   onAbort(listener: () => void): void {
-    if (this.#aborted) listener()
-    else if (!this.#ended) (this.#listeners ??= []).push(listener)
+    if (this.#aborted) return listener()
+    if (this.#ended) return
+    this.#listeners ??= []
+    this.#listeners.push(listener)
   }
 
   #abort(reason: string): void {

@@ -25,5 +25,7 @@ function invoke({ tool, isLangChain }: Plan, args: Arguments, call: RunningCall)
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  return (
+    typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  )
 }

@@ -101,7 +101,8 @@ export class ToolExecutor {
       attempt.figures = figures
       if (plan instanceof Failure) return this.#fail(attempt, plan)
 
-      const given = typeof call.args === 'string' ? await argumentsOf(call.args, options) : (call.args ?? NO_ARGUMENTS)
+      const given =
+        typeof call.args === 'string' ? await argumentsOf(call.args, options) : (call.args ?? NO_ARGUMENTS)
       const args = this.#fit(attempt, plan, given)
       if (args instanceof Failure) return this.#fail(attempt, args)
 
@@ -113,7 +114,11 @@ export class ToolExecutor {
   }
 
   /** Runs a call for a model: resolves to the text it reads, `Error: …` if it failed. No repair; never rejects. */
-  async execute(name: string, args?: unknown, options: Pick<RunOptions, 'signal' | 'timeoutMs'> = {}): Promise<string> {
+  async execute(
+    name: string,
+    args?: unknown,
+    options: Pick<RunOptions, 'signal' | 'timeoutMs'> = {},
+  ): Promise<string> {
     const { signal, timeoutMs } = options
     return this.text(await this.run({ name, args }, { signal, timeoutMs }))
   }
@@ -161,7 +166,8 @@ export class ToolExecutor {
       signal: options.signal,
       callId: call.id,
       onProgress: options.onProgress,
-      onLate: () => this.#logger.warn({ tool: name, call_id: call.id }, 'Late answer dropped: the call had ended'),
+      onLate: () =>
+        this.#logger.warn({ tool: name, call_id: call.id }, 'Late answer dropped: the call had ended'),
     }
   }
 
@@ -210,9 +216,17 @@ export class ToolExecutor {
     if (repairs) result.repairs = repairs
     const { execution_time_ms } = result
     this.metrics.end(figures, execution_time_ms, result.success ? undefined : result.code)
-    if (execution_time_ms > this.#slowMs) logSlow(this.#logger, name, execution_time_ms)
-    if (this.#logger !== silentLogger) logCall(this.#logger, call, result)
+    if (this.#logger !== silentLogger) this.#log(call, name, result)
     return result
+  }
+
+  #log(call: ToolCall, name: string, result: ToolResult): void {
+    try {
+      if (result.execution_time_ms > this.#slowMs) logSlow(this.#logger, name, result.execution_time_ms)
+      logCall(this.#logger, call, result)
+    } catch {
+      // A logger that fails, on a full disk for instance, must not turn an answer into a failure.
+    }
   }
 }
 

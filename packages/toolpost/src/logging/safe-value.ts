@@ -78,7 +78,9 @@ function copyObject(value: object, depth: number): unknown {
       break
     }
     const entry = (value as Record<string, unknown>)[key]
-    result[key === '__proto__' ? '[__proto__]' : safeKey(key)] = isSecretKey(key) ? REMOVED : copy(entry, depth + 1)
+    result[key === '__proto__' ? '[__proto__]' : safeKey(key)] = isSecretKey(key)
+      ? REMOVED
+      : copy(entry, depth + 1)
   }
   return result
 }

@@ -6,8 +6,8 @@ export class ToolDefinitionError extends Error {
   override name = 'ToolDefinitionError'
 }
 
-/** Throws a ToolDefinitionError unless `tool` can be registered. MCP tools may lack a description. */
-export function checkTool(tool: unknown, { needsDescription = true } = {}): asserts tool is Tool {
+/** The tool itself, if it can be registered; throws a ToolDefinitionError if not. MCP tools may lack a description. */
+export function checkedTool(tool: unknown, { needsDescription = true } = {}): Tool {
   if (!isObjectLike(tool)) throw new ToolDefinitionError(`A tool must be an object, got ${typeof tool}`)
   const { name, description, invoke, schema } = tool as Partial<Tool>
   if (typeof name !== 'string' || name.trim() === '') throw new ToolDefinitionError('A tool needs a name')
@@ -20,6 +20,7 @@ export function checkTool(tool: unknown, { needsDescription = true } = {}): asse
   }
   if (!isObjectLike(schema)) refuse('it has no schema; give { type: "object" } if it takes anything')
   checkSchema(tool as Tool, refuse)
+  return tool as Tool
 }
 
 function checkSchema(tool: Tool, refuse: (reason: string) => void): void {

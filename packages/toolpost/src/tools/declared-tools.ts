@@ -54,7 +54,8 @@ interface Handlers {
 }
 
 function declareTool(declaration: ToolDeclaration, handlers: Handlers): Tool {
-  const { name, description, parameters, implementation, timeout_ms, read_only, idempotent, sentences } = declaration
+  const { name, description, parameters, implementation, timeout_ms, read_only, idempotent, sentences } =
+    declaration
   return {
     name,
     description,
@@ -67,7 +68,11 @@ function declareTool(declaration: ToolDeclaration, handlers: Handlers): Tool {
   }
 }
 
-function implementationOf(name: string, implementation: ToolDeclaration['implementation'], handlers: Handlers): Handler {
+function implementationOf(
+  name: string,
+  implementation: ToolDeclaration['implementation'],
+  handlers: Handlers,
+): Handler {
   if (!isObjectLike(implementation)) throw new ToolDefinitionError(`Tool '${name}' has no implementation`)
   const { type, handler, mock_response } = implementation
   switch (type) {
@@ -84,7 +89,11 @@ function implementationOf(name: string, implementation: ToolDeclaration['impleme
   }
 }
 
-function byName(kind: string, name: string | undefined, handlers: Readonly<Record<string, Handler>>): Handler {
+function byName(
+  kind: string,
+  name: string | undefined,
+  handlers: Readonly<Record<string, Handler>>,
+): Handler {
   return (args, options) => {
     const handler = name !== undefined && Object.hasOwn(handlers, name) ? handlers[name] : undefined
     if (!handler) throw new Error(`${kind} handler '${name}' not found`)
@@ -92,10 +101,13 @@ function byName(kind: string, name: string | undefined, handlers: Readonly<Recor
   }
 }
 
-function prepareBuiltins(builtins: Readonly<Record<string, Handler | IsolatedHandler>>): Record<string, Handler> {
+function prepareBuiltins(
+  builtins: Readonly<Record<string, Handler | IsolatedHandler>>,
+): Record<string, Handler> {
   const prepared = Object.entries(builtins).map(([name, builtin]): [string, Handler] => {
     if (typeof builtin === 'function') return [name, builtin]
-    if (builtin.isolated === true && builtin.module && builtin.export) return [name, isolate({ name, ...builtin })]
+    if (builtin.isolated === true && builtin.module && builtin.export)
+      return [name, isolate({ name, ...builtin })]
     throw new ToolDefinitionError(
       `Builtin '${name}' cannot be isolated: a plain function cannot leave this process. Give { module, export, isolated: true }`,
     )

@@ -52,7 +52,8 @@ export function depthOf(value: unknown, limit: number): number {
   while (level.length > 0 && depth <= limit) {
     const next: unknown[] = []
     for (const entry of level) {
-      if (isObjectLike(entry)) for (const inner of Object.values(entry)) if (isObjectLike(inner)) next.push(inner)
+      if (isObjectLike(entry))
+        for (const inner of Object.values(entry)) if (isObjectLike(inner)) next.push(inner)
     }
     level = next
     depth++

@@ -9,7 +9,8 @@ export function signatureOf(tool: Tool): string {
   const schema = jsonSchemaOf(tool)
   const required = new Set(requiredOf(schema))
   const parameters = Object.entries(propertiesOf(schema)).map(
-    ([name, property]) => `${propertyName(name)}${required.has(name) ? '' : '?'}: ${typeText(property, schema, 0)}`,
+    ([name, property]) =>
+      `${propertyName(name)}${required.has(name) ? '' : '?'}: ${typeText(property, schema, 0)}`,
   )
   if (parameters.length === 0 && schema.additionalProperties !== false) parameters.push('…')
   return `${tool.name}(${parameters.join(', ')})`
@@ -61,7 +62,8 @@ function objectText(schema: JsonSchema, root: JsonSchema, nesting: number): stri
   if (entries.length === 0 || nesting >= MAX_NESTING) return 'object'
   const required = new Set(requiredOf(schema))
   const parts = entries.map(
-    ([name, property]) => `${propertyName(name)}${required.has(name) ? '' : '?'}: ${typeText(property, root, nesting + 1)}`,
+    ([name, property]) =>
+      `${propertyName(name)}${required.has(name) ? '' : '?'}: ${typeText(property, root, nesting + 1)}`,
   )
   return `{ ${parts.join(', ')} }`
 }

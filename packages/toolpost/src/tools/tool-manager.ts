@@ -1,10 +1,15 @@
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { safeValue } from '../logging/safe-value.ts'
-import { describeRenaming, fitArgumentNames, type ParameterNames, STATIC_PARAMETER_NAMES } from './argument-names.ts'
-import { checkTool } from './check-tool.ts'
+import {
+  describeRenaming,
+  fitArgumentNames,
+  type ParameterNames,
+  STATIC_PARAMETER_NAMES,
+} from './argument-names.ts'
+import { checkedTool } from './check-tool.ts'
 import { jsonSchemaOf } from './json-schema.ts'
 import { withName } from './renamed-tool.ts'
-import type { Tool } from './tool.ts'
+import type { Tool, ToolLike } from './tool.ts'
 
 /** Where an MCP tool came from. */
 export interface McpOrigin {
@@ -27,9 +32,9 @@ const NO_ORDER = Number.MAX_SAFE_INTEGER
 /** All tools there are, in one array: those of MCP servers and those of the program side by side. */
 export class ToolManager {
   readonly #tools: Tool[] = []
-  /** Where each name stands in the array: a short cut that is checked on every use. */
+  /** Where each name stands in the array: a short cut, made anew when the array has changed under it. */
   readonly #positions = new Map<string, number>()
-  #positionsMoved = false
+  #notedLength = 0
   /** Which tools are MCP tools, without changing them. */
   readonly #origins = new WeakMap<Tool, McpOrigin>()
   readonly #parameterNames = new Map<string, ParameterNames>()
@@ -40,8 +45,8 @@ export class ToolManager {
   }
 
   /** Adds a tool of the program. Replaces one of the same name; throws on a tool it cannot use. */
-  addCustomTool(tool: Tool): void {
-    checkTool(tool)
+  addCustomTool(like: ToolLike): void {
+    const tool = checkedTool(like)
     const holder = this.#holderOf(tool.name)
     const origin = holder && this.#origins.get(holder)
     if (holder && origin) this.#moveAside(holder, origin, `the local tool '${tool.name}'`)
@@ -50,16 +55,23 @@ export class ToolManager {
   }
 
   /** Adds the tools of a server, ours or those of `@langchain/mcp-adapters`. Warns of and skips what it cannot use. */
-  addMcpTools(tools: Iterable<Tool>, { server = 'mcp', order = NO_ORDER, parameterNames }: McpToolsOptions = {}): void {
+  addMcpTools(
+    tools: Iterable<ToolLike>,
+    { server = 'mcp', order = NO_ORDER, parameterNames }: McpToolsOptions = {},
+  ): void {
     if (parameterNames) this.#parameterNames.set(server, parameterNames)
-    for (const tool of tools) {
-      try {
-        checkTool(tool, { needsDescription: false })
-      } catch (error) {
-        this.#logger.warn({ server, reason: (error as Error).message }, 'MCP tool skipped')
-        continue
-      }
-      this.#addMcpTool(tool, { server, name: tool.name, order })
+    for (const like of tools) {
+      const tool = this.#usable(like, server)
+      if (tool) this.#addMcpTool(tool, { server, name: tool.name, order })
+    }
+  }
+
+  #usable(like: ToolLike, server: string): Tool | undefined {
+    try {
+      return checkedTool(like, { needsDescription: false })
+    } catch (error) {
+      this.#logger.warn({ server, reason: (error as Error).message }, 'MCP tool skipped')
+      return undefined
     }
   }
 
@@ -78,7 +90,10 @@ export class ToolManager {
     } else if (holder) {
       const name = qualifiedName(origin)
       const owner = rival ? `server '${rival.server}'` : 'a local tool'
-      this.#logger.warn({ tool: origin.name, server: origin.server, registered_as: name }, `The name is taken by ${owner}`)
+      this.#logger.warn(
+        { tool: origin.name, server: origin.server, registered_as: name },
+        `The name is taken by ${owner}`,
+      )
       this.#place(this.#named(tool, origin, name), this.#holderOf(name))
     } else {
       this.#place(this.#named(tool, origin, origin.name))
@@ -97,7 +112,10 @@ export class ToolManager {
 
   #moveAside(tool: Tool, origin: McpOrigin, reason: string): void {
     const name = qualifiedName(origin)
-    this.#logger.warn({ tool: tool.name, server: origin.server, registered_as: name }, `The name goes to ${reason}`)
+    this.#logger.warn(
+      { tool: tool.name, server: origin.server, registered_as: name },
+      `The name goes to ${reason}`,
+    )
     this.#place(this.#named(tool, origin, name), tool)
   }
 
@@ -113,6 +131,7 @@ export class ToolManager {
     if (position >= 0) this.#tools[position] = tool
     else this.#tools.push(tool)
     this.#positions.set(tool.name, position >= 0 ? position : this.#tools.length - 1)
+    if (position < 0) this.#notedLength++
   }
 
   #warnReplaced(name: string, source: string): void {
@@ -130,10 +149,13 @@ export class ToolManager {
   }
 
   #holderOf(name: string): Tool | undefined {
-    if (this.#positionsMoved) this.#noteAllPositions()
+    if (this.#tools.length !== this.#notedLength) this.#noteAllPositions()
     const position = this.#positions.get(name)
-    const tool = position === undefined ? undefined : this.#tools[position]
-    return tool !== undefined && tool.name === name ? tool : undefined
+    if (position === undefined) return undefined
+    const tool = this.#tools[position]
+    if (tool?.name === name) return tool
+    this.#noteAllPositions()
+    return this.#tools[this.#positions.get(name) ?? -1]
   }
 
   #noteAllPositions(): void {
@@ -141,7 +163,7 @@ export class ToolManager {
     this.#tools.forEach((tool, position) => {
       this.#positions.set(tool.name, position)
     })
-    this.#positionsMoved = false
+    this.#notedLength = this.#tools.length
   }
 
   /** Takes a tool away; says whether there was one. */
@@ -149,7 +171,6 @@ export class ToolManager {
     const tool = this.findTool(name)
     if (!tool) return false
     this.#tools.splice(this.#tools.indexOf(tool), 1)
-    this.#positionsMoved = true
     return true
   }
 
@@ -174,9 +195,16 @@ export class ToolManager {
     return configured ? { ...fixed, ...configured } : fixed
   }
 
-  #logRenaming(name: string, before: Record<string, unknown>, fitted: { args: Record<string, unknown>; lost: string[] }): void {
+  #logRenaming(
+    name: string,
+    before: Record<string, unknown>,
+    fitted: { args: Record<string, unknown>; lost: string[] },
+  ): void {
     const shown = (args: Record<string, unknown>) => safeValue(args) as Record<string, unknown>
-    this.#logger.info({ tool: name }, `Argument names: ${describeRenaming(shown(before), shown(fitted.args))}`)
+    this.#logger.info(
+      { tool: name },
+      `Argument names: ${describeRenaming(shown(before), shown(fitted.args))}`,
+    )
     for (const lost of fitted.lost) {
       this.#logger.warn({ tool: name, argument: lost }, 'Argument dropped: another one already has that name')
     }

@@ -53,6 +53,14 @@ export interface Tool {
   readonly responseFormat?: string | undefined
 }
 
+/** What can be registered: a Tool, or a LangChain tool of any type of arguments. */
+export interface ToolLike {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly schema: object
+  invoke: (...args: never[]) => unknown
+}
+
 export interface ToolDefinition<Args extends object> {
   name: string
   description: string
@@ -67,7 +75,9 @@ export interface ToolDefinition<Args extends object> {
 }
 
 /** Makes a tool of a function. */
-export function defineTool<Args extends object = Record<string, unknown>>(definition: ToolDefinition<Args>): Tool {
+export function defineTool<Args extends object = Record<string, unknown>>(
+  definition: ToolDefinition<Args>,
+): Tool {
   const { handler, ...rest } = definition
   return { ...rest, invoke: handler }
 }

@@ -83,7 +83,10 @@ export class BrokerConnection implements BrokerLink {
 
   async #connect(): Promise<void> {
     const { url: source } = this.#options
-    const [url, { connect }] = await Promise.all([typeof source === 'string' ? source : source(), import('mqtt')])
+    const [url, { connect }] = await Promise.all([
+      typeof source === 'string' ? source : source(),
+      import('mqtt'),
+    ])
     if (this.#closed) return
     this.#url = withoutCredentials(url)
     const client = connect(url, this.#clientOptions())
@@ -136,7 +139,8 @@ export class BrokerConnection implements BrokerLink {
 
   #setState(state: LinkState): void {
     this.#state = state
-    if (state.status === 'connected') this.#options.logger.info({ broker: this.url }, 'connected to the MQTT broker')
+    if (state.status === 'connected')
+      this.#options.logger.info({ broker: this.url }, 'connected to the MQTT broker')
     if (state.status === 'offline') {
       this.#options.logger.warn({ broker: this.url, cause: state.cause }, 'the MQTT broker is unreachable')
     }

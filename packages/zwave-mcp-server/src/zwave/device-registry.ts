@@ -127,7 +127,8 @@ export class DeviceRegistry {
   /** A listed device whose topics turn out to have no location moves to the path that it really has. */
   #adopt(path: string): Entry | undefined {
     const found = [...this.#entries].find(
-      ([, { heard, nodeId, name }]) => !heard && nodeId !== undefined && nodePath({ id: nodeId, name }) === path,
+      ([, { heard, nodeId, name }]) =>
+        !heard && nodeId !== undefined && nodePath({ id: nodeId, name }) === path,
     )
     if (found) this.#entries.delete(found[0])
     return found?.[1]

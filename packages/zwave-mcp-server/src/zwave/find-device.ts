@@ -47,8 +47,18 @@ function matching(devices: readonly Device[], key: string): Device[] {
 
 /** The other names a device goes by: with its location on either side, by its node id, by its path. */
 function locatedKeys({ name, location, nodeId, path }: Device): string[] {
-  const keys = [path, nodeId === undefined ? '' : `node ${nodeId}`, nodeId === undefined ? '' : `nodeID ${nodeId}`]
-  if (location) keys.push(`${location} ${name}`, `${name} ${location}`, `${name} in ${location}`, `${name} in the ${location}`)
+  const keys = [
+    path,
+    nodeId === undefined ? '' : `node ${nodeId}`,
+    nodeId === undefined ? '' : `nodeID ${nodeId}`,
+  ]
+  if (location)
+    keys.push(
+      `${location} ${name}`,
+      `${name} ${location}`,
+      `${name} in ${location}`,
+      `${name} in the ${location}`,
+    )
   return keys.map(nameKey)
 }
 
@@ -67,7 +77,10 @@ function nameKey(name: string): string {
 }
 
 function suggest(devices: readonly Device[], key: string): Device[] {
-  const scored = devices.map(device => ({ device, score: closeness(key, nameKey(fullName(device)), nameKey(device.name)) }))
+  const scored = devices.map(device => ({
+    device,
+    score: closeness(key, nameKey(fullName(device)), nameKey(device.name)),
+  }))
   return scored
     .filter(({ score }) => score > 0.5)
     .sort((a, b) => b.score - a.score)

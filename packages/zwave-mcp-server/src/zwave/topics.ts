@@ -9,7 +9,7 @@ export interface ValueAddress {
 /** What a topic below the prefix is about. `node` is the device's own path: `[<location>/]<name>`. */
 export type Topic =
   | { readonly kind: 'value'; readonly node: string; readonly address: ValueAddress }
-  | { readonly kind: 'status' | 'lastActive' | 'nodeinfo'; readonly node: string }
+  | { readonly kind: 'status'; readonly node: string }
   | { readonly kind: 'driver' }
   | { readonly kind: 'gateway'; readonly client: string; readonly about: 'status' | 'version' }
   | { readonly kind: 'api'; readonly client: string; readonly method: string }
@@ -17,17 +17,16 @@ export type Topic =
 
 const CLIENTS = '_CLIENTS'
 const EVENTS = '_EVENTS'
-const NODE_TOPICS = new Set(['status', 'lastActive', 'nodeinfo'])
 const OTHER: Topic = { kind: 'other' }
 
-/** Reads a topic of Z-Wave JS UI ("named topics"). Commands (`…/set`) and foreign topics are `other`. */
+/** Reads a topic of Z-Wave JS UI ("named topics"). Commands (`…/set`) and what is not used here are `other`. */
 export function parseTopic(prefix: string, topic: string): Topic {
   if (!topic.startsWith(`${prefix}/`)) return OTHER
   const parts = topic.slice(prefix.length + 1).split('/')
   if (parts.at(-1) === 'set' || parts[0] === EVENTS) return OTHER
   if (parts[0] === CLIENTS) return parseClientTopic(parts)
   if (parts.length === 2 && parts[0] === 'driver' && parts[1] === 'status') return { kind: 'driver' }
-  return parseValueTopic(parts) ?? parseNodeTopic(parts) ?? OTHER
+  return parseValueTopic(parts) ?? parseStatusTopic(parts) ?? OTHER
 }
 
 function parseClientTopic([, client, about, method]: string[]): Topic {
@@ -52,14 +51,17 @@ function parseValueTopic(parts: string[]): Topic | undefined {
   }
 }
 
-function parseNodeTopic(parts: string[]): Topic | undefined {
-  const kind = parts.at(-1) ?? ''
-  if (parts.length < 2 || !NODE_TOPICS.has(kind)) return undefined
-  return { kind: kind as 'status' | 'lastActive' | 'nodeinfo', node: parts.slice(0, -1).join('/') }
+function parseStatusTopic(parts: string[]): Topic | undefined {
+  if (parts.length < 2 || parts.at(-1) !== 'status') return undefined
+  return { kind: 'status', node: parts.slice(0, -1).join('/') }
 }
 
 /** The path of a node as the gateway writes it: location first, the node id where there is no name. */
-export function nodePath(node: { id: number; name?: string | undefined; location?: string | undefined }): string {
+export function nodePath(node: {
+  id: number
+  name?: string | undefined
+  location?: string | undefined
+}): string {
   const name = sanitizeTopic(node.name ?? '') || `nodeID_${node.id}`
   const location = sanitizeTopic(node.location ?? '')
   return location ? `${location}/${name}` : name

@@ -46,6 +46,7 @@ export class ZwaveNetwork {
   readonly #reports = new Reports()
   readonly #arrival: Arrival
   readonly #now: () => number
+  #started = false
   #lastMessageAt: number | null = null
   #listAskedAt: number | undefined
   #listAwaited = false
@@ -56,14 +57,24 @@ export class ZwaveNetwork {
     this.#options = options
     this.#now = options.now ?? Date.now
     this.gateway = new GatewayState(options.gatewayName && GATEWAY_PREFIX + options.gatewayName)
-    this.#arrival = new Arrival({ quietMs: QUIET_MS, maxMs: ARRIVAL_MAX_MS, expectsMore: () => this.#listAwaited })
+    this.#arrival = new Arrival({
+      quietMs: QUIET_MS,
+      maxMs: ARRIVAL_MAX_MS,
+      expectsMore: () => this.#listAwaited,
+    })
     this.#whenFirstState = new Promise(resolve => {
       this.#onFirstState = resolve
     })
   }
 
+  /** Connects; a second time it does nothing. Whoever asks for readiness starts it too. */
   start(): void {
-    this.#options.link.start({ onState: state => this.#onState(state), onMessage: message => this.#onMessage(message) })
+    if (this.#started) return
+    this.#started = true
+    this.#options.link.start({
+      onState: state => this.#onState(state),
+      onMessage: message => this.#onMessage(message),
+    })
   }
 
   async close(): Promise<void> {
@@ -88,6 +99,7 @@ export class ZwaveNetwork {
 
   /** Waits until the state of the home is in; when the broker is gone, says so at once. */
   async ready(): Promise<Readiness> {
+    this.start()
     if (this.#options.link.state.status === 'connecting') await atMost(this.#whenFirstState, FIRST_CONNECT_MS)
     await this.#arrival.whenComplete
     const { state } = this.#options.link
@@ -132,18 +144,10 @@ export class ZwaveNetwork {
     this.#lastMessageAt = this.#now()
     this.#arrival.heard()
     const topic = parseTopic(this.#options.prefix, message.topic)
-    switch (topic.kind) {
-      case 'driver':
-        return this.gateway.applyDriver(message.text)
-      case 'gateway':
-        return this.#onGateway(topic, message)
-      case 'api':
-        return this.#onApi(topic, message)
-      case 'value':
-      case 'status':
-        return this.#onNode(topic, message)
-      default:
-    }
+    if (topic.kind === 'driver') this.gateway.applyDriver(message.text)
+    else if (topic.kind === 'gateway') this.#onGateway(topic, message)
+    else if (topic.kind === 'api') this.#onApi(topic, message)
+    else if (topic.kind === 'value' || topic.kind === 'status') this.#onNode(topic, message)
   }
 
   #onGateway({ client, about }: Topic & { kind: 'gateway' }, { text }: Message): void {
@@ -162,7 +166,10 @@ export class ZwaveNetwork {
   #onApi({ client, method }: Topic & { kind: 'api' }, { text, topic }: Message): void {
     if (method !== 'getNodes') return
     const nodes = parseNodes(parseJson(text))
-    if (!nodes) return this.#ignore(topic, text, 'it is no list of nodes')
+    if (!nodes) {
+      this.#ignore(topic, text, 'it is no list of nodes')
+      return
+    }
     this.#registry.applyNodes(nodes, { complete: this.gateway.reachable.every(other => other === client) })
     this.#listAwaited = false
     this.#arrival.complete()
@@ -175,11 +182,14 @@ export class ZwaveNetwork {
       return
     }
     const parsed = parsePayload(message.text)
-    if (!parsed.ok) return this.#ignore(message.topic, message.text, parsed.reason)
-    const known = topic.kind === 'status'
-      ? this.#registry.applyStatus(topic.node, parsed.payload)
-      : this.#onValue(topic, parsed.payload, message.retained)
-    if (!known) this.#onUnknown(message)
+    if (!parsed.ok) this.#ignore(message.topic, message.text, parsed.reason)
+    else if (!this.#apply(topic, parsed.payload, message.retained)) this.#onUnknown(message)
+  }
+
+  /** Takes a value or status in. False: the gateway lists no such device. */
+  #apply(topic: Topic & { kind: 'value' | 'status' }, payload: Payload, retained: boolean): boolean {
+    if (topic.kind === 'status') return this.#registry.applyStatus(topic.node, payload)
+    return this.#onValue(topic, payload, retained)
   }
 
   #onValue({ node, address }: Topic & { kind: 'value' }, payload: Payload, retained: boolean): boolean {

@@ -50,6 +50,11 @@ export function kindOf(value: unknown): string {
   return typeof value
 }
 
+/** Where an error stands, for a person; empty at the top. */
+export function placeIn(error: ErrorObject | undefined): string {
+  return placeOf(error?.instancePath ?? '')
+}
+
 /** `/items/0/name` → `items[0].name` */
 function placeOf(pointer: string): string {
   return pointerParts(pointer).reduce(join, '')
@@ -95,7 +100,9 @@ function isBranchOf(alternative: ErrorObject, error: ErrorObject): boolean {
 function followsRef(alternative: ErrorObject, error: ErrorObject): boolean {
   const branches = Array.isArray(alternative.schema) ? alternative.schema : []
   if (!branches.some(branch => typeof branch?.$ref === 'string')) return false
-  return branches.some(branch => typeof branch?.$ref === 'string' && error.schemaPath.startsWith(`${branch.$ref}/`))
+  return branches.some(
+    branch => typeof branch?.$ref === 'string' && error.schemaPath.startsWith(`${branch.$ref}/`),
+  )
 }
 
 function summary(alternative: ErrorObject, inside: ErrorObject[]): ErrorObject[] {
@@ -103,8 +110,12 @@ function summary(alternative: ErrorObject, inside: ErrorObject[]): ErrorObject[]
   const meant = branches.filter(branch => !branch.some(error => rulesOut(alternative, error)))
   const best = meant.sort((a, b) => a.length - b.length)[0]
   if (best) return best
-  const types = [...new Set(inside.filter(error => error.keyword === 'type').map(error => wanted(error.params.type)))]
-  const ownType = inside.filter(error => error.keyword === 'type' && error.instancePath === alternative.instancePath)
+  const types = [
+    ...new Set(inside.filter(error => error.keyword === 'type').map(error => wanted(error.params.type))),
+  ]
+  const ownType = inside.filter(
+    error => error.keyword === 'type' && error.instancePath === alternative.instancePath,
+  )
   if (ownType.length === inside.length) return [{ ...alternative, keyword: 'type', params: { type: types } }]
   return [{ ...alternative, message: 'fits none of the allowed forms' }]
 }
@@ -118,7 +129,8 @@ function rulesOut(alternative: ErrorObject, error: ErrorObject): boolean {
 function groupByBranch(errors: readonly ErrorObject[]): ErrorObject[][] {
   const groups = new Map<string, ErrorObject[]>()
   for (const error of errors) {
-    const branch = /^.*?\/(?:anyOf|oneOf)\/\d+|^#\/(?:\$defs|definitions)\/[^/]+/.exec(error.schemaPath)?.[0] ?? ''
+    const branch =
+      /^.*?\/(?:anyOf|oneOf)\/\d+|^#\/(?:\$defs|definitions)\/[^/]+/.exec(error.schemaPath)?.[0] ?? ''
     groups.set(branch, [...(groups.get(branch) ?? []), error])
   }
   return [...groups.values()]

@@ -15,12 +15,12 @@ export interface PooledCall {
   reject(error: Error): void
 }
 
-/** A call that is under way for so long may be one that has to be killed: its successor is made ready. */
+/** The standby starts so long after a call: a program that makes one quick call is over before and never pays. */
 const standbyAfterMs = 20
 
 /**
  * Gives calls to children in order, starts children as they are needed and ends those that are not.
- * While a call is under way one more child stands by, so that the call after a killed one need not wait.
+ * Once there was a call, one more child stands by, so that the call after a killed one need not wait.
  */
 export class ChildPool {
   readonly #spec: ChildSpec
@@ -29,6 +29,7 @@ export class ChildPool {
   readonly #working = new Map<IsolatedChild, PooledCall>()
   readonly #children = new Set<IsolatedChild>()
   readonly #ending = new Set<IsolatedChild>()
+  #standbyTimer: NodeJS.Timeout | undefined
   readonly #events: ChildEvents = {
     ready: child => this.#becameIdle(child),
     returned: (child, value) => {
@@ -78,11 +79,12 @@ export class ChildPool {
 
   /** Ends all children and rejects all calls; resolves when the processes are gone. */
   async close(): Promise<void> {
-    const calls = [...this.#working.values()]
-    for (const child of this.#children) this.#kill(child)
+    clearTimeout(this.#standbyTimer)
+    this.#standbyTimer = undefined
     const error = abortError(this.#spec.name)
-    for (const call of calls) call.reject(error)
     this.#rejectWaiting(error)
+    for (const call of this.#working.values()) call.reject(error)
+    for (const child of this.#children) this.#kill(child)
     await Promise.all([...this.#ending].map(child => child.gone))
   }
 
@@ -112,12 +114,14 @@ export class ChildPool {
       return
     }
     this.#working.set(child, call)
-    child.whenStill(standbyAfterMs, () => this.#standBy())
+    this.#standbyTimer ??= setTimeout(() => this.#standBy(), standbyAfterMs).unref()
   }
 
-  /** Sees to it that one child is ready or will be soon. */
+  /** Sees to it that there is one child more than calls at work, and two at least. */
   #standBy(): void {
-    if (this.#in('idle', 'loading').length === 0) this.#start()
+    clearTimeout(this.#standbyTimer)
+    this.#standbyTimer = undefined
+    if (this.#children.size < Math.max(this.#working.size, 1) + 1) this.#start()
     this.#dispatch()
   }
 

@@ -19,7 +19,7 @@ export interface IsolateOptions {
 }
 
 /** What ends a call early: `onAbort` is preferred, because a signal costs more. */
-export type AbortSource = Pick<InvokeOptions, 'signal' | 'onAbort'>
+type AbortSource = Pick<InvokeOptions, 'signal' | 'onAbort'>
 
 /** A function that runs in another process. The process is killed when the call is aborted. */
 export interface IsolatedFunction {

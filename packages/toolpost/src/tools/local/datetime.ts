@@ -1,7 +1,7 @@
 import { defineTool, type Tool } from '../tool.ts'
-import { machineZone, type Place, resolvePlace } from './time-zones.ts'
+import type { Place } from './time-zones.ts'
 
-export interface DatetimeOptions {
+interface DatetimeOptions {
   /** Where the time comes from, in ms since 1970; `Date` itself unless given. */
   clock?: { now(): number }
 }
@@ -46,11 +46,15 @@ export function datetimeTool({ clock = Date }: DatetimeOptions = {}): Tool {
   })
 }
 
-async function placeFor(timezone: string | undefined): Promise<Partial<Place> & { zone: string }> {
+/** Without a name it is here. */
+type Where = Pick<Place, 'zone'> & Partial<Place>
+
+async function placeFor(timezone: string | undefined): Promise<Where> {
+  const { machineZone, resolvePlace } = await import('./time-zones.ts')
   return timezone?.trim() ? resolvePlace(timezone) : { zone: machineZone() }
 }
 
-function describeMoment(nowMs: number, { zone, name }: { zone: string; name?: string }): DatetimeResult {
+function describeMoment(nowMs: number, { zone, name }: Where): DatetimeResult {
   const parts = partsIn(zone, nowMs)
   const date = `${parts.year}-${parts.month}-${parts.day}`
   const time = `${parts.hour}:${parts.minute}`

@@ -201,7 +201,7 @@ describe('volume', () => {
     await once(started, 'change')
     started.close()
     controller.abort()
-    await expect(outcome).rejects.toThrow('aborted')
+    await expect(outcome).rejects.toMatchObject({ name: 'AbortError' })
     expect(await state()).toBe('45 0\n')
   })
 })

@@ -1,14 +1,8 @@
 import { defineTool, type InvokeOptions, type Tool } from '../tool.ts'
-import { type Mixer, mixers, type RunMixer, type VolumeState } from './mixers.ts'
-import { findProgram, runProgram } from './programs.ts'
+import type { Mixer, RunMixer, VolumeState } from './mixers.ts'
+import type { MixerSearch } from './working-mixer.ts'
 
-export interface VolumeOptions {
-  /** Where mixers are looked for; the PATH of this process unless given. */
-  path?: string
-  platform?: NodeJS.Platform
-  /** How long one run of a mixer may take. */
-  mixerTimeoutMs?: number
-}
+export type VolumeOptions = Omit<MixerSearch, 'signal'>
 
 type VolumeArgs = { action: 'get' | 'set' | 'mute' | 'unmute'; level?: number }
 
@@ -16,9 +10,6 @@ interface VolumeResult extends VolumeState {
   mixer: string
   text: string
 }
-
-/** A mixer that hangs on a dead sound server must leave time for the next one. */
-const MIXER_TIMEOUT_MS = 5_000
 
 const schema = {
   type: 'object',
@@ -56,7 +47,9 @@ export function volumeTool(options: VolumeOptions = {}): Tool {
       if (args.action === 'set' && args.level === undefined) {
         throw new Error("The action 'set' needs a level from 0 to 100 (percent)")
       }
-      return withFirstWorkingMixer(options, invokeOptions?.signal, (mixer, run) => operate(mixer, run, args))
+      const { useFirstWorkingMixer } = await import('./working-mixer.ts')
+      const search = { ...options, signal: invokeOptions?.signal }
+      return useFirstWorkingMixer(search, (mixer, run) => operate(mixer, run, args))
     },
   })
 }
@@ -71,36 +64,4 @@ async function operate(mixer: Mixer, run: RunMixer, { action, level }: VolumeArg
 
 function describe({ level, muted }: VolumeState): string {
   return muted ? `The sound is muted; the volume is ${level} percent.` : `The volume is ${level} percent.`
-}
-
-type Operation = (mixer: Mixer, run: RunMixer) => Promise<VolumeResult>
-
-async function withFirstWorkingMixer(
-  options: VolumeOptions,
-  signal: AbortSignal | undefined,
-  operation: Operation,
-): Promise<VolumeResult> {
-  const { path = process.env.PATH ?? '', platform = process.platform } = options
-  const candidates = mixers.filter(mixer => mixer.platform === undefined || mixer.platform === platform)
-  // LC_ALL: a translated mixer prints words and decimal commas that cannot be read.
-  const env = { ...process.env, PATH: path, LC_ALL: 'C' }
-  const settings = { env, timeoutMs: options.mixerTimeoutMs ?? MIXER_TIMEOUT_MS, signal }
-  const failures: string[] = []
-  for (const mixer of candidates) {
-    const file = await findProgram(mixer.program, path)
-    if (file === undefined) continue
-    try {
-      return await operation(mixer, args => runProgram(file, args, settings))
-    } catch (error) {
-      signal?.throwIfAborted()
-      failures.push(`${mixer.program}: ${error instanceof Error ? error.message : String(error)}`)
-    }
-  }
-  throw new Error(noMixerMessage(candidates, failures))
-}
-
-function noMixerMessage(candidates: readonly Mixer[], failures: readonly string[]): string {
-  if (failures.length > 0) return `No mixer of this machine works: ${failures.join('; ')}`
-  const programs = candidates.map(mixer => mixer.program).join(', ')
-  return `This machine has no mixer that can be used: looked for ${programs} on the PATH. Install one of them.`
 }

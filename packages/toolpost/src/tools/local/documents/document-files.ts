@@ -9,7 +9,7 @@ export interface DocumentFile {
 }
 
 /** Larger files are data or logs; indexing one would hold up everything else. */
-export const MAX_FILE_BYTES = 5 * 1024 * 1024
+const MAX_FILE_BYTES = 5 * 1024 * 1024
 
 /**
  * The Markdown and text files below a folder, by their path in it (with `/` everywhere).
@@ -44,7 +44,8 @@ function isDocument(name: string): boolean {
 
 async function add(name: string, path: string, found: Walk['found']): Promise<void> {
   const stats = await stat(path).catch(() => undefined)
-  if (stats && stats.size <= MAX_FILE_BYTES) found.set(name, { path, mtimeMs: stats.mtimeMs, size: stats.size })
+  if (stats && stats.size <= MAX_FILE_BYTES)
+    found.set(name, { path, mtimeMs: stats.mtimeMs, size: stats.size })
 }
 
 async function realFolder(folder: string): Promise<string> {
@@ -59,7 +60,8 @@ async function realFolder(folder: string): Promise<string> {
 }
 
 function folderFault(code: string): string {
-  if (code === 'ENOENT') return 'does not exist: create it, or name another one under "documents" in the configuration'
+  if (code === 'ENOENT')
+    return 'does not exist: create it, or name another one under "documents" in the configuration'
   if (code === 'ENOTDIR') return 'is not a folder: name one under "documents" in the configuration'
   return `cannot be read (${code})`
 }

@@ -29,8 +29,8 @@ export class DocumentIndex {
   readonly #files = new Map<string, IndexedFile>()
   readonly #sections = new Map<string, Section>()
   #engine: MiniSearch<Section> | undefined
-  #refreshing: Promise<MiniSearch<Section>> | undefined
-  #following: Promise<MiniSearch<Section>> | undefined
+  #latestRefresh: Promise<unknown> = Promise.resolve()
+  #waitingRefresh: Promise<MiniSearch<Section>> | undefined
 
   constructor(folder: string) {
     this.#folder = folder
@@ -39,8 +39,7 @@ export class DocumentIndex {
   /** The best sections first; throws where the folder cannot be read. */
   async search(query: string, limit: number): Promise<DocumentHit[]> {
     const engine = await this.#refresh()
-    const words = meaningfulWords(query)
-    const hits = engine.search(words).slice(0, limit)
+    const hits = engine.search(meaningfulWords(query)).slice(0, limit)
     return hits.flatMap(({ id, terms, score }) => {
       const section = this.#sections.get(id)
       if (!section) return []
@@ -58,19 +57,17 @@ export class DocumentIndex {
    * the one under way may have passed a file that changed since.
    */
   #refresh(): Promise<MiniSearch<Section>> {
-    if (this.#refreshing) {
-      this.#following ??= this.#refreshing.catch(() => {}).then(() => this.#startRefresh())
-      return this.#following
-    }
-    return this.#startRefresh()
+    this.#waitingRefresh ??= this.#queueRefresh()
+    return this.#waitingRefresh
   }
 
-  #startRefresh(): Promise<MiniSearch<Section>> {
-    this.#following = undefined
-    this.#refreshing = this.#update().finally(() => {
-      this.#refreshing = undefined
+  #queueRefresh(): Promise<MiniSearch<Section>> {
+    const refresh = this.#latestRefresh.then(() => {
+      this.#waitingRefresh = undefined
+      return this.#update()
     })
-    return this.#refreshing
+    this.#latestRefresh = refresh.catch(() => {})
+    return refresh
   }
 
   async #update(): Promise<MiniSearch<Section>> {

@@ -1,17 +1,17 @@
 import type { InvokeOptions } from '../../tool.ts'
-import { type DocumentHit, DocumentIndex } from './document-index.ts'
+import type { DocumentHit, DocumentIndex } from './document-index.ts'
 
-export interface RagQueryOptions {
+interface RagQueryOptions {
   /** A folder of Markdown and text files; it is read at the first query. */
   folder: string
 }
 
-export interface RagQueryArgs {
+interface RagQueryArgs {
   query: string
   limit?: number
 }
 
-export interface RagQueryResult {
+interface RagQueryResult {
   query: string
   results: DocumentHit[]
   /** What to say: the best passage and where it stands, or that nothing was found. */
@@ -24,13 +24,20 @@ type RagQuery = (args: RagQueryArgs, options?: Pick<InvokeOptions, 'signal'>) =>
 
 /** The internal handler `rag_query`: searches a folder of documents. */
 export function createRagQuery({ folder }: RagQueryOptions): RagQuery {
-  const index = new DocumentIndex(folder)
+  let opening: Promise<DocumentIndex> | undefined
   return async ({ query, limit = DEFAULT_LIMIT }, options) => {
     options?.signal.throwIfAborted()
+    opening ??= openIndex(folder)
+    const index = await opening
     const results = await index.search(query, limit)
     options?.signal.throwIfAborted()
     return { query, results, text: describe(query, results, index.fileCount) }
   }
+}
+
+async function openIndex(folder: string): Promise<DocumentIndex> {
+  const { DocumentIndex } = await import('./document-index.ts')
+  return new DocumentIndex(folder)
 }
 
 function describe(query: string, [best]: readonly DocumentHit[], fileCount: number): string {
@@ -43,7 +50,7 @@ function describe(query: string, [best]: readonly DocumentHit[], fileCount: numb
 export const searchDocumentsDeclaration = {
   name: 'search_documents',
   description:
-    "Searches the household's own notes and documents (Markdown and text files) and returns the best passages with file and heading. Use it for anything about this home: instructions, schedules, devices, contacts. Not for the web.",
+    'Searches the notes and documents of this home or team (Markdown and text files) and returns the best passages with file and heading. Use it first for anything local: instructions, schedules, devices, manuals, contacts. Not for the web.',
   parameters: {
     type: 'object',
     properties: {

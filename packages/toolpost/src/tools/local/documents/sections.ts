@@ -9,10 +9,14 @@ export interface Section {
 
 /** Long enough for a thought, short enough that a result points at one. */
 const MAX_SECTION_CHARS = 1_500
+const TRAIL_MARK = ' › '
 
 /** Splits a document at its Markdown headings, and what is still too long between paragraphs. */
 export function splitSections(file: string, content: string): Section[] {
-  const text = content.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n').normalize('NFC')
+  const text = content
+    .replace(/^\uFEFF/, '')
+    .replace(/\r\n?/g, '\n')
+    .normalize('NFC')
   const blocks = /\.txt$/i.test(file) ? [{ heading: '', text }] : splitAtHeadings(text)
   return blocks
     .flatMap(block => chunk(block.text).map(text => ({ heading: block.heading || titleOf(file), text })))
@@ -34,10 +38,12 @@ function splitAtHeadings(text: string): Block[] {
     if (heading) {
       trail.length = heading.level - 1
       trail[heading.level - 1] = heading.title
-      blocks.push({ heading: trail.filter(Boolean).join(' › '), lines: [] })
+      blocks.push({ heading: trail.filter(Boolean).join(TRAIL_MARK), lines: [] })
     } else blocks.at(-1)?.lines.push(line)
   }
-  return blocks.map(({ heading, lines }) => ({ heading, text: lines.join('\n').trim() })).filter(hasContent)
+  return blocks
+    .map(({ heading, lines }) => ({ heading, text: lines.join('\n').trim() }))
+    .filter(saysSomething)
 }
 
 /** The fence that is open after this line: a `# comment` in a code block is no heading. */
@@ -51,12 +57,18 @@ function fenceAfter(open: string | undefined, line: string): string | undefined 
 function headingOf(line: string): { level: number; title: string } | undefined {
   const [, marks, title] = /^ {0,3}(#{1,6})[ \t]+(\S.*)$/.exec(line) ?? []
   if (marks === undefined || title === undefined) return undefined
-  return { level: marks.length, title: title.trimEnd().replace(/[ \t]#+$/, '').trimEnd() }
+  return {
+    level: marks.length,
+    title: title
+      .trimEnd()
+      .replace(/[ \t]#+$/, '')
+      .trimEnd(),
+  }
 }
 
-/** A heading with nothing below it still says something, unless there is no heading either. */
-function hasContent({ heading, text }: Block): boolean {
-  return heading !== '' || text !== ''
+/** A heading with nothing below it stays, unless the headings of the next block repeat it. */
+function saysSomething({ heading, text }: Block, index: number, blocks: readonly Block[]): boolean {
+  return text !== '' || (heading !== '' && !blocks[index + 1]?.heading.startsWith(`${heading}${TRAIL_MARK}`))
 }
 
 function chunk(text: string): string[] {
@@ -76,7 +88,10 @@ function cutLong(paragraph: string): string[] {
   const pieces: string[] = []
   let rest = paragraph
   while (rest.length > MAX_SECTION_CHARS) {
-    const blank = Math.max(rest.lastIndexOf(' ', MAX_SECTION_CHARS), rest.lastIndexOf('\n', MAX_SECTION_CHARS))
+    const blank = Math.max(
+      rest.lastIndexOf(' ', MAX_SECTION_CHARS),
+      rest.lastIndexOf('\n', MAX_SECTION_CHARS),
+    )
     const end = blank > MAX_SECTION_CHARS / 2 ? blank : MAX_SECTION_CHARS
     pieces.push(rest.slice(0, end).trim())
     rest = rest.slice(end)

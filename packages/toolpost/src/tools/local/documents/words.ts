@@ -1,6 +1,6 @@
 /** One form for a word however it is written: `Müll` and `mull` are found by each other. */
 export function foldWord(word: string): string {
-  return word.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+  return word.normalize('NFD').replace(/\p{M}/gu, '').normalize('NFC').toLowerCase()
 }
 
 const FILLER_WORDS = new Set(

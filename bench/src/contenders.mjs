@@ -1,0 +1,136 @@
+// Who is compared. `create(work, limitMs)` gives the function that is timed: arguments in, an outcome out.
+// `valueOf` takes the tool's value out of that outcome; it is used to check the contender and is not timed.
+import { executeTool, safeValidateTypes } from '@ai-sdk/provider-utils'
+import { AIMessage } from '@langchain/core/messages'
+import { tool as langchainTool } from '@langchain/core/tools'
+import { ToolNode } from '@langchain/langgraph/prebuilt'
+import { createTool } from '@mastra/core/tools'
+import { tool as agentsTool, RunContext } from '@openai/agents'
+import { tool as aiTool } from 'ai'
+import pino from 'pino'
+import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
+import { naiveExecutor } from './naive.mjs'
+import { DESCRIPTION, forecastReadingSignal, JSON_SCHEMA, NAME, ZOD_SCHEMA } from './sample-tool.mjs'
+
+const CALL_ID = 'call_1'
+const asIs = outcome => outcome
+
+/** A logger that does all of a logger's work and writes nowhere. */
+const sinkLogger = () => pino({ level: 'info' }, { write() {} })
+
+export const CONTENDERS = [
+  { id: 'naive', title: 'naive', validates: true, hasDeadline: true, create: naiveExecutor, valueOf: asIs },
+  {
+    id: 'naive-signal',
+    title: 'naive, tool reads its signal',
+    work: forecastReadingSignal,
+    validates: true,
+    hasDeadline: true,
+    create: naiveExecutor,
+    valueOf: asIs,
+  },
+  {
+    id: 'toolpost',
+    title: 'Toolpost',
+    validates: true,
+    hasDeadline: true,
+    create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs }),
+    valueOf: toolpostValue,
+  },
+  {
+    id: 'toolpost-signal',
+    title: 'Toolpost, tool reads its signal',
+    work: forecastReadingSignal,
+    validates: true,
+    hasDeadline: true,
+    create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs }),
+    valueOf: toolpostValue,
+  },
+  {
+    id: 'toolpost-logging',
+    title: 'Toolpost, logging with pino to a sink',
+    validates: true,
+    hasDeadline: true,
+    create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs, logger: sinkLogger() }),
+    valueOf: toolpostValue,
+  },
+  { id: 'ai', title: 'AI SDK executeTool, no validation', create: aiSdk, valueOf: asIs },
+  { id: 'ai-validated', title: 'AI SDK executeTool, validated', validates: true, create: aiSdkValidated, valueOf: asIs },
+  { id: 'mastra', title: 'Mastra execute', validates: true, create: mastra, valueOf: asIs },
+  { id: 'agents', title: 'OpenAI Agents invoke', validates: true, create: work => openAiAgents(work), valueOf: asIs },
+  {
+    id: 'agents-timeout',
+    title: 'OpenAI Agents invoke, timeoutMs',
+    validates: true,
+    hasDeadline: true,
+    create: openAiAgents,
+    valueOf: asIs,
+  },
+  { id: 'langchain', title: 'LangChain tool.invoke', validates: true, create: langchain, valueOf: asIs },
+  {
+    id: 'toolnode',
+    title: 'LangGraph ToolNode',
+    validates: true,
+    create: toolNode,
+    valueOf: ({ messages }) => messages[0].content,
+  },
+]
+
+function toolpost(work, options) {
+  const tools = new ToolManager()
+  tools.addCustomTool(defineTool({ name: NAME, description: DESCRIPTION, schema: JSON_SCHEMA, handler: work }))
+  const executor = new ToolExecutor(tools, options)
+  return args => executor.run({ id: CALL_ID, name: NAME, args })
+}
+
+function toolpostValue(result) {
+  if (!result.success) throw new Error(result.error)
+  return result.result
+}
+
+function aiSdk(work) {
+  const tool = aiTool({ description: DESCRIPTION, inputSchema: ZOD_SCHEMA, execute: work })
+  const options = { toolCallId: CALL_ID, messages: [] }
+  return input => finalOutput(executeTool({ tool, input, options }))
+}
+
+function aiSdkValidated(work) {
+  const tool = aiTool({ description: DESCRIPTION, inputSchema: ZOD_SCHEMA, execute: work })
+  const options = { toolCallId: CALL_ID, messages: [] }
+  return async args => {
+    const checked = await safeValidateTypes({ value: args, schema: tool.inputSchema })
+    if (!checked.success) throw checked.error
+    return finalOutput(executeTool({ tool, input: checked.value, options }))
+  }
+}
+
+async function finalOutput(parts) {
+  let output
+  for await (const part of parts) if (part.type === 'final') output = part.output
+  return output
+}
+
+function mastra(work) {
+  const tool = createTool({ id: NAME, description: DESCRIPTION, inputSchema: ZOD_SCHEMA, execute: work })
+  return args => tool.execute(args, {})
+}
+
+/** Its arguments come as JSON text; that is its interface. */
+function openAiAgents(work, timeoutMs) {
+  const parameters = ZOD_SCHEMA.extend({ days: ZOD_SCHEMA.shape.days.nullable() })
+  const execute = (args, _context, details) => work(args, details)
+  const tool = agentsTool({ name: NAME, description: DESCRIPTION, parameters, execute, timeoutMs })
+  const context = new RunContext()
+  return args => tool.invoke(context, JSON.stringify(args))
+}
+
+function langchain(work) {
+  const tool = langchainTool(work, { name: NAME, description: DESCRIPTION, schema: ZOD_SCHEMA })
+  return args => tool.invoke(args)
+}
+
+function toolNode(work) {
+  const node = new ToolNode([langchainTool(work, { name: NAME, description: DESCRIPTION, schema: ZOD_SCHEMA })])
+  return args =>
+    node.invoke({ messages: [new AIMessage({ content: '', tool_calls: [{ id: CALL_ID, name: NAME, args }] })] })
+}

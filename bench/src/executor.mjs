@@ -1,0 +1,102 @@
+// The executor beside its peers, in one process. Needs `--expose-gc`: scripts/bench.mjs gives it.
+import { readFileSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTracingDisabled } from '@openai/agents'
+import { CONTENDERS } from './contenders.mjs'
+import { fixed, printGoals, printTable, times, whole } from './report.mjs'
+import { interleave, median, ratio } from './rounds.mjs'
+import { ARGS, forecast, LIMIT_MS } from './sample-tool.mjs'
+import { verify } from './verify.mjs'
+
+const SLICE_MS = 5
+const WARM_UP_ROUNDS = 60
+const ROUNDS = 300
+const PEERS = ['@langchain/core', '@langchain/langgraph', '@mastra/core', '@openai/agents', 'ai', 'ajv', 'pino', 'zod']
+
+setTracingDisabled(true)
+for (const contender of CONTENDERS) await verify(contender)
+console.log(`Node ${process.version}; ${PEERS.map(versionOf).join(', ')}`)
+console.log('Every contender returned the right value, refused wrong arguments and held its deadline, as far as it has one.\n')
+
+const timings = await race(CONTENDERS)
+printCalls(timings)
+printGoals(goals(timings))
+await turnByTurn()
+
+/** Nanoseconds a call, by id, one number a round. */
+async function race(contenders, sliceOf = slice) {
+  const entrants = contenders.map(({ id, work = forecast, create }) => ({ id, call: create(work, LIMIT_MS), calls: 100 }))
+  const taken = await interleave({
+    contenders: entrants,
+    warmUpRounds: WARM_UP_ROUNDS,
+    rounds: ROUNDS,
+    measure: entrant => sliceOf(entrant),
+  })
+  return Object.fromEntries([...taken].map(([{ id }, numbers]) => [id, numbers]))
+}
+
+/** As many calls, one after the other, as take about SLICE_MS. */
+async function slice(entrant) {
+  const { call, calls } = entrant
+  await settle()
+  const begin = process.hrtime.bigint()
+  for (let i = 0; i < calls; i++) await call(ARGS)
+  return finishSlice(entrant, begin)
+}
+
+/** The same with one call a turn of the event loop, as calls come in a server. */
+async function sliceByTurns(entrant) {
+  const { call, calls } = entrant
+  await settle()
+  const begin = process.hrtime.bigint()
+  for (let i = 0; i < calls; i++) {
+    await call(ARGS)
+    await nextTurn()
+  }
+  return finishSlice(entrant, begin)
+}
+
+/** One contender's garbage and timers are not the next one's bill. */
+async function settle() {
+  await nextTurn()
+  globalThis.gc({ type: 'minor' })
+}
+
+function finishSlice(entrant, begin) {
+  const nanoseconds = Number(process.hrtime.bigint() - begin) / entrant.calls
+  entrant.calls = Math.max(10, Math.round((SLICE_MS * 1e6) / nanoseconds))
+  return nanoseconds
+}
+
+function printCalls(timings) {
+  const rows = CONTENDERS.map(({ id, title }) => [title, whole(median(timings[id])), times(ratio(timings[id], timings.naive))])
+  printTable(['', 'ns a call', '× naive (10–90 % of rounds)'], rows)
+}
+
+function goals(timings) {
+  const against = (id, base) => ratio(timings[id], timings[base]).median
+  const most = (goal, value, limit) => ({ goal, measured: `${fixed(value)} ×`, reached: value <= limit })
+  const faster = against('langchain', 'toolpost')
+  return [
+    most('Toolpost, logging off: ≤ 0.40 × naive', against('toolpost', 'naive'), 0.4),
+    most('Toolpost, logging off: no slower than Mastra', against('toolpost', 'mastra'), 1),
+    { goal: 'Toolpost, logging off: ≥ 45 × faster than LangChain', measured: `${fixed(faster, 1)} ×`, reached: faster >= 45 },
+    most('tool reads its signal: ≤ 1.1 × naive', against('toolpost-signal', 'naive'), 1.1),
+    most('logging to a sink: ≤ 2.5 × naive', against('toolpost-logging', 'naive'), 2.5),
+  ]
+}
+
+/** Calls in a row share what a turn of the event loop costs; here nobody does. An empty turn is taken off. */
+async function turnByTurn() {
+  const chosen = CONTENDERS.filter(({ id }) => ['naive', 'toolpost', 'mastra', 'langchain'].includes(id))
+  const empty = { id: 'empty', create: () => async () => {} }
+  const timings = await race([empty, ...chosen], sliceByTurns)
+  const net = id => timings[id].map((number, round) => Math.max(number - timings.empty[round], 1))
+  const rows = chosen.map(({ id, title }) => [title, whole(median(net(id))), times(ratio(net(id), net('naive')))])
+  printTable(['one call a turn of the event loop', 'ns a call', '× naive (10–90 % of rounds)'], rows)
+}
+
+function versionOf(name) {
+  const file = new URL(`../node_modules/${name}/package.json`, import.meta.url)
+  return `${name} ${JSON.parse(readFileSync(file, 'utf8')).version}`
+}

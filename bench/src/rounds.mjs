@@ -1,0 +1,32 @@
+// Interleaved rounds: in every round each contender gets one slice, and who begins rotates from round to round.
+// A slow phase of the machine then hits all of them, and the ratio of two slices of one round stays true.
+
+/** Takes rounds of `measure(contender)` and gives the measurements by contender, in the order of the rounds. */
+export async function interleave({ contenders, warmUpRounds, rounds, measure }) {
+  const taken = new Map(contenders.map(contender => [contender, []]))
+  for (let round = 0; round < warmUpRounds + rounds; round++) {
+    for (let turn = 0; turn < contenders.length; turn++) {
+      const contender = contenders[(round + turn) % contenders.length]
+      const measured = await measure(contender)
+      if (round >= warmUpRounds) taken.get(contender).push(measured)
+    }
+  }
+  return taken
+}
+
+/** The value below which `share` of the numbers lie. */
+export function quantile(numbers, share) {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  const place = (sorted.length - 1) * share
+  const below = Math.floor(place)
+  const above = Math.min(below + 1, sorted.length - 1)
+  return sorted[below] + (sorted[above] - sorted[below]) * (place - below)
+}
+
+export const median = numbers => quantile(numbers, 0.5)
+
+/** How `numbers` compare with `base`, round by round: the median, and the span that holds four rounds of five. */
+export function ratio(numbers, base) {
+  const ratios = numbers.map((number, round) => number / base[round])
+  return { median: median(ratios), low: quantile(ratios, 0.1), high: quantile(ratios, 0.9) }
+}

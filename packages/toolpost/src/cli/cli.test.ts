@@ -1,0 +1,269 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { packageRoot } from '../tools/isolation/package-root.ts'
+
+const command = join(packageRoot(), 'bin', 'toolpost.cjs')
+const folder = mkdtempSync(join(tmpdir(), 'toolpost-cli-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+interface Run {
+  code: number
+  out: string
+  err: string
+}
+
+function toolpost(words: string[], { input = '', env = {}, node = [] as string[] } = {}): Promise<Run> {
+  return new Promise(resolve => {
+    const options = { cwd: folder, env: { ...process.env, ...env } }
+    const child = execFile(process.execPath, [...node, command, ...words], options, (error, out, err) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err })
+    })
+    child.stdin?.end(input)
+  })
+}
+
+function configFile(config: unknown): string {
+  const file = join(folder, `config-${Math.random().toString(36).slice(2)}.json`)
+  writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config))
+  return file
+}
+
+const weather = {
+  name: 'get_weather',
+  description: 'Current weather',
+  parameters: {
+    type: 'object',
+    properties: { location: { type: 'string' }, days: { type: 'integer' }, unit: { enum: ['c', 'f'] } },
+    required: ['location'],
+  },
+  implementation: { type: 'mock', mock_response: { temperature: 22 } },
+}
+
+describe('toolpost call', () => {
+  it('prints the result and nothing else', async () => {
+    expect(await toolpost(['call', 'echo', 'x=1'])).toEqual({ code: 0, out: '{"echo":{"x":"1"}}\n', err: '' })
+  })
+
+  it('takes JSON as it stands, from the command line or standard input', async () => {
+    expect((await toolpost(['call', 'echo', '{"x": 1}'])).out).toBe('{"echo":{"x":1}}\n')
+    expect((await toolpost(['call', 'echo', '-'], { input: '{"x": [true]}' })).out).toBe(
+      '{"echo":{"x":[true]}}\n',
+    )
+  })
+
+  it('makes of key=value what the schema says, and text where it says nothing', async () => {
+    const config = configFile({
+      tools: [{ ...weather, implementation: { type: 'builtin', handler: 'echo' } }],
+    })
+    const { out } = await toolpost([
+      'call',
+      'get_weather',
+      'location=Oslo',
+      'days=2',
+      'unit=C',
+      'x=1',
+      '--config',
+      config,
+    ])
+    expect(JSON.parse(out)).toEqual({ echo: { location: 'Oslo', days: 2, unit: 'c', x: '1' } })
+  })
+
+  it('makes a list of a key that is given twice', async () => {
+    expect((await toolpost(['call', 'echo', 'tag=a', 'tag=b'])).out).toBe('{"echo":{"tag":["a","b"]}}\n')
+  })
+
+  it('prints the ToolResult with --json, exit 1 when the tool failed', async () => {
+    const { code, out } = await toolpost(['call', 'math_eval', 'expression=1+', '--json'])
+    expect(code).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({ success: false, code: 'tool_error', tool_name: 'math_eval' })
+  })
+
+  it('suggests near names for a wrong one', async () => {
+    expect(await toolpost(['call', 'datetme'])).toEqual({
+      code: 1,
+      out: '',
+      err: "Error: Tool 'datetme' not found\n  Did you mean datetime?\n",
+    })
+  })
+
+  it('shows the signature after a wrong argument', async () => {
+    const { code, out, err } = await toolpost(['call', 'volume', 'action=louder'])
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toBe(
+      "Error: Invalid parameters: 'action' must be one of: get, set, mute, unmute\n" +
+        '  volume(action: "get" | "set" | "mute" | "unmute", level?: integer)\n',
+    )
+  })
+
+  it('answers arguments that are not JSON, with the place', async () => {
+    const { code, err } = await toolpost(['call', 'echo', '{"x": }'])
+    expect(code).toBe(1)
+    expect(err).toMatch(
+      /Invalid parameters: arguments must be object, got string\n {2}The arguments are not JSON: .*position 6|The arguments are not JSON: Unexpected token/,
+    )
+  })
+
+  it('holds the deadline it is given', async () => {
+    const { code, err } = await toolpost([
+      'call',
+      'math_eval',
+      'expression=f(n)=n<2?n:f(n-1)+f(n-2); f(45)',
+      '--timeout',
+      '300',
+    ])
+    expect({ code, err }).toEqual({ code: 1, err: "Error: Tool 'math_eval' timed out after 300 ms\n" })
+  })
+
+  it.each([
+    ['a timeout that is no number', ['call', 'echo', '--timeout', 'soon'], /--timeout takes milliseconds/],
+    ['an argument that is neither', ['call', 'echo', 'a=1', 'huh'], /'huh' is neither key=value nor/],
+    ['no tool', ['call'], /missing required argument 'tool'/],
+    ['an unknown command', ['cal', 'echo'], /unknown command 'cal'/],
+    ['an unknown option', ['call', 'echo', '--wat'], /unknown option '--wat'/],
+    ['an unknown log level', ['call', 'echo', '--log-level', 'loud'], /'loud' is no log level/],
+  ])('exits 2 after %s', async (_what, words, message) => {
+    const { code, out, err } = await toolpost(words)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(message)
+  })
+
+  it('writes logs to stderr as JSON lines when they are asked for', async () => {
+    const { out, err } = await toolpost(['call', 'echo', 'password=hunter22', '--log-level', 'info'])
+    expect(JSON.parse(out)).toEqual({ echo: { password: 'hunter22' } })
+    expect(JSON.parse(err.trim())).toMatchObject({
+      level: 'info',
+      tool: 'echo',
+      args: { password: '[removed]' },
+      msg: 'Tool call',
+    })
+    expect(err).not.toContain('hunter22')
+  })
+
+  it('loads nothing of LangChain, mathjs, pino, MCP or MiniSearch for an echo', async () => {
+    const spy = join(folder, 'spy.cjs')
+    writeFileSync(
+      spy,
+      `const Module = require('node:module')
+       const seen = []
+       const load = Module._load
+       Module._load = function (request) { seen.push(request); return load.apply(this, arguments) }
+       Module.register && Module.register('data:text/javascript,' + encodeURIComponent(
+         'import { appendFileSync } from "node:fs"; export async function resolve(s, c, n) { appendFileSync(process.env.SPY_FILE, s + "\\\\n"); return n(s, c) }'))
+       process.on('exit', () => require('node:fs').appendFileSync(process.env.SPY_FILE, seen.join('\\n')))`,
+    )
+    const seenFile = join(folder, 'seen.txt')
+    writeFileSync(seenFile, '')
+    const { out } = await toolpost(['call', 'echo', 'x=1'], {
+      env: { SPY_FILE: seenFile },
+      node: ['--require', spy],
+    })
+    expect(out).toBe('{"echo":{"x":"1"}}\n')
+    const { readFileSync } = await import('node:fs')
+    const seen = readFileSync(seenFile, 'utf8').split('\n')
+    expect(seen).toContain('../dist/cli.cjs')
+    expect(
+      seen.filter(name => /langchain|mathjs|pino|modelcontextprotocol|minisearch|jsonrepair/.test(name)),
+    ).toEqual([])
+    const bundle = readFileSync(join(packageRoot(), 'dist', 'cli.cjs'), 'utf8')
+    expect(bundle).not.toMatch(/node_modules\/(mathjs|pino|@langchain)/)
+  })
+})
+
+describe('toolpost tools', () => {
+  it('shows signatures that a person can read', async () => {
+    const { code, out, err } = await toolpost(['tools', '--config', configFile({ tools: [weather] })])
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toContain(
+      'get_weather(location: string, days?: integer, unit?: "c" | "f")\n    Current weather\n',
+    )
+    expect(out).toContain('math_eval(expression: string)\n')
+  })
+
+  it('prints JSON with schemas', async () => {
+    const { out } = await toolpost(['tools', '--json', '--config', configFile({ tools: [weather] })])
+    expect(JSON.parse(out)).toContainEqual(
+      expect.objectContaining({ name: 'get_weather', source: 'local', parameters: weather.parameters }),
+    )
+  })
+})
+
+describe('toolpost up', () => {
+  it('lists the tools and calls what is typed at its prompt', async () => {
+    const lines = [
+      'math_eval expression="12 % of 85"',
+      'echo {"a": 1}',
+      'nonsense',
+      'echo what',
+      'help',
+      'exit',
+      'echo x=9',
+    ]
+    const { code, out, err } = await toolpost(['up'], { input: `${lines.join('\n')}\n` })
+    expect(code).toBe(0)
+    expect(out).toContain('datetime(timezone?: string)')
+    expect(out).toMatch(/\{"result":10\.2\}\n\{"echo":\{"a":1\}\}\n$/)
+    expect(err).toContain("Tool 'nonsense' not found")
+    expect(err).toContain('got string')
+  })
+})
+
+describe('toolpost --version', () => {
+  it('prints the version of the package', async () => {
+    expect((await toolpost(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+})
+
+describe('a configuration with a mistake', () => {
+  it.each([
+    ['JSON that is none', '{\n  "tools": [,]\n}', /:2:13: is not JSON: value expected/i],
+    [
+      'an unknown key',
+      { toolz: [] },
+      /json:1:2: unknown 'toolz'; known here are executor, tools, mcpServers/,
+    ],
+    [
+      'a wrong type',
+      { executor: { timeoutMs: 'long' } },
+      /json:1:26, executor\.timeoutMs: 'executor\.timeoutMs' must be integer, got string/,
+    ],
+    [
+      'an unknown implementation',
+      { tools: [{ ...weather, implementation: { type: 'magic' } }] },
+      /tools\[0\]\.implementation\.type: .* must be one of: mock, builtin, internal/,
+    ],
+    [
+      'a schema that is no object',
+      { tools: [{ ...weather, parameters: { type: 'string' } }] },
+      /tools: Tool 'get_weather' cannot be used: its schema must be of type object/,
+    ],
+    [
+      'a server without command or url',
+      { mcpServers: { home: {} } },
+      /mcpServers\.home: has neither 'command' nor 'url'/,
+    ],
+    [
+      'a server with both',
+      { mcpServers: { home: { command: 'x', url: 'http://x' } } },
+      /mcpServers\.home: has both/,
+    ],
+    [
+      'a server with an unknown key',
+      { mcpServers: { home: { comand: 'x' } } },
+      /mcpServers\.home: unknown 'mcpServers\.home\.comand'; known here are type, command/,
+    ],
+  ])('[F41] names file and place, exits 2 and runs nothing: %s', async (_what, config, message) => {
+    const file = configFile(config)
+    const { code, out, err } = await toolpost(['call', 'echo', 'x=1', '--config', file])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(message)
+    expect(err).toContain(file)
+  })
+
+  it('[F41] says that a file that was named is not there', async () => {
+    const { code, err } = await toolpost(['tools', '--config', 'nowhere.json'])
+    expect({ code, err }).toEqual({ code: 2, err: 'Error: nowhere.json: there is no such file\n' })
+  })
+})

@@ -1,0 +1,87 @@
+import type { ToolFailure, ToolResult } from '../../call/tool-result.ts'
+import { textOf } from '../../executor/model-text.ts'
+import { EXIT, UsageError } from '../exit-codes.ts'
+import { parseArguments } from '../parse-arguments.ts'
+import type { Session } from '../session.ts'
+import { printResult, say, type Terminal } from '../terminal.ts'
+
+export interface CallFlags {
+  json?: boolean
+  timeout?: string
+}
+
+/** `toolpost call <tool> …`: the result on stdout, or what is wrong with the call on stderr. */
+export async function callTool(
+  { executor }: Pick<Session, 'executor'>,
+  [name, ...words]: readonly string[],
+  flags: CallFlags,
+  terminal: Terminal,
+): Promise<number> {
+  if (name === undefined) throw new UsageError('Which tool? `toolpost tools` lists them')
+  const { args, repair } = parseArguments(await withStandardInput(words))
+  const result = await executor.run(
+    { name, args },
+    { repair, timeoutMs: timeoutOf(flags), signal: interrupted() },
+  )
+  if (flags.json) printResult(terminal, textOf(result))
+  else if (result.success) printResult(terminal, resultText(result, terminal))
+  else explain(result, args, terminal)
+  return result.success ? EXIT.ok : EXIT.failed
+}
+
+function timeoutOf({ timeout }: CallFlags): number | undefined {
+  if (timeout === undefined) return undefined
+  const timeoutMs = Number(timeout)
+  if (timeout.trim() !== '' && Number.isFinite(timeoutMs) && timeoutMs > 0) return timeoutMs
+  throw new UsageError(`--timeout takes milliseconds, got '${timeout}'`)
+}
+
+/** `-` stands for JSON on standard input. */
+async function withStandardInput(words: readonly string[]): Promise<readonly string[]> {
+  if (words.length !== 1 || words[0] !== '-') return words
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return [Buffer.concat(chunks).toString('utf8')]
+}
+
+/** Ctrl-C ends the call, not the program: the tool is told, and the answer says so. */
+function interrupted(): AbortSignal {
+  const controller = new AbortController()
+  process.once('SIGINT', () => controller.abort())
+  return controller.signal
+}
+
+function resultText(result: ToolResult & { success: true }, { out }: Terminal): string {
+  const { text, result: value } = result
+  if (text !== undefined) return text
+  const isPlainObject = typeof value === 'object' && value !== null
+  const compact = textOf(value)
+  return isPlainObject && out.isTTY ? prettyJson(compact) : compact
+}
+
+function prettyJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+function explain({ error, diagnosis, code }: ToolFailure, args: unknown, terminal: Terminal): void {
+  say(terminal, `Error: ${error}`)
+  if (typeof args === 'string') say(terminal, `  The arguments are not JSON: ${jsonProblem(args)}`)
+  const { signature, suggestions, causes } = diagnosis ?? {}
+  if (signature) say(terminal, `  ${signature}`)
+  if (suggestions && suggestions.length > 0) say(terminal, `  Did you mean ${suggestions.join(', ')}?`)
+  else if (code === 'unknown_tool') say(terminal, '  `toolpost tools` lists what there is')
+  if (causes && causes.length > 1) say(terminal, `  Cause: ${causes.slice(1).join(' ← ')}`)
+}
+
+function jsonProblem(text: string): string {
+  try {
+    JSON.parse(text)
+    return 'a text, not an object'
+  } catch (error) {
+    return (error as Error).message
+  }
+}

@@ -1,0 +1,49 @@
+import { jsonSchemaOf } from '../../tools/json-schema.ts'
+import { signatureOf } from '../../tools/signature.ts'
+import type { Tool } from '../../tools/tool.ts'
+import type { ToolManager } from '../../tools/tool-manager.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { Session } from '../session.ts'
+import { bold, printResult, type Terminal } from '../terminal.ts'
+
+/** `toolpost tools`: what there is, with signatures a person can read, or as JSON. */
+export function listTools(
+  { tools }: Session,
+  { json = false }: { json?: boolean },
+  terminal: Terminal,
+): number {
+  const all = tools.getTools()
+  if (json)
+    printResult(
+      terminal,
+      JSON.stringify(
+        all.map(tool => describe(tool, tools)),
+        null,
+        2,
+      ),
+    )
+  else terminal.out.write(all.map(tool => paragraph(tool, tools, terminal)).join(''))
+  return EXIT.ok
+}
+
+function describe(tool: Tool, tools: ToolManager): object {
+  const { name, description = '', readOnly, idempotent, destructive } = tool
+  const source = tools.originOf(tool)?.server ?? 'local'
+  return {
+    name,
+    description,
+    source,
+    signature: signatureOf(tool),
+    parameters: jsonSchemaOf(tool),
+    readOnly,
+    idempotent,
+    destructive,
+  }
+}
+
+function paragraph(tool: Tool, tools: ToolManager, terminal: Terminal): string {
+  const server = tools.originOf(tool)?.server
+  const description = (tool.description ?? '').replace(/\s+/g, ' ').trim()
+  const source = server ? ` (from ${server})` : ''
+  return `${bold(terminal, signatureOf(tool))}${source}\n    ${description}\n`
+}

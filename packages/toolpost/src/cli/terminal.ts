@@ -1,0 +1,28 @@
+import { escapeControls } from '../logging/safe-value.ts'
+
+/** Where the command line writes: results to `out`, everything else to `err`. */
+export interface Terminal {
+  out: NodeJS.WriteStream
+  err: NodeJS.WriteStream
+}
+
+/** Writes a result. On a terminal its control characters are shown as text, so that no tool can move the cursor. */
+export function printResult({ out }: Terminal, text: string): void {
+  out.write(`${out.isTTY ? shownLines(text) : text}\n`)
+}
+
+/** Writes something for the person at the terminal. */
+export function say({ err }: Terminal, text: string): void {
+  err.write(`${shownLines(text)}\n`)
+}
+
+function shownLines(text: string): string {
+  return text
+    .split('\n')
+    .map(line => escapeControls(line.replaceAll('\t', '  ')))
+    .join('\n')
+}
+
+export function bold({ out }: Terminal, text: string): string {
+  return out.isTTY ? `\x1b[1m${text}\x1b[0m` : text
+}

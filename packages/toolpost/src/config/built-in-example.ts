@@ -1,0 +1,8 @@
+import { join } from 'node:path'
+import { packageRoot } from '../tools/isolation/package-root.ts'
+import type { ToolpostConfig } from './config.ts'
+
+/** What there is to try with no configuration at all: the local tools, and a folder of household notes. */
+export function builtInExample(): ToolpostConfig {
+  return { documents: join(packageRoot(), 'example', 'notes') }
+}

@@ -1,0 +1,262 @@
+import { describe, expect, it } from 'vitest'
+import { recordingLogger } from '../testing/index.ts'
+import { declareTools } from '../tools/declared-tools.ts'
+import type { InvokeOptions, Tool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { ToolExecutor } from './tool-executor.ts'
+
+function setup(invoke: Tool['invoke'], extra: Partial<Tool> = {}) {
+  const logger = recordingLogger()
+  const manager = new ToolManager({ logger })
+  manager.addCustomTool({ name: 'subject', description: 'd', schema: { type: 'object' }, invoke, ...extra })
+  const executor = new ToolExecutor(manager, { logger, maxTextBytes: 1_000 })
+  return { logger, executor, run: (args: unknown) => executor.run({ name: 'subject', args }) }
+}
+
+describe('many calls', () => {
+  it('[F17] ten thousand at once, with one signal between them, are all answered without a warning', async () => {
+    const warnings: Error[] = []
+    const note = (warning: Error) => warnings.push(warning)
+    process.on('warning', note)
+    const manager = new ToolManager()
+    manager.addCustomTool({
+      name: 'subject',
+      description: 'd',
+      schema: { type: 'object' },
+      invoke: (args: object, options?: InvokeOptions) =>
+        new Promise(done => {
+          options?.signal.addEventListener('abort', () => done('aborted'))
+          setImmediate(() => done((args as { n: number }).n))
+        }),
+    })
+    const executor = new ToolExecutor(manager)
+    const { signal } = new AbortController()
+    const calls = Array.from({ length: 10_000 }, (_, n) =>
+      executor.run({ id: `${n}`, name: 'subject', args: { n } }, { signal }),
+    )
+    const results = await Promise.all(calls)
+    await new Promise(resolve => setImmediate(resolve))
+    process.off('warning', note)
+    expect(
+      results.every((result, n) => result.success && result.result === n && result.tool_call_id === `${n}`),
+    ).toBe(true)
+    expect(executor.metrics.snapshot().inFlight).toBe(0)
+    expect(warnings).toEqual([])
+  })
+})
+
+describe('results that JSON cannot say', () => {
+  it.each([
+    ['NaN', Number.NaN, 'NaN'],
+    ['Infinity', Number.POSITIVE_INFINITY, 'Infinity'],
+    ['NaN inside', { a: [Number.NaN, 1] }, '{"a":["NaN",1]}'],
+    ['nothing', undefined, '(no result)'],
+    ['null', null, 'null'],
+    ['a function', () => 1, '(a function)'],
+    ['a bigint', 2n ** 70n, '1180591620717411303424'],
+    ['a bigint inside', { n: 5n }, '{"n":"5"}'],
+    ['a map', new Map([['a', 1]]), '[["a",1]]'],
+    ['an error', { e: new Error('x') }, '{"e":{"name":"Error","message":"x"}}'],
+    ['a lone surrogate', 'a\ud800b', 'a\ufffdb'],
+    ['a lone surrogate inside', { t: '\udc00' }, '{"t":"\\udc00"}'],
+  ])('[F24] [F31] [F32] have a defined text: %s', async (_what, value, text) => {
+    expect(await setup(() => value).executor.execute('subject', {})).toBe(text)
+  })
+
+  it('[F32] a cycle is named, and the same value twice is no cycle', async () => {
+    const shared = { s: 1 }
+    const value: Record<string, unknown> = { a: shared, b: shared, list: [shared] }
+    value.self = value
+    expect(await setup(() => value).executor.execute('subject', {})).toBe(
+      '{"a":{"s":1},"b":{"s":1},"list":[{"s":1}],"self":"[circular]"}',
+    )
+  })
+
+  it('[F32] a value that throws when it is looked at does not throw any further', async () => {
+    const value = {
+      get boom() {
+        throw new Error('no look')
+      },
+      toJSON: undefined,
+    }
+    const { executor, logger, run } = setup(() => value)
+    expect(await run({})).toMatchObject({ success: true })
+    expect(await executor.execute('subject', {})).toBe('(the result cannot be shown: no look)')
+    expect(logger.at('info')).toHaveLength(2)
+  })
+
+  it('text that is too long is cut in the middle, and the whole value stays in the result', async () => {
+    const long = `start ${'é'.repeat(5_000)} end`
+    const { executor, run } = setup(() => long)
+    const text = await executor.execute('subject', {})
+    expect(Buffer.byteLength(text)).toBeLessThan(1_100)
+    expect(text).toMatch(/^start é+\n… \[\d+ of 10010 bytes left out\] …\né+ end$/)
+    expect(await run({})).toMatchObject({ result: long })
+  })
+
+  it('a [text, artifacts] pair of a tool that is no MCP tool is data like any other', async () => {
+    expect(await setup(() => ['text', []]).executor.execute('subject', {})).toBe('["text",[]]')
+  })
+})
+
+describe('arguments that mean harm', () => {
+  it.each([
+    ['a list', [1]],
+    ['a text', 'x'],
+    ['a number', 5],
+    ['true', true],
+  ])('are refused when they are %s', async (_what, args) => {
+    expect(await setup(() => 'ran').run(args)).toMatchObject({
+      code: 'invalid_arguments',
+      error: /arguments must be object, got/,
+    })
+  })
+
+  it('[F28] nested five thousand deep, or endless, are an error', async () => {
+    let deep: object = {}
+    for (let level = 0; level < 5_000; level++) deep = { deep }
+    const endless: Record<string, unknown> = {}
+    endless.self = endless
+    for (const args of [deep, endless]) {
+      expect(await setup(() => 'ran').run(args)).toMatchObject({
+        code: 'invalid_arguments',
+        error: expect.stringContaining('nested more than'),
+      })
+    }
+  })
+
+  it('[F28] that branch without end are an error too, soon', async () => {
+    let branching: object = {}
+    for (let level = 0; level < 100; level++) branching = { a: branching, b: branching }
+    expect(await setup(() => 'ran').run(branching)).toMatchObject({ code: 'invalid_arguments' })
+  })
+
+  it('[F29] with __proto__ are refused at any depth, and nothing is polluted', async () => {
+    const { run } = setup(args => Object.assign({}, args))
+    for (const text of [
+      '{"__proto__": {"polluted": 1}}',
+      '{"a": {"__proto__": {"polluted": 1}}}',
+      '{"a": [{"__proto__": 1}]}',
+    ]) {
+      expect(await run(JSON.parse(text))).toMatchObject({ code: 'invalid_arguments' })
+    }
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+  })
+
+  it('[F29] with constructor are data, and do not satisfy what they do not contain', async () => {
+    const schema = { type: 'object', required: ['toString'] }
+    expect(await setup(args => args, { schema }).run({})).toMatchObject({
+      error: "Invalid parameters: missing 'toString'",
+    })
+    expect(await setup(args => args).run({ constructor: { prototype: 1 } })).toMatchObject({
+      result: { constructor: { prototype: 1 } },
+    })
+  })
+
+  it('do not break the log when they cannot be read', async () => {
+    const args = {
+      get trap() {
+        throw new Error('look away')
+      },
+    }
+    expect(await setup(() => 'ran').run(args)).toMatchObject({ success: false })
+  })
+})
+
+describe('what reaches the log', () => {
+  it('[F33] has terminal escapes and line breaks escaped', async () => {
+    const { logger, run } = setup(() => 'a\u001b[2Jb\nFORGED line\u009b31m\u202e')
+    await run({ note: '\u001b]0;title\u0007' })
+    expect(logger.at('info')[0]?.fields).toMatchObject({
+      args: { note: '\\u001b]0;title\\u0007' },
+      result: 'a\\u001b[2Jb\\nFORGED line\\u009b31m\\u202e',
+    })
+  })
+
+  it('[F31] has lone surrogates written out', async () => {
+    const { logger, run } = setup(() => 'x\ud800y😀')
+    await run({})
+    expect(logger.at('info')[0]?.fields.result).toBe('x\\ud800y😀')
+  })
+
+  it('[F34] has no secret of the arguments or the result', async () => {
+    const { logger, run } = setup(() => ({
+      ok: true,
+      'Set-Cookie': 'SECRET7',
+      nested: [{ access_token: 'SECRET8' }],
+      max_tokens: 100,
+    }))
+    await run({
+      password: 'SECRET1',
+      API_KEY: 'SECRET2',
+      deep: { 'client-secret': 'SECRET3', Authorization: 'SECRET4' },
+      text: 'Authorization: Bearer SECRET5abcdef',
+      url: 'http://user:SECRET6@host/',
+      max_tokens: 5,
+      token_count: 6,
+    })
+    expect(logger.text()).not.toContain('SECRET')
+    expect(logger.at('info')[0]?.fields).toMatchObject({
+      args: { max_tokens: 5, token_count: 6 },
+      result: { max_tokens: 100 },
+    })
+  })
+
+  it('is short, whatever the size of the values', async () => {
+    const { logger, run } = setup(() => 'x'.repeat(1_000_000))
+    await run({
+      list: Array.from({ length: 10_000 }, (_, n) => n),
+      wide: Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`k${n}`, n])),
+    })
+    expect(logger.text().length).toBeLessThan(5_000)
+  })
+
+  it('does not fail a call when the logger does', async () => {
+    const { executor } = setup(() => 'fine')
+    const broken = {
+      ...recordingLogger(),
+      info: () => {
+        throw new Error('disk full')
+      },
+    }
+    const loud = new ToolExecutor(executor.tools, { logger: broken })
+    expect(await loud.run({ name: 'subject' })).toMatchObject({ success: true, result: 'fine' })
+  })
+})
+
+describe('math_eval through the executor', () => {
+  const manager = new ToolManager()
+  for (const tool of declareTools([
+    {
+      name: 'math',
+      description: 'm',
+      implementation: { type: 'builtin', handler: 'math_eval' },
+      timeout_ms: 3_000,
+    },
+  ]))
+    manager.addCustomTool(tool)
+  const executor = new ToolExecutor(manager)
+  const calculate = (expression: string) => executor.run({ name: 'math', args: { expression } })
+
+  it('[F21] [F22] a bomb fails alone: other calls go on, and the next one works', async () => {
+    await calculate('1')
+    const bomb = calculate('f(n) = n < 2 ? n : f(n-1) + f(n-2); f(40)')
+    expect(await calculate('1/3')).toMatchObject({ result: { result: 1 / 3 } })
+    expect(await bomb).toMatchObject({ code: 'timeout', error: "Tool 'math' timed out after 3000 ms" })
+    expect(
+      await executor.run({ name: 'math', args: { expression: 'zeros(1e8)' } }, { timeoutMs: 10_000 }),
+    ).toMatchObject({ code: 'tool_error' })
+    expect(await calculate('1/3')).toMatchObject({ success: true })
+  })
+
+  it('[F24] says in words that a result is no number', async () => {
+    expect(await calculate('0/0')).toMatchObject({
+      code: 'tool_error',
+      error: expect.stringMatching(/not a number/i),
+    })
+    expect(await calculate('10^400')).toMatchObject({
+      code: 'tool_error',
+      error: expect.stringMatching(/infinite|too large/i),
+    })
+  })
+})

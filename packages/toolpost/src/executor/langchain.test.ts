@@ -1,0 +1,150 @@
+import { DynamicStructuredTool, DynamicTool, tool } from '@langchain/core/tools'
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { z as z3 } from 'zod/v3'
+import { defineTool, type ToolLike } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { ToolExecutor } from './tool-executor.ts'
+
+function executorWith(...tools: ToolLike[]): ToolExecutor {
+  const manager = new ToolManager()
+  for (const one of tools) manager.addCustomTool(one)
+  return new ToolExecutor(manager)
+}
+
+const run = (subject: ToolLike, args: unknown, options = {}) =>
+  executorWith(subject).run({ name: subject.name, args }, options)
+
+describe("LangChain's tools, unchanged", () => {
+  const add = tool(async ({ a, b }: { a: number; b: number }) => a + b, {
+    name: 'add',
+    description: 'adds',
+    schema: z.object({ a: z.int(), b: z.number().default(1) }),
+  })
+
+  it('[E05] tool() with zod: runs, keeps its own defaults, and is validated before', async () => {
+    expect(await run(add, { a: 2, b: 3 })).toMatchObject({ success: true, result: 5 })
+    expect(await run(add, { a: 2 })).toMatchObject({ result: 3 })
+    expect(await run(add, { a: 'x' })).toMatchObject({
+      code: 'invalid_arguments',
+      error: "Invalid parameters: 'a' must be integer, got string",
+    })
+  })
+
+  it('[E05] the form { input: args } of the older specification is what these tools refuse', async () => {
+    await expect(add.invoke({ input: { a: 1, b: 2 } } as never)).rejects.toThrow(
+      /did not match expected schema/,
+    )
+  })
+
+  it('DynamicStructuredTool with JSON Schema', async () => {
+    const greet = new DynamicStructuredTool({
+      name: 'greet',
+      description: 'greets',
+      schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+      func: async ({ name }: { name: string }) => `Hello ${name}`,
+    })
+    expect(await run(greet, { name: 'Ada' })).toMatchObject({ result: 'Hello Ada' })
+    expect(await run(greet, {})).toMatchObject({ error: "Invalid parameters: missing 'name'" })
+  })
+
+  it('DynamicTool takes input, the only text of the call, or the call as JSON', async () => {
+    const shout = new DynamicTool({ name: 'shout', description: 'shouts', func: async text => `${text}!` })
+    expect(await run(shout, { input: 'hey' })).toMatchObject({ result: 'hey!' })
+    expect(await run(shout, { query: 'hey' })).toMatchObject({ result: 'hey!' })
+    expect(await run(shout, { query: 'hey', limit: 3 })).toMatchObject({ result: 'hey!' })
+    expect(await run(shout, { a: 'x', b: 'y' })).toMatchObject({ result: '{"a":"x","b":"y"}!' })
+  })
+
+  it('a single-input tool of another type gets { input: args }', async () => {
+    const box = tool(async ({ input }: { input: unknown }) => JSON.stringify(input), {
+      name: 'box',
+      description: 'boxes',
+      schema: z.object({ input: z.looseObject({}) }),
+    })
+    expect(await run(box, { a: 1 })).toMatchObject({ result: '{"a":1}' })
+    expect(await run(box, { input: { a: 1 } })).toMatchObject({ result: '{"a":1}' })
+  })
+
+  it('refinements that JSON Schema cannot say come back as invalid arguments', async () => {
+    const even = tool(async () => 'ok', {
+      name: 'even',
+      description: 'even',
+      schema: z.object({ n: z.number().refine(n => n % 2 === 0, 'must be even') }),
+    })
+    expect(await run(even, { n: 3 })).toMatchObject({
+      code: 'invalid_arguments',
+      error: expect.stringContaining('must be even'),
+    })
+  })
+
+  it('the deadline reaches them as a real signal', async () => {
+    let signal: AbortSignal | undefined
+    const hang = tool(
+      (_args, config) => {
+        signal = (config as { signal?: AbortSignal }).signal
+        return new Promise<string>(() => {})
+      },
+      { name: 'hang', description: 'hangs', schema: z.object({}) },
+    )
+    expect(await run(hang, {}, { timeoutMs: 50 })).toMatchObject({ code: 'timeout' })
+    expect(signal?.aborted).toBe(true)
+  })
+
+  it('content_and_artifact: a model reads the content', async () => {
+    const both = tool(async () => ['the text', { big: true }], {
+      name: 'both',
+      description: 'both',
+      schema: z.object({}),
+      responseFormat: 'content_and_artifact',
+    })
+    expect(await executorWith(both).execute('both', {})).toBe('the text')
+  })
+
+  it('a schema of zod 3 is left to the tool itself', async () => {
+    const old = tool(async ({ a }: { a: string }) => a, {
+      name: 'old',
+      description: 'old',
+      schema: z3.object({ a: z3.string() }) as never,
+    })
+    expect(await run(old, { a: 'x' })).toMatchObject({ result: 'x' })
+    expect(await run(old, { a: 5 })).toMatchObject({ code: 'invalid_arguments' })
+  })
+})
+
+describe('schemas of other libraries', () => {
+  it('zod 4 and valibot work where JSON Schema can be had from them', async () => {
+    const withZod = defineTool({
+      name: 'z',
+      description: 'z',
+      schema: z.object({ a: z.enum(['x', 'y']) }),
+      handler: args => args,
+    })
+    const withValibot = defineTool({
+      name: 'v',
+      description: 'v',
+      schema: toStandardJsonSchema(v.object({ a: v.picklist(['x', 'y']) })),
+      handler: args => args,
+    })
+    for (const subject of [withZod, withValibot]) {
+      expect(await run(subject, { a: 'x' })).toMatchObject({ success: true })
+      expect(await run(subject, { a: 'q' })).toMatchObject({
+        error: "Invalid parameters: 'a' must be one of: x, y",
+      })
+    }
+  })
+
+  it('one that gives no JSON Schema is refused in words', () => {
+    const plain = defineTool({
+      name: 'v',
+      description: 'v',
+      schema: v.object({ a: v.string() }) as never,
+      handler: () => 1,
+    })
+    expect(() => new ToolManager().addCustomTool(plain)).toThrow(
+      /'v' cannot be used: its schema cannot be read: its valibot schema gives no JSON Schema/,
+    )
+  })
+})

@@ -1,0 +1,495 @@
+import { describe, expect, it } from 'vitest'
+import { fakeClock, recordingLogger } from '../testing/index.ts'
+import { declareTools } from '../tools/declared-tools.ts'
+import { defineTool, type Tool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { type ExecutorOptions, ToolExecutor } from './tool-executor.ts'
+
+const weatherSchema = {
+  type: 'object',
+  properties: {
+    location: { type: 'string' },
+    days: { type: 'integer' },
+    unit: { enum: ['celsius', 'fahrenheit'] },
+  },
+  required: ['location'],
+}
+
+const weather = defineTool<{ location: string }>({
+  name: 'weather',
+  description: 'The weather somewhere',
+  schema: weatherSchema,
+  handler: async ({ location }) => ({ location, temperature: 22 }),
+})
+
+function toolThat(name: string, handler: Tool['invoke'], extra: Partial<Tool> = {}): Tool {
+  return { name, description: `does ${name}`, schema: { type: 'object' }, invoke: handler, ...extra }
+}
+
+function executorWith(tools: Tool[], options: ExecutorOptions = {}): ToolExecutor {
+  const manager = new ToolManager(options.logger ? { logger: options.logger } : {})
+  for (const tool of tools) manager.addCustomTool(tool)
+  return new ToolExecutor(manager, options)
+}
+
+/** A tool that never answers, and tells when it was called and aborted. */
+function hangingTool(extra: Partial<Tool> = {}) {
+  const seen = { calls: 0, signal: undefined as AbortSignal | undefined }
+  const tool = toolThat(
+    'hang',
+    (_args, options) => {
+      seen.calls++
+      seen.signal = options?.signal
+      return new Promise(() => {})
+    },
+    extra,
+  )
+  return { tool, seen }
+}
+
+describe('a call that succeeds', () => {
+  it('[A01] [B01] [B19] executes a tool by name and returns its value in a result', async () => {
+    const result = await executorWith([weather]).run({
+      id: 'c1',
+      name: 'weather',
+      args: { location: 'Oslo' },
+    })
+    expect(result).toEqual({
+      success: true,
+      result: { location: 'Oslo', temperature: 22 },
+      tool_name: 'weather',
+      execution_time_ms: expect.any(Number),
+      tool_call_id: 'c1',
+    })
+  })
+
+  it('[A11] gives a model text: strings as they are, objects as JSON', async () => {
+    const executor = executorWith([weather, toolThat('hello', () => 'hi there')])
+    expect(await executor.execute('hello', {})).toBe('hi there')
+    expect(await executor.execute('weather', { location: 'Oslo' })).toBe(
+      '{"location":"Oslo","temperature":22}',
+    )
+  })
+
+  it('[A10] [E05] invokes the tool directly with its arguments and a signal, no wrapper', async () => {
+    const received: unknown[] = []
+    const tool = {
+      ...toolThat('spy', () => undefined),
+      invoke(this: unknown, args: object, options?: { signal: AbortSignal }) {
+        received.push(this, args, options?.signal)
+        return 'ok'
+      },
+    }
+    const args = { a: 1 }
+    await executorWith([tool]).run({ name: 'spy', args })
+    expect(received[0]).toBe(tool)
+    expect(received[1]).toBe(args)
+    expect(received[2]).toBeInstanceOf(AbortSignal)
+  })
+
+  it('gives a tool that asks for an envelope exactly { input: args }', async () => {
+    const tool = toolThat('boxed', args => args, { inputEnvelope: true })
+    expect(await executorWith([tool]).run({ name: 'boxed', args: { a: 1 } })).toMatchObject({
+      result: { input: { a: 1 } },
+    })
+  })
+
+  it('takes a call without arguments as one with none', async () => {
+    expect(await executorWith([toolThat('none', args => args)]).run({ name: 'none' })).toMatchObject({
+      result: {},
+    })
+  })
+
+  it('[A13] [B16] measures the whole attempt', async () => {
+    const clock = fakeClock()
+    const executor = executorWith(
+      [toolThat('slow', () => new Promise(done => clock.setTimer(() => done('x'), 250)))],
+      { clock },
+    )
+    const running = executor.run({ name: 'slow', args: {} })
+    await clock.advance(250)
+    expect((await running).execution_time_ms).toBe(250)
+  })
+})
+
+describe('a call that fails', () => {
+  it('[A03] [B02] answers an unknown tool with an error, and logs a warning', async () => {
+    const logger = recordingLogger()
+    const executor = executorWith([weather], { logger })
+    const result = await executor.run({ name: 'wether', args: {} })
+    expect(result).toMatchObject({
+      success: false,
+      error: "Tool 'wether' not found",
+      code: 'unknown_tool',
+      tool_name: 'wether',
+      diagnosis: { suggestions: ['weather'] },
+    })
+    expect(await executor.execute('wether', {})).toBe('Error: Unknown tool "wether"')
+    expect(logger.at('warn')[0]).toMatchObject({ fields: { tool: 'wether' } })
+  })
+
+  it('[A04] [B04] [A12] turns what a tool throws into its own message, logged with context', async () => {
+    const logger = recordingLogger()
+    const failing = toolThat('fail', async () => {
+      throw new Error('The cellar is flooded')
+    })
+    const executor = executorWith([failing], { logger })
+    const result = await executor.run({ id: 'c7', name: 'fail', args: { room: 'cellar' } })
+    expect(result).toMatchObject({ success: false, error: 'The cellar is flooded', code: 'tool_error' })
+    expect(await executor.execute('fail', {})).toBe('Error: The cellar is flooded')
+    expect(logger.at('error')[0]?.fields).toMatchObject({
+      tool: 'fail',
+      call_id: 'c7',
+      args: { room: 'cellar' },
+      error: 'The cellar is flooded',
+    })
+  })
+
+  it.each([
+    ['a text', 'just text', 'just text'],
+    ['nothing', undefined, "Tool 'fail' failed without a message"],
+    ['null', null, 'Tool threw null'],
+    ['an empty error', new TypeError(''), "Tool 'fail' failed without a message (TypeError)"],
+    ['an object', { reason: 7 }, '{"reason":7}'],
+    ['an object with a message', { message: 'odd' }, 'odd'],
+  ])('says something when a tool throws %s', async (_what, thrown, error) => {
+    const failing = toolThat('fail', () => {
+      throw thrown
+    })
+    expect(await executorWith([failing]).run({ name: 'fail' })).toMatchObject({ code: 'tool_error', error })
+  })
+
+  it('keeps the causes of an error for whoever looks into it', async () => {
+    const failing = toolThat('fail', () => {
+      throw new Error('no reading', { cause: new Error('sensor gone') })
+    })
+    expect(await executorWith([failing]).run({ name: 'fail' })).toMatchObject({
+      diagnosis: { causes: ['sensor gone'] },
+    })
+  })
+
+  it.each([
+    [
+      'a refused connection',
+      Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' }),
+    ],
+    [
+      'fetch failed',
+      new TypeError('fetch failed', {
+        cause: Object.assign(new Error('getaddrinfo ENOTFOUND x'), { code: 'ENOTFOUND' }),
+      }),
+    ],
+    [
+      'several addresses',
+      new AggregateError([Object.assign(new Error('connect EHOSTUNREACH'), { code: 'EHOSTUNREACH' })], ''),
+    ],
+    ['HTTP 503', Object.assign(new Error('Service Unavailable'), { status: 503 })],
+  ])('[A19] says that the service is unavailable after %s', async (_what, thrown) => {
+    const failing = toolThat('lookup', async () => {
+      throw thrown
+    })
+    const result = await executorWith([failing]).run({ name: 'lookup' })
+    expect(result).toMatchObject({ code: 'unavailable' })
+    expect(result.success === false && result.error).toMatch(/^The lookup service is unavailable: \S/)
+  })
+
+  it('[A20] [B03] [B05] names what is missing and what is required, and does not run the tool', async () => {
+    let ran = false
+    const tool = toolThat(
+      'set',
+      () => {
+        ran = true
+      },
+      {
+        schema: {
+          type: 'object',
+          properties: { a: { type: 'string' }, x: { enum: ['on', 'off'] } },
+          required: ['a', 'x'],
+        },
+      },
+    )
+    const executor = executorWith([tool])
+    expect(await executor.run({ name: 'set', args: { x: 'on' } })).toMatchObject({
+      code: 'invalid_arguments',
+      error: "Invalid parameters: missing 'a'",
+    })
+    expect(await executor.execute('set', {})).toBe(
+      "Error: Invalid parameters: missing 'a'; missing 'x'. Required: a (string), x (one of on, off)",
+    )
+    expect(ran).toBe(false)
+  })
+
+  it('[B06] [B07] names wrong types and allowed values', async () => {
+    const executor = executorWith([weather])
+    const result = await executor.run({ name: 'weather', args: { location: 5, days: 1.5, unit: 'kelvin' } })
+    expect(result).toMatchObject({
+      error:
+        "Invalid parameters: 'location' must be string, got number; 'days' must be integer, got number; " +
+        "'unit' must be one of: celsius, fahrenheit",
+    })
+    expect(await executor.run({ name: 'weather', args: { location: 'x', days: 2.0 } })).toMatchObject({
+      success: true,
+    })
+  })
+
+  it('[B17] [B18] gives every failure the same form, with its time', async () => {
+    const executor = executorWith([weather, toolThat('fail', () => Promise.reject(new Error('no')))])
+    for (const call of [{ name: 'nothing' }, { name: 'weather', args: {} }, { name: 'fail' }]) {
+      expect(await executor.run(call)).toMatchObject({
+        success: false,
+        error: expect.stringMatching(/\S/),
+        code: expect.any(String),
+        tool_name: call.name,
+        execution_time_ms: expect.any(Number),
+      })
+    }
+  })
+
+  it('answers a tool whose schema does not compile with invalid_schema, and the others go on', async () => {
+    const broken = toolThat('broken', () => 1, {
+      schema: { type: 'object', properties: { a: { type: 'wat' } } },
+    })
+    const executor = executorWith([broken, weather])
+    const result = await executor.run({ name: 'broken', args: { a: 1 } })
+    expect(result).toMatchObject({ code: 'invalid_schema' })
+    expect(result.success === false && result.error).toMatch(/^Tool 'broken' has an unusable schema: /)
+    expect(await executor.run({ name: 'weather', args: { location: 'Oslo' } })).toMatchObject({
+      success: true,
+    })
+  })
+
+  it('answers a call that is no call at all', async () => {
+    for (const call of [undefined, null, {}, { name: 7 }]) {
+      expect(await executorWith([weather]).run(call as never)).toMatchObject({ code: 'unknown_tool' })
+    }
+  })
+})
+
+describe('extra arguments', () => {
+  it('[B08] pass through where the schema is open', async () => {
+    const tool = toolThat('open', args => args, { schema: weatherSchema })
+    const args = { location: 'Oslo', mood: 'good' }
+    expect(await executorWith([tool]).run({ name: 'open', args })).toMatchObject({ result: args })
+  })
+
+  it('[B08] are dropped before the call where it is closed, at any depth and in alternatives', async () => {
+    const closed = { type: 'object', properties: { n: { type: 'number' } }, additionalProperties: false }
+    const form = (kind: string, key: string) => ({
+      type: 'object',
+      properties: { kind: { const: kind }, [key]: { type: 'string' } },
+      required: ['kind', key],
+      additionalProperties: false,
+    })
+    const schema = {
+      type: 'object',
+      properties: {
+        inner: closed,
+        list: { type: 'array', items: closed },
+        either: { oneOf: [form('a', 'x'), form('b', 'y')] },
+      },
+      additionalProperties: false,
+    }
+    const tool = toolThat('closed', args => args, { schema })
+    const args = {
+      inner: { n: 1, z: 2 },
+      list: [{ n: 1 }, { q: 0 }],
+      either: { kind: 'a', x: '1', c: 2 },
+      extra: true,
+    }
+    const before = structuredClone(args)
+    expect(await executorWith([tool]).run({ name: 'closed', args })).toMatchObject({
+      success: true,
+      result: { inner: { n: 1 }, list: [{ n: 1 }, {}], either: { kind: 'a', x: '1' } },
+    })
+    expect(args).toEqual(before)
+  })
+})
+
+describe('deadlines', () => {
+  it('[A21] [E06] returns a timeout error at the deadline and aborts the tool', async () => {
+    const clock = fakeClock()
+    const { tool, seen } = hangingTool()
+    const running = executorWith([tool], { clock }).run({ name: 'hang', args: {} })
+    await clock.advance(29_999)
+    expect(seen.signal?.aborted).toBe(false)
+    await clock.advance(1)
+    expect(await running).toMatchObject({ code: 'timeout', error: "Tool 'hang' timed out after 30000 ms" })
+    expect(seen.signal?.aborted).toBe(true)
+  })
+
+  it('take the shortest way: the call, then the tool, then the executor', async () => {
+    const clock = fakeClock()
+    const { tool } = hangingTool({ timeoutMs: 200 })
+    const executor = executorWith([tool], { clock, timeoutMs: 5_000 })
+    const byTool = executor.run({ name: 'hang', args: {} })
+    const byCall = executor.run({ name: 'hang', args: {} }, { timeoutMs: 50 })
+    await clock.advance(50)
+    expect(await byCall).toMatchObject({ error: "Tool 'hang' timed out after 50 ms" })
+    await clock.advance(150)
+    expect(await byTool).toMatchObject({ error: "Tool 'hang' timed out after 200 ms" })
+  })
+
+  it('hold on the real clock, and longer ones than a timer can count do not fire at once', async () => {
+    const { tool } = hangingTool()
+    const executor = executorWith([tool])
+    const controller = new AbortController()
+    const patient = executor.run(
+      { name: 'hang', args: {} },
+      { timeoutMs: 2 ** 33, signal: controller.signal },
+    )
+    expect(await executor.run({ name: 'hang', args: {} }, { timeoutMs: 20 })).toMatchObject({
+      code: 'timeout',
+    })
+    controller.abort()
+    expect(await patient).toMatchObject({ code: 'cancelled' })
+  })
+
+  it('leave no timer behind that fires for calls that have ended', async () => {
+    const clock = fakeClock()
+    const executor = executorWith([weather], { clock })
+    for (let round = 0; round < 100; round++)
+      await executor.run({ name: 'weather', args: { location: 'Oslo' } })
+    expect(clock.pending).toBe(1)
+    await clock.advance(30_000)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('are extended by progress only where the tool allows it, and never beyond that', async () => {
+    const clock = fakeClock()
+    const reports: unknown[] = []
+    const slow = (maxTimeoutMs?: number) =>
+      toolThat(
+        `slow${maxTimeoutMs ?? ''}`,
+        (_args, options) => {
+          const tick = () => {
+            options?.reportProgress?.({ progress: 1 })
+            clock.setTimer(tick, 60)
+          }
+          clock.setTimer(tick, 60)
+          return new Promise(() => {})
+        },
+        { timeoutMs: 100, ...(maxTimeoutMs && { maxTimeoutMs }) },
+      )
+    const executor = executorWith([slow(), slow(250)], { clock })
+    const plain = executor.run({ name: 'slow', args: {} }, { onProgress: report => reports.push(report) })
+    const extended = executor.run({ name: 'slow250', args: {} })
+    await clock.advance(1_000)
+    expect(await plain).toMatchObject({ error: "Tool 'slow' timed out after 100 ms" })
+    expect(await extended).toMatchObject({ error: "Tool 'slow250' timed out after 250 ms" })
+    expect(reports).toEqual([{ progress: 1 }])
+  })
+
+  it('drops a late answer and logs it', async () => {
+    const clock = fakeClock()
+    const logger = recordingLogger()
+    const late = toolThat('late', () => new Promise(done => clock.setTimer(() => done('too late'), 80)))
+    const executor = executorWith([late], { clock, logger, timeoutMs: 50 })
+    const running = executor.run({ name: 'late', args: {} })
+    await clock.advance(100)
+    expect(await running).toMatchObject({ code: 'timeout' })
+    expect(logger.at('warn').map(record => record.message)).toContainEqual(
+      expect.stringContaining('Late answer'),
+    )
+  })
+})
+
+describe('cancelling', () => {
+  it('answers at once when the caller gives up, and tells the tool', async () => {
+    const { tool, seen } = hangingTool()
+    const controller = new AbortController()
+    const executor = executorWith([tool, weather])
+    await executor.run({ name: 'weather', args: { location: 'x' } })
+    const running = executor.run({ name: 'hang', args: {} }, { signal: controller.signal })
+    await new Promise(resolve => setImmediate(resolve))
+    controller.abort()
+    expect(await running).toMatchObject({ code: 'cancelled', error: "Tool 'hang' was cancelled" })
+    expect(seen.signal?.aborted).toBe(true)
+  })
+
+  it('does not run a tool for a caller that has already given up', async () => {
+    const { tool, seen } = hangingTool()
+    const result = await executorWith([tool]).run({ name: 'hang', args: {} }, { signal: AbortSignal.abort() })
+    expect(result).toMatchObject({ code: 'cancelled' })
+    expect(seen.calls).toBe(0)
+  })
+
+  it('hands a tool that looks late a signal that is already aborted', async () => {
+    let look: (() => AbortSignal) | undefined
+    const tool = toolThat('peek', (_args, options) => {
+      look = () => options?.signal as AbortSignal
+      return new Promise(() => {})
+    })
+    await executorWith([tool]).run({ name: 'peek', args: {} }, { timeoutMs: 5 })
+    expect(look?.().aborted).toBe(true)
+  })
+})
+
+describe('what is logged', () => {
+  it('[A02] logs name, id, arguments, time and result of every call', async () => {
+    const logger = recordingLogger()
+    await executorWith([weather], { logger }).run({ id: 'c2', name: 'weather', args: { location: 'Oslo' } })
+    expect(logger.at('info')).toEqual([
+      {
+        level: 'info',
+        message: 'Tool call',
+        fields: {
+          tool: 'weather',
+          call_id: 'c2',
+          args: { location: 'Oslo' },
+          duration_ms: expect.any(Number),
+          result: { location: 'Oslo', temperature: 22 },
+        },
+      },
+    ])
+  })
+
+  it('[A14] warns of a slow tool with its name and duration', async () => {
+    const clock = fakeClock()
+    const logger = recordingLogger()
+    const slow = toolThat('slow', () => new Promise(done => clock.setTimer(() => done('x'), 1_001)))
+    const quick = toolThat('quick', () => new Promise(done => clock.setTimer(() => done('x'), 1_000)))
+    const executor = executorWith([slow, quick], { clock, logger })
+    const both = Promise.all([executor.run({ name: 'slow' }), executor.run({ name: 'quick' })])
+    await clock.advance(2_000)
+    await both
+    expect(logger.at('warn')).toEqual([
+      {
+        level: 'warn',
+        message: 'Slow tool: slow took 1001 ms',
+        fields: { tool: 'slow', duration_ms: 1_001 },
+      },
+    ])
+  })
+
+  it('logs the arguments of a mock tool, which does not use them', async () => {
+    const logger = recordingLogger()
+    const [mock] = declareTools([
+      { name: 'mock', description: 'm', implementation: { type: 'mock', mock_response: { ok: 1 } } },
+    ])
+    await executorWith([mock as Tool], { logger }).run({ name: 'mock', args: { any: 'thing' } })
+    expect(logger.at('info')[0]?.fields).toMatchObject({ args: { any: 'thing' }, result: { ok: 1 } })
+  })
+})
+
+describe('metrics', () => {
+  it('count calls, failures by code, repairs, durations and calls under way', async () => {
+    const clock = fakeClock()
+    const { tool } = hangingTool()
+    const executor = executorWith([weather, tool], { clock })
+    await executor.run({ name: 'weather', args: { location: 'Oslo', days: '2' } }, { repair: true })
+    await executor.run({ name: 'weather', args: {} })
+    await executor.run({ name: 'made up' })
+    const hanging = executor.run({ name: 'hang' })
+    await clock.advance(0)
+    expect(executor.metrics.snapshot()).toMatchObject({
+      calls: 3,
+      inFlight: 1,
+      repairs: 1,
+      failures: { invalid_arguments: 1, unknown_tool: 1 },
+      tools: { weather: { calls: 2, repairs: 1 }, '(unknown)': { calls: 1 } },
+    })
+    await clock.advance(30_000)
+    await hanging
+    expect(executor.metrics.snapshot()).toMatchObject({ calls: 4, inFlight: 0, failures: { timeout: 1 } })
+  })
+})

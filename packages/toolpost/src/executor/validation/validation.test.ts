@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import { recordingLogger } from '../../testing/index.ts'
+import type { JsonSchema } from '../../tools/tool.ts'
+import { ToolManager } from '../../tools/tool-manager.ts'
+import { ToolExecutor } from '../tool-executor.ts'
+
+async function check(schema: JsonSchema, args: unknown, logger = recordingLogger()) {
+  const manager = new ToolManager()
+  manager.addCustomTool({ name: 'subject', description: 'd', schema, invoke: got => got })
+  const result = await new ToolExecutor(manager, { logger }).run({ name: 'subject', args })
+  return result.success ? 'ok' : result.error.replace('Invalid parameters: ', '')
+}
+
+const object = (properties: JsonSchema, more: JsonSchema = {}): JsonSchema => ({
+  type: 'object',
+  properties,
+  ...more,
+})
+
+describe('what a schema can say', () => {
+  it('2020-12: $defs, $ref, prefixItems, unevaluatedProperties', async () => {
+    const schema = object(
+      {
+        point: { $ref: '#/$defs/point' },
+        pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }] },
+      },
+      {
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        $defs: { point: object({ x: { type: 'number' } }, { required: ['x'] }) },
+      },
+    )
+    expect(await check(schema, { point: { x: 1 }, pair: ['a', 1] })).toBe('ok')
+    expect(await check(schema, { point: {}, pair: ['a', 'b'] })).toBe(
+      "missing 'point.x'; 'pair[1]' must be number, got string",
+    )
+  })
+
+  it('draft-07: definitions, tuple items, dependencies', async () => {
+    const schema = object(
+      { pair: { type: 'array', items: [{ $ref: '#/definitions/name' }, { type: 'number' }] } },
+      {
+        $schema: 'http://json-schema.org/draft-07/schema#',
+        definitions: { name: { type: 'string' } },
+        dependencies: { a: ['b'] },
+      },
+    )
+    expect(await check(schema, { pair: ['a', 1] })).toBe('ok')
+    expect(await check(schema, { pair: [1, 'a'], a: 1 })).toBe(
+      "missing 'b' (needed with 'a'); 'pair[0]' must be string, got number; 'pair[1]' must be number, got string",
+    )
+  })
+
+  it('anyOf of types reads as one sentence', async () => {
+    const schema = object({ x: { anyOf: [{ type: 'string' }, { type: 'integer' }] } })
+    expect(await check(schema, { x: true })).toBe("'x' must be string or integer, got boolean")
+  })
+
+  it('oneOf with a discriminator speaks of the form that was meant', async () => {
+    const form = (kind: string, key: string) =>
+      object({ kind: { const: kind }, [key]: { type: 'string' } }, { required: ['kind', key] })
+    const schema = object({ target: { oneOf: [form('room', 'room'), form('device', 'name')] } })
+    expect(await check(schema, { target: { kind: 'device' } })).toBe("missing 'target.name'")
+  })
+
+  it('formats, limits and nullable types', async () => {
+    const schema = object({
+      at: { type: 'string', format: 'date' },
+      n: { type: ['integer', 'null'], minimum: 3 },
+    })
+    expect(await check(schema, { at: '2026-11-15', n: null })).toBe('ok')
+    expect(await check(schema, { at: 'soon', n: 2 })).toBe(
+      "'at' must match format \"date\"; 'n' must be >= 3",
+    )
+  })
+
+  it('tools may share an $id without sharing a schema', async () => {
+    const schema = (type: string) => object({ a: { type } }, { $id: 'https://example.com/same' })
+    expect(await check(schema('string'), { a: 'x' })).toBe('ok')
+    expect(await check(schema('number'), { a: 1 })).toBe('ok')
+  })
+
+  it('a reference that leads nowhere makes the schema unusable', async () => {
+    expect(await check(object({ a: { $ref: '#/$defs/none' } }), { a: 1 })).toMatch(
+      /unusable schema: can't resolve reference/,
+    )
+  })
+
+  it('names at most ten problems', async () => {
+    const schema = { type: 'object', required: Array.from({ length: 14 }, (_, index) => `a${index}`) }
+    expect(await check(schema, {})).toMatch(/missing 'a9'; and 4 more$/)
+  })
+})
+
+describe('patterns', () => {
+  it('hold, each for itself', async () => {
+    const schema = object(
+      { a: { pattern: '^a+$' }, b: { pattern: '^b+$' } },
+      { patternProperties: { '^x_': { type: 'number' } } },
+    )
+    expect(await check(schema, { a: 'aa', b: 'bb', x_1: 1 })).toBe('ok')
+    expect(await check(schema, { a: 'bb', b: 'aa', x_1: 'no' })).toBe(
+      `'a' must match pattern "^a+$"; 'b' must match pattern "^b+$"; 'x_1' must be number, got string`,
+    )
+  })
+
+  it('[F26] that would backtrack for ever are answered at once', async () => {
+    const schema = object({ a: { pattern: '^(a|a)*$' }, b: { pattern: '^(([a-z])+.)+[A-Z]([a-z])+$' } })
+    const before = performance.now()
+    expect(await check(schema, { a: `${'a'.repeat(5_000)}!`, b: 'a'.repeat(5_000) })).toMatch(
+      /'a' must match pattern/,
+    )
+    // The built-in engine would need longer than the universe has been there; the bound is only generous.
+    expect(performance.now() - before).toBeLessThan(5_000)
+  })
+
+  it('[F26] that the engine cannot express are left to the tool, with one warning', async () => {
+    const logger = recordingLogger()
+    const schema = object({ a: { pattern: '^(x)\\1$' }, b: { pattern: '^b$' } })
+    expect(await check(schema, { a: 'anything', b: 'b' }, logger)).toBe('ok')
+    expect(await check(schema, { a: 'anything', b: 'c' })).toBe(`'b' must match pattern "^b$"`)
+    expect(logger.at('warn')).toMatchObject([{ fields: { tool: 'subject', pattern: '^(x)\\1$' } }])
+  })
+})

@@ -1,0 +1,50 @@
+/*
+ * Every figure that decides how patient Toolpost is with a server, in one place.
+ * `retry` and `connectTimeoutMs` of the configuration override the first three.
+ */
+
+/** How often a first connection is tried: once, and the retries. */
+export const MCP_RETRY_ATTEMPTS = 3
+/** Milliseconds before the first retry; each further one waits twice as long. Delays: 0, 2 s, 4 s. */
+export const MCP_RETRY_BASE_DELAY = 2_000
+/** A handshake that takes longer is a failed attempt. */
+export const CONNECT_TIMEOUT_MS = 10_000
+
+/** A lost server is started again at once, then after this, then after twice as long … */
+export const RECONNECT_BASE_DELAY_MS = 250
+/** … but never later than this, for as long as it takes. */
+export const RECONNECT_MAX_DELAY_MS = 30_000
+/** A server that lived this long, or answered a call, was not in a crash loop: its next start is at once again. */
+export const STABLE_AFTER_MS = 10_000
+
+/** The longest line, which is the largest message, that a server may write. */
+export const MAX_LINE_BYTES = 64 * 1024 * 1024
+/** A line that goes on for this long has no end: the server is started anew. */
+export const ENDLESS_LINE_BYTES = 1024 * 1024 * 1024
+/** How much is kept of both ends of a line that is too long, to tell which call it answers. */
+export const LONG_LINE_ENDS_BYTES = 1_024
+
+/** How much of a server's stderr is kept, from its end. */
+export const STDERR_KEPT_BYTES = 64 * 1024
+/** How much of it a failed call carries. */
+export const STDERR_SHOWN_CHARACTERS = 2_000
+
+/** How long output is waited for after a server exited: a child of its own may hold the pipes open for ever. */
+export const EXIT_GRACE_MS = 20
+/** How long a server may take to exit once it closed its own stdin or stdout. */
+export const CLOSED_PIPE_GRACE_MS = 500
+/** A server whose stdin was closed may take this long to exit before it gets SIGTERM … */
+export const STDIN_CLOSED_GRACE_MS = 300
+/** … and then this long before it gets SIGKILL. */
+export const SIGTERM_GRACE_MS = 1_500
+/** How long children that outlive their server may take to end, each time they are signalled. */
+export const GROUP_GRACE_MS = 500
+
+/** A list of tools that has more pages than this has no end. */
+export const MAX_LIST_PAGES = 1_000
+/** How many cancelled calls are remembered, so that their late answers are known as such. */
+export const REMEMBERED_CALLS = 10_000
+/** How long an HTTP server may take to show that it is still there. */
+export const HEALTH_CHECK_MS = 2_000
+/** The longest time that Node's timers take: the executor holds the deadlines, not the SDK. */
+export const NO_TIMEOUT_MS = 2 ** 31 - 1

@@ -1,0 +1,52 @@
+import type { ParameterNames } from '../tools/argument-names.ts'
+
+interface CommonEntry {
+  /** Written by some editors; `sse` skips the attempt at Streamable HTTP. */
+  type?: 'stdio' | 'http' | 'streamable-http' | 'sse' | undefined
+  /** How long a call may take; the executor's own limit if left out. */
+  timeoutMs?: number | undefined
+  /** How far progress may extend a call's deadline; not at all if left out. */
+  maxTimeoutMs?: number | undefined
+  /** By tool: argument names that callers use → names that the server takes. */
+  parameterNames?: ParameterNames | undefined
+  /** Names of the tools to offer, with `*` and `?`; all if left out. */
+  include?: readonly string[] | undefined
+  exclude?: readonly string[] | undefined
+  /** By tool: sentences that call it without a model. */
+  sentences?: Readonly<Record<string, readonly string[]>> | undefined
+}
+
+/** A server that is started as a command and spoken to on its stdin and stdout. */
+export interface StdioServerEntry extends CommonEntry {
+  command: string
+  args?: readonly string[] | undefined
+  /** Added to the few variables of this process that are safe to hand on (PATH, HOME, …). */
+  env?: Readonly<Record<string, string>> | undefined
+  cwd?: string | undefined
+  /** The largest message that it may write. */
+  maxLineBytes?: number | undefined
+  url?: undefined
+}
+
+/** A server at an address: Streamable HTTP, or SSE where it is too old for that. */
+export interface HttpServerEntry extends CommonEntry {
+  url: string
+  headers?: Readonly<Record<string, string>> | undefined
+  command?: undefined
+}
+
+/** An entry of `mcpServers`. */
+export type ServerEntry = StdioServerEntry | HttpServerEntry
+
+export function isHttp(entry: ServerEntry): entry is HttpServerEntry {
+  return typeof entry.url === 'string'
+}
+
+/** Throws, naming the server, on an entry that says neither how it is started nor where it is, or both. */
+export function checkServerEntry(name: string, entry: ServerEntry): void {
+  const { command, url } = entry as { command?: unknown; url?: unknown }
+  const given = [command, url].filter(value => value !== undefined)
+  const fits = given.length === 1 && typeof given[0] === 'string' && given[0].trim() !== ''
+  if (!fits) throw new TypeError(`MCP server '${name}' needs either 'command' or 'url', as text`)
+  if (typeof url === 'string' && !URL.canParse(url)) throw new TypeError(`MCP server '${name}': '${url}' is not a URL`)
+}

@@ -1,0 +1,49 @@
+import type { Clock, Timer } from '../executor/clock.ts'
+
+interface PendingTimer {
+  at: number
+  callback(): void
+}
+
+export interface FakeClock extends Clock {
+  /** Moves the time on, firing what falls due in order; what a timer sets off is given its turn before the next. */
+  advance(ms: number): Promise<void>
+  /** How many timers are set. */
+  readonly pending: number
+}
+
+/** A clock that moves only when it is told to. */
+export function fakeClock(start = 0): FakeClock {
+  let now = start
+  const timers = new Set<PendingTimer>()
+  const next = (until: number) =>
+    [...timers].filter(timer => timer.at <= until).sort((a, b) => a.at - b.at)[0]
+  return {
+    now: () => now,
+    setTimer(callback, delayMs): Timer {
+      const timer = { at: now + delayMs, callback }
+      timers.add(timer)
+      return { cancel: () => void timers.delete(timer), hold: () => {} }
+    },
+    async advance(ms) {
+      await turn()
+      const until = now + ms
+      for (let timer = next(until); timer; timer = next(until)) {
+        timers.delete(timer)
+        now = timer.at
+        timer.callback()
+        await turn()
+      }
+      now = until
+      await turn()
+    },
+    get pending() {
+      return timers.size
+    },
+  }
+}
+
+/** Lets everything that is ready to run, run. */
+function turn(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve))
+}

@@ -1,0 +1,135 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import { recordingLogger } from '../testing/index.ts'
+import { fitArgumentNames } from './argument-names.ts'
+import type { JsonSchema, Tool } from './tool.ts'
+import { ToolManager } from './tool-manager.ts'
+
+const properties = (...names: string[]): JsonSchema => ({
+  type: 'object',
+  properties: Object.fromEntries(names.map(name => [name, {}])),
+})
+
+/** Runs one call of a tool that answers with what it got. */
+async function received(tool: Partial<Tool>, args: object, { mcp = true, parameterNames = {} } = {}) {
+  const logger = recordingLogger()
+  const manager = new ToolManager({ logger })
+  const echo: Tool = {
+    name: 'echo',
+    description: 'echoes',
+    schema: { type: 'object' },
+    invoke: got => got,
+    ...tool,
+  }
+  if (mcp) manager.addMcpTools([echo], { server: 'home', parameterNames })
+  else manager.addCustomTool(echo)
+  const result = await new ToolExecutor(manager).run({ name: echo.name, args })
+  return { result: result.success ? result.result : result.error, logger }
+}
+
+describe('argument names of MCP tools', () => {
+  it('[A27] [A30] become camelCase where the schema does not have them as they are', async () => {
+    const schema = properties('deviceName', 'newParameterName')
+    const { result } = await received(
+      { schema },
+      { device_name: 'Lamp', new_parameter_name: 1, unknown_one: 2 },
+    )
+    expect(result).toEqual({ deviceName: 'Lamp', newParameterName: 1, unknownOne: 2 })
+  })
+
+  it('[A28] are left alone for tools that are not MCP tools', async () => {
+    const args = { device_name: 'Lamp', command: 'on' }
+    for (const name of ['echo', 'control_zwave_device']) {
+      expect(
+        (await received({ name, schema: properties('deviceName') }, args, { mcp: false })).result,
+      ).toEqual(args)
+    }
+  })
+
+  it('[A29] follow the fixed mapping of known tools first', async () => {
+    const tool = { name: 'control_zwave_device', schema: properties('deviceName', 'action', 'level') }
+    const { result } = await received(tool, { device_name: 'Switch One', command: 'on', brightness: 30 })
+    expect(result).toEqual({ deviceName: 'Switch One', action: 'on', level: 30 })
+  })
+
+  it('[A29] follow the configuration too, and know a tool that had to be registered under another name', async () => {
+    const manager = new ToolManager()
+    const tool = (name: string): Tool => ({
+      name,
+      description: 'd',
+      schema: properties('location', 'deviceName'),
+      invoke: got => got,
+    })
+    manager.addCustomTool(tool('control_zwave_device'))
+    const parameterNames = { control_zwave_device: { room: 'location' } }
+    manager.addMcpTools([tool('control_zwave_device')], { server: 'zwave', parameterNames })
+    const args = { room: 'attic', device_name: 'Lamp' }
+    const result = await new ToolExecutor(manager).run({ name: 'zwave__control_zwave_device', args })
+    expect(result).toMatchObject({ result: { location: 'attic', deviceName: 'Lamp' } })
+    expect(args).toEqual({ room: 'attic', device_name: 'Lamp' })
+  })
+
+  it('[A31] pass through unchanged without underscores, and where the schema has them', async () => {
+    const { result, logger } = await received(
+      { schema: properties('level', 'snake_case') },
+      { level: 5, value: 1, snake_case: 2 },
+    )
+    expect(result).toEqual({ level: 5, value: 1, snake_case: 2 })
+    expect(logger.records).toEqual([])
+  })
+
+  it('become snake_case where only that is in the schema', async () => {
+    expect(
+      (await received({ schema: properties('device_name') }, { deviceName: 'x', other: 1 })).result,
+    ).toEqual({ device_name: 'x', other: 1 })
+  })
+
+  it('[A32] are logged when they change, without secrets', async () => {
+    const { logger } = await received(
+      { schema: properties('deviceName', 'apiKey') },
+      { device_name: 'Lamp', api_key: 'hunter22' },
+    )
+    expect(logger.at('info')[0]?.message).toBe(
+      'Argument names: {device_name: "Lamp", api_key: "[removed]"} → {deviceName: "Lamp", apiKey: "[removed]"}',
+    )
+  })
+
+  it('let the exact name win over one that would become it, and log the loss', async () => {
+    const { result, logger } = await received(
+      { schema: properties('deviceName') },
+      { device_name: 'wrong', deviceName: 'right' },
+    )
+    expect(result).toEqual({ deviceName: 'right' })
+    expect(logger.at('warn')[0]?.fields).toMatchObject({ argument: 'device_name' })
+  })
+
+  it('[A33] reach a server whose refusal comes back in its own words', async () => {
+    const refuse = () => {
+      throw new Error('MCP error -32602: deviceName is required')
+    }
+    const { result } = await received(
+      { schema: properties('deviceName'), invoke: refuse },
+      { device_name: '' },
+    )
+    expect(result).toBe('MCP error -32602: deviceName is required')
+  })
+
+  it('never lose, invent or change a value', () => {
+    const name = fc.oneof(
+      fc.string(),
+      fc.constantFrom('a_b', 'aB', 'device_name', 'deviceName', '__proto__', 'to_string'),
+    )
+    fc.assert(
+      fc.property(fc.dictionary(name, fc.integer()), fc.array(name), (args, known) => {
+        const before = JSON.stringify(args)
+        const fitted = fitArgumentNames(args, properties(...known), undefined)
+        expect(JSON.stringify(args)).toBe(before)
+        if (!fitted) return
+        expect(Object.keys(fitted.args).length + fitted.lost.length).toBe(Object.keys(args).length)
+        for (const value of Object.values(fitted.args)) expect(Object.values(args)).toContain(value)
+        for (const kept of known) if (Object.hasOwn(args, kept)) expect(fitted.args[kept]).toBe(args[kept])
+      }),
+    )
+  })
+})

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest'
+import { evaluate } from './math-eval-child.ts'
+
+const calculate = (expression: string) => evaluate({ expression }).result
+
+describe('the value of an expression', () => {
+  it.each<[string, unknown]>([
+    ['2+2', 4],
+    ['1/3', 1 / 3],
+    ['12 % of 85', 10.2],
+    ['12 % 5', 2],
+    ['true and false', false],
+    ['"text"', 'text'],
+    ['null', null],
+    ['[1, 2; 3, 4] * 2', [[2, 4], [6, 8]]], // biome-ignore format: one row
+    ['sparse([1, 0; 0, 1])', [[1, 0], [0, 1]]], // biome-ignore format: one row
+    ['1:3', [1, 2, 3]],
+    ['sqrt(-4)', '2i'],
+    ['complex(1/3, 2)', '0.33333333333333 + 2i'],
+    ['2 inch to cm', '5.08 cm'],
+    ['fraction(1, 3)', '1/3'],
+    ['bignumber(2) / 3', '0.66666666666667'],
+    ['bignumber("1e500")', '1e+500'],
+    ['bigint("123456789012345678901234567890")', '123456789012345678901234567890'],
+    ['{a: 1, b: [i]}', { a: 1, b: ['i'] }],
+    ['f(x) = x^2; f(4)', 16],
+    ['a=1; b=2; a+b', 3],
+    ['a=1\nb=2\na+b', [1, 2, 3]],
+  ])('%s is %j', (expression, value) => {
+    expect(calculate(expression)).toEqual(value)
+  })
+})
+
+describe('[FAULT 24] a result that is no number', () => {
+  it.each([
+    ['0/0', 'The result of 0/0 is not a number'],
+    ['combinations(1e5,5e4)', 'The result of combinations(1e5,5e4) is not a number'],
+    ['10^400', 'The result of 10^400 is infinite or too large'],
+    ['-1/0', 'The result of -1/0 is infinite or too large'],
+    ['bignumber(1)/0', 'The result of bignumber(1)/0 is infinite or too large'],
+    ['complex(1, 0/0)', 'The result of complex(1, 0/0) is not a number'],
+    ['unit(1/0, "m")', 'The result of unit(1/0, "m") is infinite or too large'],
+    ['[1, 0/0]', 'The result of [1, 0/0] contains a value that is not a number'],
+    ['{a: 1/0}', 'The result of {a: 1/0} contains a value that is infinite or too large'],
+    ['f(x) = x', 'The result of f(x) = x is a function, not a value: call it'],
+    ['a = 1;', 'The result of a = 1; is nothing: it has no value'],
+    ['undefined', 'The result of undefined is nothing: it has no value'],
+    ['ones(400, 400)', 'The result of ones(400, 400) is larger than 100000 values'],
+    [
+      'identity(1e6, 1e6, "sparse")',
+      'The result of identity(1e6, 1e6, "sparse") is larger than 100000 values',
+    ],
+    ['a = {}; a.b = a; a', 'The result of a = {}; a.b = a; a is nested too deeply'],
+  ])('%s', (expression, message) => {
+    expect(() => calculate(expression)).toThrow(new Error(message))
+  })
+
+  it('names a long expression by its beginning', () => {
+    expect(() => calculate(`0/0${' + 1'.repeat(100)}`)).toThrow(
+      /^The result of 0\/0 \+ 1.{53}… is not a number$/,
+    )
+  })
+})
+
+describe('[B12] an expression that is wrong', () => {
+  it.each([
+    ['2 +', 'Unexpected end of expression (char 4)'],
+    ['foo(1)', 'Undefined function foo'],
+    ['12 % offset', 'Undefined symbol offset'],
+    ['5 kg to cm', 'Units do not match'],
+    [' ', 'The expression is empty'],
+    ['f(x) = f(x + 1); f(1)', 'f(x) = f(x + 1); f(1) recurses or nests too deeply'],
+  ])('%s', (expression, message) => {
+    expect(() => calculate(expression)).toThrow(message)
+  })
+
+  it('may be too long', () => {
+    const message = 'The expression has 10001 characters; at most 10000 are allowed'
+    expect(() => calculate('1'.repeat(10_001))).toThrow(message)
+  })
+
+  it('may be no text at all', () => {
+    expect(() => evaluate({} as { expression: string })).toThrow('The expression is empty')
+  })
+})
+
+describe('[FAULT 25] what an expression may not do', () => {
+  it.each([
+    ...[
+      'import',
+      'config',
+      'createUnit',
+      'typed',
+      'reviver',
+      'replacer',
+      'chain',
+      'help',
+      'evaluate',
+      'parse',
+    ],
+    ...['compile', 'parser', 'simplify', 'simplifyCore', 'simplifyConstant', 'derivative', 'rationalize'],
+    ...['resolve', 'symbolicEqual', 'leafCount'],
+  ])('%s is refused, also by another name and inside other functions', name => {
+    const refusal = `${name} is not allowed in an expression`
+    const forms = [
+      `${name}("1")`,
+      `${name}()`,
+      `g = ${name}; g("1")`,
+      `{a: ${name}}.a("1")`,
+      `map([1], ${name})`,
+    ]
+    for (const form of [...forms, `h(k) = k("1"); h(${name})`, `1 + sqrt(${name}({}, {}))`]) {
+      expect(() => calculate(form), form).toThrow(refusal)
+    }
+  })
+
+  it.each([
+    ...['"a".constructor', 'f(x) = x; f.constructor', '[1].constructor', '{}.__proto__', '{}["constructor"]'],
+    ...['cos.constructor("return process")', 'i.re = 5', 'speedOfLight.value = 3'],
+  ])('%s has no access', expression => {
+    expect(() => calculate(expression)).toThrow(/^No access to (property|method)/)
+  })
+})
+
+describe('[FAULT 23] an expression leaves nothing behind', () => {
+  it.each([
+    ['config({number: "BigNumber"})', '1/3', 1 / 3],
+    ['createUnit("foot", "1 m")', '1 foot to inch', '12 inch'],
+    ['pi = 3; i = 4', 'pi', Math.PI],
+    ['sqrt(x) = 7; sqrt(4)', 'sqrt(4)', 2],
+  ])('%s', (expression, after, value) => {
+    try {
+      calculate(expression)
+    } catch {
+      // Some are refused; what counts is what comes after.
+    }
+    expect(calculate(after)).toBe(value)
+  })
+
+  it('has no variables of an earlier one', () => {
+    calculate('earlier = 1; g(x) = x; g(earlier)')
+    expect(() => calculate('earlier')).toThrow('Undefined symbol earlier')
+    expect(() => calculate('g(1)')).toThrow('Undefined function g')
+  })
+})

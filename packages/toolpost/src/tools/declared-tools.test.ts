@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import { recordingLogger } from '../testing/index.ts'
+import { type DeclareOptions, declareTools, type ToolDeclaration } from './declared-tools.ts'
+import { ToolManager } from './tool-manager.ts'
+
+function declaration(
+  implementation: ToolDeclaration['implementation'],
+  more: Partial<ToolDeclaration> = {},
+): ToolDeclaration {
+  return { name: 'declared', description: 'a declared tool', implementation, ...more }
+}
+
+function executorFor(declared: ToolDeclaration, options: DeclareOptions = {}, logger = recordingLogger()) {
+  const manager = new ToolManager()
+  for (const tool of declareTools([declared], options)) manager.addCustomTool(tool)
+  return new ToolExecutor(manager, { logger })
+}
+
+const run = (declared: ToolDeclaration, args: object = {}, options: DeclareOptions = {}) =>
+  executorFor(declared, options).run({ name: declared.name, args })
+
+describe('mock tools', () => {
+  it('[B09] answer with their mock_response, within 10 ms, whatever the arguments', async () => {
+    const logger = recordingLogger()
+    const executor = executorFor(
+      declaration({ type: 'mock', mock_response: { temperature: 22 } }),
+      {},
+      logger,
+    )
+    await executor.run({ name: 'declared' })
+    const result = await executor.run({ name: 'declared', args: { location: 'Oslo' } })
+    expect(result).toMatchObject({ success: true, result: { temperature: 22 } })
+    expect(result.execution_time_ms).toBeLessThan(10)
+    expect(logger.at('info').at(-1)?.fields).toMatchObject({ args: { location: 'Oslo' } })
+  })
+
+  it('give each caller its own copy', async () => {
+    const executor = executorFor(declaration({ type: 'mock', mock_response: { list: [1] } }))
+    const first = await executor.run({ name: 'declared' })
+    if (first.success) (first.result as { list: number[] }).list.push(2)
+    expect(await executor.run({ name: 'declared' })).toMatchObject({ result: { list: [1] } })
+  })
+
+  it('check their arguments like any other tool', async () => {
+    const parameters = {
+      type: 'object',
+      properties: { location: { type: 'string' } },
+      required: ['location'],
+    }
+    const result = await run(declaration({ type: 'mock', mock_response: 1 }, { parameters }))
+    expect(result).toMatchObject({ error: "Invalid parameters: missing 'location'" })
+  })
+})
+
+describe('builtin tools', () => {
+  it('[B10] call the handler of that name', async () => {
+    const builtins = { double: ({ n }: { n: number }) => n * 2 }
+    expect(
+      await run(declaration({ type: 'builtin', handler: 'double' }), { n: 4 }, { builtins }),
+    ).toMatchObject({ result: 8 })
+  })
+
+  it('[B11] answer with an error when there is no such handler', async () => {
+    for (const handler of ['missing', 'toString']) {
+      expect(await run(declaration({ type: 'builtin', handler }))).toMatchObject({
+        code: 'tool_error',
+        error: `Builtin handler '${handler}' not found`,
+      })
+    }
+  })
+
+  it('[B12] [B13] always have math_eval and echo', async () => {
+    expect(
+      await run(declaration({ type: 'builtin', handler: 'math_eval' }), { expression: '2+2' }),
+    ).toMatchObject({ result: { result: 4 } })
+    expect(await run(declaration({ type: 'builtin', handler: 'echo' }), { a: [1] })).toMatchObject({
+      result: { echo: { a: [1] } },
+    })
+  })
+
+  describe('that are isolated', () => {
+    const module = new URL(
+      `data:text/javascript,${encodeURIComponent('export const spin = () => { for (;;); }; export const pid = () => process.pid')}`,
+    )
+    const builtins = {
+      spin: { module, export: 'spin', isolated: true as const },
+      pid: { module, export: 'pid', isolated: true as const },
+    }
+
+    it('[F20] are ended at their deadline although they never return', async () => {
+      const executor = executorFor(declaration({ type: 'builtin', handler: 'spin' }, { timeout_ms: 400 }), {
+        builtins,
+      })
+      const result = await executor.run({ name: 'declared' })
+      expect(result).toMatchObject({ code: 'timeout', error: "Tool 'declared' timed out after 400 ms" })
+    })
+
+    it('run in another process', async () => {
+      const result = await run(declaration({ type: 'builtin', handler: 'pid' }), {}, { builtins })
+      expect(result).toMatchObject({ success: true })
+      expect(result.success && result.result).not.toBe(process.pid)
+    })
+
+    it('cannot be plain functions, and say so', () => {
+      const builtins = { bad: { isolated: true, handler: () => 1 } as never }
+      expect(() => declareTools([], { builtins })).toThrow(/'bad' cannot be isolated: a plain function/)
+    })
+  })
+})
+
+describe('internal tools', () => {
+  it('[B14] call the service that the host program supplies', async () => {
+    const internals = { rag_query: async ({ query }: { query: string }) => `found ${query}` }
+    expect(
+      await run(declaration({ type: 'internal', handler: 'rag_query' }), { query: 'x' }, { internals }),
+    ).toMatchObject({ result: 'found x' })
+  })
+
+  it('[B15] answer with an error when there is no such service', async () => {
+    expect(await run(declaration({ type: 'internal', handler: 'nope' }))).toMatchObject({
+      code: 'tool_error',
+      error: "Internal handler 'nope' not found",
+    })
+  })
+})
+
+describe('declarations', () => {
+  it('with an unknown type are a mistake that names it', () => {
+    expect(() => declareTools([declaration({ type: 'magic' })])).toThrow(
+      /'declared' has the unknown implementation type 'magic'/,
+    )
+  })
+
+  it('carry limits, hints and sentences over to the tool', () => {
+    const [tool] = declareTools([
+      declaration(
+        { type: 'mock' },
+        { timeout_ms: 5, read_only: true, idempotent: true, sentences: ['do it'] },
+      ),
+    ])
+    expect(tool).toMatchObject({ timeoutMs: 5, readOnly: true, idempotent: true, sentences: ['do it'] })
+  })
+})

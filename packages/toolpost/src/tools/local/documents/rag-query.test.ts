@@ -1,0 +1,212 @@
+import { mkdir, mkdtemp, rename, rm, stat, symlink, unlink, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createRagQuery, searchDocumentsDeclaration } from './rag-query.ts'
+
+let root = ''
+let folder = ''
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'toolpost-documents-'))
+  folder = join(root, 'notes')
+  await mkdir(folder)
+})
+afterEach(() => rm(root, { recursive: true, force: true }))
+
+async function write(name: string, content: string): Promise<string> {
+  const file = join(folder, name)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, content)
+  return file
+}
+
+/** Edits a file so that its time differs, however coarse the clock of the file system is. */
+async function edit(name: string, content: string): Promise<void> {
+  const file = join(folder, name)
+  const { mtimeMs } = await stat(file)
+  await writeFile(file, content)
+  await utimes(file, new Date(), new Date(mtimeMs + 5_000))
+}
+
+const { signal } = new AbortController()
+
+async function filesFor(ask: ReturnType<typeof createRagQuery>, query: string): Promise<string[]> {
+  return (await ask({ query }, { signal })).results.map(({ file }) => file)
+}
+
+describe('rag_query', () => {
+  it('finds a section, with its file, headings and an excerpt', async () => {
+    await write(
+      'house/heating.md',
+      '# Heating\n\n## Boiler\n\nRefill at 1.0 bar.\n\n## Radiators\n\nLet the air out.',
+    )
+    const ask = createRagQuery({ folder })
+    const result = await ask({ query: 'boiler' }, { signal })
+    expect(result).toEqual({
+      query: 'boiler',
+      results: [
+        {
+          file: 'house/heating.md',
+          heading: 'Heating › Boiler',
+          text: 'Refill at 1.0 bar.',
+          score: expect.any(Number),
+        },
+      ],
+      text: 'Heating › Boiler (house/heating.md): Refill at 1.0 bar.',
+    })
+  })
+
+  it('says in words that nothing was found', async () => {
+    const ask = createRagQuery({ folder })
+    expect(await ask({ query: 'boiler' }, { signal })).toEqual({
+      query: 'boiler',
+      results: [],
+      text: 'Nothing was found for "boiler": the folder has no Markdown or text files.',
+    })
+    await write('a.md', 'something else')
+    expect((await ask({ query: 'boiler' })).text).toBe('Nothing was found for "boiler" in the one document.')
+    expect((await ask({ query: ' ' })).results).toEqual([])
+  })
+
+  it('forgives a slip, half a word and missing accents', async () => {
+    await write('a.md', '# Dishwasher\nRefill the salt.')
+    await write('b.txt', 'Die Müllabfuhr kommt am Dienstag.')
+    const ask = createRagQuery({ folder })
+    expect(await filesFor(ask, 'dishwascher')).toEqual(['a.md'])
+    expect(await filesFor(ask, 'dishw')).toEqual(['a.md'])
+    expect(await filesFor(ask, 'mullabfuhr')).toEqual(['b.txt'])
+  })
+
+  it('ranks a heading above a mention', async () => {
+    await write('a.md', 'The router is in the study, and the router needs power from the router plug.')
+    await write('b.md', '# Router\nA steady white light means connected to the internet.')
+    expect(await filesFor(createRagQuery({ folder }), 'router')).toEqual(['b.md', 'a.md'])
+  })
+
+  it('does not let the small words of a question find everything', async () => {
+    await write('a.md', 'What is the time? It is on the clock.')
+    await write('b.md', 'The guest network is behind the mirror.')
+    expect(await filesFor(createRagQuery({ folder }), 'what is the guest network?')).toEqual(['b.md'])
+  })
+
+  it('returns five results, or as many as asked for', async () => {
+    for (let number = 0; number < 8; number++) await write(`${number}.md`, `lamp number ${number}`)
+    const ask = createRagQuery({ folder })
+    expect((await ask({ query: 'lamp' })).results).toHaveLength(5)
+    expect((await ask({ query: 'lamp', limit: 2 })).results).toHaveLength(2)
+  })
+
+  it('reads Markdown and text files, and nothing that is hidden, foreign or huge', async () => {
+    for (const name of ['a.md', 'b.MARKDOWN', 'deep/er/c.txt']) await write(name, 'lamp')
+    for (const name of ['d.js', '.e.md', '.git/f.md', 'node_modules/g/h.md']) await write(name, 'lamp')
+    await write('huge.txt', 'lamp '.repeat(1_100_000))
+    await writeFile(join(root, 'secret.md'), 'lamp')
+    await symlink(join(root, 'secret.md'), join(folder, 'link.md'))
+    await symlink(root, join(folder, 'up'))
+    const ask = createRagQuery({ folder })
+    expect((await filesFor(ask, 'lamp')).sort()).toEqual(['a.md', 'b.MARKDOWN', 'deep/er/c.txt'])
+  })
+
+  it('accepts a folder that is itself a link', async () => {
+    await write('a.md', 'lamp')
+    await symlink(folder, join(root, 'link'))
+    expect(await filesFor(createRagQuery({ folder: join(root, 'link') }), 'lamp')).toEqual(['a.md'])
+  })
+
+  it('names a folder that is missing, and finds it once it is there', async () => {
+    const missing = join(folder, 'later')
+    const ask = createRagQuery({ folder: missing })
+    await expect(ask({ query: 'lamp' })).rejects.toThrow(
+      `The documents folder '${missing}' does not exist: create it`,
+    )
+    await write('later/a.md', 'lamp')
+    expect(await filesFor(ask, 'lamp')).toEqual(['a.md'])
+  })
+
+  it('says so where the folder is a file', async () => {
+    const file = await write('a.md', 'lamp')
+    await expect(createRagQuery({ folder: file })({ query: 'lamp' })).rejects.toThrow('is not a folder')
+  })
+
+  it('stops when the call was given up', async () => {
+    await expect(createRagQuery({ folder })({ query: 'x' }, { signal: AbortSignal.abort() })).rejects.toThrow(
+      'aborted',
+    )
+  })
+})
+
+describe('rag_query follows its files', () => {
+  it('finds what was added, edited, moved and removed since', async () => {
+    await write('a.md', 'apple')
+    const ask = createRagQuery({ folder })
+    expect(await filesFor(ask, 'apple')).toEqual(['a.md'])
+
+    await write('b.md', 'banana')
+    expect(await filesFor(ask, 'banana')).toEqual(['b.md'])
+
+    await edit('a.md', 'grape')
+    expect(await filesFor(ask, 'grape')).toEqual(['a.md'])
+    expect(await filesFor(ask, 'apple')).toEqual([])
+
+    await rename(join(folder, 'b.md'), join(folder, 'c.md'))
+    expect(await filesFor(ask, 'banana')).toEqual(['c.md'])
+
+    await unlink(join(folder, 'c.md'))
+    expect(await filesFor(ask, 'banana')).toEqual([])
+    expect((await ask({ query: 'banana' })).text).toContain('in the one document')
+  })
+
+  it('reads only what changed', async () => {
+    const file = await write('a.md', 'apple')
+    const ask = createRagQuery({ folder })
+    await filesFor(ask, 'apple')
+    // The same size and time: whoever finds the new word has read the file again.
+    const { atime, mtime } = await stat(file)
+    await utimes(file, atime, mtime)
+    await filesFor(ask, 'apple')
+    await writeFile(file, 'grape')
+    await utimes(file, atime, mtime)
+    await write('b.md', 'banana')
+    expect(await filesFor(ask, 'grape')).toEqual([])
+    expect(await filesFor(ask, 'banana')).toEqual(['b.md'])
+  })
+
+  it('answers many questions at once from one index', async () => {
+    for (let number = 0; number < 20; number++)
+      await write(`${number}.md`, `# Lamp ${number}\n${'text '.repeat(500)}`)
+    const ask = createRagQuery({ folder })
+    const first = filesFor(ask, 'lamp')
+    const more = Array.from({ length: 10 }, (_, number) => ask({ query: `lamp ${number}`, limit: 20 }))
+    expect(await first).toHaveLength(5)
+    await edit('3.md', 'nothing of that kind')
+    const answers = await Promise.all([...more, ask({ query: 'lamp', limit: 20 })])
+    expect(new Set(answers.at(-1)?.results.map(({ file }) => file))).not.toContain('3.md')
+    expect(answers.every(({ results }) => results.length > 0)).toBe(true)
+  })
+})
+
+describe('the example notes', () => {
+  const ask = createRagQuery({ folder: fileURLToPath(new URL('../../../../example/notes', import.meta.url)) })
+
+  it.each([
+    ['guest wifi password', 'wifi.md', 'Guest network'],
+    ['when is paper collected?', 'waste-collection.md', ''],
+    ['how do I refill the boiler', 'heating.md', 'Boiler pressure'],
+    ['dishwasher E24', 'appliances.md', 'Dishwasher'],
+    ['add a z-wave device', 'zwave-devices.md', 'Adding a device'],
+  ])('answer %j', async (query, file, heading) => {
+    const [best] = (await ask({ query }, { signal })).results
+    expect(best).toMatchObject({ file, heading: expect.stringContaining(heading) })
+  })
+})
+
+describe('search_documents', () => {
+  it('is declared as an internal tool that only reads', () => {
+    expect(searchDocumentsDeclaration).toMatchObject({
+      name: 'search_documents',
+      implementation: { type: 'internal', handler: 'rag_query' },
+      read_only: true,
+    })
+  })
+})

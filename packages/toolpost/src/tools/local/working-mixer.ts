@@ -1,0 +1,50 @@
+import { type Mixer, mixers, type RunMixer } from './mixers.ts'
+import { findProgram, runProgram } from './programs.ts'
+
+export interface MixerSearch {
+  /** Where mixers are looked for; the PATH of this process unless given. */
+  path?: string
+  platform?: NodeJS.Platform
+  /** How long one run of a mixer may take. */
+  mixerTimeoutMs?: number
+  signal?: AbortSignal | undefined
+}
+
+/** A mixer that hangs on a dead sound server must leave time for the next one. */
+const MIXER_TIMEOUT_MS = 5_000
+
+/**
+ * Does something with the first mixer that is there and with which it succeeds.
+ * Throws with the reason of each where none does, and at once when the signal aborts.
+ */
+export async function useFirstWorkingMixer<T>(
+  search: MixerSearch,
+  operation: (mixer: Mixer, run: RunMixer) => Promise<T>,
+): Promise<T> {
+  const { path = process.env.PATH ?? '', platform = process.platform, signal } = search
+  const candidates = mixers.filter(mixer => mixer.platform === undefined || mixer.platform === platform)
+  const failures: string[] = []
+  for (const mixer of candidates) {
+    const file = await findProgram(mixer.program, path)
+    if (file === undefined) continue
+    try {
+      return await operation(mixer, runnerOf(file, { ...search, path }))
+    } catch (error) {
+      signal?.throwIfAborted()
+      failures.push(`${mixer.program}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  throw new Error(noMixerMessage(candidates, failures))
+}
+
+function runnerOf(file: string, { path, mixerTimeoutMs, signal }: MixerSearch): RunMixer {
+  // LC_ALL: a translated mixer prints words and decimal commas that cannot be read.
+  const env = { ...process.env, PATH: path, LC_ALL: 'C' }
+  return args => runProgram(file, args, { env, timeoutMs: mixerTimeoutMs ?? MIXER_TIMEOUT_MS, signal })
+}
+
+function noMixerMessage(candidates: readonly Mixer[], failures: readonly string[]): string {
+  if (failures.length > 0) return `No mixer of this machine works: ${failures.join('; ')}`
+  const programs = candidates.map(mixer => mixer.program).join(', ')
+  return `This machine has no mixer that can be used: looked for ${programs} on the PATH. Install one of them.`
+}

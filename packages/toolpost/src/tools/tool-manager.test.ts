@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest'
+import { recordingLogger } from '../testing/index.ts'
+import { ToolDefinitionError } from './check-tool.ts'
+import { defineTool, type Tool } from './tool.ts'
+import { ToolManager } from './tool-manager.ts'
+
+function tool(name: string, answer: unknown = name): Tool {
+  return defineTool({ name, description: `does ${name}`, schema: { type: 'object' }, handler: () => answer })
+}
+
+const names = (manager: ToolManager) => manager.getTools().map(({ name }) => name)
+
+describe('collecting tools', () => {
+  it('[E02] [E07] keeps custom and MCP tools side by side in one array, unchanged', () => {
+    const manager = new ToolManager()
+    const custom = Object.freeze(tool('custom'))
+    const remote = Object.freeze(tool('remote'))
+    manager.addCustomTool(custom)
+    manager.addMcpTools([remote], { server: 'home' })
+    expect(manager.getTools()).toEqual([custom, remote])
+    expect(manager.getTools()[0]).toBe(custom)
+    expect(manager.getTools()[1]).toBe(remote)
+    expect(manager.originOf(custom)).toBeUndefined()
+    expect(manager.originOf(remote)).toMatchObject({ server: 'home', name: 'remote' })
+  })
+
+  it('[E03] [A06] hands out the array itself, in the format the tools came in', () => {
+    const manager = new ToolManager()
+    const array = manager.getTools()
+    manager.addCustomTool(tool('late'))
+    expect(manager.getTools()).toBe(array)
+    expect(array).toHaveLength(1)
+  })
+
+  it('[E04] [A07] finds a tool by name or lc_name, or nothing', () => {
+    const manager = new ToolManager()
+    const odd: Tool = { ...tool('odd'), lc_name: 'other_name' }
+    manager.addCustomTool(odd)
+    expect(manager.findTool('odd')).toBe(odd)
+    expect(manager.findTool('other_name')).toBe(odd)
+    expect(manager.findTool('toString')).toBeUndefined()
+  })
+
+  it('finds its way after tools were removed or the array was changed from outside', () => {
+    const manager = new ToolManager()
+    for (const name of ['a', 'b', 'c']) manager.addCustomTool(tool(name))
+    expect(manager.remove('a')).toBe(true)
+    expect(manager.remove('a')).toBe(false)
+    expect(manager.findTool('c')?.name).toBe('c')
+    manager.getTools().unshift(tool('z'))
+    expect(['z', 'b', 'c'].map(name => manager.findTool(name)?.name)).toEqual(['z', 'b', 'c'])
+    manager.addCustomTool(tool('b', 'new'))
+    expect(names(manager)).toEqual(['z', 'b', 'c'])
+    expect(manager.findTool('b')?.invoke({})).toBe('new')
+  })
+
+  it('[E08] looks up a tool among twenty, and among ten thousand, without searching them all', () => {
+    const manager = new ToolManager()
+    let reads = 0
+    const counted = (name: string): Tool => ({
+      ...tool(name),
+      get name() {
+        reads++
+        return name
+      },
+    })
+    for (let index = 0; index < 10_000; index++) manager.addCustomTool(counted(`tool_${index}`))
+    reads = 0
+    expect(manager.findTool('tool_9999')).toBeDefined()
+    expect(reads).toBeLessThan(5)
+  })
+})
+
+describe('what a tool must have', () => {
+  it.each([
+    ['no object', 'text', /must be an object/],
+    ['no name', { ...tool('x'), name: ' ' }, /needs a name/],
+    ['no invoke', { ...tool('x'), invoke: undefined }, /'x' cannot be used: it has no invoke/],
+    ['no description', { ...tool('x'), description: '' }, /no description/],
+    ['no schema', { ...tool('x'), schema: undefined }, /no schema/],
+    ['a schema of another type', { ...tool('x'), schema: { type: 'string' } }, /must be of type object/],
+  ])('[A08] refuses a custom tool with %s', (_what, bad, message) => {
+    const add = () => new ToolManager().addCustomTool(bad as Tool)
+    expect(add).toThrow(ToolDefinitionError)
+    expect(add).toThrow(message)
+  })
+
+  it('[F27] refuses a schema nested a thousand deep, with a message, and skips it from a server', () => {
+    const deep = () => {
+      let schema: object = { type: 'string' }
+      for (let level = 0; level < 1_000; level++) schema = { type: 'object', properties: { a: schema } }
+      return { ...tool('deep'), schema }
+    }
+    const logger = recordingLogger()
+    const manager = new ToolManager({ logger })
+    expect(() => manager.addCustomTool(deep())).toThrow(/nested more than 100 levels/)
+    manager.addMcpTools([deep(), tool('fine')], { server: 'home' })
+    expect(names(manager)).toEqual(['fine'])
+    expect(logger.at('warn')[0]?.fields).toMatchObject({
+      server: 'home',
+      reason: expect.stringContaining("'deep'"),
+    })
+  })
+
+  it('[E01] takes an MCP tool without a description', () => {
+    const manager = new ToolManager()
+    manager.addMcpTools([{ ...tool('terse'), description: undefined }])
+    expect(names(manager)).toEqual(['terse'])
+  })
+})
+
+describe('the same name twice', () => {
+  it('[A09] replaces a custom tool in its place, with a warning', () => {
+    const logger = recordingLogger()
+    const manager = new ToolManager({ logger })
+    for (const name of ['a', 'b', 'a']) manager.addCustomTool(tool(name))
+    expect(names(manager)).toEqual(['a', 'b'])
+    expect(logger.at('warn')).toMatchObject([{ message: "Tool 'a' was registered before and is replaced" }])
+  })
+
+  it('[A09] replaces the tool of the same server', () => {
+    const manager = new ToolManager()
+    manager.addMcpTools([tool('a', 'old')], { server: 'one' })
+    manager.addMcpTools([tool('a', 'new')], { server: 'one' })
+    expect(names(manager)).toEqual(['a'])
+    expect(manager.findTool('a')?.invoke({})).toBe('new')
+  })
+
+  it('[F36] never lets a server replace a local tool or one of another server', () => {
+    const logger = recordingLogger()
+    const manager = new ToolManager({ logger })
+    manager.addCustomTool(tool('search', 'local'))
+    manager.addMcpTools([tool('search', 'one'), tool('list', 'one')], { server: 'one' })
+    manager.addMcpTools([tool('search', 'two'), tool('list', 'two')], { server: 'two' })
+    const answers = Object.fromEntries(manager.getTools().map(({ name, ...rest }) => [name, rest.invoke({})]))
+    expect(answers).toEqual({
+      search: 'local',
+      one__search: 'one',
+      list: 'one',
+      two__search: 'two',
+      two__list: 'two',
+    })
+    expect(logger.at('warn')).toHaveLength(3)
+  })
+
+  it.each([[['one', 'two']], [['two', 'one']]])(
+    '[F36] gives the plain name by configuration, not by connecting: %s',
+    order => {
+      const manager = new ToolManager()
+      for (const server of order)
+        manager.addMcpTools([tool('list', server)], { server, order: server === 'one' ? 0 : 1 })
+      expect(manager.findTool('list')?.invoke({})).toBe('one')
+      expect(manager.findTool('two__list')?.invoke({})).toBe('two')
+      for (const server of order)
+        manager.addMcpTools([tool('list', `${server} again`)], { server, order: server === 'one' ? 0 : 1 })
+      expect(manager.findTool('list')?.invoke({})).toBe('one again')
+      expect(manager.findTool('two__list')?.invoke({})).toBe('two again')
+      expect(manager.getTools()).toHaveLength(2)
+    },
+  )
+
+  it('[F36] moves a server tool aside for a local one that comes later', () => {
+    const manager = new ToolManager()
+    manager.addMcpTools([tool('a', 'remote')], { server: 'one' })
+    manager.addCustomTool(tool('a', 'local'))
+    expect(manager.findTool('a')?.invoke({})).toBe('local')
+    expect(manager.findTool('one__a')?.invoke({})).toBe('remote')
+    expect(manager.originOf(manager.findTool('one__a') as Tool)).toMatchObject({ name: 'a' })
+  })
+})

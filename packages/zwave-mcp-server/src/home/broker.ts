@@ -1,0 +1,50 @@
+import { createServer, type Server, type Socket } from 'node:net'
+
+/** A broker that runs in this process. */
+export interface EmbeddedBroker {
+  readonly url: string
+  readonly port: number
+  /** Stops at once: clients are cut off, retained messages are lost. */
+  close(): Promise<void>
+}
+
+export interface BrokerOptions {
+  /** Left out: a free one. */
+  readonly port?: number
+}
+
+const LOOPBACK = '127.0.0.1'
+
+/** Starts an MQTT broker (aedes) that only this machine can reach. */
+export async function startBroker({ port = 0 }: BrokerOptions = {}): Promise<EmbeddedBroker> {
+  const { Aedes } = await import('aedes')
+  const broker = await Aedes.createBroker()
+  const sockets = new Set<Socket>()
+  const server = createServer(socket => {
+    // Small packets go out at once: a switch should not wait for the next one.
+    socket.setNoDelay(true)
+    sockets.add(socket.once('close', () => sockets.delete(socket)))
+    broker.handle(socket)
+  })
+  const actual = await listen(server, port)
+  return {
+    url: `mqtt://${LOOPBACK}:${actual}`,
+    port: actual,
+    close: async () => {
+      const closed = new Promise<void>(resolve => server.close(() => resolve()))
+      for (const socket of sockets) socket.destroy()
+      await new Promise<void>(resolve => broker.close(resolve))
+      await closed
+    },
+  }
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, LOOPBACK, () => {
+      const address = server.address()
+      if (address && typeof address === 'object') resolve(address.port)
+    })
+  })
+}

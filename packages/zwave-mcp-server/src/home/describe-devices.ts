@@ -1,0 +1,66 @@
+import { isRecord } from '../zwave/payload.ts'
+import type { DeviceDescription } from './virtual-device.ts'
+
+const STATUSES = ['Alive', 'Awake', 'Asleep', 'Dead', 'Unknown']
+const VALUE_TYPES = ['switch', 'dimmer', 'sensor', 'binary']
+
+/** Reads devices described in JSON: `{"devices": […]}` or the list alone. Throws with the place of a mistake. */
+export function describeDevices(json: unknown): DeviceDescription[] {
+  const devices = isRecord(json) ? json.devices : json
+  if (!Array.isArray(devices)) throw new Error('The description of a home must be {"devices": [...]}.')
+  devices.forEach((device, index) => {
+    checkDevice(device, `devices[${index}]`)
+  })
+  return devices as DeviceDescription[]
+}
+
+function checkDevice(device: unknown, at: string): void {
+  if (!isRecord(device)) throw new Error(`${at} must be an object.`)
+  check(device, at, {
+    nodeId: isNodeId,
+    name: isText,
+    location: isText,
+    delayMs: isDuration,
+    answers: isBoolean,
+  })
+  check(device, at, { status: value => STATUSES.includes(String(value)) })
+  if (!Array.isArray(device.values)) throw new Error(`${at}.values must be a list.`)
+  device.values.forEach((value, index) => {
+    checkValue(value, `${at}.values[${index}]`)
+  })
+}
+
+function checkValue(value: unknown, at: string): void {
+  if (!isRecord(value) || !VALUE_TYPES.includes(String(value.type))) {
+    throw new Error(`${at}.type must be one of ${VALUE_TYPES.join(', ')}.`)
+  }
+  const measured = value.type === 'sensor' || value.type === 'binary'
+  if (measured && !isText(value.property)) throw new Error(`${at}.property is missing.`)
+  const isNumeric = value.type === 'sensor' || value.type === 'dimmer'
+  check(value, at, {
+    endpoint: isIndex,
+    unit: isText,
+    value: isNumeric ? Number.isFinite : isBoolean,
+    drift: isDrift,
+  })
+}
+
+type Check = (value: unknown) => boolean
+
+function check(record: Record<string, unknown>, at: string, checks: Readonly<Record<string, Check>>): void {
+  for (const [name, isRight] of Object.entries(checks)) {
+    if (record[name] !== undefined && !isRight(record[name])) {
+      throw new Error(`${at}.${name} cannot be ${JSON.stringify(record[name])}.`)
+    }
+  }
+}
+
+const isText: Check = value => typeof value === 'string' && value.length > 0
+const isBoolean: Check = value => typeof value === 'boolean'
+const isIndex: Check = value => Number.isInteger(value) && Number(value) >= 0
+const isNodeId: Check = value => Number.isInteger(value) && Number(value) >= 2
+const isDuration: Check = value => Number.isFinite(value) && Number(value) >= 0
+const isDrift: Check = value =>
+  isRecord(value) &&
+  ['step', 'min', 'max'].every(name => Number.isFinite(value[name])) &&
+  Number(value.everyMs) > 0

@@ -1,0 +1,39 @@
+import { type EmbeddedBroker, startBroker } from './broker.ts'
+import { VirtualHome, type VirtualHomeOptions } from './virtual-home.ts'
+
+export { type BrokerOptions, type EmbeddedBroker, startBroker } from './broker.ts'
+export { DEFAULT_DEVICES } from './default-devices.ts'
+export { describeDevices } from './describe-devices.ts'
+export type { DeviceDescription, Drift, ValueDescription, VirtualDevice } from './virtual-device.ts'
+export { type ReceivedCommand, VirtualHome, type VirtualHomeOptions } from './virtual-home.ts'
+
+export interface HomeOptions extends Omit<VirtualHomeOptions, 'brokerUrl'> {
+  /** A broker that runs already; left out: one is started in this process. */
+  readonly brokerUrl?: string
+  /** The port of the broker that is started; left out: a free one. */
+  readonly port?: number
+}
+
+export interface RunningHome {
+  readonly url: string
+  readonly home: VirtualHome
+  close(): Promise<void>
+}
+
+/** Starts a virtual home, with an embedded broker unless there is one; resolves when its state is published. */
+export async function startHome({ brokerUrl, port, ...options }: HomeOptions = {}): Promise<RunningHome> {
+  const broker: EmbeddedBroker | undefined = brokerUrl
+    ? undefined
+    : await startBroker(port === undefined ? {} : { port })
+  const url = brokerUrl ?? broker?.url ?? ''
+  const home = new VirtualHome({ ...options, brokerUrl: url })
+  await home.start()
+  return {
+    url,
+    home,
+    close: async () => {
+      await home.stop()
+      await broker?.close()
+    },
+  }
+}

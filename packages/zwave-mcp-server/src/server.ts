@@ -1,0 +1,67 @@
+import { type CallToolResult, Server } from '@modelcontextprotocol/server'
+import type { Logger } from './log.ts'
+import { describeMistakes } from './tools/arguments.ts'
+import { TOOLS } from './tools/index.ts'
+import { type Arguments, refuse, type ToolContext } from './tools/tool.ts'
+import { VERSION } from './version.ts'
+
+const INSTRUCTIONS =
+  'Controls and reads the Z-Wave devices of a home. Devices are addressed by name; list_zwave_devices tells the names. ' +
+  'Only say that a device was switched when control_zwave_device answered with confirmed: true.'
+
+export interface ServerOptions {
+  readonly context: ToolContext
+  readonly logger: Logger
+}
+
+/** An MCP server with the Z-Wave tools; it may be made more than once over the same network. */
+export function createServer({ context, logger }: ServerOptions): Server {
+  const instructions = context.virtual
+    ? `${INSTRUCTIONS} This home is virtual: no real devices are connected.`
+    : INSTRUCTIONS
+  const server = new Server(
+    { name: 'zwave-mcp-server', title: 'Z-Wave', version: VERSION },
+    { capabilities: { tools: {} }, instructions },
+  )
+  server.setRequestHandler('tools/list', () => {
+    // Connecting loads the MQTT library: not before this answer is out.
+    setTimeout(() => context.network.start(), 1)
+    return { tools: TOOLS.map(tool => tool.definition) }
+  })
+  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
+    callTool(params.name, params.arguments ?? {}, { context: { ...context, signal: mcpReq.signal }, logger }),
+  )
+  return server
+}
+
+/** Runs a tool. Whatever goes wrong comes back as a result that says so. */
+async function callTool(
+  name: string,
+  args: Arguments,
+  { context, logger }: ServerOptions,
+): Promise<CallToolResult> {
+  const tool = TOOLS.find(({ definition }) => definition.name === name)
+  if (!tool)
+    return refuse(
+      `There is no tool called "${name}"; the tools are ${TOOLS.map(({ definition }) => definition.name).join(', ')}.`,
+    )
+  const mistakes = describeMistakes(name, tool.definition.inputSchema, args)
+  const startedAt = context.now()
+  const result = mistakes
+    ? refuse(mistakes)
+    : await tool.run(args, context).catch(error => onCrash(name, error, logger))
+  logger.info(
+    { tool: name, args, duration_ms: context.now() - startedAt, result: textOf(result) },
+    'tool called',
+  )
+  return result
+}
+
+function onCrash(tool: string, error: unknown, logger: Logger): CallToolResult {
+  logger.error({ tool, error, stack: error instanceof Error ? error.stack : undefined }, 'a tool failed')
+  return refuse(`${tool} failed: ${error instanceof Error ? error.message : String(error)}`)
+}
+
+function textOf({ content }: CallToolResult): string {
+  return content.map(block => (block.type === 'text' ? block.text : block.type)).join(' ')
+}

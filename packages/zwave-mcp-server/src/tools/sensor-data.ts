@@ -1,0 +1,127 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { sayAge } from '../zwave/age.ts'
+import { type Device, fullName } from '../zwave/device.ts'
+import { type Reading, readingsOf } from '../zwave/readings.ts'
+import { pickDevice } from './pick-device.ts'
+import { answer, brokerUnreachable, refuse, type ToolContext, type ZwaveTool } from './tool.ts'
+
+interface AgedReading extends Reading {
+  readonly ageMs: number | null
+  readonly stale: boolean
+}
+
+/** `get_device_sensor_data`: the last values of a device, with unit and age. */
+export const sensorData: ZwaveTool = {
+  definition: {
+    name: 'get_device_sensor_data',
+    title: 'Read a Z-Wave device',
+    description:
+      'Reads the last values of a Z-Wave device: temperature, humidity, light, power, door and motion sensors, and ' +
+      'whether a switch or dimmer is on. Each value comes with its unit and its age; old ones are marked as stale. ' +
+      'It changes nothing.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        deviceName: {
+          type: 'string',
+          minLength: 1,
+          description: 'The name of the device, e.g. "Temp Sensor 1"; upper and lower case do not matter.',
+        },
+      },
+      required: ['deviceName'],
+      additionalProperties: false,
+    },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        device: { type: 'string' },
+        location: { type: ['string', 'null'] },
+        nodeId: { type: ['integer', 'null'] },
+        status: { type: 'string', enum: ['Alive', 'Awake', 'Asleep', 'Dead', 'Unknown'] },
+        readings: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: {
+              name: { type: 'string' },
+              value: { type: ['number', 'boolean', 'string', 'null'] },
+              unit: { type: ['string', 'null'] },
+              text: { type: 'string', description: 'The value in words.' },
+              endpoint: { type: 'integer' },
+              time: { type: ['string', 'null'], description: 'When the device reported it (ISO 8601).' },
+              ageSeconds: { type: ['number', 'null'] },
+              stale: { type: 'boolean' },
+            },
+            required: ['name', 'value', 'unit', 'text', 'endpoint', 'time', 'ageSeconds', 'stale'],
+            additionalProperties: false,
+          },
+        },
+        live: {
+          type: 'boolean',
+          description: 'False: the broker is unreachable, and these are the last known values.',
+        },
+      },
+      required: ['device', 'location', 'nodeId', 'status', 'readings', 'live'],
+      additionalProperties: false,
+    },
+    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+  },
+
+  async run(args, context) {
+    const { network } = context
+    const readiness = await network.ready()
+    const devices = network.devices()
+    const problem = readiness.ready ? undefined : brokerUnreachable(network.brokerUrl, readiness.cause)
+    if (problem && devices.length === 0) return refuse(problem)
+    const picked = pickDevice(devices, String(args.deviceName))
+    if (!picked.ok) return refuse(problem ? `${problem} ${picked.reason}` : picked.reason)
+    const { device, endpoint } = picked
+    const readings = age(readingsOf(device), context).filter(
+      item => endpoint === undefined || item.endpoint === endpoint,
+    )
+    return tell(device, readings, problem)
+  },
+}
+
+function age(readings: readonly Reading[], { now, staleMs }: ToolContext): AgedReading[] {
+  return readings.map(reading => {
+    const ageMs = reading.time === null ? null : Math.max(0, now() - reading.time)
+    return { ...reading, ageMs, stale: ageMs === null || ageMs > staleMs }
+  })
+}
+
+function tell(device: Device, readings: readonly AgedReading[], problem: string | undefined): CallToolResult {
+  const { name, location = null, nodeId = null, status } = device
+  const sentences = [
+    problem && `${problem} These are the last values known.`,
+    sayDevice(device, readings),
+    status === 'Dead' && 'The device is dead: it no longer answers.',
+  ]
+  return answer(sentences.filter(Boolean).join(' '), {
+    device: name,
+    location,
+    nodeId,
+    status,
+    readings: readings.map(toJson),
+    live: !problem,
+  })
+}
+
+function toJson({ time, ageMs, ...reading }: AgedReading): Record<string, unknown> {
+  return {
+    ...reading,
+    time: time === null ? null : new Date(time).toISOString(),
+    ageSeconds: ageMs === null ? null : Math.round(ageMs / 100) / 10,
+  }
+}
+
+function sayDevice(device: Device, readings: readonly AgedReading[]): string {
+  if (readings.length === 0) return `${fullName(device)} has no values that can be read.`
+  return `${fullName(device)}: ${readings.map(sayReading).join('; ')}.`
+}
+
+function sayReading({ name, text, value, ageMs, stale }: AgedReading): string {
+  if (value === null) return `${name} has not been reported yet`
+  if (ageMs === null) return `${name} is ${text}, at an unknown time`
+  return `${name} is ${text}, reported ${sayAge(ageMs)}${stale ? ', so it is stale' : ''}`
+}

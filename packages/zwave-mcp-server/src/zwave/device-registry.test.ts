@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { DeviceRegistry } from './device-registry.ts'
+import type { Node } from './nodes.ts'
+import type { Primitive } from './payload.ts'
+
+const CURRENT = { commandClass: 'switch_binary', endpoint: 0, property: 'currentValue' }
+
+function registryWith(...nodes: Node[]) {
+  const registry = new DeviceRegistry()
+  if (nodes.length > 0) registry.applyNodes(nodes, { complete: true })
+  const hear = (node: string, value: Primitive, { time = 1, retained = false } = {}) =>
+    registry.applyValue({ node, address: CURRENT, payload: { value, time, fields: {} }, retained })
+  const valueOf = (path: string) => registry.devices().find(device => device.path === path)?.values[0]?.value
+  return { registry, hear, valueOf }
+}
+
+const lamp: Node = { id: 2, name: 'Lamp', status: 'Alive', values: [{ ...CURRENT, value: false, time: 5 }] }
+
+describe('devices from topics alone', () => {
+  it('reads name and location from the path', () => {
+    const { registry, hear } = registryWith()
+    hear('Living_Room/Ceiling_Light', true)
+    expect(registry.devices()).toMatchObject([
+      {
+        path: 'Living_Room/Ceiling_Light',
+        name: 'Ceiling Light',
+        location: 'Living Room',
+        status: 'Unknown',
+      },
+    ])
+  })
+
+  it('takes the status in any order, and hides a node that has no values', () => {
+    const { registry, hear } = registryWith()
+    registry.applyStatus('Lamp', { value: true, fields: { status: 'Dead', nodeId: 7 } })
+    expect(registry.devices()).toEqual([])
+    hear('Lamp', true)
+    expect(registry.devices()).toMatchObject([{ nodeId: 7, status: 'Dead' }])
+  })
+
+  it('forgets a value whose retained message was deleted', () => {
+    const { registry, hear } = registryWith()
+    hear('Lamp', true)
+    registry.removeValue('Lamp', CURRENT)
+    expect(registry.devices()).toEqual([])
+  })
+})
+
+describe('old and new values', () => {
+  it('keeps the newer value when an older retained one comes in', () => {
+    const { hear, valueOf } = registryWith()
+    hear('Lamp', true, { time: 10 })
+    hear('Lamp', false, { time: 5, retained: true })
+    expect(valueOf('Lamp')).toBe(true)
+    hear('Lamp', false, { time: 11, retained: true })
+    expect(valueOf('Lamp')).toBe(false)
+  })
+
+  it('believes a live value even when the clock of the gateway was set back', () => {
+    const { hear, valueOf } = registryWith()
+    hear('Lamp', true, { time: 10 })
+    hear('Lamp', false, { time: 5 })
+    expect(valueOf('Lamp')).toBe(false)
+  })
+
+  it('does not let an old list undo what a device reported since', () => {
+    const { registry, hear, valueOf } = registryWith(lamp)
+    hear('Lamp', true, { time: 10 })
+    registry.applyNodes([lamp], { complete: true })
+    expect(valueOf('Lamp')).toBe(true)
+  })
+
+  it('keeps the unit of the list when a report without one comes in', () => {
+    const address = { commandClass: 'sensor_multilevel', endpoint: 0, property: 'Air temperature' }
+    const node: Node = {
+      id: 3,
+      name: 'T',
+      status: 'Alive',
+      values: [{ ...address, unit: '°F', value: 70, time: 1 }],
+    }
+    const { registry } = registryWith(node)
+    registry.applyValue({
+      node: 'T',
+      address: { ...address, property: 'Air_temperature' },
+      payload: { value: 71, time: 2, fields: {} },
+      retained: false,
+    })
+    expect(registry.devices()[0]?.values).toMatchObject([{ unit: '°F', value: 71 }])
+  })
+})
+
+describe('devices that the gateway lists', () => {
+  it('takes names as people wrote them', () => {
+    const { registry, hear } = registryWith()
+    hear('Hall/Bobs_Lamp', true)
+    registry.applyNodes([{ id: 2, name: "Bob's Lamp", location: 'Hall', status: 'Alive', values: [] }], {
+      complete: true,
+    })
+    expect(registry.devices()).toMatchObject([{ name: "Bob's Lamp", path: 'Hall/Bobs_Lamp', nodeId: 2 }])
+  })
+
+  it('drops what the gateway does not list, and ignores it from then on', () => {
+    const { registry, hear } = registryWith()
+    hear('Ghost', true)
+    registry.applyNodes([lamp], { complete: true })
+    expect(registry.devices().map(({ name }) => name)).toEqual(['Lamp'])
+    expect(hear('Ghost', true)).toBe(false)
+    expect(registry.applyStatus('Ghost', { value: true, fields: {} })).toBe(false)
+    expect(registry.devices()).toHaveLength(1)
+  })
+
+  it('keeps the devices of other gateways', () => {
+    const { registry, hear } = registryWith()
+    hear('Other', true)
+    registry.applyNodes([lamp], { complete: false })
+    expect(registry.devices().map(({ name }) => name)).toEqual(['Lamp', 'Other'])
+    expect(hear('Third', true)).toBe(true)
+  })
+
+  it.each(['before', 'after'])(
+    'finds a gateway that leaves locations out of its topics, heard %s the list',
+    order => {
+      const { registry, hear } = registryWith()
+      const node: Node = { ...lamp, location: 'Hall' }
+      if (order === 'before') hear('Lamp', true, { time: 10 })
+      registry.applyNodes([node], { complete: true })
+      if (order === 'after') hear('Lamp', true, { time: 10 })
+      registry.applyNodes([node], { complete: true })
+      expect(registry.devices()).toMatchObject([
+        { path: 'Lamp', location: 'Hall', values: [{ value: true }] },
+      ])
+    },
+  )
+})

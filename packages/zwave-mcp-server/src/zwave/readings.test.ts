@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { actuatorsOf, type Device, type DeviceValue, kindOf } from './device.ts'
+import { readingsOf } from './readings.ts'
+
+function device(...values: Array<Partial<DeviceValue> & { commandClass: string }>): Device {
+  return {
+    path: 'D',
+    name: 'D',
+    status: 'Alive',
+    values: values.map(value => ({ endpoint: 0, property: 'currentValue', ...value })),
+  }
+}
+
+const texts = (...values: Parameters<typeof device>) =>
+  readingsOf(device(...values)).map(({ name, text }) => `${name}: ${text}`)
+
+describe('readings', () => {
+  it.each<[Parameters<typeof device>[0], string]>([
+    [{ commandClass: 'switch_binary', value: true }, 'switch: on'],
+    [{ commandClass: 'switch_binary' }, 'switch: unknown'],
+    [{ commandClass: 'switch_multilevel', value: 0 }, 'dimmer: off'],
+    [{ commandClass: 'switch_multilevel', value: 99 }, 'dimmer: dimmed to 100 %'],
+    [
+      { commandClass: 'sensor_multilevel', property: 'Air_temperature', value: 21.5 },
+      'air temperature: 21.5 °C',
+    ],
+    [
+      { commandClass: 'sensor_multilevel', property: 'Air_temperature', value: 70, unit: '°F' },
+      'air temperature: 70 °F',
+    ],
+    [{ commandClass: 'sensor_multilevel', property: 'Humidity', value: 45 }, 'humidity: 45 %'],
+    [{ commandClass: 'sensor_multilevel', property: 'Illuminance', value: 120 }, 'illuminance: 120 lx'],
+    [{ commandClass: 'sensor_multilevel', property: 'Power', value: 60 }, 'power: 60 W'],
+    [{ commandClass: 'sensor_multilevel', property: 'Loudness', value: 3 }, 'loudness: 3'],
+    [{ commandClass: 'sensor_multilevel', property: 'Humidity' }, 'humidity: unknown'],
+    [{ commandClass: 'sensor_binary', property: 'Door-Window', value: true }, 'door/Window: open'],
+    [{ commandClass: 'sensor_binary', property: 'Motion', value: false }, 'motion: no motion'],
+    [{ commandClass: 'sensor_binary', property: 'Any', value: true }, 'sensor: active'],
+    [{ commandClass: 'meter', property: 'value', key: '66049', value: 12 }, 'power: 12 W'],
+    [{ commandClass: 'battery', property: 'level', value: 80 }, 'battery: 80 %'],
+    [
+      { commandClass: 'notification', property: 'Access_Control', key: 'Door_state', value: 22 },
+      'door state: open',
+    ],
+    [
+      { commandClass: 'notification', property: 'Access_Control', key: 'Door state', value: 23 },
+      'door state: closed',
+    ],
+  ])('says %j as "%s"', (value, text) => {
+    expect(texts(value)).toEqual([text])
+  })
+
+  it('leaves out what nobody asks for', () => {
+    const boring = [
+      { commandClass: 'battery', property: 'isLow', value: false },
+      { commandClass: 'meter', property: 'reset', value: true },
+      { commandClass: 'notification', property: 'Power_Management', key: 'x', value: 1 },
+      { commandClass: 'switch_binary', property: 'targetValue', value: true },
+      { commandClass: 'configuration', property: 'Led', value: 1 },
+    ]
+    expect(texts(...boring)).toEqual([])
+  })
+
+  it('tells the endpoints apart where there are several', () => {
+    const double = [1, 2].map(endpoint => ({
+      commandClass: 'switch_binary',
+      endpoint,
+      value: endpoint === 1,
+    }))
+    expect(texts(...double)).toEqual(['switch at endpoint 1: on', 'switch at endpoint 2: off'])
+  })
+})
+
+describe('what a device is', () => {
+  it.each<[string, Parameters<typeof device>]>([
+    ['dimmer', [{ commandClass: 'switch_multilevel' }, { commandClass: 'switch_binary' }]],
+    ['switch', [{ commandClass: 'switch_binary' }, { commandClass: 'meter', property: 'value' }]],
+    ['sensor', [{ commandClass: 'sensor_binary', property: 'Any' }]],
+    ['other', [{ commandClass: 'configuration', property: 'x' }]],
+  ])('knows a %s', (kind, values) => {
+    expect(kindOf(device(...values))).toBe(kind)
+  })
+
+  it('prefers the dimmer where an endpoint has both, whichever comes first', () => {
+    for (const classes of [
+      ['switch_binary', 'switch_multilevel'],
+      ['switch_multilevel', 'switch_binary'],
+    ]) {
+      const actuators = actuatorsOf(device(...classes.map(commandClass => ({ commandClass }))))
+      expect(actuators).toMatchObject([{ endpoint: 0, dims: true }])
+    }
+  })
+})

@@ -1,0 +1,68 @@
+import type { DeviceDescription } from '../../src/home/virtual-device.ts'
+import { toNode, VirtualDevice } from '../../src/home/virtual-device.ts'
+import { createLogger } from '../../src/log.ts'
+import { TOOLS } from '../../src/tools/index.ts'
+import type { Arguments, ToolContext } from '../../src/tools/tool.ts'
+import { parseJson } from '../../src/zwave/payload.ts'
+import { ZwaveNetwork } from '../../src/zwave/zwave-network.ts'
+import { FakeLink } from './fake-link.ts'
+
+export const GATEWAY = 'zwave/_CLIENTS/ZWAVE_GATEWAY-test'
+export const NOW = Date.UTC(2030, 0, 1, 12)
+
+/** A network over a fake broker, with a clock that stands still. */
+export function fakeNetwork() {
+  const link = new FakeLink()
+  const log: Array<Record<string, unknown>> = []
+  const logger = createLogger({ level: 'trace', write: line => log.push(JSON.parse(line)) })
+  const network = new ZwaveNetwork({ link, prefix: 'zwave', logger, now: () => NOW })
+  network.start()
+  return { link, network, log, logger }
+}
+
+/** The same, with these devices listed by the gateway. What is sent to a device is reported back at once. */
+export function fakeHome(descriptions: readonly DeviceDescription[], { answers = true } = {}) {
+  const home = fakeNetwork()
+  const { link } = home
+  const devices = descriptions.map(
+    (description, index) => new VirtualDevice(description, index + 2, NOW - 1_000),
+  )
+  link.connect()
+  link.receive(`${GATEWAY}/status`, { value: true, time: NOW })
+  link.receive('zwave/driver/status', 'true')
+  link.receive(`${GATEWAY}/api/getNodes`, nodesAnswer(devices))
+  link.onPublish = (topic, text) => {
+    if (answers && topic.endsWith('/targetValue/set')) report(link, topic, parseJson(text))
+  }
+  const context: ToolContext = {
+    ...home,
+    confirmTimeoutMs: 50,
+    staleMs: 300_000,
+    virtual: false,
+    now: () => NOW,
+  }
+  return { ...home, devices, context, call: (tool: string, args: Arguments) => callTool(tool, args, context) }
+}
+
+function report(link: FakeLink, topic: string, wanted: unknown): void {
+  const value = wanted === 255 ? 99 : wanted
+  link.receive(topic.replace('targetValue/set', 'targetValue'), { time: NOW, value })
+  link.receive(topic.replace('targetValue/set', 'currentValue'), { time: NOW, value })
+}
+
+export function nodesAnswer(devices: readonly VirtualDevice[]): Record<string, unknown> {
+  const controller = { id: 1, isControllerNode: true, values: {} }
+  return { success: true, message: 'Success zwave api call', result: [controller, ...devices.map(toNode)] }
+}
+
+async function callTool(name: string, args: Arguments, context: ToolContext) {
+  const tool = TOOLS.find(({ definition }) => definition.name === name)
+  if (!tool) throw new Error(`no tool ${name}`)
+  const { content, structuredContent, isError = false } = await tool.run(args, context)
+  const [block] = content
+  return {
+    text: block?.type === 'text' ? block.text : '',
+    data: structuredContent as Record<string, never>,
+    isError,
+  }
+}

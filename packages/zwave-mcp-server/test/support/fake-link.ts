@@ -1,0 +1,54 @@
+import type { BrokerLink, LinkListener, LinkState } from '../../src/mqtt/broker-link.ts'
+
+/** A broker that is not there: a test says what comes in and sees what goes out. */
+export class FakeLink implements BrokerLink {
+  readonly url = 'mqtt://fake:1883'
+  readonly published: Array<{ topic: string; text: string }> = []
+  state: LinkState = { status: 'connecting' }
+  hangs = false
+  closed = false
+  /** Acts on what is published, e.g. by reporting a new state. */
+  onPublish: (topic: string, text: string) => void = () => {}
+  #listener: LinkListener | undefined
+
+  start(listener: LinkListener): void {
+    this.#listener = listener
+  }
+
+  publish(topic: string, text: string): boolean {
+    if (this.state.status !== 'connected') return false
+    this.published.push({ topic, text })
+    queueMicrotask(() => this.onPublish(topic, text))
+    return true
+  }
+
+  async answers(): Promise<boolean> {
+    return this.state.status === 'connected' && !this.hangs
+  }
+
+  async close(): Promise<void> {
+    this.closed = true
+  }
+
+  connect(): void {
+    this.#set({ status: 'connected' })
+  }
+
+  lose(cause = 'connect ECONNREFUSED'): void {
+    this.#set({ status: 'offline', cause })
+  }
+
+  receive(topic: string, payload: unknown, { retained = false } = {}): void {
+    const text = typeof payload === 'string' ? payload : JSON.stringify(payload)
+    this.#listener?.onMessage({ topic, text, retained })
+  }
+
+  get commands(): Array<{ topic: string; text: string }> {
+    return this.published.filter(({ topic }) => !topic.includes('_CLIENTS'))
+  }
+
+  #set(state: LinkState): void {
+    this.state = state
+    this.#listener?.onState(state)
+  }
+}
