@@ -6,7 +6,13 @@ export type { Figures, Metrics, ToolFigures } from './executor/metrics.ts'
 export { type ExecutorOptions, type RunOptions, ToolExecutor } from './executor/tool-executor.ts'
 export type { Logger } from './logging/logger.ts'
 export { ToolDefinitionError } from './tools/check-tool.ts'
-export { type DeclareOptions, declareTools, type Handler, type ToolDeclaration } from './tools/declared-tools.ts'
+export {
+  type DeclareOptions,
+  declareTools,
+  type Handler,
+  type IsolatedHandler,
+  type ToolDeclaration,
+} from './tools/declared-tools.ts'
 export {
   defineTool,
   type InvokeOptions,
@@ -15,6 +21,8 @@ export {
   type StandardSchema,
   type Tool,
   type ToolDefinition,
+  type ToolLike,
 } from './tools/tool.ts'
+export { type LocalToolsOptions, localTools } from './tools/local-tools.ts'
 export { ToolFailureError } from './tools/tool-failure-error.ts'
 export { type McpToolsOptions, ToolManager } from './tools/tool-manager.ts'

@@ -15,7 +15,7 @@ import { packageRoot } from '../tools/isolation/package-root.ts'
 import { checkServers } from './check-servers.ts'
 import { ConfigError, type ToolpostConfig } from './config.ts'
 
-export const DEFAULT_CONFIG_FILE = 'toolpost.json'
+const DEFAULT_CONFIG_FILE = 'toolpost.json'
 
 export interface LoadedConfig {
   config: ToolpostConfig

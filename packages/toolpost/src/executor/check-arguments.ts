@@ -1,7 +1,7 @@
 import { isObjectLike } from '../tools/json-schema.ts'
 import { kindOf } from './validation/explain-errors.ts'
 
-export const MAX_ARGUMENT_DEPTH = 200
+const MAX_ARGUMENT_DEPTH = 200
 const MAX_ARGUMENT_OBJECTS = 1_000_000
 
 export type Arguments = Record<string, unknown>

@@ -19,9 +19,9 @@ import type { Ending, Limits } from './running-call.ts'
 import { timeBox } from './time-box.ts'
 import { argumentsFromText, validateArguments } from './validate-arguments.ts'
 
-export const DEFAULT_TIMEOUT_MS = 30_000
-export const DEFAULT_SLOW_MS = 1_000
-export const DEFAULT_MAX_TEXT_BYTES = 100_000
+const DEFAULT_TIMEOUT_MS = 30_000
+const DEFAULT_SLOW_MS = 1_000
+const DEFAULT_MAX_TEXT_BYTES = 100_000
 
 export interface ExecutorOptions {
   /** How long a tool may take that has no limit of its own. */

@@ -29,7 +29,7 @@ async function received(tool: Partial<Tool>, args: object, { mcp = true, paramet
 }
 
 describe('argument names of MCP tools', () => {
-  it('[A27] [A30] become camelCase where the schema does not have them as they are', async () => {
+  it('[A27 A30] become camelCase where the schema does not have them as they are', async () => {
     const schema = properties('deviceName', 'newParameterName')
     const { result } = await received(
       { schema },

@@ -70,7 +70,7 @@ describe('builtin tools', () => {
     }
   })
 
-  it('[B12] [B13] always have math_eval and echo', async () => {
+  it('[B12 B13] always have math_eval and echo', async () => {
     expect(
       await run(declaration({ type: 'builtin', handler: 'math_eval' }), { expression: '2+2' }),
     ).toMatchObject({ result: { result: 4 } })

@@ -4,7 +4,7 @@ import type { JsonSchema, StandardSchema, Tool } from './tool.ts'
 export const MAX_SCHEMA_DEPTH = 100
 
 /** Takes anything. Stands in for a schema that cannot be read but whose tool checks its arguments itself. */
-export const OPEN_SCHEMA: JsonSchema = Object.freeze({ type: 'object' })
+const OPEN_SCHEMA: JsonSchema = Object.freeze({ type: 'object' })
 
 const known = new WeakMap<object, JsonSchema>()
 
@@ -33,7 +33,7 @@ export function isLangChainTool(tool: Tool): boolean {
   return Array.isArray((tool as { lc_namespace?: unknown }).lc_namespace)
 }
 
-export function isStandardSchema(schema: unknown): schema is StandardSchema {
+function isStandardSchema(schema: unknown): schema is StandardSchema {
   return isObjectLike(schema) && isObjectLike((schema as Partial<StandardSchema>)['~standard'])
 }
 

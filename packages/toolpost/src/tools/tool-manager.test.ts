@@ -11,7 +11,7 @@ function tool(name: string, answer: unknown = name): Tool {
 const names = (manager: ToolManager) => manager.getTools().map(({ name }) => name)
 
 describe('collecting tools', () => {
-  it('[E02] [E07] keeps custom and MCP tools side by side in one array, unchanged', () => {
+  it('[E02 E07] keeps custom and MCP tools side by side in one array, unchanged', () => {
     const manager = new ToolManager()
     const custom = Object.freeze(tool('custom'))
     const remote = Object.freeze(tool('remote'))
@@ -24,7 +24,7 @@ describe('collecting tools', () => {
     expect(manager.originOf(remote)).toMatchObject({ server: 'home', name: 'remote' })
   })
 
-  it('[E03] [A06] hands out the array itself, in the format the tools came in', () => {
+  it('[E03 A06] hands out the array itself, in the format the tools came in', () => {
     const manager = new ToolManager()
     const array = manager.getTools()
     manager.addCustomTool(tool('late'))
@@ -32,7 +32,7 @@ describe('collecting tools', () => {
     expect(array).toHaveLength(1)
   })
 
-  it('[E04] [A07] finds a tool by name or lc_name, or nothing', () => {
+  it('[E04 A07] finds a tool by name or lc_name, or nothing', () => {
     const manager = new ToolManager()
     const odd: Tool = { ...tool('odd'), lc_name: 'other_name' }
     manager.addCustomTool(odd)
@@ -72,14 +72,16 @@ describe('collecting tools', () => {
 })
 
 describe('what a tool must have', () => {
-  it.each([
+  const unusable: [string, unknown, RegExp][] = [
     ['no object', 'text', /must be an object/],
     ['no name', { ...tool('x'), name: ' ' }, /needs a name/],
     ['no invoke', { ...tool('x'), invoke: undefined }, /'x' cannot be used: it has no invoke/],
     ['no description', { ...tool('x'), description: '' }, /no description/],
     ['no schema', { ...tool('x'), schema: undefined }, /no schema/],
     ['a schema of another type', { ...tool('x'), schema: { type: 'string' } }, /must be of type object/],
-  ])('[A08] refuses a custom tool with %s', (_what, bad, message) => {
+  ]
+
+  it.each(unusable)('[A08] refuses a custom tool with %s', (_what, bad, message) => {
     const add = () => new ToolManager().addCustomTool(bad as Tool)
     expect(add).toThrow(ToolDefinitionError)
     expect(add).toThrow(message)

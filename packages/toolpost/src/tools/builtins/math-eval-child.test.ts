@@ -31,7 +31,7 @@ describe('the value of an expression', () => {
   })
 })
 
-describe('[FAULT 24] a result that is no number', () => {
+describe('[F24] a result that is no number', () => {
   it.each([
     ['0/0', 'The result of 0/0 is not a number'],
     ['combinations(1e5,5e4)', 'The result of combinations(1e5,5e4) is not a number'],
@@ -84,7 +84,7 @@ describe('[B12] an expression that is wrong', () => {
   })
 })
 
-describe('[FAULT 25] what an expression may not do', () => {
+describe('[F25] what an expression may not do', () => {
   it.each([
     ...[
       'import',
@@ -122,7 +122,7 @@ describe('[FAULT 25] what an expression may not do', () => {
   })
 })
 
-describe('[FAULT 23] an expression leaves nothing behind', () => {
+describe('[F23] an expression leaves nothing behind', () => {
   it.each([
     ['config({number: "BigNumber"})', '1/3', 1 / 3],
     ['createUnit("foot", "1 m")', '1 foot to inch', '12 inch'],

@@ -16,7 +16,7 @@ describe('math_eval', () => {
     await expect(mathEval({ expression: '2 * foo' }, { signal })).rejects.toThrow(message)
   })
 
-  it('[FAULT 23] is the same after config(...)', async () => {
+  it('[F23] is the same after config(...)', async () => {
     const config = mathEval({ expression: 'config({number: "BigNumber"})' }, { signal })
     await expect(config).rejects.toThrow('config is not allowed in an expression')
     expect(await mathEval({ expression: '1/3' }, { signal })).toEqual({ result: 1 / 3 })
@@ -65,13 +65,13 @@ describe('an expression that would not end', () => {
     'map(1:3e6, f(x) = x^2)',
     'kron(ones(200, 200), ones(200, 200))',
     'fft(ones(4e6))',
-  ])('[FAULT 21] is ended: %s', async expression => {
+  ])('[F21] is ended: %s', async expression => {
     const message = /^math_eval was stopped|^math_eval ran out of memory|is not allowed/
     await expectEnd(expression, message, AbortSignal.timeout(400))
   })
 
   it.each(['ones(2e4, 2e4)', 'zeros(1e8)', '1:1e9', 'range(0, 1e8)'])(
-    '[FAULT 22] runs out of memory: %s',
+    '[F22] runs out of memory: %s',
     async expression => {
       await expectEnd(expression, /^math_eval ran out of memory \(limit 64 MB\)$/)
     },

@@ -81,7 +81,7 @@ describe('a call of an isolated function', () => {
 describe('an isolated function that does not answer', () => {
   const spin = 'export const f = args => { if (args.spin) for (;;); return process.pid }'
 
-  it('[FAULT 20] is killed when the call is aborted, and the child that stands by takes the next call', async () => {
+  it('[F20] is killed when the call is aborted, and the child that stands by takes the next call', async () => {
     const f = isolateCode(spin)
     const spinning = await f({})
     const call = f({ spin: true }, { signal: AbortSignal.timeout(400) })

@@ -1,0 +1,29 @@
+// A chat application declares its tools in JSON: a mock to develop against, a builtin, and a service of its own.
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { declareTools, ToolExecutor, ToolManager } from 'toolpost'
+
+const customers = [{ name: 'Ada', since: 1843 }]
+const declarations = JSON.parse(await readFile(new URL('tools.json', import.meta.url), 'utf8'))
+const tools = new ToolManager()
+const internals = {
+  customers: ({ name }) => customers.find(customer => customer.name === name) ?? 'nobody of that name',
+}
+for (const tool of declareTools(declarations, { internals })) tools.addCustomTool(tool)
+const executor = new ToolExecutor(tools)
+
+const answers = await Promise.all([
+  executor.execute('get_weather', { location: 'Oslo' }),
+  executor.execute('calculator', { expression: '12 % of 85' }),
+  executor.execute('find_customer', { name: 'Ada' }),
+  // An expression that never ends is ended at its deadline, and takes nobody with it.
+  executor.execute('calculator', { expression: 'f(n) = n < 2 ? n : f(n-1) + f(n-2); f(50)' }),
+])
+console.log(answers)
+
+assert.deepEqual(answers, [
+  '{"temperature":22}',
+  '{"result":10.2}',
+  '{"name":"Ada","since":1843}',
+  "Error: Tool 'calculator' timed out after 2000 ms",
+])

@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { root } from './project.ts'
+
+const run = promisify(execFile)
+const examples = readdirSync(join(root, 'examples')).filter(name =>
+  existsSync(join(root, 'examples', name, 'main.mjs')),
+)
+
+describe('the examples', () => {
+  it.each(examples)('%s runs, checks itself and leaves nothing behind', async name => {
+    const { stderr } = await run(process.execPath, ['main.mjs'], {
+      cwd: join(root, 'examples', name),
+      timeout: 60_000,
+    })
+    expect(stderr).toBe('')
+  })
+})
+
+/** The README's commands and what it says that they print. */
+function shellSessions(): { command: string; printed: string }[] {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  return [...readme.matchAll(/```console\n([\s\S]*?)```/g)].flatMap(([, block = '']) =>
+    block
+      .split(/^\$ /m)
+      .slice(1)
+      .map(session => {
+        const [command = '', ...printed] = session.trimEnd().split('\n')
+        return { command, printed: printed.join('\n') }
+      }),
+  )
+}
+
+describe('the README', () => {
+  it.each(shellSessions())('is right that `$command` prints that', async ({ command, printed }) => {
+    const env = { ...process.env, npm_config_loglevel: 'error' }
+    const shown = await run('sh', ['-c', `${command} 2>&1 || true`], { cwd: root, env })
+    expect(shown.stdout.trimEnd()).toBe(printed)
+  })
+
+  it('shows the first program as it runs', () => {
+    const readme = readFileSync(join(root, 'README.md'), 'utf8')
+    const program = readFileSync(join(root, 'examples/first-program/main.mjs'), 'utf8')
+    const [, shown = ''] = /```js\n([\s\S]*?)```/.exec(readme) ?? []
+    expect(program).toContain(shown.trim())
+  })
+})

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { root, sourceFiles } from './project.ts'
+
+const SRC = 'packages/toolpost/src/'
+
+/** What each folder may import from; itself always. ARCHITECTURE.md draws it. */
+const ALLOWED: Record<string, string[]> = {
+  call: [],
+  logging: [],
+  tools: ['call', 'logging'],
+  executor: ['call', 'logging', 'tools'],
+  mcp: ['call', 'logging', 'tools', 'executor/clock.ts'],
+  models: ['call', 'logging', 'tools', 'executor'],
+  config: ['call', 'logging', 'tools', 'executor', 'mcp'],
+  gateway: ['call', 'logging', 'tools', 'executor', 'mcp', 'models', 'config'],
+  cli: ['call', 'logging', 'tools', 'executor', 'mcp', 'models', 'config', 'gateway'],
+  testing: ['call', 'logging', 'tools', 'executor/clock.ts', 'models'],
+}
+
+interface Import {
+  from: string
+  to: string
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  return [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g)].map(([, to = '']) => ({
+    from: file,
+    to,
+  }))
+}
+
+const product = sourceFiles(/packages\/[^/]+\/src\/.*\.ts$/).filter(file => !file.endsWith('.test.ts'))
+
+describe('imports', () => {
+  it('point one way inside of toolpost', () => {
+    const wrong = product
+      .filter(file => file.startsWith(SRC) && file.slice(SRC.length).includes('/'))
+      .flatMap(importsOf)
+      .filter(({ to }) => to.startsWith('.'))
+      .map(({ from, to }) => ({
+        from: from.slice(SRC.length),
+        to: posix.join(posix.dirname(from), to).slice(SRC.length),
+      }))
+      .filter(({ from, to }) => {
+        const [folder = ''] = from.split('/')
+        const allowed = ALLOWED[folder] ?? []
+        return (
+          to.split('/')[0] !== folder && !allowed.some(place => to === place || to.startsWith(`${place}/`))
+        )
+      })
+    expect(wrong).toEqual([])
+  })
+
+  it('of LangChain stand in models/ alone', () => {
+    const found = product.flatMap(importsOf).filter(({ to }) => to.startsWith('@langchain/'))
+    expect(
+      found.filter(({ from }) => !from.startsWith(`${SRC}models/`) && !from.startsWith(`${SRC}testing/`)),
+    ).toEqual([])
+  })
+
+  it('never lead from toolpost or the Z-Wave server to another package of the project', () => {
+    const packages = ['toolpost', 'zwave-mcp-server', 'voice-gateway', 'console']
+    const found = product.flatMap(importsOf).filter(({ from, to }) => {
+      const own = from.split('/')[1]
+      const name = packages.find(one => to === one || to.startsWith(`${one}/`))
+      return (own === 'toolpost' || own === 'zwave-mcp-server') && name !== undefined && name !== own
+    })
+    expect(found).toEqual([])
+  })
+})
