@@ -7,9 +7,29 @@ import { build } from 'esbuild'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 /** Loaded only when they are used, from node_modules. */
-const external = ['pino', 'mathjs', 'minisearch', 'jsonrepair', '@langchain/*', '@modelcontextprotocol/*']
+const external = [
+  'pino',
+  'mathjs',
+  'minisearch',
+  'jsonrepair',
+  're2js',
+  '@langchain/*',
+  '@modelcontextprotocol/*',
+]
 
 const entries = [{ in: 'packages/toolpost/src/cli/main.ts', out: 'packages/toolpost/dist/cli.cjs' }]
+
+/** Parts that few commands need stay modules of their own beside the bundle, loaded when they are imported. */
+const separateParts = {
+  name: 'separate-parts',
+  setup(build) {
+    build.onResolve({ filter: /\/(mcp|models|gateway)\/index\.ts$/ }, ({ path, kind }) =>
+      kind === 'dynamic-import'
+        ? { path: path.replace(/^.*\/(\w+)\/index\.ts$/, './$1/index.js'), external: true }
+        : undefined,
+    )
+  },
+}
 
 for (const entry of entries) {
   if (!existsSync(join(root, entry.in))) continue
@@ -22,6 +42,7 @@ for (const entry of entries) {
     target: 'node20',
     format: 'cjs',
     external,
+    plugins: [separateParts],
     minify: true,
     keepNames: true,
     legalComments: 'none',

@@ -3,5 +3,7 @@
 if (process.argv[2] === '--version' || process.argv[2] === '-V') {
   process.stdout.write(`${require('../package.json').version}\n`)
 } else {
+  // From Node 22 on the compiled code is kept between runs.
+  require('node:module').enableCompileCache?.()
   require('../dist/cli.cjs')
 }

@@ -1,35 +1,10 @@
-import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { commandLine } from '../../test/command.ts'
 import { packageRoot } from '../tools/isolation/package-root.ts'
 
-const command = join(packageRoot(), 'bin', 'toolpost.cjs')
-const folder = mkdtempSync(join(tmpdir(), 'toolpost-cli-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-
-interface Run {
-  code: number
-  out: string
-  err: string
-}
-
-function toolpost(words: string[], { input = '', env = {}, node = [] as string[] } = {}): Promise<Run> {
-  return new Promise(resolve => {
-    const options = { cwd: folder, env: { ...process.env, ...env } }
-    const child = execFile(process.execPath, [...node, command, ...words], options, (error, out, err) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err })
-    })
-    child.stdin?.end(input)
-  })
-}
-
-function configFile(config: unknown): string {
-  const file = join(folder, `config-${Math.random().toString(36).slice(2)}.json`)
-  writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config))
-  return file
-}
+const { folder, toolpost, configFile } = commandLine()
 
 const weather = {
   name: 'get_weather',
@@ -161,7 +136,6 @@ describe('toolpost call', () => {
       node: ['--require', spy],
     })
     expect(out).toBe('{"echo":{"x":"1"}}\n')
-    const { readFileSync } = await import('node:fs')
     const seen = readFileSync(seenFile, 'utf8').split('\n')
     expect(seen).toContain('../dist/cli.cjs')
     expect(

@@ -3,7 +3,7 @@ import { ConfigError } from '../config/config.ts'
 import { type CallFlags, callTool } from './commands/call.ts'
 import { listTools } from './commands/tools.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
-import { type GlobalOptions, openSession } from './session.ts'
+import { type GlobalOptions, openSession, type Session } from './session.ts'
 import { say, type Terminal } from './terminal.ts'
 
 const terminal: Terminal = { out: process.stdout, err: process.stderr }
@@ -16,11 +16,20 @@ function createProgram(): Command {
     .option('-V, --version', 'print the version')
     .exitOverride()
     .showHelpAfterError('(toolpost --help shows what there is)')
+  /** Opens a session for one command, sets its exit code, and leaves no process behind. */
+  const within = async (command: (session: Session) => number | Promise<number>) => {
+    const session = await openSession(program.opts<GlobalOptions>(), terminal)
+    try {
+      process.exitCode = await command(session)
+    } finally {
+      await session.servers.close()
+    }
+  }
   program
     .command('tools')
     .description('list the tools with their signatures')
     .option('--json', 'as JSON, with schemas')
-    .action(async (flags: { json?: boolean }) => finish(listTools(await session(program), flags, terminal)))
+    .action((flags: { json?: boolean }) => within(session => listTools(session, flags, terminal)))
   program
     .command('call')
     .description('call a tool with JSON or key=value arguments; - reads JSON from standard input')
@@ -28,32 +37,35 @@ function createProgram(): Command {
     .argument('[arguments...]')
     .option('--json', 'print the whole result as JSON')
     .option('--timeout <ms>', 'deadline of the call')
-    .action(async (name: string, words: string[], flags: CallFlags) =>
-      finish(await callTool(await session(program), [name, ...words], flags, terminal)),
+    .action((name: string, words: string[], flags: CallFlags) =>
+      within(session => callTool(session, [name, ...words], flags, terminal)),
+    )
+  program
+    .command('doctor')
+    .description('look whether everything that is configured works')
+    .action(() =>
+      within(async session => {
+        const { examine } = await import('./commands/doctor.ts')
+        return examine(session, terminal)
+      }),
     )
   program
     .command('up')
     .description('list the tools and call them from a prompt')
-    .action(async () => {
-      const { runPrompt } = await import('./commands/up.ts')
-      finish(await runPrompt(await session(program), terminal))
-    })
+    .action(() =>
+      within(async session => {
+        const { runPrompt } = await import('./commands/up.ts')
+        return runPrompt(session, terminal)
+      }),
+    )
   return program
-}
-
-function session(program: Command) {
-  return openSession(program.opts<GlobalOptions>())
-}
-
-function finish(code: number): void {
-  process.exitCode = code
 }
 
 async function main(words: string[]): Promise<void> {
   try {
     await createProgram().parseAsync(words, { from: 'user' })
   } catch (error) {
-    finish(report(error))
+    process.exitCode = report(error)
   }
 }
 

@@ -1,11 +1,15 @@
+import { dirname } from 'node:path'
 import { type Assembled, assemble } from '../config/assemble.ts'
 import { builtInExample } from '../config/built-in-example.ts'
 import { ConfigError, type ToolpostConfig } from '../config/config.ts'
+import { fillEnvironment } from '../config/fill-environment.ts'
 import { readConfig } from '../config/read-config.ts'
 import { LOG_LEVELS, type Logger, type LogLevel } from '../logging/logger.ts'
 import { stderrLogger } from '../logging/stderr-logger.ts'
 import { ToolDefinitionError } from '../tools/check-tool.ts'
 import { UsageError } from './exit-codes.ts'
+import { Servers } from './servers.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface GlobalOptions {
   config?: string
@@ -17,13 +21,23 @@ export interface Session extends Assembled {
   /** Where the configuration was read from; `undefined` for the built-in example. */
   file: string | undefined
   logger: Logger
+  /** The MCP servers; none is started before a command asks for it. */
+  servers: Servers
 }
 
 /** Everything a command needs. Throws, before anything runs, where the configuration is wrong. */
-export async function openSession(options: GlobalOptions): Promise<Session> {
-  const loaded = (await readConfig(options.config)) ?? { config: builtInExample(), file: undefined }
-  const logger = stderrLogger(levelFrom(options, loaded.config))
-  return { ...loaded, logger, ...assembleChecked(loaded.config, loaded.file, logger) }
+export async function openSession(options: GlobalOptions, terminal: Terminal): Promise<Session> {
+  const loaded = await readConfig(options.config)
+  const file = loaded?.file
+  const config = loaded ? withEnvironment(loaded.config, loaded.file) : builtInExample()
+  const logger = stderrLogger(levelFrom(options, config))
+  const assembled = assembleChecked(config, file, logger)
+  const servers = new Servers({ config, isExample: !loaded, tools: assembled.tools, logger, terminal })
+  return { ...assembled, config, file, logger, servers }
+}
+
+function withEnvironment(config: ToolpostConfig, file: string): ToolpostConfig {
+  return fillEnvironment(config, { file, folder: dirname(file), environment: process.env })
 }
 
 /** A tool that cannot be used is a mistake of the configuration that declares it. */
@@ -31,9 +45,8 @@ function assembleChecked(config: ToolpostConfig, file: string | undefined, logge
   try {
     return assemble(config, logger)
   } catch (error) {
-    if (error instanceof ToolDefinitionError)
-      throw new ConfigError(file ?? 'configuration', 'tools', error.message, { cause: error })
-    throw error
+    if (!(error instanceof ToolDefinitionError)) throw error
+    throw new ConfigError(file ?? 'configuration', 'tools', error.message, { cause: error })
   }
 }
 

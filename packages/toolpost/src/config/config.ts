@@ -1,5 +1,5 @@
 import type { LogLevel } from '../logging/logger.ts'
-import type { ParameterNames } from '../tools/argument-names.ts'
+import type { ServerEntry } from '../mcp/index.ts'
 import type { ToolDeclaration } from '../tools/declared-tools.ts'
 
 /** What `toolpost.json` may say; `toolpost.schema.json` is the same for editors, and what a file is checked against. */
@@ -16,24 +16,11 @@ export interface ToolpostConfig {
   log?: { level?: LogLevel | 'silent' }
 }
 
-/** An MCP server: `command` for one that is started here, `url` for one that runs elsewhere. */
-export interface ServerConfig {
-  type?: string
-  command?: string
-  args?: string[]
-  env?: Record<string, string>
+/** An MCP server as it stands in the file, with what some editors write beside it. */
+export type ServerConfig = ServerEntry & {
+  /** Variables for `env`, from a file. */
   envFile?: string
-  cwd?: string
-  url?: string
-  headers?: Record<string, string>
   disabled?: boolean
-  timeoutMs?: number
-  maxTimeoutMs?: number
-  maxLineBytes?: number
-  parameterNames?: ParameterNames
-  include?: string[]
-  exclude?: string[]
-  sentences?: Record<string, string[]>
 }
 
 /** A mistake in the configuration: which file, which place, what is expected there. */

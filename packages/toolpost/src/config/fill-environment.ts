@@ -27,21 +27,21 @@ export function fillEnvironment(config: ToolpostConfig, source: Source): Toolpos
 
 function fillServer(server: ServerConfig, place: string, source: Source): ServerConfig {
   const fill = (text: string, key: string) => fillText(text, `${place}.${key}`, source)
-  const fillAll = (values: Record<string, unknown>, key: string) =>
+  const fillAll = (values: Readonly<Record<string, unknown>> = {}, key: string) =>
     Object.fromEntries(
       Object.entries(values).map(([name, value]) => [name, fill(String(value), `${key}.${name}`)]),
     )
-  const { command, args, cwd, url, headers, env, envFile } = server
+  if (server.url !== undefined) {
+    const { url, headers } = server
+    return { ...server, url: fill(url, 'url'), ...(headers && { headers: fillAll(headers, 'headers') }) }
+  }
+  const { command, args, cwd, env, envFile } = server
   return {
     ...server,
-    ...(command !== undefined && { command: fill(command, 'command') }),
+    command: fill(command, 'command'),
     ...(args && { args: args.map((value, index) => fill(value, `args[${index}]`)) }),
     ...(cwd !== undefined && { cwd: resolve(source.folder, fill(cwd, 'cwd')) }),
-    ...(url !== undefined && { url: fill(url, 'url') }),
-    ...(headers && { headers: fillAll(headers, 'headers') }),
-    ...((env || envFile) && {
-      env: { ...readEnvFile(envFile, place, source), ...fillAll(env ?? {}, 'env') },
-    }),
+    ...((env || envFile) && { env: { ...readEnvFile(envFile, place, source), ...fillAll(env, 'env') } }),
   }
 }
 

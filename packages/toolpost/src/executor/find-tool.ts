@@ -22,7 +22,7 @@ export function findTool(tools: ToolManager, name: string): Tool | Failure {
 }
 
 /** The names nearest to a wrong one, best first; none if nothing resembles it. */
-function similarNames(name: string, names: readonly string[]): string[] {
+export function similarNames(name: string, names: readonly string[]): string[] {
   const wanted = comparable(name)
   if (wanted === '' || wanted.length > MAX_COMPARED_LENGTH) return []
   return names

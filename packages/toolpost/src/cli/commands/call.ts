@@ -12,17 +12,16 @@ export interface CallFlags {
 
 /** `toolpost call <tool> …`: the result on stdout, or what is wrong with the call on stderr. */
 export async function callTool(
-  { executor }: Pick<Session, 'executor'>,
+  { executor, servers }: Pick<Session, 'executor' | 'servers'>,
   [name, ...words]: readonly string[],
   flags: CallFlags,
   terminal: Terminal,
 ): Promise<number> {
   if (name === undefined) throw new UsageError('Which tool? `toolpost tools` lists them')
   const { args, repair } = parseArguments(await withStandardInput(words))
-  const result = await executor.run(
-    { name, args },
-    { repair, timeoutMs: timeoutOf(flags), signal: interrupted() },
-  )
+  const timeoutMs = timeoutOf(flags)
+  await servers.find(name)
+  const result = await executor.run({ name, args }, { repair, timeoutMs, signal: interrupted() })
   if (flags.json) printResult(terminal, textOf(result))
   else if (result.success) printResult(terminal, resultText(result, terminal))
   else explain(result, args, terminal)

@@ -7,11 +7,12 @@ import type { Session } from '../session.ts'
 import { bold, printResult, type Terminal } from '../terminal.ts'
 
 /** `toolpost tools`: what there is, with signatures a person can read, or as JSON. */
-export function listTools(
-  { tools }: Session,
+export async function listTools(
+  { tools, servers }: Session,
   { json = false }: { json?: boolean },
   terminal: Terminal,
-): number {
+): Promise<number> {
+  await servers.ready()
   const all = tools.getTools()
   if (json)
     printResult(

@@ -13,7 +13,7 @@ Other words:                    tools, help, exit`
 /** `toolpost up`: lists the tools and leaves the person at a prompt that calls them. */
 export async function runPrompt(session: Session, terminal: Terminal): Promise<number> {
   say(terminal, `Toolpost, ${session.file ?? 'built-in example (no toolpost.json here)'}\n`)
-  listTools(session, {}, terminal)
+  await listTools(session, {}, terminal)
   say(terminal, `\n${HELP}\n`)
   const lines = createInterface({
     input: process.stdin,
@@ -34,7 +34,7 @@ export async function runPrompt(session: Session, terminal: Terminal): Promise<n
 async function obey(line: string, session: Session, terminal: Terminal): Promise<boolean> {
   if (line === 'exit' || line === 'quit') return false
   if (line === 'help' || line === '?') say(terminal, HELP)
-  else if (line === 'tools') listTools(session, {}, terminal)
+  else if (line === 'tools') await listTools(session, {}, terminal)
   else if (line !== '') await callLine(line, session, terminal)
   return true
 }

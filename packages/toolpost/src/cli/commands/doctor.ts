@@ -1,0 +1,90 @@
+import { connect } from 'node:net'
+import type { ToolpostConfig } from '../../config/config.ts'
+import type { ServerStatus } from '../../mcp/index.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { Session } from '../session.ts'
+import { printResult, type Terminal } from '../terminal.ts'
+
+const BROKER_TIMEOUT_MS = 3_000
+const SHOWN_STDERR_LINES = 5
+
+/** What was found out about one part: a line for a person, and what to do where it does not work. */
+interface Verdict {
+  ok: boolean
+  text: string
+  advice?: string[]
+}
+
+/** `toolpost doctor`: a verdict a line; exit 1 if something that is configured does not work. */
+export async function examine(session: Session, terminal: Terminal): Promise<number> {
+  const verdicts: Verdict[] = [configuration(session)]
+  const statuses = await session.servers.ready()
+  verdicts.push(...(await brokers(session)))
+  for (const status of statuses) verdicts.push(await server(status))
+  for (const verdict of verdicts) printResult(terminal, lines(verdict))
+  return verdicts.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed
+}
+
+function lines({ ok, text, advice = [] }: Verdict): string {
+  return [`${ok ? '✔' : '✘'} ${text}`, ...advice.map(line => `    ${line}`)].join('\n')
+}
+
+function configuration({ file, tools }: Session): Verdict {
+  const local = tools.getTools().filter(tool => !tools.originOf(tool)).length
+  return { ok: true, text: `configuration: ${file ?? 'built-in example'}, ${local} local tools` }
+}
+
+/** Every broker that a server is told of, and the one of the built-in example. */
+async function brokers({ config, servers }: Session): Promise<Verdict[]> {
+  const { home } = servers
+  const urls = new Set([...(home ? [home.brokerUrl] : []), ...brokerUrls(config)])
+  return Promise.all([...urls].map(url => broker(url, home?.isVirtual === true && url === home.brokerUrl)))
+}
+
+function brokerUrls({ mcpServers = {} }: ToolpostConfig): string[] {
+  return Object.values(mcpServers).flatMap(server => ('env' in server && server.env?.MQTT_BROKER_URL) || [])
+}
+
+async function broker(url: string, isVirtual: boolean): Promise<Verdict> {
+  const shown = url.replace(/\/\/[^@/]*@/, '//')
+  const before = performance.now()
+  try {
+    await reach(new URL(url))
+    const kind = isVirtual
+      ? 'embedded, with a virtual home'
+      : `answers in ${Math.round(performance.now() - before)} ms`
+    return { ok: true, text: `broker ${shown}: ${kind}` }
+  } catch (error) {
+    const advice = [`Start it, or correct MQTT_BROKER_URL: ${shown}`]
+    return { ok: false, text: `broker ${shown}: ${(error as Error).message}`, advice }
+  }
+}
+
+function reach({ hostname, port, protocol }: URL): Promise<void> {
+  const fallback = protocol === 'mqtts:' ? 8883 : 1883
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port || fallback), timeout: BROKER_TIMEOUT_MS })
+    socket.once('connect', () => resolve(socket.destroy() && undefined))
+    socket.once('timeout', () => socket.destroy(new Error(`no answer in ${BROKER_TIMEOUT_MS} ms`)))
+    socket.once('error', reject)
+  })
+}
+
+async function server(status: ServerStatus): Promise<Verdict> {
+  const { name, state, tools, error, stderr, readyAfterMs, attempts } = status
+  if (state === 'ready') {
+    const after = readyAfterMs === undefined ? '' : ` after ${Math.round(readyAfterMs)} ms`
+    return { ok: true, text: `server ${name}: ready${after}, ${tools.length} tools: ${tools.join(', ')}` }
+  }
+  const tail = stderr
+    .trim()
+    .split('\n')
+    .slice(-SHOWN_STDERR_LINES)
+    .filter(line => line !== '')
+  const advice = [...tail.map(line => `stderr: ${line}`), 'Run its command by hand to see more']
+  return {
+    ok: false,
+    text: `server ${name}: ${state} after ${attempts} attempts: ${error ?? 'no reason given'}`,
+    advice,
+  }
+}

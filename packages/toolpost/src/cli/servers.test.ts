@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import { commandLine } from '../../test/command.ts'
+
+const { toolpost, configFile } = commandLine()
+
+/** Quick to fail, so that a test need not wait for the usual delays. */
+const mcp = { retry: { attempts: 2, baseDelayMs: 10 }, connectTimeoutMs: 10_000 }
+const broken = { command: process.execPath, args: ['-e', 'console.error("no such broker"); process.exit(3)'] }
+
+describe('servers on the command line', () => {
+  it('[A05] every source is there: local, declared and MCP tools', async () => {
+    const { code, out, err } = await toolpost(['tools'])
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toContain('datetime(timezone?: string)')
+    expect(out).toMatch(
+      /control_zwave_device\(deviceName: string, action: "on" \| "off" \| "dim", level\?: \w+\) \(from zwave\)/,
+    )
+  })
+
+  it('a tool of a server is called like a local one, under the names that models use', async () => {
+    const { code, out, err } = await toolpost([
+      'call',
+      'control_zwave_device',
+      'device_name=switch one',
+      'command=ON',
+    ])
+    expect({ code, out, err }).toEqual({ code: 0, out: 'Switch One is on.\n', err: '' })
+  })
+
+  it('an error of a server comes in its own words, exit 1', async () => {
+    const { code, out, err } = await toolpost([
+      'call',
+      'control_zwave_device',
+      'deviceName=Temp Sensor 1',
+      'action=on',
+    ])
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toMatch(/^Error: .*Temp Sensor 1.*sensor/)
+  })
+
+  it('one that fails is reported, and the local tools go on', async () => {
+    const config = configFile({ mcp, mcpServers: { files: broken } })
+    const listed = await toolpost(['tools', '--config', config])
+    expect(listed.code).toBe(0)
+    expect(listed.out).toContain('echo(')
+    expect(listed.err).toMatch(
+      /^❌ Failed to initialize MCP tools after 2 attempts\n {3}Reason: Connection to stdio server 'files' failed: /,
+    )
+    expect(listed.err).toContain('MCP Server stderr: no such broker')
+    expect(listed.err).toContain(
+      '⚠️ Continuing with local tools only (datetime, search, volume, math_eval, echo)',
+    )
+    const called = await toolpost(['call', 'read_file', '--config', config])
+    expect(called).toMatchObject({ code: 1, err: expect.stringContaining("Tool 'read_file' not found") })
+  })
+
+  it('none is started for a local tool', async () => {
+    const config = configFile({ mcp, mcpServers: { files: broken } })
+    expect(await toolpost(['call', 'echo', 'x=1', '--config', config])).toEqual({
+      code: 0,
+      out: '{"echo":{"x":"1"}}\n',
+      err: '',
+    })
+  })
+
+  it('a variable that is not set is an error of the configuration', async () => {
+    const config = configFile({ mcpServers: { files: { command: 'x', env: { KEY: '${SURELY_NOT_SET}' } } } })
+    const { code, err } = await toolpost(['tools', '--config', config])
+    expect(code).toBe(2)
+    expect(err).toContain('mcpServers.files.env.KEY: the environment variable SURELY_NOT_SET is not set')
+  })
+})
+
+describe('toolpost doctor', () => {
+  it('gives a verdict a line, exit 0 where everything works', async () => {
+    const { code, out } = await toolpost(['doctor'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^✔ configuration: built-in example, \d+ local tools$/m)
+    expect(out).toMatch(/^✔ broker mqtt:\/\/127\.0\.0\.1:\d+: embedded, with a virtual home$/m)
+    expect(out).toMatch(/^✔ server zwave: ready after \d+ ms, 4 tools: /m)
+  })
+
+  it('says what does not work and what to do, exit 1', async () => {
+    const env = { MQTT_BROKER_URL: 'mqtt://user:hunter22@127.0.0.1:9' }
+    const { code, out } = await toolpost([
+      'doctor',
+      '--config',
+      configFile({ mcp, mcpServers: { files: { ...broken, env } } }),
+    ])
+    expect(code).toBe(1)
+    expect(out).toMatch(/^✘ broker mqtt:\/\/127\.0\.0\.1:9: connect ECONNREFUSED/m)
+    expect(out).toMatch(/^✘ server files: failed after 2 attempts: /m)
+    expect(out).toMatch(/^ {4}stderr: no such broker$/m)
+    expect(out).not.toContain('hunter22')
+  })
+})

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { packageRoot } from '../src/tools/isolation/package-root.ts'
+
+export interface Run {
+  code: number
+  out: string
+  err: string
+}
+
+export interface RunOptions {
+  input?: string
+  env?: Record<string, string>
+  /** Options for Node itself. */
+  node?: string[]
+}
+
+/** The built command line, run in an empty folder that goes away with the tests of the file. */
+export function commandLine() {
+  const folder = mkdtempSync(join(tmpdir(), 'toolpost-cli-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const command = join(packageRoot(), 'bin', 'toolpost.cjs')
+  let files = 0
+  return {
+    folder,
+    toolpost(words: string[], { input = '', env = {}, node = [] }: RunOptions = {}): Promise<Run> {
+      return new Promise(resolve => {
+        const options = { cwd: folder, env: { ...process.env, ...env } }
+        const child = execFile(process.execPath, [...node, command, ...words], options, (error, out, err) => {
+          resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err })
+        })
+        child.stdin?.end(input)
+      })
+    },
+    /** Writes a configuration and gives its path. */
+    configFile(config: unknown): string {
+      const file = join(folder, `config-${++files}.json`)
+      writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config))
+      return file
+    },
+  }
+}
