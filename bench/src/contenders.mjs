@@ -1,5 +1,5 @@
 // Who is compared. `create(work, limitMs)` gives the function that is timed: arguments in, an outcome out.
-// `valueOf` takes the tool's value out of that outcome; it is used to check the contender and is not timed.
+// `answerOf` takes the tool's value out of that outcome; it is used to check the contender and is not timed.
 import { executeTool, safeValidateTypes } from '@ai-sdk/provider-utils'
 import { AIMessage } from '@langchain/core/messages'
 import { tool as langchainTool } from '@langchain/core/tools'
@@ -19,7 +19,7 @@ const asIs = outcome => outcome
 const sinkLogger = () => pino({ level: 'info' }, { write() {} })
 
 export const CONTENDERS = [
-  { id: 'naive', title: 'naive', validates: true, hasDeadline: true, create: naiveExecutor, valueOf: asIs },
+  { id: 'naive', title: 'naive', validates: true, hasDeadline: true, create: naiveExecutor, answerOf: asIs },
   {
     id: 'naive-signal',
     title: 'naive, tool reads its signal',
@@ -27,7 +27,7 @@ export const CONTENDERS = [
     validates: true,
     hasDeadline: true,
     create: naiveExecutor,
-    valueOf: asIs,
+    answerOf: asIs,
   },
   {
     id: 'toolpost',
@@ -35,7 +35,7 @@ export const CONTENDERS = [
     validates: true,
     hasDeadline: true,
     create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs }),
-    valueOf: toolpostValue,
+    answerOf: toolpostValue,
   },
   {
     id: 'toolpost-signal',
@@ -44,7 +44,7 @@ export const CONTENDERS = [
     validates: true,
     hasDeadline: true,
     create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs }),
-    valueOf: toolpostValue,
+    answerOf: toolpostValue,
   },
   {
     id: 'toolpost-logging',
@@ -52,33 +52,47 @@ export const CONTENDERS = [
     validates: true,
     hasDeadline: true,
     create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs, logger: sinkLogger() }),
-    valueOf: toolpostValue,
+    answerOf: toolpostValue,
   },
-  { id: 'ai', title: 'AI SDK executeTool, no validation', create: aiSdk, valueOf: asIs },
-  { id: 'ai-validated', title: 'AI SDK executeTool, validated', validates: true, create: aiSdkValidated, valueOf: asIs },
-  { id: 'mastra', title: 'Mastra execute', validates: true, create: mastra, valueOf: asIs },
-  { id: 'agents', title: 'OpenAI Agents invoke', validates: true, create: work => openAiAgents(work), valueOf: asIs },
+  { id: 'ai', title: 'AI SDK executeTool, no validation', create: aiSdk, answerOf: asIs },
+  {
+    id: 'ai-validated',
+    title: 'AI SDK executeTool, validated',
+    validates: true,
+    create: aiSdkValidated,
+    answerOf: asIs,
+  },
+  { id: 'mastra', title: 'Mastra execute', validates: true, create: mastra, answerOf: asIs },
+  {
+    id: 'agents',
+    title: 'OpenAI Agents invoke',
+    validates: true,
+    create: work => openAiAgents(work),
+    answerOf: asIs,
+  },
   {
     id: 'agents-timeout',
     title: 'OpenAI Agents invoke, timeoutMs',
     validates: true,
     hasDeadline: true,
     create: openAiAgents,
-    valueOf: asIs,
+    answerOf: asIs,
   },
-  { id: 'langchain', title: 'LangChain tool.invoke', validates: true, create: langchain, valueOf: asIs },
+  { id: 'langchain', title: 'LangChain tool.invoke', validates: true, create: langchain, answerOf: asIs },
   {
     id: 'toolnode',
     title: 'LangGraph ToolNode',
     validates: true,
     create: toolNode,
-    valueOf: ({ messages }) => messages[0].content,
+    answerOf: ({ messages }) => messages[0].content,
   },
 ]
 
 function toolpost(work, options) {
   const tools = new ToolManager()
-  tools.addCustomTool(defineTool({ name: NAME, description: DESCRIPTION, schema: JSON_SCHEMA, handler: work }))
+  tools.addCustomTool(
+    defineTool({ name: NAME, description: DESCRIPTION, schema: JSON_SCHEMA, handler: work }),
+  )
   const executor = new ToolExecutor(tools, options)
   return args => executor.run({ id: CALL_ID, name: NAME, args })
 }
@@ -130,7 +144,11 @@ function langchain(work) {
 }
 
 function toolNode(work) {
-  const node = new ToolNode([langchainTool(work, { name: NAME, description: DESCRIPTION, schema: ZOD_SCHEMA })])
+  const node = new ToolNode([
+    langchainTool(work, { name: NAME, description: DESCRIPTION, schema: ZOD_SCHEMA }),
+  ])
   return args =>
-    node.invoke({ messages: [new AIMessage({ content: '', tool_calls: [{ id: CALL_ID, name: NAME, args }] })] })
+    node.invoke({
+      messages: [new AIMessage({ content: '', tool_calls: [{ id: CALL_ID, name: NAME, args }] })],
+    })
 }

@@ -5,7 +5,9 @@ export function printTable(columns, rows) {
   const line = (cells, pad) => `| ${cells.map((cell, at) => pad(cell, at)).join(' | ')} |`
   const align = (cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at]))
   console.log(line(columns, align))
-  console.log(line(columns, (_, at) => (at === 0 ? '-'.repeat(widths[at]) : `${'-'.repeat(widths[at] - 1)}:`)))
+  console.log(
+    line(columns, (_, at) => (at === 0 ? '-'.repeat(widths[at]) : `${'-'.repeat(widths[at] - 1)}:`)),
+  )
   for (const row of texts) console.log(line(row, align))
   console.log()
 }

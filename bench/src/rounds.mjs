@@ -1,17 +1,28 @@
-// Interleaved rounds: in every round each contender gets one slice, and who begins rotates from round to round.
-// A slow phase of the machine then hits all of them, and the ratio of two slices of one round stays true.
+// Interleaved rounds: in every round each contender gets one slice, in an order that is shuffled anew every round.
+// A slow phase of the machine then hits all of them, and nobody always inherits the caches and the heap of the same
+// other one.
 
 /** Takes rounds of `measure(contender)` and gives the measurements by contender, in the order of the rounds. */
 export async function interleave({ contenders, warmUpRounds, rounds, measure }) {
   const taken = new Map(contenders.map(contender => [contender, []]))
   for (let round = 0; round < warmUpRounds + rounds; round++) {
-    for (let turn = 0; turn < contenders.length; turn++) {
-      const contender = contenders[(round + turn) % contenders.length]
+    for (const contender of shuffled(contenders)) {
       const measured = await measure(contender)
       if (round >= warmUpRounds) taken.get(contender).push(measured)
     }
   }
   return taken
+}
+
+function shuffled(values) {
+  const result = [...values]
+  for (let last = result.length - 1; last > 0; last--) {
+    const other = Math.floor(Math.random() * (last + 1))
+    const value = result[last]
+    result[last] = result[other]
+    result[other] = value
+  }
+  return result
 }
 
 /** The value below which `share` of the numbers lie. */

@@ -11,8 +11,8 @@ export async function verify(contender) {
   if (contender.hasDeadline) await endsAtTheDeadline(contender)
 }
 
-async function returnsTheValue({ title, work = forecast, create, valueOf }) {
-  const value = valueOf(await create(work, LIMIT_MS)(ARGS))
+async function returnsTheValue({ title, work = forecast, create, answerOf }) {
+  const value = answerOf(await create(work, LIMIT_MS)(ARGS))
   if (value !== EXPECTED) throw new Error(`${title}: expected ${EXPECTED}, got ${JSON.stringify(value)}`)
 }
 

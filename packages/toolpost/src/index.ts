@@ -3,6 +3,7 @@ export type { ToolCall } from './call/tool-call.ts'
 export type { Diagnosis, ToolFailure, ToolResult, ToolSuccess } from './call/tool-result.ts'
 export type { Clock, Timer } from './executor/clock.ts'
 export type { Figures, Metrics, ToolFigures } from './executor/metrics.ts'
+export type { CallEvent, CallObserver } from './executor/observers.ts'
 export { type ExecutorOptions, type RunOptions, ToolExecutor } from './executor/tool-executor.ts'
 export type { Logger } from './logging/logger.ts'
 export { ToolDefinitionError } from './tools/check-tool.ts'
@@ -13,6 +14,7 @@ export {
   type IsolatedHandler,
   type ToolDeclaration,
 } from './tools/declared-tools.ts'
+export { type LocalToolsOptions, localTools } from './tools/local-tools.ts'
 export {
   defineTool,
   type InvokeOptions,
@@ -23,6 +25,5 @@ export {
   type ToolDefinition,
   type ToolLike,
 } from './tools/tool.ts'
-export { type LocalToolsOptions, localTools } from './tools/local-tools.ts'
 export { ToolFailureError } from './tools/tool-failure-error.ts'
 export { type McpToolsOptions, ToolManager } from './tools/tool-manager.ts'

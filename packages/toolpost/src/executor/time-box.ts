@@ -1,21 +1,17 @@
 import type { Arguments } from './check-arguments.ts'
-import type { Deadlines } from './deadlines.ts'
 import type { Plan } from './plan.ts'
-import { CallOptions, type Ending, type Limits, RunningCall } from './running-call.ts'
+import { CallOptions, type RunningCall } from './running-call.ts'
 
-/** Stage 5: runs the tool, and ends when it does, at its deadline, or when the caller gives up. */
-export function timeBox(plan: Plan, args: Arguments, limits: Limits, deadlines: Deadlines): Promise<Ending> {
-  return new Promise(end => {
-    const call = new RunningCall(limits, deadlines, end)
-    if (limits.signal?.aborted) return call.cancel()
-    try {
-      const outcome = invoke(plan, args, call)
-      if (isThenable(outcome)) call.waitFor(outcome)
-      else call.finish({ kind: 'value', value: outcome })
-    } catch (error) {
-      call.finish({ kind: 'error', error })
-    }
-  })
+/** Stage 5: runs the tool as `call`, which ends when the tool does, at its deadline, or when the caller gives up. */
+export function timeBox(plan: Plan, args: Arguments, call: RunningCall): void {
+  if (call.limits.signal?.aborted) return call.cancel()
+  try {
+    const outcome = invoke(plan, args, call)
+    if (isThenable(outcome)) call.waitFor(outcome)
+    else call.finish({ kind: 'value', value: outcome })
+  } catch (error) {
+    call.finish({ kind: 'error', error })
+  }
 }
 
 /** `tool.invoke(args, { signal })`, straight. docs/decisions says why not `{ input: args }`. */

@@ -473,6 +473,27 @@ describe('what is logged', () => {
   })
 })
 
+describe('observers', () => {
+  it('see every call begin and end, with who asked, until they stop', async () => {
+    const executor = executorWith([weather])
+    const seen: unknown[] = []
+    const stop = executor.observe(({ serial, call, origin, result }) => {
+      seen.push([serial, call.name, origin, result?.success])
+      throw new Error('an observer that fails')
+    })
+    await executor.run({ name: 'weather', args: { location: 'Oslo' } }, { origin: 'http' })
+    await executor.run({ name: 'nothing' })
+    stop()
+    await executor.run({ name: 'weather', args: { location: 'Oslo' } })
+    expect(seen).toEqual([
+      [1, 'weather', 'http', undefined],
+      [1, 'weather', 'http', true],
+      [2, 'nothing', undefined, undefined],
+      [2, 'nothing', undefined, false],
+    ])
+  })
+})
+
 describe('metrics', () => {
   it('count calls, failures by code, repairs, durations and calls under way', async () => {
     const clock = fakeClock()

@@ -14,8 +14,9 @@ import { findTool } from './find-tool.ts'
 import { fitSingleInput } from './fit-input.ts'
 import { Metrics, type ToolFigures } from './metrics.ts'
 import { modelText } from './model-text.ts'
+import { type CallEvent, type CallObserver, Observers } from './observers.ts'
 import { type Plan, planFor } from './plan.ts'
-import type { Ending, Limits } from './running-call.ts'
+import { type Ending, type Limits, RunningCall } from './running-call.ts'
 import { timeBox } from './time-box.ts'
 import { argumentsFromText, validateArguments } from './validate-arguments.ts'
 
@@ -40,6 +41,8 @@ export interface RunOptions {
   /** Put right what is certain in the arguments: for calls that a model or a person typed. */
   repair?: boolean | undefined
   onProgress?: ((progress: Progress) => void) | undefined
+  /** Who asks, for those who watch: `http`, `mcp`, `chat` … */
+  origin?: string | undefined
 }
 
 /** A call on its way through the stages. */
@@ -48,6 +51,7 @@ interface Attempt {
   readonly name: string
   readonly options: RunOptions
   readonly startedAt: number
+  readonly event: CallEvent | undefined
   figures: ToolFigures | undefined
   repairs: string[] | undefined
 }
@@ -73,6 +77,7 @@ export class ToolExecutor {
   readonly #logger: Logger
   readonly #clock: Clock
   readonly #deadlines: Deadlines
+  readonly #observers = new Observers()
   readonly #prepared = new WeakMap<Tool, Prepared>()
 
   constructor(tools: ToolManager, options: ExecutorOptions = {}) {
@@ -90,26 +95,20 @@ export class ToolExecutor {
     return this.#tools
   }
 
-  /** Runs a call. Resolves to its result, whatever happens; never rejects. */
-  async run(call: ToolCall, options: RunOptions = NO_OPTIONS): Promise<ToolResult> {
+  /**
+   * Runs a call. Resolves to its result, whatever happens; never rejects.
+   * Not an async function: each promise on the way of a call costs a tenth of it.
+   */
+  run(call: ToolCall, options: RunOptions = NO_OPTIONS): Promise<ToolResult> {
     const attempt = this.#begin(call, options)
     try {
       const tool = findTool(this.#tools, attempt.name)
-      if (tool instanceof Failure) return this.#fail(attempt, tool)
-
-      const { plan, figures } = this.#prepared.get(tool) ?? (await this.#prepare(tool))
-      attempt.figures = figures
-      if (plan instanceof Failure) return this.#fail(attempt, plan)
-
-      const given =
-        typeof call.args === 'string' ? await argumentsOf(call.args, options) : (call.args ?? NO_ARGUMENTS)
-      const args = this.#fit(attempt, plan, given)
-      if (args instanceof Failure) return this.#fail(attempt, args)
-
-      const ending = await timeBox(plan, args, this.#limits(attempt, tool), this.#deadlines)
-      return this.#answer(attempt, plan, ending)
+      if (tool instanceof Failure) return Promise.resolve(this.#fail(attempt, tool))
+      const prepared = this.#prepared.get(tool)
+      if (!prepared || typeof call.args === 'string') return this.#prepareAndProceed(attempt, tool)
+      return this.#proceed(attempt, prepared, call.args ?? NO_ARGUMENTS)
     } catch (error) {
-      return this.#fail(attempt, toolError(`The call could not be carried out: ${describe(error)}`))
+      return Promise.resolve(this.#failUnexpectedly(attempt, error))
     }
   }
 
@@ -128,10 +127,36 @@ export class ToolExecutor {
     return modelText(result, this.#maxTextBytes)
   }
 
+  /** Tells `observer` of every call as it begins and as it ends; gives a function that stops it. */
+  observe(observer: CallObserver): () => void {
+    return this.#observers.add(observer)
+  }
+
   #begin(call: ToolCall, options: RunOptions): Attempt {
     this.metrics.begin()
     const startedAt = this.#clock.now()
-    return { call, name: String(call?.name), options, startedAt, figures: undefined, repairs: undefined }
+    const event = this.#observers.begin(call, options.origin)
+    return {
+      call,
+      name: String(call?.name),
+      options,
+      startedAt,
+      event,
+      figures: undefined,
+      repairs: undefined,
+    }
+  }
+
+  /** The first call of a tool, which has to be read, and calls whose arguments came as text. */
+  async #prepareAndProceed(attempt: Attempt, tool: Tool): Promise<ToolResult> {
+    const { call, options } = attempt
+    try {
+      const prepared = this.#prepared.get(tool) ?? (await this.#prepare(tool))
+      const given = typeof call.args === 'string' ? await argumentsOf(call.args, options) : call.args
+      return await this.#proceed(attempt, prepared, given ?? NO_ARGUMENTS)
+    } catch (error) {
+      return this.#failUnexpectedly(attempt, error)
+    }
   }
 
   async #prepare(tool: Tool): Promise<Prepared> {
@@ -139,6 +164,19 @@ export class ToolExecutor {
     const prepared = { plan, figures: this.metrics.of(tool.name) }
     this.#prepared.set(tool, prepared)
     return prepared
+  }
+
+  /** Fits and validates the arguments, runs the tool in its time, and answers. */
+  #proceed(attempt: Attempt, { plan, figures }: Prepared, given: unknown): Promise<ToolResult> {
+    attempt.figures = figures
+    const args = plan instanceof Failure ? plan : this.#fit(attempt, plan, given)
+    if (plan instanceof Failure || args instanceof Failure) {
+      return Promise.resolve(this.#fail(attempt, args as Failure))
+    }
+    return new Promise(resolve => {
+      const end = (ending: Ending) => resolve(this.#answer(attempt, plan, ending))
+      timeBox(plan, args, new RunningCall(this.#limits(attempt, plan.tool), this.#deadlines, end))
+    })
   }
 
   /** Names, repairs and validates the arguments: what comes out is what the tool gets. */
@@ -172,15 +210,19 @@ export class ToolExecutor {
   }
 
   #answer(attempt: Attempt, plan: Plan, ending: Ending): ToolResult {
-    switch (ending.kind) {
-      case 'value':
-        return this.#succeed(attempt, plan, ending.value)
-      case 'error':
-        return this.#fail(attempt, classifyError(ending.error, plan.tool))
-      case 'timeout':
-        return this.#fail(attempt, timedOut(attempt.name, ending.afterMs))
-      case 'cancelled':
-        return this.#fail(attempt, cancelled(attempt.name))
+    try {
+      switch (ending.kind) {
+        case 'value':
+          return this.#succeed(attempt, plan, ending.value)
+        case 'error':
+          return this.#fail(attempt, classifyError(ending.error, plan.tool))
+        case 'timeout':
+          return this.#fail(attempt, timedOut(attempt.name, ending.afterMs))
+        case 'cancelled':
+          return this.#fail(attempt, cancelled(attempt.name))
+      }
+    } catch (error) {
+      return this.#failUnexpectedly(attempt, error)
     }
   }
 
@@ -206,17 +248,24 @@ export class ToolExecutor {
     })
   }
 
+  /** For values that throw when they are looked at. */
+  #failUnexpectedly(attempt: Attempt, error: unknown): ToolResult {
+    const reason = error instanceof Error ? error.message : String(error)
+    return this.#fail(attempt, toolError(`The call could not be carried out: ${reason}`))
+  }
+
   #elapsedMs({ startedAt }: Attempt): number {
     return Math.round((this.#clock.now() - startedAt) * 1_000) / 1_000
   }
 
   /** Last stage: the result is completed, counted and logged. */
-  #finish({ call, name, figures, repairs }: Attempt, result: ToolResult): ToolResult {
+  #finish({ call, name, event, figures, repairs }: Attempt, result: ToolResult): ToolResult {
     if (call?.id !== undefined) result.tool_call_id = call.id
     if (repairs) result.repairs = repairs
     const { execution_time_ms } = result
     this.metrics.end(figures, execution_time_ms, result.success ? undefined : result.code)
     if (this.#logger !== silentLogger) this.#log(call, name, result)
+    if (event) this.#observers.end(event, result)
     return result
   }
 
@@ -233,8 +282,4 @@ export class ToolExecutor {
 /** Arguments that came as text: read where repairs are asked for, else refused as what they are. */
 async function argumentsOf(text: string, { repair }: RunOptions): Promise<unknown> {
   return repair ? ((await argumentsFromText(text)) ?? text) : text
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

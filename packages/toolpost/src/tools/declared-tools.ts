@@ -2,7 +2,7 @@ import { defaultBuiltins } from './builtins/index.ts'
 import { ToolDefinitionError } from './check-tool.ts'
 import { isolate } from './isolation/isolated-function.ts'
 import { isObjectLike } from './json-schema.ts'
-import type { InvokeOptions, JsonSchema, Tool } from './tool.ts'
+import { defineTool, type InvokeOptions, type JsonSchema, type Tool } from './tool.ts'
 
 /** A tool declared in JSON. */
 export interface ToolDeclaration {
@@ -56,16 +56,16 @@ interface Handlers {
 function declareTool(declaration: ToolDeclaration, handlers: Handlers): Tool {
   const { name, description, parameters, implementation, timeout_ms, read_only, idempotent, sentences } =
     declaration
-  return {
+  return defineTool({
     name,
     description,
     schema: parameters ?? { type: 'object', properties: {} },
-    invoke: implementationOf(name, implementation, handlers),
-    ...(timeout_ms !== undefined && { timeoutMs: timeout_ms }),
-    ...(read_only !== undefined && { readOnly: read_only }),
-    ...(idempotent !== undefined && { idempotent }),
-    ...(sentences !== undefined && { sentences }),
-  }
+    handler: implementationOf(name, implementation, handlers),
+    timeoutMs: timeout_ms,
+    readOnly: read_only,
+    idempotent,
+    sentences,
+  })
 }
 
 function implementationOf(

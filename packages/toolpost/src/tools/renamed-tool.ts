@@ -14,6 +14,8 @@ export function withName(tool: Tool, name: string): Tool {
 const KEPT = [
   'description',
   'schema',
+  'title',
+  'outputSchema',
   'inputEnvelope',
   'timeoutMs',
   'maxTimeoutMs',

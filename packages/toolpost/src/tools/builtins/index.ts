@@ -20,7 +20,11 @@ export const mathEvalDeclaration = {
   timeout_ms: 5000,
   read_only: true,
   idempotent: true,
-  sentences: ['what is {expression}', '(calculate|compute) {expression}', 'how much is {expression}'],
+  sentences: [
+    '(what is|how much is|how many is|calculate|compute|evaluate|work out) {expression#math}',
+    '{expression#math}',
+    'convert {expression#math}',
+  ],
 } as const
 
 export const echoDeclaration = {

@@ -38,9 +38,13 @@ export function datetimeTool({ clock = Date }: DatetimeOptions = {}): Tool {
     readOnly: true,
     idempotent: true,
     sentences: [
-      'what time is it [now] [in {timezone}]',
-      'what is the time [in {timezone}]',
-      'what (day|date) is it [today] [in {timezone}]',
+      'what time is it [right] [now] [in {timezone}]',
+      '[tell me] [what is] the [current|local] (time|date|day) [now] [today] [in {timezone}]',
+      '(what|which) (day|date|weekday|day of the week) is it [today] [in {timezone}]',
+      '(what|which) (day|date|weekday|day of the week) is today',
+      "(what is|tell me) today's date",
+      '(time|date) in {timezone}',
+      '(time|date)',
     ],
     handler: async ({ timezone }) => describeMoment(clock.now(), await placeFor(timezone)),
   })

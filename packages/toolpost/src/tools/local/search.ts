@@ -64,7 +64,12 @@ export function searchTool(options: SearchOptions = {}): Tool {
     schema,
     readOnly: true,
     idempotent: true,
-    sentences: ['search [the] (web|internet) for {query}', 'search for {query}', 'look up {query}'],
+    sentences: [
+      'search [the] [web|internet|online] for {query}',
+      '(look up|google|find out about) {query}',
+      'look {query} up',
+      'who (is|was) {query}',
+    ],
     handler: async ({ query, limit = DEFAULT_LIMIT }, invokeOptions?: Pick<InvokeOptions, 'signal'>) => {
       const request = options.fetch ?? globalThis.fetch
       const { url, headers } = splitCredentials(service.url(query))

@@ -39,9 +39,15 @@ export function volumeTool(options: VolumeOptions = {}): Tool {
     schema,
     idempotent: true,
     sentences: [
-      '{action:set} [the] (volume|sound) to {level} [percent]',
-      '{action:mute|unmute} [the] (volume|sound|speakers)',
-      '{action:get} [the] volume',
+      '(set|turn|put|change) [the] (volume|sound) [up|down] to {level} {action=set}',
+      '[the] volume [to|at] {level} {action=set}',
+      '{action:mute|unmute} [the] [volume|sound|speakers|speaker|it]',
+      '(turn|switch) off [the] (volume|sound|speakers) {action=mute}',
+      '(turn|switch) [the] (volume|sound|speakers) off {action=mute}',
+      '(turn|switch) on [the] (volume|sound|speakers) {action=unmute}',
+      '(turn|switch) [the] (volume|sound|speakers) on {action=unmute}',
+      '(what is|tell me|get) [the] [current] volume [level] {action=get}',
+      'how loud is (it|the (volume|sound)) {action=get}',
     ],
     handler: async (args, invokeOptions?: Pick<InvokeOptions, 'signal'>) => {
       if (args.action === 'set' && args.level === undefined) {

@@ -69,8 +69,9 @@ export const searchDocumentsDeclaration = {
   read_only: true,
   idempotent: true,
   sentences: [
-    'search [the] [my] (notes|documents) for {query}',
-    'what do [the] [my] (notes|documents) say about {query}',
-    'find {query} in [the] [my] (notes|documents)',
+    'search [in] [the|my|our] (notes|documents) for {query}',
+    'what (do|does) [the|my|our] (notes|documents) say about {query}',
+    '(find|look up) {query} in [the|my|our] (notes|documents)',
+    'what (do|did) (i|we) (write|note) [down] about {query}',
   ],
 } as const
