@@ -1,4 +1,4 @@
-// Runs the benchmarks: `npm run bench`, or one of them: `npm run bench -- executor|catalog|cold-start`.
+// Runs the benchmarks: `npm run bench`, or one of them: `npm run bench -- executor|catalog|cold-start|mcp`.
 // Builds the product and installs what it is compared with, where that is missing. Imports Node's own modules only.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -14,6 +14,7 @@ const BENCHMARKS = {
   executor: { needsPeers: true, flags: ['--expose-gc'] },
   catalog: {},
   'cold-start': {},
+  mcp: { needsPeers: true },
 }
 
 const chosen = process.argv.slice(2)
