@@ -17,7 +17,19 @@ const external = [
   '@modelcontextprotocol/*',
 ]
 
-const entries = [{ in: 'packages/toolpost/src/cli/main.ts', out: 'packages/toolpost/dist/cli.cjs' }]
+const entries = [
+  { in: 'packages/toolpost/src/cli/main.ts', out: 'packages/toolpost/dist/cli.cjs', external },
+  {
+    in: 'packages/zwave-mcp-server/src/cli.ts',
+    out: 'packages/zwave-mcp-server/dist/zwave-mcp-server.cjs',
+    external: [],
+  },
+  {
+    in: 'packages/zwave-mcp-server/src/home/cli.ts',
+    out: 'packages/zwave-mcp-server/dist/zwave-home.cjs',
+    external: [],
+  },
+]
 
 /** Parts that few commands need stay modules of their own beside the bundle, loaded when they are imported. */
 const separateParts = {
@@ -41,7 +53,7 @@ for (const entry of entries) {
     platform: 'node',
     target: 'node20',
     format: 'cjs',
-    external,
+    external: entry.external,
     plugins: [separateParts],
     minify: true,
     keepNames: true,

@@ -37,7 +37,7 @@ export async function startExampleHome(
       close: async () => {},
     }
   }
-  const home = spawn(process.execPath, [join(folder, 'bin', 'zwave-home.js'), '--virtual-home'], {
+  const home = spawn(process.execPath, [join(folder, 'bin', 'zwave-home.js'), '--virtual-home', '--until-stdin-ends'], {
     stdio: ['pipe', 'pipe', 'ignore'],
   })
   const brokerUrl = await firstUrl(home)

@@ -15,6 +15,7 @@ Usage: zwave-home [--virtual-home] [options]
   --devices <file>  the devices, described in JSON
   --delay <ms>      how long a device takes to act (10)
   --topic <prefix>  the topic prefix (zwave)
+  --until-stdin-ends  end when standard input does, as when the program that started this is gone
   --version, --help
 
 Prints one line of JSON on stdout when it is ready: {"url":"mqtt://127.0.0.1:PORT"}. Logs go to stderr.
@@ -32,6 +33,7 @@ async function main(): Promise<void> {
   const end = () => void running.close().finally(() => process.exit(0))
   process.once('SIGTERM', end)
   process.once('SIGINT', end)
+  if (values['until-stdin-ends']) process.stdin.once('end', end).resume()
   process.stdout.write(`${JSON.stringify({ url: withoutCredentials(running.url) })}\n`)
 }
 
@@ -41,7 +43,13 @@ function parseArguments() {
   const options = { broker: text, port: text, devices: text, delay: text, topic: text }
   try {
     return parseArgs({
-      options: { ...options, 'virtual-home': flag, version: flag, help: { ...flag, short: 'h' } },
+      options: {
+        ...options,
+        'virtual-home': flag,
+        'until-stdin-ends': flag,
+        version: flag,
+        help: { ...flag, short: 'h' },
+      },
     })
   } catch (error) {
     throw new ConfigError(`${error instanceof Error ? error.message : error} See zwave-home --help.`)

@@ -86,7 +86,7 @@ export class VirtualDevice {
     return nodePath({ id: this.nodeId, name: this.name, location: this.location })
   }
 
-  topicOf(value: VirtualValue): string {
+  topicOf(value: ValueAddress): string {
     return valuePath(this.path, value)
   }
 

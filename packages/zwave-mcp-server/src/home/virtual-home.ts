@@ -1,5 +1,7 @@
 import type { IClientPublishOptions, MqttClient } from 'mqtt'
 import { type Logger, SILENT } from '../log.ts'
+import { brokerAddress } from '../mqtt/broker-address.ts'
+import { sendWithoutDelay } from '../mqtt/no-delay.ts'
 import type { NodeStatus } from '../zwave/device.ts'
 import type { Primitive } from '../zwave/payload.ts'
 import { apiTopic, gatewayTopic, sanitizeTopic } from '../zwave/topics.ts'
@@ -75,7 +77,8 @@ export class VirtualHome {
   /** Connects and publishes everything; resolves when the broker has it. */
   async start(): Promise<void> {
     const { connectAsync } = await import('mqtt')
-    const client = await connectAsync(this.#options.brokerUrl, {
+    const client = await connectAsync({
+      ...brokerAddress(this.#options.brokerUrl),
       clientId: `${this.#gateway}-${process.pid}`,
       reconnectPeriod: RECONNECT_MS,
       resubscribe: false,
@@ -120,7 +123,7 @@ export class VirtualHome {
     this.#client?.stream.destroy()
   }
 
-  /** Changes a value as if somebody were at the device: a sensor that measures, a switch that is pressed. */
+  /** Changes a value as if somebody were at the device; resolves when the broker has it. */
   async set(name: string, value: Primitive, { property }: { property?: string } = {}): Promise<void> {
     const device = this.#device(name)
     const isMeant = (item: VirtualValue) => (property ? item.property === property : !item.writeable)
@@ -128,14 +131,14 @@ export class VirtualHome {
     if (!target) throw new Error(`${name} has no such value`)
     const changed = /Value$/.test(target.property) ? device.act(target, value, Date.now()) : [target]
     Object.assign(target, { value, lastUpdate: Date.now() })
-    await this.#report(device, changed)
+    await this.#report(device, changed, { qos: 1 })
   }
 
-  /** Lets a device die, fall asleep or come back. */
+  /** Lets a device die, fall asleep or come back; resolves when the broker has it. */
   async setStatus(name: string, status: NodeStatus): Promise<void> {
     const device = this.#device(name)
     device.status = status
-    await this.#publishStatus(device)
+    await this.#publishStatus(device, { qos: 1 })
   }
 
   /** Publishes anything below the prefix, as it is. */
@@ -168,6 +171,7 @@ export class VirtualHome {
 
   /** On every connect: listens for commands, then says that the gateway is there. */
   async #announce(client: MqttClient): Promise<void> {
+    sendWithoutDelay(client)
     const topics = [...this.#targets.keys(), `${this.#prefix}/_CLIENTS/${this.#gateway}/api/#`]
     await client.subscribeAsync(topics, { qos: 1 })
     await this.#publish(`_CLIENTS/${this.#gateway}/version`, { value: GATEWAY_VERSION, time: Date.now() })
@@ -203,19 +207,30 @@ export class VirtualHome {
     await this.#report(device, device.values)
   }
 
-  async #publishStatus(device: VirtualDevice): Promise<void> {
+  async #publishStatus(device: VirtualDevice, options?: IClientPublishOptions): Promise<void> {
     const { status, nodeId, path } = device
-    await this.#publish(`${path}/status`, { time: Date.now(), value: status !== 'Dead', status, nodeId })
+    await this.#publish(
+      `${path}/status`,
+      { time: Date.now(), value: status !== 'Dead', status, nodeId },
+      options,
+    )
   }
 
-  async #report(device: VirtualDevice, values: readonly VirtualValue[]): Promise<void> {
+  async #report(
+    device: VirtualDevice,
+    values: readonly VirtualValue[],
+    options?: IClientPublishOptions,
+  ): Promise<void> {
     // What was wanted is reported before what is, as Z-Wave JS does it.
     const ordered = [...values].sort((a, b) => Number(b.writeable) - Number(a.writeable))
-    const reports = ordered.map(value =>
-      this.#publish(device.topicOf(value), { time: value.lastUpdate, value: value.value }),
+    const reports = ordered.map(({ lastUpdate: time, ...value }) =>
+      this.#publish(device.topicOf(value), { time, value: value.value }, options),
     )
     const time = Date.now()
-    await Promise.all([...reports, this.#publish(`${device.path}/lastActive`, { time, value: time })])
+    await Promise.all([
+      ...reports,
+      this.#publish(`${device.path}/lastActive`, { time, value: time }, options),
+    ])
   }
 
   async #publish(topic: string, payload: unknown, options: IClientPublishOptions = {}): Promise<void> {

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { IClientOptions, IPublishPacket, MqttClient, Packet } from 'mqtt'
 import { withoutCredentials } from '../config.ts'
 import type { Logger } from '../log.ts'
+import { brokerAddress } from './broker-address.ts'
 import type { BrokerLink, LinkListener, LinkState } from './broker-link.ts'
+import { sendWithoutDelay } from './no-delay.ts'
 
 export interface BrokerOptions {
   /** The URL, or where to get it: an embedded broker has one only after it was started. */
@@ -82,6 +84,7 @@ export class BrokerConnection implements BrokerLink {
   }
 
   async #connect(): Promise<void> {
+    hushPackets()
     const { url: source } = this.#options
     const [url, { connect }] = await Promise.all([
       typeof source === 'string' ? source : source(),
@@ -89,9 +92,12 @@ export class BrokerConnection implements BrokerLink {
     ])
     if (this.#closed) return
     this.#url = withoutCredentials(url)
-    const client = connect(url, this.#clientOptions())
+    const client = connect({ ...brokerAddress(url), ...this.#clientOptions() })
     this.#client = client
-    client.on('connect', () => this.#subscribe(client))
+    client.on('connect', () => {
+      sendWithoutDelay(client)
+      this.#subscribe(client)
+    })
     client.on('message', (topic, payload, packet: IPublishPacket) => {
       this.#listener?.onMessage({ topic, text: payload.toString(), retained: packet.retain })
     })
@@ -114,7 +120,6 @@ export class BrokerConnection implements BrokerLink {
       resubscribe: false,
       queueQoSZero: false,
       timerVariant: 'native',
-      // The library's own debug output shows packets, and with them the password.
       log: () => {},
       ...(username !== undefined && { username }),
       ...(password !== undefined && { password }),
@@ -146,6 +151,11 @@ export class BrokerConnection implements BrokerLink {
     }
     this.#listener?.onState(state)
   }
+}
+
+/** The library's own debug output shows packets, and with them the password: `DEBUG=*` leaves it out. */
+function hushPackets(): void {
+  if (process.env.DEBUG) process.env.DEBUG += ',-mqtt*'
 }
 
 /** The reason in an error: a refused connection to a name with several addresses has no message of its own. */

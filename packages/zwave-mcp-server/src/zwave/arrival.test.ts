@@ -11,7 +11,11 @@ function begun(expectsMore = () => false) {
   void arrival.whenComplete.then(() => {
     done = true
   })
-  return { arrival, isDone: async (ms: number) => (await vi.advanceTimersByTimeAsync(ms), done) }
+  const isDone = async (afterMs: number) => {
+    await vi.advanceTimersByTimeAsync(afterMs)
+    return done
+  }
+  return { arrival, isDone }
 }
 
 it('is complete at once where nothing was begun', async () => {

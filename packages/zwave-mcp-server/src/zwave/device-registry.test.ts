@@ -10,8 +10,9 @@ function registryWith(...nodes: Node[]) {
   if (nodes.length > 0) registry.applyNodes(nodes, { complete: true })
   const hear = (node: string, value: Primitive, { time = 1, retained = false } = {}) =>
     registry.applyValue({ node, address: CURRENT, payload: { value, time, fields: {} }, retained })
-  const valueOf = (path: string) => registry.devices().find(device => device.path === path)?.values[0]?.value
-  return { registry, hear, valueOf }
+  const currentOf = (path: string) =>
+    registry.devices().find(device => device.path === path)?.values[0]?.value
+  return { registry, hear, currentOf }
 }
 
 const lamp: Node = { id: 2, name: 'Lamp', status: 'Alive', values: [{ ...CURRENT, value: false, time: 5 }] }
@@ -48,26 +49,26 @@ describe('devices from topics alone', () => {
 
 describe('old and new values', () => {
   it('keeps the newer value when an older retained one comes in', () => {
-    const { hear, valueOf } = registryWith()
+    const { hear, currentOf } = registryWith()
     hear('Lamp', true, { time: 10 })
     hear('Lamp', false, { time: 5, retained: true })
-    expect(valueOf('Lamp')).toBe(true)
+    expect(currentOf('Lamp')).toBe(true)
     hear('Lamp', false, { time: 11, retained: true })
-    expect(valueOf('Lamp')).toBe(false)
+    expect(currentOf('Lamp')).toBe(false)
   })
 
   it('believes a live value even when the clock of the gateway was set back', () => {
-    const { hear, valueOf } = registryWith()
+    const { hear, currentOf } = registryWith()
     hear('Lamp', true, { time: 10 })
     hear('Lamp', false, { time: 5 })
-    expect(valueOf('Lamp')).toBe(false)
+    expect(currentOf('Lamp')).toBe(false)
   })
 
   it('does not let an old list undo what a device reported since', () => {
-    const { registry, hear, valueOf } = registryWith(lamp)
+    const { registry, hear, currentOf } = registryWith(lamp)
     hear('Lamp', true, { time: 10 })
     registry.applyNodes([lamp], { complete: true })
-    expect(valueOf('Lamp')).toBe(true)
+    expect(currentOf('Lamp')).toBe(true)
   })
 
   it('keeps the unit of the list when a report without one comes in', () => {

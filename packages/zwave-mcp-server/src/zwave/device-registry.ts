@@ -30,11 +30,6 @@ export class DeviceRegistry {
   readonly #entries = new Map<string, Entry>()
   #listed = false
 
-  /** Whether the gateway has listed its nodes. */
-  get listed(): boolean {
-    return this.#listed
-  }
-
   /** All devices that have shown something of themselves, in the order of their names. */
   devices(): Device[] {
     const devices = [...this.#entries].map(([path, { heard: _, ...entry }]) => ({
@@ -45,11 +40,6 @@ export class DeviceRegistry {
     return devices
       .filter(device => device.values.length > 0)
       .sort((a, b) => a.name.localeCompare(b.name) || a.path.localeCompare(b.path))
-  }
-
-  /** The device with this path, as it is now. */
-  device(path: string): Device | undefined {
-    return this.devices().find(device => device.path === path)
   }
 
   /** Takes a value in. False: the gateway lists no such device, and the value was ignored. */

@@ -20,6 +20,7 @@ const MAX_SUGGESTIONS = 3
  */
 export function findDevice(devices: readonly Device[], said: string): FindResult {
   const key = nameKey(said)
+  if (!key) return { kind: 'missing', suggestions: [] }
   const matches = matching(devices, key)
   if (matches.length > 0) return oneOf(matches)
   const [, name, endpoint] = /^(.+?) (?:endpoint |channel |outlet )?(\d+)$/.exec(key) ?? []
@@ -47,19 +48,11 @@ function matching(devices: readonly Device[], key: string): Device[] {
 
 /** The other names a device goes by: with its location on either side, by its node id, by its path. */
 function locatedKeys({ name, location, nodeId, path }: Device): string[] {
-  const keys = [
-    path,
-    nodeId === undefined ? '' : `node ${nodeId}`,
-    nodeId === undefined ? '' : `nodeID ${nodeId}`,
-  ]
-  if (location)
-    keys.push(
-      `${location} ${name}`,
-      `${name} ${location}`,
-      `${name} in ${location}`,
-      `${name} in the ${location}`,
-    )
-  return keys.map(nameKey)
+  const located = location
+    ? [`${location} ${name}`, `${name} ${location}`, `${name} in ${location}`, `${name} in the ${location}`]
+    : []
+  const numbered = nodeId === undefined ? [] : [`node ${nodeId}`, `nodeID ${nodeId}`]
+  return [path, ...located, ...numbered].map(nameKey)
 }
 
 function hasEndpoint(device: Device, endpoint: number): boolean {
@@ -90,7 +83,6 @@ function suggest(devices: readonly Device[], key: string): Device[] {
 
 /** 0 to 1: the better of spelling and of how many of the said words the name has. */
 function closeness(key: string, ...names: string[]): number {
-  if (!key) return 0
   const scores = names.map(name => {
     const spelling = 1 - distance(key, name) / Math.max(key.length, name.length, 1)
     const said = key.split(' ')

@@ -4,14 +4,13 @@ import { isRecord, parseJson } from './payload.ts'
 export class GatewayState {
   readonly #online = new Map<string, boolean>()
   readonly #versions = new Map<string, string>()
+  readonly #configured: string | undefined
   #driverReady: boolean | null = null
 
   /** `configured`: the client id of a gateway that need not be heard of to be asked. */
   constructor(configured?: string) {
     this.#configured = configured
   }
-
-  readonly #configured: string | undefined
 
   /** The client ids of the gateways that can be asked. */
   get reachable(): string[] {

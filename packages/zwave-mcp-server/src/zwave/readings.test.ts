@@ -33,7 +33,7 @@ describe('readings', () => {
     [{ commandClass: 'sensor_multilevel', property: 'Power', value: 60 }, 'power: 60 W'],
     [{ commandClass: 'sensor_multilevel', property: 'Loudness', value: 3 }, 'loudness: 3'],
     [{ commandClass: 'sensor_multilevel', property: 'Humidity' }, 'humidity: unknown'],
-    [{ commandClass: 'sensor_binary', property: 'Door-Window', value: true }, 'door/Window: open'],
+    [{ commandClass: 'sensor_binary', property: 'Door-Window', value: true }, 'door/window: open'],
     [{ commandClass: 'sensor_binary', property: 'Motion', value: false }, 'motion: no motion'],
     [{ commandClass: 'sensor_binary', property: 'Any', value: true }, 'sensor: active'],
     [{ commandClass: 'meter', property: 'value', key: '66049', value: 12 }, 'power: 12 W'],

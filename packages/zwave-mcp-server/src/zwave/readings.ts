@@ -120,8 +120,7 @@ function label({ property, commandClass }: DeviceValue): string {
 }
 
 function words(property: string): string {
-  const text = property.replaceAll('_', ' ').replaceAll('-', '/')
-  return text.charAt(0).toLowerCase() + text.slice(1)
+  return property.replaceAll('_', ' ').replaceAll('-', '/').toLowerCase()
 }
 
 function nameEndpoints(readings: Reading[]): Reading[] {

@@ -1,0 +1,115 @@
+import { Client as ClientV2 } from '@modelcontextprotocol/client'
+import { StdioClientTransport as TransportV2 } from '@modelcontextprotocol/client/stdio'
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { aedesBroker } from './support/brokers.ts'
+import { startTestHome } from './support/homes.ts'
+import { programs } from './support/program.ts'
+
+const INFO = { name: 'test', version: '1' }
+
+/** What the three kinds of client have in common. */
+interface AnyClient {
+  listTools(): Promise<{
+    tools: Array<{ name: string; title?: string | undefined; annotations?: unknown; outputSchema?: unknown }>
+  }>
+  callTool(params: { name: string; arguments: Record<string, unknown> }): Promise<unknown>
+  close(): Promise<void>
+}
+
+async function v1(server: {
+  command: string
+  args: string[]
+  env: Record<string, string>
+}): Promise<AnyClient> {
+  const client = new ClientV1(INFO)
+  await client.connect(new TransportV1({ ...server, stderr: 'ignore' }))
+  return client
+}
+
+async function v2(server: {
+  command: string
+  args: string[]
+  env: Record<string, string>
+}): Promise<AnyClient> {
+  const client = new ClientV2(INFO)
+  await client.connect(new TransportV2({ ...server, stderr: 'ignore' }))
+  return client
+}
+
+async function v2Modern(server: {
+  command: string
+  args: string[]
+  env: Record<string, string>
+}): Promise<AnyClient> {
+  const client = new ClientV2(INFO, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
+  await client.connect(new TransportV2({ ...server, stderr: 'ignore' }))
+  return client
+}
+
+describe.each([
+  ['SDK v1', v1],
+  ['SDK v2', v2],
+  ['SDK v2 with the 2026-07-28 protocol', v2Modern],
+])('a real MCP client: %s', (_, connect) => {
+  async function start() {
+    const broker = await aedesBroker()
+    const home = await startTestHome({ brokerUrl: broker.url })
+    const env = {
+      PATH: process.env.PATH ?? '',
+      MQTT_BROKER_URL: broker.url,
+      ZWAVE_CONFIRM_TIMEOUT_MS: '1500',
+    }
+    const client = await connect({ command: process.execPath, args: [programs.server], env })
+    onTestFinished(() => client.close())
+    return { client, home }
+  }
+
+  it('lists the tools with titles, annotations and output schemas', async () => {
+    const { client } = await start()
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual([
+      'list_zwave_devices',
+      'control_zwave_device',
+      'get_device_sensor_data',
+      'check_zwave_health',
+    ])
+    for (const tool of tools) {
+      const reads = tool.name !== 'control_zwave_device'
+      expect(tool).toMatchObject({ title: expect.any(String), outputSchema: { type: 'object' } })
+      expect(tool.annotations).toMatchObject({ readOnlyHint: reads, idempotentHint: true })
+    }
+  })
+
+  it('accepts every structured result: the client checks it against the output schema', async () => {
+    const { client, home } = await start()
+    await client.listTools()
+    const calls: Array<[string, Record<string, unknown>]> = [
+      ['list_zwave_devices', { includeInactive: true }],
+      ['control_zwave_device', { deviceName: 'Switch One', action: 'on' }],
+      ['control_zwave_device', { deviceName: 'Living Room Light', action: 'dim', level: 100 }],
+      ['control_zwave_device', { deviceName: 'Porch Light', action: 'off' }],
+      ['get_device_sensor_data', { deviceName: 'Temp Sensor 1' }],
+      ['get_device_sensor_data', { deviceName: 'Front Door Sensor' }],
+      ['check_zwave_health', {}],
+    ]
+    for (const [name, args] of calls) {
+      const result = await client.callTool({ name, arguments: args })
+      expect(result).toMatchObject({ structuredContent: expect.any(Object), content: [{ type: 'text' }] })
+    }
+    expect(home.commands.map(({ value }) => value)).toEqual([true, 99, false])
+  })
+
+  it('gets a refusal as a result that is an error', async () => {
+    const { client } = await start()
+    const result = await client.callTool({
+      name: 'control_zwave_device',
+      arguments: { deviceName: 'Temp Sensor 1', action: 'on' },
+    })
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('is a sensor') }],
+    })
+  })
+})

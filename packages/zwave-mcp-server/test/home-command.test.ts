@@ -1,0 +1,101 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { aedesBroker, freePort } from './support/brokers.ts'
+import { startChild } from './support/child.ts'
+import { programs } from './support/program.ts'
+import { startServer } from './support/server.ts'
+
+async function startHomeCommand(...args: string[]) {
+  const child = startChild(programs.home, { args })
+  const [line] = await once(child.process.stdout, 'data')
+  return { ...child, line: String(line), url: JSON.parse(String(line)).url as string }
+}
+
+function jsonFile(json: unknown): string {
+  const folder = mkdtempSync(join(tmpdir(), 'zwave-home-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'home.json')
+  writeFileSync(file, JSON.stringify(json))
+  return file
+}
+
+const on = (deviceName: string) => ({ deviceName, action: 'on' })
+
+describe('zwave-home', () => {
+  it('starts a broker and a home, says where in one line, and ends cleanly', async () => {
+    const { line, url, process: child, exit } = await startHomeCommand('--virtual-home')
+    expect(line).toMatch(/^\{"url":"mqtt:\/\/127\.0\.0\.1:\d+"\}\n$/)
+    const server = await startServer({ MQTT_BROKER_URL: url })
+    expect((await server.call('control_zwave_device', on('Switch One'))).data).toMatchObject({
+      confirmed: true,
+    })
+    child.kill('SIGTERM')
+    await expect(exit).resolves.toBe(0)
+  })
+
+  it('ends with the program that started it, where that is asked for', async () => {
+    const { process: child, exit } = await startHomeCommand('--virtual-home', '--until-stdin-ends')
+    child.stdin.end()
+    await expect(exit).resolves.toBe(0)
+  })
+
+  it('takes a port, devices in JSON, a delay and a prefix', async () => {
+    const port = String(await freePort())
+    const devices = jsonFile({
+      devices: [{ name: 'Desk Lamp', location: 'Study', values: [{ type: 'dimmer', value: 10 }] }],
+    })
+    const { url } = await startHomeCommand(
+      '--virtual-home',
+      '--port',
+      port,
+      '--devices',
+      devices,
+      '--delay',
+      '1',
+      '--topic',
+      'z',
+    )
+    expect(url).toBe(`mqtt://127.0.0.1:${port}`)
+    const server = await startServer({ MQTT_BROKER_URL: url, ZWAVE_MQTT_TOPIC: 'z' })
+    expect((await server.call('list_zwave_devices')).text).toBe(
+      'There is 1 device: Desk Lamp (Study) (dimmed to 10 %).',
+    )
+  })
+
+  it('joins a broker that is there', async () => {
+    const broker = await aedesBroker()
+    const { url } = await startHomeCommand('--virtual-home', '--broker', broker.url)
+    expect(url).toBe(broker.url)
+  })
+
+  it('starts a broker alone', async () => {
+    const { url } = await startHomeCommand()
+    const server = await startServer({ MQTT_BROKER_URL: url })
+    expect((await server.call('check_zwave_health')).data).toMatchObject({
+      broker: { connected: true },
+      gateway: { online: null },
+    })
+  })
+
+  it.each([
+    [['--port', 'x'], '--port must be a whole number'],
+    [['--broker', 'mqtt://x'], '--broker needs --virtual-home'],
+    [['--virtual-home', '--devices', '/no/such/file'], '/no/such/file'],
+    [['--what'], '--what'],
+  ])('ends with 2 on %j', async (args, message) => {
+    const child = startChild(programs.home, { args })
+    await expect(child.exit).resolves.toBe(2)
+    expect(child.stderr()).toContain(message)
+  })
+
+  it('says what is wrong with described devices', async () => {
+    const child = startChild(programs.home, {
+      args: ['--virtual-home', '--devices', jsonFile([{ values: [{ type: 'x' }] }])],
+    })
+    await expect(child.exit).resolves.toBe(2)
+    expect(child.stderr()).toContain('devices[0].values[0].type must be one of')
+  })
+})

@@ -1,0 +1,196 @@
+import { once } from 'node:events'
+import { describe, expect, it } from 'vitest'
+import { VERSION } from '../src/version.ts'
+import { aedesBroker, freePort } from './support/brokers.ts'
+import { startChild } from './support/child.ts'
+import { eventually } from './support/eventually.ts'
+import { startTestHome } from './support/homes.ts'
+import { programs } from './support/program.ts'
+import { openServer, startServer, watchStdout } from './support/server.ts'
+
+const nowhere = async () => ({ MQTT_BROKER_URL: `mqtt://127.0.0.1:${await freePort()}` })
+
+describe('what the server writes where', () => {
+  it('[A18 A22] writes the logs of a running tool to stderr, as JSON lines', async () => {
+    const server = await startServer({ ...(await nowhere()), ZWAVE_LOG_LEVEL: 'trace' })
+    await server.call('list_zwave_devices')
+    await server.logged('tool called')
+    const records = server
+      .stderr()
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(records).toContainEqual(
+      expect.objectContaining({ level: 'info', tool: 'list_zwave_devices', msg: 'tool called' }),
+    )
+  })
+
+  it('[A24] keeps stdout clean when told to log everything', async () => {
+    const broker = await aedesBroker()
+    await startTestHome({ brokerUrl: broker.url })
+    const env = {
+      MQTT_BROKER_URL: broker.url,
+      MQTT_USERNAME: 'me',
+      MQTT_PASSWORD: 'hunter2',
+      ZWAVE_LOG_LEVEL: 'trace',
+    }
+    const server = await startServer({ ...env, DEBUG: '*', NODE_DEBUG: 'net,stream,http' })
+    await server.call('control_zwave_device', { deviceName: 'Switch One', action: 'on' })
+    expect(server.stderr()).toContain('Switch_One')
+    expect(server.stderr()).not.toContain('hunter2')
+  })
+
+  it('[A24] sends a stray console.log of any module to stderr', async () => {
+    // Says something in the middle of the first log line, when the server runs.
+    const preload = `const { stderr } = process; const write = stderr.write; let said = false
+      stderr.write = (...args) => { if (!said) { said = true; console.log('stray line') } return write.apply(stderr, args) }`
+    const stray = `data:text/javascript,${encodeURIComponent(preload)}`
+    const server = await startServer({ ...(await nowhere()), NODE_OPTIONS: `--import=${stray}` })
+    void server.call('check_zwave_health')
+    await server.logged('stray line')
+    await server.call('check_zwave_health')
+  })
+
+  it('[A23] answers each request with one line of JSON-RPC, also nonsense', async () => {
+    const server = await startServer(await nowhere())
+    server.write('this is not JSON')
+    server.write('{"jsonrpc":"2.0","id":"x"}')
+    await expect(server.request('no/such/method')).rejects.toThrow(/not found/i)
+    await expect(server.request('tools/call', { arguments: {} })).rejects.toThrow()
+    expect(await server.call('no_such_tool')).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('There is no tool called'),
+    })
+  })
+})
+
+describe('without a broker', () => {
+  it('runs, lists its tools, and its tools say that the broker is unreachable', async () => {
+    const env = await nowhere()
+    const server = await startServer(env)
+    const { tools } = await server.request('tools/list')
+    expect(tools).toHaveLength(4)
+    const unreachable = `The MQTT broker at ${env.MQTT_BROKER_URL} is unreachable: connect ECONNREFUSED`
+    for (const [tool, args] of [
+      ['list_zwave_devices', {}],
+      ['control_zwave_device', { deviceName: 'Switch One', action: 'on' }],
+      ['get_device_sensor_data', { deviceName: 'Switch One' }],
+      ['check_zwave_health', {}],
+    ] as const) {
+      expect((await server.call(tool, args)).text).toContain(unreachable)
+    }
+  })
+
+  it('works as soon as the broker is there', async () => {
+    const broker = await aedesBroker()
+    await broker.stop()
+    const server = await startServer({ MQTT_BROKER_URL: broker.url })
+    expect((await server.call('check_zwave_health')).data).toMatchObject({ healthy: false })
+    await broker.start()
+    await startTestHome({ brokerUrl: broker.url })
+    await server.callUntil('list_zwave_devices', {}, ({ text }) => text.startsWith('There are 7 devices'))
+  })
+
+  it('brings its own home where none is configured, and says that it is virtual', async () => {
+    const server = await startServer({ ZWAVE_CONFIRM_TIMEOUT_MS: '2000' })
+    expect((await server.call('control_zwave_device', { deviceName: 'switch one', action: 'on' })).text).toBe(
+      'Switch One is on.',
+    )
+    expect((await server.call('check_zwave_health')).data).toMatchObject({ healthy: true, virtualHome: true })
+    expect(server.stderr()).toContain('this is a virtual home')
+  })
+})
+
+describe('arguments outside the schema', () => {
+  it.each([
+    ['control_zwave_device', { action: 'on' }, "control_zwave_device needs 'deviceName', a text."],
+    ['control_zwave_device', { deviceName: 'x', action: 'dim' }, 'dim needs a level from 0 to 100.'],
+    [
+      'control_zwave_device',
+      { deviceName: 'x', action: 'dim', level: 300 },
+      "'level' must be a number from 0 to 100, not 300.",
+    ],
+    ['get_device_sensor_data', { deviceName: ['x'] }, '\'deviceName\' must be a text, not ["x"].'],
+    ['list_zwave_devices', { includeInactive: 1 }, "'includeInactive' must be true or false, not 1."],
+    ['check_zwave_health', { verbose: true }, 'check_zwave_health takes no arguments'],
+  ])('refuses %s %j in words', async (tool, args, text) => {
+    const server = await startServer(await nowhere())
+    expect(await server.call(tool, args)).toMatchObject({
+      isError: true,
+      text: expect.stringContaining(text),
+    })
+  })
+})
+
+describe('the end', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends cleanly on %s', async signal => {
+    const server = await startServer(await nowhere())
+    server.process.kill(signal)
+    await expect(server.exit).resolves.toBe(0)
+  })
+
+  it('ends cleanly on SIGTERM while connected', async () => {
+    const server = await startServer({})
+    await server.call('check_zwave_health')
+    server.process.kill('SIGTERM')
+    await expect(server.exit).resolves.toBe(0)
+  })
+
+  it('ends when stdin ends, after it has answered', async () => {
+    const broker = await aedesBroker()
+    await startTestHome({ brokerUrl: broker.url, delayMs: 100 })
+    const server = await startServer({ MQTT_BROKER_URL: broker.url })
+    const answer = server.call('control_zwave_device', { deviceName: 'Switch One', action: 'on' })
+    server.process.stdin.end()
+    await expect(answer).resolves.toMatchObject({ text: 'Switch One is on.' })
+    await expect(server.exit).resolves.toBe(0)
+  })
+
+  it('ends when stdin ends before a word was said', async () => {
+    const server = openServer(await nowhere())
+    server.process.stdin.end()
+    await expect(server.exit).resolves.toBe(0)
+  })
+
+  it('does not wait for a request that was cancelled', async () => {
+    const broker = await aedesBroker()
+    const home = await startTestHome({ brokerUrl: broker.url, delayMs: 60_000 })
+    const server = await startServer({ MQTT_BROKER_URL: broker.url, ZWAVE_CONFIRM_TIMEOUT_MS: '15000' })
+    void server.call('control_zwave_device', { deviceName: 'Switch One', action: 'on' })
+    await eventually(() => home.commands.length).toBe(1)
+    server.write('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}')
+    server.process.stdin.end()
+    await expect(server.exit).resolves.toBe(0)
+    expect(home.commands).toHaveLength(1)
+  })
+
+  it('ends when nobody reads its stdout any more', async () => {
+    const server = await startServer(await nowhere())
+    server.process.stdout.destroy()
+    server.write('{"jsonrpc":"2.0","id":9,"method":"ping"}')
+    server.write('{"jsonrpc":"2.0","id":10,"method":"ping"}')
+    await expect(server.exit).resolves.toBe(0)
+  })
+})
+
+describe('the command line', () => {
+  it('prints version and help', async () => {
+    const version = startChild(programs.server, { args: ['--version'] })
+    expect(String(await once(version.process.stdout, 'data'))).toBe(`${VERSION}\n`)
+    const help = startChild(programs.server, { args: ['--help'] })
+    expect(String(await once(help.process.stdout, 'data'))).toContain('MQTT_BROKER_URL')
+    await expect(Promise.all([version.exit, help.exit])).resolves.toEqual([0, 0])
+  })
+
+  it.each([
+    [['--nonsense'], {}, '--nonsense'],
+    [[], { MQTT_BROKER_URL: 'http://me:hunter2@host' }, 'mqtt://host:1883'],
+    [[], { ZWAVE_STALE_MS: 'soon' }, 'ZWAVE_STALE_MS'],
+  ])('ends with 2 on %j %j', async (args, env, message) => {
+    const child = startChild(programs.server, { args, env })
+    watchStdout(child)
+    await expect(child.exit).resolves.toBe(2)
+    expect(child.stderr()).toContain(message)
+    expect(child.stderr()).not.toContain('hunter2')
+  })
+})

@@ -1,0 +1,98 @@
+import { createInterface } from 'node:readline'
+import { expect, onTestFinished } from 'vitest'
+import { type Child, startChild } from './child.ts'
+import { programs } from './program.ts'
+
+interface Answer {
+  readonly id?: number
+  readonly result?: Record<string, unknown>
+  readonly error?: { readonly message: string }
+}
+
+interface ToolAnswer {
+  readonly text: string
+  readonly data: Record<string, unknown> | undefined
+  readonly isError: boolean
+}
+
+export interface TestServer extends Child {
+  request(method: string, params?: Record<string, unknown>): Promise<Record<string, unknown>>
+  call(tool: string, args?: Record<string, unknown>): Promise<ToolAnswer>
+  /** Calls again until the answer is as wanted: for states that take the time they take. */
+  callUntil(
+    tool: string,
+    args: Record<string, unknown>,
+    isWanted: (answer: ToolAnswer) => boolean,
+  ): Promise<ToolAnswer>
+  /** Sends a line as it is. */
+  write(line: string): void
+}
+
+const PROTOCOL = '2025-11-25'
+
+/** Starts the server and speaks MCP to it by hand. At the end of the test every line of its stdout was JSON-RPC. */
+export async function startServer(env: NodeJS.ProcessEnv, program = programs.server): Promise<TestServer> {
+  const server = openServer(env, program)
+  await server.request('initialize', {
+    protocolVersion: PROTOCOL,
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  })
+  server.write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }))
+  return server
+}
+
+/** The same, without a first word. */
+export function openServer(env: NodeJS.ProcessEnv, program = programs.server): TestServer {
+  const child = startChild(program, { env })
+  const waiting = new Map<number, (answer: Answer) => void>()
+  watchStdout(child, answer => waiting.get(answer.id ?? -1)?.(answer))
+  let lastId = 0
+  const write = (line: string) => void child.process.stdin.write(`${line}\n`)
+  const request = async (method: string, params: Record<string, unknown> = {}) => {
+    const id = ++lastId
+    const answered = new Promise<Answer>(resolve => waiting.set(id, resolve))
+    write(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+    const { result, error } = await answered
+    if (error) throw new Error(error.message)
+    return result ?? {}
+  }
+  const call = async (tool: string, args: Record<string, unknown> = {}) =>
+    toAnswer(await request('tools/call', { name: tool, arguments: args }))
+  const callUntil: TestServer['callUntil'] = async (tool, args, isWanted) => {
+    for (;;) {
+      const answer = await call(tool, args)
+      if (isWanted(answer)) return answer
+    }
+  }
+  return { ...child, request, call, callUntil, write }
+}
+
+/** Fails the test on any line on stdout that is not JSON-RPC. */
+export function watchStdout(child: Child, onMessage: (message: Answer) => void = () => {}): void {
+  const strayLines: string[] = []
+  createInterface({ input: child.process.stdout }).on('line', line => {
+    const message = parseJsonRpc(line)
+    if (message) onMessage(message)
+    else strayLines.push(line)
+  })
+  onTestFinished(() => expect(strayLines, 'lines on stdout that are not JSON-RPC').toEqual([]))
+}
+
+function parseJsonRpc(line: string): Answer | undefined {
+  try {
+    const message = JSON.parse(line)
+    return message?.jsonrpc === '2.0' && ('id' in message || 'method' in message) ? message : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function toAnswer(result: Record<string, unknown>): ToolAnswer {
+  const content = result.content as Array<{ text: string }>
+  return {
+    text: content.map(({ text }) => text).join('\n'),
+    data: result.structuredContent as Record<string, unknown> | undefined,
+    isError: result.isError === true,
+  }
+}
