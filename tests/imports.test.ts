@@ -16,7 +16,7 @@ const ALLOWED: Record<string, string[]> = {
   config: ['call', 'logging', 'tools', 'executor', 'mcp'],
   gateway: ['call', 'logging', 'tools', 'executor', 'mcp', 'models', 'config'],
   cli: ['call', 'logging', 'tools', 'executor', 'mcp', 'models', 'config', 'gateway'],
-  testing: ['call', 'logging', 'tools', 'executor/clock.ts', 'models'],
+  testing: ['call', 'logging', 'tools', 'executor', 'mcp', 'models'],
 }
 
 interface Import {

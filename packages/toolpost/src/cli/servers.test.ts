@@ -91,6 +91,7 @@ describe('toolpost doctor', () => {
     expect(out).toMatch(/^✘ broker mqtt:\/\/127\.0\.0\.1:9: connect ECONNREFUSED/m)
     expect(out).toMatch(/^✘ server files: failed after 2 attempts: /m)
     expect(out).toMatch(/^ {4}stderr: no such broker$/m)
+    expect(out).toMatch(/^ {4}Check: '.*' is installed, and 'args', 'env' and 'cwd' of 'files' are right$/m)
     expect(out).not.toContain('hunter22')
   })
 })

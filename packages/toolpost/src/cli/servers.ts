@@ -19,6 +19,7 @@ export class Servers {
   readonly #options: ServersOptions
   #home: ExampleHome | undefined
   #mcp: McpIntegration | undefined
+  #entries: Readonly<Record<string, ServerEntry>> = {}
 
   constructor(options: ServersOptions) {
     this.#options = options
@@ -29,10 +30,16 @@ export class Servers {
     return this.#home
   }
 
+  /** What is configured for a server that was started. */
+  entryOf(name: string): ServerEntry | undefined {
+    return this.#entries[name]
+  }
+
   /** Starts every server; their tools appear as they become ready. */
   async start(): Promise<McpIntegration | undefined> {
     if (this.#mcp) return this.#mcp
-    const servers = await this.#entries()
+    const servers = await this.#readEntries()
+    this.#entries = servers
     if (Object.keys(servers).length === 0) return undefined
     const { McpIntegration } = await import('../mcp/index.ts')
     const { config, tools, logger, terminal } = this.#options
@@ -68,7 +75,7 @@ export class Servers {
     await this.#home?.close()
   }
 
-  async #entries(): Promise<Record<string, ServerEntry>> {
+  async #readEntries(): Promise<Record<string, ServerEntry>> {
     const { config, isExample } = this.#options
     const entries: Record<string, ServerEntry> = { ...config.mcpServers }
     if (isExample) {

@@ -1,15 +1,13 @@
+import { attachedContent } from '../tools/attached-content.ts'
 import { isObjectLike } from '../tools/json-schema.ts'
-
-/** Where our MCP client keeps the content blocks that came beside structured content: see `mcp/call-result.ts`. */
-const CONTENT = Symbol.for('toolpost.content')
 
 /**
  * The text of what an MCP tool, ours or an adapter's, answers: content blocks, `[content, artifacts]`, or an
  * object around them. `undefined` where the value is no such thing.
  */
 export function contentText(value: unknown): string | undefined {
-  const attached = isObjectLike(value) ? (value as { [CONTENT]?: unknown })[CONTENT] : undefined
-  if (Array.isArray(attached)) return contentText(attached)
+  const attached = isObjectLike(value) ? attachedContent(value) : undefined
+  if (attached) return contentText(attached)
   if (isPair(value)) return typeof value[0] === 'string' ? value[0] : contentText(value[0])
   if (Array.isArray(value)) return value.every(isBlock) ? value.map(blockText).join('\n') : undefined
   if (!isObjectLike(value)) return undefined

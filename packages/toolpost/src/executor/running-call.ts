@@ -17,7 +17,7 @@ export interface Limits {
   signal?: AbortSignal | undefined
   callId?: string | undefined
   onProgress?: ((progress: Progress) => void) | undefined
-  /** Told when the tool answers after its call has ended. */
+  /** Told when the tool gives its value after its call has ended. */
   onLate(): void
 }
 
@@ -51,7 +51,8 @@ export class RunningCall implements Expiring {
     if (this.limits.signal) watch(this.limits.signal, this)
     outcome.then(
       value => this.finish({ kind: 'value', value }) || this.limits.onLate(),
-      error => this.finish({ kind: 'error', error }) || this.limits.onLate(),
+      // A rejection after the end is how most tools obey their signal: nothing to report.
+      error => void this.finish({ kind: 'error', error }),
     )
   }
 

@@ -46,5 +46,7 @@ export const MAX_LIST_PAGES = 1_000
 export const REMEMBERED_CALLS = 10_000
 /** How long an HTTP server may take to show that it is still there. */
 export const HEALTH_CHECK_MS = 2_000
+/** How long an HTTP server may take to hear that a session ends. */
+export const GOODBYE_MS = 500
 /** The longest time that Node's timers take: the executor holds the deadlines, not the SDK. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1

@@ -111,7 +111,10 @@ export class LineReader {
 
   #startSkipping(part: Buffer): void {
     const held = this.#partial.subarray(0, this.#partialBytes)
-    const head = Buffer.concat([held.subarray(0, LONG_LINE_ENDS_BYTES), part.subarray(0, LONG_LINE_ENDS_BYTES)])
+    const head = Buffer.concat([
+      held.subarray(0, LONG_LINE_ENDS_BYTES),
+      part.subarray(0, LONG_LINE_ENDS_BYTES),
+    ])
     const skipped: Skipped = {
       head: head.toString('utf8', 0, LONG_LINE_ENDS_BYTES),
       tail: lastBytes(held.subarray(-LONG_LINE_ENDS_BYTES), part),

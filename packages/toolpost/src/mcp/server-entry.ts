@@ -48,5 +48,6 @@ export function checkServerEntry(name: string, entry: ServerEntry): void {
   const given = [command, url].filter(value => value !== undefined)
   const fits = given.length === 1 && typeof given[0] === 'string' && given[0].trim() !== ''
   if (!fits) throw new TypeError(`MCP server '${name}' needs either 'command' or 'url', as text`)
-  if (typeof url === 'string' && !URL.canParse(url)) throw new TypeError(`MCP server '${name}': '${url}' is not a URL`)
+  if (typeof url === 'string' && !URL.canParse(url))
+    throw new TypeError(`MCP server '${name}': '${url}' is not a URL`)
 }

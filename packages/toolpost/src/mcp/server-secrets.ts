@@ -13,7 +13,9 @@ export function secretsOf(entry: ServerEntry): string[] {
   const named = isHttp(entry)
     ? Object.entries(entry.headers ?? {})
     : [...Object.entries(entry.env ?? {}), ...optionsIn(entry.args ?? [])]
-  const secrets = named.filter(([key]) => isSecretKey(key)).flatMap(([, value]) => [value, withoutScheme(value)])
+  const secrets = named
+    .filter(([key]) => isSecretKey(key))
+    .flatMap(([, value]) => [value, withoutScheme(value)])
   const passwords = [entry.url ?? '', ...named.map(([, value]) => value)].flatMap(passwordIn)
   const found = [...secrets, ...passwords].filter(value => value.length >= MIN_LENGTH)
   return [...new Set(found)].sort((a, b) => b.length - a.length)

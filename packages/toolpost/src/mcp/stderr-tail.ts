@@ -6,38 +6,42 @@ const REMOVED = '[removed]'
 /** The end of what a server wrote to stderr, without its secrets. However much it writes, no more is held. */
 export class StderrTail {
   readonly #secrets: readonly string[]
-  readonly #keptBytes: number
-  #chunks: Buffer[] = []
-  #bytes = 0
-  #cut = false
+  /** Written round and round. */
+  readonly #ring: Buffer
+  #written = 0
 
   constructor(secrets: readonly string[] = [], keptBytes = STDERR_KEPT_BYTES) {
     this.#secrets = secrets
-    this.#keptBytes = keptBytes
+    this.#ring = Buffer.alloc(keptBytes)
   }
 
+  /** Keeps a copy: the chunk may be used again. */
   push(chunk: Buffer): void {
-    this.#chunks.push(chunk)
-    this.#bytes += chunk.length
-    for (let first = this.#chunks[0]; first && this.#bytes - first.length >= this.#keptBytes; first = this.#chunks[0]) {
-      this.#chunks.shift()
-      this.#bytes -= first.length
-      this.#cut = true
-    }
-    if (this.#chunks.length > MAX_CHUNKS) this.#chunks = [Buffer.concat(this.#chunks)]
+    const { length } = this.#ring
+    this.#written += Math.max(0, chunk.length - length)
+    const kept = chunk.subarray(-length)
+    const at = this.#written % length
+    const first = kept.copy(this.#ring, at)
+    kept.copy(this.#ring, 0, first)
+    this.#written += kept.length
   }
 
   /** The kept text, ready to be shown: secrets removed, control characters escaped line by line. */
   text(): string {
-    const bytes = Buffer.concat(this.#chunks)
-    const isCut = this.#cut || bytes.length > this.#keptBytes
-    const kept = bytes.subarray(-this.#keptBytes).toString('utf8')
+    const isCut = this.#written > this.#ring.length
+    const kept = this.#bytes(isCut).toString('utf8')
     const whole = isCut ? fromFirstWholeLine(this.#withoutCutSecret(kept)) : kept
     return this.#withoutSecrets(whole)
       .split(/\r?\n/)
       .map(line => safeText(line, Number.POSITIVE_INFINITY))
       .join('\n')
       .trim()
+  }
+
+  #bytes(isCut: boolean): Buffer {
+    if (!isCut) return this.#ring.subarray(0, this.#written)
+    const at = this.#written % this.#ring.length
+    return Buffer.concat([this.#ring.subarray(at), this.#ring.subarray(0, at)])
   }
 
   #withoutSecrets(text: string): string {
@@ -47,13 +51,12 @@ export class StderrTail {
   /** The beginning may be the second half of a secret, which no search for the whole would find. */
   #withoutCutSecret(text: string): string {
     const halves = this.#secrets.flatMap(secret => [...secret].map((_, at) => secret.slice(at)))
-    const half = halves.filter(end => end.length > 0 && text.startsWith(end)).sort((a, b) => b.length - a.length)[0]
+    const half = halves
+      .filter(end => end.length > 0 && text.startsWith(end))
+      .sort((a, b) => b.length - a.length)[0]
     return half ? text.slice(half.length) : text
   }
 }
-
-/** Many small writes are joined now and then, so that they do not cost more than they hold. */
-const MAX_CHUNKS = 256
 
 function fromFirstWholeLine(text: string): string {
   const newline = text.indexOf('\n')

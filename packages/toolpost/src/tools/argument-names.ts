@@ -3,7 +3,7 @@
  *
  * Models and LangChain code write snake_case, many MCP servers take camelCase, and some the reverse.
  * Does an adapter bridge that by itself? Tested against the real @langchain/mcp-adapters 1.1 on a real
- * stdio server (adapter.test.ts, [E09]): it does not; `device_name` reaches a server that wants `deviceName`
+ * stdio server (mcp/adapter.test.ts, [E09]): it does not; `device_name` reaches a server that wants `deviceName`
  * as `device_name` and is refused. So this normalisation stays. docs/decisions/2026-11-15-argument-names.md
  */
 import { isObjectLike, propertiesOf } from './json-schema.ts'

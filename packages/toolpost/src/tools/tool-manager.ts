@@ -38,6 +38,7 @@ export class ToolManager {
   /** Which tools are MCP tools, without changing them. */
   readonly #origins = new WeakMap<Tool, McpOrigin>()
   readonly #parameterNames = new Map<string, ParameterNames>()
+  readonly #listeners = new Set<() => void>()
   readonly #logger: Logger
 
   constructor({ logger = silentLogger }: { logger?: Logger | undefined } = {}) {
@@ -52,6 +53,7 @@ export class ToolManager {
     if (holder && origin) this.#moveAside(holder, origin, `the local tool '${tool.name}'`)
     else if (holder) this.#warnReplaced(tool.name, 'custom')
     this.#place(tool, holder && !origin ? holder : undefined)
+    this.#changed()
   }
 
   /** Adds the tools of a server, ours or those of `@langchain/mcp-adapters`. Warns of and skips what it cannot use. */
@@ -60,10 +62,14 @@ export class ToolManager {
     { server = 'mcp', order = NO_ORDER, parameterNames }: McpToolsOptions = {},
   ): void {
     if (parameterNames) this.#parameterNames.set(server, parameterNames)
+    let hasAdded = false
     for (const like of tools) {
       const tool = this.#usable(like, server)
-      if (tool) this.#addMcpTool(tool, { server, name: tool.name, order })
+      if (!tool) continue
+      this.#addMcpTool(tool, { server, name: tool.name, order })
+      hasAdded = true
     }
+    if (hasAdded) this.#changed()
   }
 
   #usable(like: ToolLike, server: string): Tool | undefined {
@@ -171,7 +177,24 @@ export class ToolManager {
     const tool = this.findTool(name)
     if (!tool) return false
     this.#tools.splice(this.#tools.indexOf(tool), 1)
+    this.#changed()
     return true
+  }
+
+  /** Calls `listener` after tools were added, replaced or removed; gives a function that stops it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener()
+      } catch {
+        // The listener's own mistake; the tools are in place.
+      }
+    }
   }
 
   /** Server and original name of an MCP tool; `undefined` for any other. */

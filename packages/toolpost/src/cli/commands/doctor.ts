@@ -20,7 +20,7 @@ export async function examine(session: Session, terminal: Terminal): Promise<num
   const verdicts: Verdict[] = [configuration(session)]
   const statuses = await session.servers.ready()
   verdicts.push(...(await brokers(session)))
-  for (const status of statuses) verdicts.push(await server(status))
+  for (const status of statuses) verdicts.push(await server(status, session))
   for (const verdict of verdicts) printResult(terminal, lines(verdict))
   return verdicts.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed
 }
@@ -70,7 +70,7 @@ function reach({ hostname, port, protocol }: URL): Promise<void> {
   })
 }
 
-async function server(status: ServerStatus): Promise<Verdict> {
+async function server(status: ServerStatus, { servers }: Session): Promise<Verdict> {
   const { name, state, tools, error, stderr, readyAfterMs, attempts } = status
   if (state === 'ready') {
     const after = readyAfterMs === undefined ? '' : ` after ${Math.round(readyAfterMs)} ms`
@@ -81,7 +81,12 @@ async function server(status: ServerStatus): Promise<Verdict> {
     .split('\n')
     .slice(-SHOWN_STDERR_LINES)
     .filter(line => line !== '')
-  const advice = [...tail.map(line => `stderr: ${line}`), 'Run its command by hand to see more']
+  const entry = servers.entryOf(name)
+  const { hintFor } = await import('../../mcp/index.ts')
+  const advice = [
+    ...tail.map(line => `stderr: ${line}`),
+    ...(entry ? [`Check: ${hintFor(name, entry)}`] : []),
+  ]
   return {
     ok: false,
     text: `server ${name}: ${state} after ${attempts} attempts: ${error ?? 'no reason given'}`,

@@ -1,0 +1,111 @@
+import type { Progress } from '../tools/tool.ts'
+import { refusalOf } from './call-result.ts'
+import { REMEMBERED_CALLS } from './limits.ts'
+import { isRecord } from './tool-definition.ts'
+
+/** A call that is on its way to a server. */
+export interface PendingCall {
+  resolve(result: unknown): void
+  reject(error: Error): void
+  onProgress: ((progress: Progress) => void) | undefined
+}
+
+export interface ChannelEvents {
+  send(message: object): void
+  /** An answer that belongs to no call under way: late, repeated, or to a call that was never made. */
+  stray(id: unknown, isLate: boolean): void
+}
+
+/** The SDK counts its own requests from 0, and makes few of them. */
+const FIRST_ID = 1_000_000
+
+/**
+ * The `tools/call` requests of one stdio connection. They go past the SDK's request machinery, which would cost
+ * a timer, an AbortSignal and two schema checks a call, and would lose a progress notice that arrives together
+ * with its answer. Everything else of the protocol stays with the SDK.
+ */
+export class CallChannel {
+  readonly #events: ChannelEvents
+  /** What every request carries in `_meta`: the newest protocol has no session that would know it. */
+  readonly #meta: Record<string, unknown> | undefined
+  readonly #pending = new Map<number, PendingCall>()
+  readonly #cancelled = new Set<number>()
+  #nextId = FIRST_ID
+  #answered = 0
+
+  constructor(events: ChannelEvents, meta?: Record<string, unknown>) {
+    this.#events = events
+    this.#meta = meta
+  }
+
+  /** How many calls were answered. */
+  get answered(): number {
+    return this.#answered
+  }
+
+  /** Sends a call; throws if its arguments cannot be put into JSON. Gives the id that it is cancelled by. */
+  begin(name: string, args: object, call: PendingCall): number {
+    const id = this.#nextId++
+    const meta = call.onProgress ? { ...this.#meta, progressToken: id } : this.#meta
+    const params = meta ? { name, arguments: args, _meta: meta } : { name, arguments: args }
+    this.#events.send({ jsonrpc: '2.0', id, method: 'tools/call', params })
+    this.#pending.set(id, call)
+    return id
+  }
+
+  /** Nobody waits any more: tells the server, and leaves the call without an answer. */
+  cancel(id: number, reason: string): void {
+    if (!this.#pending.delete(id)) return
+    this.#cancelled.add(id)
+    if (this.#cancelled.size > REMEMBERED_CALLS)
+      this.#cancelled.delete(this.#cancelled.values().next().value as number)
+    const params = this.#meta ? { requestId: id, reason, _meta: this.#meta } : { requestId: id, reason }
+    this.#events.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
+  }
+
+  /** Takes a message if it belongs to a call; says whether it did. */
+  receive(message: Record<string, unknown>): boolean {
+    if ('method' in message)
+      return message.method === 'notifications/progress' && this.#progress(message.params)
+    const id = typeof message.id === 'string' ? Number(message.id) : message.id
+    if (typeof id !== 'number' || !(id >= FIRST_ID)) return false
+    const call = this.#pending.get(id)
+    if (call) this.#answer(id, call, message)
+    else this.#events.stray(message.id, this.#cancelled.delete(id))
+    return true
+  }
+
+  #answer(id: number, call: PendingCall, message: Record<string, unknown>): void {
+    this.#pending.delete(id)
+    this.#answered++
+    if ('error' in message && message.error !== undefined) call.reject(refusalOf(message.error))
+    else call.resolve(message.result)
+  }
+
+  #progress(params: unknown): boolean {
+    const { progressToken, progress, total, message } = isRecord(params) ? params : {}
+    const call = this.#pending.get(Number(progressToken))
+    if (!call) return this.#cancelled.has(Number(progressToken))
+    if (typeof progress !== 'number') return true
+    call.onProgress?.({
+      progress,
+      ...(typeof total === 'number' && { total }),
+      ...(typeof message === 'string' && { message }),
+    })
+    return true
+  }
+
+  /** Fails the call of that id, or all if it is not given. Says how many there were. */
+  fail(error: Error, id?: number): number {
+    const ids = id === undefined ? [...this.#pending.keys()] : [id]
+    let failed = 0
+    for (const each of ids) {
+      const call = this.#pending.get(each)
+      if (!call) continue
+      this.#pending.delete(each)
+      call.reject(error)
+      failed++
+    }
+    return failed
+  }
+}

@@ -1,0 +1,90 @@
+import { attachContent } from '../tools/attached-content.ts'
+import { isRecord } from './tool-definition.ts'
+
+/** What an MCP server answered that a model cannot make sense of as a value: thrown, and so a `tool_error`. */
+class McpCallError extends Error {
+  override name = 'McpCallError'
+}
+
+interface Block {
+  type: string
+  text?: unknown
+}
+
+/**
+ * The value of a `tools/call` result: the text where there is nothing else, the structured content where there
+ * is some, else the content blocks as they came. Throws the server's own words where it says `isError`, and
+ * plain ones where the result is not of MCP's form.
+ */
+export function valueOfResult(result: unknown): unknown {
+  if (!isRecord(result)) throw malformed(`the result is ${kindOf(result)}, not an object`)
+  const { content, structuredContent, isError, toolResult, resultType } = result
+  if (resultType === 'input_required')
+    throw new McpCallError('The tool asks for more input, which cannot be given here')
+  const blocks = blocksOf(
+    content,
+    structuredContent !== undefined || toolResult !== undefined || isError === true,
+  )
+  if (isError === true) throw new McpCallError(errorText(blocks, structuredContent))
+  // Servers of the oldest protocol answer with `toolResult` and no content.
+  if (content === undefined && toolResult !== undefined) return toolResult
+  if (structuredContent !== undefined) return structuredValue(structuredContent, blocks)
+  return blocks.every(isText) ? textOf(blocks) : blocks
+}
+
+function blocksOf(content: unknown, mayBeMissing: boolean): Block[] {
+  if (content === undefined && mayBeMissing) return []
+  if (!Array.isArray(content)) throw malformed(`'content' is ${kindOf(content)}, not a list`)
+  content.forEach((block, at) => {
+    if (!isRecord(block) || typeof block.type !== 'string')
+      throw malformed(`content block ${at + 1} has no type`)
+    if (block.type === 'text' && typeof block.text !== 'string')
+      throw malformed(`content block ${at + 1} has no text`)
+  })
+  return content as Block[]
+}
+
+function structuredValue(structuredContent: unknown, blocks: Block[]): unknown {
+  if (blocks.length === 0) return structuredContent
+  const isObject = typeof structuredContent === 'object' && structuredContent !== null
+  if (!isObject || !blocks.every(isText)) return { content: blocks, structuredContent }
+  attachContent(structuredContent, blocks)
+  return structuredContent
+}
+
+function errorText(blocks: Block[], structuredContent: unknown): string {
+  const text = textOf(blocks.filter(isText))
+  if (text.trim() !== '') return text
+  return structuredContent === undefined
+    ? 'The tool failed and its server did not say why'
+    : JSON.stringify(structuredContent)
+}
+
+function isText(block: Block): block is Block & { text: string } {
+  return block.type === 'text'
+}
+
+function textOf(blocks: readonly Block[]): string {
+  return blocks.length === 1
+    ? (blocks[0] as { text: string }).text
+    : blocks.map(block => block.text).join('\n')
+}
+
+function malformed(problem: string): McpCallError {
+  return new McpCallError(`The server's answer is not of MCP's form: ${problem}`)
+}
+
+/** What a JSON-RPC error says, in the server's words; Toolpost's where it has none. */
+export function refusalOf(error: unknown): Error {
+  const { message, code } = isRecord(error) ? error : { message: error, code: undefined }
+  if (typeof message === 'string' && message.trim() !== '') return new McpCallError(message)
+  const shownCode = typeof code === 'number' ? ` (code ${code})` : ''
+  return new McpCallError(`The server refused the call without a reason${shownCode}`)
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'missing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}

@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest'
+import { fakeClock } from '../testing/fake-clock.ts'
+import {
+  harnessFor,
+  hostileHarness,
+  startHostile,
+  startServers,
+  watchedLogger,
+} from '../testing/hostile-server/harness.ts'
+import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+import { defineTool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
+import { McpIntegration } from './mcp-integration.ts'
+
+const never = { crashes: 1_000, stderr: 'Cannot reach the broker' }
+
+function localTool(name: string) {
+  return defineTool({ name, description: name, schema: { type: 'object' }, handler: () => name })
+}
+
+describe('the first connection', () => {
+  it('[A34 A05] succeeds on the first attempt, without a delay, and registers the tools', async () => {
+    await using server = await startHostile()
+    expect(server.status()).toMatchObject({ state: 'ready', attempts: 1, error: undefined })
+    expect(server.status().tools).toContain('echo')
+    expect(server.log.records[0]).toMatchObject({
+      message: 'MCP connection attempt 1 after 0 ms',
+      fields: { attempt: 1, delay_ms: 0 },
+    })
+    expect(server.log.messages()).toContain('MCP connection succeeded on attempt 1')
+    expect(server.tools.findTool('echo')).toMatchObject({
+      readOnly: true,
+      description: 'Gives back its text',
+    })
+    expect(server.tools.findTool('die')).toMatchObject({ destructive: true, readOnly: undefined })
+  })
+
+  it('[A35] succeeds after a retry, 2 s later', async () => {
+    const clock = fakeClock()
+    await using server = hostileHarness({ crashes: 1 }, {}, { clock })
+    await server.log.logged('attempt 1 failed')
+    await clock.advance(2_000)
+    await server.log.logged('MCP connection succeeded on attempt 2')
+    expect(
+      server.log.records.find(record => record.message.includes('attempt 1 failed'))?.fields,
+    ).toMatchObject({
+      attempt: 1,
+      next_delay_ms: 2_000,
+      error: 'the server exited with code 1 before it was ready',
+    })
+    expect(server.status()).toMatchObject({ state: 'ready', attempts: 2 })
+    expect(await server.executor.execute('echo', { text: 'hello' })).toBe('hello')
+  })
+
+  it('[A36 A37 A38] gives up after three attempts with delays of 0, 2 and 4 s, and says so with the stderr', async () => {
+    const clock = fakeClock()
+    const server = harnessFor({ broken: hostileServer(never) }, { clock })
+    const { log } = server
+    await log.logged('MCP connection attempt 1 failed')
+    await clock.advance(1_999)
+    expect(log.messages()).not.toContain('MCP connection attempt 2 after 2000 ms')
+    await clock.advance(1)
+    await log.logged('MCP connection attempt 2 after 2000 ms')
+    await log.logged('MCP connection attempt 2 failed')
+    expect(server.status()).toMatchObject({ state: 'starting', nextAttemptAt: expect.any(String) })
+    await clock.advance(3_999)
+    expect(log.messages()).not.toContain('MCP connection attempt 3 after 4000 ms')
+    await clock.advance(1)
+    await log.logged('MCP connection attempt 3 after 4000 ms')
+    await server.mcp.ready()
+    const failed = log.records.find(record => record.message === 'MCP connection failed after 3 attempts')
+    expect(failed).toMatchObject({
+      level: 'error',
+      fields: { server: 'broken', attempts: 3, stderr: never.stderr },
+    })
+    expect(clock.pending).toBe(0)
+    await server.mcp.close()
+  })
+
+  it('[A39] tells a person what failed, what to check and what still works', async () => {
+    const reports: string[] = []
+    const tools = new ToolManager()
+    for (const name of ['datetime', 'search', 'volume']) tools.addCustomTool(localTool(name))
+    const entry = { ...hostileServer(never) }
+    const retry = { attempts: 3, baseDelayMs: 1 }
+    const mcp = new McpIntegration({
+      servers: { zwave: entry },
+      retry,
+      onReport: text => void reports.push(text),
+    })
+    mcp.start(tools)
+    await mcp.ready()
+    expect(reports).toEqual([
+      [
+        '❌ Failed to initialize MCP tools after 3 attempts',
+        "   Reason: Connection to stdio server 'zwave' failed: the server exited with code 1 before it was ready",
+        '   MCP Server stderr: Cannot reach the broker',
+        '   Check: MQTT broker running, zwave-mcp-server installed',
+        '⚠️ Continuing with local tools only (datetime, search, volume)',
+      ].join('\n'),
+    ])
+    expect(tools.getTools().map(tool => tool.name)).toEqual(['datetime', 'search', 'volume'])
+    await mcp.close()
+  })
+
+  it('[A40] holds up neither the start, nor local tools, nor another server', async () => {
+    const tools = new ToolManager()
+    const log = watchedLogger()
+    tools.addCustomTool(localTool('datetime'))
+    const mcp = new McpIntegration({
+      servers: { slow: hostileServer({ neverShakesHands: true }), quick: hostileServer() },
+      logger: log,
+    })
+    expect(mcp.start(tools)).toBeUndefined()
+    expect(tools.findTool('datetime')?.invoke({})).toBe('datetime')
+    const { fields } = await log.logged('MCP connection succeeded')
+    expect(fields).toMatchObject({ server: 'quick' })
+    expect(mcp.status().map(({ state }) => state)).toEqual(['starting', 'ready'])
+    await mcp.close()
+    await mcp.ready()
+    expect(mcp.status().map(({ state }) => state)).toEqual(['closed', 'closed'])
+  })
+
+  it('[A41] is tried as often as the constants say, or the configuration', async () => {
+    expect([MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY]).toEqual([3, 2_000])
+    await using server = await startServers({ broken: hostileServer(never) }, { retry: { attempts: 1 } })
+    expect(server.log.messages('error')).toEqual(['MCP connection failed after 1 attempt'])
+    expect(server.status()).toMatchObject({ state: 'failed', attempts: 1 })
+  })
+
+  it('says in words that a command or its folder does not exist', async () => {
+    const servers = {
+      command: { command: 'toolpost-no-such-command' },
+      folder: { command: process.execPath, cwd: '/no/such/folder' },
+    }
+    await using server = await startServers(servers, { retry: { attempts: 1 } })
+    expect(server.mcp.status().map(({ error }) => error)).toEqual([
+      "'toolpost-no-such-command' cannot be started: there is no such command",
+      "its working directory '/no/such/folder' does not exist",
+    ])
+  })
+
+  it('is not begun for an entry with neither command nor url, or with both', () => {
+    const make = (entry: object) => () => new McpIntegration({ servers: { mine: entry as never } })
+    for (const entry of [{}, { command: '' }, { command: 'x', url: 'http://localhost' }, { command: 5 }]) {
+      expect(make(entry)).toThrow("MCP server 'mine' needs either 'command' or 'url', as text")
+    }
+    expect(make({ url: 'nowhere' })).toThrow("MCP server 'mine': 'nowhere' is not a URL")
+  })
+})
+
+describe('later', () => {
+  it('a failed server can be restarted by hand, and a ready one too', async () => {
+    await using server = await startHostile({ crashes: 1 }, {}, { retry: { attempts: 1 } })
+    expect(server.status().state).toBe('failed')
+    await server.mcp.restart('hostile')
+    const { state, pid, tools } = server.status()
+    expect(state).toBe('ready')
+    await server.mcp.restart('hostile')
+    expect(server.status()).toMatchObject({ state: 'ready', tools })
+    expect(server.status().pid).not.toBe(pid)
+    expect(await server.executor.execute('echo', { text: 'again' })).toBe('again')
+    await expect(server.mcp.restart('nobody')).rejects.toThrow("There is no MCP server 'nobody'")
+  })
+
+  it('a lost server is tried at once, then with growing delays, for ever; the same tool objects work again', async () => {
+    const clock = fakeClock()
+    await using server = await startHostile({ healthyStarts: 1 }, {}, { clock, retry: { attempts: 1 } })
+    const tool = server.tools.findTool('echo')
+    await server.executor.run({ name: 'die' })
+    for (const [attempt, delay] of [
+      [1, 0],
+      [2, 250],
+      [3, 500],
+      [4, 1_000],
+    ] as const) {
+      await server.log.logged(`MCP connection attempt ${attempt} after ${delay} ms`, attempt === 1 ? 2 : 1)
+      await server.log.logged(`MCP connection attempt ${attempt} failed`)
+      await clock.advance(2 ** (attempt - 1) * 250)
+    }
+    expect(server.status().state).toMatch(/lost|starting/)
+    expect(server.tools.findTool('echo')).toBe(tool)
+    expect(server.log.messages('error')).not.toContain('MCP connection failed after 1 attempt')
+  })
+
+  it('a server that dies again and again after its handshake is not restarted in a tight loop', async () => {
+    await using server = await startHostile()
+    await server.executor.run({ name: 'die' })
+    await server.log.logged('MCP connection succeeded', 2)
+    await server.executor.run({ name: 'die' })
+    await server.log.logged('MCP connection attempt 2 after 250 ms')
+    await server.log.logged('MCP connection succeeded on attempt 2')
+    expect(await server.executor.execute('echo', { text: 'back' })).toBe('back')
+    await server.executor.run({ name: 'die' })
+    await server.log.logged('MCP connection attempt 1 after 0 ms', 3)
+  })
+
+  it('close ends an attempt that is under way or waited for, and nothing starts afterwards', async () => {
+    const clock = fakeClock()
+    const server = harnessFor(
+      { hanging: hostileServer({ neverShakesHands: true }), broken: hostileServer(never) },
+      { clock },
+    )
+    await server.log.logged('MCP connection attempt 1 failed')
+    await server.mcp.close()
+    expect(server.mcp.status().map(({ state, error }) => [state, error])).toEqual([
+      ['closed', 'it was closed'],
+      ['closed', 'it was closed'],
+    ])
+    await clock.advance(60_000)
+    expect(server.log.messages().filter(message => message.includes('attempt'))).toHaveLength(3)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('calls after close say so', async () => {
+    const server = await startHostile()
+    await server.mcp.close()
+    expect(await server.executor.execute('echo', { text: 'hello' })).toBe(
+      'Error: The hostile service is unavailable: it was closed',
+    )
+  })
+})

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest'
+import { describeFailure, type FailureReport } from './failure-report.ts'
+
+const report: FailureReport = {
+  server: 'files',
+  entry: { command: 'npx', args: ['-y', 'mcp-files'] },
+  attempts: 3,
+  cause: 'the server exited with code 1',
+  stderr: '',
+  localTools: ['datetime'],
+  othersReady: false,
+}
+
+it('[A39] names the command and its configuration for any server but the Z-Wave one', () => {
+  expect(describeFailure(report).split('\n')).toEqual([
+    '❌ Failed to initialize MCP tools after 3 attempts',
+    "   Reason: Connection to stdio server 'files' failed: the server exited with code 1",
+    '   MCP Server stderr: (nothing)',
+    "   Check: 'npx' is installed, and 'args', 'env' and 'cwd' of 'files' are right",
+    '⚠️ Continuing with local tools only (datetime)',
+  ])
+})
+
+it('[A39] names MQTT for the Z-Wave server, by whatever it is known', () => {
+  for (const entry of [{ command: 'zwave-mcp-server' }, { command: 'node', args: ['./z-wave/server.js'] }]) {
+    expect(describeFailure({ ...report, entry })).toContain(
+      'Check: MQTT broker running, zwave-mcp-server installed',
+    )
+  }
+})
+
+it('[A39] says what goes on where other servers are ready, or where there are no local tools', () => {
+  expect(describeFailure({ ...report, othersReady: true })).toMatch(
+    /⚠️ Continuing without the tools of 'files'$/,
+  )
+  expect(describeFailure({ ...report, localTools: [] })).toMatch(/local tools only \(there are none\)$/)
+})
+
+it('[A38] shows the last lines of a long stderr, indented', () => {
+  const stderr = Array.from({ length: 500 }, (_, at) => `line ${at}`).join('\n')
+  const text = describeFailure({ ...report, stderr })
+  expect(text.length).toBeLessThan(3_000)
+  expect(text).toContain('\n      line 499\n   Check')
+})

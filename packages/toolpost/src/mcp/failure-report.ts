@@ -1,0 +1,63 @@
+import { isHttp, type ServerEntry } from './server-entry.ts'
+import { lastLines } from './stderr-tail.ts'
+
+export interface FailureReport {
+  server: string
+  entry: ServerEntry
+  attempts: number
+  cause: string
+  /** What is kept of the server's stderr. */
+  stderr: string
+  /** Names of the tools that are there without this server. */
+  localTools: readonly string[]
+  /** Whether another server is ready. */
+  othersReady: boolean
+}
+
+const MAX_STDERR_CHARACTERS = 1_500
+const INDENT = '   '
+
+/** What a person reads when a server could not be had: what failed, why, what to do, and what still works. */
+export function describeFailure(report: FailureReport): string {
+  const { server, entry, attempts, cause, stderr } = report
+  const kind = isHttp(entry) ? 'http' : 'stdio'
+  return [
+    `❌ Failed to initialize MCP tools after ${countOf(attempts)}`,
+    `${INDENT}Reason: Connection to ${kind} server '${server}' failed: ${cause}`,
+    ...(isHttp(entry) ? [] : [`${INDENT}MCP Server stderr: ${shownStderr(stderr)}`]),
+    `${INDENT}Check: ${hintFor(server, entry)}`,
+    `⚠️ ${consequence(report)}`,
+  ].join('\n')
+}
+
+/** `1 attempt`, `3 attempts`. */
+export function countOf(attempts: number): string {
+  return `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
+}
+
+function shownStderr(stderr: string): string {
+  if (stderr === '') return '(nothing)'
+  const tail = lastLines(stderr, MAX_STDERR_CHARACTERS)
+  return tail.includes('\n') ? tail.replaceAll('\n', `\n${INDENT}${INDENT}`) : tail
+}
+
+/** What to look at first. */
+export function hintFor(server: string, entry: ServerEntry): string {
+  if (isHttp(entry))
+    return `the server at ${withoutUserInfo(entry.url)} is running, and 'url' and 'headers' of '${server}' are right`
+  const { command, args = [] } = entry
+  if ([server, command, ...args].some(text => /z-?wave/i.test(text)))
+    return 'MQTT broker running, zwave-mcp-server installed'
+  return `'${command}' is installed, and 'args', 'env' and 'cwd' of '${server}' are right`
+}
+
+function withoutUserInfo(url: string): string {
+  if (!URL.canParse(url)) return url
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname}`
+}
+
+function consequence({ server, localTools, othersReady }: FailureReport): string {
+  if (othersReady) return `Continuing without the tools of '${server}'`
+  return `Continuing with local tools only (${localTools.join(', ') || 'there are none'})`
+}

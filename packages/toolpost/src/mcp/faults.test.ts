@@ -1,0 +1,338 @@
+import { describe, expect, it } from 'vitest'
+import { isRunning, startHostile, startServers } from '../testing/hostile-server/harness.ts'
+import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+
+/** The bounds of the design are 50 to 100 ms; a test machine may be busy. */
+const SOON_MS = 1_000
+
+describe('a server that dies under a call', () => {
+  it('[F01] a killed server fails the call at once, says that its outcome is unknown, and comes back', async () => {
+    await using server = await startHostile()
+    const result = await server.executor.run({ name: 'die' })
+    expect(result).toMatchObject({ success: false, code: 'unavailable' })
+    expect(result).toHaveProperty(
+      'error',
+      'The hostile service is unavailable: the server was killed by SIGKILL during the call; the outcome of the call is unknown',
+    )
+    expect(result.execution_time_ms).toBeLessThan(SOON_MS)
+    await server.log.logged('MCP connection succeeded', 2)
+    expect(await server.executor.execute('echo', { text: 'back' })).toBe('back')
+    expect(server.count('call die')).toBe(1)
+  })
+
+  it('[F02] an exit during a call is told with its code and the end of stderr', async () => {
+    await using server = await startHostile()
+    const result = await server.executor.run({
+      name: 'die',
+      args: { how: 'exit', code: 7, stderr: 'out of coffee' },
+    })
+    expect(result).toMatchObject({
+      code: 'unavailable',
+      error: expect.stringContaining('the server exited with code 7'),
+    })
+    expect(result).toMatchObject({
+      diagnosis: { details: { exitCode: 7, stderr: expect.stringContaining('out of coffee') } },
+    })
+    expect(server.log.records.find(record => record.message === 'MCP connection lost')?.fields).toMatchObject(
+      {
+        exit_code: 7,
+        stderr: expect.stringContaining('out of coffee'),
+      },
+    )
+  })
+
+  it('[F03] half a line and an exit fail the call', async () => {
+    await using server = await startHostile()
+    const result = await server.executor.run({ name: 'half_line' })
+    expect(result).toMatchObject({
+      code: 'unavailable',
+      error: expect.stringContaining('in the middle of a message'),
+    })
+    await server.log.logged('MCP connection succeeded', 2)
+    expect(await server.executor.execute('echo', { text: 'next' })).toBe('next')
+  })
+
+  it.each(['die_reading', 'die_idempotent'])(
+    '[F01] a call that may run twice is repeated once: %s',
+    async name => {
+      await using server = await startHostile()
+      expect(await server.executor.run({ name })).toMatchObject({ success: true, result: 'alive' })
+      expect(server.count(`call ${name}`)).toBe(2)
+    },
+  )
+
+  it('[F01] a call is repeated no more than once', async () => {
+    await using server = await startHostile()
+    const result = await server.executor.run({ name: 'die_reading', args: { times: 5 } })
+    expect(result).toMatchObject({ code: 'unavailable', error: expect.not.stringContaining('outcome') })
+    expect(server.count('call die_reading')).toBe(2)
+  })
+
+  it('[F02] a server that closes its stdout and lives on is replaced', async () => {
+    await using server = await startHostile()
+    const { pid = 0 } = server.status()
+    expect(await server.executor.run({ name: 'close_stdout' })).toMatchObject({
+      code: 'unavailable',
+      error: expect.stringContaining('the server closed its stdout'),
+    })
+    await server.log.logged('MCP connection succeeded', 2)
+    expect(isRunning(pid)).toBe(false)
+  })
+
+  it('[F01] calls that come while a server is gone fail at once, with the reason and the time of the next attempt', async () => {
+    await using server = await startHostile({ healthyStarts: 1, crashCode: 9, stderr: 'still broken' })
+    await server.executor.run({ name: 'die', args: { how: 'exit', code: 5 } })
+    await server.log.logged('MCP connection attempt 1 failed')
+    const result = await server.executor.run({ name: 'echo', args: { text: 'anybody?' } })
+    expect(result).toMatchObject({
+      code: 'unavailable',
+      error: 'The hostile service is unavailable: the server exited with code 9 before it was ready',
+      diagnosis: {
+        details: { exitCode: 9, stderr: 'still broken', nextAttemptAt: expect.stringMatching(/^\d{4}-.*Z$/) },
+      },
+    })
+    expect(result.execution_time_ms).toBeLessThan(SOON_MS)
+    expect(server.status()).toMatchObject({
+      state: 'lost',
+      exitCode: 9,
+      error: expect.stringContaining('code 9'),
+    })
+  })
+})
+
+describe('answers that do not come as they should', () => {
+  it('[F04] a server that never answers is timed out and told', async () => {
+    await using server = await startHostile()
+    const result = await server.executor.run({ name: 'never' }, { timeoutMs: 50 })
+    expect(result).toMatchObject({ code: 'timeout', error: "Tool 'never' timed out after 50 ms" })
+    await server.executor.execute('echo', { text: 'so that the notice has arrived' })
+    expect(server.count('cancelled')).toBe(1)
+  })
+
+  it('[F05] an answer after the timeout is dropped and logged; the next call is fine', async () => {
+    await using server = await startHostile()
+    expect(await server.executor.run({ name: 'late' }, { timeoutMs: 50 })).toMatchObject({ code: 'timeout' })
+    await server.log.logged('Late answer of an MCP server dropped')
+    expect(await server.executor.execute('echo', { text: 'fine' })).toBe('fine')
+  })
+
+  it('[F06] a caller who gives up gets its answer at once, and the server is told', async () => {
+    await using server = await startHostile()
+    const caller = new AbortController()
+    const call = server.executor.run({ name: 'never' }, { signal: caller.signal })
+    await server.executor.execute('echo', { text: 'so that the call is under way' })
+    const startedAt = performance.now()
+    caller.abort()
+    expect(await call).toMatchObject({ code: 'cancelled', error: "Tool 'never' was cancelled" })
+    expect(performance.now() - startedAt).toBeLessThan(SOON_MS)
+    await server.executor.execute('echo', { text: 'so that the notice has arrived' })
+    expect(server.count('cancelled')).toBe(1)
+  })
+
+  it('[F07] an answer with a wrong id is logged, and the call times out', async () => {
+    await using server = await startHostile()
+    expect(await server.executor.run({ name: 'wrong_id' }, { timeoutMs: 100 })).toMatchObject({
+      code: 'timeout',
+    })
+    expect(server.log.messages('warn')).toContain('Answer of an MCP server dropped: no call waits for it')
+  })
+
+  it('[F08] of two answers the first counts', async () => {
+    await using server = await startHostile()
+    expect(await server.executor.execute('twice')).toBe('first')
+    await server.log.logged('no call waits for it')
+    expect(await server.executor.execute('echo', { text: 'fine' })).toBe('fine')
+  })
+
+  it.each([
+    ['a text', 'a text', 'the result is a string, not an object'],
+    ['null', null, 'the result is null, not an object'],
+    ['a list', [], 'the result is a list, not an object'],
+    ['nothing', {}, "'content' is missing, not a list"],
+    ['text as content', { content: 'hello' }, "'content' is a string, not a list"],
+    ['a block of no type', { content: [{ text: 'hello' }] }, 'content block 1 has no type'],
+    ['text that is none', { content: [{ type: 'text', text: 5 }] }, 'content block 1 has no text'],
+  ])(
+    "[F09] a result that is not of MCP's form is an error in plain words: %s",
+    async (_, result, problem) => {
+      await using server = await startHostile()
+      expect(await server.executor.run({ name: 'answer', args: { result } })).toMatchObject({
+        code: 'tool_error',
+        error: `The server's answer is not of MCP's form: ${problem}`,
+      })
+    },
+  )
+
+  it.each(['"only words"', '{"code":-1}', 'null'])(
+    '[F09] an error that is not of its form is one all the same: %s',
+    async error => {
+      await using server = await startHostile()
+      const raw = `{"jsonrpc":"2.0","id":$id,"error":${error}}`
+      expect(await server.executor.run({ name: 'answer', args: { raw } })).toMatchObject({
+        success: false,
+        code: 'tool_error',
+      })
+    },
+  )
+})
+
+describe('output without measure', () => {
+  it('[F10 A25 A26] junk on stdout is reported with its content, skipped and counted', async () => {
+    await using server = await startHostile()
+    const lines = ['Server listening on 1234', '{"level":30,"msg":"a log"}', '{broken', '42', '']
+    expect(await server.executor.execute('junk', { lines })).toBe('after the junk')
+    const warnings = server.log.messages('warn').filter(message => message.includes('stdout'))
+    expect(warnings).toEqual(['MCP server wrote to stdout what is no message: Server listening on 1234'])
+    expect(server.status().junkLines).toBe(4)
+  })
+
+  it('[F11] 100 MB on stderr: the call succeeds, and memory is bounded', async () => {
+    await using server = await startHostile()
+    await server.executor.execute('flood_stderr', { bytes: 5_000_000 })
+    globalThis.gc?.()
+    const before = process.memoryUsage.rss()
+    const result = await server.executor.run({ name: 'flood_stderr', args: { bytes: 100_000_000 } })
+    expect(result).toMatchObject({ success: true, result: 'after the flood' })
+    globalThis.gc?.()
+    expect(process.memoryUsage.rss() - before).toBeLessThan(32 * 1024 * 1024)
+    expect(server.status().stderr.length).toBeLessThanOrEqual(64 * 1024)
+  })
+
+  it('[F12] a server that fills stderr while it is closed does not hold up the close', async () => {
+    const server = await startHostile({ stderrBytesAtClose: 2_000_000 })
+    const { pid = 0 } = server.status()
+    await server.mcp.close()
+    expect(isRunning(pid)).toBe(false)
+  })
+
+  it('[F13] a line without end holds no memory, and only calls on that server fail', async () => {
+    const entry = { maxLineBytes: 100_000 }
+    await using server = await startHostile({}, entry)
+    await using other = await startServers({ other: hostileServer() })
+    const endless = server.executor.run(
+      { name: 'endless_line', args: { bytes: 50_000_000 } },
+      { timeoutMs: 1_000 },
+    )
+    expect(await other.executor.execute('echo', { text: 'not concerned' })).toBe('not concerned')
+    expect(await endless).toMatchObject({ success: false, code: 'timeout' })
+  })
+
+  it.each(['first', 'last'])(
+    '[F14] a result over the limit fails its own call, id %s; the connection stays',
+    async id => {
+      await using server = await startHostile({}, { maxLineBytes: 10_000 })
+      const { pid } = server.status()
+      const caller = new AbortController()
+      const beside = server.executor.run({ name: 'never' }, { signal: caller.signal })
+      const result = await server.executor.run({ name: 'big_result', args: { bytes: 500_000, id } })
+      expect(result).toMatchObject({
+        code: 'tool_error',
+        error: expect.stringMatching(/over the limit of 10000 bytes \(maxLineBytes\)/),
+      })
+      expect(await server.executor.execute('echo', { text: 'x'.repeat(5_000) })).toHaveLength(5_000)
+      expect(server.status()).toMatchObject({ pid, state: 'ready' })
+      caller.abort()
+      expect(await beside).toMatchObject({ code: 'cancelled' })
+    },
+  )
+
+  it('[F14] where the id cannot be told, the calls under way on that server fail', async () => {
+    await using server = await startHostile({}, { maxLineBytes: 10_000 })
+    const { pid } = server.status()
+    const calls = [
+      server.executor.run({ name: 'never' }),
+      server.executor.run({ name: 'big_result', args: { id: 'hidden' } }),
+    ]
+    for (const result of await Promise.all(calls)) {
+      expect(result).toMatchObject({ code: 'tool_error', error: expect.stringContaining('maxLineBytes') })
+    }
+    expect(server.status()).toMatchObject({ pid, state: 'ready' })
+  })
+})
+
+describe('processes that do not want to go', () => {
+  it('[F15] children of a server are gone after close, also those that hold its pipes and ignore SIGTERM', async () => {
+    const server = await startHostile()
+    const children: number[] = JSON.parse(await server.executor.execute('children', { count: 2 }))
+    expect(children.map(isRunning)).toEqual([true, true])
+    await server.mcp.close()
+    expect(children.map(isRunning)).toEqual([false, false])
+  })
+
+  it('[F15] a death is noticed although a child that left the group holds the pipes for ever', async () => {
+    await using server = await startHostile()
+    const [child = 0] = JSON.parse(await server.executor.execute('children', { detached: true }))
+    const result = await server.executor.run({ name: 'die' })
+    expect(isRunning(child)).toBe(true)
+    process.kill(child, 'SIGKILL')
+    expect(result).toMatchObject({ code: 'unavailable' })
+    expect(result.execution_time_ms).toBeLessThan(SOON_MS)
+  })
+
+  it('[F16] a server that ignores SIGTERM and the end of its stdin is ended within 5 s', async () => {
+    const server = await startHostile({ ignoresSigterm: true })
+    const { pid = 0 } = server.status()
+    const startedAt = performance.now()
+    await server.mcp.close()
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    expect(isRunning(pid)).toBe(false)
+  })
+})
+
+describe('crowds and starts', () => {
+  it('[F17] 10,000 calls at once are all answered, without warnings', async () => {
+    const warnings: string[] = []
+    const warn = (warning: Error) => void warnings.push(warning.message)
+    process.on('warning', warn)
+    await using server = await startHostile()
+    const texts = Array.from({ length: 10_000 }, (_, at) => `call ${at}`)
+    const caller = new AbortController()
+    const run = (text: string) =>
+      server.executor.run({ name: 'echo', args: { text } }, { signal: caller.signal })
+    const results = await Promise.all(texts.map(run))
+    expect(results.map(result => result.success && result.result)).toEqual(texts)
+    process.off('warning', warn)
+    expect(warnings).toEqual([])
+    expect(server.log.messages('warn').filter(message => !message.startsWith('Slow'))).toEqual([])
+  })
+
+  it('[F18] a crash loop at start: three attempts, then reported; others are ready', async () => {
+    const reports: string[] = []
+    await using server = await startHostile(
+      { crashes: 1_000, stderr: 'no broker' },
+      {},
+      {
+        retry: { baseDelayMs: 1 },
+        onReport: text => void reports.push(text),
+      },
+    )
+    expect(server.status()).toMatchObject({
+      state: 'failed',
+      attempts: 3,
+      stderr: 'no broker',
+      exitCode: 1,
+      tools: [],
+    })
+    expect(server.count('start')).toBe(3)
+    expect(reports).toHaveLength(1)
+    await using both = await startServers(
+      { bad: hostileServer({ crashes: 1_000 }), good: hostileServer() },
+      { retry: { baseDelayMs: 1 } },
+    )
+    expect(both.mcp.status().map(({ state }) => state)).toEqual(['failed', 'ready'])
+  })
+
+  it('[F19] a handshake that never ends is a failed attempt, and its process is not left behind', async () => {
+    await using server = await startHostile(
+      { neverShakesHands: true },
+      {},
+      { retry: { attempts: 2, baseDelayMs: 1 }, connectTimeoutMs: 300 },
+    )
+    expect(server.status()).toMatchObject({
+      state: 'failed',
+      attempts: 2,
+      error: 'no answer to the handshake in 300 ms',
+    })
+    expect(server.count('start')).toBe(2)
+  })
+})

@@ -1,0 +1,218 @@
+import type { Client, Transport } from '@modelcontextprotocol/client'
+import { refusalOf } from './call-result.ts'
+import {
+  answerAfterNotifications,
+  createHttpTransport,
+  type HttpKind,
+  httpStatusOf,
+  wantsSse,
+} from './http-transport.ts'
+import { GOODBYE_MS, HEALTH_CHECK_MS, NO_TIMEOUT_MS } from './limits.ts'
+import { createClient, listTools, loadSdk } from './sdk-client.ts'
+import type { HttpServerEntry } from './server-entry.ts'
+import { ConnectError, describeError, failureWith, ServerLostError } from './server-failure.ts'
+import type { Answer, Opening, Session, SessionCall, SessionContext } from './session.ts'
+
+/** Connects over Streamable HTTP, or over SSE to a server that is too old for that; rejects with a ConnectError. */
+export async function openHttpSession(opening: Opening<HttpServerEntry>): Promise<Session> {
+  const { memory } = opening.context
+  if (opening.entry.type === 'sse' || memory.sse) return connect(opening, 'sse')
+  try {
+    return await connect(opening, 'streamable')
+  } catch (error) {
+    if (!wantsSse((error as ConnectError).cause)) throw error
+    const session = await connect(opening, 'sse').catch(() => undefined)
+    // The first error says more: that the server is no SSE server either is no surprise.
+    if (!session) throw error
+    memory.sse = true
+    return session
+  }
+}
+
+async function connect(
+  { entry, context, signal }: Opening<HttpServerEntry>,
+  kind: HttpKind,
+): Promise<Session> {
+  const session = new HttpSession(await createHttpTransport(entry, kind), context)
+  try {
+    await Promise.race([session.connect(kind), givenUp(signal)])
+    return session
+  } catch (error) {
+    await session.close()
+    throw new ConnectError(failureWith(describeError(error)), { cause: error })
+  }
+}
+
+function givenUp(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
+
+class HttpSession implements Session {
+  readonly pid = undefined
+  hasAnswered = false
+  tools: readonly unknown[] = []
+  readonly #context: SessionContext
+  readonly #transport: Transport
+  #client: Client | undefined
+  #isReady = false
+  /** Why the connection ended, once it has. */
+  #cause: string | undefined
+  #isChecking = false
+
+  constructor(transport: Transport, context: SessionContext) {
+    this.#transport = transport
+    this.#context = context
+  }
+
+  async connect(kind: HttpKind): Promise<void> {
+    const { events } = this.#context
+    const client = await createClient(kind === 'sse' ? 'legacy' : 'auto', {
+      toolsChanged: () => events.toolsChanged(),
+      error: error => this.#onError(error),
+    })
+    this.#client = client
+    await client.connect(this.#transport, { timeout: NO_TIMEOUT_MS })
+    answerAfterNotifications(this.#transport)
+    this.tools = await listTools(client, NO_TIMEOUT_MS)
+    client.onclose = () => this.#lose('the server closed the connection')
+    this.#isReady = true
+  }
+
+  get protocolVersion(): string | undefined {
+    return this.#client?.getNegotiatedProtocolVersion()
+  }
+
+  stderr(): string {
+    return ''
+  }
+
+  async listTools(timeoutMs: number): Promise<unknown[]> {
+    if (!this.#client) throw new Error('Not connected')
+    return listTools(this.#client, timeoutMs)
+  }
+
+  call({ tool, args, onProgress }: SessionCall): Answer {
+    const controller = new AbortController()
+    const result = new Promise<unknown>((resolve, reject) => {
+      const settle = (action: () => void) => !controller.signal.aborted && action()
+      this.#request({ tool, args, onProgress }, controller.signal).then(
+        value => settle(() => resolve(value)),
+        error => settle(() => reject(error)),
+      )
+    })
+    return { result, cancel: reason => controller.abort(new Error(reason)) }
+  }
+
+  async #request({ tool, args, onProgress }: SessionCall, signal: AbortSignal): Promise<unknown> {
+    if (this.#cause !== undefined || !this.#client)
+      throw new ServerLostError(this.#cause ?? 'not connected', { neverSent: true })
+    const { outputSchema: _, ...toolDefinition } = tool
+    try {
+      const params = { name: tool.name, arguments: args as Record<string, unknown> }
+      // Not `request`: the newest protocol mirrors arguments in headers, which `callTool` knows. Given the
+      // definition without its output schema, it does not throw away what does not fit one.
+      const result = await this.#client.callTool(params, {
+        signal,
+        timeout: NO_TIMEOUT_MS,
+        toolDefinition: toolDefinition as never,
+        ...(onProgress && { onprogress: onProgress }),
+      })
+      this.hasAnswered = true
+      return result
+    } catch (error) {
+      throw signal.aborted ? error : await this.#callError(error)
+    }
+  }
+
+  /** What a failed request means for its call, and for the connection. */
+  async #callError(error: unknown): Promise<Error> {
+    const { ProtocolError, SdkError, SdkErrorCode } = await loadSdk()
+    if (error instanceof ProtocolError) return refusalOf(error)
+    if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult) {
+      return new Error("The server's answer is not of MCP's form", { cause: error })
+    }
+    if (!isGone(error)) return new Error(describeError(error))
+    const isForgotten = httpStatusOf(error) === 404
+    this.#lose(isForgotten ? 'the server has forgotten this session' : describeError(error))
+    return new ServerLostError(this.#cause ?? '', { neverSent: isForgotten || isRefusedConnection(error) })
+  }
+
+  /** An error outside a request: a stream that broke, most often. Is the server still there? */
+  #onError(error: Error): void {
+    if (!this.#isReady || this.#cause !== undefined) return
+    this.#context.events.problem(describeError(error))
+    // An event of an SSE stream that broke: a new stream would be a new session, which knows nothing of this one.
+    if ('event' in error) this.#lose(describeError(error))
+    else void this.#check(error)
+  }
+
+  async #check(error: Error): Promise<void> {
+    if (this.#isChecking || !this.#client) return
+    this.#isChecking = true
+    const { ProtocolError } = await loadSdk()
+    const options = { timeout: HEALTH_CHECK_MS }
+    try {
+      await (this.#client.getProtocolEra() === 'modern'
+        ? this.#client.discover(options)
+        : this.#client.ping(options))
+    } catch (checkError) {
+      // A refusal is a sign of life too.
+      if (!(checkError instanceof ProtocolError)) this.#lose(describeError(error))
+    } finally {
+      this.#isChecking = false
+    }
+  }
+
+  #lose(cause: string): void {
+    if (this.#cause !== undefined) return
+    this.#cause = cause
+    if (this.#isReady) this.#context.events.lost(failureWith(cause))
+    void this.#closeTransport()
+  }
+
+  async close(): Promise<void> {
+    this.#isReady = false
+    this.#cause ??= 'the connection was closed'
+    const { terminateSession } = this.#transport as { terminateSession?: () => Promise<void> }
+    // A courtesy: it must not hold anybody up.
+    if (terminateSession && this.#client) {
+      await Promise.race([terminateSession.call(this.#transport).catch(() => {}), this.#patience()])
+    }
+    await this.#closeTransport()
+  }
+
+  #patience(): Promise<void> {
+    return new Promise(resolve => {
+      setTimeout(resolve, GOODBYE_MS).unref()
+    })
+  }
+
+  async #closeTransport(): Promise<void> {
+    await (this.#client ?? this.#transport).close().catch(() => {})
+  }
+}
+
+/** Whether an error says that the server cannot be reached or has lost the session, and not that it refused. */
+function isGone(error: unknown): boolean {
+  const status = httpStatusOf(error)
+  if (status !== undefined) return status === 404 || (status >= 502 && status <= 504)
+  const { code, name } = error as { code?: unknown; name?: unknown }
+  return (
+    code === 'CONNECTION_CLOSED' ||
+    code === 'NOT_CONNECTED' ||
+    name === 'AbortError' ||
+    error instanceof TypeError
+  )
+}
+
+/** Whether no connection came about, so that the call cannot have reached the server. */
+function isRefusedConnection(error: unknown): boolean {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') return true
+  }
+  return false
+}

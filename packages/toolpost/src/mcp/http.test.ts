@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { startServers } from '../testing/hostile-server/harness.ts'
+import { modernServer, sseServer, streamableServer } from './test-servers/http-servers.ts'
+
+const kinds = [
+  ['Streamable HTTP of SDK v1', streamableServer, '2025-11-25'],
+  ['SSE only, of SDK v1', sseServer, '2025-11-25'],
+  ['Streamable HTTP of SDK v2', modernServer, '2026-07-28'],
+] as const
+
+describe.each(kinds)('%s', (_, makeServer, protocolVersion) => {
+  it('connects, lists and calls', async () => {
+    await using server = await makeServer()
+    await using client = await startServers({ remote: { url: server.url } })
+    expect(client.status()).toMatchObject({
+      state: 'ready',
+      attempts: 1,
+      protocolVersion,
+      stderr: '',
+      pid: undefined,
+    })
+    expect(client.status().tools).toContain('echo')
+    expect(await client.executor.execute('echo', { text: 'hello' })).toBe('hello')
+    expect(await client.executor.run({ name: 'fail', args: { text: 'my own words' } })).toMatchObject({
+      code: 'tool_error',
+      error: 'my own words',
+    })
+    expect(await client.executor.run({ name: 'structured' })).toMatchObject({
+      result: { much: 5 },
+      text: 'so much',
+    })
+  })
+
+  it('tells the server that nobody waits any more', async () => {
+    await using server = await makeServer()
+    await using client = await startServers({ remote: { url: server.url } })
+    const caller = new AbortController()
+    const call = client.executor.run({ name: 'never' }, { signal: caller.signal })
+    await server.happened('call never')
+    caller.abort()
+    expect(await call).toMatchObject({ code: 'cancelled' })
+    await server.happened('cancelled')
+  })
+
+  it('passes on progress, the last one too', async () => {
+    await using server = await makeServer()
+    await using client = await startServers({ remote: { url: server.url } })
+    const seen: number[] = []
+    await client.executor.run(
+      { name: 'progress' },
+      { onProgress: ({ progress }) => void seen.push(progress) },
+    )
+    expect(seen).toEqual([1, 2, 3])
+  })
+
+  it('follows a list that changes', async () => {
+    await using server = await makeServer()
+    await using client = await startServers({ remote: { url: server.url } })
+    await expect
+      .poll(async () => {
+        if (!client.tools.findTool('added')) await server.addTool('added')
+        return client.tools.findTool('added')?.name
+      })
+      .toBe('added')
+  })
+
+  it('is lost when the server goes, and comes back by itself', async () => {
+    await using server = await makeServer()
+    await using client = await startServers({ remote: { url: server.url } })
+    await client.executor.execute('echo', { text: 'before' })
+    await server.stop()
+    const result = await client.executor.run({ name: 'write' })
+    expect(result).toMatchObject({
+      code: 'unavailable',
+      error: expect.stringMatching(/^The remote service is unavailable: /),
+    })
+    expect(client.status().state).not.toBe('ready')
+    await server.restart()
+    await client.log.logged('MCP connection succeeded', 2)
+    expect(await client.executor.execute('echo', { text: 'after' })).toBe('after')
+  })
+
+  it('a call that is under way when the server goes fails, and its outcome is unknown', async () => {
+    await using server = await makeServer()
+    await using client = await startServers({ remote: { url: server.url } })
+    const call = client.executor.run({ name: 'never' })
+    await server.happened('call never')
+    await server.stop()
+    expect(await call).toMatchObject({
+      code: 'unavailable',
+      error: expect.stringContaining('the outcome of the call is unknown'),
+    })
+    await server.restart()
+  })
+})
+
+describe('a server over HTTP that cannot be had', () => {
+  it('is reported with its address and without its password', async () => {
+    const reports: string[] = []
+    const servers = { remote: { url: 'http://me:hidden-word@127.0.0.1:1/mcp' } }
+    await using client = await startServers(servers, {
+      retry: { attempts: 1 },
+      onReport: text => void reports.push(text),
+    })
+    expect(client.status()).toMatchObject({ state: 'failed' })
+    expect(reports[0]).toContain("Connection to http server 'remote' failed")
+    expect(reports[0]).toContain('the server at http://127.0.0.1:1/mcp is running')
+    expect(reports[0]).not.toContain('stderr')
+    expect(reports[0] + JSON.stringify(client.log.records)).not.toContain('hidden-word')
+  })
+
+  it('a session that the server forgot is made anew', async () => {
+    await using server = await streamableServer()
+    await using client = await startServers({ remote: { url: server.url } })
+    await client.executor.execute('echo', { text: 'before' })
+    await server.stop()
+    await server.restart()
+    await client.log.logged('MCP connection succeeded', 2)
+    expect(await client.executor.execute('echo', { text: 'after' })).toBe('after')
+  })
+})

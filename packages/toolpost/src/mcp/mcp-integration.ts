@@ -1,0 +1,119 @@
+import { type Clock, systemClock } from '../executor/clock.ts'
+import { type Logger, silentLogger } from '../logging/logger.ts'
+import { removeFromLogs } from '../logging/safe-value.ts'
+import type { ToolManager } from '../tools/tool-manager.ts'
+import { describeFailure } from './failure-report.ts'
+import { CONNECT_TIMEOUT_MS, MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
+import { ServerConnection } from './server-connection.ts'
+import { checkServerEntry, type ServerEntry } from './server-entry.ts'
+import type { ServerFailure } from './server-failure.ts'
+import { secretsOf } from './server-secrets.ts'
+import type { ServerStatus } from './server-status.ts'
+
+export interface McpIntegrationOptions {
+  /** `mcpServers`, as people have it. Their order decides who keeps a name that two of them use. */
+  servers: Readonly<Record<string, ServerEntry>>
+  /** Of the first connection. A server that is lost later is tried for ever. */
+  retry?: { attempts?: number | undefined; baseDelayMs?: number | undefined } | undefined
+  connectTimeoutMs?: number | undefined
+  logger?: Logger | undefined
+  /** Given the text for a person when a server could not be had. It is logged as well. */
+  onReport?: ((text: string) => void) | undefined
+  clock?: Clock | undefined
+}
+
+/**
+ * The MCP servers of a configuration, and their tools in a ToolManager. Each server is on its own: one that is
+ * slow, broken or gone holds up neither the start nor the others. Throws on an entry that cannot be used.
+ */
+export class McpIntegration {
+  readonly #options: McpIntegrationOptions
+  readonly #logger: Logger
+  #connections: ServerConnection[] = []
+  #tools: ToolManager | undefined
+  readonly #ready = new Map<string, Promise<unknown>>()
+  #isClosed = false
+
+  constructor(options: McpIntegrationOptions) {
+    for (const [name, entry] of Object.entries(options.servers)) {
+      checkServerEntry(name, entry)
+      removeFromLogs(secretsOf(entry))
+    }
+    this.#options = options
+    this.#logger = options.logger ?? silentLogger
+  }
+
+  /** Begins to connect to every server, side by side, and returns at once. Tools appear as servers become ready. */
+  start(tools: ToolManager): void {
+    if (this.#tools) throw new Error('This McpIntegration was started before')
+    this.#tools = tools
+    const { servers, retry, connectTimeoutMs = CONNECT_TIMEOUT_MS, clock = systemClock } = this.#options
+    this.#connections = Object.entries(servers).map(
+      ([name, entry], order) =>
+        new ServerConnection({
+          name,
+          entry,
+          order,
+          tools,
+          attempts: retry?.attempts ?? MCP_RETRY_ATTEMPTS,
+          baseDelayMs: retry?.baseDelayMs ?? MCP_RETRY_BASE_DELAY,
+          connectTimeoutMs,
+          clock,
+          logger: this.#logger,
+          onFailed: (connection, failure, attempts) => this.#report(connection, failure, attempts),
+        }),
+    )
+    for (const connection of this.#connections) this.#ready.set(connection.name, connection.start())
+  }
+
+  /** Resolves when every server, or the one named, is ready or has failed. Never rejects. */
+  async ready(name?: string): Promise<void> {
+    await (name === undefined ? Promise.all(this.#ready.values()) : this.#ready.get(name))
+  }
+
+  /** Every server, in the order of the configuration. */
+  status(): ServerStatus[] {
+    return this.#connections.map(connection => connection.status())
+  }
+
+  /** Ends a server and starts it again, also one that has failed. Resolves when that has succeeded or failed. */
+  async restart(name: string): Promise<void> {
+    const connection = this.#connections.find(each => each.name === name)
+    if (!connection || this.#isClosed) throw new Error(`There is no MCP server '${name}'`)
+    await connection.restart()
+  }
+
+  /** Ends every server. Resolves when no process of theirs is left; calls under way fail. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all(this.#connections.map(connection => connection.close()))
+  }
+
+  #report(connection: ServerConnection, failure: ServerFailure, attempts: number): void {
+    const report = describeFailure({
+      server: connection.name,
+      entry: connection.entry,
+      attempts,
+      cause: failure.cause,
+      stderr: failure.stderr,
+      localTools: this.#localTools(),
+      othersReady: this.#connections.some(other => other.state === 'ready'),
+    })
+    connection.log.failed(failure, attempts, report)
+    try {
+      this.#options.onReport?.(report)
+    } catch (error) {
+      this.#logger.warn({ error: String(error) }, 'onReport failed')
+    }
+  }
+
+  #localTools(): string[] {
+    const tools = this.#tools
+    return tools
+      ? tools
+          .getTools()
+          .filter(tool => !tools.originOf(tool))
+          .map(tool => tool.name)
+      : []
+  }
+}

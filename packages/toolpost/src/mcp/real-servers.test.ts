@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+import { isRunning, startHostile, startServers } from '../testing/hostile-server/harness.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'toolpost-real-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function fromNpm(name: string, ...args: string[]) {
+  const file = createRequire(import.meta.url).resolve(`@modelcontextprotocol/server-${name}/dist/index.js`)
+  return { command: process.execPath, args: [file, ...args] }
+}
+
+function ownServer(name: string, ...args: string[]) {
+  return {
+    command: process.execPath,
+    args: [fileURLToPath(new URL(`./test-servers/${name}.mjs`, import.meta.url)), ...args],
+  }
+}
+
+describe('@modelcontextprotocol/server-everything', () => {
+  it('is listed, called, cancelled and restarted', async () => {
+    await using server = await startServers({ everything: fromNpm('everything', 'stdio') })
+    const { executor, mcp } = server
+    const { pid = 0, tools } = server.status()
+    expect(tools.length).toBeGreaterThanOrEqual(10)
+    expect(tools).toEqual(
+      expect.arrayContaining(['echo', 'get-sum', 'get-tiny-image', 'get-structured-content']),
+    )
+    expect(await executor.execute('echo', { message: 'hello' })).toBe('Echo: hello')
+    expect(await executor.execute('get-sum', { a: 2, b: 3 })).toContain('5')
+
+    const image = await executor.run({ name: 'get-tiny-image' })
+    expect(image).toMatchObject({
+      success: true,
+      result: expect.arrayContaining([expect.objectContaining({ type: 'image', mimeType: 'image/png' })]),
+    })
+    const structured = await executor.run({ name: 'get-structured-content', args: { location: 'New York' } })
+    expect(structured).toMatchObject({
+      success: true,
+      result: { temperature: expect.any(Number) },
+      text: expect.any(String),
+    })
+
+    const seen: number[] = []
+    const long = { name: 'trigger-long-running-operation', args: { duration: 0.2, steps: 4 } }
+    expect(
+      await executor.run(long, { onProgress: ({ progress }) => void seen.push(progress) }),
+    ).toMatchObject({ success: true })
+    expect(seen).toEqual([1, 2, 3, 4])
+    const caller = new AbortController()
+    const cancelled = executor.run({ ...long, args: { duration: 600, steps: 1 } }, { signal: caller.signal })
+    await executor.execute('echo', { message: 'so that it is under way' })
+    caller.abort()
+    expect(await cancelled).toMatchObject({ code: 'cancelled' })
+
+    await mcp.restart('everything')
+    expect(isRunning(pid)).toBe(false)
+    expect(await executor.execute('echo', { message: 'again' })).toBe('Echo: again')
+  })
+})
+
+describe('@modelcontextprotocol/server-filesystem and -memory', () => {
+  it('[E01 A05] work side by side, come back when they are killed, and say what is wrong in their own words', async () => {
+    const memory = { ...fromNpm('memory'), env: { MEMORY_FILE_PATH: join(folder, 'memory.json') } }
+    await using server = await startServers({ files: fromNpm('filesystem', folder), memory })
+    const { executor } = server
+    expect(server.mcp.status().map(({ state }) => state)).toEqual(['ready', 'ready'])
+    const path = join(folder, 'note.txt')
+    expect(await executor.run({ name: 'write_file', args: { path, content: 'remember' } })).toMatchObject({
+      success: true,
+    })
+    expect(await executor.execute('read_text_file', { path })).toBe('remember')
+    const outside = await executor.run({ name: 'read_text_file', args: { path: '/etc/hostname' } })
+    expect(outside).toMatchObject({ code: 'tool_error', error: expect.stringMatching(/^Access denied/) })
+
+    const entities = [{ name: 'Ada', entityType: 'person', observations: ['likes numbers'] }]
+    expect(await executor.run({ name: 'create_entities', args: { entities } })).toMatchObject({
+      success: true,
+    })
+    const found = await executor.run({ name: 'search_nodes', args: { query: 'Ada' } })
+    expect(JSON.stringify(found)).toContain('likes numbers')
+
+    process.kill(server.status('memory').pid ?? 0, 'SIGKILL')
+    await server.log.logged('MCP connection lost')
+    await server.log.logged('MCP connection succeeded', 3)
+    expect(JSON.stringify(await executor.run({ name: 'read_graph' }))).toContain('Ada')
+  })
+})
+
+describe('servers of every age', () => {
+  it.each(['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18'])(
+    'one that speaks only %s',
+    async protocolVersion => {
+      await using server = await startHostile({ protocolVersion })
+      expect(server.status()).toMatchObject({ state: 'ready', protocolVersion })
+      expect(await server.executor.execute('echo', { text: 'hello' })).toBe('hello')
+      expect(await server.executor.execute('answer', { result: { toolResult: 'as it was in 2024' } })).toBe(
+        'as it was in 2024',
+      )
+    },
+  )
+
+  it('SDK v1', async () => {
+    await using server = await startServers({ v1: ownServer('sdk-v1') })
+    expect(server.status()).toMatchObject({ state: 'ready', protocolVersion: '2025-11-25' })
+    expect(
+      await server.executor.execute('control_zwave_device', { device_name: 'Lamp', command: 'on' }),
+    ).toBe('{"deviceName":"Lamp","action":"on"}')
+    expect(await server.executor.run({ name: 'fail' })).toMatchObject({
+      code: 'tool_error',
+      error: 'the server said no',
+    })
+  })
+
+  it.each([
+    ['SDK v2', [], '2025-11-25'],
+    ['SDK v2 with nothing but the newest protocol', ['modern'], '2026-07-28'],
+  ])('%s', async (_, args, protocolVersion) => {
+    await using server = await startServers({ v2: ownServer('sdk-v2', ...args) })
+    expect(server.status()).toMatchObject({ state: 'ready', attempts: 1, protocolVersion })
+    expect(await server.executor.execute('echo', { text: 'hello' })).toBe('hello')
+    const seen: number[] = []
+    await server.executor.run(
+      { name: 'progress' },
+      { onProgress: ({ progress }) => void seen.push(progress) },
+    )
+    expect(seen).toEqual([1, 2])
+    expect(await server.executor.run({ name: 'never' }, { timeoutMs: 50 })).toMatchObject({ code: 'timeout' })
+    await expect.poll(() => server.status().stderr).toContain('was cancelled')
+    await server.executor.execute('add_tool')
+    await expect.poll(() => server.tools.findTool('added')?.name).toBe('added')
+  })
+})

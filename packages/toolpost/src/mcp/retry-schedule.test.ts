@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest'
+import { MCP_RETRY_BASE_DELAY } from './limits.ts'
+import { firstConnectionDelayMs, reconnectDelayMs } from './retry-schedule.ts'
+
+it('[A37] first connection: 0, 2 s, 4 s', () => {
+  expect([1, 2, 3].map(attempt => firstConnectionDelayMs(attempt, MCP_RETRY_BASE_DELAY))).toEqual([
+    0, 2_000, 4_000,
+  ])
+})
+
+it('a lost server: at once, then doubling up to half a minute', () => {
+  expect([1, 2, 3, 4, 8, 9, 10, 5_000].map(reconnectDelayMs)).toEqual([
+    0, 250, 500, 1_000, 16_000, 30_000, 30_000, 30_000,
+  ])
+})

@@ -1,0 +1,203 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { CLOSED_PIPE_GRACE_MS, EXIT_GRACE_MS, SIGTERM_GRACE_MS, STDIN_CLOSED_GRACE_MS } from './limits.ts'
+import { adoptGroup, endGroup, signalGroup } from './process-group.ts'
+import { releaseChunk } from './release-chunk.ts'
+import type { StdioServerEntry } from './server-entry.ts'
+import { StderrTail } from './stderr-tail.ts'
+
+/** The variables of this process that a server gets beside its own: what programs need, and no secrets. */
+const INHERITED_VARIABLES =
+  process.platform === 'win32'
+    ? [
+        'APPDATA',
+        'COMSPEC',
+        'HOMEDRIVE',
+        'HOMEPATH',
+        'LOCALAPPDATA',
+        'PATH',
+        'PATHEXT',
+        'PROCESSOR_ARCHITECTURE',
+        'PROGRAMDATA',
+        'PROGRAMFILES',
+        'SYSTEMDRIVE',
+        'SYSTEMROOT',
+        'TEMP',
+        'USERNAME',
+        'USERPROFILE',
+        'WINDIR',
+      ]
+    : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER']
+
+export interface ProcessEvents {
+  /** The chunk is gone afterwards: what is needed of it must be copied. */
+  output(chunk: Buffer): void
+  /** The process is gone and its output read. Told once, also after `stop()`. */
+  ended(cause: string): void
+}
+
+/**
+ * A server's process, in a group of its own so that whatever it starts ends with it. Its stderr is read all the
+ * time, because a full pipe would block it.
+ */
+export class ServerProcess {
+  readonly stderr: StderrTail
+  /** Resolves when the process runs; rejects when it cannot be started. */
+  readonly started: Promise<void>
+  readonly #entry: StdioServerEntry
+  readonly #events: ProcessEvents
+  readonly #child: ChildProcessWithoutNullStreams | undefined
+  readonly #exited: Promise<void>
+  #markExited = (): void => {}
+  #groupEnded: Promise<void> = Promise.resolve()
+  #hasEnded = false
+  #stopping: Promise<void> | undefined
+  /** Why it was ended from here, where that says more than its exit does. */
+  #reason: string | undefined
+
+  constructor(entry: StdioServerEntry, events: ProcessEvents, secrets: readonly string[] = []) {
+    this.#entry = entry
+    this.#events = events
+    this.stderr = new StderrTail(secrets)
+    this.#exited = new Promise(resolve => {
+      this.#markExited = resolve
+    })
+    try {
+      this.#child = startProcess(entry)
+      this.started = this.#listen(this.#child)
+    } catch (error) {
+      this.started = Promise.reject(this.#startError(error))
+      this.#markExited()
+    }
+    this.started.catch(() => {})
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  get exitCode(): number | null {
+    return this.#child?.exitCode ?? null
+  }
+
+  get exitSignal(): NodeJS.Signals | null {
+    return this.#child?.signalCode ?? null
+  }
+
+  write(text: string): void {
+    this.#child?.stdin.write(text)
+  }
+
+  /** Ends the process and its children: asked by closing its stdin, then told, then forced. Resolves when they are gone. */
+  stop(reason?: string): Promise<void> {
+    this.#reason ??= reason
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #stop(): Promise<void> {
+    const child = this.#child
+    if (child?.pid === undefined) return
+    child.stdin.end()
+    if (!(await this.#exitsWithin(STDIN_CLOSED_GRACE_MS))) signalGroup(child.pid, 'SIGTERM')
+    if (!(await this.#exitsWithin(SIGTERM_GRACE_MS))) signalGroup(child.pid, 'SIGKILL')
+    await this.#exited
+    await this.#groupEnded
+  }
+
+  async #exitsWithin(ms: number): Promise<boolean> {
+    const timer = new AbortController()
+    const tooLate = pause(ms, false, { signal: timer.signal }).catch(() => false)
+    const inTime = await Promise.race([this.#exited.then(() => true), tooLate])
+    timer.abort()
+    return inTime
+  }
+
+  #listen(child: ChildProcessWithoutNullStreams): Promise<void> {
+    child.stdout.on('data', (chunk: Buffer) => {
+      this.#events.output(chunk)
+      releaseChunk(chunk)
+    })
+    child.stdout.on('end', () => this.#expectExit('the server closed its stdout'))
+    child.stderr.on('data', (chunk: Buffer) => {
+      this.stderr.push(chunk)
+      releaseChunk(chunk)
+    })
+    child.stdin.on('error', () => this.#expectExit('the server closed its stdin'))
+    for (const stream of [child.stdout, child.stderr]) stream.on('error', () => {})
+    child.on('exit', () => this.#onExit(child))
+    child.on('close', () => this.#end())
+    return new Promise((resolve, reject) => {
+      child.on('spawn', () => {
+        adoptGroup(child.pid as number)
+        resolve()
+      })
+      child.on('error', error => {
+        // A later error is a signal that could not be sent; the process goes on.
+        if (child.pid !== undefined) return
+        this.#markExited()
+        reject(this.#startError(error))
+      })
+    })
+  }
+
+  /** A server that does not hear or speak any more is of no use: it exits by itself, or is made to. */
+  #expectExit(reason: string): void {
+    const timer = setTimeout(() => void this.stop(reason), CLOSED_PIPE_GRACE_MS)
+    this.#exited.then(() => clearTimeout(timer))
+  }
+
+  #onExit(child: ChildProcessWithoutNullStreams): void {
+    this.#groupEnded = endGroup(child.pid as number)
+    this.#markExited()
+    // `close` follows when all output was read; never, if a child of the server holds the pipes. The turns of
+    // the event loop after the time let in what had arrived while this process was busy.
+    setTimeout(() => setImmediate(() => setImmediate(() => this.#end())), EXIT_GRACE_MS)
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    for (const stream of [this.#child?.stdin, this.#child?.stdout, this.#child?.stderr]) stream?.destroy()
+    this.#events.ended(this.#reason ?? this.#exitCause())
+  }
+
+  #exitCause(): string {
+    const { exitCode, exitSignal } = this
+    return exitSignal === null
+      ? `the server exited with code ${exitCode}`
+      : `the server was killed by ${exitSignal}`
+  }
+
+  #startError(cause: unknown): Error {
+    const { command, cwd } = this.#entry
+    if (cwd !== undefined && !existsSync(cwd))
+      return new Error(`its working directory '${cwd}' does not exist`)
+    const { code, message } = cause as NodeJS.ErrnoException
+    return new Error(
+      `'${command}' cannot be started: ${code === 'ENOENT' ? 'there is no such command' : message}`,
+    )
+  }
+}
+
+function startProcess({ command, args = [], env, cwd }: StdioServerEntry): ChildProcessWithoutNullStreams {
+  return spawn(command, [...args], {
+    cwd,
+    env: { ...inheritedEnvironment(), ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // A group of its own, so that it can be ended with all that it started.
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+  })
+}
+
+function inheritedEnvironment(): Record<string, string> {
+  const given = INHERITED_VARIABLES.map(name => [name, process.env[name]] as const)
+  // A value that begins like this is a function of the shell.
+  return Object.fromEntries(
+    given.filter(
+      (pair): pair is readonly [string, string] => pair[1] !== undefined && !pair[1].startsWith('()'),
+    ),
+  )
+}

@@ -1,0 +1,26 @@
+/** `starting → ready → lost → starting → …`, or `failed`; `closed` at the end. */
+export type ServerState = 'starting' | 'ready' | 'lost' | 'failed' | 'closed'
+
+/** A server as the program sees it now. Plain data. */
+export interface ServerStatus {
+  name: string
+  state: ServerState
+  /** Of the connection that is there, or is being made: which attempt. */
+  attempts: number
+  /** The names that its tools are registered under. */
+  tools: string[]
+  /** Why it is not ready. */
+  error: string | undefined
+  /** The end of what it wrote to stderr, without secrets; empty for a server over HTTP. */
+  stderr: string
+  /** Of its last process that ended. */
+  exitCode: number | null
+  pid: number | undefined
+  /** Lines on its stdout that were no messages. */
+  junkLines: number
+  /** ISO time; only while an attempt is waited for. */
+  nextAttemptAt: string | undefined
+  /** From the start to the first time that it was ready. */
+  readyAfterMs: number | undefined
+  protocolVersion: string | undefined
+}

@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
+import { harnessFor, startHostile, startServers, watchedLogger } from '../testing/hostile-server/harness.ts'
+import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { McpIntegration } from './mcp-integration.ts'
+
+const sameName = [{ name: 'lookup', description: 'Looks it up', inputSchema: { type: 'object' } }]
+
+describe('the tools of a server', () => {
+  it('[F35] a list that changes is followed: new tools appear, gone ones go, changed ones are logged', async () => {
+    await using server = await startHostile()
+    const untouched = server.tools.findTool('write')
+    await server.executor.execute('change_tools')
+    await server.log.logged('MCP tool is gone')
+    expect(server.tools.findTool('removable')).toBeUndefined()
+    expect(server.tools.findTool('added')).toMatchObject({ description: 'Was not there before' })
+    expect(server.tools.findTool('write')).toBe(untouched)
+    const changed = server.log.records.find(
+      record => record.message === "The definition of MCP tool 'echo' changed",
+    )
+    expect(changed?.fields).toMatchObject({
+      server: 'hostile',
+      tool: 'echo',
+      changes: [
+        'description: "Gives back its text" → "Says it all again"',
+        "argument 'text' removed",
+        `argument 'words' added: {"type":"string"}`,
+      ],
+    })
+    expect(await server.executor.run({ name: 'echo', args: { text: 'old' } })).toMatchObject({
+      code: 'invalid_arguments',
+    })
+    expect(await server.executor.execute('added')).toBe('hostile added')
+  })
+
+  it('[F36] of two servers with one tool name the first in the configuration keeps it, whichever connects first', async () => {
+    const servers = {
+      first: hostileServer({ tools: sameName, label: 'first', crashes: 1_000 }),
+      second: hostileServer({ tools: sameName, label: 'second' }),
+    }
+    const tools = new ToolManager()
+    const log = watchedLogger()
+    const mcp = new McpIntegration({ servers, logger: log, retry: { attempts: 1 } })
+    mcp.start(tools)
+    await mcp.ready()
+    expect(tools.getTools().map(tool => tool.name)).toEqual(['lookup'])
+    await mcp.close()
+
+    await using both = await startServers({
+      ...servers,
+      first: hostileServer({ tools: sameName, label: 'first' }),
+    })
+    const answers = ['lookup', 'second__lookup'].map(name => both.executor.execute(name))
+    expect(await Promise.all(answers)).toEqual(['first lookup', 'second lookup'])
+    expect(both.mcp.status().map(status => status.tools)).toEqual([['lookup'], ['second__lookup']])
+  })
+
+  it('[F36] the plain name moves to the first server when that one connects late', async () => {
+    const clock = fakeClock()
+    await using other = await startHostile()
+    const { journal } = other
+    const server = harnessFor(
+      {
+        first: hostileServer({ tools: sameName, label: 'first', journal, crashes: 2 }),
+        second: hostileServer({ tools: sameName, label: 'second' }),
+      },
+      { clock },
+    )
+    await server.log.logged('MCP connection succeeded')
+    await server.log.logged('MCP connection attempt 1 failed')
+    expect(await server.executor.execute('lookup')).toBe('second lookup')
+    await clock.advance(2_000)
+    await server.log.logged('MCP connection succeeded', 2)
+    const answers = ['lookup', 'second__lookup'].map(name => server.executor.execute(name))
+    expect(await Promise.all(answers)).toEqual(['first lookup', 'second lookup'])
+    await server.mcp.close()
+  })
+
+  it('are offered as include and exclude say, with their sentences, limits and argument names', async () => {
+    await using server = await startHostile(
+      {},
+      {
+        include: ['e*', 'write', 'progress'],
+        exclude: ['*dless*', 'env?ronment'],
+        timeoutMs: 5_000,
+        maxTimeoutMs: 9_000,
+        sentences: { echo: ['say {text}'] },
+        parameterNames: { echo: { words: 'text' } },
+      },
+    )
+    expect(server.status().tools).toEqual(['echo', 'write', 'progress'])
+    expect(server.tools.findTool('echo')).toMatchObject({
+      timeoutMs: 5_000,
+      maxTimeoutMs: 9_000,
+      sentences: ['say {text}'],
+    })
+    expect(await server.executor.execute('echo', { words: 'by another name' })).toBe('by another name')
+  })
+
+  it('that cannot be used are skipped with a warning, and the others work', async () => {
+    const bad = [
+      'no object',
+      { description: 'no name' },
+      { name: 'odd', inputSchema: 'text' },
+      { name: 'wrong', inputSchema: { type: 'string' } },
+    ]
+    const badOutput = { ...sameName[0], outputSchema: { type: 'nonsense', pattern: '(' } }
+    await using server = await startHostile({ tools: [...bad, badOutput] as object[], label: 'a' })
+    expect(server.status().tools).toEqual(['lookup'])
+    expect(server.log.messages('warn')).toEqual(Array(4).fill('MCP tool skipped'))
+    expect(await server.executor.execute('lookup')).toBe('a lookup')
+  })
+})
+
+describe('a call of an MCP tool', () => {
+  it('passes progress on, also the last one that arrives together with the answer', async () => {
+    await using server = await startHostile()
+    const seen: unknown[] = []
+    const result = await server.executor.run(
+      { name: 'progress', args: { steps: 3 } },
+      { onProgress: progress => void seen.push(progress) },
+    )
+    expect(result).toMatchObject({ success: true, result: 'done' })
+    expect(seen).toEqual([1, 2, 3].map(progress => ({ progress, total: 3 })))
+  })
+
+  it('[A21] is extended by progress up to maxTimeoutMs and no further', async () => {
+    const clock = fakeClock()
+    await using server = await startHostile({}, { timeoutMs: 1_000, maxTimeoutMs: 2_500 })
+    const executor = new ToolExecutor(server.tools, { clock })
+    let ended = false
+    let progressed = () => {}
+    const stuck = executor.run({ name: 'stuck' }, { onProgress: () => progressed() }).finally(() => {
+      ended = true
+    })
+    for (const _ of [1, 2, 3]) {
+      await clock.advance(800)
+      expect(ended).toBe(false)
+      const arrived = new Promise<void>(resolve => {
+        progressed = resolve
+      })
+      await executor.execute('poke')
+      await arrived
+    }
+    await clock.advance(100)
+    expect(await stuck).toMatchObject({ code: 'timeout', error: "Tool 'stuck' timed out after 2500 ms" })
+  })
+
+  it("[A33] gives the server's own words, unchanged, when it refuses or fails", async () => {
+    await using server = await startHostile()
+    const words = 'MCP error -32602: deviceName is required\n  at line 2'
+    const failed = await server.executor.run({
+      name: 'answer',
+      args: { result: { isError: true, content: [{ type: 'text', text: words }] } },
+    })
+    expect(failed).toMatchObject({ code: 'tool_error', error: words })
+    const refused = await server.executor.run({
+      name: 'refuse',
+      args: { error: { code: -32602, message: words } },
+    })
+    expect(refused).toMatchObject({ code: 'tool_error', error: words })
+  })
+
+  it('gives structured content as the result, and the text to a model', async () => {
+    await using server = await startHostile()
+    const result = {
+      content: [{ type: 'text', text: 'It is 22 degrees' }],
+      structuredContent: { temperature: 22 },
+    }
+    const answer = await server.executor.run({ name: 'answer', args: { result } })
+    expect(answer).toMatchObject({ success: true, result: { temperature: 22 }, text: 'It is 22 degrees' })
+    expect(JSON.stringify(answer)).not.toContain('content')
+    const onlyStructured = { content: [], structuredContent: { temperature: 22 } }
+    expect(await server.executor.execute('answer', { result: onlyStructured })).toBe('{"temperature":22}')
+  })
+
+  it('can be given up by the signal of a caller that is not the executor', async () => {
+    await using server = await startHostile()
+    const caller = new AbortController()
+    const call = server.tools.findTool('never')?.invoke({}, { signal: caller.signal })
+    caller.abort(new Error('enough'))
+    await expect(call).rejects.toThrow('enough')
+    await server.executor.execute('echo', { text: 'so that the notice has arrived' })
+    expect(server.count('cancelled')).toBe(1)
+  })
+
+  it('that cannot be put into JSON fails, and the next one works', async () => {
+    await using server = await startHostile()
+    expect(await server.executor.run({ name: 'write', args: { big: 10n } })).toMatchObject({ success: false })
+    expect(await server.executor.execute('write', { big: 10 })).toBe('written')
+  })
+})
+
+describe('secrets', () => {
+  it('[F34] of the configuration are in no log, no status and no result', async () => {
+    const secret = 'sk-very-secret-value'
+    const entry = hostileServer({ stderr: `starting with ${secret}`, healthyStarts: 1_000 })
+    const servers = { mine: { ...entry, env: { ...entry.env, MY_API_KEY: secret } } }
+    await using server = await startServers(servers)
+    expect(server.status().stderr).toBe('starting with [removed]')
+    const result = await server.executor.run({ name: 'die', args: { stderr: `dying with ${secret}` } })
+    await server.log.logged('MCP connection succeeded', 2)
+    expect(JSON.stringify([result, server.log.records, server.mcp.status()])).not.toContain(secret)
+  })
+
+  it('of this process are not handed on to a server', async () => {
+    process.env.TOOLPOST_TEST_SECRET = 'something private'
+    await using server = await startHostile()
+    const names = (await server.executor.execute('environment')).split(',')
+    delete process.env.TOOLPOST_TEST_SECRET
+    expect(names).toContain('PATH')
+    expect(names).not.toContain('TOOLPOST_TEST_SECRET')
+  })
+})

@@ -1,0 +1,64 @@
+import type { Progress } from '../tools/tool.ts'
+import type { ServerEntry } from './server-entry.ts'
+import type { ServerFailure } from './server-failure.ts'
+import type { McpToolDefinition } from './tool-definition.ts'
+
+/** A call as a session takes it. */
+export interface SessionCall {
+  tool: McpToolDefinition
+  args: object
+  onProgress: ((progress: Progress) => void) | undefined
+}
+
+/** A call under way. */
+export interface Answer {
+  /** The raw result; rejects with the server's refusal, or a ServerLostError. Never settles once cancelled. */
+  readonly result: Promise<unknown>
+  /** Nobody waits any more: the server is told. */
+  cancel(reason: string): void
+}
+
+/** One connection to a server, from its handshake to its end. */
+export interface Session {
+  readonly pid: number | undefined
+  readonly protocolVersion: string | undefined
+  /** Whether it has answered a call. */
+  readonly hasAnswered: boolean
+  /** The tools that it had at the handshake, as it describes them. */
+  readonly tools: readonly unknown[]
+  call(call: SessionCall): Answer
+  /** The tools that it has now. */
+  listTools(timeoutMs: number): Promise<unknown[]>
+  /** What is kept of the server's stderr. */
+  stderr(): string
+  /** Ends the connection, and the process if there is one; `lost` is not told. Resolves when all is gone. */
+  close(): Promise<void>
+}
+
+/** What a session tells its connection. */
+export interface SessionEvents {
+  /** The connection, once it was open, is gone. Told once, before the calls under way fail. */
+  lost(failure: ServerFailure): void
+  toolsChanged(): void
+  junk(line: string): void
+  /** An answer that no call waits for. */
+  stray(id: unknown, isLate: boolean): void
+  /** A problem that concerns no call. */
+  problem(message: string): void
+}
+
+/** What is needed to open a session. */
+export interface SessionContext {
+  events: SessionEvents
+  secrets: readonly string[]
+  /** What earlier attempts learned of this server, e.g. that it knows only the newest protocol. */
+  memory: { modernOnly?: boolean; sse?: boolean }
+}
+
+/** A connection that is to be made. */
+export interface Opening<Entry = ServerEntry> {
+  entry: Entry
+  context: SessionContext
+  /** Gives it up, at any time. */
+  signal: AbortSignal
+}

@@ -1,0 +1,198 @@
+import type { Client } from '@modelcontextprotocol/client'
+import { CallChannel } from './call-channel.ts'
+import { NO_TIMEOUT_MS } from './limits.ts'
+import { idOfLongLine, type LongLine } from './line-reader.ts'
+import { clientInfo, createClient, listTools, loadSdk, type Negotiation } from './sdk-client.ts'
+import type { StdioServerEntry } from './server-entry.ts'
+import {
+  ConnectError,
+  describeError,
+  failureWith,
+  type ServerFailure,
+  ServerLostError,
+} from './server-failure.ts'
+import type { Answer, Opening, Session, SessionCall, SessionContext } from './session.ts'
+import { StdioTransport } from './stdio-transport.ts'
+
+/**
+ * Starts a server and shakes hands with it; rejects with a ConnectError.
+ * It is spoken to in the established way first: nearly every server knows that, while some exit when they are
+ * asked for the newest protocol. One that refuses is started again and asked.
+ */
+export async function openStdioSession(opening: Opening<StdioServerEntry>): Promise<Session> {
+  const { memory } = opening.context
+  if (memory.modernOnly) return connect(opening, 'auto')
+  try {
+    return await connect(opening, 'legacy')
+  } catch (error) {
+    if (!((error as ConnectError).cause instanceof HandshakeRefusedError)) throw error
+    const session = await connect(opening, 'auto')
+    memory.modernOnly = true
+    return session
+  }
+}
+
+/** The server answered the handshake, with a refusal. */
+class HandshakeRefusedError extends Error {
+  override name = 'HandshakeRefusedError'
+}
+
+async function connect(
+  { entry, context, signal }: Opening<StdioServerEntry>,
+  negotiation: Negotiation,
+): Promise<Session> {
+  if (signal.aborted) throw new ConnectError(failureWith(describeError(signal.reason)))
+  const session = new StdioSession(entry, context)
+  const giveUp = () => void session.close()
+  signal.addEventListener('abort', giveUp)
+  try {
+    await session.connect(negotiation)
+    return session
+  } catch (error) {
+    await session.close()
+    throw new ConnectError(session.failure(error, signal), { cause: error })
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+  }
+}
+
+class StdioSession implements Session {
+  tools: readonly unknown[] = []
+  readonly #context: SessionContext
+  readonly #transport: StdioTransport
+  #calls: CallChannel
+  #client: Client | undefined
+  #isReady = false
+  #isClosing = false
+  /** How the process ended, once it has. */
+  #cause: string | undefined
+  #endedItself = false
+
+  constructor(entry: StdioServerEntry, context: SessionContext) {
+    const { events } = context
+    this.#context = context
+    this.#calls = this.#channel()
+    this.#transport = new StdioTransport(
+      entry,
+      {
+        intercept: message => this.#calls.receive(message),
+        junk: line => events.junk(line),
+        tooLong: (line, maxLineBytes) => this.#tooLong(line, maxLineBytes),
+        ended: cause => this.#ended(cause),
+      },
+      context.secrets,
+    )
+  }
+
+  async connect(negotiation: Negotiation): Promise<void> {
+    const { events } = this.#context
+    await this.#transport.start()
+    const client = await createClient(negotiation, {
+      toolsChanged: () => events.toolsChanged(),
+      error: error => this.#isReady && events.problem(describeError(error)),
+    })
+    if (this.#cause !== undefined) throw new ServerLostError(this.#cause)
+    await this.#shakeHands(client)
+    if (client.getProtocolEra() === 'modern') this.#calls = this.#channel(await modernMeta(client))
+    this.#client = client
+    this.tools = await listTools(client, NO_TIMEOUT_MS)
+    this.#isReady = true
+  }
+
+  async #shakeHands(client: Client): Promise<void> {
+    const { ProtocolError } = await loadSdk()
+    try {
+      await client.connect(this.#transport, { timeout: NO_TIMEOUT_MS })
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error
+      throw new HandshakeRefusedError('the server refused the handshake', { cause: error })
+    }
+  }
+
+  #channel(meta?: Record<string, unknown>): CallChannel {
+    const { events } = this.#context
+    return new CallChannel({ send: message => this.#transport.write(message), stray: events.stray }, meta)
+  }
+
+  get pid(): number | undefined {
+    return this.#transport.process.pid
+  }
+
+  get protocolVersion(): string | undefined {
+    return this.#client?.getNegotiatedProtocolVersion()
+  }
+
+  get hasAnswered(): boolean {
+    return this.#calls.answered > 0
+  }
+
+  stderr(): string {
+    return this.#transport.process.stderr.text()
+  }
+
+  call({ tool, args, onProgress }: SessionCall): Answer {
+    let id = -1
+    const result = new Promise<unknown>((resolve, reject) => {
+      if (this.#cause !== undefined) return reject(new ServerLostError(this.#cause, { neverSent: true }))
+      id = this.#calls.begin(tool.name, args, { resolve, reject, onProgress })
+    })
+    return { result, cancel: reason => this.#calls.cancel(id, reason) }
+  }
+
+  async listTools(timeoutMs: number): Promise<unknown[]> {
+    if (!this.#client) throw new Error('Not connected')
+    return listTools(this.#client, timeoutMs)
+  }
+
+  /** Only that call fails whose answer was too long; all of them, if it cannot be told which that was. */
+  #tooLong(line: LongLine, maxLineBytes: number): void {
+    const id = idOfLongLine(line)
+    if (id === undefined && !line.ended) return
+    const size = line.ended ? `is ${line.bytes} bytes long` : `is longer than ${maxLineBytes} bytes`
+    const error = new Error(
+      `The server's answer ${size}, over the limit of ${maxLineBytes} bytes (maxLineBytes)`,
+    )
+    const failed = this.#calls.fail(error, id)
+    if (failed > 0) this.#context.events.problem(error.message)
+  }
+
+  #ended(cause: string): void {
+    this.#cause = cause
+    this.#endedItself = !this.#isClosing
+    if (this.#isReady && !this.#isClosing) this.#context.events.lost(this.#failureWith(cause))
+    this.#calls.fail(new ServerLostError(this.#isClosing ? 'the server was stopped' : cause))
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true
+    await this.#transport.close()
+  }
+
+  /** Why the handshake failed: given up, the end of the process, or what `error` says. */
+  failure(error: unknown, signal: AbortSignal): ServerFailure {
+    if (signal.aborted) return this.#failureWith(describeError(signal.reason))
+    const isDeath = this.#endedItself && isClosed(error)
+    return this.#failureWith(isDeath ? `${this.#cause} before it was ready` : describeError(error))
+  }
+
+  #failureWith(cause: string): ServerFailure {
+    const { exitCode, exitSignal } = this.#transport.process
+    return { cause, stderr: this.stderr(), exitCode, exitSignal }
+  }
+}
+
+/** What the SDK says when the process ended under it. */
+function isClosed(error: unknown): boolean {
+  if (error instanceof ServerLostError) return true
+  const { code } = error as { code?: unknown }
+  return code === 'CONNECTION_CLOSED' || code === 'ERA_NEGOTIATION_FAILED' || code === 'NOT_CONNECTED'
+}
+
+async function modernMeta(client: Client): Promise<Record<string, unknown>> {
+  const { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY } = await loadSdk()
+  return {
+    [PROTOCOL_VERSION_META_KEY]: client.getNegotiatedProtocolVersion(),
+    [CLIENT_INFO_META_KEY]: clientInfo(),
+    [CLIENT_CAPABILITIES_META_KEY]: {},
+  }
+}

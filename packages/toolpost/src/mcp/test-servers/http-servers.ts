@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Server as ServerV1 } from '@modelcontextprotocol/sdk/server/index.js'
+import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { createMcpHandler, Server as ServerV2 } from '@modelcontextprotocol/server'
+
+/** A real MCP server over HTTP, inside the test's process. */
+export interface TestHttpServer {
+  url: string
+  /** The same events as a hostile server's journal has: `call <tool>`, `cancelled`. */
+  readonly events: string[]
+  /** Resolves when `event` has happened. */
+  happened(event: string): Promise<void>
+  /** Breaks all connections and stops listening. */
+  stop(): Promise<void>
+  /** Listens again on the same port, without memory of any session. */
+  restart(): Promise<void>
+  /** Says that the tools changed. */
+  addTool(name: string): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>
+
+interface Journal {
+  events: string[]
+  note(event: string): void
+}
+
+const object = { type: 'object' as const }
+
+function toolList(names: readonly string[]) {
+  const reading = { readOnlyHint: true }
+  return names.map(name => ({ name, inputSchema: object, annotations: name === 'echo' ? reading : {} }))
+}
+
+/** What the tools do, for every server below. */
+async function callTool(
+  name: string,
+  args: Record<string, unknown>,
+  context: { journal: Journal; signal: AbortSignal; progress(step: number): Promise<void> },
+) {
+  context.journal.note(`call ${name}`)
+  if (name === 'never') {
+    await new Promise<void>(resolve => {
+      context.signal.addEventListener('abort', () => resolve())
+    })
+    context.journal.note('cancelled')
+  }
+  if (name === 'progress') for (const step of [1, 2, 3]) await context.progress(step)
+  if (name === 'fail') return { isError: true, content: [{ type: 'text' as const, text: String(args.text) }] }
+  if (name === 'structured')
+    return { content: [{ type: 'text' as const, text: 'so much' }], structuredContent: { much: 5 } }
+  return { content: [{ type: 'text' as const, text: String(args.text ?? name) }] }
+}
+
+const NAMES = ['echo', 'write', 'never', 'progress', 'fail', 'structured']
+
+/** SDK v1, Streamable HTTP with sessions. */
+export function streamableServer(): Promise<TestHttpServer> {
+  return serve(({ names, journal, onChange }) => {
+    const sessions = new Map<string, StreamableHTTPServerTransport>()
+    return async (request, response) => {
+      const id = request.headers['mcp-session-id']
+      const known = typeof id === 'string' ? sessions.get(id) : undefined
+      if (typeof id === 'string' && !known) return void response.writeHead(404).end('Session not found')
+      if (known) return known.handleRequest(request, response)
+      const transport = new StreamableHTTPServerTransport({
+        sessionIdGenerator: () => randomUUID(),
+        onsessioninitialized: session => void sessions.set(session, transport),
+      })
+      const server = serverV1(names, journal)
+      onChange(() => server.sendToolListChanged())
+      await server.connect(transport as never)
+      await transport.handleRequest(request, response)
+    }
+  })
+}
+
+/** SDK v1, the old HTTP with SSE and nothing else. */
+export function sseServer(): Promise<TestHttpServer> {
+  return serve(({ names, journal, onChange }) => {
+    const sessions = new Map<string, SSEServerTransport>()
+    return async (request, response) => {
+      const url = new URL(request.url ?? '/', 'http://localhost')
+      if (request.method === 'GET' && url.pathname === '/') {
+        const transport = new SSEServerTransport('/messages', response)
+        sessions.set(transport.sessionId, transport)
+        const server = serverV1(names, journal)
+        onChange(() => server.sendToolListChanged())
+        return server.connect(transport)
+      }
+      const session = sessions.get(url.searchParams.get('sessionId') ?? '')
+      if (url.pathname !== '/messages') return void response.writeHead(405).end()
+      if (!session) return void response.writeHead(404).end('No such session')
+      return session.handlePostMessage(request, response)
+    }
+  })
+}
+
+/** SDK v2, the newest protocol, without sessions. */
+export function modernServer(): Promise<TestHttpServer> {
+  return serve(({ names, journal, onChange }) => {
+    const handler = createMcpHandler(() => serverV2(names, journal))
+    onChange(async () => handler.notify.toolsChanged())
+    return async (request, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk)
+      const closed = new AbortController()
+      response.on('close', () => closed.abort())
+      const answer = await handler.fetch(
+        new Request(`http://localhost${request.url}`, {
+          method: request.method ?? 'GET',
+          headers: request.headers as Record<string, string>,
+          signal: closed.signal,
+          ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+        }),
+      )
+      response.writeHead(answer.status, Object.fromEntries(answer.headers))
+      response.flushHeaders()
+      if (answer.body) for await (const chunk of answer.body) response.write(chunk)
+      response.end()
+    }
+  })
+}
+
+function serverV1(names: readonly string[], journal: Journal): ServerV1 {
+  const server = new ServerV1(
+    { name: 'v1', version: '1' },
+    { capabilities: { tools: { listChanged: true } } },
+  )
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: toolList(names) }))
+  server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal, sendNotification }) => {
+    const progressToken = params._meta?.progressToken ?? ''
+    const progress = (step: number) =>
+      sendNotification({ method: 'notifications/progress', params: { progressToken, progress: step } })
+    return callTool(params.name, params.arguments ?? {}, { journal, signal, progress })
+  })
+  return server
+}
+
+function serverV2(names: readonly string[], journal: Journal): ServerV2 {
+  const server = new ServerV2(
+    { name: 'v2', version: '1' },
+    { capabilities: { tools: { listChanged: true } } },
+  )
+  server.setRequestHandler('tools/list', () => ({ tools: toolList(names) }))
+  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
+    const progressToken = mcpReq._meta?.progressToken ?? ''
+    const progress = (step: number) =>
+      mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: step } })
+    return callTool(params.name, params.arguments ?? {}, { journal, signal: mcpReq.signal, progress })
+  })
+  return server
+}
+
+interface Parts {
+  names: string[]
+  journal: Journal
+  onChange(tell: () => Promise<void>): void
+}
+
+async function serve(makeHandler: (parts: Parts) => Handler): Promise<TestHttpServer> {
+  const names = [...NAMES]
+  const events: string[] = []
+  const waiting = new Set<() => void>()
+  let tellers: (() => Promise<void>)[] = []
+  const journal = {
+    events,
+    note(event: string) {
+      events.push(event)
+      for (const look of waiting) look()
+    },
+  }
+  let http: HttpServer
+  let port = 0
+  const listen = async () => {
+    tellers = []
+    const handle = makeHandler({ names, journal, onChange: tell => void tellers.push(tell) })
+    http = createServer((request, response) => {
+      Promise.resolve(handle(request, response)).catch(() => response.destroy())
+    })
+    await new Promise<void>(resolve => {
+      http.listen(port, '127.0.0.1', resolve)
+    })
+    port = (http.address() as AddressInfo).port
+  }
+  const stop = async () => {
+    http.closeAllConnections()
+    await new Promise(resolve => http.close(resolve))
+  }
+  await listen()
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    events,
+    happened: event =>
+      new Promise(resolve => {
+        const look = () => {
+          if (!events.includes(event)) return
+          waiting.delete(look)
+          resolve()
+        }
+        waiting.add(look)
+        look()
+      }),
+    stop,
+    restart: listen,
+    async addTool(name) {
+      names.push(name)
+      await Promise.all(tellers.map(tell => tell().catch(() => {})))
+    },
+    [Symbol.asyncDispose]: stop,
+  }
+}

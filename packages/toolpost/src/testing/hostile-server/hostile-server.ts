@@ -1,0 +1,21 @@
+import { fileURLToPath } from 'node:url'
+import { compiledFile } from '../../tools/isolation/package-root.ts'
+import { FAULTS_VARIABLE, type HostileFaults } from './faults.ts'
+
+export type { HostileFaults } from './faults.ts'
+
+/**
+ * An entry for `mcpServers` of a server that misbehaves on request: by these faults, and by tools named after
+ * what they do (`never`, `die`, `half_line`, `wrong_id`, `flood_stderr`, …). For tests of how a client copes.
+ */
+export function hostileServer(faults: HostileFaults = {}): {
+  command: string
+  args: string[]
+  env: Record<string, string>
+} {
+  return {
+    command: process.execPath,
+    args: [fileURLToPath(compiledFile('testing/hostile-server/server.js'))],
+    env: { [FAULTS_VARIABLE]: JSON.stringify(faults) },
+  }
+}

@@ -1,0 +1,222 @@
+/*
+ * An MCP server over stdio that misbehaves on request. JSON-RPC by hand: it must be able to be wrong.
+ */
+import { spawn } from 'node:child_process'
+import { closeSync, writeSync } from 'node:fs'
+import { FAULTS_VARIABLE, type HostileFaults } from './faults.ts'
+import { Journal } from './journal.ts'
+import { changedTools, HOSTILE_TOOLS } from './tool-list.ts'
+
+interface Message {
+  id?: number | string
+  method?: string
+  params?: {
+    name?: string
+    arguments?: Args
+    requestId?: number
+    protocolVersion?: string
+    _meta?: { progressToken?: unknown }
+  }
+}
+
+type Args = Record<string, unknown>
+
+/** A call, and how it is answered. */
+interface Call {
+  id: number | string
+  name: string
+  args: Args
+  progressToken: unknown
+  answer(result: unknown): void
+}
+
+const faults: HostileFaults = JSON.parse(process.env[FAULTS_VARIABLE] ?? '{}')
+const journal = new Journal(faults.journal)
+const late = new Map<unknown, Call>()
+const stuck = new Set<Call>()
+let tools: Record<string, unknown>[] =
+  (faults.tools as Record<string, unknown>[] | undefined) ?? HOSTILE_TOOLS
+
+// Synchronous: what is written has left this process before the next step, which may be its death.
+function write(text: string, fd = 1): void {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(fd, bytes, at)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(0)
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
+    }
+  }
+}
+
+function send(message: object): void {
+  write(`${JSON.stringify(message)}\n`)
+}
+
+const text = (value: string) => ({ content: [{ type: 'text', text: value }] })
+const number = (value: unknown, otherwise: number) => (typeof value === 'number' ? value : otherwise)
+
+const behaviours: Record<string, (call: Call) => void> = {
+  echo: call => call.answer(text(String(call.args.text))),
+  write: call => call.answer(text('written')),
+  answer: ({ id, args, answer }) => {
+    if (typeof args.raw === 'string') write(`${args.raw.replaceAll('$id', String(id))}\n`)
+    else answer(args.result)
+  },
+  refuse: ({ id, args }) => send({ jsonrpc: '2.0', id, error: args.error }),
+  die: call => die(call),
+  die_reading: call =>
+    journal.count('call die_reading') <= number(call.args.times, 1) ? die(call) : call.answer(text('alive')),
+  die_idempotent: call =>
+    journal.count('call die_idempotent') <= number(call.args.times, 1)
+      ? die(call)
+      : call.answer(text('alive')),
+  half_line: ({ id }) => {
+    write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"ty`)
+    process.exit(number(faults.crashCode, 0))
+  },
+  never: () => {},
+  late: call => void late.set(call.id, call),
+  wrong_id: ({ id }) => send({ jsonrpc: '2.0', id: Number(id) + 500_000, result: text('not yours') }),
+  twice: call => {
+    call.answer(text('first'))
+    call.answer(text('second'))
+  },
+  junk: call => {
+    for (const line of (call.args.lines as string[] | undefined) ?? ['Server is listening'])
+      write(`${line}\n`)
+    call.answer(text('after the junk'))
+  },
+  flood_stderr: call => {
+    flood(number(call.args.bytes, 1_000_000))
+    call.answer(text('after the flood'))
+  },
+  endless_line: ({ args }) => {
+    const chunk = 'x'.repeat(1_000_000)
+    for (let written = 0; written < number(args.bytes, 10_000_000); written += chunk.length) write(chunk)
+  },
+  big_result: ({ id, args }) => {
+    const result = JSON.stringify(text('x'.repeat(number(args.bytes, 1_000_000))))
+    if (args.id === 'first') write(`{"jsonrpc":"2.0","id":${id},"result":${result}}\n`)
+    else if (args.id === 'hidden') write(`{"jsonrpc":"2.0","result":${result},"x":1,"id":${id},"y":{}}\n`)
+    else write(`{"result":${result},"jsonrpc":"2.0","id":${id}}\n`)
+  },
+  children: call =>
+    call.answer(text(JSON.stringify(startChildren(number(call.args.count, 1), call.args.detached === true)))),
+  progress: call => reportProgress(call),
+  stuck: call => void stuck.add(call),
+  poke: call => {
+    for (const { progressToken } of stuck)
+      send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 1 } })
+    call.answer(text('poked'))
+  },
+  change_tools: call => {
+    tools = changedTools(tools)
+    send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+    call.answer(text('changed'))
+  },
+  environment: call => call.answer(text(Object.keys(process.env).sort().join(','))),
+  close_stdout: () => closeSync(1),
+}
+
+function die({ args }: Call): void {
+  if (typeof args.stderr === 'string') write(`${args.stderr}\n`, 2)
+  if (args.how === 'exit') process.exit(number(args.code, 3))
+  process.kill(process.pid, 'SIGKILL')
+}
+
+function flood(bytes: number): void {
+  const line = `${'e'.repeat(9_999)}\n`
+  for (let written = 0; written < bytes; written += line.length) write(line, 2)
+}
+
+function startChildren(count: number, detached = false): number[] {
+  const idle = 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)'
+  const start = () => spawn(process.execPath, ['-e', idle], { stdio: 'inherit', detached })
+  return Array.from({ length: count }, () => start().pid ?? 0)
+}
+
+/** All in one write, so that the client gets the last notice and the answer together. */
+function reportProgress({ id, args, progressToken }: Call): void {
+  const total = number(args.steps, 3)
+  const steps = Array.from({ length: total }, (_, at) => ({ progressToken, progress: at + 1, total }))
+  const notices = steps.map(params => ({ jsonrpc: '2.0', method: 'notifications/progress', params }))
+  const messages = progressToken === undefined ? [] : notices
+  write(
+    [...messages, { jsonrpc: '2.0', id, result: text('done') }]
+      .map(message => `${JSON.stringify(message)}\n`)
+      .join(''),
+  )
+}
+
+const methods: Record<string, (message: Message) => void> = {
+  initialize: ({ id, params }) => {
+    if (faults.neverShakesHands) return
+    const protocolVersion = faults.protocolVersion ?? params?.protocolVersion
+    const capabilities = { tools: { listChanged: true } }
+    send({
+      jsonrpc: '2.0',
+      id,
+      result: { protocolVersion, capabilities, serverInfo: { name: 'hostile', version: '1' } },
+    })
+  },
+  'tools/list': ({ id }) => send({ jsonrpc: '2.0', id, result: { tools } }),
+  'tools/call': message => call(message),
+  'notifications/cancelled': ({ params }) => {
+    journal.write('cancelled')
+    late.get(params?.requestId)?.answer(text('too late'))
+  },
+  ping: ({ id }) => send({ jsonrpc: '2.0', id, result: {} }),
+}
+
+function call({ id = 0, params }: Message): void {
+  const name = String(params?.name)
+  journal.write(`call ${name}`)
+  const answer = (result: unknown) => send({ jsonrpc: '2.0', id, result })
+  const behave = behaviours[name]
+  if (faults.label !== undefined || !behave) answer(text(`${faults.label ?? 'hostile'} ${name}`))
+  else
+    behave({ id, name, args: params?.arguments ?? {}, progressToken: params?._meta?.progressToken, answer })
+}
+
+function receive(line: string): void {
+  const message: Message = JSON.parse(line)
+  const handle = methods[String(message.method)]
+  if (handle) handle(message)
+  else if (message.id !== undefined)
+    send({ jsonrpc: '2.0', id: message.id, error: { code: -32601, message: 'Method not found' } })
+}
+
+function listen(): void {
+  let rest = ''
+  process.stdin.setEncoding('utf8')
+  process.stdin.on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) receive(line)
+  })
+  process.stdin.on('end', () => {
+    if (faults.stderrBytesAtClose) flood(faults.stderrBytesAtClose)
+    if (!faults.ignoresSigterm) process.exit(0)
+  })
+}
+
+function crashesNow(): boolean {
+  const starts = journal.count('start')
+  const { crashes = 0, healthyStarts = Number.POSITIVE_INFINITY } = faults
+  return starts > healthyStarts || (crashes > 0 && starts <= crashes)
+}
+
+journal.write('start')
+journal.write(`pid ${process.pid}`)
+if (faults.stderr) write(`${faults.stderr}\n`, 2)
+if (crashesNow()) process.exit(faults.crashCode ?? 1)
+for (const line of faults.junk ?? []) write(`${line}\n`)
+if (faults.children) startChildren(faults.children)
+if (faults.ignoresSigterm) {
+  process.on('SIGTERM', () => {})
+  setInterval(() => {}, 1_000)
+}
+listen()
