@@ -35,12 +35,19 @@ const entries = [
 const separateParts = {
   name: 'separate-parts',
   setup(build) {
-    build.onResolve({ filter: /\/(mcp|models|gateway)\/index\.ts$/ }, ({ path, kind }) =>
-      kind === 'dynamic-import'
-        ? { path: path.replace(/^.*\/(\w+)\/index\.ts$/, './$1/index.js'), external: true }
-        : undefined,
+    build.onResolve(
+      { filter: /\/(mcp|models|gateway)\/index\.ts$|\.\/commands\/(chat|doctor|serve|up)\.ts$/ },
+      ({ path, kind }) =>
+        kind === 'dynamic-import' ? { path: partBesideTheBundle(path), external: true } : undefined,
     )
   },
+}
+
+function partBesideTheBundle(path) {
+  const compiled = path.replace(/\.ts$/, '.js')
+  return compiled.startsWith('./commands/')
+    ? compiled.replace('./', './cli/')
+    : compiled.replace(/^.*\/(\w+\/index\.js)$/, './$1')
 }
 
 for (const entry of entries) {

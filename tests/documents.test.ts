@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FAILURE_CODES } from '../packages/toolpost/src/call/failure-codes.ts'
+import { MODEL_ERROR_CODES } from '../packages/toolpost/src/models/model-error.ts'
 import { root, sourceFiles } from './project.ts'
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -34,7 +35,7 @@ describe('the documents', () => {
 
   it('list the failure codes that there are', () => {
     const listed = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| /gm)].map(([, code]) => code)
-    expect(listed).toEqual([...FAILURE_CODES])
+    expect(listed).toEqual([...FAILURE_CODES, ...MODEL_ERROR_CODES])
   })
 
   it('[E10] give the decision on argument names, also where the normaliser lives', () => {

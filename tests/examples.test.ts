@@ -37,7 +37,7 @@ function shellSessions(): { command: string; printed: string }[] {
 describe('the README', () => {
   it.each(shellSessions())('is right that `$command` prints that', async ({ command, printed }) => {
     const env = { ...process.env, npm_config_loglevel: 'error' }
-    const shown = await run('sh', ['-c', `${command} 2>&1 || true`], { cwd: root, env })
+    const shown = await run('sh', ['-c', `{ ${command}; } 2>&1 || true`], { cwd: root, env })
     expect(shown.stdout.trimEnd()).toBe(printed)
   })
 

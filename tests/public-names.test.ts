@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 
 describe('public names', () => {
-  it.each(['toolpost', 'toolpost/mcp', 'toolpost/testing'])('of %s are these', async entry => {
-    expect(Object.keys(await import(entry)).sort()).toMatchSnapshot()
-  })
+  it.each(['toolpost', 'toolpost/mcp', 'toolpost/models', 'toolpost/testing'])(
+    'of %s are these',
+    async entry => {
+      expect(Object.keys(await import(entry)).sort()).toMatchSnapshot()
+    },
+  )
 })

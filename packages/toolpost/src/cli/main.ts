@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander'
-import { ConfigError } from '../config/config.ts'
 import { type CallFlags, callTool } from './commands/call.ts'
+import type { ChatFlags } from './commands/chat.ts'
 import { listTools } from './commands/tools.ts'
-import { EXIT, UsageError } from './exit-codes.ts'
+import { EXIT } from './exit-codes.ts'
 import { type GlobalOptions, openSession, type Session } from './session.ts'
 import { say, type Terminal } from './terminal.ts'
 
@@ -41,6 +41,18 @@ function createProgram(): Command {
       within(session => callTool(session, [name, ...words], flags, terminal)),
     )
   program
+    .command('chat')
+    .description('ask a question, or hold a conversation')
+    .argument('[question]')
+    .option('--model <model>', 'ollama:<model>, anthropic:<model> or offline')
+    .option('--timeout <ms>', 'time for one answer')
+    .action((question: string | undefined, flags: ChatFlags) =>
+      within(async session => {
+        const { chat } = await import('./commands/chat.ts')
+        return chat(session, question, flags, terminal)
+      }),
+    )
+  program
     .command('doctor')
     .description('look whether everything that is configured works')
     .action(() =>
@@ -72,7 +84,8 @@ async function main(words: string[]): Promise<void> {
 function report(error: unknown): number {
   // Commander has already said what is wrong; help and version are no mistakes.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-  if (!(error instanceof ConfigError || error instanceof UsageError)) throw error
+  // By name: commands that are loaded beside the bundle have classes of their own.
+  if (!(error instanceof Error) || !['ConfigError', 'UsageError'].includes(error.name)) throw error
   say(terminal, `Error: ${error.message}`)
   return EXIT.usage
 }

@@ -72,11 +72,21 @@ describe('servers on the command line', () => {
 })
 
 describe('toolpost doctor', () => {
+  it('says when the model that is configured is not there', async () => {
+    const config = configFile({ model: 'ollama:qwen3:0.6b' })
+    const { code, out } = await toolpost(['doctor', '--config', config], {
+      env: { OLLAMA_HOST: '127.0.0.1:9' },
+    })
+    expect(code).toBe(1)
+    expect(out).toMatch(/^✘ model ollama:qwen3:0\.6b: there is no Ollama at http:\/\/127\.0\.0\.1:9$/m)
+  })
+
   it('gives a verdict a line, exit 0 where everything works', async () => {
     const { code, out } = await toolpost(['doctor'])
     expect(code).toBe(0)
     expect(out).toMatch(/^✔ configuration: built-in example, \d+ local tools$/m)
     expect(out).toMatch(/^✔ broker mqtt:\/\/127\.0\.0\.1:\d+: embedded, with a virtual home$/m)
+    expect(out).toMatch(/^✔ model \S+: /m)
     expect(out).toMatch(/^✔ server zwave: ready after \d+ ms, 4 tools: /m)
   })
 

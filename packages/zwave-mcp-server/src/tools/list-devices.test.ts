@@ -16,6 +16,12 @@ const devices: DeviceDescription[] = [
 const list = (args: Record<string, unknown>) => fakeHome(devices).call('list_zwave_devices', args)
 
 describe('list_zwave_devices', () => {
+  it('takes a filter in the plural', async () => {
+    await expect(list({ filter: 'switches' })).resolves.toMatchObject({
+      data: { devices: [{ name: 'Switch One' }] },
+    })
+  })
+
   it('lists names, locations, kinds and states', async () => {
     await expect(list({})).resolves.toEqual({
       isError: false,

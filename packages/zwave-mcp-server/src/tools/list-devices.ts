@@ -80,8 +80,12 @@ export const listDevices: ZwaveTool = {
 function matches(device: Device, filter: string): boolean {
   const text = `${device.name} ${device.location ?? ''} ${kindOf(device)}`.toLowerCase().replaceAll('_', ' ')
   const words = filter.toLowerCase().split(/[\s_]+/)
-  // "lights" and "sensors" are asked for as often as "light".
-  return words.every(word => text.includes(word) || (word.endsWith('s') && text.includes(word.slice(0, -1))))
+  return words.every(word => singulars(word).some(form => text.includes(form)))
+}
+
+/** "lights" and "switches" are asked for as often as "light". */
+function singulars(word: string): string[] {
+  return [word, word.replace(/s$/, ''), word.replace(/es$/, '')]
 }
 
 function toJson(device: Device): Record<string, unknown> {

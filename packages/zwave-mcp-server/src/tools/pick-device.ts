@@ -1,15 +1,26 @@
 import { type Device, fullName } from '../zwave/device.ts'
-import { type Found, findDevice } from '../zwave/find-device.ts'
+import { type Found, findByPart, findDevice } from '../zwave/find-device.ts'
 import { listWords } from './tool.ts'
 
 export type Picked = ({ readonly ok: true } & Found) | { readonly ok: false; readonly reason: string }
 
 const MAX_NAMES = 20
 
+export interface PickOptions {
+  /** A part of one name is enough: right for reading, where a wrong guess does no harm. */
+  readonly partIsEnough?: boolean
+}
+
 /** The device that a name means, or a sentence that helps to name it better. */
-export function pickDevice(devices: readonly Device[], said: string): Picked {
+export function pickDevice(
+  devices: readonly Device[],
+  said: string,
+  { partIsEnough = false }: PickOptions = {},
+): Picked {
   const result = findDevice(devices, said)
   if (result.kind === 'found') return { ...result, ok: true }
+  const part = partIsEnough && result.kind === 'missing' ? findByPart(devices, said) : undefined
+  if (part) return { ok: true, device: part }
   if (result.kind === 'ambiguous') {
     return {
       ok: false,

@@ -29,6 +29,18 @@ const read = (deviceName: string, home = fakeHome(devices)) =>
   home.call('get_device_sensor_data', { deviceName })
 
 describe('get_device_sensor_data', () => {
+  it('takes a part of a name where only one device has it', async () => {
+    const home = fakeHome([
+      { name: 'Front Door Sensor', values: [{ type: 'binary', property: 'Door/Window', value: true }] },
+      { name: 'Cellar Sensor', values: [{ type: 'binary', property: 'Door/Window', value: false }] },
+    ])
+    await expect(read('the front door', home)).resolves.toMatchObject({
+      isError: false,
+      data: { device: 'Front Door Sensor' },
+    })
+    await expect(read('sensor', home)).resolves.toMatchObject({ isError: true })
+  })
+
   it('tells the last values with unit and age', async () => {
     await expect(read('thermo')).resolves.toEqual({
       isError: false,

@@ -73,7 +73,7 @@ export const sensorData: ZwaveTool = {
     const devices = network.devices()
     const problem = readiness.ready ? undefined : brokerUnreachable(network.brokerUrl, readiness.cause)
     if (problem && devices.length === 0) return refuse(problem)
-    const picked = pickDevice(devices, String(args.deviceName))
+    const picked = pickDevice(devices, String(args.deviceName), { partIsEnough: true })
     if (!picked.ok) return refuse(problem ? `${problem} ${picked.reason}` : picked.reason)
     const { device, endpoint } = picked
     const readings = age(readingsOf(device), context).filter(

@@ -29,6 +29,17 @@ export function findDevice(devices: readonly Device[], said: string): FindResult
   return { kind: 'missing', suggestions: suggest(devices, key) }
 }
 
+/** The one device whose name has all the words that were said ("front door" of "Front Door Sensor"), if it is one. */
+export function findByPart(devices: readonly Device[], said: string): Device | undefined {
+  const words = nameKey(said)
+    .replace(/^(the|my) /, '')
+    .split(' ')
+  const [device, ...others] = devices.filter(({ name }) =>
+    words.every(word => nameKey(name).split(' ').includes(word)),
+  )
+  return others.length === 0 ? device : undefined
+}
+
 function oneOf(matches: Device[], endpoint?: number): FindResult {
   const [device] = matches
   if (!device || matches.length > 1) return { kind: 'ambiguous', candidates: matches }

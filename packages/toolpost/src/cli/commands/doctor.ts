@@ -1,6 +1,9 @@
 import { connect } from 'node:net'
 import type { ToolpostConfig } from '../../config/config.ts'
 import type { ServerStatus } from '../../mcp/index.ts'
+import { chooseClient } from '../../models/choose-client.ts'
+import { ollamaAddress } from '../../models/ollama/address.ts'
+import { findOllamaModel } from '../../models/ollama/find-model.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Session } from '../session.ts'
 import { printResult, type Terminal } from '../terminal.ts'
@@ -19,7 +22,7 @@ interface Verdict {
 export async function examine(session: Session, terminal: Terminal): Promise<number> {
   const verdicts: Verdict[] = [configuration(session)]
   const statuses = await session.servers.ready()
-  verdicts.push(...(await brokers(session)))
+  verdicts.push(...(await brokers(session)), await model(session))
   for (const status of statuses) verdicts.push(await server(status, session))
   for (const verdict of verdicts) printResult(terminal, lines(verdict))
   return verdicts.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed
@@ -68,6 +71,24 @@ function reach({ hostname, port, protocol }: URL): Promise<void> {
     socket.once('timeout', () => socket.destroy(new Error(`no answer in ${BROKER_TIMEOUT_MS} ms`)))
     socket.once('error', reject)
   })
+}
+
+/** A model that is configured must be there; without one, whatever is found will do. */
+async function model({ config, executor }: Session): Promise<Verdict> {
+  try {
+    const { name, why } = await chooseClient({ config, executor })
+    const wanted = name.startsWith('ollama:') ? name.slice('ollama:'.length) : undefined
+    const { problem } = wanted ? await findOllamaModel({ baseUrl: ollamaAddress(process.env), wanted }) : {}
+    if (problem)
+      return {
+        ok: false,
+        text: `model ${name}: ${problem}`,
+        advice: [`Run: ollama serve, ollama pull ${wanted}`],
+      }
+    return { ok: true, text: `model ${name}: ${why}` }
+  } catch (error) {
+    return { ok: false, text: `model ${config.model}: ${(error as Error).message}` }
+  }
 }
 
 async function server(status: ServerStatus, { servers }: Session): Promise<Verdict> {

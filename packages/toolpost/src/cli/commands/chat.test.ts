@@ -1,0 +1,239 @@
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { ToolExecutor } from '../../executor/tool-executor.ts'
+import { silentLogger } from '../../logging/logger.ts'
+import { fakeOllama, type OllamaRequest } from '../../testing/fake-ollama.ts'
+import type { FakeModelServer, FakeReply } from '../../testing/scripted-model-server.ts'
+import { localTools } from '../../tools/local-tools.ts'
+import { defineTool } from '../../tools/tool.ts'
+import { ToolManager } from '../../tools/tool-manager.ts'
+import { UsageError } from '../exit-codes.ts'
+import { type ChatTerminal, chat } from './chat.ts'
+
+const tools = new ToolManager()
+for (const tool of localTools()) tools.addCustomTool(tool)
+tools.addCustomTool(
+  defineTool<{ state: string }>({
+    name: 'lamp',
+    description: 'The lamp',
+    schema: { type: 'object', properties: { state: { enum: ['on', 'off'] } }, required: ['state'] },
+    sentences: ['turn [the] lamp {state}', 'break [the] lamp {state=on} {broken=yes}'],
+    handler: args => {
+      if ('broken' in args) throw new Error('the fuse is out')
+      return `The lamp is ${args.state}`
+    },
+  }),
+)
+const executor = new ToolExecutor(tools)
+const servers = { start: vi.fn(async () => undefined), ready: vi.fn(async () => []) }
+const session = { config: {}, executor, logger: silentLogger, servers }
+
+/** Streams that stand in for a terminal or for pipes. */
+function terminal({ isTTY = false } = {}) {
+  const written = { out: '', err: '' }
+  const stream = (name: 'out' | 'err') =>
+    Object.assign(
+      new PassThrough().on('data', chunk => {
+        written[name] += chunk
+      }),
+      { isTTY },
+    ) as unknown as NodeJS.WriteStream
+  const input = Object.assign(new PassThrough(), { isTTY, setRawMode: () => {} })
+  const streams: ChatTerminal = { out: stream('out'), err: stream('err'), in: input }
+  /** Settles when that text has been written. */
+  const seen = (name: 'out' | 'err', text: string) =>
+    vi.waitFor(() => expect(written[name]).toContain(text), { timeout: 10_000 })
+  return { streams, input, written, seen }
+}
+
+beforeEach(() => {
+  vi.stubEnv('OLLAMA_BASE_URL', 'http://127.0.0.1:1')
+  vi.stubEnv('ANTHROPIC_API_KEY', '')
+  vi.stubEnv('OLLAMA_MODEL', '')
+})
+const models: FakeModelServer<OllamaRequest>[] = []
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  for (const server of models.splice(0)) await server.close()
+})
+
+async function withModel(...replies: (FakeReply | string)[]) {
+  const server = await fakeOllama({ replies })
+  models.push(server)
+  vi.stubEnv('OLLAMA_BASE_URL', server.url)
+  return server
+}
+
+describe('toolpost chat "question"', () => {
+  it('prints the answer alone on stdout, the calls with their duration on stderr', async () => {
+    const { streams, written } = terminal()
+    expect(await chat(session, 'turn the lamp on', {}, streams)).toBe(0)
+    expect(written.out).toBe('The lamp is on.\n')
+    expect(written.err).toMatch(/^→ lamp \{"state":"on"\}\n← lamp done \(\d+ ms\)\n$/)
+  })
+
+  it('takes the question from a pipe', async () => {
+    const { streams, input, written } = terminal()
+    input.end('what is 12 % of 85\n')
+    expect(await chat(session, undefined, { model: 'offline' }, streams)).toBe(0)
+    expect(written.out).toBe('The result is 10.2.\n')
+  })
+
+  it('uses the model that there is, with its calls', async () => {
+    const server = await withModel(
+      { text: 'One moment.', calls: [{ name: 'lamp', args: { state: 'off' } }] },
+      { text: ['It is ', 'off.'] },
+    )
+    const { streams, written } = terminal()
+    expect(await chat(session, 'lamp off please', {}, streams)).toBe(0)
+    expect(written.out).toBe('It is off.\n')
+    expect(written.err).toContain('← lamp done')
+    expect(server.requests[0]?.body.messages.map(({ role }) => role)).toEqual(['system', 'user'])
+  })
+
+  it('streams on a terminal, and cannot be made to move the cursor', async () => {
+    await withModel(
+      {
+        text: ['Wait', ' \u001b[2J'],
+        calls: [{ name: 'lamp', args: { state: 'on' } }],
+      },
+      { text: ['It is ', 'on.'] },
+    )
+    const { streams, written } = terminal({ isTTY: true })
+    expect(await chat(session, 'lamp', {}, streams)).toBe(0)
+    expect(written.out).toBe('Wait [2J\nIt is on.\n')
+  })
+
+  it.each([
+    ['break the lamp', 'That did not work: the fuse is out.\n'],
+    ['abracadabra', /^I did not understand that\./],
+  ])('exits with 1 where the answer failed: %s', async (question, said) => {
+    const { streams, written } = terminal()
+    expect(await chat(session, question, { model: 'offline' }, streams)).toBe(1)
+    expect(written.out).toMatch(said)
+  })
+
+  it('exits with 1 and says why where the model fails or takes too long', async () => {
+    await withModel({ status: 500, error: 'out of memory' }, { hangs: 'before' })
+    const first = terminal()
+    expect(await chat(session, 'hi', {}, first.streams)).toBe(1)
+    expect(first.written).toEqual({ out: '', err: expect.stringContaining('out of memory') })
+    const second = terminal()
+    expect(await chat(session, 'hi', { timeout: '50' }, second.streams)).toBe(1)
+    expect(second.written.err).toContain('The answer is not complete: it took too long.')
+  })
+
+  it.each([
+    ['', {}],
+    ['  ', {}],
+    ['hi', { model: 'openai:gpt' }],
+    ['hi', { model: 'anthropic' }],
+    ['hi', { timeout: 'soon' }],
+  ])('is misused with %j %j', async (question, flags) => {
+    const { streams, written } = terminal()
+    await expect(chat(session, question, flags, streams)).rejects.toThrow(UsageError)
+    expect(written.out).toBe('')
+  })
+
+  it('is misused with an empty pipe', async () => {
+    const { streams, input } = terminal()
+    input.end('\n')
+    await expect(chat(session, undefined, {}, streams)).rejects.toThrow('The question is empty')
+  })
+
+  it('starts the servers only where a question needs their tools', async () => {
+    servers.ready.mockClear()
+    const options = { model: 'offline' }
+    await chat(session, 'what time is it in Tokyo', options, terminal().streams)
+    expect(servers.ready).not.toHaveBeenCalled()
+    servers.ready.mockImplementationOnce(async () => {
+      const schema = { type: 'object', properties: { deviceName: { type: 'string' } } }
+      const invoke = () => 'Switch One is on'
+      tools.addMcpTools([{ name: 'control_zwave_device', description: 'Controls', schema, invoke }])
+      return []
+    })
+    const { streams, written } = terminal()
+    expect(await chat(session, 'turn on Switch One', options, streams)).toBe(0)
+    expect(written.out).toBe('Switch One is on.\n')
+    tools.remove('control_zwave_device')
+  })
+
+  it('can be stopped while the servers start', async () => {
+    servers.ready.mockImplementationOnce(() => {
+      setImmediate(() => process.emit('SIGINT'))
+      return new Promise(() => {})
+    })
+    const { streams, written } = terminal()
+    expect(await chat(session, 'turn on Switch One', { model: 'offline' }, streams)).toBe(1)
+    expect(written.err).toBe('Stopped.\n')
+  })
+
+  it('Ctrl-C stops the answer', async () => {
+    const server = await withModel({ text: 'The', hangs: 'after' })
+    const { streams, written } = terminal()
+    const code = chat(session, 'hi', {}, streams)
+    await server.received(1)
+    process.emit('SIGINT')
+    expect(await code).toBe(1)
+    expect(written).toEqual({ out: '', err: 'Stopped.\n' })
+  })
+})
+
+describe('toolpost chat, a conversation on a terminal', () => {
+  it('says which model and why, remembers, and ends with exit', async () => {
+    const server = await withModel('Hello you', 'You said hi')
+    const { streams, input, written, seen } = terminal({ isTTY: true })
+    const code = chat(session, undefined, {}, streams)
+    await seen('err', `Model: ollama:qwen3:0.6b (Ollama at ${server.url} has it)`)
+    input.write('hi\n')
+    await seen('out', 'Hello you')
+    input.write('\nwhat did I say?\n')
+    await seen('out', 'You said hi')
+    input.write('exit\n')
+    expect(await code).toBe(0)
+    expect(written.out).toBe('Hello you\nYou said hi\n')
+    expect(server.requests[1]?.body.messages.map(({ content }) => content).slice(1)).toEqual([
+      'hi',
+      'Hello you',
+      'what did I say?',
+    ])
+  })
+
+  it('Ctrl-C stops the answer and not the program; the history keeps what was answered', async () => {
+    const server = await withModel('One', { text: 'Tw', hangs: 'after' }, 'Three')
+    const { streams, input, written, seen } = terminal({ isTTY: true })
+    const code = chat(session, undefined, {}, streams)
+    await seen('err', 'you> ')
+    input.write('first\n')
+    await seen('out', 'One')
+    input.write('second\n')
+    await seen('out', 'Tw')
+    input.write('\u0003')
+    await seen('err', 'Stopped.')
+    input.write('third\n')
+    await seen('out', 'Three')
+    input.write('\u0003')
+    await seen('err', 'Type exit, or Ctrl-D, to leave.')
+    input.write('\u0004')
+    expect(await code).toBe(0)
+    expect(written.out).toBe('One\nTw\nThree\n')
+    expect(server.requests[2]?.body.messages.map(({ content }) => content).slice(1)).toEqual([
+      'first',
+      'One',
+      'third',
+    ])
+  })
+
+  it('goes on after a failure', async () => {
+    await withModel({ status: 400, error: 'no' }, 'Better')
+    const { streams, input, seen } = terminal({ isTTY: true })
+    const code = chat(session, undefined, {}, streams)
+    await seen('err', 'you> ')
+    input.write('one\n')
+    await seen('err', 'refuses the request: no')
+    input.write('two\n')
+    await seen('out', 'Better')
+    input.end()
+    expect(await code).toBe(0)
+  })
+})

@@ -1,0 +1,235 @@
+import { createInterface, type Interface } from 'node:readline'
+import type { Answer, CallEvent, ConversationMessage } from '../../models/ai-client.ts'
+import { type ChosenClient, chooseClient } from '../../models/choose-client.ts'
+import { ModelError } from '../../models/model-error.ts'
+import { OfflineClient } from '../../models/offline/offline-client.ts'
+import { EXIT, UsageError } from '../exit-codes.ts'
+import type { Session } from '../session.ts'
+import { say, type Terminal } from '../terminal.ts'
+import { AnswerPrinter } from './chat-printer.ts'
+
+export interface ChatFlags {
+  /** `ollama:<model>`, `anthropic:<model>` or `offline`. */
+  model?: string
+  /** Milliseconds for one answer. */
+  timeout?: string
+}
+
+export interface ChatTerminal extends Terminal {
+  /** Where questions come from; standard input if left out. */
+  in?: NodeJS.ReadableStream & { isTTY?: boolean }
+}
+
+/** What a chat needs of a session. */
+type ChatSession = Pick<Session, 'config' | 'executor' | 'logger'> & {
+  servers: Pick<Session['servers'], 'start' | 'ready'>
+}
+
+/** A sentence of a local tool that matches so well needs no server to be asked whether it has a better one. */
+const PLAINLY_LOCAL = 0.75
+const INSTRUCTIONS =
+  'You are the assistant of this home. Use the tools for what they can do or know, instead of guessing. ' +
+  'Answer in one or two short sentences.'
+const HELP = 'Ask something, or type exit. Ctrl-C stops an answer.'
+
+/** `toolpost chat [question]`: answers one question, or holds a conversation on a terminal. Answers alone on stdout. */
+export async function chat(
+  session: ChatSession,
+  question: string | undefined,
+  flags: ChatFlags,
+  terminal: ChatTerminal,
+): Promise<number> {
+  const input = terminal.in ?? process.stdin
+  const timeLimitMs = timeLimitOf(flags)
+  if (question !== undefined) checkQuestion(question)
+  const chosen = await choose(session, flags)
+  const tools = new ToolsInTime(session, chosen)
+  const conversation = new ChatConversation({ chosen, tools, timeLimitMs, terminal })
+  if (question === undefined && input.isTTY) {
+    // Side by side with the first question; a failure is told when a question needs the servers.
+    session.servers.start().catch(() => {})
+    return converse(conversation, input, terminal)
+  }
+  const asked = question ?? (await readAll(input))
+  checkQuestion(asked)
+  if (terminal.err.isTTY) say(terminal, modelLine(chosen))
+  return interruptible(signal => conversation.ask(asked, signal))
+}
+
+function modelLine({ name, why }: ChosenClient): string {
+  return `Model: ${name} (${why})`
+}
+
+function checkQuestion(question: string): void {
+  if (question.trim() === '') throw new UsageError('The question is empty: toolpost chat "what time is it"')
+}
+
+function timeLimitOf({ timeout }: ChatFlags): number | undefined {
+  if (timeout === undefined) return undefined
+  const timeLimitMs = Number(timeout)
+  if (timeout.trim() !== '' && Number.isFinite(timeLimitMs) && timeLimitMs > 0) return timeLimitMs
+  throw new UsageError(`--timeout takes milliseconds, got '${timeout}'`)
+}
+
+/** A model that cannot be had is a mistake of the command line or the configuration. */
+async function choose(
+  { config, executor, logger }: ChatSession,
+  { model }: ChatFlags,
+): Promise<ChosenClient> {
+  try {
+    return await chooseClient({ model, config, executor, logger })
+  } catch (error) {
+    throw error instanceof ModelError ? new UsageError(error.message) : error
+  }
+}
+
+async function readAll(input: NodeJS.ReadableStream): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of input) chunks.push(Buffer.from(chunk as Buffer | string))
+  return Buffer.concat(chunks).toString('utf8').trim()
+}
+
+/** Ctrl-C stops the answer; the command then ends in good order, and its servers with it. */
+async function interruptible(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
+  const controller = new AbortController()
+  const stop = () => controller.abort()
+  process.once('SIGINT', stop)
+  try {
+    return await work(controller.signal)
+  } finally {
+    process.off('SIGINT', stop)
+  }
+}
+
+/** Starts the MCP servers for the questions that need them: what the time is, is answered without. */
+class ToolsInTime {
+  readonly #session: ChatSession
+  readonly #hasSentences: boolean
+  readonly #offline: OfflineClient
+
+  constructor(session: ChatSession, { name }: ChosenClient) {
+    this.#session = session
+    this.#hasSentences = name === 'offline' || session.config.fastPath === true
+    this.#offline = new OfflineClient({ executor: session.executor })
+  }
+
+  /** Resolves when the tools for a question are there, or cannot be had; rejects when it is stopped. */
+  async ready(question: string, signal: AbortSignal): Promise<void> {
+    const score = this.#hasSentences ? (this.#offline.match(question)?.score ?? 0) : 0
+    if (score >= PLAINLY_LOCAL) return
+    await Promise.race([this.#session.servers.ready(), stopped(signal)])
+  }
+}
+
+function stopped(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const stop = () => reject(new ModelError('stopped', 'The question was stopped'))
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+  })
+}
+
+interface ChatSetup {
+  chosen: ChosenClient
+  tools: ToolsInTime
+  timeLimitMs: number | undefined
+  terminal: Terminal
+}
+
+/** A conversation that remembers, and shows answers and calls as they come. */
+class ChatConversation {
+  #messages: ConversationMessage[] = [{ role: 'system', content: INSTRUCTIONS }]
+  readonly chosen: ChosenClient
+  readonly #tools: ToolsInTime
+  readonly #timeLimitMs: number | undefined
+  readonly #terminal: Terminal
+
+  constructor({ chosen, tools, timeLimitMs, terminal }: ChatSetup) {
+    this.chosen = chosen
+    this.#tools = tools
+    this.#timeLimitMs = timeLimitMs
+    this.#terminal = terminal
+  }
+
+  /** Asks, and prints the answer. Gives the exit code that it deserves; the history grows only by whole answers. */
+  async ask(question: string, signal: AbortSignal): Promise<number> {
+    const printer = new AnswerPrinter(this.#terminal)
+    try {
+      await this.#tools.ready(question, signal)
+      const answer = await this.chosen.client.ask([...this.#messages, { role: 'user', content: question }], {
+        signal,
+        timeLimitMs: this.#timeLimitMs,
+        onToken: token => printer.add(token),
+        onCall: event => this.#showCall(event, printer),
+      })
+      this.#messages = answer.messages
+      printer.finish(answer.text)
+      return this.#judge(answer)
+    } catch (error) {
+      if (!(error instanceof ModelError)) throw error
+      printer.breakOff()
+      say(this.#terminal, error.code === 'stopped' ? 'Stopped.' : `Error: ${error.message}`)
+      return EXIT.failed
+    }
+  }
+
+  #showCall(event: CallEvent, printer: AnswerPrinter): void {
+    printer.breakOff()
+    const { name, args } = event.call
+    if (event.type === 'start') return say(this.#terminal, `→ ${name} ${JSON.stringify(args)}`)
+    const { result, durationMs } = event
+    const outcome = result.success ? 'done' : `failed: ${result.error}`
+    say(this.#terminal, `← ${name} ${outcome} (${Math.round(durationMs)} ms)`)
+  }
+
+  #judge({ text, results, iterations, stopReason }: Answer): number {
+    if (stopReason !== 'answer') say(this.#terminal, `The answer is not complete: ${REASONS[stopReason]}.`)
+    if (text.trim() === '') say(this.#terminal, 'The model gave no answer.')
+    if (iterations === 0 && !this.#terminal.err.isTTY) say(this.#terminal, modelLine(this.chosen))
+    const hasFailed = results.length > 0 && results.every(result => !result.success)
+    const isAnswered = stopReason === 'answer' && text.trim() !== '' && iterations > 0
+    return isAnswered && !hasFailed ? EXIT.ok : EXIT.failed
+  }
+}
+
+const REASONS = {
+  answer: '',
+  max_iterations: 'the model asked for too many rounds of calls',
+  time_limit: 'it took too long',
+  repeated_failure: 'the same call failed again and again',
+} as const
+
+/** Questions from the terminal until it is closed. A Ctrl-C stops the answer and leaves the conversation open. */
+async function converse(
+  conversation: ChatConversation,
+  input: NodeJS.ReadableStream,
+  terminal: ChatTerminal,
+): Promise<number> {
+  say(terminal, `${modelLine(conversation.chosen)}\n${HELP}\n`)
+  const lines = createInterface({ input, output: terminal.err, prompt: 'you> ', terminal: true })
+  let running: AbortController | undefined
+  lines.on('SIGINT', () => {
+    if (running) running.abort()
+    else {
+      say(terminal, '\nType exit, or Ctrl-D, to leave.')
+      lines.prompt()
+    }
+  })
+  for await (const line of questions(lines)) {
+    running = new AbortController()
+    await conversation.ask(line, running.signal)
+    running = undefined
+  }
+  lines.close()
+  return EXIT.ok
+}
+
+async function* questions(lines: Interface): AsyncGenerator<string> {
+  lines.prompt()
+  for await (const line of lines) {
+    const question = line.trim()
+    if (question === 'exit' || question === 'quit') return
+    if (question !== '') yield question
+    lines.prompt()
+  }
+}

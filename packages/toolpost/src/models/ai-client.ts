@@ -1,0 +1,53 @@
+import type { BaseMessage } from '@langchain/core/messages'
+import type { ToolCall } from '../call/tool-call.ts'
+import type { ToolResult } from '../call/tool-result.ts'
+import type { ToolExecutor } from '../executor/tool-executor.ts'
+import type { Tool } from '../tools/tool.ts'
+
+/** A message without LangChain's classes; every client takes both kinds, also mixed. */
+export interface PlainMessage {
+  role: 'system' | 'user' | 'assistant' | 'tool'
+  content: string
+  tool_calls?: { id: string; name: string; args: Record<string, unknown>; type: 'tool_call' }[]
+  tool_call_id?: string
+}
+
+export type ConversationMessage = BaseMessage | PlainMessage
+
+/** A call as it starts and as it ends. */
+export type CallEvent =
+  | { type: 'start'; call: ToolCall }
+  | { type: 'end'; call: ToolCall; result: ToolResult; durationMs: number }
+
+export interface AskOptions {
+  /** The tools the model may use, of those the executor has; all of them if left out. */
+  tools?: readonly Tool[] | undefined
+  /** Runs the calls; the client's own if left out. */
+  executor?: ToolExecutor | undefined
+  signal?: AbortSignal | undefined
+  /** Pieces of the model's text as they come. */
+  onToken?: ((token: string) => void) | undefined
+  onCall?: ((event: CallEvent) => void) | undefined
+  /** How often the model may answer with calls before it must answer with words. */
+  maxIterations?: number | undefined
+  timeLimitMs?: number | undefined
+}
+
+export type StopReason = 'answer' | 'max_iterations' | 'time_limit' | 'repeated_failure'
+
+export interface Answer {
+  text: string
+  /** The whole conversation, ending with this answer: hand it in with the next question. */
+  messages: ConversationMessage[]
+  /** What the calls gave, in their order. */
+  results: ToolResult[]
+  /** How often the model was asked with tools at hand. */
+  iterations: number
+  stopReason: StopReason
+}
+
+/** Whatever answers questions with the help of tools: a model, or sentences alone. */
+export interface AiClient {
+  /** Rejects with a ModelError where there is no answer; never changes the messages it is given. */
+  ask(prompt: string | readonly ConversationMessage[], options?: AskOptions): Promise<Answer>
+}

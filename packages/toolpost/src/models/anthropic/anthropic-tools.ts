@@ -1,0 +1,44 @@
+import type { Logger } from '../../logging/logger.ts'
+import { safeText } from '../../logging/safe-value.ts'
+import { jsonSchemaOf } from '../../tools/json-schema.ts'
+import type { StandardSchema, Tool } from '../../tools/tool.ts'
+
+const ALLOWED_NAME = /^[a-zA-Z0-9_-]{1,128}$/
+const REFUSED_AT_THE_TOP = ['oneOf', 'anyOf', 'allOf']
+
+/**
+ * The tools that Anthropic takes, in LangChain's format. One tool with a name or a schema that it refuses would make
+ * it refuse the whole request (or ChatAnthropic drop the tool silently), so such a one is left out with a warning.
+ */
+export function anthropicTools(tools: readonly Tool[], logger: Logger): Tool[] {
+  return tools.flatMap(tool => {
+    const problem = problemOf(tool)
+    if (problem === undefined) return [inLangChainFormat(tool)]
+    logger.warn({ tool: safeText(tool.name), reason: problem }, 'Tool left out: Anthropic does not take it')
+    return []
+  })
+}
+
+function problemOf(tool: Tool): string | undefined {
+  if (!ALLOWED_NAME.test(tool.name)) return 'its name has other characters than letters, digits, _ and -'
+  try {
+    const schema = jsonSchemaOf(tool)
+    const composition = REFUSED_AT_THE_TOP.find(key => Object.hasOwn(schema, key))
+    return composition && `its schema has ${composition} at the top`
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+/** LangChain knows JSON Schema with a type, and zod; any other schema goes as the JSON Schema that it gives. */
+function inLangChainFormat(tool: Tool): Tool {
+  const schema = jsonSchemaOf(tool)
+  const isTyped = schema === tool.schema && schema.type === 'object'
+  if (isTyped || vendorOf(tool) === 'zod') return tool
+  const { name, description, invoke } = tool
+  return { name, description, schema: { ...schema, type: 'object' }, invoke }
+}
+
+function vendorOf({ schema }: Tool): string | undefined {
+  return (schema as Partial<StandardSchema>)['~standard']?.vendor
+}

@@ -1,0 +1,105 @@
+import type { ToolExecutor } from '../executor/tool-executor.ts'
+import { type Logger, silentLogger } from '../logging/logger.ts'
+import { safeText } from '../logging/safe-value.ts'
+import type { AiClient } from './ai-client.ts'
+import { AnthropicClient } from './anthropic/anthropic-client.ts'
+import type { Environment } from './environment.ts'
+import { withFastPath } from './fast-path.ts'
+import { ModelError } from './model-error.ts'
+import { OfflineClient } from './offline/offline-client.ts'
+import { ollamaAddress } from './ollama/address.ts'
+import { findOllamaModel } from './ollama/find-model.ts'
+import { OllamaClient } from './ollama/ollama-client.ts'
+
+export interface ChooseOptions {
+  executor: ToolExecutor
+  /** `ollama:qwen3:0.6b`, `anthropic:claude-…` or `offline`, as somebody asked for it. */
+  model?: string | undefined
+  /** What the configuration says, where nobody asked. */
+  config?: { model?: string | undefined; fastPath?: boolean | undefined } | undefined
+  environment?: Environment | undefined
+  logger?: Logger | undefined
+  fetch?: typeof globalThis.fetch | undefined
+}
+
+export interface ChosenClient {
+  client: AiClient
+  /** `ollama:qwen3:0.6b` */
+  name: string
+  /** Why this one, as a sentence for the person who asks. */
+  why: string
+}
+
+interface Context {
+  executor: ToolExecutor
+  environment: Environment
+  logger: Logger
+  fetch: typeof globalThis.fetch | undefined
+}
+
+/**
+ * The client to ask: the one that was asked for, else that of the configuration, else a reachable Ollama with a model
+ * that can use tools, else Anthropic where there is a key, else sentences alone. Rejects with a ModelError where the
+ * one that was asked for cannot be had.
+ */
+export async function chooseClient(options: ChooseOptions): Promise<ChosenClient> {
+  const { executor, config = {}, environment = process.env, logger = silentLogger, fetch } = options
+  const context = { executor, environment, logger, fetch }
+  const chosen = options.model
+    ? named(options.model, 'it was asked for', context)
+    : config.model
+      ? named(config.model, 'the configuration says so', context)
+      : await found(context)
+  return config.fastPath && chosen.name !== 'offline'
+    ? { ...chosen, client: withFastPath(new OfflineClient(context), chosen.client) }
+    : chosen
+}
+
+function named(wanted: string, why: string, context: Context): ChosenClient {
+  const colon = wanted.indexOf(':')
+  const provider = colon < 0 ? wanted : wanted.slice(0, colon)
+  const model = colon < 0 ? undefined : wanted.slice(colon + 1).trim() || undefined
+  switch (provider) {
+    case 'offline':
+      return offline(why, context)
+    case 'ollama':
+      return ollama({ ...context, model, why })
+    case 'anthropic':
+      return anthropic({ ...context, model, why })
+    default:
+      throw new ModelError(
+        'unknown_provider',
+        `There is no model provider '${safeText(provider)}': use ollama:<model>, anthropic:<model> or offline`,
+      )
+  }
+}
+
+/** Nobody said which: what there is. */
+async function found(context: Context): Promise<ChosenClient> {
+  const { environment, fetch } = context
+  const baseUrl = ollamaAddress(environment)
+  const wanted = environment.OLLAMA_MODEL?.trim() || undefined
+  const { model, problem } = await findOllamaModel({ baseUrl, wanted, fetch })
+  if (model) return ollama({ ...context, model, why: `Ollama at ${baseUrl} has it` })
+  if (environment.ANTHROPIC_API_KEY?.trim())
+    return anthropic({ ...context, model: undefined, why: `${problem}, and ANTHROPIC_API_KEY is set` })
+  return offline(`${problem}, and ANTHROPIC_API_KEY is not set`, context)
+}
+
+type Wanted = Context & { model: string | undefined; why: string }
+
+function ollama({ why, ...options }: Wanted): ChosenClient {
+  const client = new OllamaClient(options)
+  return { client, name: `ollama:${client.model}`, why }
+}
+
+function anthropic({ why, ...options }: Wanted): ChosenClient {
+  if (!options.environment.ANTHROPIC_API_KEY?.trim())
+    throw new ModelError('missing_key', 'There is no key for Anthropic: set ANTHROPIC_API_KEY')
+  const client = new AnthropicClient(options)
+  return { client, name: `anthropic:${client.model}`, why }
+}
+
+function offline(why: string, context: Context): ChosenClient {
+  return { client: new OfflineClient(context), name: 'offline', why }
+}

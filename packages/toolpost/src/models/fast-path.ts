@@ -1,0 +1,34 @@
+import type { AiClient, Answer, ConversationMessage } from './ai-client.ts'
+import type { OfflineClient } from './offline/offline-client.ts'
+import type { ToolMatch } from './offline/sentence-book.ts'
+import { textOfContent } from './read-reply.ts'
+
+/** Names are short; more words of which nothing is known are for a model to understand. */
+const MAX_FREE_WORDS = 4
+const MIN_SCORE = 0.5
+/** Words that make two requests, or a condition, of one. */
+const JOINTS = /\b(and|then|when|if|after|before|unless|until|while|because|but|or)\b/i
+
+/** Failures after which nothing has been done: a model may find better arguments. */
+const NOTHING_DONE = new Set(['unknown_tool', 'invalid_arguments', 'invalid_schema'])
+
+/** Simple requests go straight to their tool, because a light must not wait for a language model; all others to `client`. */
+export function withFastPath(offline: OfflineClient, client: AiClient): AiClient {
+  return {
+    async ask(prompt, options = {}): Promise<Answer> {
+      const match = offline.match(prompt, options)
+      if (!match || !isPlain(match, prompt)) return client.ask(prompt, options)
+      const quick = await offline.ask(prompt, { ...options, onToken: undefined })
+      const [result] = quick.results
+      if (result && !result.success && NOTHING_DONE.has(result.code)) return client.ask(prompt, options)
+      options.onToken?.(quick.text)
+      return quick
+    },
+  }
+}
+
+/** Whether there is no doubt about what is meant. */
+function isPlain(match: ToolMatch, prompt: string | readonly ConversationMessage[]): boolean {
+  const text = typeof prompt === 'string' ? prompt : textOfContent(prompt.at(-1)?.content)
+  return match.score >= MIN_SCORE && match.longestFree <= MAX_FREE_WORDS && !JOINTS.test(text)
+}

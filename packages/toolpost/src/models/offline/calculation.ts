@@ -1,0 +1,90 @@
+import { readNumber } from './numbers.ts'
+import type { Word } from './words.ts'
+
+/** Words for signs, longest first. */
+const SIGNS: readonly (readonly [readonly string[], string])[] = (
+  [
+    ['to the power of', '^'],
+    ['the square root of', 'sqrt '],
+    ['square root of', 'sqrt '],
+    ['multiplied by', '*'],
+    ['divided by', '/'],
+    ['per cent of', '% of'],
+    ['percent of', '% of'],
+    ['plus', '+'],
+    ['minus', '-'],
+    ['times', '*'],
+    ['over', '/'],
+    ['squared', '^ 2'],
+    ['cubed', '^ 3'],
+    ['percent', '%'],
+  ] as const
+).map(([phrase, sign]) => [phrase.split(' '), sign])
+
+const FUNCTIONS = new Set(
+  'sqrt sin cos tan asin acos atan log log2 log10 ln exp abs round floor ceil mean median sum max min mod pi e of factorial'.split(
+    ' ',
+  ),
+)
+const FORMULA = /^[\d.,:+\-*/^%()=!]+$/
+const UNIT_CONVERSION = /^(-?[\d.]+) ([\p{L}°]+) (?:to|in|into|as) ([\p{L}°]+)$/u
+
+/**
+ * A calculation in the syntax of `math_eval`, if these words are one and nothing else: figures or number words,
+ * signs or their names, known functions, or one unit in another. `text` is the words as they were written.
+ */
+export function readCalculation(words: readonly Word[], text: string): string | undefined {
+  const pieces: string[] = []
+  let isConverted = false
+  for (let at = 0; at < words.length; ) {
+    const step = readThousands(words, at, text) ?? readStep(words, at)
+    if (!step) return conversionOf(words)
+    pieces.push(step.piece)
+    if (step.isConverted) isConverted = true
+    at += step.used
+  }
+  const expression = isConverted ? written(pieces) : text
+  return /\d/.test(expression) || /^(pi|e)$/.test(expression) ? expression : undefined
+}
+
+interface Step {
+  piece: string
+  used: number
+  /** Whether the piece differs from what was said. */
+  isConverted: boolean
+}
+
+/** `1,000` is one number, unless it could be two arguments of a function. */
+function readThousands(words: readonly Word[], at: number, text: string): Step | undefined {
+  const key = words[at]?.key ?? ''
+  if (!/\d,\d/.test(key) || text.includes('(')) return undefined
+  return { piece: key.replaceAll(',', ''), used: 1, isConverted: true }
+}
+
+function readStep(words: readonly Word[], at: number): Step | undefined {
+  const key = words[at]?.key ?? ''
+  if (FORMULA.test(key) || FUNCTIONS.has(key)) return { piece: key, used: 1, isConverted: false }
+  for (const [phrase, sign] of SIGNS) {
+    if (phrase.every((word, offset) => words[at + offset]?.key === word))
+      return { piece: sign, used: phrase.length, isConverted: true }
+  }
+  const number = readNumber(words, at)
+  return number && { piece: String(number.value), used: number.used, isConverted: true }
+}
+
+/** `sqrt ` takes the piece after it into brackets; everything else stands side by side. */
+function written(pieces: readonly string[]): string {
+  return pieces
+    .join(' ')
+    .replace(/sqrt {2}(\S+)/g, 'sqrt($1)')
+    .trim()
+}
+
+/** `5 inches in cm` as `5 inches to cm`. */
+function conversionOf(words: readonly Word[]): string | undefined {
+  const number = readNumber(words, 0)
+  if (!number) return undefined
+  const rest = words.slice(number.used).map(word => word.key)
+  const [, value, from, to] = UNIT_CONVERSION.exec([number.value, ...rest].join(' ')) ?? []
+  return value && from && to ? `${value} ${from} to ${to}` : undefined
+}

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import { ToolExecutor } from '../../executor/tool-executor.ts'
+import { recordingLogger } from '../../testing/recording-logger.ts'
+import { scriptedModel } from '../../testing/scripted-model.ts'
+import { localTools } from '../../tools/local-tools.ts'
+import { defineTool, type Tool } from '../../tools/tool.ts'
+import { ToolManager } from '../../tools/tool-manager.ts'
+import type { CallEvent } from '../ai-client.ts'
+import { ModelClient } from '../model-client.ts'
+import { OfflineClient } from './offline-client.ts'
+
+function setup(...more: Tool[]) {
+  const tools = new ToolManager()
+  for (const tool of [...localTools(), ...more]) tools.addCustomTool(tool)
+  const logger = recordingLogger()
+  const executor = new ToolExecutor(tools, { logger })
+  return { tools, executor, logger, client: new OfflineClient({ executor, logger }) }
+}
+
+const lamp = defineTool<{ state: string }>({
+  name: 'lamp',
+  description: 'The lamp',
+  schema: {
+    type: 'object',
+    properties: { state: { enum: ['on', 'off'] }, level: { type: 'integer', maximum: 100 } },
+    required: ['state'],
+  },
+  sentences: ['turn [the] lamp {state}', 'lamp {level} {state=on}', 'turn [the'],
+  handler: ({ state }) => ({ text: `The lamp is ${state}` }),
+})
+
+describe('OfflineClient', () => {
+  it('calls the tool and phrases its answer, with the same fields as a model', async () => {
+    const { client } = setup(lamp)
+    const tokens: string[] = []
+    const events: CallEvent[] = []
+    const answer = await client.ask('Turn the lamp on!', {
+      onToken: token => tokens.push(token),
+      onCall: event => events.push(event),
+    })
+    expect(answer).toMatchObject({ text: 'The lamp is on.', iterations: 1, stopReason: 'answer' })
+    expect(answer.results).toMatchObject([{ success: true, tool_name: 'lamp' }])
+    expect(answer.messages.map(message => (message as { role: string }).role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+    ])
+    expect(tokens).toEqual(['The lamp is on.'])
+    expect(events.map(event => event.type)).toEqual(['start', 'end'])
+  })
+
+  it('answers a calculation and a time', async () => {
+    const { client } = setup()
+    expect((await client.ask('what is 12 % of 85')).text).toBe('The result is 10.2.')
+    expect((await client.ask('what time is it in Tokyo')).text).toMatch(/^It is \d\d:\d\d on .* in Tokyo\.$/)
+  })
+
+  it('says in one sentence what failed', async () => {
+    const { client } = setup(lamp)
+    const answer = await client.ask('lamp 150')
+    expect(answer.results).toMatchObject([{ code: 'invalid_arguments' }])
+    expect(answer.text).toMatch(/^That did not work: Invalid parameters: 'level' must be .*100.*\.$/)
+  })
+
+  it('offers what is near when nothing fits, and something of each tool when nothing is near', async () => {
+    const { client } = setup(lamp)
+    const near = await client.ask('make the lamp purple')
+    expect(near).toMatchObject({ results: [], iterations: 0 })
+    expect(near.text).toBe('I did not understand that. You can say "lamp …" or "turn lamp …".')
+    const far = await client.ask('abracadabra')
+    expect(far.text).toMatch(/^I did not understand that\. You can say "what time is it", /)
+    const nobody = new OfflineClient({ executor: new ToolExecutor(new ToolManager()) })
+    expect((await nobody.ask('hello')).text).toContain('no tool here')
+  })
+
+  it('warns of a sentence that cannot be read, and uses the others', async () => {
+    const { client, logger } = setup(lamp)
+    expect((await client.ask('turn lamp off')).text).toBe('The lamp is off.')
+    expect(logger.at('warn')).toMatchObject([
+      { fields: { tool: 'lamp', reason: "The sentence 'turn [the' has a bracket without its ']'" } },
+    ])
+  })
+
+  it('knows the tools of the Z-Wave server, under another name too', async () => {
+    const { tools, client } = setup(
+      defineTool({ name: 'control_zwave_device', description: 'Mine', schema: {}, handler: () => 'mine' }),
+    )
+    const schema = { type: 'object', properties: { deviceName: { type: 'string' } } }
+    tools.addMcpTools(
+      [{ name: 'get_device_sensor_data', description: 'Reads', schema, invoke: () => '21.5 °C' }],
+      { server: 'zwave' },
+    )
+    tools.addCustomTool(
+      defineTool({ name: 'get_device_sensor_data', description: 'Mine', schema: {}, handler: () => 'mine' }),
+    )
+    tools.remove('get_device_sensor_data')
+    const answer = await client.ask('read Temp Sensor 1')
+    expect(answer.results).toMatchObject([{ tool_name: 'zwave__get_device_sensor_data' }])
+    expect(answer.text).toBe('21.5 °C.')
+  })
+
+  it('takes the last message of a conversation, which is not changed, and its answer goes on with a model', async () => {
+    const { client, executor } = setup(lamp)
+    const history = Object.freeze([
+      { role: 'user' as const, content: 'hello' },
+      { role: 'assistant' as const, content: 'hi' },
+      { role: 'user' as const, content: 'turn lamp on' },
+    ])
+    const { messages } = await client.ask(history)
+    expect(messages.slice(0, 3)).toEqual(history)
+    const model = scriptedModel('It is on')
+    await new ModelClient({ model, executor }).ask([...messages, { role: 'user', content: 'is it on?' }])
+    expect(model.turns[0]?.messages.map(message => message.getType())).toEqual(
+      'human ai human ai tool ai human'.split(' '),
+    )
+  })
+
+  it('refuses an empty question, and can be stopped', async () => {
+    const { client } = setup(lamp)
+    await expect(client.ask(' ')).rejects.toMatchObject({ code: 'empty_question' })
+    await expect(client.ask([])).rejects.toMatchObject({ code: 'empty_question' })
+    await expect(client.ask('turn lamp on', { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'stopped',
+    })
+  })
+
+  it('takes no notice of a request of a thousand words', () => {
+    expect(setup(lamp).client.match('turn the lamp on '.repeat(300))).toBeUndefined()
+  })
+
+  it('only uses the tools of the question', async () => {
+    const { client } = setup(lamp)
+    expect(client.match('turn lamp on', { tools: [] })).toBeUndefined()
+  })
+
+  it('answers in less than 50 ms once it is started', async () => {
+    const { client } = setup(lamp)
+    const questions = ['what time is it in Tokyo', 'turn the lamp on', 'what is 12 % of 85']
+    for (const question of questions) await client.ask(question)
+    for (const question of questions) {
+      const took: number[] = []
+      for (let round = 0; round < 5; round++) {
+        const startedAt = performance.now()
+        await client.ask(question)
+        took.push(performance.now() - startedAt)
+      }
+      expect(Math.min(...took)).toBeLessThan(50)
+    }
+  })
+})

@@ -1,0 +1,59 @@
+import type { ToolResult } from '../../call/tool-result.ts'
+import { textOf } from '../../executor/model-text.ts'
+import { isObjectLike } from '../../tools/json-schema.ts'
+
+/** Longer answers are tiring to hear. */
+const MAX_SPOKEN_CHARS = 300
+
+/** A result as one short sentence that can be spoken. */
+export function phraseAnswer(result: ToolResult): string {
+  if (!result.success) return asSentence(`That did not work: ${result.error}`)
+  return asSentence(shortened(result.text ?? wordsFor(result.result)))
+}
+
+function wordsFor(value: unknown): string {
+  if (value === undefined || value === null || value === '') return 'Done'
+  if (!isObjectLike(value)) return String(value)
+  if (Array.isArray(value)) return value.length === 0 ? 'There is nothing' : value.map(inWords).join(', ')
+  const { text, answer, result } = value as { text?: unknown; answer?: unknown; result?: unknown }
+  for (const said of [text, answer]) if (typeof said === 'string' && said.trim() !== '') return said
+  if (result !== undefined) return `The result is ${inWords(result)}`
+  return Object.entries(value)
+    .map(([name, entry]) => `${spoken(name)}: ${inWords(entry)}`)
+    .join(', ')
+}
+
+function inWords(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return typeof value === 'number' ? String(roundOff(value)) : textOf(value)
+}
+
+/** 0.1 + 0.2 is 0.3 to anybody who listens. */
+function roundOff(value: number): number {
+  return Number.isInteger(value) ? value : Number(value.toPrecision(12))
+}
+
+/** `airTemperature` and `air_temperature` as `air temperature`. */
+function spoken(name: string): string {
+  return name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replace(/[_-]+/g, ' ')
+    .toLowerCase()
+}
+
+function shortened(text: string): string {
+  const line = text
+    .replace(/\*\*|`/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+  if (line.length <= MAX_SPOKEN_CHARS) return line
+  const start = line.slice(0, MAX_SPOKEN_CHARS)
+  const end = start.search(/[.!?](?=\s[^.!?]*$)/)
+  return end > 0 ? start.slice(0, end + 1) : `${start.slice(0, start.lastIndexOf(' ')).trimEnd()}…`
+}
+
+function asSentence(text: string): string {
+  const trimmed = text.replace(/\s+/g, ' ').trim()
+  const capital = trimmed.charAt(0).toUpperCase() + trimmed.slice(1)
+  return /[.!?…]$/.test(capital) ? capital : `${capital}.`
+}

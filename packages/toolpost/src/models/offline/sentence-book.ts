@@ -1,0 +1,73 @@
+import type { Logger } from '../../logging/logger.ts'
+import { safeText } from '../../logging/safe-value.ts'
+import { jsonSchemaOf } from '../../tools/json-schema.ts'
+import type { Tool } from '../../tools/tool.ts'
+import type { ToolManager } from '../../tools/tool-manager.ts'
+import { matchSentence, prepareSentence, type Sentence, type SentenceMatch } from './match.ts'
+import type { Request } from './slots.ts'
+import { requestWords } from './words.ts'
+import { ZWAVE_SENTENCES } from './zwave-sentences.ts'
+
+/** A request that a tool can fulfil. */
+export interface ToolMatch extends SentenceMatch {
+  tool: Tool
+  template: string
+}
+
+/** Longer requests are no commands; a model may make something of them. */
+const MAX_REQUEST_CHARS = 500
+
+/** The sentences of tools: their own, and those that are ready for well-known ones. */
+export class SentenceBook {
+  readonly #prepared = new WeakMap<Tool, readonly Sentence[]>()
+  readonly #logger: Logger
+
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  /** The tool, and the arguments, that a request means best. Never throws. */
+  find(text: string, tools: readonly Tool[], manager?: ToolManager): ToolMatch | undefined {
+    const request = requestOf(text)
+    if (!request) return undefined
+    let best: ToolMatch | undefined
+    for (const tool of tools) {
+      for (const sentence of this.of(tool, manager)) {
+        const match = matchSentence(sentence, request)
+        if (match && (!best || match.score > best.score))
+          best = { ...match, tool, template: sentence.template }
+      }
+    }
+    return best
+  }
+
+  /** The sentences of a tool. One that cannot be read is left out with a warning. */
+  of(tool: Tool, manager?: ToolManager): readonly Sentence[] {
+    const known = this.#prepared.get(tool)
+    if (known) return known
+    const prepared = templatesOf(tool, manager).flatMap(template => this.#prepare(template, tool) ?? [])
+    this.#prepared.set(tool, prepared)
+    return prepared
+  }
+
+  #prepare(template: string, tool: Tool): Sentence | undefined {
+    try {
+      return prepareSentence(template, jsonSchemaOf(tool))
+    } catch (error) {
+      const reason = `The sentence '${safeText(String(template))}' ${(error as Error).message}`
+      this.#logger.warn({ tool: safeText(tool.name), reason }, 'Sentence left out')
+      return undefined
+    }
+  }
+}
+
+export function requestOf(text: string): Request | undefined {
+  if (text.length > MAX_REQUEST_CHARS) return undefined
+  return { text, words: requestWords(text) }
+}
+
+function templatesOf(tool: Tool, manager: ToolManager | undefined): readonly string[] {
+  const name = manager?.originOf(tool)?.name ?? tool.name
+  const ready = Object.hasOwn(ZWAVE_SENTENCES, name) ? (ZWAVE_SENTENCES[name] ?? []) : []
+  return [...(tool.sentences ?? []), ...ready]
+}

@@ -1,0 +1,48 @@
+import type { Sentence } from './match.ts'
+import type { Request } from './slots.ts'
+import type { TemplateNode } from './template.ts'
+import { compareWords } from './words.ts'
+
+const MAX_SUGGESTIONS = 3
+/** Words that every second sentence has say nothing about which one was meant. */
+const COMMON = new Set(
+  'a an the my me is are it what which how in of to for on off do i you and at'.split(' '),
+)
+
+/** Examples of what can be said, nearest to the request first; some of each tool where nothing is near. */
+export function suggest(request: Request, byTool: readonly (readonly Sentence[])[]): string[] {
+  const near = byTool
+    .flat()
+    .map(sentence => ({ sentence, nearness: nearness(sentence, request) }))
+    .filter(candidate => candidate.nearness > 0)
+    .sort((a, b) => b.nearness - a.nearness)
+    .map(({ sentence }) => exampleOf(sentence.nodes))
+  const any = byTool.flatMap(sentences => sentences.slice(0, 1)).map(({ nodes }) => exampleOf(nodes))
+  return [...new Set(near.length > 0 ? near : any)].slice(0, MAX_SUGGESTIONS)
+}
+
+/** Which part of the sentence's own words the request has. */
+function nearness({ nodes }: Sentence, { words }: Request): number {
+  const telling = ownWords(nodes).filter(key => !COMMON.has(key))
+  const shared = new Set(telling.filter(key => words.some(word => compareWords(word.key, key) !== undefined)))
+  return shared.size / Math.max(1, Math.sqrt(new Set(telling).size))
+}
+
+function ownWords(nodes: readonly TemplateNode[]): string[] {
+  return nodes.flatMap(node => {
+    if (node.kind === 'word') return [node.key]
+    return node.kind === 'group' ? node.branches.flatMap(ownWords) : []
+  })
+}
+
+/** A sentence as one would say it: the shortest form, `…` for what is to be filled in. */
+export function exampleOf(nodes: readonly TemplateNode[]): string {
+  return nodes
+    .flatMap(node => {
+      if (node.kind === 'word') return [node.key]
+      if (node.kind === 'slot') return [node.choices?.[0] ?? '…']
+      if (node.kind === 'group' && !node.isOptional) return [exampleOf(node.branches[0] ?? [])]
+      return []
+    })
+    .join(' ')
+}

@@ -1,0 +1,41 @@
+/** Sentences for the tools of the Z-Wave server, which itself knows nothing of sentences. */
+export const ZWAVE_SENTENCES: Readonly<Record<string, readonly string[]>> = {
+  control_zwave_device: [
+    '(turn|switch|power|put) {action:on|off} [the|my] {deviceName}',
+    '(turn|switch|power|put) [the|my] {deviceName} {action:on|off}',
+    '(dim|lower|brighten|raise) [the|my] {deviceName} to {level} {action=dim}',
+    '(set|turn|put|bring) [the|my] [brightness of] [the|my] {deviceName} [brightness] to {level} {action=dim}',
+    '{action:dim} [the|my] {deviceName} [by] {level}',
+    '{action:dim} [the|my] {deviceName}',
+    '(activate|enable) [the|my] {deviceName} {action=on}',
+    '(deactivate|disable) [the|my] {deviceName} {action=off}',
+    '[the|my] {deviceName} {action:on|off}',
+    '[the|my] {deviceName} (to|at) {level} {action=dim}',
+  ],
+  get_device_sensor_data: [
+    'read [the|my] {deviceName}',
+    'is [the|my] {deviceName} (on|off|open|closed|dimmed)',
+    'what is [the] (state|status|reading|value) of [the|my] {deviceName}',
+    'what does [the|my] {deviceName} (say|show|read|report|measure)',
+    'what is [the] (temperature|humidity|brightness|level|power) (of|at|on) [the|my] {deviceName}',
+    'how (warm|hot|cold|humid|bright) is [the|my] {deviceName}',
+    '(get|show|tell|give) [me] [the] (state|status|reading|readings|value|values|data) (of|from) [the|my] {deviceName}',
+    'check [the|my] {deviceName}',
+  ],
+  list_zwave_devices: [
+    '(list|show) [me] [all] [the|my] [z-wave|zwave|smart] devices',
+    '(what|which) [z-wave|zwave|smart] devices (are there|do i have|do you (know|see|have)|can you (control|see))',
+    '(what|which) devices are [there] in [the|my] {filter}',
+    '(what|which) {filter} are (on|off|open|closed)',
+    '(list|show) [me] [all] [the|my] {filter} devices',
+    '(what|which) (can you|can i) control',
+    '(list|show) [me] (all|every) [the|my] devices (including|with|even) [the] (dead|inactive) [ones] {includeInactive=true}',
+  ],
+  check_zwave_health: [
+    '(is|are) [the|my] (z-wave|zwave) [network|home|system|devices] (ok|okay|healthy|working|fine|up|connected|alive)',
+    'check [the|my] (z-wave|zwave) [network|health|home|system] [health]',
+    '(how is|what is [the] (state|status|health) of) [the|my] (z-wave|zwave) [network|home|system]',
+    '(z-wave|zwave) (health|status)',
+    'is [the|my] (home|network|house) (ok|okay|healthy|working|connected)',
+  ],
+}

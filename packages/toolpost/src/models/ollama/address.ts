@@ -1,0 +1,25 @@
+import type { Environment } from '../environment.ts'
+
+const DEFAULT_ADDRESS = 'http://127.0.0.1:11434'
+const DEFAULT_PORT = '11434'
+
+/** Where Ollama is: `OLLAMA_BASE_URL`, else `OLLAMA_HOST` in any of the forms that Ollama takes, else this machine. */
+export function ollamaAddress(environment: Environment): string {
+  const given = environment.OLLAMA_BASE_URL?.trim() || environment.OLLAMA_HOST?.trim()
+  return given ? completed(given) : DEFAULT_ADDRESS
+}
+
+function completed(given: string): string {
+  const hasScheme = given.includes('://')
+  const withHost = given.startsWith(':') ? `127.0.0.1${given}` : given
+  const url = parsed(hasScheme ? withHost : `http://${withHost}`)
+  if (!url) return DEFAULT_ADDRESS
+  if (!hasScheme && url.port === '' && !/:80(\/|$)/.test(withHost)) url.port = DEFAULT_PORT
+  // The address a server listens on everywhere is none to call it at.
+  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
+  return url.href.replace(/\/+$/, '')
+}
+
+function parsed(address: string): URL | undefined {
+  return URL.canParse(address) ? new URL(address) : undefined
+}

@@ -1,0 +1,79 @@
+import { isObjectLike } from '../../tools/json-schema.ts'
+
+export interface FoundModel {
+  /** A model that can use tools, if there is one. */
+  model?: string
+  /** Why there is none, as the end of a sentence. */
+  problem?: string
+}
+
+interface SearchOptions {
+  baseUrl: string
+  /** Only this one, if it is given. */
+  wanted?: string | undefined
+  fetch?: typeof globalThis.fetch | undefined
+  timeoutMs?: number
+}
+
+/** A machine next door answers in a few milliseconds; one that is not there should not be waited for. */
+const PROBE_TIMEOUT_MS = 1_000
+/** Each one is asked for what it can do. */
+const MAX_MODELS_ASKED = 20
+
+/** Looks for a model on Ollama that can use tools. Says in words why there is none; never rejects. */
+export async function findOllamaModel(options: SearchOptions): Promise<FoundModel> {
+  const { baseUrl, wanted } = options
+  const listed = await request(options, '/api/tags')
+  if (!listed) return { problem: `there is no Ollama at ${baseUrl}` }
+  const names = namesIn(listed)
+  if (wanted !== undefined) return checkWanted(wanted, names, options)
+  for (const model of names.slice(0, MAX_MODELS_ASKED)) if (await usesTools(model, options)) return { model }
+  return { problem: `Ollama at ${baseUrl} has no model that can use tools (try \`ollama pull qwen3:0.6b\`)` }
+}
+
+async function checkWanted(
+  wanted: string,
+  names: readonly string[],
+  options: SearchOptions,
+): Promise<FoundModel> {
+  const model = names.find(name => name === wanted || name === `${wanted}:latest`)
+  if (model === undefined)
+    return {
+      problem: `Ollama at ${options.baseUrl} does not have '${wanted}' (get it with \`ollama pull ${wanted}\`)`,
+    }
+  return (await usesTools(model, options)) ? { model } : { problem: `'${wanted}' on Ollama cannot use tools` }
+}
+
+async function usesTools(model: string, options: SearchOptions): Promise<boolean> {
+  const shown = await request(options, '/api/show', { model })
+  const capabilities = (shown as { capabilities?: unknown } | undefined)?.capabilities
+  return Array.isArray(capabilities) && capabilities.includes('tools')
+}
+
+function namesIn(listed: object): string[] {
+  const { models } = listed as { models?: unknown }
+  if (!Array.isArray(models)) return []
+  return models.flatMap(entry =>
+    isObjectLike(entry) && typeof (entry as { name?: unknown }).name === 'string'
+      ? [(entry as { name: string }).name]
+      : [],
+  )
+}
+
+async function request(
+  { baseUrl, fetch = globalThis.fetch, timeoutMs = PROBE_TIMEOUT_MS }: SearchOptions,
+  path: string,
+  body?: object,
+): Promise<object | undefined> {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const response = await fetch(
+      `${baseUrl}${path}`,
+      body ? { method: 'POST', body: JSON.stringify(body), signal } : { signal },
+    )
+    const value: unknown = response.ok ? await response.json() : undefined
+    return isObjectLike(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,140 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { ToolExecutor } from '../../executor/tool-executor.ts'
+import { type FakeOllamaOptions, fakeOllama, type OllamaRequest } from '../../testing/fake-ollama.ts'
+import { recordingLogger } from '../../testing/recording-logger.ts'
+import type { FakeModelServer } from '../../testing/scripted-model-server.ts'
+import { defineTool } from '../../tools/tool.ts'
+import { ToolManager } from '../../tools/tool-manager.ts'
+import { OllamaClient } from './ollama-client.ts'
+
+const servers: FakeModelServer<OllamaRequest>[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close()
+})
+
+async function setup(options: FakeOllamaOptions, more = {}) {
+  const server = await fakeOllama(options)
+  servers.push(server)
+  const logger = recordingLogger()
+  const tools = new ToolManager()
+  const seen: unknown[] = []
+  tools.addCustomTool(
+    defineTool({
+      name: 'control',
+      description: 'Controls a device',
+      schema: { type: 'object', properties: { deviceName: { type: 'string' } }, required: ['deviceName'] },
+      handler: args => {
+        seen.push(args)
+        return 'done'
+      },
+    }),
+  )
+  const executor = new ToolExecutor(tools)
+  const client = new OllamaClient({ executor, baseUrl: server.url, logger, environment: {}, ...more })
+  return { server, client, logger, seen }
+}
+
+describe('OllamaClient', () => {
+  it('[D07] logs at debug how many tools it converted', async () => {
+    const { client, logger } = await setup({ replies: ['hi'] })
+    await client.ask('hello')
+    expect(logger.at('debug').map(({ message }) => message)).toEqual([
+      '🔧 Converted 1 tools from LangChain to Qwen format',
+    ])
+  })
+
+  it('[D02 D10] the request is as Ollama takes it, for qwen3:0.6b if nothing else is said', async () => {
+    const { client, server } = await setup({ replies: ['hi'] })
+    await client.ask('hello')
+    expect(server.requests[0]).toMatchObject({ path: '/api/chat' })
+    expect(server.requests[0]?.body).toMatchObject({
+      model: 'qwen3:0.6b',
+      stream: true,
+      messages: [{ role: 'user', content: 'hello' }],
+      tools: [
+        {
+          type: 'function',
+          function: {
+            name: 'control',
+            description: 'Controls a device',
+            parameters: { type: 'object', required: ['deviceName'] },
+          },
+        },
+      ],
+    })
+  })
+
+  it("[D11] a call runs the original tool's invoke with its arguments unchanged, and the result goes back", async () => {
+    const args = { deviceName: 'Switch One', extra: [1, { a: null }] }
+    const { client, server, seen } = await setup({
+      replies: [{ calls: [{ name: 'control', args }] }, 'It is on'],
+    })
+    expect((await client.ask('on')).text).toBe('It is on')
+    expect(seen).toEqual([args])
+    expect(server.requests[1]?.body.messages).toEqual([
+      { role: 'user', content: 'on' },
+      {
+        role: 'assistant',
+        content: '',
+        tool_calls: [expect.objectContaining({ function: { name: 'control', arguments: args } })],
+      },
+      { role: 'tool', content: 'done' },
+    ])
+  })
+
+  it('sends no tools where there are none, or with the last word', async () => {
+    const call = { calls: [{ name: 'control', args: { deviceName: 'x' } }] }
+    const { client, server } = await setup({ replies: ['hi', call, 'bye'] })
+    await client.ask('hello', { tools: [] })
+    await client.ask('hello', { maxIterations: 1 })
+    expect(server.requests.map(({ body }) => body.tools?.length)).toEqual([undefined, 1, undefined])
+  })
+
+  it('a model that is missing says which, and how to get it', async () => {
+    const { client } = await setup({ models: {} }, { model: 'llama9' })
+    await expect(client.ask('hi')).rejects.toMatchObject({
+      code: 'model_not_found',
+      message: expect.stringMatching(/'llama9' not found\. Get the model with `ollama pull llama9`$/),
+    })
+  })
+
+  it('a model that knows no tools says so', async () => {
+    const { client } = await setup({ models: { tiny: ['completion'] } }, { model: 'tiny' })
+    await expect(client.ask('hi')).rejects.toMatchObject({
+      code: 'no_tools',
+      message: expect.stringContaining('ollama pull qwen3:0.6b'),
+    })
+  })
+
+  it('a crash of the model is not tried again, a full queue is', async () => {
+    const busy = { status: 503, error: 'server busy', headers: { 'retry-after': '0' } }
+    const { client, server } = await setup({ replies: [busy, 'hi', { status: 500, error: 'crashed' }] })
+    expect((await client.ask('hello')).text).toBe('hi')
+    await expect(client.ask('hello')).rejects.toMatchObject({ code: 'server_error' })
+    expect(server.requests).toHaveLength(3)
+  })
+
+  it('questions at the same time do not get into each other', async () => {
+    const { client, server } = await setup({ replies: [{ hangs: 'before' }, 'second'] })
+    const controller = new AbortController()
+    const first = client.ask('first', { signal: controller.signal })
+    await server.received(1)
+    expect((await client.ask('second')).text).toBe('second')
+    controller.abort()
+    await expect(first).rejects.toMatchObject({ code: 'stopped' })
+  })
+
+  it('has model and address from the environment', () => {
+    const environment = { OLLAMA_MODEL: 'qwen3:4b', OLLAMA_HOST: 'box' }
+    const client = new OllamaClient({ environment })
+    expect([client.model, client.baseUrl]).toEqual(['qwen3:4b', 'http://box:11434'])
+    const given = new OllamaClient({ environment, model: 'mine', baseUrl: 'http://there:1/' })
+    expect([given.model, given.baseUrl]).toEqual(['mine', 'http://there:1'])
+  })
+
+  it('passes settings on to ChatOllama', async () => {
+    const { client, server } = await setup({ replies: ['hi'] }, { settings: { numCtx: 8192, think: false } })
+    await client.ask('hello')
+    expect(server.requests[0]?.body).toMatchObject({ think: false, options: { num_ctx: 8192 } })
+  })
+})

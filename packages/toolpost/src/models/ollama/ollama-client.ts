@@ -1,0 +1,96 @@
+import type { ChatOllamaInput } from '@langchain/ollama'
+import { type Logger, silentLogger } from '../../logging/logger.ts'
+import { safeText } from '../../logging/safe-value.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { flattened } from '../conversation.ts'
+import type { Environment } from '../environment.ts'
+import { explainFailure, type ProviderWords } from '../explain-failure.ts'
+import { type ClientOptions, ProviderClient } from '../model-client.ts'
+import type { OpenModel, Provider } from '../provider.ts'
+import { ollamaAddress } from './address.ts'
+import { ollamaFetch } from './ollama-fetch.ts'
+import { type QwenTool, toQwenTools } from './to-qwen-tools.ts'
+
+/** Small enough for any machine, and it knows tools. */
+const DEFAULT_OLLAMA_MODEL = 'qwen3:0.6b'
+
+export interface OllamaClientOptions extends ClientOptions {
+  /** `OLLAMA_MODEL` if left out, else `qwen3:0.6b`. */
+  model?: string | undefined
+  /** `OLLAMA_BASE_URL` or `OLLAMA_HOST` if left out, else `http://127.0.0.1:11434`. */
+  baseUrl?: string | undefined
+  /** More for ChatOllama, such as `numCtx`, `think`, `temperature` or `keepAlive`. */
+  settings?: Omit<ChatOllamaInput, 'model' | 'baseUrl' | 'fetch'> | undefined
+  fetch?: typeof globalThis.fetch | undefined
+  environment?: Environment | undefined
+}
+
+/** A client on a model of Ollama. LangChain is loaded with the first question. */
+export class OllamaClient extends ProviderClient {
+  readonly model: string
+  readonly baseUrl: string
+
+  constructor(options: OllamaClientOptions) {
+    const { environment = process.env } = options
+    const model = options.model ?? (environment.OLLAMA_MODEL?.trim() || DEFAULT_OLLAMA_MODEL)
+    const baseUrl = (options.baseUrl ?? ollamaAddress(environment)).replace(/\/+$/, '')
+    super(new OllamaProvider({ ...options, model, baseUrl }), options)
+    this.model = model
+    this.baseUrl = baseUrl
+  }
+}
+
+type Settings = OllamaClientOptions & { model: string; baseUrl: string }
+
+class OllamaProvider implements Provider {
+  /** A model that crashed crashes again; a server that has its hands full may have them free in a moment. */
+  readonly passing = new Set(['rate_limited', 'overloaded'] as const)
+  readonly #settings: Settings
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+  }
+
+  async open(tools: readonly Tool[]): Promise<OpenModel> {
+    const [{ ChatOllama }, langchain] = await Promise.all([
+      import('@langchain/ollama'),
+      import('@langchain/core/messages'),
+    ])
+    const converted = this.#convert(tools)
+    const { model, baseUrl, settings, fetch = globalThis.fetch } = this.#settings
+    return {
+      async stream(messages, { signal, offersTools }) {
+        // One for each turn: the fetch of a ChatOllama, and with it the signal, is fixed when it is made.
+        const chat = new ChatOllama({ ...settings, model, baseUrl, fetch: ollamaFetch(signal, fetch) })
+        const ready = offersTools && converted.length > 0 ? chat.bindTools(converted) : chat
+        return ready.stream(flattened(messages, langchain))
+      },
+    }
+  }
+
+  #convert(tools: readonly Tool[]): QwenTool[] {
+    const logger: Logger = this.#settings.logger ?? silentLogger
+    const converted = toQwenTools(tools)
+    logger.debug(
+      { count: converted.length },
+      `🔧 Converted ${converted.length} tools from LangChain to Qwen format`,
+    )
+    return converted
+  }
+
+  explain(error: unknown) {
+    return explainFailure(error, wordsFor(this.#settings))
+  }
+}
+
+function wordsFor({ model, baseUrl }: Settings): ProviderWords {
+  const name = safeText(model)
+  return {
+    who: `Ollama at ${safeText(baseUrl)}`,
+    advice: {
+      unreachable: 'Start it with `ollama serve`, or set OLLAMA_BASE_URL to where it runs',
+      model_not_found: `Get the model with \`ollama pull ${name}\``,
+      no_tools: `'${name}' cannot call tools: take one that can, such as \`ollama pull ${DEFAULT_OLLAMA_MODEL}\``,
+    },
+  }
+}

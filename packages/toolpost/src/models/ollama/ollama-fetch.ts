@@ -1,0 +1,78 @@
+type Fetch = typeof globalThis.fetch
+
+/** An answer that is no success, with its own words. */
+class HttpError extends Error {
+  override name = 'HttpError'
+  readonly status: number
+  readonly headers: Headers
+
+  constructor(status: number, message: string, headers: Headers) {
+    super(message)
+    this.status = status
+    this.headers = headers
+  }
+}
+
+/**
+ * A fetch for ChatOllama that does what it leaves undone: it ends with `signal`, before the first byte and in the
+ * middle of the stream, and it turns a failed request or a garbled line into an error. (ChatOllama itself ignores
+ * its signal until the first byte, and its client writes to stdout about answers that are not JSON.)
+ */
+export function ollamaFetch(signal: AbortSignal, request: Fetch): Fetch {
+  return async (url, init) => {
+    const response = await request(url, { ...init, signal: bothOf(signal, init?.signal) })
+    if (!response.ok) throw await httpError(response)
+    if (!response.body) return response
+    const { status, headers } = response
+    return new Response(response.body.pipeThrough(checkedLines()), { status, headers })
+  }
+}
+
+function bothOf(signal: AbortSignal, other: AbortSignal | null | undefined): AbortSignal {
+  return other ? AbortSignal.any([signal, other]) : signal
+}
+
+async function httpError(response: Response): Promise<HttpError> {
+  const body = await response.text().catch(() => '')
+  return new HttpError(response.status, messageIn(body) || `HTTP ${response.status}`, response.headers)
+}
+
+function messageIn(body: string): string {
+  try {
+    return String((JSON.parse(body) as { error?: unknown }).error ?? body)
+  } catch {
+    return body.trim()
+  }
+}
+
+/** Passes the bytes on unchanged, and fails on a line that is not JSON: what follows it could be anything. */
+function checkedLines(): TransformStream<Uint8Array, Uint8Array> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  return new TransformStream({
+    transform(bytes, controller) {
+      const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) checkLine(line)
+      controller.enqueue(bytes)
+    },
+    flush() {
+      if (rest.startsWith('{') && !isJson(rest)) throw new Error('premature end of the stream')
+      checkLine(rest)
+    },
+  })
+}
+
+function checkLine(line: string): void {
+  if (line.trim() === '' || isJson(line)) return
+  throw new Error(`a line of the stream is not JSON: ${line.slice(0, 80)}`)
+}
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,42 @@
+import type { BaseMessage } from '@langchain/core/messages'
+import type { Tool } from '../tools/tool.ts'
+import type { ModelError, ModelErrorCode } from './model-error.ts'
+
+/** A piece of a reply: what the loop reads of LangChain's `AIMessageChunk` and `AIMessage`. */
+export interface ReplyChunk {
+  content: unknown
+  tool_calls?: readonly LangChainCall[] | undefined
+  /** Calls whose arguments LangChain could not read, as text. */
+  invalid_tool_calls?: readonly LangChainCall[] | undefined
+  /** The calls of a stream as they came, their arguments still text. */
+  tool_call_chunks?: readonly LangChainCall[] | undefined
+  additional_kwargs?: Record<string, unknown> | undefined
+  response_metadata?: Record<string, unknown> | undefined
+}
+
+export interface LangChainCall {
+  id?: string | undefined
+  name?: string | undefined
+  args?: unknown
+}
+
+interface Turn {
+  signal: AbortSignal
+  /** Whether the model may ask for calls in this turn. */
+  offersTools: boolean
+}
+
+/** A model that is ready for one question. */
+export interface OpenModel {
+  stream(messages: BaseMessage[], turn: Turn): Promise<AsyncIterable<ReplyChunk>>
+}
+
+/** Where models come from, and how they differ. */
+export interface Provider {
+  /** Loads what is needed and makes the tools known to the model. */
+  open(tools: readonly Tool[]): Promise<OpenModel>
+  /** Whatever was thrown, as an error that says what to do. */
+  explain(error: unknown): ModelError
+  /** Failures that may pass when the request is made again. */
+  readonly passing: ReadonlySet<ModelErrorCode>
+}

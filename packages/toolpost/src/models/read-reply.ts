@@ -1,0 +1,113 @@
+import { argumentsFromText } from '../executor/validate-arguments.ts'
+import { isObjectLike } from '../tools/json-schema.ts'
+import { ModelError } from './model-error.ts'
+import type { LangChainCall, ReplyChunk } from './provider.ts'
+
+/** A call that a model asks for. Arguments that cannot be read stay the text that they are. */
+export interface RequestedCall {
+  id: string | undefined
+  name: string
+  args: Record<string, unknown> | string
+}
+
+export interface Reply {
+  text: string
+  /** What goes into the history: the text, or content blocks where there are others than text. */
+  content: string | object[]
+  calls: RequestedCall[]
+}
+
+const CUT_OFF = new Set(['max_tokens', 'length', 'model_context_window_exceeded'])
+
+/** Reads a stream to its end. Rejects where the stream does, and where the reply reached the token limit. */
+export async function readReply(
+  stream: AsyncIterable<ReplyChunk>,
+  onToken: (token: string) => void,
+): Promise<Reply> {
+  let whole: ReplyChunk | undefined
+  for await (const chunk of stream) {
+    const token = textOfContent(chunk.content)
+    if (token !== '') onToken(token)
+    whole = whole ? joined(whole, chunk) : chunk
+  }
+  if (!whole) throw new ModelError('invalid_response', 'The model answered with nothing at all')
+  checkEnd(whole)
+  return { text: textOfContent(whole.content), content: lastingContent(whole), calls: await callsOf(whole) }
+}
+
+function joined(before: ReplyChunk, chunk: ReplyChunk): ReplyChunk {
+  const { concat } = before as { concat?: (chunk: ReplyChunk) => ReplyChunk }
+  return concat ? concat.call(before, chunk) : chunk
+}
+
+/** A call, or a sentence, that was cut off must not be taken for a whole one. */
+function checkEnd(reply: ReplyChunk): void {
+  const reason = stopReasonOf(reply)
+  if (typeof reason !== 'string' || !CUT_OFF.has(reason)) return
+  throw new ModelError(
+    'truncated',
+    `The model's answer was cut off at its token limit (${reason}): ask for less, or give the model more room`,
+  )
+}
+
+/** Why the model stopped, under the name that its provider has for it. */
+export function stopReasonOf({ additional_kwargs, response_metadata }: ReplyChunk): unknown {
+  return (
+    additional_kwargs?.stop_reason ??
+    response_metadata?.stop_reason ??
+    response_metadata?.done_reason ??
+    response_metadata?.finish_reason
+  )
+}
+
+/** The text in a message's content; other blocks have none. */
+export function textOfContent(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content.map(block => (isTextBlock(block) ? block.text : '')).join('')
+}
+
+function isTextBlock(block: unknown): block is { text: string } {
+  return isObjectLike(block) && typeof (block as { text?: unknown }).text === 'string'
+}
+
+/** Blocks that only repeat the calls are left out; others (a model's signed thoughts) must go back as they came. */
+function lastingContent({ content }: ReplyChunk): string | object[] {
+  if (!Array.isArray(content)) return textOfContent(content)
+  const lasting = content.filter(block => !REPEATS_CALLS.has(typeOf(block)))
+  return lasting.every(block => typeOf(block) === 'text') ? textOfContent(lasting) : lasting
+}
+
+const REPEATS_CALLS = new Set(['tool_use', 'input_json_delta', 'tool_call', 'tool_call_chunk'])
+
+function typeOf(block: unknown): string {
+  return isObjectLike(block) ? String((block as { type?: unknown }).type) : ''
+}
+
+/**
+ * The calls in the order in which the model made them. Of a stream the text of the arguments is read again:
+ * LangChain completes a text that was cut off, and such a call must not run.
+ */
+async function callsOf(reply: ReplyChunk): Promise<RequestedCall[]> {
+  const { tool_calls = [], invalid_tool_calls = [], tool_call_chunks = [] } = reply
+  const known = [...tool_calls, ...invalid_tool_calls]
+  const streamed = tool_call_chunks.length === known.length ? tool_call_chunks : []
+  return Promise.all((streamed.length > 0 ? streamed : known).map(requestedCall))
+}
+
+async function requestedCall({ id, name, args }: LangChainCall): Promise<RequestedCall> {
+  const known = { id: id || undefined, name: name ?? '' }
+  if (typeof args !== 'string') return { ...known, args: (args ?? {}) as Record<string, unknown> }
+  const text = textInText(args)
+  return { ...known, args: (await argumentsFromText(text)) ?? text }
+}
+
+/** Servers that send arguments as text have them written as a JSON text in JSON by ChatOllama. */
+function textInText(args: string): string {
+  if (!args.startsWith('"')) return args
+  try {
+    return String(JSON.parse(args))
+  } catch {
+    return args
+  }
+}

@@ -1,0 +1,36 @@
+import type { Logger } from '../logging/logger.ts'
+import { MAX_ATTEMPTS, RETRY_BASE_DELAY_MS, RETRY_MAX_DELAY_MS } from './limits.ts'
+import { ModelError, type ModelErrorCode } from './model-error.ts'
+import type { TimeLimit } from './time-limit.ts'
+
+interface RetryOptions {
+  limit: TimeLimit
+  /** Whether such a failure is worth another attempt. */
+  mayPass: (code: ModelErrorCode) => boolean
+  logger: Logger
+}
+
+/**
+ * Makes a request again while its failure may pass and there is time to wait: as long as the provider asks for,
+ * else 1 s, 2 s, 4 s … Rejects with the last failure.
+ */
+export async function retried<Value>(
+  request: () => Promise<Value>,
+  { limit, mayPass, logger }: RetryOptions,
+): Promise<Value> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await request()
+    } catch (error) {
+      if (!(error instanceof ModelError) || !mayPass(error.code) || attempt >= MAX_ATTEMPTS) throw error
+      const delayMs = error.retryAfterMs ?? backoffMs(attempt)
+      if (delayMs >= limit.remainingMs) throw error
+      logger.warn({ attempt, delay_ms: delayMs, code: error.code }, 'The model is asked again')
+      await limit.wait(delayMs)
+    }
+  }
+}
+
+function backoffMs(attempt: number): number {
+  return Math.min(RETRY_BASE_DELAY_MS * 2 ** (attempt - 1), RETRY_MAX_DELAY_MS)
+}

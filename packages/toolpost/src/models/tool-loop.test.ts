@@ -1,0 +1,288 @@
+import { ChatAnthropic } from '@langchain/anthropic'
+import { AIMessage, HumanMessage, type ToolMessage } from '@langchain/core/messages'
+import { FakeListChatModel } from '@langchain/core/utils/testing'
+import { ChatOllama } from '@langchain/ollama'
+import { describe, expect, it, vi } from 'vitest'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
+import { recordingLogger } from '../testing/recording-logger.ts'
+import { type ScriptedReply, scriptedModel } from '../testing/scripted-model.ts'
+import { defineTool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import type { ChatModel } from './chat-model.ts'
+import { ModelClient } from './model-client.ts'
+
+const tools = new ToolManager()
+tools.addCustomTool(
+  defineTool<{ fails?: boolean }>({
+    name: 'work',
+    description: 'Works or fails',
+    schema: { type: 'object', properties: { fails: { type: 'boolean' }, note: { type: 'string' } } },
+    handler: ({ fails }) => {
+      if (fails) throw new Error('it is broken')
+      return 'worked'
+    },
+  }),
+)
+tools.addCustomTool(
+  defineTool({
+    name: 'wait',
+    description: 'Waits for ever',
+    schema: { type: 'object' },
+    handler: () => new Promise(() => {}),
+  }),
+)
+const executor = new ToolExecutor(tools)
+const work = (args = {}): ScriptedReply => ({ calls: [{ name: 'work', args }] })
+
+function clientOn(model: ReturnType<typeof scriptedModel>, more = {}) {
+  const logger = recordingLogger()
+  return { logger, client: new ModelClient({ model, executor, logger, ...more }) }
+}
+
+describe('limits', () => {
+  it('FAULTS 43: stops after ten rounds and says so, with a last word', async () => {
+    const model = scriptedModel(...Array.from({ length: 10 }, () => work()), 'That is all I know')
+    const { client, logger } = clientOn(model)
+    const answer = await client.ask('go')
+    expect(answer).toMatchObject({
+      text: 'That is all I know',
+      stopReason: 'max_iterations',
+      iterations: 10,
+    })
+    expect(model.turns.map(turn => turn.tools.length)).toEqual([...Array(10).fill(2), 0])
+    expect(logger.at('warn')).toMatchObject([{ fields: { stop_reason: 'max_iterations' } }])
+  })
+
+  it('says that it stopped where the model has no last word', async () => {
+    const { client } = clientOn(scriptedModel(work(), { text: '', calls: [{ name: 'work' }] }))
+    const answer = await client.ask('go', { maxIterations: 1 })
+    expect(answer.text).toBe('I stopped after too many rounds of tool calls without an answer.')
+    expect(answer.results).toHaveLength(1)
+    expect(answer.messages.at(-1)).toMatchObject({ content: answer.text, tool_calls: [] })
+  })
+
+  it('FAULTS 43: an identical call that failed three times is the last one', async () => {
+    const failing = [
+      work({ fails: true, note: 'a' }),
+      work({ note: 'a', fails: true }),
+      work({ fails: true, note: 'a' }),
+    ]
+    const { client } = clientOn(scriptedModel(...failing, 'I give up'))
+    const answer = await client.ask('go')
+    expect(answer).toMatchObject({ text: 'I give up', stopReason: 'repeated_failure', iterations: 3 })
+    expect(answer.results).toHaveLength(3)
+  })
+
+  it('other arguments, or a success in between, start the count anew', async () => {
+    const fail = (note: string) => work({ fails: true, note })
+    const { client } = clientOn(scriptedModel(fail('a'), fail('b'), fail('a'), fail('b'), 'Done'))
+    expect(await client.ask('go')).toMatchObject({ stopReason: 'answer', text: 'Done' })
+  })
+
+  it('the time limit ends a model that ignores its signal', async () => {
+    const clock = fakeClock()
+    const model = scriptedModel('never')
+    vi.spyOn(model, 'bindTools').mockReturnValue({ stream: () => new Promise(() => {}) })
+    const { client } = clientOn(model, { clock })
+    const asked = client.ask('go', { timeLimitMs: 5_000 })
+    await vi.waitFor(() => expect(clock.pending).toBe(1))
+    await clock.advance(5_000)
+    const answer = await asked
+    expect(answer).toMatchObject({ stopReason: 'time_limit', text: 'I could not answer within 5 seconds.' })
+    expect(answer.messages).toHaveLength(2)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('the time limit ends a call, whose result says so, and the history is whole', async () => {
+    const clock = fakeClock()
+    const { client } = clientOn(scriptedModel({ calls: [{ name: 'wait' }] }), { clock })
+    let asked: ReturnType<typeof client.ask> | undefined
+    await new Promise<void>(started => {
+      asked = client.ask('go', { timeLimitMs: 1_000, onCall: () => started() })
+    })
+    await clock.advance(1_000)
+    const answer = (await asked) ?? expect.fail()
+    expect(answer.stopReason).toBe('time_limit')
+    expect(answer.results).toMatchObject([{ code: 'cancelled' }])
+    expect((answer.messages as HumanMessage[]).map(message => message.getType())).toEqual([
+      'human',
+      'ai',
+      'tool',
+      'ai',
+    ])
+  })
+
+  it('a question that was stopped before it began asks nothing', async () => {
+    const model = scriptedModel('hello')
+    const { client } = clientOn(model)
+    await expect(client.ask('go', { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'stopped' })
+    expect(model.turns).toHaveLength(0)
+  })
+
+  it('stopping it during a call stops the call', async () => {
+    const controller = new AbortController()
+    const { client } = clientOn(scriptedModel({ calls: [{ name: 'wait' }] }))
+    const asked = client.ask('go', { signal: controller.signal, onCall: () => controller.abort() })
+    await expect(asked).rejects.toMatchObject({ code: 'stopped', results: [{ code: 'cancelled' }] })
+  })
+})
+
+describe('attempts', () => {
+  const busy = (status: number, headers = {}) =>
+    Object.assign(new Error('busy'), { status, headers: new Headers(headers) })
+
+  it('waits 1, 2, 4 seconds, and then has the answer', async () => {
+    const clock = fakeClock()
+    const model = scriptedModel({ error: busy(429) }, { error: busy(529) }, { error: busy(503) }, 'Here')
+    const { client, logger } = clientOn(model, { clock })
+    const asked = client.ask('go')
+    for (const [attempt, delay] of [1_000, 2_000, 4_000].entries()) {
+      await vi.waitFor(() => expect(clock.pending).toBe(2))
+      expect(model.turns).toHaveLength(attempt + 1)
+      await clock.advance(delay)
+    }
+    expect((await asked).text).toBe('Here')
+    expect(logger.at('warn').map(({ fields }) => fields.delay_ms)).toEqual([1_000, 2_000, 4_000])
+  })
+
+  it('waits as long as it is told to', async () => {
+    const clock = fakeClock()
+    const model = scriptedModel({ error: busy(429, { 'retry-after': '17' }) }, 'Here')
+    const { client } = clientOn(model, { clock })
+    const asked = client.ask('go')
+    await vi.waitFor(() => expect(clock.pending).toBe(2))
+    await clock.advance(16_999)
+    expect(model.turns).toHaveLength(1)
+    await clock.advance(1)
+    expect((await asked).text).toBe('Here')
+  })
+
+  it('does not wait beyond the time limit', async () => {
+    const model = scriptedModel({ error: busy(429, { 'retry-after': '60' }) })
+    const { client } = clientOn(model)
+    const asked = client.ask('go', { timeLimitMs: 30_000 })
+    await expect(asked).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 60_000 })
+  })
+
+  it('gives up after six', async () => {
+    const error = busy(529, { 'retry-after': '0' })
+    const model = scriptedModel(...Array.from({ length: 7 }, () => ({ error })))
+    await expect(clientOn(model).client.ask('go')).rejects.toMatchObject({ code: 'overloaded' })
+    expect(model.turns).toHaveLength(6)
+  })
+
+  it('makes none after something was heard', async () => {
+    const model = scriptedModel('unused')
+    async function* halfAnswer() {
+      yield { content: 'The light', concat: () => expect.fail() }
+      throw busy(529)
+    }
+    vi.spyOn(model, 'bindTools').mockReturnValue({ stream: async () => halfAnswer() as never })
+    const tokens: string[] = []
+    const asked = clientOn(model).client.ask('go', { onToken: token => tokens.push(token) })
+    await expect(asked).rejects.toMatchObject({ code: 'overloaded' })
+    expect(tokens).toEqual(['The light'])
+  })
+})
+
+describe('calls and messages', () => {
+  it('gives ids to calls without one, and new ones where a model repeats itself', async () => {
+    const twice = {
+      calls: [
+        { name: 'work', id: 'call_0' },
+        { name: 'work', id: 'call_0' },
+        { name: 'work', id: undefined },
+      ],
+    }
+    const { client } = clientOn(scriptedModel(twice, twice, 'Done'))
+    const { messages, results } = await client.ask('go')
+    const ids = (messages as AIMessage[]).flatMap(message => (message.tool_calls ?? []).map(call => call.id))
+    const answered = (messages as ToolMessage[]).flatMap(message => message.tool_call_id ?? [])
+    expect(new Set(ids).size).toBe(6)
+    expect(answered).toEqual(ids)
+    expect(results.map(result => result.tool_call_id)).toEqual(ids)
+  })
+
+  it('takes plain messages and those of LangChain, also mixed', async () => {
+    const model = scriptedModel('Yes')
+    await clientOn(model).client.ask([
+      { role: 'system', content: 'Be short' },
+      new HumanMessage('Is it on?'),
+      {
+        role: 'assistant',
+        content: '',
+        tool_calls: [{ id: 'a', name: 'work', args: {}, type: 'tool_call' }],
+      },
+      { role: 'tool', content: 'worked', tool_call_id: 'a' },
+      { role: 'assistant', content: 'It is' },
+      { role: 'user', content: 'Sure?' },
+    ])
+    expect(model.turns[0]?.messages.map(message => message.getType())).toEqual([
+      'system',
+      'human',
+      'ai',
+      'tool',
+      'ai',
+      'human',
+    ])
+  })
+
+  it('a call of the history without an id gets one, in a copy', async () => {
+    const model = scriptedModel('Yes')
+    const old = new AIMessage({ content: '', tool_calls: [{ name: 'work', args: {} }] })
+    await clientOn(model).client.ask([new HumanMessage('go'), old, new HumanMessage('and?')])
+    const [, call, result] = model.turns[0]?.messages ?? []
+    expect(call?.tool_calls?.[0]?.id).toMatch(/^call_/)
+    expect(result).toMatchObject({ tool_call_id: call?.tool_calls?.[0]?.id })
+    expect(old.tool_calls?.[0]?.id).toBeUndefined()
+  })
+
+  it('keeps blocks that must go back as they came, such as signed thoughts', async () => {
+    const thought = { type: 'thinking', thinking: 'hm', signature: 'abc' }
+    const content = [thought, { type: 'text', text: 'Let me see' }, { type: 'tool_use', id: 'a' }]
+    async function* reply() {
+      yield { content, tool_calls: [{ id: 'a', name: 'work', args: {} }] }
+    }
+    const model = scriptedModel('unused')
+    const stream = vi.fn()
+    stream.mockResolvedValueOnce(reply()).mockResolvedValueOnce(scriptedModel('Done').stream([]))
+    vi.spyOn(model, 'bindTools').mockReturnValue({ stream })
+    const { messages } = await clientOn(model).client.ask('go')
+    expect(messages[1]).toMatchObject({ content: [thought, { type: 'text', text: 'Let me see' }] })
+  })
+
+  it('a listener that throws does not stop the answer', async () => {
+    const { client, logger } = clientOn(scriptedModel(work(), 'Done'))
+    const fail = () => {
+      throw new Error('my mistake')
+    }
+    expect((await client.ask('go', { onCall: fail, onToken: fail })).text).toBe('Done')
+    expect(logger.at('warn')).toHaveLength(3)
+  })
+
+  it('uses the executor of the question before its own, and needs one of them', async () => {
+    const other = new ToolExecutor(new ToolManager())
+    const { client } = clientOn(scriptedModel(work(), 'Done'))
+    const { results } = await client.ask('go', { executor: other })
+    expect(results).toMatchObject([{ code: 'unknown_tool' }])
+    const homeless = new ModelClient({ model: scriptedModel('x') })
+    await expect(homeless.ask('go')).rejects.toThrow('ask needs an executor')
+  })
+
+  it('a chat model of LangChain fits as it is; one that knows no tools says so', async () => {
+    const model = new FakeListChatModel({ responses: ['Hello there'] })
+    const client = new ModelClient({ model, executor })
+    expect((await client.ask('hi', { tools: [] })).text).toBe('Hello there')
+    const fitting: ChatModel[] = [new ChatOllama(), new ChatAnthropic({ apiKey: 'sk-test-key' })]
+    expect(fitting).toHaveLength(2)
+    const simple = new ModelClient({ model: { stream: messages => model.stream(messages) }, executor })
+    await expect(simple.ask('hi')).rejects.toMatchObject({ code: 'no_tools' })
+  })
+
+  it('a model that says nothing at all is an error', async () => {
+    await expect(clientOn(scriptedModel({ text: [] })).client.ask('go')).rejects.toMatchObject({
+      code: 'invalid_response',
+    })
+  })
+})

@@ -1,0 +1,178 @@
+import type { BaseMessage } from '@langchain/core/messages'
+import type { ToolResult } from '../call/tool-result.ts'
+import type { Clock } from '../executor/clock.ts'
+import type { ToolExecutor } from '../executor/tool-executor.ts'
+import type { Logger } from '../logging/logger.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { Answer, AskOptions, CallEvent, ConversationMessage, StopReason } from './ai-client.ts'
+import { Conversation, type NumberedCall } from './conversation.ts'
+import { DEFAULT_MAX_ITERATIONS, DEFAULT_TIME_LIMIT_MS } from './limits.ts'
+import { ModelError, type ModelErrorCode } from './model-error.ts'
+import type { OpenModel, Provider } from './provider.ts'
+import { type Reply, readReply } from './read-reply.ts'
+import { RepeatedFailures } from './repeated-failures.ts'
+import { retried } from './retry.ts'
+import { runCalls } from './run-calls.ts'
+import { TimeIsUp, TimeLimit } from './time-limit.ts'
+
+export interface LoopSetup {
+  provider: Provider
+  executor: ToolExecutor
+  logger: Logger
+  clock?: Clock | undefined
+}
+
+/** One question to one model: ask, run the calls it answers with, ask again, until it answers with words. */
+export async function answerWithTools(
+  prompt: string | readonly ConversationMessage[],
+  options: AskOptions,
+  setup: LoopSetup,
+): Promise<Answer> {
+  const conversation = await Conversation.from(prompt)
+  const limitMs = options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS
+  const limit = new TimeLimit({ limitMs, signal: options.signal, clock: setup.clock })
+  const loop = new ToolLoop(conversation, limit, { ...options, ...setup })
+  try {
+    return await loop.run()
+  } catch (error) {
+    if (error instanceof TimeIsUp) return loop.finish(outOfTime(limitMs), 'time_limit')
+    if (error instanceof ModelError) error.results = loop.results
+    throw error
+  } finally {
+    limit.close()
+  }
+}
+
+function outOfTime(limitMs: number): string {
+  return `I could not answer within ${limitMs / 1_000} seconds.`
+}
+
+class ToolLoop {
+  readonly results: ToolResult[] = []
+  #iterations = 0
+  readonly #conversation: Conversation
+  readonly #limit: TimeLimit
+  readonly #setup: AskOptions & LoopSetup
+  readonly #tools: readonly Tool[]
+  readonly #failures = new RepeatedFailures()
+
+  constructor(conversation: Conversation, limit: TimeLimit, setup: AskOptions & LoopSetup) {
+    this.#conversation = conversation
+    this.#limit = limit
+    this.#setup = setup
+    this.#tools = [...(setup.tools ?? setup.executor.tools.getTools())]
+  }
+
+  async run(): Promise<Answer> {
+    const model = await this.#open()
+    const { maxIterations = DEFAULT_MAX_ITERATIONS } = this.#setup
+    while (this.#iterations < maxIterations) {
+      this.#iterations++
+      const reply = await this.#ask(model, true)
+      const calls = this.#conversation.addReply(reply)
+      if (calls.length === 0) return this.#answer(reply.text, 'answer')
+      const isHopeless = await this.#run(calls)
+      this.#limit.signal.throwIfAborted()
+      if (isHopeless) return this.#lastWord(model, 'repeated_failure')
+    }
+    return this.#lastWord(model, 'max_iterations')
+  }
+
+  /** Ends the conversation with a text of our own. */
+  finish(text: string, stopReason: StopReason): Answer {
+    this.#conversation.addText(text)
+    return this.#answer(text, stopReason)
+  }
+
+  #answer(text: string, stopReason: StopReason): Answer {
+    const { messages } = this.#conversation
+    if (stopReason !== 'answer')
+      this.#setup.logger.warn({ stop_reason: stopReason, iterations: this.#iterations }, 'Stopped early')
+    return { text, messages, results: this.results, iterations: this.#iterations, stopReason }
+  }
+
+  async #open(): Promise<OpenModel> {
+    const { provider } = this.#setup
+    try {
+      return await this.#limit.hold(provider.open(this.#tools))
+    } catch (error) {
+      throw this.#explained(error)
+    }
+  }
+
+  /** One turn of the model. Nobody has heard anything of a failed attempt that is made again. */
+  async #ask(model: OpenModel, offersTools: boolean): Promise<Reply> {
+    const { provider, logger, onToken } = this.#setup
+    const { signal } = this.#limit
+    let hasSpoken = false
+    const speak = this.#guarded((token: string) => {
+      hasSpoken = true
+      onToken?.(token)
+    })
+    const messages: BaseMessage[] = [...this.#conversation.messages]
+    const request = async () => {
+      try {
+        const stream = await this.#limit.hold(model.stream(messages, { signal, offersTools }))
+        return await this.#limit.hold(readReply(stream, speak))
+      } catch (error) {
+        throw this.#explained(error)
+      }
+    }
+    const mayPass = (code: ModelErrorCode) => !hasSpoken && provider.passing.has(code)
+    return retried(request, { limit: this.#limit, mayPass, logger })
+  }
+
+  /** Runs the calls of a turn and adds their results; says whether one of them has failed too often. */
+  async #run(calls: readonly NumberedCall[]): Promise<boolean> {
+    const { executor, logger, onCall, clock } = this.#setup
+    const outcomes = await runCalls(calls, {
+      executor,
+      tools: this.#tools,
+      signal: this.#limit.signal,
+      logger,
+      onCall: this.#guarded((event: CallEvent) => onCall?.(event)),
+      clock,
+    })
+    let isHopeless = false
+    calls.forEach((call, index) => {
+      const { result, content } = outcomes[index] as (typeof outcomes)[number]
+      this.results.push(result)
+      this.#conversation.addResult(call, content, result)
+      if (this.#failures.note(call, result)) isHopeless = true
+    })
+    return isHopeless
+  }
+
+  /** The limit is reached: the model sums up, without tools. Calls it makes all the same are not run. */
+  async #lastWord(model: OpenModel, stopReason: StopReason): Promise<Answer> {
+    const { text, calls } = await this.#ask(model, false)
+    if (calls.length > 0)
+      this.#setup.logger.warn({ calls: calls.map(call => call.name) }, 'Calls after the limit are not run')
+    return this.finish(text.trim() === '' ? NO_LAST_WORD[stopReason] : text, stopReason)
+  }
+
+  /** The end of the time, and the caller's stop, show as all kinds of errors further down. */
+  #explained(error: unknown): Error {
+    const { signal } = this.#limit
+    if (signal.aborted) return signal.reason as Error
+    return error instanceof ModelError ? error : this.#setup.provider.explain(error)
+  }
+
+  /** What the caller wants to see must not be able to stop the answer. */
+  #guarded<Value>(listener: (value: Value) => void): (value: Value) => void {
+    return value => {
+      try {
+        listener(value)
+      } catch (error) {
+        this.#setup.logger.warn({ error: String(error) }, 'A listener of the answer failed')
+      }
+    }
+  }
+}
+
+const NO_LAST_WORD: Record<StopReason, string> = {
+  answer: '',
+  time_limit: '',
+  max_iterations: 'I stopped after too many rounds of tool calls without an answer.',
+  repeated_failure: 'I stopped because the same tool call failed again and again.',
+}

@@ -1,0 +1,109 @@
+/** What a scripted model says in one turn. */
+export interface ScriptedReply {
+  /** In pieces, to be streamed as such. */
+  text?: string | readonly string[]
+  calls?: readonly ScriptedCall[]
+  /** Fails the turn instead. */
+  error?: Error
+  /** Says nothing until the question is stopped. */
+  hangs?: boolean
+}
+
+export interface ScriptedCall {
+  name: string
+  args?: Record<string, unknown>
+  /** `call_1`, `call_2` … if left out. */
+  id?: string | undefined
+}
+
+/** One turn: what the model was given. */
+export interface ScriptedTurn {
+  /** The conversation, as LangChain's messages. */
+  messages: readonly ScriptedMessage[]
+  /** Names of the tools it was offered. */
+  tools: readonly string[]
+}
+
+interface ScriptedMessage {
+  readonly content: unknown
+  readonly tool_calls?: readonly { id?: string; name: string; args: object }[]
+  readonly tool_call_id?: string
+  getType(): string
+}
+
+type NextReply = ScriptedReply | string | ((turn: ScriptedTurn) => ScriptedReply | string)
+
+interface Chunk {
+  content: string
+  tool_calls: { id: string | undefined; name: string; args: Record<string, unknown>; type: 'tool_call' }[]
+  concat(next: Chunk): Chunk
+}
+
+interface Streams {
+  stream(messages: readonly object[], options?: { signal?: AbortSignal }): Promise<AsyncIterable<Chunk>>
+}
+
+export interface ScriptedModel extends Streams {
+  bindTools(tools: readonly { name: string }[]): Streams
+  /** What it was asked, turn by turn. */
+  readonly turns: ScriptedTurn[]
+}
+
+/**
+ * A chat model for `ModelClient` that answers from a script, one entry a turn, and records what it was given.
+ * A turn more than the script has is an error.
+ */
+export function scriptedModel(...script: NextReply[]): ScriptedModel {
+  const turns: ScriptedTurn[] = []
+  let calls = 0
+  const nextId = () => `call_${++calls}`
+  const streaming = (tools: readonly string[]): Streams => ({
+    async stream(messages, { signal } = {}) {
+      const turn = { messages: messages as readonly ScriptedMessage[], tools }
+      const next = script[turns.push(turn) - 1]
+      if (next === undefined) throw new Error(`The script has no turn ${turns.length}`)
+      const reply = typeof next === 'function' ? next(turn) : next
+      return speak(typeof reply === 'string' ? { text: reply } : reply, nextId, signal)
+    },
+  })
+  return {
+    ...streaming([]),
+    bindTools: tools => streaming(tools.map(tool => tool.name)),
+    turns,
+  }
+}
+
+async function* speak(
+  { text = '', calls = [], error, hangs = false }: ScriptedReply,
+  nextId: () => string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Chunk> {
+  if (hangs) await stopped(signal)
+  if (error) throw error
+  for (const piece of typeof text === 'string' ? [text] : text) yield chunk(piece, [])
+  if (calls.length > 0)
+    yield chunk(
+      '',
+      calls.map(call => ({
+        name: call.name,
+        args: call.args ?? {},
+        id: 'id' in call ? call.id : nextId(),
+        type: 'tool_call',
+      })),
+    )
+}
+
+function chunk(content: string, tool_calls: Chunk['tool_calls']): Chunk {
+  return {
+    content,
+    tool_calls,
+    concat: next => chunk(content + next.content, [...tool_calls, ...next.tool_calls]),
+  }
+}
+
+function stopped(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal?.aborted) reject(signal.reason)
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
