@@ -166,7 +166,7 @@ describe.each(BROKERS)('the server on $kind', ({ isThere, startBroker }) => {
     expect((await server.call('control_zwave_device', on('switch one'))).text).toContain('gateway is offline')
   })
 
-  test('fails at once while the broker is gone, and sends nothing late or twice when it is back', async () => {
+  test('[F39] fails at once while the broker is gone, and sends nothing late or twice when it is back', async () => {
     const { server, home, broker } = await start()
     await server.call('control_zwave_device', on('Switch One'))
     await broker.stop()

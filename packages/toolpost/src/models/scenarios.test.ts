@@ -359,7 +359,7 @@ describe.each(Object.entries(providers))('%s: the tool loop on the wire', (_name
     expect(tools.getTools()[1]).toBe(zodTool)
   })
 
-  it('FAULTS 44: arguments as broken JSON text are repaired where that is certain, else refused, never completed', async () => {
+  it('[F44] arguments as broken JSON text are repaired where that is certain, else refused, never completed', async () => {
     const { client, sent } = await start([
       {
         calls: [
@@ -427,14 +427,14 @@ describe('both providers alike', () => {
   })
 })
 
-describe.each(Object.entries(providers))('%s: FAULTS 42, when things go wrong', (name, start) => {
+describe.each(Object.entries(providers))('%s: when things go wrong', (name, start) => {
   const failure = (client: AiClient, options = {}) =>
     client.ask('hello', options).then(
       answer => expect.fail(`answered ${answer.text}`),
       (error: unknown) => error as ModelError,
     )
 
-  it('a server that is down is named, with what to do', async () => {
+  it('[F42] a server that is down is named, with what to do', async () => {
     const { client, server } = await start([])
     await server.close()
     const error = await failure(client)
@@ -469,7 +469,7 @@ describe.each(Object.entries(providers))('%s: FAULTS 42, when things go wrong', 
     vi.restoreAllMocks()
   })
 
-  it.each(['socket', 'stream'] as const)('a %s that is cut in the middle is never a success', async cut => {
+  it.each(['socket', 'stream'] as const)('[F42] a %s that is cut in the middle is never a success', async cut => {
     const { client } = await start([{ text: ['The light', ' is'], cut }])
     expect((await failure(client)).code).toBe('truncated')
   })
@@ -492,7 +492,7 @@ describe.each(Object.entries(providers))('%s: FAULTS 42, when things go wrong', 
     expect(['invalid_response', 'truncated']).toContain((await failure(client)).code)
   })
 
-  it('an error in the middle of the stream is one', async () => {
+  it('[F42] an error in the middle of the stream is one', async () => {
     const { client } = await start([{ text: 'The', error: 'out of memory' }])
     expect((await failure(client)).message).toContain('out of memory')
   })

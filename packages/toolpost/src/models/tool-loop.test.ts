@@ -41,7 +41,7 @@ function clientOn(model: ReturnType<typeof scriptedModel>, more = {}) {
 }
 
 describe('limits', () => {
-  it('FAULTS 43: stops after ten rounds and says so, with a last word', async () => {
+  it('[F43] stops after ten rounds and says so, with a last word', async () => {
     const model = scriptedModel(...Array.from({ length: 10 }, () => work()), 'That is all I know')
     const { client, logger } = clientOn(model)
     const answer = await client.ask('go')
@@ -62,7 +62,7 @@ describe('limits', () => {
     expect(answer.messages.at(-1)).toMatchObject({ content: answer.text, tool_calls: [] })
   })
 
-  it('FAULTS 43: an identical call that failed three times is the last one', async () => {
+  it('[F43] an identical call that failed three times is the last one', async () => {
     const failing = [
       work({ fails: true, note: 'a' }),
       work({ note: 'a', fails: true }),
