@@ -36,7 +36,7 @@ export interface Session {
 }
 
 /** What a session tells its connection. */
-export interface SessionEvents {
+interface SessionEvents {
   /** The connection, once it was open, is gone. Told once, before the calls under way fail. */
   lost(failure: ServerFailure): void
   toolsChanged(): void

@@ -11,7 +11,7 @@ export interface McpToolDefinition {
 }
 
 /** What a server says about the effects of a tool. Hints: nothing that is unsafe may hang on them. */
-export interface McpAnnotations {
+interface McpAnnotations {
   readonly title?: string | undefined
   readonly readOnlyHint?: boolean | undefined
   readonly idempotentHint?: boolean | undefined
