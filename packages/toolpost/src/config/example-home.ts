@@ -37,9 +37,13 @@ export async function startExampleHome(
       close: async () => {},
     }
   }
-  const home = spawn(process.execPath, [join(folder, 'bin', 'zwave-home.js'), '--virtual-home', '--until-stdin-ends'], {
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
+  const home = spawn(
+    process.execPath,
+    [join(folder, 'bin', 'zwave-home.js'), '--virtual-home', '--until-stdin-ends'],
+    {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    },
+  )
   const brokerUrl = await firstUrl(home)
   return {
     server: { ...server, env: { MQTT_BROKER_URL: brokerUrl } },

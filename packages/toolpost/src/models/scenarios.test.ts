@@ -469,10 +469,13 @@ describe.each(Object.entries(providers))('%s: when things go wrong', (name, star
     vi.restoreAllMocks()
   })
 
-  it.each(['socket', 'stream'] as const)('[F42] a %s that is cut in the middle is never a success', async cut => {
-    const { client } = await start([{ text: ['The light', ' is'], cut }])
-    expect((await failure(client)).code).toBe('truncated')
-  })
+  it.each(['socket', 'stream'] as const)(
+    '[F42] a %s that is cut in the middle is never a success',
+    async cut => {
+      const { client } = await start([{ text: ['The light', ' is'], cut }])
+      expect((await failure(client)).code).toBe('truncated')
+    },
+  )
 
   it('a call in a reply that reached the token limit does not run', async () => {
     const stopReason = name === 'ollama' ? 'length' : 'max_tokens'
