@@ -1,4 +1,4 @@
-// Runs the benchmarks: `npm run bench`, or one of them: `npm run bench -- executor|catalog|cold-start|mcp`.
+// Runs the benchmarks: `npm run bench`, or one of them: `npm run bench -- executor|catalog|cold-start|mcp|gateway`.
 // Builds the product and installs what it is compared with, where that is missing. Imports Node's own modules only.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -15,6 +15,7 @@ const BENCHMARKS = {
   catalog: {},
   'cold-start': {},
   mcp: { needsPeers: true },
+  gateway: {},
 }
 
 const chosen = process.argv.slice(2)

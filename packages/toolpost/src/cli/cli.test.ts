@@ -164,26 +164,6 @@ describe('toolpost tools', () => {
   })
 })
 
-describe('toolpost up', () => {
-  it('lists the tools and calls what is typed at its prompt', async () => {
-    const lines = [
-      'math_eval expression="12 % of 85"',
-      'echo {"a": 1}',
-      'nonsense',
-      'echo what',
-      'help',
-      'exit',
-      'echo x=9',
-    ]
-    const { code, out, err } = await toolpost(['up'], { input: `${lines.join('\n')}\n` })
-    expect(code).toBe(0)
-    expect(out).toContain('datetime(timezone?: string)')
-    expect(out).toMatch(/\{"result":10\.2\}\n\{"echo":\{"a":1\}\}\n$/)
-    expect(err).toContain("Tool 'nonsense' not found")
-    expect(err).toContain('got string')
-  })
-})
-
 describe('toolpost --version', () => {
   it('prints the version of the package', async () => {
     expect((await toolpost(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/)

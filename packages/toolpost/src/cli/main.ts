@@ -1,7 +1,9 @@
 import { Command, CommanderError } from 'commander'
 import { type CallFlags, callTool } from './commands/call.ts'
 import type { ChatFlags } from './commands/chat.ts'
+import type { ServeFlags } from './commands/serve.ts'
 import { listTools } from './commands/tools.ts'
+import type { UpFlags } from './commands/up.ts'
 import { EXIT } from './exit-codes.ts'
 import { type GlobalOptions, openSession, type Session } from './session.ts'
 import { say, type Terminal } from './terminal.ts'
@@ -63,11 +65,25 @@ function createProgram(): Command {
     )
   program
     .command('up')
-    .description('list the tools and call them from a prompt')
-    .action(() =>
+    .description('start everything: tools, servers, HTTP API, MCP endpoint and console')
+    .option('--host <address>', 'where to listen (default: 127.0.0.1); elsewhere only with a token')
+    .option('--port <number>', 'on which port (default: 4040, or the next free one)')
+    .option('--token <token>', 'asked of every client (default: TOOLPOST_TOKEN)')
+    .option('--allow-host <name...>', 'further names under which clients may address it')
+    .action((flags: UpFlags) =>
       within(async session => {
-        const { runPrompt } = await import('./commands/up.ts')
-        return runPrompt(session, terminal)
+        const { runUp } = await import('./commands/up.ts')
+        return runUp(session, flags, terminal)
+      }),
+    )
+  program
+    .command('serve')
+    .description('offer the tools as an MCP server')
+    .option('--stdio', 'on standard input and output')
+    .action((flags: ServeFlags) =>
+      within(async session => {
+        const { runServe } = await import('./commands/serve.ts')
+        return runServe(session, flags, terminal)
       }),
     )
   return program

@@ -39,12 +39,3 @@ function fromPairs(words: readonly string[]): Record<string, unknown> {
   }
   return Object.fromEntries(pairs)
 }
-
-/** The words of a typed line, as a shell would split them; quotes hold blanks together. */
-export function splitLine(line: string): string[] {
-  const json = line.indexOf('{')
-  const equals = line.indexOf('=')
-  if (json > 0 && (equals < 0 || json < equals)) return [line.slice(0, json).trim(), line.slice(json).trim()]
-  const words = line.match(/(?:[^\s"']+|"[^"]*"|'[^']*')+/g) ?? []
-  return words.map(word => word.replace(/"([^"]*)"|'([^']*)'/g, (_, double, single) => double ?? single))
-}

@@ -24,6 +24,8 @@ export class McpTool implements Tool {
   readonly name: string
   readonly description: string | undefined
   readonly schema: JsonSchema
+  readonly title: string | undefined
+  readonly outputSchema: JsonSchema | undefined
   readonly timeoutMs: number | undefined
   readonly maxTimeoutMs: number | undefined
   readonly readOnly: boolean | undefined
@@ -41,6 +43,8 @@ export class McpTool implements Tool {
     this.name = name
     this.description = description ?? title ?? annotations?.title
     this.schema = definition.inputSchema
+    this.title = title ?? annotations?.title
+    this.outputSchema = definition.outputSchema
     this.timeoutMs = timeoutMs
     this.maxTimeoutMs = maxTimeoutMs
     this.readOnly = hint(annotations?.readOnlyHint)

@@ -1,49 +1,115 @@
-import { createInterface } from 'node:readline/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ServedGateway, ServeOptions } from '../../gateway/index.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
-import { splitLine } from '../parse-arguments.ts'
 import type { Session } from '../session.ts'
-import { say, type Terminal } from '../terminal.ts'
-import { callTool } from './call.ts'
-import { listTools } from './tools.ts'
+import { type StopSignals, stopSignals } from '../stop-signals.ts'
+import { printResult, say, type Terminal } from '../terminal.ts'
+import { announceServers } from '../up/latecomers.ts'
+import { type Overview, overview, statusText } from '../up/overview.ts'
+import { Parts } from '../up/parts.ts'
+import { keepStatusLine } from '../up/status-line.ts'
 
-const HELP = `Type a tool and its arguments:  math_eval expression="12 % of 85"
-                                datetime {"timezone": "Tokyo"}
-Other words:                    tools, help, exit`
-
-/** `toolpost up`: lists the tools and leaves the person at a prompt that calls them. */
-export async function runPrompt(session: Session, terminal: Terminal): Promise<number> {
-  say(terminal, `Toolpost, ${session.file ?? 'built-in example (no toolpost.json here)'}\n`)
-  await listTools(session, {}, terminal)
-  say(terminal, `\n${HELP}\n`)
-  const lines = createInterface({
-    input: process.stdin,
-    output: terminal.err,
-    prompt: 'toolpost> ',
-    terminal: process.stdin.isTTY,
-  })
-  lines.prompt()
-  for await (const line of lines) {
-    if (!(await obey(line.trim(), session, terminal))) break
-    lines.prompt()
-  }
-  lines.close()
-  return EXIT.ok
+export interface UpFlags {
+  host?: string
+  port?: string
+  token?: string
+  allowHost?: string[]
 }
 
-/** Carries out one line; says whether to go on. */
-async function obey(line: string, session: Session, terminal: Terminal): Promise<boolean> {
-  if (line === 'exit' || line === 'quit') return false
-  if (line === 'help' || line === '?') say(terminal, HELP)
-  else if (line === 'tools') await listTools(session, {}, terminal)
-  else if (line !== '') await callLine(line, session, terminal)
-  return true
-}
+/** After the start of the process. What is not there by then is reported as still coming. */
+const FIRST_WORD_MS = 1_600
+const SHORTEST_WAIT_MS = 300
 
-async function callLine(line: string, session: Session, terminal: Terminal): Promise<void> {
+/** `toolpost up`: starts everything side by side, says what there is, and serves it until it is stopped. */
+export async function runUp(session: Session, flags: UpFlags, terminal: Terminal): Promise<number> {
+  const address = addressOf(session, flags)
+  const stop = stopSignals()
+  const parts = new Parts(session)
   try {
-    await callTool(session, splitLine(line), {}, terminal)
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    say(terminal, error.message)
+    // First of all, because it can be refused: then nothing is started.
+    const gateway = await listen(session, parts, address)
+    await Promise.race([parts.start(), firstWord(), stop.first])
+    const now = () => lookAt(session, parts, gateway, address.token !== undefined)
+    printResult(terminal, overview(now()))
+    const status = keepStatusLine(terminal, () => statusText(now(), session.executor.metrics.snapshot()))
+    const latecomers = announceServers(parts.servers, terminal)
+    await stop.first
+    latecomers.stop()
+    status.stop()
+    await drain(session, gateway, stop, terminal)
+    return EXIT.ok
+  } finally {
+    // What is being started must have begun before it can be ended.
+    await parts.begun
+    stop.forget()
   }
+}
+
+function firstWord(): Promise<void> {
+  return delay(Math.max(SHORTEST_WAIT_MS, FIRST_WORD_MS - performance.now()), undefined, { ref: false })
+}
+
+type Address = Pick<ServeOptions, 'host' | 'port' | 'token' | 'hosts'>
+
+function addressOf({ config }: Session, flags: UpFlags): Address {
+  const token = flags.token ?? (process.env.TOOLPOST_TOKEN || undefined)
+  return {
+    host: flags.host ?? config.gateway?.host,
+    port: flags.port === undefined ? config.gateway?.port : portOf(flags.port),
+    token,
+    hosts: flags.allowHost,
+  }
+}
+
+function portOf(text: string): number {
+  const port = Number(text)
+  if (/^\d+$/.test(text) && port <= 65_535) return port
+  throw new UsageError(`--port takes a number from 0 to 65535, got '${text}'`)
+}
+
+async function listen(session: Session, parts: Parts, address: Address): Promise<ServedGateway> {
+  const { executor, config, logger } = session
+  const { serveGateway, GatewayError } = await import('../../gateway/index.ts')
+  const { servers: mcp, client } = parts
+  const slowMs = config.executor?.slowMs
+  try {
+    return await serveGateway({
+      executor,
+      mcp,
+      client,
+      model: () => parts.model(),
+      slowMs,
+      logger,
+      ...address,
+    })
+  } catch (error) {
+    throw error instanceof GatewayError ? new UsageError(error.message, { cause: error }) : error
+  }
+}
+
+function lookAt({ file, tools }: Session, parts: Parts, gateway: ServedGateway, hasToken: boolean): Overview {
+  const local = tools.getTools().filter(tool => !tools.originOf(tool))
+  return {
+    file,
+    url: gateway.url,
+    takenPort: gateway.takenPort,
+    hasToken,
+    localTools: local.map(({ name }) => name),
+    servers: parts.servers.status(),
+    problem: parts.problem,
+    model: parts.chosen,
+  }
+}
+
+/** Calls under way are waited for, unless somebody is in a hurry. */
+async function drain(
+  { executor }: Session,
+  gateway: ServedGateway,
+  stop: StopSignals,
+  terminal: Terminal,
+): Promise<void> {
+  const { inFlight } = executor.metrics.snapshot()
+  if (inFlight > 0) say(terminal, `Waiting for ${inFlight} calls under way; Ctrl-C ends them`)
+  void stop.second.then(() => gateway.abort())
+  await gateway.close()
 }

@@ -1,0 +1,248 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Client as ClientV2 } from '@modelcontextprotocol/client'
+import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio'
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { CallToolResultSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
+import { describe, expect, it } from 'vitest'
+import { commandLine } from '../../../test/command.ts'
+import { isRunning } from '../../testing/hostile-server/harness.ts'
+import { hostileServer } from '../../testing/hostile-server/hostile-server.ts'
+import { packageRoot } from '../../tools/isolation/package-root.ts'
+
+const { folder, configFile, toolpost } = commandLine()
+const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
+
+/** A configuration with a hostile server behind, and what happened there. */
+function withHostileServer() {
+  const journal = join(folder, `journal-${crypto.randomUUID()}`)
+  const lines = () => readFileSync(journal, 'utf8').split('\n')
+  return {
+    config: configFile({ mcpServers: { hostile: hostileServer({ journal }) } }),
+    count: (event: string) => lines().filter(line => line === event).length,
+    pids: () => lines().flatMap(line => (line.startsWith('pid ') ? [Number(line.slice(4))] : [])),
+  }
+}
+
+interface CallOptions {
+  signal?: AbortSignal
+  onprogress?: (progress: { progress: number }) => void
+}
+
+interface AnyClient {
+  names(): Promise<string[]>
+  // biome-ignore lint/suspicious/noExplicitAny: two SDKs, two types of the same result
+  call(name: string, args?: object, options?: CallOptions): Promise<any>
+  listChanged: Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+type Connect = (config: string) => Promise<AnyClient>
+const info = { name: 'test', version: '1' }
+const PATIENCE = { interval: 10, timeout: 15_000 }
+const started = (config: string) => ({
+  command: process.execPath,
+  args: [COMMAND, 'serve', '--stdio', '--config', config],
+  stderr: 'ignore' as const,
+})
+
+const connectV1: Connect = async config => {
+  const client = new ClientV1(info)
+  const listChanged = new Promise<void>(resolve => {
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve())
+  })
+  await client.connect(new StdioV1(started(config)))
+  return {
+    names: async () => (await client.listTools()).tools.map(({ name }) => name),
+    call: (name, args = {}, options = {}) =>
+      client.callTool({ name, arguments: args as never }, CallToolResultSchema, options),
+    listChanged,
+    [Symbol.asyncDispose]: () => client.close(),
+  }
+}
+
+function connectV2(mode: 'legacy' | 'auto'): Connect {
+  return async config => {
+    let changed = () => {}
+    const listChanged = new Promise<void>(resolve => {
+      changed = resolve
+    })
+    const client = new ClientV2(info, {
+      versionNegotiation: { mode },
+      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => changed() } },
+    })
+    await client.connect(new StdioV2(started(config)))
+    return {
+      names: async () => (await client.listTools()).tools.map(({ name }) => name),
+      call: (name, args = {}, options = {}) => client.callTool({ name, arguments: args as never }, options),
+      listChanged,
+      [Symbol.asyncDispose]: () => client.close(),
+    }
+  }
+}
+
+const CLIENTS: [string, Connect][] = [
+  ['SDK v1', connectV1],
+  ['SDK v2, 2025 protocol', connectV2('legacy')],
+  ['SDK v2, newest protocol', connectV2('auto')],
+]
+
+describe.each(CLIENTS)('toolpost serve --stdio, to a client of the %s', (_name, connect) => {
+  it('[A05] lists local tools and those of servers, calls, reports progress and cancels', async () => {
+    const { config, count } = withHostileServer()
+    await using client = await connect(config)
+    const names = await client.names()
+    expect(names).toEqual(expect.arrayContaining(['datetime', 'never', 'progress']))
+    expect(await client.call('write', {})).toMatchObject({ content: [{ type: 'text' }] })
+    const seen: number[] = []
+    await client.call('progress', { steps: 3 }, { onprogress: ({ progress }) => seen.push(progress) })
+    expect(seen).toEqual([1, 2, 3])
+    const stop = new AbortController()
+    const call = client.call('never', {}, { signal: stop.signal })
+    await expect.poll(() => count('call never'), PATIENCE).toBe(1)
+    stop.abort()
+    await expect(call).rejects.toThrow()
+    await expect.poll(() => count('cancelled'), PATIENCE).toBe(1)
+  })
+
+  it('passes on that the tools of a server changed', async () => {
+    const { config } = withHostileServer()
+    await using client = await connect(config)
+    await client.names()
+    await client.call('change_tools')
+    await client.listChanged
+    expect(await client.names()).toContain('added')
+  })
+})
+
+/** The command with its pipes in hand. */
+function raw(words: string[], node: string[] = []) {
+  const child: ChildProcessWithoutNullStreams = spawn(
+    process.execPath,
+    [...node, COMMAND, 'serve', '--stdio', ...words],
+    { cwd: folder },
+  )
+  const lines: string[] = []
+  const waiting = new Set<() => void>()
+  let err = ''
+  createInterface({ input: child.stdout }).on('line', line => {
+    lines.push(line)
+    for (const look of waiting) look()
+  })
+  child.stderr.on('data', chunk => {
+    err += chunk
+  })
+  const exit = new Promise<number | null>(resolve => child.once('close', code => resolve(code)))
+  return {
+    child,
+    lines,
+    exit,
+    err: () => err,
+    send: (message: object | string) =>
+      child.stdin.write(
+        `${typeof message === 'string' ? message : JSON.stringify({ jsonrpc: '2.0', ...message })}\n`,
+      ),
+    answer: (id: number) =>
+      new Promise<Record<string, unknown>>(resolve => {
+        const look = () => {
+          const found = lines.map(line => JSON.parse(line)).find(message => message.id === id)
+          if (!found) return
+          waiting.delete(look)
+          resolve(found)
+        }
+        waiting.add(look)
+        look()
+      }),
+  }
+}
+
+const initialize = {
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: info },
+}
+const callOf = (id: number, name: string, args: object = {}) => ({
+  id,
+  method: 'tools/call',
+  params: { name, arguments: args },
+})
+
+describe('stdout of toolpost serve --stdio', () => {
+  it('[A22 A23 A24] has JSON-RPC on every line, whatever is logged, printed or sent', async () => {
+    const noise = join(folder, 'noise.cjs')
+    writeFileSync(
+      noise,
+      `process.on('SIGUSR2', () => { console.log('noise'); process.stdout.write('more\\n') })`,
+    )
+    const server = raw(['--config', configFile({}), '--log-level', 'debug'], ['--require', noise])
+    server.send(initialize)
+    await server.answer(1)
+    server.child.kill('SIGUSR2')
+    server.send('this is no JSON')
+    server.send({ method: 'notifications/nonsense' })
+    server.send(callOf(2, 'echo', { text: 'line\nline', password: 'hunter22' }))
+    server.send(callOf(3, 'nonsense'))
+    server.send(callOf(4, 'math_eval', { expression: '1+' }))
+    await Promise.all([server.answer(2), server.answer(3), server.answer(4)])
+    await expect.poll(() => server.err(), PATIENCE).toContain('noise\nmore')
+    server.child.stdin.end()
+    expect(await server.exit).toBe(0)
+    for (const line of server.lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' })
+    expect(server.err()).toContain('"msg":"Tool call"')
+    expect(server.err()).not.toContain('hunter22')
+  })
+
+  it('[A40] answers before a server behind is there, which is never', async () => {
+    const config = configFile({ mcpServers: { dumb: hostileServer({ neverShakesHands: true }) } })
+    const server = raw(['--config', config])
+    server.send(initialize)
+    server.send(callOf(2, 'echo', { n: 1 }))
+    expect(await server.answer(2)).toMatchObject({ result: { content: [{ text: '{"echo":{"n":1}}' }] } })
+    server.send({ id: 3, method: 'tools/list' })
+    expect(JSON.stringify(await server.answer(3))).toContain('"datetime"')
+    server.child.kill('SIGTERM')
+    expect(await server.exit).toBe(0)
+  })
+})
+
+describe('the end of toolpost serve --stdio', () => {
+  it('gives every answer that it owes after its input ended', async () => {
+    const server = raw(['--config', configFile({})])
+    server.send(initialize)
+    server.send({ id: 2, method: 'tools/list' })
+    server.send(callOf(3, 'math_eval', { expression: '6*7' }))
+    server.child.stdin.end()
+    expect(await server.exit).toBe(0)
+    expect(server.lines.map(line => JSON.parse(line).id).sort()).toEqual([1, 2, 3])
+  })
+
+  it('[F40] leaves no process behind, whether its input ends or it is told to', async () => {
+    for (const end of ['stdin', 'SIGTERM', 'SIGINT'] as const) {
+      const { config, pids, count } = withHostileServer()
+      const server = raw(['--config', config])
+      server.send(initialize)
+      server.send({ id: 2, method: 'tools/list' })
+      await server.answer(2)
+      server.send(callOf(3, 'never'))
+      await expect.poll(() => count('call never'), PATIENCE).toBe(1)
+      server.send({ method: 'notifications/cancelled', params: { requestId: 3 } })
+      if (end === 'stdin') server.child.stdin.end()
+      else server.child.kill(end)
+      expect(await server.exit).toBe(0)
+      expect(pids().filter(isRunning)).toEqual([])
+    }
+  })
+})
+
+describe('toolpost serve', () => {
+  it('without --stdio says what to do, exit 2', async () => {
+    const { code, err } = await toolpost(['serve', '--config', configFile({})])
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'Error: serve needs --stdio; `toolpost up` serves over HTTP\n',
+    })
+  })
+})

@@ -1,0 +1,43 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { EXIT, UsageError } from '../exit-codes.ts'
+import type { Session } from '../session.ts'
+import { stopSignals } from '../stop-signals.ts'
+import { say, type Terminal } from '../terminal.ts'
+
+export interface ServeFlags {
+  stdio?: boolean
+}
+
+/** Many clients list the tools once, at the start: the list waits so long for servers that are still coming. */
+const LIST_WAIT_MS = 3_000
+
+/** `toolpost serve --stdio`: the tools as an MCP server on standard input and output, until the client is gone. */
+export async function runServe(session: Session, flags: ServeFlags, terminal: Terminal): Promise<number> {
+  if (!flags.stdio) throw new UsageError('serve needs --stdio; `toolpost up` serves over HTTP')
+  const { guardStdout, serveTools } = await import('../../gateway/index.ts')
+  const stdout = guardStdout()
+  const stop = stopSignals()
+  const stopped = new AbortController()
+  void stop.first.then(() => stopped.abort())
+  const begun = session.servers.start()
+  const ready = begun
+    .then(mcp => mcp?.ready())
+    .catch(error => say(terminal, `Error: ${(error as Error).message}`))
+  const { executor, logger } = session
+  try {
+    await serveTools({
+      executor,
+      logger,
+      stdin: process.stdin,
+      stdout,
+      signal: stopped.signal,
+      whenListed: () => Promise.race([ready, delay(LIST_WAIT_MS, undefined, { ref: false })]),
+    })
+    return EXIT.ok
+  } finally {
+    // What is being started must have begun before it can be ended.
+    await begun.catch(() => {})
+    process.stdin.destroy()
+    stop.forget()
+  }
+}

@@ -1,0 +1,171 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { commandLine } from '../../../test/command.ts'
+import { dataOf } from '../../../test/gateway.ts'
+import { isRunning } from '../../testing/hostile-server/harness.ts'
+import { hostileServer } from '../../testing/hostile-server/hostile-server.ts'
+import { packageRoot } from '../../tools/isolation/package-root.ts'
+
+const { folder, configFile, toolpost } = commandLine()
+const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
+
+interface Running {
+  child: ChildProcess
+  /** What it has said when its first word was complete. */
+  out: string
+  err(): string
+  url: string
+  firstWordMs: number
+  exit: Promise<number | null>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Starts it on a port of its own and waits for its first word. */
+async function up(
+  config: object,
+  words: string[] = ['--port', '0'],
+  env: Record<string, string> = {},
+): Promise<Running> {
+  const startedAt = performance.now()
+  const file = configFile({ model: 'offline', ...config })
+  const child = spawn(process.execPath, [COMMAND, 'up', '--config', file, ...words], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+  })
+  let out = ''
+  let err = ''
+  child.stderr.on('data', chunk => {
+    err += chunk
+  })
+  const exit = new Promise<number | null>(resolve => child.once('close', code => resolve(code)))
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', chunk => {
+      out += chunk
+      if (out.includes('Ctrl-C ends it.')) resolve()
+    })
+    void exit.then(code => reject(new Error(`up ended with ${code}: ${err}`)))
+  })
+  const [, url = ''] = /Console {2}(http\S+\/)/.exec(out) ?? []
+  return {
+    child,
+    out,
+    err: () => err,
+    url,
+    firstWordMs: performance.now() - startedAt,
+    exit,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM')
+      await exit
+    },
+  }
+}
+
+const call = async (url: string, tool: string, args: object = {}) =>
+  (await fetch(`${url}api/tools/${tool}/call`, { method: 'POST', body: JSON.stringify(args) })).json()
+
+const PATIENCE = { interval: 20, timeout: 15_000 }
+
+/** Resolves when a server is there: on a busy machine that is after the first word. */
+const ready = ({ url }: Running) =>
+  expect.poll(async () => (await dataOf(fetch(`${url}healthz`))).servers.ready, PATIENCE).toBe(1)
+
+describe('toolpost up', () => {
+  it('[A05 A40] says within two seconds what is there, what is not and why, and goes on connecting', async () => {
+    const mcpServers = {
+      good: hostileServer({ label: 'good', tools: [{ name: 'lamp', inputSchema: { type: 'object' } }] }),
+      dumb: hostileServer({ neverShakesHands: true }),
+      broken: { command: 'no-such-command-anywhere' },
+    }
+    await using running = await up({ mcpServers, mcp: { retry: { attempts: 1 } } })
+    // The goal is two seconds; a machine that runs all tests at once gets twice that.
+    expect(running.firstWordMs).toBeLessThan(4_000)
+    expect(running.out).toMatch(/^✔ local .*datetime/m)
+    expect(running.out).toMatch(/^(✔ good +ready, 1 tool: lamp|… good +still starting)$/m)
+    expect(running.out).toMatch(/^… dumb +still starting$/m)
+    expect(running.out).toMatch(/^✘ broken +failed after 1 attempts: .*no-such-command-anywhere/m)
+    expect(running.out).toMatch(/^✔ chat +offline: the configuration says so$/m)
+    expect(running.out).toContain(`MCP      ${running.url}mcp`)
+    await ready(running)
+    expect(await call(running.url, 'lamp')).toMatchObject({ success: true, result: 'good lamp' })
+    expect(await (await fetch(`${running.url}healthz`)).json()).toMatchObject({
+      servers: { ready: 1, failed: 1, starting: 1 },
+    })
+  })
+
+  it('says so when a server comes later', async () => {
+    const journal = join(folder, 'late-journal')
+    const late = hostileServer({ journal, crashes: 1 })
+    await using running = await up({ mcpServers: { late }, mcp: { retry: { baseDelayMs: 2_000 } } })
+    expect(running.out).toMatch(/^… late +not there yet: .*next attempt at/m)
+    await expect.poll(() => running.err(), PATIENCE).toMatch(/^✔ late +ready/m)
+  })
+
+  it('[F33] shows what a server says without obeying it', async () => {
+    const tools = [{ name: 'evil\u001b[2J', inputSchema: { type: 'object' } }]
+    await using running = await up({ mcpServers: { evil: hostileServer({ label: 'e', tools }) } })
+    await expect.poll(() => running.out + running.err(), PATIENCE).toContain('evil\\u001b[2J')
+    expect(running.out + running.err()).not.toContain('\u001b')
+  })
+
+  it('[F40] waits for a call under way after SIGTERM, exits 0 and leaves no process', async () => {
+    const journal = join(folder, 'drain-journal')
+    await using running = await up({ mcpServers: { hostile: hostileServer({ journal }) } })
+    await ready(running)
+    const lines = () => readFileSync(journal, 'utf8').split('\n')
+    const answer = call(running.url, 'stuck')
+    await expect.poll(() => lines().includes('call stuck'), PATIENCE).toBe(true)
+    running.child.kill('SIGTERM')
+    await expect.poll(() => running.err(), PATIENCE).toContain('Waiting for 1 calls under way')
+    expect(running.child.exitCode).toBeNull()
+    running.child.kill('SIGINT')
+    expect(await answer).toMatchObject({ success: false, code: 'cancelled' })
+    expect(await running.exit).toBe(0)
+    const pids = lines().flatMap(line => (line.startsWith('pid ') ? [Number(line.slice(4))] : []))
+    expect(pids.filter(isRunning)).toEqual([])
+  })
+
+  it('takes a token from the environment, and does not print it', async () => {
+    const token = 'a-token-of-20-letter'
+    await using running = await up({}, ['--port', '0', '--host', '0.0.0.0'], { TOOLPOST_TOKEN: token })
+    const { port } = new URL(running.url)
+    const health = (headers: Record<string, string> = {}) =>
+      fetch(`http://127.0.0.1:${port}/healthz`, { headers })
+    expect((await health()).status).toBe(401)
+    expect((await health({ authorization: `Bearer ${token}` })).status).toBe(200)
+    expect(running.out + running.err()).not.toContain(token)
+  })
+
+  it.each([
+    ['a port out of range', ['--port', '65536'], /--port takes a number from 0 to 65535, got '65536'/],
+    ['a port that is none', ['--port', 'x'], /--port takes a number/],
+    ['a token that is too short', ['--port', '0', '--token', 'short'], /too short: it needs at least 16/],
+    [
+      'another host without a token',
+      ['--port', '0', '--host', '0.0.0.0'],
+      /set a token with --token or TOOLPOST_TOKEN/,
+    ],
+  ])('[F41] refuses %s: said, exit 2, nothing started', async (_what, words, message) => {
+    const journal = join(folder, `never-${crypto.randomUUID()}`)
+    const config = configFile({ mcpServers: { hostile: hostileServer({ journal }) } })
+    const { code, out, err } = await toolpost(['up', '--config', config, ...words])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(message)
+    expect(() => readFileSync(journal)).toThrow('ENOENT')
+  })
+
+  it('[F41] refuses an address that is in use: said, exit 2', async () => {
+    const squatter = createServer()
+    const port = await new Promise<number>(resolve => {
+      squatter.listen(0, '127.0.0.1', () => resolve((squatter.address() as { port: number }).port))
+    })
+    const { code, err } = await toolpost(['up', '--config', configFile({}), '--port', String(port)])
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: `Error: Cannot listen on 127.0.0.1:${port}: the address is already in use; choose another one with --port\n`,
+    })
+    squatter.close()
+  })
+})

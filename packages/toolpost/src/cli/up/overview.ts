@@ -1,0 +1,84 @@
+import type { ModelInfo } from '../../gateway/index.ts'
+import { escapeControls } from '../../logging/safe-value.ts'
+import type { ServerStatus } from '../../mcp/index.ts'
+
+/** What there is, at one moment. */
+export interface Overview {
+  /** Where the configuration was read from. */
+  file: string | undefined
+  url: string
+  takenPort: number | undefined
+  hasToken: boolean
+  localTools: readonly string[]
+  servers: readonly ServerStatus[]
+  /** Why no server could be started. */
+  problem: string | undefined
+  model: ModelInfo | undefined
+}
+
+const SHOWN_NAMES = 12
+
+/** The first word of `toolpost up`: what is there, what is not and why, and the address. */
+export function overview(now: Overview): string {
+  const { file, url, takenPort, hasToken, localTools, servers, problem } = now
+  return [
+    `Toolpost, ${file ?? 'built-in example (no toolpost.json here)'}`,
+    '',
+    line('✔', 'local', `${countOf(localTools)}: ${namesOf(localTools)}`),
+    ...servers.map(serverLine),
+    ...(problem === undefined ? [] : [line('✘', 'servers', `not started: ${problem}`)]),
+    chatLine(now),
+    '',
+    ...(takenPort === undefined ? [] : [`Port ${takenPort} is taken, so another one is used.`]),
+    `Console  ${url}${hasToken ? '#token=<the token>' : ''}`,
+    `MCP      ${url}mcp`,
+    '',
+    'Ctrl-C ends it.',
+  ].join('\n')
+}
+
+export function serverLine({ name, state, tools, error, attempts, nextAttemptAt }: ServerStatus): string {
+  if (state === 'ready') return line('✔', name, `ready, ${countOf(tools)}: ${namesOf(tools)}`)
+  if (state === 'failed')
+    return line('✘', name, `failed after ${attempts} attempts: ${error ?? 'no reason given'}`)
+  if (state === 'starting' && error === undefined) return line('…', name, 'still starting')
+  const next = nextAttemptAt ? `, next attempt at ${nextAttemptAt.slice(11, 19)}` : ''
+  return line('…', name, `not there yet: ${error ?? state}${next}`)
+}
+
+function chatLine({ model }: Overview): string {
+  return model
+    ? line('✔', 'chat', `${model.name}: ${model.why}`)
+    : line('…', 'chat', 'still looking for a model')
+}
+
+/** What a server says of itself is shown and not obeyed. */
+function line(mark: string, name: string, text: string): string {
+  return escapeControls(`${mark} ${name.padEnd(8)} ${text}`)
+}
+
+function countOf(tools: readonly string[]): string {
+  return tools.length === 1 ? '1 tool' : `${tools.length} tools`
+}
+
+function namesOf(tools: readonly string[]): string {
+  const shown = tools.slice(0, SHOWN_NAMES).join(', ')
+  return tools.length > SHOWN_NAMES ? `${shown}, …` : shown
+}
+
+/** All of it in a few words. */
+export function statusText(
+  { url, localTools, servers }: Overview,
+  figures: { calls: number; inFlight: number },
+): string {
+  const ready = servers.filter(({ state }) => state === 'ready')
+  const tools = localTools.length + ready.reduce((sum, server) => sum + server.tools.length, 0)
+  const parts = [
+    url,
+    `${tools} tools`,
+    ...(servers.length > 0 ? [`${ready.length} of ${servers.length} servers`] : []),
+    `${figures.calls} calls`,
+    ...(figures.inFlight > 0 ? [`${figures.inFlight} under way`] : []),
+  ]
+  return parts.join(' · ')
+}

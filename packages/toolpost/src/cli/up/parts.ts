@@ -1,0 +1,83 @@
+import type { ModelInfo, ServerControl } from '../../gateway/index.ts'
+import type { McpIntegration, ServerStatus } from '../../mcp/index.ts'
+import type { AiClient, ChosenClient } from '../../models/index.ts'
+import type { Session } from '../session.ts'
+
+/** The parts of the program that take their time to start: each is there when it is there, and holds up no other. */
+export class Parts {
+  readonly #session: Session
+  #mcp: McpIntegration | undefined
+  #choice: Promise<ChosenClient> | undefined
+  #chosen: ChosenClient | undefined
+  #problem: string | undefined
+  /** Resolves when every server has at least begun to start, and so can be ended; never rejects. */
+  begun: Promise<void> = Promise.resolve()
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  /** Starts everything side by side. Resolves when nothing is being started any more; never rejects. */
+  async start(): Promise<void> {
+    this.begun = this.#startServers()
+    await Promise.all([this.begun.then(() => this.#mcp?.ready()), this.#chooseModel()])
+  }
+
+  /** The servers, whether they are there already or not. */
+  readonly servers: ServerControl = {
+    status: (): ServerStatus[] => this.#mcp?.status() ?? [],
+    restart: name =>
+      this.#mcp?.restart(name) ?? Promise.reject(new Error(`There is no MCP server '${name}'`)),
+  }
+
+  /** The client of the chat; questions wait until it is chosen. */
+  readonly client: AiClient = {
+    ask: async (prompt, options) => (await this.#chooseModel()).client.ask(prompt, options),
+  }
+
+  async model(): Promise<ModelInfo> {
+    const { name, why } = await this.#chooseModel()
+    return { name, why }
+  }
+
+  /** The client that was chosen, once it is. */
+  get chosen(): ModelInfo | undefined {
+    return this.#chosen
+  }
+
+  /** Why there are no servers at all, if that is so. */
+  get problem(): string | undefined {
+    return this.#problem
+  }
+
+  async #startServers(): Promise<void> {
+    try {
+      this.#mcp = await this.#session.servers.start()
+    } catch (error) {
+      this.#problem = messageOf(error)
+    }
+  }
+
+  #chooseModel(): Promise<ChosenClient> {
+    this.#choice ??= chooseModel(this.#session).then(chosen => {
+      this.#chosen = chosen
+      return chosen
+    })
+    return this.#choice
+  }
+}
+
+/** The client for the chat. Where the one that was asked for cannot be had, sentences alone, and why. */
+async function chooseModel({ executor, config, logger }: Session): Promise<ChosenClient> {
+  const { chooseClient } = await import('../../models/index.ts')
+  try {
+    return await chooseClient({ executor, config, logger })
+  } catch (error) {
+    const offline = await chooseClient({ executor, model: 'offline', logger })
+    return { ...offline, why: messageOf(error) }
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,136 @@
+import type { ToolResult } from '../call/tool-result.ts'
+import type { CallEvent } from '../executor/observers.ts'
+import type { ToolManager } from '../tools/tool-manager.ts'
+import { JOURNAL_BYTES, JOURNAL_CALLS, RECORDED_BYTES } from './limits.ts'
+import { recordValue } from './record-value.ts'
+
+/** A call as the console shows it. Plain data, without secrets; no `result` while it is under way. */
+export interface CallRecord {
+  serial: number
+  id?: string
+  tool: string
+  /** `local`, or the name of the server whose tool it is. */
+  source: string
+  /** Who asked: `http`, `mcp`, `chat` … */
+  origin: string
+  args: unknown
+  /** Milliseconds since 1970. */
+  startedAt: number
+  durationMs?: number
+  slow: boolean
+  result?: ToolResult
+}
+
+export interface JournalEntry {
+  record: CallRecord
+  /** About what it takes in memory. */
+  bytes: number
+}
+
+export interface JournalOptions {
+  tools: ToolManager
+  slowMs: number
+  maxCalls?: number
+  maxBytes?: number
+}
+
+/** The last calls, in memory: bounded in number and in size. */
+export class CallJournal {
+  readonly #entries = new Map<number, JournalEntry>()
+  readonly #options: JournalOptions
+  readonly #maxCalls: number
+  readonly #maxBytes: number
+  #bytes = 0
+
+  constructor(options: JournalOptions) {
+    this.#options = options
+    this.#maxCalls = options.maxCalls ?? JOURNAL_CALLS
+    this.#maxBytes = options.maxBytes ?? JOURNAL_BYTES
+  }
+
+  /** Oldest first. */
+  records(): CallRecord[] {
+    return Array.from(this.#entries.values(), entry => entry.record)
+  }
+
+  /** Takes over the beginning or the end of a call; gives its entry. */
+  note(event: CallEvent): JournalEntry {
+    const entry = event.result ? this.#ended(event, event.result) : this.#begun(event)
+    this.#bytes += entry.bytes - (this.#entries.get(event.serial)?.bytes ?? 0)
+    this.#entries.set(event.serial, entry)
+    this.#forgetOldest()
+    return entry
+  }
+
+  #begun({ serial, call, origin, startedAt }: CallEvent): JournalEntry {
+    const { tools } = this.#options
+    const name = String(call?.name)
+    const tool = tools.findTool(name)
+    const args = recordValue(call?.args, RECORDED_BYTES)
+    const record: CallRecord = {
+      serial,
+      tool: name.length > 200 ? `${name.slice(0, 200)}…` : name,
+      source: (tool && tools.originOf(tool)?.server) ?? 'local',
+      origin: origin ?? 'code',
+      args: args.value,
+      startedAt,
+      slow: false,
+    }
+    if (call?.id !== undefined) record.id = String(call.id)
+    return { record, bytes: args.bytes + 200 }
+  }
+
+  #ended(event: CallEvent, result: ToolResult): JournalEntry {
+    const { record, bytes } = this.#entries.get(event.serial) ?? this.#begun(event)
+    const recorded = recordResult(result)
+    // A new one, because the record of the beginning may not be sent yet. By hand: this runs in every call.
+    const { serial, tool, source, origin, args, startedAt } = record
+    const durationMs = result.execution_time_ms
+    const slow = durationMs > this.#options.slowMs
+    const ended: CallRecord = {
+      serial,
+      tool,
+      source,
+      origin,
+      args,
+      startedAt,
+      slow,
+      durationMs,
+      result: recorded.result,
+    }
+    if (record.id !== undefined) ended.id = record.id
+    return { record: ended, bytes: bytes + recorded.bytes }
+  }
+
+  #forgetOldest(): void {
+    for (const [serial, { bytes }] of this.#entries) {
+      if (this.#entries.size <= this.#maxCalls && this.#bytes <= this.#maxBytes) return
+      this.#entries.delete(serial)
+      this.#bytes -= bytes
+    }
+  }
+}
+
+/** A large value is left out, and the rest of the result stays what it is. */
+function recordResult(result: ToolResult): { result: ToolResult; bytes: number } {
+  const whole = recordValue(result, RECORDED_BYTES)
+  if (isResult(whole.value)) return { result: whole.value, bytes: whole.bytes }
+  const parts = Object.entries(result).map(
+    ([key, value]) => [key, recordValue(value, RECORDED_BYTES / 2)] as const,
+  )
+  const shortened = Object.fromEntries(parts.map(([key, { value }]) => [key, asText(key, value)]))
+  return {
+    result: shortened as unknown as ToolResult,
+    bytes: parts.reduce((sum, [, { bytes }]) => sum + bytes, 0),
+  }
+}
+
+function isResult(value: unknown): value is ToolResult {
+  return typeof value === 'object' && value !== null && 'success' in value
+}
+
+/** Texts stay texts, also where only their size is left. */
+function asText(key: string, value: unknown): unknown {
+  if ((key !== 'text' && key !== 'error') || typeof value === 'string') return value
+  return `… ${(value as { '…'?: string })['…'] ?? ''}`
+}

@@ -1,0 +1,37 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** What Hono's server for Node hands on beside a request. */
+interface NodeEnvironment {
+  outgoing?: ServerResponse
+}
+
+const connections = new WeakMap<Socket, AbortController>()
+
+/**
+ * The caller of a request: aborts when it goes away. Over a real connection that is when the connection ends, so that
+ * all requests on it share one controller: making one, with its listeners, for each costs as much as a small call.
+ */
+export function callerOf(request: Request, environment: unknown): AbortController {
+  const socket = (environment as NodeEnvironment | undefined)?.outgoing?.socket
+  return socket ? onConnection(socket) : onSignal(request.signal)
+}
+
+function onConnection(socket: Socket): AbortController {
+  let caller = connections.get(socket)
+  if (!caller) {
+    const made = new AbortController()
+    socket.once('close', () => made.abort(new Error('The caller is gone')))
+    connections.set(socket, made)
+    caller = made
+  }
+  return caller
+}
+
+/** A controller that aborts with `signal`. */
+export function onSignal(signal: AbortSignal): AbortController {
+  const caller = new AbortController()
+  if (signal.aborted) caller.abort(signal.reason)
+  else signal.addEventListener('abort', () => caller.abort(signal.reason), { once: true })
+  return caller
+}

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto'
+import { type Clock, systemClock, type Timer } from '../executor/clock.ts'
+import { commentText, eventText } from './http/event-text.ts'
+import { EVENT_FLUSH_MS, HEARTBEAT_MS, MAX_WAITING_BYTES, REPLAYED_BYTES, REPLAYED_EVENTS } from './limits.ts'
+
+interface HubEvent {
+  number: number
+  type: string
+  data: unknown
+  bytes: number
+}
+
+interface Client {
+  controller: ReadableStreamDefaultController<Uint8Array>
+  cut(): void
+}
+
+export interface HubOptions {
+  clock?: Clock | undefined
+  /** Told when the first client came or the last one went. */
+  onAudience?: ((isWatched: boolean) => void) | undefined
+  maxWaitingBytes?: number | undefined
+}
+
+export interface WatchOptions {
+  /** The last event that the client has seen, if it was here before. */
+  lastEventId?: string | undefined
+  /** What a client is told that was not here before, or was away for too long. */
+  greeting?: readonly { type: string; data: unknown }[] | undefined
+  /** Breaks the connection of a client that does not read; without it the stream fails. */
+  cut?: (() => void) | undefined
+}
+
+/**
+ * Events for everybody who watches, and again for those who come back. Events of one moment are written once and sent
+ * to all in one piece. A client that does not read fast enough is cut off, so that it holds up and costs nobody else.
+ */
+export class EventHub {
+  /** Ids of another run of the program mean nothing here. */
+  readonly #run = randomUUID().slice(0, 8)
+  readonly #clock: Clock
+  readonly #maxWaitingBytes: number
+  readonly #onAudience: (isWatched: boolean) => void
+  readonly #clients = new Set<Client>()
+  readonly #encoder = new TextEncoder()
+  /** The last events: written only when somebody wants them. */
+  #events: HubEvent[] = []
+  #bytes = 0
+  #number = 0
+  #flushed = 0
+  #flushTimer: Timer | undefined
+  #heartbeat: Timer | undefined
+  #isClosed = false
+
+  constructor({ clock = systemClock, onAudience, maxWaitingBytes = MAX_WAITING_BYTES }: HubOptions = {}) {
+    this.#clock = clock
+    this.#onAudience = onAudience ?? (() => {})
+    this.#maxWaitingBytes = maxWaitingBytes
+  }
+
+  get clients(): number {
+    return this.#clients.size
+  }
+
+  /** `bytes` is about what the event takes in memory. */
+  publish(type: string, data: unknown, bytes = 200): void {
+    this.#events.push({ number: ++this.#number, type, data, bytes })
+    this.#bytes += bytes
+    if (this.#events.length > 2 * REPLAYED_EVENTS || this.#bytes > REPLAYED_BYTES) this.#forgetOldest()
+    if (this.#clients.size > 0) this.#flushSoon()
+    else this.#flushed = this.#number
+  }
+
+  #flushSoon(): void {
+    if (this.#flushTimer) return
+    this.#flushTimer = this.#clock.setTimer(() => this.#flush(), EVENT_FLUSH_MS)
+    this.#flushTimer.hold(false)
+  }
+
+  /** Half of them at once, so that it is seldom. */
+  #forgetOldest(): void {
+    this.#flush()
+    this.#events = this.#events.slice(Math.ceil(this.#events.length / 2))
+    this.#bytes = this.#events.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  /** The stream of a client. */
+  watch({ lastEventId, greeting = [], cut }: WatchOptions = {}): ReadableStream<Uint8Array> {
+    // What is under way goes to those who are there; the newcomer begins after it.
+    this.#flush()
+    const missed = this.#after(lastEventId)
+    const first = missed ? this.#text(missed) : this.#greetingText(greeting)
+    let client: Client | undefined
+    return new ReadableStream<Uint8Array>(
+      {
+        start: controller => {
+          controller.enqueue(this.#encoder.encode(`${commentText('connected')}${first}`))
+          if (this.#isClosed) return controller.close()
+          client = {
+            controller,
+            cut: cut ?? (() => controller.error(new Error('The client reads too slowly'))),
+          }
+          this.#add(client)
+        },
+        cancel: () => {
+          if (client) this.#remove(client)
+        },
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: this.#maxWaitingBytes }),
+    )
+  }
+
+  /** Sends what is left and ends all streams. */
+  close(): void {
+    this.#flush()
+    this.#isClosed = true
+    for (const client of [...this.#clients]) {
+      this.#remove(client)
+      quietly(() => client.controller.close())
+    }
+  }
+
+  #add(client: Client): void {
+    this.#clients.add(client)
+    if (this.#clients.size > 1) return
+    this.#flushed = this.#number
+    this.#beat()
+    this.#onAudience(true)
+  }
+
+  #remove(client: Client): void {
+    if (!this.#clients.delete(client) || this.#clients.size > 0) return
+    this.#heartbeat?.cancel()
+    this.#onAudience(false)
+  }
+
+  #beat(): void {
+    this.#heartbeat = this.#clock.setTimer(() => {
+      this.#send(commentText('still here'))
+      if (this.#clients.size > 0) this.#beat()
+    }, HEARTBEAT_MS)
+    this.#heartbeat.hold(false)
+  }
+
+  #flush(): void {
+    this.#flushTimer?.cancel()
+    this.#flushTimer = undefined
+    const fresh = this.#number - this.#flushed
+    this.#flushed = this.#number
+    if (fresh > 0 && this.#clients.size > 0) this.#send(this.#text(this.#events.slice(-fresh)))
+  }
+
+  #send(text: string): void {
+    const bytes = this.#encoder.encode(text)
+    for (const client of [...this.#clients]) {
+      if ((client.controller.desiredSize ?? 0) > 0) quietly(() => client.controller.enqueue(bytes))
+      else this.#cutOff(client)
+    }
+  }
+
+  #cutOff(client: Client): void {
+    this.#remove(client)
+    quietly(() => client.cut())
+  }
+
+  #text(events: readonly HubEvent[]): string {
+    return events.map(({ type, data, number }) => eventText(type, data, this.#idOf(number))).join('')
+  }
+
+  #greetingText(greeting: readonly { type: string; data: unknown }[]): string {
+    return greeting.map(({ type, data }) => eventText(type, data, this.#idOf(this.#number))).join('')
+  }
+
+  /** What came after an event; `undefined` where that cannot be said any more. */
+  #after(lastEventId: string | undefined): HubEvent[] | undefined {
+    const [run, text = ''] = lastEventId?.split('-') ?? []
+    const number = Number(text)
+    if (run !== this.#run || !/^\d+$/.test(text) || number > this.#number) return undefined
+    const missing = this.#number - number
+    return missing <= this.#events.length ? this.#events.slice(this.#events.length - missing) : undefined
+  }
+
+  #idOf(number: number): string {
+    return `${this.#run}-${number}`
+  }
+}
+
+/** A client that goes away while it is written to. */
+function quietly(action: () => void): void {
+  try {
+    action()
+  } catch {
+    // Its stream has ended already.
+  }
+}

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest'
+import { echoTool, eventReader, type TestGateway, testGateway } from '../../test/gateway.ts'
+import type { ServerStatus } from '../mcp/server-status.ts'
+import { startHostile } from '../testing/hostile-server/harness.ts'
+import { fakeClock } from '../testing/index.ts'
+import { EventHub } from './event-hub.ts'
+import { HEARTBEAT_MS } from './limits.ts'
+
+const watch = async (gateway: TestGateway, headers: Record<string, string> = {}) =>
+  eventReader(await gateway.get('/api/events', headers))
+
+const callEcho = (gateway: TestGateway, n: number) => gateway.post('/api/tools/echo/call', { n })
+
+describe('GET /api/events', () => {
+  it('tells of a call as it begins and as it ends', async () => {
+    await using gateway = testGateway()
+    const events = await watch(gateway)
+    await callEcho(gateway, 1)
+    expect(await events.until(({ type }) => type === 'call')).toMatchObject({
+      data: { tool: 'echo', args: { n: 1 } },
+    })
+    expect(await events.next()).toMatchObject({
+      type: 'call',
+      data: { serial: 1, result: { success: true } },
+    })
+  })
+
+  it('tells of tools that come, and of servers that die and come back', async () => {
+    await using hostile = await startHostile()
+    await using gateway = testGateway([], { executor: hostile.executor, mcp: hostile.mcp })
+    const events = await watch(gateway)
+    expect(await events.next()).toMatchObject({ type: 'servers', data: { servers: [{ state: 'ready' }] } })
+    const { pid } = hostile.status()
+    hostile.tools.addCustomTool({ ...echoTool, name: 'another' })
+    await events.until(({ type }) => type === 'tools')
+    await gateway.post('/api/tools/die/call', {})
+    const isBack = ([server]: ServerStatus[]) => server?.state === 'ready' && server.pid !== pid
+    await events.until(({ type, data }) => type === 'servers' && isBack(data.servers))
+  })
+
+  it('goes on after the last event that a client has seen', async () => {
+    await using gateway = testGateway()
+    const first = await watch(gateway)
+    await callEcho(gateway, 1)
+    const { id = '' } = await first.until(({ data }) => data.result)
+    await first.cancel()
+    await callEcho(gateway, 2)
+    await callEcho(gateway, 3)
+    const again = await watch(gateway, { 'last-event-id': id })
+    const seen = [await again.next(), await again.next(), await again.next(), await again.next()]
+    expect(seen.map(event => [event?.data.args.n, event?.data.result !== undefined])).toEqual([
+      [2, false],
+      [2, true],
+      [3, false],
+      [3, true],
+    ])
+  })
+
+  it('tells everything to a client whose last event is not known here', async () => {
+    await using gateway = testGateway()
+    await callEcho(gateway, 1)
+    for (const id of ['other-1', 'nonsense', '999999']) {
+      const events = await watch(gateway, { 'last-event-id': id })
+      const seen = [await events.next(), await events.next(), await events.next()]
+      expect(seen.map(event => event?.type)).toEqual(['servers', 'tools', 'call'])
+      await events.cancel()
+    }
+  })
+
+  it('ends when the gateway closes, with what happened last', async () => {
+    const gateway = testGateway()
+    const events = await watch(gateway)
+    await callEcho(gateway, 1)
+    await gateway.close()
+    expect((await events.all()).map(({ type }) => type)).toEqual(['servers', 'call', 'call'])
+  })
+})
+
+/** Reads a stream to its end, as fast as it comes; gives the number of bytes. */
+async function bytesOf(response: Response): Promise<number> {
+  let bytes = 0
+  for await (const chunk of response.body as ReadableStream<Uint8Array>) bytes += chunk.byteLength
+  return bytes
+}
+
+describe('1,000 clients at once', () => {
+  it('all get every event, but for slow ones, which are cut off and hold nobody up', async () => {
+    await using gateway = testGateway()
+    const responses = await Promise.all(Array.from({ length: 999 }, () => gateway.get('/api/events')))
+    const slow = responses.filter((_, client) => client % 100 === 0)
+    const fast = responses.filter(response => !slow.includes(response)).map(bytesOf)
+    const witness = await watch(gateway)
+    const text = 'x'.repeat(30_000)
+    for (let n = 1; n <= 20; n++) {
+      await gateway.post('/api/tools/echo/call', { n, text })
+      await witness.until(({ data }) => data.result && data.args.n === n)
+    }
+    for (const response of slow) await expect(response.text()).rejects.toThrow('reads too slowly')
+    expect(await (await gateway.get('/metrics')).text()).toContain('toolpost_event_clients 990')
+    await gateway.close()
+    const received = await Promise.all(fast)
+    expect(new Set(received).size).toBe(1)
+    expect(received[0]).toBeGreaterThan(20 * 3 * text.length)
+  })
+})
+
+async function firstPiece(hub: EventHub, lastEventId?: string): Promise<string> {
+  const stream = hub.watch({ lastEventId, greeting: [{ type: 'greeting', data: {} }] })
+  return new TextDecoder().decode((await stream.getReader().read()).value)
+}
+
+const idIn = (text: string) => /^id: (.*)$/m.exec(text)?.[1]
+
+describe('the hub', () => {
+  it('writes a line now and then, so that nobody takes it for dead', async () => {
+    const clock = fakeClock()
+    const hub = new EventHub({ clock })
+    const reader = hub.watch().getReader()
+    const read = async () => new TextDecoder().decode((await reader.read()).value)
+    expect(await read()).toBe(': connected\n\n')
+    await clock.advance(HEARTBEAT_MS)
+    expect(await read()).toBe(': still here\n\n')
+    await reader.cancel()
+    expect(clock.pending).toBe(0)
+  })
+
+  it('sends events of one moment in one piece', async () => {
+    const clock = fakeClock()
+    const hub = new EventHub({ clock })
+    const reader = hub.watch().getReader()
+    await reader.read()
+    for (let n = 0; n < 100; n++) hub.publish('call', { n })
+    await clock.advance(100)
+    const { value } = await reader.read()
+    expect(new TextDecoder().decode(value).match(/^event: call$/gm)).toHaveLength(100)
+  })
+
+  it('keeps a bounded past: who was away for longer is greeted anew', async () => {
+    const hub = new EventHub({ clock: fakeClock() })
+    const id = idIn(await firstPiece(hub))
+    for (let n = 0; n < 100; n++) hub.publish('call', { n })
+    expect((await firstPiece(hub, id)).match(/^event: call$/gm)).toHaveLength(100)
+    for (let n = 0; n < 10_000; n++) hub.publish('call', { n })
+    expect(await firstPiece(hub, id)).toContain('event: greeting')
+  })
+
+  it('keeps a past that is bounded in size', async () => {
+    const hub = new EventHub({ clock: fakeClock() })
+    const id = idIn(await firstPiece(hub))
+    for (let n = 0; n < 100; n++) hub.publish('call', { n }, 1_000_000)
+    expect(await firstPiece(hub, id)).toContain('event: greeting')
+  })
+})

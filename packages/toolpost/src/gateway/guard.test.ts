@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import { testGateway } from '../../test/gateway.ts'
+
+const ROUTES = [
+  '/',
+  '/api/tools',
+  '/api/servers',
+  '/api/model',
+  '/api/calls',
+  '/api/events',
+  '/api/openapi.json',
+  '/metrics',
+  '/healthz',
+  '/mcp',
+  '/nowhere',
+]
+const POSTS = ['/api/tools/echo/call', '/api/servers/x/restart', '/api/chat', '/mcp']
+
+describe('a request with a foreign Host', () => {
+  it.each([...ROUTES, ...POSTS])('[F37] is answered with 403: %s', async path => {
+    await using gateway = testGateway()
+    for (const host of [
+      'evil.example',
+      'evil.example:4040',
+      '127.0.0.1.evil.example',
+      '169.254.1.1',
+      'localhost.',
+      '',
+    ]) {
+      const init = { method: POSTS.includes(path) ? 'POST' : 'GET', headers: { host } }
+      const response = await gateway.fetch(new Request(`http://127.0.0.1:4040${path}`, init))
+      expect([host, response.status]).toEqual([host, 403])
+    }
+  })
+
+  it('[F37] is one of ours by any name of the loopback, on any port', async () => {
+    await using gateway = testGateway()
+    for (const host of ['localhost:4040', '127.0.0.1:9', '[::1]:4040', 'LOCALHOST'])
+      expect((await gateway.get('/healthz', { host })).status).toBe(200)
+  })
+
+  it('[F37] is one of ours by the names that were given', async () => {
+    await using gateway = testGateway([], { hosts: ['tools.home', 'fe80::1'], token: 'x'.repeat(16) })
+    const authorization = `Bearer ${'x'.repeat(16)}`
+    for (const host of ['tools.home:4040', '[fe80::1]:4040'])
+      expect((await gateway.get('/healthz', { host, authorization })).status).toBe(200)
+  })
+})
+
+describe('a request with a foreign Origin', () => {
+  it.each([...ROUTES, ...POSTS])('[F37] is answered with 403: %s', async path => {
+    await using gateway = testGateway()
+    const foreign = ['http://evil.example', 'http://127.0.0.1:3000', 'http://localhost:4040', 'null', '']
+    for (const origin of foreign) {
+      const init = {
+        method: POSTS.includes(path) ? 'POST' : 'GET',
+        headers: { host: '127.0.0.1:4040', origin },
+      }
+      const response = await gateway.fetch(new Request(`http://127.0.0.1:4040${path}`, init))
+      expect([origin, response.status]).toEqual([origin, 403])
+    }
+  })
+
+  it('[F37] is none where it is exactly the address that is asked', async () => {
+    await using gateway = testGateway()
+    const headers = { host: '127.0.0.1:4040', origin: 'http://127.0.0.1:4040' }
+    const response = await gateway.post('/api/tools/echo/call', {}, { headers })
+    expect(response.status).toBe(200)
+  })
+
+  it('[F37] is told by the browser too where it sends no Origin; a link to the page is fine', async () => {
+    await using gateway = testGateway()
+    for (const site of ['cross-site', 'same-site'])
+      expect((await gateway.get('/api/events', { 'sec-fetch-site': site })).status).toBe(403)
+    const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+    expect((await gateway.get('/', link)).status).toBe(200)
+    expect((await gateway.get('/api/tools', link)).status).toBe(403)
+  })
+})
+
+describe('the token', () => {
+  const token = 'correct-horse-battery'
+
+  it.each(ROUTES.filter(path => path !== '/'))('is asked for on %s', async path => {
+    await using gateway = testGateway([], { token })
+    for (const authorization of [undefined, 'Bearer wrong', token, `Basic ${token}`, `Bearer ${token}x`]) {
+      const response = await gateway.get(path, authorization === undefined ? {} : { authorization })
+      expect(response.status).toBe(401)
+      expect(response.headers.get('www-authenticate')).toBe('Bearer')
+    }
+    const response = await gateway.get(path, { authorization: `bearer ${token}` })
+    expect(response.status).not.toBe(401)
+    await response.body?.cancel()
+  })
+
+  it('is not asked for by the page itself, which could not send it', async () => {
+    await using gateway = testGateway([], { token })
+    expect((await gateway.get('/')).status).toBe(200)
+  })
+})

@@ -1,0 +1,377 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import parsePrometheus from 'parse-prometheus-text-format'
+import { afterAll, describe, expect, it } from 'vitest'
+import { ADDRESS, dataOf, echoTool, eventReader, patientTool, testGateway } from '../../test/gateway.ts'
+import { ModelClient } from '../models/index.ts'
+import { startHostile } from '../testing/hostile-server/harness.ts'
+import { scriptedModel } from '../testing/index.ts'
+import { defineTool } from '../tools/tool.ts'
+
+const turn = defineTool({
+  name: 'turn',
+  description: 'Switches a light',
+  schema: {
+    type: 'object',
+    properties: { action: { enum: ['on', 'off'] }, level: { type: 'integer' } },
+    required: ['action'],
+  },
+  timeoutMs: 5_000,
+  idempotent: true,
+  handler: ({ action }: { action?: string }) => `is ${action}`,
+})
+
+const failing = defineTool({
+  name: 'failing',
+  description: 'Fails',
+  schema: { type: 'object' },
+  handler: () => {
+    throw new Error('the lamp is broken')
+  },
+})
+
+describe('GET /api/tools', () => {
+  it('lists the tools with their signatures, schemas and hints', async () => {
+    await using gateway = testGateway([turn, echoTool])
+    const { tools } = await dataOf(gateway.get('/api/tools'))
+    expect(tools).toEqual([
+      {
+        name: 'turn',
+        description: 'Switches a light',
+        source: 'local',
+        signature: 'turn(action: "on" | "off", level?: integer)',
+        schema: turn.schema,
+        idempotent: true,
+        timeoutMs: 5_000,
+      },
+      expect.objectContaining({ name: 'echo', readOnly: true }),
+    ])
+  })
+})
+
+describe('POST /api/tools/:name/call', () => {
+  it('takes arguments and gives the ToolResult', async () => {
+    await using gateway = testGateway([turn])
+    const response = await gateway.post('/api/tools/turn/call', { action: 'on' })
+    expect(response.status).toBe(200)
+    expect(await dataOf(response)).toEqual({
+      success: true,
+      result: 'is on',
+      tool_name: 'turn',
+      execution_time_ms: expect.any(Number),
+    })
+  })
+
+  it('takes an empty body for no arguments', async () => {
+    await using gateway = testGateway()
+    expect(await dataOf(gateway.post('/api/tools/echo/call'))).toMatchObject({ result: { echo: {} } })
+  })
+
+  it('answers a tool that failed with 200 and success: false', async () => {
+    await using gateway = testGateway([failing])
+    const response = await gateway.post('/api/tools/failing/call', {})
+    expect(response.status).toBe(200)
+    expect(await dataOf(response)).toMatchObject({
+      success: false,
+      code: 'tool_error',
+      error: 'the lamp is broken',
+    })
+  })
+
+  it('repairs nothing: callers over HTTP get the strict form', async () => {
+    await using gateway = testGateway([turn])
+    const result = await dataOf(gateway.post('/api/tools/turn/call', { action: 'ON' }))
+    expect(result).toMatchObject({ success: false, code: 'invalid_arguments' })
+  })
+
+  it('answers an unknown tool with 404 and the ToolResult, with suggestions', async () => {
+    await using gateway = testGateway([turn])
+    const response = await gateway.post('/api/tools/turns/call', {})
+    expect(response.status).toBe(404)
+    expect(await dataOf(response)).toMatchObject({
+      error: "Tool 'turns' not found",
+      success: false,
+      code: 'unknown_tool',
+      diagnosis: { suggestions: ['turn'] },
+    })
+  })
+
+  it.each([
+    ['bad JSON', '{"a": ', 400, /not JSON/],
+    ['a body over 1 MB', JSON.stringify({ a: 'x'.repeat(1_000_001) }), 413, /larger than 1000000 bytes/],
+  ])('answers %s in one sentence', async (_what, body, status, message) => {
+    await using gateway = testGateway()
+    const response = await gateway.post('/api/tools/echo/call', body)
+    expect(response.status).toBe(status)
+    expect((await dataOf(response)).error).toMatch(message)
+  })
+
+  it('counts a body whose length nobody gave', async () => {
+    await using gateway = testGateway()
+    const chunk = new TextEncoder().encode('x'.repeat(100_000))
+    let pulled = 0
+    const body = new ReadableStream({
+      pull: controller => {
+        pulled++
+        controller.enqueue(chunk)
+      },
+    })
+    const init = { method: 'POST', body, duplex: 'half' } as RequestInit
+    const response = await gateway.fetch(new Request(`${ADDRESS}/api/tools/echo/call`, init))
+    expect(response.status).toBe(413)
+    expect(pulled).toBeLessThan(20)
+  })
+
+  it('[F29 F28] hands hostile arguments to the executor, which refuses them', async () => {
+    await using gateway = testGateway()
+    const deep = `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`
+    for (const body of [deep, '{"__proto__": {"isAdmin": true}}', '[1]', '"text"']) {
+      const response = await gateway.post('/api/tools/echo/call', body)
+      expect(response.status).toBe(200)
+      expect(await dataOf(response)).toMatchObject({ success: false, code: 'invalid_arguments' })
+    }
+  })
+
+  it('holds the deadline of x-timeout-ms, and refuses one that is none', async () => {
+    const { tool, aborted } = patientTool()
+    await using gateway = testGateway([tool])
+    const headers = { 'x-timeout-ms': '20' }
+    const result = await dataOf(gateway.post('/api/tools/patient/call', {}, { headers }))
+    expect(result).toMatchObject({ code: 'timeout', error: "Tool 'patient' timed out after 20 ms" })
+    await aborted
+    for (const wrong of ['soon', '0', '-1', '1e12', '']) {
+      const response = await gateway.post(
+        '/api/tools/patient/call',
+        {},
+        { headers: { 'x-timeout-ms': wrong } },
+      )
+      expect(response.status).toBe(400)
+    }
+  })
+
+  it('[F06] cancels the call when the caller goes away', async () => {
+    const { tool, begun, aborted } = patientTool()
+    await using gateway = testGateway([tool])
+    const gone = new AbortController()
+    const response = gateway.post('/api/tools/patient/call', {}, { signal: gone.signal })
+    await begun
+    gone.abort()
+    await aborted
+    expect(await dataOf(response)).toMatchObject({ code: 'cancelled' })
+  })
+
+  it('[F24 F32] says what JSON cannot: NaN, BigInt, cycles', async () => {
+    const cycle: Record<string, unknown> = { n: Number.NaN, big: 2n ** 70n }
+    cycle.self = cycle
+    const odd = defineTool({
+      name: 'odd',
+      description: 'odd',
+      schema: { type: 'object' },
+      handler: () => cycle,
+    })
+    await using gateway = testGateway([odd])
+    const { result } = await dataOf(gateway.post('/api/tools/odd/call', {}))
+    expect(result).toEqual({ n: 'NaN', big: '1180591620717411303424', self: '[circular]' })
+  })
+})
+
+describe('servers', () => {
+  it('are listed with their state, and restarted by name', async () => {
+    await using hostile = await startHostile()
+    await using gateway = testGateway([], { executor: hostile.executor, mcp: hostile.mcp })
+    const { servers } = await dataOf(gateway.get('/api/servers'))
+    expect(servers).toMatchObject([
+      { name: 'hostile', state: 'ready', tools: expect.arrayContaining(['echo']) },
+    ])
+    const response = await gateway.post('/api/servers/hostile/restart')
+    const { server } = await dataOf(response)
+    expect(server).toMatchObject({ name: 'hostile', state: 'ready' })
+    expect(server.pid).not.toBe(servers[0].pid)
+    expect((await gateway.post('/api/servers/nobody/restart')).status).toBe(404)
+  })
+})
+
+describe('health, metrics and the description', () => {
+  it('says what is there', async () => {
+    await using hostile = await startHostile()
+    await using gateway = testGateway([], { executor: hostile.executor, mcp: hostile.mcp })
+    expect(await dataOf(gateway.get('/healthz'))).toEqual({
+      status: 'ok',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      tools: hostile.tools.getTools().length,
+      servers: { starting: 0, ready: 1, lost: 0, failed: 0, closed: 0 },
+    })
+  })
+
+  it('counts in a form that Prometheus reads', async () => {
+    await using gateway = testGateway()
+    await gateway.post('/api/tools/echo/call', {})
+    const response = await gateway.get('/metrics')
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain/)
+    const families = parsePrometheus(await response.text()) as {
+      name: string
+      metrics: { value: string }[]
+    }[]
+    const figure = (name: string) => families.find(family => family.name === name)?.metrics[0]?.value
+    expect(figure('toolpost_calls_total')).toBe('1')
+    expect(figure('toolpost_tools')).toBe('1')
+    expect(figure('toolpost_mcp_sessions')).toBe('0')
+  })
+
+  it('describes the API, and every tool as an operation with its schema', async () => {
+    await using gateway = testGateway([turn])
+    const api = await dataOf(gateway.get('/api/openapi.json'))
+    expect(api.openapi).toBe('3.1.0')
+    expect(Object.keys(api.paths)).toEqual(
+      expect.arrayContaining(['/api/tools', '/api/chat', '/api/events', '/api/tools/turn/call']),
+    )
+    const { post } = api.paths['/api/tools/turn/call']
+    expect(post.operationId).toBe('turn')
+    expect(post.requestBody.content['application/json'].schema).toEqual(turn.schema)
+  })
+})
+
+describe('the page', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolpost-console-'))
+  writeFileSync(join(folder, 'index.html'), '<!doctype html><title>console</title>')
+  writeFileSync(join(folder, 'app.js'), 'void 0')
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  it('comes with a policy that allows no foreign and no inline script', async () => {
+    await using gateway = testGateway([], { console: folder })
+    const page = await gateway.get('/')
+    expect(await page.text()).toContain('<title>console</title>')
+    const policy = page.headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'self'")
+    expect(policy).toContain("script-src 'self';")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff')
+    const script = await gateway.get('/app.js')
+    expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+  })
+
+  it('gives out nothing that is not its own', async () => {
+    await using gateway = testGateway([], { console: folder })
+    for (const path of ['/..%2f..%2fetc/passwd', '/../package.json', '/nothing.js', '/%00', '//etc/passwd'])
+      expect((await gateway.get(path)).status).toBe(404)
+  })
+
+  it('says so where the console was not built', async () => {
+    await using gateway = testGateway([], { console: join(folder, 'nowhere') })
+    const page = await gateway.get('/')
+    expect(page.status).toBe(200)
+    expect(await page.text()).toContain('The console is not built')
+  })
+
+  it('lets no other page read the API: there are no CORS headers', async () => {
+    await using gateway = testGateway()
+    const { headers } = await gateway.get('/api/tools')
+    expect([...headers.keys()].filter(name => name.startsWith('access-control'))).toEqual([])
+    expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')
+  })
+})
+
+describe('the chat', () => {
+  const light = { calls: [{ name: 'turn', args: { action: 'on' } }] }
+
+  it('streams tokens and calls, and ends with the answer', async () => {
+    const client = new ModelClient({ model: scriptedModel(light, { text: ['It is ', 'on.'] }) })
+    const model = { name: 'scripted', why: 'a test wants it' }
+    await using gateway = testGateway([turn], { client, model })
+    expect(await dataOf(gateway.get('/api/model'))).toEqual(model)
+    const response = await gateway.post('/api/chat', { message: 'light on' })
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
+    const events = await eventReader(response).all()
+    const { conversation } = events.at(-1)?.data ?? {}
+    expect(events.map(({ type, data }) => [type, data])).toEqual([
+      ['call', { phase: 'start', id: 'call_1', name: 'turn', args: { action: 'on' } }],
+      [
+        'call',
+        {
+          phase: 'end',
+          id: 'call_1',
+          name: 'turn',
+          args: { action: 'on' },
+          result: expect.objectContaining({ success: true, result: 'is on' }),
+        },
+      ],
+      ['token', { text: 'It is ' }],
+      ['token', { text: 'on.' }],
+      ['end', { text: 'It is on.', conversation, stopReason: 'answer', model: 'scripted' }],
+    ])
+    const { calls } = await dataOf(gateway.get('/api/calls'))
+    expect(calls).toMatchObject([{ tool: 'turn', origin: 'chat' }])
+  })
+
+  it('remembers the conversation', async () => {
+    const model = scriptedModel('Hello Ada.', 'You are Ada.')
+    const instructions = 'Be kind.'
+    await using gateway = testGateway([], { client: new ModelClient({ model }), instructions })
+    const first = await eventReader(await gateway.post('/api/chat', { message: 'I am Ada' })).all()
+    const { conversation } = first.at(-1)?.data ?? {}
+    const second = await gateway.post('/api/chat', { message: 'who am I', conversation })
+    expect((await eventReader(second).all()).at(-1)?.data).toMatchObject({
+      text: 'You are Ada.',
+      conversation,
+    })
+    expect(model.turns[1]?.messages.map(({ content }) => content)).toEqual([
+      'Be kind.',
+      'I am Ada',
+      'Hello Ada.',
+      'who am I',
+    ])
+  })
+
+  it('says in its end what went wrong', async () => {
+    const model = scriptedModel({ error: new Error('the model is on fire') })
+    await using gateway = testGateway([], { client: new ModelClient({ model }) })
+    const events = await eventReader(await gateway.post('/api/chat', { message: 'hello' })).all()
+    expect(events).toMatchObject([
+      { type: 'end', data: { text: '', stopReason: 'error', error: expect.stringContaining('on fire') } },
+    ])
+  })
+
+  it('stops when the reader goes away', async () => {
+    const { tool, begun, aborted } = patientTool()
+    const model = scriptedModel({ calls: [{ name: 'patient' }] })
+    await using gateway = testGateway([tool], { client: new ModelClient({ model }) })
+    const reader = eventReader(await gateway.post('/api/chat', { message: 'wait' }))
+    await begun
+    await reader.cancel()
+    await aborted
+  })
+
+  it('answers one question of a conversation at a time', async () => {
+    const { tool, begun, finish } = patientTool()
+    const model = scriptedModel('hello', { calls: [{ name: 'patient' }] }, 'done')
+    await using gateway = testGateway([tool], { client: new ModelClient({ model }) })
+    const hello = await eventReader(await gateway.post('/api/chat', { message: 'hello' })).all()
+    const { conversation } = hello.at(-1)?.data ?? {}
+    const waiting = await gateway.post('/api/chat', { message: 'wait', conversation })
+    await begun
+    expect((await gateway.post('/api/chat', { message: 'and?', conversation })).status).toBe(409)
+    finish('now')
+    expect((await eventReader(waiting).all()).at(-1)?.data).toMatchObject({ text: 'done' })
+  })
+
+  it.each([
+    ['no message', {}, 400],
+    ['an empty one', { message: ' ' }, 400],
+    ['one that is no text', { message: 5 }, 400],
+    ['a body that is no object', '[]', 400],
+    ['null', 'null', 400],
+  ])('refuses %s', async (_what, body, status) => {
+    await using gateway = testGateway([], { client: new ModelClient({ model: scriptedModel() }) })
+    expect((await gateway.post('/api/chat', body)).status).toBe(status)
+  })
+
+  it('says that there is none where no client was given', async () => {
+    await using gateway = testGateway()
+    expect((await gateway.post('/api/chat', { message: 'hello' })).status).toBe(404)
+    expect(await dataOf(gateway.get('/api/model'))).toEqual({
+      name: 'none',
+      why: 'no client was given',
+    })
+  })
+})

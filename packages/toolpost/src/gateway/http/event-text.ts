@@ -1,0 +1,12 @@
+import { textOf } from '../../executor/model-text.ts'
+
+/** One server-sent event. The data is JSON, so that no line of it can be taken for another event. */
+export function eventText(event: string, data: unknown, id?: string): string {
+  const idLine = id === undefined ? '' : `id: ${id}\n`
+  return `${idLine}event: ${event}\ndata: ${textOf(data)}\n\n`
+}
+
+/** A line that clients ignore. */
+export function commentText(comment: string): string {
+  return `: ${comment}\n\n`
+}

@@ -1,0 +1,79 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { failure } from './answers.ts'
+
+export interface GuardOptions {
+  /** Names under which the gateway may be addressed, beside those of the loopback. */
+  hosts?: readonly string[] | undefined
+  token?: string | undefined
+}
+
+/** Looks at a request before anything else does: the answer that turns it away, or nothing. */
+export type Guard = (request: Request, isPage: boolean) => Response | undefined
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * Turns away what a foreign web page can make a browser send. A name of ours as Host keeps out pages whose own name
+ * was pointed at this machine; an Origin that is exactly the address asked keeps out all others, also those on
+ * another port. The page itself is open, since a browser cannot send a token with it; it holds no data.
+ */
+export function createGuard({ hosts = [], token }: GuardOptions = {}): Guard {
+  const known = new Set([...LOOPBACK, ...hosts.map(host => hostnameOf(host) ?? host)])
+  const accepted = new Map<string, boolean>()
+  const isKnown = (host: string) => {
+    let answer = accepted.get(host)
+    if (answer === undefined) {
+      answer = known.has(hostnameOf(host) ?? '')
+      if (accepted.size < 1_000) accepted.set(host, answer)
+    }
+    return answer
+  }
+  const fits = token === undefined ? undefined : tokenCheck(token)
+  return (request, isPage) => {
+    const { headers } = request
+    const host = headers.get('host') ?? new URL(request.url).host
+    if (!isKnown(host)) return failure(403, 'This Host is not one of the gateway')
+    if (!isOwnOrigin(headers.get('origin'), host))
+      return failure(403, 'Requests of other origins are refused')
+    if (!isOwnSite(headers, isPage)) return failure(403, 'Requests of other sites are refused')
+    if (fits && !isPage && !fits(headers.get('authorization'))) return unauthorized()
+    return undefined
+  }
+}
+
+function hostnameOf(host: string): string | undefined {
+  const address = host.includes(':') && !host.includes(']') && host.split(':').length > 2 ? `[${host}]` : host
+  return URL.canParse(`http://${address}`) ? new URL(`http://${address}`).hostname : undefined
+}
+
+function isOwnOrigin(origin: string | null, host: string): boolean {
+  return origin === null || origin === `http://${host}` || origin === `https://${host}`
+}
+
+/** What browsers send no Origin with, such as an image. A link to the page may stand anywhere. */
+function isOwnSite(headers: Headers, isPage: boolean): boolean {
+  const site = headers.get('sec-fetch-site')
+  if (site === null || site === 'same-origin' || site === 'none') return true
+  return isPage && headers.get('sec-fetch-mode') === 'navigate'
+}
+
+/** Digests are of one length, so that the comparison takes the same time whatever was sent. */
+function tokenCheck(token: string): (authorization: string | null) => boolean {
+  const expected = digest(`Bearer ${token}`)
+  return authorization => timingSafeEqual(digest(withScheme(authorization ?? '')), expected)
+}
+
+/** The name of the scheme may be written in any case. */
+function withScheme(authorization: string): string {
+  return authorization.replace(/^bearer +/i, 'Bearer ')
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+function unauthorized(): Response {
+  return failure(401, 'The token is missing or wrong: send it as Authorization: Bearer <token>', {
+    'www-authenticate': 'Bearer',
+  })
+}

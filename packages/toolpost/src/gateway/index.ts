@@ -1,0 +1,8 @@
+export type { CallRecord } from './call-journal.ts'
+export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
+export type { ModelInfo, ServerControl } from './gateway-context.ts'
+export { GatewayError } from './gateway-error.ts'
+export { type StdioOptions, serveTools } from './mcp/stdio-endpoint.ts'
+export { guardStdout } from './mcp/stdout-guard.ts'
+export { type ServedGateway, type ServeOptions, serveGateway } from './serve-gateway.ts'
+export type { ToolInfo } from './tool-info.ts'

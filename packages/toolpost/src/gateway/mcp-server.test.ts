@@ -1,0 +1,293 @@
+import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client'
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { CallToolResultSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
+import { describe, expect, it } from 'vitest'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import { type HostileHarness, harnessFor, startHostile } from '../testing/hostile-server/harness.ts'
+import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+import { defineTool, type Tool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { type ServedGateway, type ServeOptions, serveGateway } from './serve-gateway.ts'
+
+interface CallOptions {
+  signal?: AbortSignal
+  onprogress?: (progress: { progress: number }) => void
+}
+
+/** What the tests need of a client, whichever SDK it comes from. */
+interface AnyClient {
+  protocol(): string | undefined
+  // biome-ignore lint/suspicious/noExplicitAny: two SDKs, two types of the same list
+  list(): Promise<any[]>
+  // biome-ignore lint/suspicious/noExplicitAny: and of the same result
+  call(name: string, args?: object, options?: CallOptions): Promise<any>
+  listChanged: Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+type Connect = (url: string) => Promise<AnyClient>
+
+const info = { name: 'test', version: '1' }
+const PATIENCE = { interval: 10, timeout: 15_000 }
+
+const connectV1: Connect = async url => {
+  const client = new ClientV1(info)
+  const listChanged = new Promise<void>(resolve => {
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve())
+  })
+  const transport = new HttpV1(new URL(`${url}mcp`))
+  await client.connect(transport as never)
+  return {
+    protocol: () => transport.protocolVersion,
+    list: async () => (await client.listTools()).tools,
+    call: (name, args = {}, options = {}) =>
+      client.callTool({ name, arguments: args as never }, CallToolResultSchema, options),
+    listChanged,
+    [Symbol.asyncDispose]: () => client.close(),
+  }
+}
+
+function connectV2(mode: 'legacy' | 'auto'): Connect {
+  return async url => {
+    let changed = () => {}
+    const listChanged = new Promise<void>(resolve => {
+      changed = resolve
+    })
+    const client = new ClientV2(info, {
+      versionNegotiation: { mode },
+      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => changed() } },
+    })
+    await client.connect(new HttpV2(new URL(`${url}mcp`)))
+    return {
+      protocol: () => client.getNegotiatedProtocolVersion(),
+      list: async () => (await client.listTools()).tools,
+      call: (name, args = {}, options = {}) => client.callTool({ name, arguments: args as never }, options),
+      listChanged,
+      [Symbol.asyncDispose]: () => client.close(),
+    }
+  }
+}
+
+const CLIENTS: [string, RegExp, Connect][] = [
+  ['SDK v1', /^2025-/, connectV1],
+  ['SDK v2, 2025 protocol', /^2025-/, connectV2('legacy')],
+  ['SDK v2, newest protocol', /^2026-/, connectV2('auto')],
+]
+
+type Served = ServedGateway & AsyncDisposable
+
+async function serve(options: ServeOptions): Promise<Served> {
+  const served = await serveGateway({ port: 0, ...options })
+  return { ...served, [Symbol.asyncDispose]: () => served.close({ drainMs: 0 }) }
+}
+
+async function serveLocal(...tools: Tool[]): Promise<Served & { tools: ToolManager }> {
+  const manager = new ToolManager()
+  for (const tool of tools) manager.addCustomTool(tool)
+  const served = await serve({ executor: new ToolExecutor(manager) })
+  return { ...served, tools: manager }
+}
+
+function cancelled(hostile: HostileHarness): Promise<void> {
+  return expect.poll(() => hostile.count('cancelled'), PATIENCE).toBe(1)
+}
+
+describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (_name, protocol, connect) => {
+  it('lists the tools with their descriptions, schemas and annotations', async () => {
+    await using hostile = await startHostile()
+    await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
+    await using client = await connect(gateway.url)
+    expect(client.protocol()).toMatch(protocol)
+    const tools = await client.list()
+    expect(tools).toHaveLength(hostile.tools.getTools().length)
+    expect(tools.find(({ name }) => name === 'echo')).toMatchObject({
+      description: 'Gives back its text',
+      inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+      annotations: { readOnlyHint: true },
+    })
+    expect(tools.find(({ name }) => name === 'die')).toMatchObject({ annotations: { destructiveHint: true } })
+  })
+
+  it('calls one, and gets what the server answered as it answered it', async () => {
+    await using hostile = await startHostile()
+    await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
+    await using client = await connect(gateway.url)
+    expect(await client.call('echo', { text: 'hi' })).toMatchObject({
+      content: [{ type: 'text', text: 'hi' }],
+    })
+    const image = { type: 'image', data: 'aGk=', mimeType: 'image/png' }
+    const content = [{ type: 'text', text: 'look' }, image]
+    expect((await client.call('answer', { result: { content } })).content).toMatchObject(content)
+    const structured = { content: [{ type: 'text', text: 'five' }], structuredContent: { n: 5 } }
+    expect(await client.call('answer', { result: structured })).toMatchObject(structured)
+  })
+
+  it("hears of failures in the server's own words, and what arguments it lacks", async () => {
+    await using hostile = await startHostile()
+    await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
+    await using client = await connect(gateway.url)
+    const result = { isError: true, content: [{ type: 'text', text: 'the fuse is gone' }] }
+    expect(await client.call('answer', { result })).toMatchObject(result)
+    expect(await client.call('echo', {})).toMatchObject({
+      isError: true,
+      content: [{ text: "Invalid parameters: missing 'text'. Required: text (string)" }],
+    })
+    await expect(client.call('ecco', {})).rejects.toThrow("Tool 'ecco' not found. Did you mean echo?")
+  })
+
+  it('[F06] cancels a call, down to the server behind', async () => {
+    await using hostile = await startHostile()
+    await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
+    await using client = await connect(gateway.url)
+    const stop = new AbortController()
+    const call = client.call('never', {}, { signal: stop.signal })
+    await expect.poll(() => hostile.count('call never'), PATIENCE).toBe(1)
+    stop.abort()
+    await expect(call).rejects.toThrow()
+    await cancelled(hostile)
+  })
+
+  it('is told of progress, the last included', async () => {
+    await using hostile = await startHostile()
+    await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
+    await using client = await connect(gateway.url)
+    const seen: number[] = []
+    const result = await client.call(
+      'progress',
+      { steps: 4 },
+      { onprogress: ({ progress }) => seen.push(progress) },
+    )
+    expect(result).toMatchObject({ content: [{ text: 'done' }] })
+    expect(seen).toEqual([1, 2, 3, 4])
+  })
+
+  it('is told when the server behind changes its tools', async () => {
+    await using hostile = await startHostile()
+    await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
+    await using client = await connect(gateway.url)
+    await client.list()
+    await client.call('change_tools')
+    await client.listChanged
+    const names = (await client.list()).map(({ name }) => name)
+    expect(names).toContain('added')
+    expect(names).not.toContain('removable')
+  })
+
+  it('gets valid output schemas and what fits them; an invalid one spoils nothing', async () => {
+    const outputSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
+    const base = { description: 'Counts', schema: { type: 'object' }, handler: () => ({ n: 5 }) }
+    await using gateway = await serveLocal(
+      { ...defineTool({ ...base, name: 'good' }), title: 'Good', outputSchema },
+      {
+        ...defineTool({ ...base, name: 'bad' }),
+        outputSchema: { type: 'object', properties: { n: { type: 'no' } } },
+      },
+      { ...defineTool({ ...base, name: 'worse' }), outputSchema: { $ref: '#/nowhere', type: 'object' } },
+    )
+    await using client = await connect(gateway.url)
+    const [good, bad, worse] = await client.list()
+    expect(good).toMatchObject({ title: 'Good', outputSchema })
+    expect(bad.outputSchema).toBeUndefined()
+    expect(worse.outputSchema).toBeUndefined()
+    expect(await client.call('good')).toMatchObject({ structuredContent: { n: 5 } })
+    expect(await client.call('bad')).toMatchObject({ content: [{ text: '{"n":5}' }] })
+  })
+
+  it('gets the title and a valid output schema of a tool of a server, and not an invalid one', async () => {
+    const outputSchema = { type: 'object', properties: { n: { type: 'integer' } } }
+    const inputSchema = { type: 'object' }
+    const tools = [
+      { name: 'good', title: 'Good', inputSchema, outputSchema },
+      { name: 'bad', inputSchema, outputSchema: { type: 'object', properties: { n: { type: 'no' } } } },
+    ]
+    await using hostile = await startHostile({ tools, label: 'l' })
+    await using gateway = await serve({ executor: hostile.executor, mcp: hostile.mcp })
+    await using client = await connect(gateway.url)
+    const [good, bad] = await client.list()
+    expect(good).toMatchObject({ title: 'Good', outputSchema })
+    expect(bad).not.toHaveProperty('outputSchema')
+  })
+
+  it('[F36] reaches two tools of one name under names that can be foretold', async () => {
+    const tools = [{ name: 'lamp', inputSchema: { type: 'object' } }]
+    await using servers = harnessFor({
+      first: hostileServer({ label: 'first', tools }),
+      second: hostileServer({ label: 'second', tools }),
+    })
+    await servers.mcp.ready()
+    await using gateway = await serve({ executor: servers.executor, mcp: servers.mcp })
+    await using client = await connect(gateway.url)
+    expect((await client.list()).map(({ name }) => name).sort()).toEqual(['lamp', 'second__lamp'])
+    expect(await client.call('lamp')).toMatchObject({ content: [{ text: 'first lamp' }] })
+    expect(await client.call('second__lamp')).toMatchObject({ content: [{ text: 'second lamp' }] })
+  })
+})
+
+const slowEcho = defineTool<{ text?: string }>({
+  name: 'slow_echo',
+  description: 'Gives back its text, later',
+  schema: { type: 'object' },
+  handler: async ({ text }) => {
+    await new Promise(resolve => setImmediate(resolve))
+    return text
+  },
+})
+
+describe('many clients at once', () => {
+  it.each(CLIENTS)(
+    '[F38] with equal request ids each get their own answers: %s',
+    async (_name, _protocol, connect) => {
+      await using gateway = await serveLocal(slowEcho)
+      const clients = await Promise.all(Array.from({ length: 20 }, () => connect(gateway.url)))
+      const answers = await Promise.all(
+        clients.flatMap((client, at) =>
+          Array.from({ length: 5 }, async (_, call) => {
+            const text = `${at}/${call}`
+            const { content } = await client.call('slow_echo', { text })
+            return [text, content[0].text]
+          }),
+        ),
+      )
+      for (const [asked, answered] of answers) expect(answered).toBe(asked)
+      await Promise.all(clients.map(client => client[Symbol.asyncDispose]()))
+    },
+  )
+})
+
+describe('a request by hand', () => {
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  const post = (url: string, body: unknown, more: Record<string, string> = {}) =>
+    fetch(`${url}mcp`, {
+      method: 'POST',
+      headers: { ...headers, ...more },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+
+  it('needs no session for a list', async () => {
+    await using gateway = await serveLocal(slowEcho)
+    const response = await post(gateway.url, { jsonrpc: '2.0', id: 1, method: 'tools/list' })
+    expect(await response.text()).toContain('"name":"slow_echo"')
+  })
+
+  it('that makes no sense is answered and harms nothing', async () => {
+    await using gateway = await serveLocal(slowEcho)
+    const { url } = gateway
+    expect((await post(url, '{')).status).toBe(400)
+    expect((await post(url, '')).status).toBe(400)
+    expect(
+      (await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, { 'mcp-session-id': 'gone' })).status,
+    ).toBe(404)
+    expect((await post(url, `"${'x'.repeat(5_000_000)}"`)).status).toBe(413)
+    expect((await fetch(`${url}mcp`)).status).toBe(405)
+    expect((await fetch(`${url}mcp`, { method: 'POST', body: '{}' })).status).toBe(415)
+    await using client = await connectV1(url)
+    expect(await client.list()).toHaveLength(1)
+  })
+
+  it('[F37] of a foreign page is refused', async () => {
+    await using gateway = await serveLocal(slowEcho)
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    expect((await post(gateway.url, list, { origin: 'http://localhost:9' })).status).toBe(403)
+  })
+})

@@ -1,0 +1,69 @@
+import { PassThrough, type Readable, type Writable } from 'node:stream'
+import type { Server } from '@modelcontextprotocol/server'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import type { ToolExecutor } from '../../executor/tool-executor.ts'
+import { type Logger, silentLogger } from '../../logging/logger.ts'
+import { safeText } from '../../logging/safe-value.ts'
+import { ActiveCalls } from '../active-calls.ts'
+import { DRAIN_MS } from '../limits.ts'
+import { AnsweringTransport } from './answering-transport.ts'
+import { onListChanges } from './list-changes.ts'
+import { toolServerFactory } from './tool-server.ts'
+
+export interface StdioOptions {
+  executor: ToolExecutor
+  stdin: Readable
+  /** Carries JSON-RPC and nothing else. */
+  stdout: Writable
+  /** Stops serving: calls under way are waited for. */
+  signal?: AbortSignal | undefined
+  /** Waits until the tools are there, before the first list of them is given. */
+  whenListed?: (() => Promise<void>) | undefined
+  logger?: Logger | undefined
+  drainMs?: number | undefined
+}
+
+/** Serves the tools as an MCP server on a pair of streams, until the client is gone or `signal` aborts. */
+export async function serveTools(options: StdioOptions): Promise<void> {
+  const { executor, stdin, stdout, signal, whenListed, logger = silentLogger, drainMs = DRAIN_MS } = options
+  const calls = new ActiveCalls()
+  const createServer = toolServerFactory({ executor, calls, whenListed })
+  const servers = new Set<Server>()
+  const input = new PassThrough()
+  const transport = new AnsweringTransport(input, stdout)
+  const connection = serveStdio(() => remembered(createServer(), servers), {
+    transport,
+    onerror: error => logger.warn({ error: safeText(error.message) }, 'MCP client problem'),
+  })
+  const stop = onListChanges(executor.tools, () => {
+    for (const server of servers) server.sendToolListChanged().catch(() => {})
+  })
+  stdin.pipe(input, { end: false })
+  await Promise.race([transport.whenClosed, ended(stdin), aborted(signal)])
+  // A client that wrote its requests and closed the pipe still gets its answers: the SDK alone would drop them.
+  await Promise.race([transport.whenClosed, transport.whenAnswered(drainMs)])
+  stop()
+  await connection.close()
+  calls.abort()
+}
+
+function remembered(server: Server, servers: Set<Server>): Server {
+  servers.add(server)
+  server.onclose = () => servers.delete(server)
+  return server
+}
+
+function ended(stdin: Readable): Promise<void> {
+  return new Promise(resolve => {
+    // Whatever was read last is handed on before it is asked what is still to be answered.
+    const soon = () => void setImmediate(resolve)
+    stdin.once('end', soon).once('close', soon)
+  })
+}
+
+function aborted(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise(resolve => {
+    if (signal?.aborted) resolve()
+    else signal?.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

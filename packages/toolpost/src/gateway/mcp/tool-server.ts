@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  type CallToolRequest,
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import type { ToolResult } from '../../call/tool-result.ts'
+import type { ToolExecutor } from '../../executor/tool-executor.ts'
+import type { Progress } from '../../tools/tool.ts'
+import type { ActiveCalls } from '../active-calls.ts'
+import { onSignal } from '../caller.ts'
+import { PROGRESS_GAP_MS } from '../limits.ts'
+import { toolpostVersion } from '../version.ts'
+import { toolAnswer } from './tool-answer.ts'
+import { ToolList } from './tool-list.ts'
+
+export interface ToolServerOptions {
+  executor: ToolExecutor
+  calls: ActiveCalls
+  /** Waits until the tools are there; how long, is its own matter. */
+  whenListed?: (() => Promise<void>) | undefined
+  /** Who asks, for those who watch the calls. */
+  origin?: string | undefined
+}
+
+/** Makes MCP servers that offer the executor's tools. Clients of the newest protocol get one a request: it is small. */
+export function toolServerFactory(options: ToolServerOptions): () => Server {
+  const list = new ToolList()
+  const { executor, whenListed } = options
+  const info = { name: 'toolpost', title: 'Toolpost', version: toolpostVersion() }
+  const capabilities = { tools: { listChanged: true } }
+  return () => {
+    const server = new Server(info, { capabilities })
+    server.setRequestHandler('tools/list', async () => {
+      await whenListed?.()
+      return { tools: await list.entries(executor.tools.getTools()) }
+    })
+    server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => callTool(params, mcpReq, options))
+    return server
+  }
+}
+
+type McpRequest = ServerContext['mcpReq']
+
+async function callTool(
+  { name, arguments: args }: CallToolRequest['params'],
+  request: McpRequest,
+  options: ToolServerOptions,
+): Promise<CallToolResult> {
+  const { executor, calls, origin = 'mcp' } = options
+  if (calls.isDraining)
+    return { isError: true, content: [{ type: 'text', text: 'Toolpost is shutting down' }] }
+  const notices = new ProgressNotices(request)
+  const result = await calls.run(onSignal(request.signal), signal =>
+    executor.run({ name, args: args ?? {} }, { signal, origin, onProgress: notices.listener }),
+  )
+  await notices.settled()
+  if (isUnknown(result)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownText(result))
+  const tool = executor.tools.findTool(name)
+  const isServer = tool !== undefined && executor.tools.originOf(tool) !== undefined
+  return toolAnswer(result, { isServer, hasOutputSchema: tool?.outputSchema !== undefined })
+}
+
+/** Progress of a call, to a client that asked for it. */
+class ProgressNotices {
+  readonly listener: ((progress: Progress) => void) | undefined
+  #lastAt = Number.NEGATIVE_INFINITY
+
+  constructor({ _meta, notify }: McpRequest) {
+    const progressToken = _meta?.progressToken
+    if (progressToken === undefined) return
+    this.listener = progress => {
+      this.#lastAt = performance.now()
+      // A client that is gone does not miss it.
+      notify({ method: 'notifications/progress', params: { progressToken, ...progress } }).catch(() => {})
+    }
+  }
+
+  /** Resolves when the answer may follow. */
+  async settled(): Promise<void> {
+    if (performance.now() - this.#lastAt < PROGRESS_GAP_MS) await delay(PROGRESS_GAP_MS)
+  }
+}
+
+type UnknownTool = ToolResult & { success: false }
+
+function isUnknown(result: ToolResult): result is UnknownTool {
+  return !result.success && result.code === 'unknown_tool'
+}
+
+function unknownText({ error, diagnosis }: UnknownTool): string {
+  const suggestions = diagnosis?.suggestions ?? []
+  return suggestions.length > 0 ? `${error}. Did you mean ${suggestions.join(', ')}?` : error
+}

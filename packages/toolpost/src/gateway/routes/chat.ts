@@ -1,0 +1,128 @@
+import type { Hono } from 'hono'
+import type { ToolExecutor } from '../../executor/tool-executor.ts'
+import { safeText } from '../../logging/safe-value.ts'
+import type { Answer, CallEvent } from '../../models/ai-client.ts'
+import { onSignal } from '../caller.ts'
+import type { GatewayContext } from '../gateway-context.ts'
+import { EVENT_STREAM_HEADERS, failure, json } from '../http/answers.ts'
+import { eventText } from '../http/event-text.ts'
+import { readJson } from '../http/read-body.ts'
+import { MAX_BODY_BYTES, MAX_MESSAGE_LENGTH } from '../limits.ts'
+
+interface Question {
+  message: string
+  conversation: string | undefined
+}
+
+export function addChatRoutes(app: Hono, context: GatewayContext): void {
+  app.get('/api/model', async () => json(await context.model()))
+  app.post('/api/chat', async c => {
+    const question = await readQuestion(c.req.raw)
+    if (question instanceof Response) return question
+    if (context.calls.isDraining) return failure(503, 'Toolpost is shutting down')
+    if (!context.client) return failure(404, 'There is no chat here: no client was given')
+    if (context.conversations.isBusy(question.conversation))
+      return failure(409, 'This conversation is still being answered')
+    return new Response(answerStream(question, c.req.raw.signal, context), { headers: EVENT_STREAM_HEADERS })
+  })
+}
+
+async function readQuestion(request: Request): Promise<Question | Response> {
+  const body = await readJson(request, MAX_BODY_BYTES)
+  if (body instanceof Response) return body
+  const { message, conversation } = (body.value ?? {}) as { message?: unknown; conversation?: unknown }
+  if (typeof message !== 'string' || message.trim() === '') return failure(400, "'message' must be a text")
+  if (message.length > MAX_MESSAGE_LENGTH)
+    return failure(400, `'message' has more than ${MAX_MESSAGE_LENGTH} characters`)
+  return { message, conversation: typeof conversation === 'string' ? conversation : undefined }
+}
+
+/** The answer as it comes: `token`, `call`, and at the end always one `end`. */
+function answerStream(question: Question, signal: AbortSignal, context: GatewayContext): ReadableStream {
+  const encoder = new TextEncoder()
+  const gone = onSignal(signal)
+  let isOpen = true
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const send = (event: string, data: unknown) => {
+        if (isOpen) controller.enqueue(encoder.encode(eventText(event, data)))
+      }
+      const answered = context.calls.run(gone, stop => answer(question, { stop, send, context }))
+      void answered.then(() => isOpen && controller.close())
+    },
+    cancel: () => {
+      isOpen = false
+      gone.abort()
+    },
+  })
+}
+
+interface Answering {
+  stop: AbortSignal
+  send(event: string, data: unknown): void
+  context: GatewayContext
+}
+
+/** Never rejects: what goes wrong is said in the `end`. */
+async function answer(
+  { message, conversation }: Question,
+  { stop, send, context }: Answering,
+): Promise<void> {
+  const { conversations, client, executor, logger, instructions } = context
+  const { id, messages } = conversations.open(conversation)
+  const release = conversations.hold(id)
+  const model = await nameOf(context)
+  try {
+    const asked = [
+      { role: 'system', content: instructions },
+      ...messages,
+      { role: 'user', content: message },
+    ] as const
+    const given = await client?.ask(asked, {
+      executor: fromChat(executor),
+      signal: stop,
+      onToken: text => send('token', { text }),
+      onCall: event => send('call', callData(event)),
+    })
+    if (given) conversations.keep(id, given.messages)
+    const { text, stopReason } = given as Answer
+    send('end', { text, conversation: id, stopReason, model })
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error)
+    if (!stop.aborted) logger.warn({ error: safeText(said) }, 'The chat got no answer')
+    send('end', {
+      text: '',
+      conversation: id,
+      stopReason: stop.aborted ? 'stopped' : 'error',
+      model,
+      error: said,
+    })
+  } finally {
+    release()
+  }
+}
+
+async function nameOf({ model }: GatewayContext): Promise<string> {
+  try {
+    return (await model()).name
+  } catch {
+    return 'none'
+  }
+}
+
+function callData(event: CallEvent): object {
+  const { id, name, args } = event.call
+  return { phase: event.type, id, name, args, ...(event.type === 'end' && { result: event.result }) }
+}
+
+/** The executor, whose calls say that they come from the chat. */
+function fromChat(executor: ToolExecutor): ToolExecutor {
+  const run: ToolExecutor['run'] = (call, options) => executor.run(call, { ...options, origin: 'chat' })
+  return new Proxy(executor, {
+    get(target, key) {
+      if (key === 'run') return run
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}

@@ -1,0 +1,171 @@
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { echoTool, eventReader, patientTool } from '../../test/gateway.ts'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import type { Tool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { DEFAULT_PORT } from './limits.ts'
+import { isLoopback, namesOf } from './listen-address.ts'
+import { type ServeOptions, serveGateway } from './serve-gateway.ts'
+
+function executorWith(...tools: Tool[]): ToolExecutor {
+  const manager = new ToolManager()
+  for (const tool of tools) manager.addCustomTool(tool)
+  return new ToolExecutor(manager)
+}
+
+async function serve(options: Partial<ServeOptions> = {}, ...tools: Tool[]) {
+  const served = await serveGateway({ port: 0, executor: executorWith(...tools), ...options })
+  return { ...served, [Symbol.asyncDispose]: () => served.close({ drainMs: 0 }) }
+}
+
+function occupy(port: number): Promise<Server & AsyncDisposable> {
+  const server = createServer()
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => {
+      const dispose = () => new Promise<void>(done => server.close(() => done()))
+      resolve(Object.assign(server, { [Symbol.asyncDispose]: dispose }))
+    })
+  })
+}
+
+const call = (url: string, tool: string, init: RequestInit = {}) =>
+  fetch(`${url}api/tools/${tool}/call`, { method: 'POST', body: '{}', ...init })
+
+describe('listening', () => {
+  it('is on the loopback, and says where', async () => {
+    await using served = await serve({}, echoTool)
+    expect(served.url).toBe(`http://127.0.0.1:${served.port}/`)
+    expect(await (await call(served.url, 'echo')).json()).toMatchObject({ success: true })
+  })
+
+  it('takes the next free port where the usual one is taken, and says so', async () => {
+    const squatter = await occupy(DEFAULT_PORT).catch(() => undefined)
+    await using served = await serve({ port: undefined }, echoTool)
+    expect(served.port).toBeGreaterThan(DEFAULT_PORT)
+    expect(served.takenPort).toBe(DEFAULT_PORT)
+    await squatter?.[Symbol.asyncDispose]()
+  })
+
+  it('refuses a port that was asked for and is taken', async () => {
+    await using squatter = await occupy(0)
+    const { port } = squatter.address() as AddressInfo
+    await expect(serve({ port })).rejects.toThrow(`127.0.0.1:${port}: the address is already in use`)
+  })
+
+  it.each([
+    ['a port out of range', { port: 70_000 }, 'from 0 to 65535'],
+    ['a port that is no number', { port: Number.NaN }, 'from 0 to 65535'],
+    ['a token that is too short', { token: 'fifteen-letters' }, 'at least 16 characters'],
+    ['a token that no header takes', { token: 'with a blank and ümlaut' }, 'ASCII'],
+    ['another host without a token', { host: '0.0.0.0' }, 'set a token'],
+    ['an address that it does not have', { host: '203.0.113.1', token: 'x'.repeat(16) }, 'does not have'],
+  ])('refuses %s', async (_what, options, message) => {
+    await expect(serve(options)).rejects.toThrow(message)
+  })
+
+  it('is open to the network with a token, under the names of the machine', async () => {
+    const token = 'sixteen-letters!'
+    await using served = await serve({ host: '0.0.0.0', token }, echoTool)
+    const url = `http://127.0.0.1:${served.port}/`
+    expect((await call(url, 'echo')).status).toBe(401)
+    const headers = { authorization: `Bearer ${token}` }
+    expect((await call(url, 'echo', { headers })).status).toBe(200)
+  })
+
+  it('knows a loopback from an address that only looks like one', () => {
+    expect(['127.0.0.1', '127.1.2.3', '::1', 'localhost'].every(isLoopback)).toBe(true)
+    expect(['0.0.0.0', '::', '127.evil.example', '10.0.0.1', 'localhost.example'].some(isLoopback)).toBe(
+      false,
+    )
+    expect(namesOf('0.0.0.0')).not.toContain('0.0.0.0')
+  })
+})
+
+describe('a caller that goes away', () => {
+  it('[F06] over a real connection cancels its call', async () => {
+    const { tool, begun, aborted } = patientTool()
+    await using served = await serve({}, tool)
+    const gone = new AbortController()
+    const answer = call(served.url, 'patient', { signal: gone.signal })
+    await begun
+    gone.abort()
+    await expect(answer).rejects.toThrow()
+    await aborted
+  })
+})
+
+describe('a client that does not read', () => {
+  it('loses its connection, and its neighbour hears everything', async () => {
+    await using served = await serve({}, echoTool)
+    const deaf = connect(served.port, '127.0.0.1')
+    const isCut = new Promise(resolve => deaf.once('close', resolve))
+    deaf.on('error', () => {})
+    deaf.write(`GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:${served.port}\r\n\r\n`)
+    await new Promise(resolve => deaf.once('readable', resolve))
+    const neighbour = eventReader(await fetch(`${served.url}api/events`))
+    const body = JSON.stringify({ text: 'x'.repeat(30_000) })
+    let isOver = false
+    void isCut.then(() => {
+      isOver = true
+    })
+    const clients = async () =>
+      (await (await fetch(`${served.url}metrics`)).text()).match(/event_clients (\d+)/)?.[1]
+    // As much as the kernel takes for it, and then what may wait for it here.
+    for (let calls = 0; calls < 2_000 && (await clients()) === '2'; calls++) {
+      await call(served.url, 'echo', { body })
+      await neighbour.until(({ data }) => data.result)
+    }
+    expect(await clients()).toBe('1')
+    deaf.resume()
+    await isCut
+    expect(isOver).toBe(true)
+    await neighbour.cancel()
+  })
+})
+
+describe('closing', () => {
+  it('[F40] waits for calls under way, and takes no new ones', async () => {
+    const { tool, begun, finish } = patientTool()
+    await using served = await serve({}, tool, echoTool)
+    const answer = call(served.url, 'patient')
+    const events = eventReader(await fetch(`${served.url}api/events`))
+    await begun
+    const closed = served.close()
+    await expect(call(served.url, 'echo')).rejects.toThrow()
+    finish('in time')
+    expect(await (await answer).json()).toMatchObject({ success: true, result: 'in time' })
+    await closed
+    expect((await events.all()).at(-1)).toMatchObject({
+      type: 'call',
+      data: { result: { result: 'in time' } },
+    })
+  })
+
+  it('[F40] ends calls that do not end by the limit', async () => {
+    const { tool, begun, aborted } = patientTool()
+    await using served = await serve({}, tool)
+    const answer = call(served.url, 'patient')
+    await begun
+    await served.close({ drainMs: 10 })
+    await aborted
+    expect(await (await answer).json()).toMatchObject({ success: false, code: 'cancelled' })
+  })
+
+  it('[F40] refuses a call on a connection that is still open', async () => {
+    const { tool, begun, finish } = patientTool()
+    const { createGateway } = await import('./gateway.ts')
+    const gateway = createGateway({ executor: executorWith(tool) })
+    const post = () =>
+      gateway.fetch(new Request('http://127.0.0.1/api/tools/patient/call', { method: 'POST', body: '{}' }))
+    const answer = post()
+    await begun
+    const closed = gateway.close()
+    expect((await post()).status).toBe(503)
+    expect((await gateway.fetch(new Request('http://127.0.0.1/healthz'))).status).toBe(503)
+    finish('done')
+    await Promise.all([answer, closed])
+  })
+})

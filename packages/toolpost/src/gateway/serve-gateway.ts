@@ -1,0 +1,92 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
+import { GatewayError } from './gateway-error.ts'
+import { DEFAULT_HOST, DEFAULT_PORT, DRAIN_MS, PORTS_TRIED } from './limits.ts'
+import { checkHost, checkPort, checkToken, namesOf, urlHost } from './listen-address.ts'
+
+export interface ServeOptions extends GatewayOptions {
+  host?: string | undefined
+  /** 4040 or, if that is taken, the next free one, where left out; a port that is given must be free. */
+  port?: number | undefined
+}
+
+/** A gateway that listens. */
+export interface ServedGateway {
+  url: string
+  host: string
+  port: number
+  /** The port that was wanted, where another one had to be taken. */
+  takenPort: number | undefined
+  /** Listens no more, waits for calls under way, at most `drainMs`, and ends every connection. */
+  close(options?: { drainMs?: number }): Promise<void>
+  /** Ends the calls under way now. */
+  abort(): void
+}
+
+/** Listens. Rejects with a GatewayError where it cannot or should not. */
+export async function serveGateway(options: ServeOptions): Promise<ServedGateway> {
+  const { host = DEFAULT_HOST, port = DEFAULT_PORT, token, hosts = [] } = options
+  checkToken(token)
+  checkPort(port)
+  checkHost(host, token)
+  const server = createServer()
+  await listen(server, host, port, options.port === undefined ? PORTS_TRIED : 0)
+  const gateway = createGateway({ ...options, hosts: [...namesOf(host), ...hosts] })
+  server.on(
+    'request',
+    getRequestListener((request, env) => gateway.fetch(request, env)),
+  )
+  const bound = (server.address() as AddressInfo).port
+  return {
+    url: `http://${urlHost(host)}:${bound}/`,
+    host,
+    port: bound,
+    takenPort: port !== 0 && bound !== port ? port : undefined,
+    abort: () => gateway.abort(),
+    close: ({ drainMs = DRAIN_MS } = {}) => close(server, gateway, drainMs),
+  }
+}
+
+async function listen(server: Server, host: string, port: number, more: number): Promise<void> {
+  try {
+    await listenOnce(server, host, port)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE' && more > 0) return listen(server, host, port + 1, more - 1)
+    throw new GatewayError(`Cannot listen on ${host}:${port}: ${reason(error as NodeJS.ErrnoException)}`, {
+      cause: error,
+    })
+  }
+}
+
+function listenOnce(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+function reason({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'EADDRINUSE') return 'the address is already in use; choose another one with --port'
+  if (code === 'EACCES') return 'this port needs more rights; choose one above 1023'
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return 'this machine does not have that address'
+  return message
+}
+
+async function close(server: Server, gateway: Gateway, drainMs: number): Promise<void> {
+  const closed = new Promise<void>(resolve => server.close(() => resolve()))
+  server.closeIdleConnections()
+  await gateway.close({ drainMs })
+  // What was answered last is on its way; nobody may hold the door for longer.
+  const giveUp = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS)
+  server.closeIdleConnections()
+  await closed
+  clearTimeout(giveUp)
+}
+
+const LAST_WORDS_MS = 250

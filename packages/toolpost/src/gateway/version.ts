@@ -1,0 +1,11 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packageRoot } from '../tools/isolation/package-root.ts'
+
+let version: string | undefined
+
+/** The version of Toolpost. */
+export function toolpostVersion(): string {
+  version ??= String(JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')).version)
+  return version
+}
