@@ -24,6 +24,13 @@ step('build', buildFingerprint, () => {
   say('Building …')
   run(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-b'])
   run(process.execPath, [join('scripts', 'bundle.mjs')])
+  run(process.execPath, [
+    join('node_modules', 'vite', 'bin', 'vite.js'),
+    'build',
+    join('packages', 'console'),
+    '--logLevel',
+    'warn',
+  ])
 })
 
 /** Runs `action` unless its last successful run had the same fingerprint. */
@@ -54,14 +61,20 @@ function buildFingerprint() {
   for (const file of ['tsconfig.json', 'tsconfig.base.json', 'scripts/bundle.mjs'])
     addFile(hash, join(root, file))
   for (const name of packages) {
-    addFolder(hash, join(root, 'packages', name, 'src'))
+    for (const part of ['src', 'public', 'index.html', 'vite.config.ts'])
+      addPath(hash, join(root, 'packages', name, part))
     hash.update(`${name} built: ${existsSync(join(root, 'packages', name, 'dist'))}`)
   }
   return hash.digest('hex')
 }
 
+function addPath(hash, path) {
+  if (!existsSync(path)) return
+  if (statSync(path).isDirectory()) addFolder(hash, path)
+  else addFile(hash, path)
+}
+
 function addFolder(hash, folder) {
-  if (!existsSync(folder)) return
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) addFolder(hash, path)
