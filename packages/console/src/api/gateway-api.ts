@@ -1,0 +1,73 @@
+import { ApiError, isAbort, request, requestJson } from './http.ts'
+import type { CallRecord, ModelInfo, ServerStatus, ToolInfo, ToolResult } from './types.ts'
+
+export async function listTools(): Promise<ToolInfo[]> {
+  return (await requestJson<{ tools: ToolInfo[] }>('/api/tools')).tools
+}
+
+export async function listServers(): Promise<ServerStatus[]> {
+  return (await requestJson<{ servers: ServerStatus[] }>('/api/servers')).servers
+}
+
+export async function listCalls(): Promise<CallRecord[]> {
+  return (await requestJson<{ calls: CallRecord[] }>('/api/calls')).calls
+}
+
+export function currentModel(): Promise<ModelInfo> {
+  return requestJson<ModelInfo>('/api/model')
+}
+
+export async function restartServer(name: string): Promise<ServerStatus> {
+  const path = `/api/servers/${encodeURIComponent(name)}/restart`
+  return (await requestJson<{ server: ServerStatus }>(path, { method: 'POST' })).server
+}
+
+/** The stream of what happens; `lastEventId` asks for what was missed. */
+export function openEvents(lastEventId: string | undefined, signal: AbortSignal): Promise<Response> {
+  const headers = lastEventId === undefined ? undefined : { 'last-event-id': lastEventId }
+  return request('/api/events', { ...(headers && { headers }), signal })
+}
+
+export function openChat(
+  message: string,
+  conversation: string | undefined,
+  signal: AbortSignal,
+): Promise<Response> {
+  const body = JSON.stringify({ message, ...(conversation !== undefined && { conversation }) })
+  return request('/api/chat', { method: 'POST', body, signal })
+}
+
+/** How a call from this page ended: with the gateway's result, or without one. */
+export type CallOutcome =
+  | { kind: 'result'; result: ToolResult }
+  | { kind: 'cancelled'; afterMs: number }
+  | { kind: 'failed'; message: string }
+
+export interface CallRequest {
+  tool: string
+  args: unknown
+  timeoutMs?: number | undefined
+  signal: AbortSignal
+}
+
+/** Never rejects. Aborting the signal cancels the call at the gateway. */
+export async function callTool({ tool, args, timeoutMs, signal }: CallRequest): Promise<CallOutcome> {
+  const startedAt = performance.now()
+  try {
+    const result = await requestJson<ToolResult>(`/api/tools/${encodeURIComponent(tool)}/call`, {
+      method: 'POST',
+      body: JSON.stringify(args ?? {}),
+      ...(timeoutMs !== undefined && { headers: { 'x-timeout-ms': String(timeoutMs) } }),
+      signal,
+    })
+    return { kind: 'result', result }
+  } catch (error) {
+    if (isAbort(error)) return { kind: 'cancelled', afterMs: performance.now() - startedAt }
+    if (error instanceof ApiError && isResult(error.body)) return { kind: 'result', result: error.body }
+    return { kind: 'failed', message: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function isResult(body: unknown): body is ToolResult {
+  return typeof body === 'object' && body !== null && 'success' in body && 'tool_name' in body
+}

@@ -1,0 +1,75 @@
+import { tokenHeaders } from './token.ts'
+
+/** The gateway answered, and said no. */
+export class ApiError extends Error {
+  override name = 'ApiError'
+  readonly status: number
+  readonly body: unknown
+
+  constructor(status: number, body: unknown) {
+    super(messageOf(body) ?? `The gateway answered with status ${status}`)
+    this.status = status
+    this.body = body
+  }
+}
+
+/** Nobody answered. */
+class GatewayGoneError extends Error {
+  override name = 'GatewayGoneError'
+}
+
+export interface RequestOptions {
+  method?: 'GET' | 'POST'
+  /** Sent as it is; JSON text. */
+  body?: string
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+/** A response with status 200. Throws `ApiError`, `GatewayGoneError`, or an `AbortError`. */
+export async function request(path: string, options: RequestOptions = {}): Promise<Response> {
+  const response = await send(path, options)
+  if (response.ok) return response
+  throw new ApiError(response.status, await response.json().catch(() => undefined))
+}
+
+export async function requestJson<T>(path: string, options?: RequestOptions): Promise<T> {
+  const response = await request(path, options)
+  try {
+    return (await response.json()) as T
+  } catch (error) {
+    if (isAbort(error)) throw error
+    throw new GatewayGoneError('The answer of the gateway was cut off', { cause: error })
+  }
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError'
+}
+
+async function send(
+  path: string,
+  { method = 'GET', body, headers, signal }: RequestOptions,
+): Promise<Response> {
+  try {
+    return await fetch(path, {
+      method,
+      headers: {
+        ...tokenHeaders(),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      cache: 'no-store',
+      ...(body !== undefined && { body }),
+      ...(signal && { signal }),
+    })
+  } catch (error) {
+    if (isAbort(error)) throw error
+    throw new GatewayGoneError('The gateway does not answer', { cause: error })
+  }
+}
+
+function messageOf(body: unknown): string | undefined {
+  const error = typeof body === 'object' && body !== null ? (body as { error?: unknown }).error : undefined
+  return typeof error === 'string' && error !== '' ? error : undefined
+}

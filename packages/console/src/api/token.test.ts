@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest'
+import { tokenIn } from './token.ts'
+
+describe('the token in the address', () => {
+  it('is read from the fragment', () => {
+    expect(tokenIn('#token=abc%20def')).toBe('abc def')
+    expect(tokenIn('#/token=abc')).toBe('abc')
+  })
+
+  it('is not mistaken for a route', () => {
+    expect(tokenIn('#/tools/token=abc')).toBeUndefined()
+    expect(tokenIn('#token=')).toBeUndefined()
+    expect(tokenIn('')).toBeUndefined()
+  })
+
+  it('is taken as it is where it is not well encoded', () => {
+    expect(tokenIn('#token=100%')).toBe('100%')
+  })
+})

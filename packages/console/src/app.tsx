@@ -1,0 +1,72 @@
+import { useEffect, useRef } from 'react'
+import { ConnectionBanner } from './components/connection-banner.tsx'
+import { ErrorBoundary } from './components/error-boundary.tsx'
+import { Header } from './components/header.tsx'
+import { TokenPrompt } from './components/token-prompt.tsx'
+import type { Route } from './routing/route.ts'
+import { useRoute } from './routing/use-route.ts'
+import { gateway } from './state/gateway.ts'
+import { useStore } from './state/store.ts'
+import { CallsView } from './views/calls/calls-view.tsx'
+import { ChatView } from './views/chat/chat-view.tsx'
+import { ServersView } from './views/servers/servers-view.tsx'
+import { ToolsView } from './views/tools/tools-view.tsx'
+
+const TITLES = { tools: 'Tools', calls: 'Calls', servers: 'Servers', chat: 'Chat' }
+
+export function App() {
+  const route = useRoute()
+  const connection = useStore(gateway, state => state.connection)
+  const main = useRef<HTMLElement>(null)
+  useTitle(route)
+  useFocusOnNewView(route.view, main)
+  return (
+    <div className="app">
+      <button type="button" className="skip-link" onClick={() => main.current?.focus()}>
+        Skip to content
+      </button>
+      <Header view={route.view} />
+      <ConnectionBanner />
+      <main ref={main} tabIndex={-1} className={`main main-${route.view}`}>
+        {connection.state === 'token' ? (
+          <TokenPrompt refused={connection.refused} />
+        ) : (
+          <ErrorBoundary key={route.view}>
+            <View route={route} />
+          </ErrorBoundary>
+        )}
+      </main>
+    </div>
+  )
+}
+
+function View({ route }: { route: Route }) {
+  switch (route.view) {
+    case 'tools':
+      return <ToolsView tool={route.tool} from={route.from} />
+    case 'calls':
+      return <CallsView serial={route.serial} filter={route.filter} />
+    case 'servers':
+      return <ServersView />
+    case 'chat':
+      return <ChatView />
+  }
+}
+
+function useTitle(route: Route): void {
+  const part = route.view === 'tools' ? route.tool : undefined
+  useEffect(() => {
+    document.title = `${part ?? TITLES[route.view]} · Toolpost`
+  }, [route.view, part])
+}
+
+/** A screen reader starts to read where the new view begins; the first view is left alone. */
+function useFocusOnNewView(view: string, main: React.RefObject<HTMLElement | null>): void {
+  const shown = useRef(view)
+  useEffect(() => {
+    if (shown.current === view) return
+    shown.current = view
+    main.current?.focus({ preventScroll: true })
+    scrollTo(0, 0)
+  }, [view, main])
+}

@@ -1,0 +1,32 @@
+import { Component, type ReactNode } from 'react'
+
+interface Props {
+  children: ReactNode
+  /** Shown instead of what failed. */
+  fallback?: ReactNode
+}
+
+/** Keeps a fault in one part of the page to that part. */
+export class ErrorBoundary extends Component<Props, { error: Error | undefined }> {
+  override state: { error: Error | undefined } = { error: undefined }
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error: error instanceof Error ? error : new Error(String(error)) }
+  }
+
+  override render() {
+    const { error } = this.state
+    if (error === undefined) return this.props.children
+    return (
+      this.props.fallback ?? (
+        <div className="card notice notice-bad" role="alert">
+          <h2>This part of the page failed</h2>
+          <p>{error.message}</p>
+          <button type="button" className="button" onClick={() => this.setState({ error: undefined })}>
+            Try again
+          </button>
+        </div>
+      )
+    )
+  }
+}

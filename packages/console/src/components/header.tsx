@@ -1,0 +1,81 @@
+import { hrefOf, type Route } from '../routing/route.ts'
+import { gateway } from '../state/gateway.ts'
+import { useStore } from '../state/store.ts'
+import { counted } from '../text/figures.ts'
+import { Icon } from './icon.tsx'
+import { ThemeSwitch } from './theme-switch.tsx'
+
+const VIEWS = [
+  { view: 'tools', label: 'Tools' },
+  { view: 'calls', label: 'Calls' },
+  { view: 'servers', label: 'Servers' },
+  { view: 'chat', label: 'Chat' },
+] as const
+
+export function Header({ view }: { view: Route['view'] }) {
+  return (
+    <header className="header">
+      <a className="brand" href={hrefOf({ view: 'tools' })}>
+        <span className="brand-mark" aria-hidden="true" />
+        Toolpost
+      </a>
+      <nav className="nav" aria-label="Views">
+        {VIEWS.map(({ view: name, label }) => (
+          <a key={name} href={addressOf(name)} aria-current={view === name ? 'page' : undefined}>
+            <Icon name={name} />
+            <span>{label}</span>
+            <Mark view={name} />
+          </a>
+        ))}
+      </nav>
+      <div className="header-end">
+        <ConnectionState />
+        <ThemeSwitch />
+      </div>
+    </header>
+  )
+}
+
+function addressOf(view: Route['view']): string {
+  return hrefOf(view === 'calls' ? { view, filter: {} } : { view })
+}
+
+/** A number beside a view that asks for a look. */
+function Mark({ view }: { view: Route['view'] }) {
+  const running = useStore(gateway, state => state.calls?.filter(call => !call.result).length ?? 0)
+  const away = useStore(
+    gateway,
+    state => state.servers?.filter(server => server.state !== 'ready').length ?? 0,
+  )
+  if (view === 'calls' && running > 0)
+    return (
+      <span className="nav-mark">
+        {running}
+        <span className="visually-hidden"> under way</span>
+      </span>
+    )
+  if (view !== 'servers' || away === 0) return null
+  return (
+    <span className="nav-mark nav-mark-warn">
+      {away}
+      <span className="visually-hidden"> not ready</span>
+    </span>
+  )
+}
+
+function ConnectionState() {
+  const state = useStore(gateway, ({ connection }) => connection.state)
+  const tools = useStore(gateway, value => value.tools?.length)
+  const text = { open: 'Connected', connecting: 'Connecting', gone: 'Gateway gone', token: 'Token needed' }[
+    state
+  ]
+  return (
+    <span
+      className={`connection connection-${state}`}
+      title={tools === undefined ? text : `${text}, ${counted(tools, 'tool')}`}
+    >
+      <span className="dot" aria-hidden="true" />
+      <span className="connection-text">{text}</span>
+    </span>
+  )
+}

@@ -1,0 +1,72 @@
+import type { ToolFailure, ToolResult } from '../api/types.ts'
+import { durationText } from '../text/figures.ts'
+import { visibleText } from '../text/visible-text.ts'
+import { Badge } from './badge.tsx'
+import { JsonBlock, TextBlock } from './code-block.tsx'
+import { type ContentPart, contentOf } from './content-blocks.ts'
+import { FailureView } from './failure-view.tsx'
+
+/** A result with everything that it says: how it ended, how long it took, what was repaired, and the value. */
+export function ResultView({ result, slow = false }: { result: ToolResult; slow?: boolean }) {
+  return (
+    <div className="result">
+      <p className="result-head">
+        {result.success ? <Badge tone="good">Succeeded</Badge> : <FailedBadge result={result} />}
+        <span className="figure">{durationText(result.execution_time_ms)}</span>
+        {slow && <Badge tone="warn">Slow</Badge>}
+      </p>
+      <Repairs repairs={result.repairs} />
+      {result.success ? <ResultValue value={result.result} /> : <FailureView failure={result} />}
+    </div>
+  )
+}
+
+function FailedBadge({ result }: { result: ToolFailure }) {
+  return result.code === 'cancelled' ? <Badge tone="warn">Cancelled</Badge> : <Badge tone="bad">Failed</Badge>
+}
+
+function Repairs({ repairs = [] }: { repairs?: string[] | undefined }) {
+  if (repairs.length === 0) return null
+  return (
+    <div className="notice notice-warn">
+      <h3>The arguments were repaired</h3>
+      <ul>
+        {repairs.map(repair => (
+          <li key={repair}>{visibleText(repair)}</li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function ResultValue({ value }: { value: unknown }) {
+  const content = contentOf(value)
+  if (content === undefined) return <PlainValue value={value} />
+  return (
+    <div className="content-parts">
+      {content.parts.map((part, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a result never change their order
+        <Part key={at} part={part} />
+      ))}
+      {content.structured !== undefined && <JsonBlock value={content.structured} label="Structured result" />}
+    </div>
+  )
+}
+
+function Part({ part }: { part: ContentPart }) {
+  if (part.kind === 'text') return <TextBlock text={part.text} label="Result" />
+  if (part.kind === 'image')
+    return <img className="result-image" src={part.address} alt={`Result of the tool (${part.mimeType})`} />
+  return (
+    <details>
+      <summary>{visibleText(part.description)}</summary>
+      <JsonBlock value={part.value} label={part.description} />
+    </details>
+  )
+}
+
+function PlainValue({ value }: { value: unknown }) {
+  if (typeof value !== 'string') return <JsonBlock value={value} label="Result" />
+  if (value === '') return <p className="muted">The tool answered with an empty text.</p>
+  return <TextBlock text={value} label="Result" />
+}

@@ -1,0 +1,23 @@
+import { useStore } from '../state/store.ts'
+import { setTheme, THEMES, theme } from '../state/theme.ts'
+import { Icon } from './icon.tsx'
+
+const ICONS = { auto: 'auto', light: 'sun', dark: 'moon' } as const
+const NAMES = { auto: 'as the system', light: 'light', dark: 'dark' }
+
+export function ThemeSwitch() {
+  const current = useStore(theme, value => value)
+  const next = THEMES[(THEMES.indexOf(current) + 1) % THEMES.length] ?? 'auto'
+  const label = `Colours: ${NAMES[current]}. Switch to ${NAMES[next]}.`
+  return (
+    <button
+      type="button"
+      className="icon-button"
+      onClick={() => setTheme(next)}
+      aria-label={label}
+      title={label}
+    >
+      <Icon name={ICONS[current]} />
+    </button>
+  )
+}

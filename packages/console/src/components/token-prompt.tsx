@@ -1,0 +1,39 @@
+import { type FormEvent, useState } from 'react'
+import { gateway } from '../state/gateway.ts'
+
+export function TokenPrompt({ refused }: { refused: boolean }) {
+  const [token, setToken] = useState('')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (token.trim() !== '') gateway.adoptToken(token.trim())
+  }
+  return (
+    <form className="card token-prompt" onSubmit={submit}>
+      <h1>This gateway asks for a token</h1>
+      <p className="muted">
+        It is the value of <code>--token</code> or <code>TOOLPOST_TOKEN</code> that the gateway was started
+        with. It is kept for this tab only.
+      </p>
+      <label className="field-label" htmlFor="token">
+        Token
+      </label>
+      <input
+        id="token"
+        type="password"
+        autoComplete="off"
+        value={token}
+        onChange={event => setToken(event.target.value)}
+        aria-invalid={refused}
+        aria-describedby={refused ? 'token-refused' : undefined}
+      />
+      {refused && (
+        <p id="token-refused" className="field-problem" role="alert">
+          The gateway refused this token.
+        </p>
+      )}
+      <button type="submit" className="button button-primary">
+        Open the console
+      </button>
+    </form>
+  )
+}

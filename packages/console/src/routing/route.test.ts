@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import { hrefOf, parseRoute, type Route } from './route.ts'
+
+describe('addresses inside of the page', () => {
+  it.each<[string, Route]>([
+    ['#/tools', { view: 'tools' }],
+    ['#/tools/a%2Fb%20c%3F', { view: 'tools', tool: 'a/b c?' }],
+    ['#/tools/echo?call=12', { view: 'tools', tool: 'echo', from: 12 }],
+    ['#/calls', { view: 'calls', filter: {} }],
+    [
+      '#/calls/7?tool=echo&outcome=failed',
+      { view: 'calls', serial: 7, filter: { tool: 'echo', outcome: 'failed' } },
+    ],
+    ['#/servers', { view: 'servers' }],
+    ['#/chat', { view: 'chat' }],
+  ])('%s names one view and is written the same', (hash, route) => {
+    expect(hrefOf(route)).toBe(hash)
+    expect(parseRoute(hash)).toMatchObject(route)
+    expect(hrefOf(parseRoute(hash))).toBe(hash)
+  })
+
+  it('that name nothing lead to the tools', () => {
+    for (const hash of ['', '#', '#/', '#/nowhere', '#/%E0%A4%A'])
+      expect(parseRoute(hash)).toMatchObject({ view: 'tools', tool: undefined })
+  })
+
+  it('with a serial that is no number open the list', () => {
+    expect(parseRoute('#/calls/x')).toMatchObject({ view: 'calls', serial: undefined })
+  })
+})

@@ -1,0 +1,21 @@
+import { useMemo, useSyncExternalStore } from 'react'
+import { hrefOf, parseRoute, type Route } from './route.ts'
+
+export function useRoute(): Route {
+  const hash = useSyncExternalStore(watchAddress, () => location.hash)
+  return useMemo(() => parseRoute(hash), [hash])
+}
+
+export function go(route: Route): void {
+  location.hash = hrefOf(route)
+}
+
+/** Without a step back in the history, for filters. */
+export function goInPlace(route: Route): void {
+  location.replace(hrefOf(route))
+}
+
+function watchAddress(listener: () => void): () => void {
+  addEventListener('hashchange', listener)
+  return () => removeEventListener('hashchange', listener)
+}

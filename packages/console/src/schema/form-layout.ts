@@ -1,0 +1,46 @@
+import type { JsonSchema } from '../api/types.ts'
+
+/** Hints for the form, along the schema. */
+export type FormLayout = { [key: string]: unknown }
+
+const MAX_DEPTH = 6
+const LONG_TEXT = /(text|content|body|message|prompt|code|script|markdown|sql)$/i
+
+/**
+ * A yes-or-no argument that may be left out gets three choices, since a box can only say yes or no;
+ * text that tends to be long gets room.
+ */
+export function formLayout(schema: JsonSchema, depth = 0): FormLayout {
+  if (depth > MAX_DEPTH) return {}
+  const properties = isRecord(schema.properties) ? schema.properties : {}
+  const required = Array.isArray(schema.required) ? schema.required : []
+  const layout: FormLayout = {}
+  for (const [name, property] of Object.entries(properties))
+    if (isRecord(property))
+      layout[name] = fieldLayout(property, { name, required: required.includes(name), depth })
+  if (isRecord(schema.items)) layout.items = formLayout(schema.items, depth + 1)
+  return layout
+}
+
+interface Field {
+  name: string
+  required: boolean
+  depth: number
+}
+
+function fieldLayout(property: JsonSchema, { name, required, depth }: Field): FormLayout {
+  if (property.type === 'boolean' && !property.oneOf)
+    return required || typeof property.default === 'boolean' ? {} : { 'ui:widget': 'select' }
+  if (property.type === 'string' && isLongText(name, property))
+    return { 'ui:widget': 'textarea', 'ui:options': { rows: 4 } }
+  return formLayout(property, depth + 1)
+}
+
+function isLongText(name: string, { enum: choices, format, maxLength }: JsonSchema): boolean {
+  if (choices !== undefined || format !== undefined) return false
+  return LONG_TEXT.test(name) && !(typeof maxLength === 'number' && maxLength <= 100)
+}
+
+function isRecord(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,245 @@
+import type {
+  ArrayFieldItemTemplateProps,
+  ArrayFieldTemplateProps,
+  DescriptionFieldProps,
+  FieldErrorProps,
+  FieldTemplateProps,
+  IconButtonProps,
+  MultiSchemaFieldTemplateProps,
+  ObjectFieldTemplateProps,
+  RJSFSchema,
+  TemplatesType,
+  WrapIfAdditionalTemplateProps,
+} from '@rjsf/utils'
+import {
+  ADDITIONAL_PROPERTY_FLAG,
+  buttonId,
+  canExpand,
+  descriptionId,
+  errorId,
+  getUiOptions,
+} from '@rjsf/utils'
+import { visibleText } from '../text/visible-text.ts'
+
+/* How the form looks. Everything that a schema says is shown as text. */
+
+function Field(props: FieldTemplateProps) {
+  const { id, label, children, errors, hidden, required, displayLabel, schema, rawDescription } = props
+  if (hidden) return <div hidden>{children}</div>
+  const name = nameOf(props)
+  const isItem = typeof props.fieldPathId?.path.at(-1) === 'number'
+  return (
+    <Additional {...props}>
+      {displayLabel && (
+        <label className="field-label" htmlFor={id}>
+          <span className="field-name">{visibleText(name)}</span>
+          <span className="field-type">{typeOf(schema)}</span>
+          {required && !isItem && <span className="field-required">required</span>}
+          {label !== name && label && !isItem && (
+            <span className="visually-hidden">{visibleText(label)}</span>
+          )}
+        </label>
+      )}
+      {children}
+      {displayLabel && rawDescription && (
+        <p id={descriptionId(id)} className="field-description">
+          {visibleText(rawDescription)}
+        </p>
+      )}
+      {errors}
+    </Additional>
+  )
+}
+
+/** The argument's own name, which is what a call needs; titles are often only its spelling with blanks. */
+function nameOf({ fieldPathId, label }: FieldTemplateProps): string {
+  const last = fieldPathId?.path.at(-1)
+  if (typeof last === 'number') return `Item ${last + 1}`
+  return last ?? label
+}
+
+function typeOf(schema: RJSFSchema): string {
+  const { type, format, minimum, maximum } = schema
+  if (schema.enum) return 'choice'
+  const range = minimum !== undefined && maximum !== undefined ? ` ${minimum}–${maximum}` : ''
+  return `${[type].flat().filter(Boolean).join(' or ')}${format ? `, ${format}` : ''}${range}`
+}
+
+/** An argument that the schema does not name has a name to fill in, and can be taken away. */
+function Additional(props: WrapIfAdditionalTemplateProps) {
+  const {
+    children,
+    classNames = '',
+    id,
+    label,
+    schema,
+    onKeyRenameBlur,
+    onRemoveProperty,
+    rawErrors = [],
+  } = props
+  const className = `field ${rawErrors.length > 0 ? 'field-wrong' : ''} ${classNames}`
+  if (!(ADDITIONAL_PROPERTY_FLAG in schema)) return <div className={className}>{children}</div>
+  return (
+    <div className={`${className} field-additional`}>
+      <div className="field">
+        <label className="field-label" htmlFor={`${id}-key`}>
+          <span className="field-name">Name</span>
+        </label>
+        <input key={label} id={`${id}-key`} type="text" defaultValue={label} onBlur={onKeyRenameBlur} />
+      </div>
+      <div className="field">{children}</div>
+      <button
+        type="button"
+        className="button button-quiet"
+        id={buttonId(id, 'remove')}
+        onClick={onRemoveProperty}
+      >
+        Remove
+      </button>
+    </div>
+  )
+}
+
+function ObjectField({ title, description, properties, fieldPathId, ...rest }: ObjectFieldTemplateProps) {
+  const { schema, uiSchema, formData, onAddProperty, disabled, optionalDataControl } = rest
+  const isRoot = fieldPathId.path.length === 0
+  const expandable = canExpand(schema, uiSchema, formData)
+  if (properties.length === 0 && !expandable && isRoot) return null
+  return (
+    <fieldset className={isRoot ? 'fields' : 'fields fields-inner'} id={fieldPathId.$id}>
+      {!isRoot && title && <legend>{visibleText(String(fieldPathId.path.at(-1) ?? title))}</legend>}
+      {isRoot && <legend className="visually-hidden">Arguments</legend>}
+      {!isRoot && description && <p className="field-description">{plain(description)}</p>}
+      {optionalDataControl}
+      {properties.map(property => property.content)}
+      {expandable && (
+        <button type="button" className="button button-quiet" disabled={disabled} onClick={onAddProperty}>
+          Add an argument
+        </button>
+      )}
+    </fieldset>
+  )
+}
+
+function ArrayField({
+  title,
+  items,
+  canAdd,
+  onAddClick,
+  fieldPathId,
+  schema,
+  required,
+  ...rest
+}: ArrayFieldTemplateProps) {
+  const { disabled, optionalDataControl } = rest
+  const name = fieldPathId.path.at(-1) ?? title
+  return (
+    <fieldset className="fields fields-inner" id={fieldPathId.$id}>
+      <legend>
+        <span className="field-name">{visibleText(String(name))}</span>
+        <span className="field-type">list</span>
+        {required && <span className="field-required">required</span>}
+      </legend>
+      {schema.description && <p className="field-description">{visibleText(schema.description)}</p>}
+      {optionalDataControl}
+      {items}
+      {canAdd && (
+        <button
+          type="button"
+          id={buttonId(fieldPathId, 'add')}
+          className="button button-quiet"
+          disabled={disabled}
+          onClick={onAddClick}
+        >
+          Add an item
+        </button>
+      )}
+    </fieldset>
+  )
+}
+
+function ArrayItem({ children, buttonsProps, hasToolbar, index }: ArrayFieldItemTemplateProps) {
+  const { hasRemove, onRemoveItem, disabled } = buttonsProps
+  return (
+    <div className="array-item">
+      <div className="array-item-field">{children}</div>
+      {hasToolbar && hasRemove && (
+        <button
+          type="button"
+          className="button button-quiet"
+          disabled={disabled}
+          onClick={onRemoveItem}
+          aria-label={`Remove item ${index + 1}`}
+        >
+          Remove
+        </button>
+      )}
+    </div>
+  )
+}
+
+function Choices({ selector, optionSchemaField }: MultiSchemaFieldTemplateProps) {
+  return (
+    <div className="choices">
+      {selector}
+      {optionSchemaField}
+    </div>
+  )
+}
+
+function Description({ id, description }: DescriptionFieldProps) {
+  if (!description) return null
+  return (
+    <p id={id} className="field-description">
+      {plain(description)}
+    </p>
+  )
+}
+
+function FieldErrors({ errors = [], fieldPathId }: FieldErrorProps) {
+  if (errors.length === 0) return null
+  return (
+    <ul id={errorId(fieldPathId)} className="field-problem plain-list">
+      {errors.map(error => (
+        <li key={String(error)}>{error}</li>
+      ))}
+    </ul>
+  )
+}
+
+function AddButton({ id, onClick, disabled, uiSchema }: IconButtonProps) {
+  const { title } = getUiOptions(uiSchema)
+  return (
+    <button type="button" id={id} className="button button-quiet" onClick={onClick} disabled={disabled}>
+      Add {title}
+    </button>
+  )
+}
+
+function RemoveButton({ id, onClick, disabled }: IconButtonProps) {
+  return (
+    <button type="button" id={id} className="button button-quiet" onClick={onClick} disabled={disabled}>
+      Remove
+    </button>
+  )
+}
+
+function plain(description: React.ReactNode): React.ReactNode {
+  return typeof description === 'string' ? visibleText(description) : description
+}
+
+type Buttons = TemplatesType['ButtonTemplates']
+
+export const templates: Partial<Omit<TemplatesType, 'ButtonTemplates'>> & {
+  ButtonTemplates: Partial<Buttons>
+} = {
+  FieldTemplate: Field,
+  WrapIfAdditionalTemplate: Additional,
+  ObjectFieldTemplate: ObjectField,
+  ArrayFieldTemplate: ArrayField,
+  ArrayFieldItemTemplate: ArrayItem,
+  MultiSchemaFieldTemplate: Choices,
+  DescriptionFieldTemplate: Description,
+  FieldErrorTemplate: FieldErrors,
+  ButtonTemplates: { AddButton, RemoveButton },
+}

@@ -1,0 +1,58 @@
+import type { CallRecord } from '../api/types.ts'
+
+/** As many as the gateway keeps. */
+export const MAX_CALLS = 1_000
+
+/** The list with newer records of calls in it, oldest first. A finished call is never set back to running. */
+export function withCalls(calls: readonly CallRecord[], records: Iterable<CallRecord>): CallRecord[] {
+  const bySerial = new Map(calls.map(call => [call.serial, call]))
+  for (const record of records) {
+    const known = bySerial.get(record.serial)
+    if (known?.result === undefined || record.result !== undefined) bySerial.set(record.serial, record)
+  }
+  const all = [...bySerial.values()].sort((a, b) => a.serial - b.serial)
+  return all.slice(-MAX_CALLS)
+}
+
+export type Outcome = 'succeeded' | 'failed' | 'running'
+
+export function outcomeOf(call: CallRecord): Outcome {
+  if (call.result === undefined) return 'running'
+  return call.result.success ? 'succeeded' : 'failed'
+}
+
+export interface CallFilter {
+  tool?: string | undefined
+  source?: string | undefined
+  /** An outcome, or `slow`. */
+  outcome?: string | undefined
+}
+
+export function filterCalls(
+  calls: readonly CallRecord[],
+  { tool, source, outcome }: CallFilter,
+): CallRecord[] {
+  return calls.filter(
+    call =>
+      (tool === undefined || call.tool === tool) &&
+      (source === undefined || call.source === source) &&
+      (outcome === undefined || (outcome === 'slow' ? call.slow : outcomeOf(call) === outcome)),
+  )
+}
+
+/** Why the recorded arguments cannot be sent again as they are; `undefined` where they can. */
+export function obstacleToRepeat(args: unknown): string | undefined {
+  if (isShortened(args)) return 'The arguments were too large to be kept.'
+  if (holds(args, '[removed]')) return 'Secrets were removed from the arguments: fill them in again.'
+  return undefined
+}
+
+function isShortened(args: unknown): boolean {
+  if (typeof args === 'string') return /shortened, (?:more than )?\d+ bytes/.test(args)
+  return typeof args === 'object' && args !== null && Object.keys(args).length === 1 && '…' in args
+}
+
+function holds(value: unknown, mark: string): boolean {
+  if (value === mark) return true
+  return typeof value === 'object' && value !== null && Object.values(value).some(inner => holds(inner, mark))
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import type { ChatCall } from '../api/types.ts'
+import { type Answer, answerAfter, type ChatEvent, emptyAnswer } from './chat-answer.ts'
+
+function after(...events: ChatEvent[]): Answer {
+  return events.reduce(answerAfter, emptyAnswer)
+}
+
+const start: ChatCall = { phase: 'start', id: 'c1', name: 'echo', args: { x: 1 } }
+const end: ChatCall = {
+  ...start,
+  phase: 'end',
+  result: { success: true, result: 1, tool_name: 'echo', execution_time_ms: 1 },
+}
+const finished = { text: 'Hello.', conversation: 'k', stopReason: 'answer', model: 'offline' }
+
+describe('an answer of the chat', () => {
+  it('keeps words and calls in the order in which they came', () => {
+    const { parts } = after(
+      { kind: 'token', text: 'Let me ' },
+      { kind: 'token', text: 'see.' },
+      { kind: 'call', call: start },
+      { kind: 'call', call: end },
+      { kind: 'token', text: 'Done.' },
+    )
+    expect(parts).toEqual([
+      { kind: 'text', text: 'Let me see.' },
+      { kind: 'call', call: end },
+      { kind: 'text', text: 'Done.' },
+    ])
+  })
+
+  it('shows the whole text where nothing was streamed, and never twice', () => {
+    expect(after({ kind: 'end', end: finished }).parts).toEqual([{ kind: 'text', text: 'Hello.' }])
+    expect(after({ kind: 'token', text: 'Hello.' }, { kind: 'end', end: finished }).parts).toHaveLength(1)
+  })
+
+  it('says why it ended without an answer', () => {
+    const limited = after({ kind: 'end', end: { ...finished, stopReason: 'time_limit' } })
+    expect(limited).toMatchObject({ state: 'done', note: 'Ended: the time limit was reached.' })
+    expect(after({ kind: 'end', end: { ...finished, error: 'Ollama is down' } })).toMatchObject({
+      state: 'failed',
+      note: 'Ollama is down',
+    })
+  })
+
+  it('that breaks off is not taken for a whole one', () => {
+    expect(after({ kind: 'token', text: 'Hel' }, { kind: 'closed' }).state).toBe('failed')
+    expect(after({ kind: 'token', text: 'Hel' }, { kind: 'stopped' }).state).toBe('stopped')
+    expect(after({ kind: 'end', end: finished }, { kind: 'closed' }).state).toBe('done')
+  })
+})

@@ -1,0 +1,33 @@
+import { type CallOutcome, callTool } from '../api/gateway-api.ts'
+import { Store } from './store.ts'
+
+/** A call made from this page. It goes on when another view is opened. */
+export interface ToolRun {
+  args: unknown
+  /** In milliseconds since 1970. */
+  startedAt: number
+  outcome: CallOutcome | undefined
+  cancel: () => void
+}
+
+/** The last run of each tool, by the tool's name. */
+class ToolRuns extends Store<Readonly<Record<string, ToolRun>>> {
+  constructor() {
+    super({})
+  }
+
+  async start(tool: string, args: unknown, timeoutMs?: number): Promise<void> {
+    const controller = new AbortController()
+    const run: ToolRun = { args, startedAt: Date.now(), outcome: undefined, cancel: () => controller.abort() }
+    this.update({ [tool]: run })
+    const outcome = await callTool({ tool, args, timeoutMs, signal: controller.signal })
+    if (this.get()[tool] === run) this.update({ [tool]: { ...run, outcome } })
+  }
+
+  clear(tool: string): void {
+    const { [tool]: _, ...others } = this.get()
+    this.set(others)
+  }
+}
+
+export const toolRuns = new ToolRuns()

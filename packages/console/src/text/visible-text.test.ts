@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { jsonText, oneLine, visibleText } from './visible-text.ts'
+
+describe('text of a tool', () => {
+  it('[F33] shows terminal escapes and other control characters instead of obeying them', () => {
+    expect(visibleText('\u001b[31mred\u001b[0m\u0007\u009b')).toBe('\\x1b[31mred\\x1b[0m\\x07\\x9b')
+    expect(visibleText('a\r\nb\tc\rd')).toBe('a\nb\tc\\x0dd')
+  })
+
+  it('[F33] shows marks that turn the direction of the text', () => {
+    expect(visibleText('invoice\u202efdp.exe')).toBe('invoice\\u202efdp.exe')
+  })
+
+  it('[F33] stays on one line where there is one line for it', () => {
+    expect(oneLine('a\nb\tc')).toBe('a\\nb\\tc')
+    expect(oneLine('x'.repeat(1_000), 10)).toBe(`${'x'.repeat(9)}…`)
+  })
+
+  it('as JSON has the same escapes', () => {
+    expect(jsonText({ a: '\u202e' }, 0)).toBe('{"a":"\\u202e"}')
+    expect(jsonText(undefined)).toBe('nothing')
+  })
+})

@@ -1,0 +1,144 @@
+import { useEffect, useRef } from 'react'
+import type { CallRecord } from '../../api/types.ts'
+import { JsonBlock } from '../../components/code-block.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { ResultView } from '../../components/result-view.tsx'
+import { useNow } from '../../components/use-now.ts'
+import { hrefOf } from '../../routing/route.ts'
+import { go } from '../../routing/use-route.ts'
+import { type CallFilter, obstacleToRepeat } from '../../state/call-list.ts'
+import { gateway } from '../../state/gateway.ts'
+import { useStore } from '../../state/store.ts'
+import { toolRuns } from '../../state/tool-runs.ts'
+import { clockText, durationText } from '../../text/figures.ts'
+import { visibleText } from '../../text/visible-text.ts'
+import { CopyRow } from '../tools/copy-row.tsx'
+import { OutcomeBadge } from './call-table.tsx'
+
+interface Props {
+  serial: number
+  call: CallRecord | undefined
+  filter: CallFilter
+}
+
+export function CallDetail({ serial, call, filter }: Props) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [])
+  const closed = { view: 'calls', filter } as const
+  return (
+    <aside
+      className="call-detail card"
+      aria-label={`Call ${serial}`}
+      onKeyDown={event => event.key === 'Escape' && go(closed)}
+    >
+      <div className="view-head">
+        <h2 ref={heading} tabIndex={-1}>
+          Call {serial}
+        </h2>
+        <a className="icon-button" href={hrefOf(closed)} aria-label="Close">
+          <Icon name="close" />
+        </a>
+      </div>
+      {call ? (
+        <CallBody call={call} />
+      ) : (
+        <EmptyState title="This call is no longer kept">The gateway keeps the last 1,000 calls.</EmptyState>
+      )}
+    </aside>
+  )
+}
+
+function CallBody({ call }: { call: CallRecord }) {
+  return (
+    <>
+      <p className="call-title">
+        <a href={hrefOf({ view: 'tools', tool: call.tool })}>{visibleText(call.tool)}</a>{' '}
+        <OutcomeBadge call={call} />
+      </p>
+      <Actions call={call} />
+      <Timing call={call} />
+      <section>
+        <h3>Arguments</h3>
+        <JsonBlock value={call.args} label="Arguments" />
+      </section>
+      <section>
+        <h3>Result</h3>
+        {call.result ? (
+          <ResultView result={call.result} slow={call.slow} />
+        ) : (
+          <p className="muted">Still under way.</p>
+        )}
+      </section>
+      <CopyRow tool={call.tool} args={call.args ?? {}} result={call.result} />
+    </>
+  )
+}
+
+function Actions({ call }: { call: CallRecord }) {
+  const known = useStore(gateway, state => state.tools?.some(tool => tool.name === call.tool) ?? false)
+  const open = useStore(gateway, state => state.connection.state === 'open')
+  const obstacle = known ? obstacleToRepeat(call.args) : 'This tool is not there now.'
+  const again = () => {
+    void toolRuns.start(call.tool, call.args ?? {})
+    go({ view: 'tools', tool: call.tool, from: call.serial })
+  }
+  return (
+    <div className="call-actions">
+      <button
+        type="button"
+        className="button button-primary"
+        disabled={!open || obstacle !== undefined}
+        onClick={again}
+      >
+        <Icon name="play" /> Run again
+      </button>
+      {known && (
+        <a className="button" href={hrefOf({ view: 'tools', tool: call.tool, from: call.serial })}>
+          Edit and run
+        </a>
+      )}
+      {obstacle && <p className="muted">{obstacle}</p>}
+    </div>
+  )
+}
+
+function Timing({ call }: { call: CallRecord }) {
+  return (
+    <dl className="facts">
+      <div>
+        <dt>Started</dt>
+        <dd className="figure">{clockText(call.startedAt)}</dd>
+      </div>
+      <div>
+        <dt>Took</dt>
+        <dd className="figure">
+          {call.durationMs === undefined ? <Elapsed since={call.startedAt} /> : durationText(call.durationMs)}
+        </dd>
+      </div>
+      <div>
+        <dt>Source</dt>
+        <dd>{visibleText(call.source)}</dd>
+      </div>
+      {call.origin && (
+        <div>
+          <dt>Asked by</dt>
+          <dd>{visibleText(call.origin)}</dd>
+        </div>
+      )}
+      {call.id && (
+        <div>
+          <dt>Id</dt>
+          <dd>
+            <code>{visibleText(call.id)}</code>
+          </dd>
+        </div>
+      )}
+    </dl>
+  )
+}
+
+function Elapsed({ since }: { since: number }) {
+  const now = useNow(200)
+  return `${durationText(Math.max(0, now - since))} so far`
+}

@@ -1,0 +1,123 @@
+import { memo, useState } from 'react'
+import type { CallRecord } from '../../api/types.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { hrefOf } from '../../routing/route.ts'
+import { go } from '../../routing/use-route.ts'
+import { type CallFilter, outcomeOf } from '../../state/call-list.ts'
+import { clockText, durationText } from '../../text/figures.ts'
+import { oneLine } from '../../text/visible-text.ts'
+
+const SHOWN_CALLS = 100
+
+interface Props {
+  calls: readonly CallRecord[]
+  selected: number | undefined
+  filter: CallFilter
+}
+
+/** The newest first. */
+export function CallTable({ calls, selected, filter }: Props) {
+  const [limit, setLimit] = useState(SHOWN_CALLS)
+  const shown = calls.slice(-limit).reverse()
+  return (
+    <>
+      <table className="call-table">
+        <caption className="visually-hidden">Calls, the newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col">Tool</th>
+            <th scope="col" className="wide-only">
+              Source
+            </th>
+            <th scope="col" className="wide-only">
+              From
+            </th>
+            <th scope="col">Outcome</th>
+            <th scope="col" className="numeric">
+              Took
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(call => (
+            <Row
+              key={call.serial}
+              call={call}
+              current={call.serial === selected}
+              href={hrefOf({ view: 'calls', serial: call.serial, filter })}
+              onOpen={() => go({ view: 'calls', serial: call.serial, filter })}
+            />
+          ))}
+        </tbody>
+      </table>
+      {calls.length > limit && (
+        <button type="button" className="button" onClick={() => setLimit(limit + SHOWN_CALLS)}>
+          Show {Math.min(SHOWN_CALLS, calls.length - limit)} more
+        </button>
+      )}
+    </>
+  )
+}
+
+interface RowProps {
+  call: CallRecord
+  current: boolean
+  href: string
+  onOpen: () => void
+}
+
+const Row = memo(
+  function Row({ call, current, href, onOpen }: RowProps) {
+    return (
+      // The link in the row does the same for the keyboard.
+      <tr className={current ? 'row-current' : ''} onClick={onOpen}>
+        <td className="figure">{clockText(call.startedAt)}</td>
+        <td className="call-tool">
+          <a
+            href={href}
+            aria-current={current ? 'true' : undefined}
+            onClick={event => event.stopPropagation()}
+          >
+            {oneLine(call.tool, 80)}
+          </a>
+          <span className="call-args">{argsText(call.args)}</span>
+        </td>
+        <td className="wide-only muted">{oneLine(call.source, 40)}</td>
+        <td className="wide-only muted">{oneLine(call.origin ?? '', 40)}</td>
+        <td>
+          <OutcomeBadge call={call} />
+        </td>
+        <td className={`numeric figure ${call.slow ? 'slow' : ''}`}>
+          {call.durationMs === undefined ? '…' : durationText(call.durationMs)}
+          {call.slow && <SlowMark />}
+        </td>
+      </tr>
+    )
+  },
+  (before, after) =>
+    before.call === after.call && before.current === after.current && before.href === after.href,
+)
+
+function argsText(args: unknown): string {
+  const text = oneLine(JSON.stringify(args) ?? '', 90)
+  return text === '{}' ? '' : text
+}
+
+export function OutcomeBadge({ call }: { call: CallRecord }) {
+  const outcome = outcomeOf(call)
+  if (outcome === 'running') return <Badge tone="accent">running</Badge>
+  if (outcome === 'succeeded') return <Badge tone="good">ok</Badge>
+  const code = call.result?.success === false ? call.result.code : 'failed'
+  return <Badge tone={code === 'cancelled' ? 'warn' : 'bad'}>{code.replaceAll('_', ' ')}</Badge>
+}
+
+function SlowMark() {
+  return (
+    <span className="slow-mark" title="Slow">
+      <Icon name="clock" />
+      <span className="visually-hidden">slow</span>
+    </span>
+  )
+}

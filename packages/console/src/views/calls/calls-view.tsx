@@ -1,0 +1,74 @@
+import { useMemo, useState } from 'react'
+import type { CallRecord } from '../../api/types.ts'
+import { EmptyState, Loading } from '../../components/empty-state.tsx'
+import { hrefOf } from '../../routing/route.ts'
+import { type CallFilter, filterCalls } from '../../state/call-list.ts'
+import { gateway } from '../../state/gateway.ts'
+import { useStore } from '../../state/store.ts'
+import { CallDetail } from './call-detail.tsx'
+import { CallFilters } from './call-filters.tsx'
+import { CallTable } from './call-table.tsx'
+import { LatencyCard } from './latency-card.tsx'
+
+export function CallsView({ serial, filter }: { serial: number | undefined; filter: CallFilter }) {
+  const live = useStore(gateway, state => state.calls)
+  const [held, setHeld] = useState<CallRecord[]>()
+  const calls = held ?? live
+  const found = useMemo(() => filterCalls(calls ?? [], filter), [calls, filter])
+  if (calls === undefined) return <Loading label="Reading the calls" rows={8} />
+  const call = (live ?? calls).find(one => one.serial === serial)
+  return (
+    <div className={`calls ${serial === undefined ? '' : 'calls-detail'}`}>
+      <div className="calls-main">
+        <div className="view-head">
+          <h1>Calls</h1>
+          <PauseButton
+            paused={held !== undefined}
+            missed={held && live ? newerThan(held, live) : 0}
+            onToggle={() => setHeld(held ? undefined : live)}
+          />
+        </div>
+        <CallFilters calls={calls} filter={filter} serial={serial} />
+        <LatencyCard calls={found} filter={filter} />
+        {found.length > 0 ? (
+          <CallTable calls={found} selected={serial} filter={filter} />
+        ) : (
+          <NoCalls any={calls.length > 0} />
+        )}
+      </div>
+      {serial !== undefined && <CallDetail key={serial} serial={serial} call={call} filter={filter} />}
+    </div>
+  )
+}
+
+function newerThan(held: CallRecord[], live: CallRecord[]): number {
+  const last = held.at(-1)?.serial ?? 0
+  return live.filter(call => call.serial > last).length
+}
+
+interface PauseProps {
+  paused: boolean
+  missed: number
+  onToggle: () => void
+}
+
+/** A busy list runs away under the eyes: it can be held still. */
+function PauseButton({ paused, missed, onToggle }: PauseProps) {
+  return (
+    <button type="button" className="button button-quiet live" aria-pressed={paused} onClick={onToggle}>
+      <span className={`dot ${paused ? '' : 'dot-live'}`} aria-hidden="true" />
+      {paused ? `Paused${missed > 0 ? `, ${missed} new` : ''} · go on` : 'Live · pause'}
+    </button>
+  )
+}
+
+function NoCalls({ any }: { any: boolean }) {
+  if (any) return <EmptyState title="No call fits the filters" />
+  return (
+    <EmptyState title="No calls yet">
+      Every call shows up here as it happens, whoever makes it.{' '}
+      <a href={hrefOf({ view: 'tools' })}>Run a tool</a> or{' '}
+      <a href={hrefOf({ view: 'chat' })}>ask for something</a>.
+    </EmptyState>
+  )
+}

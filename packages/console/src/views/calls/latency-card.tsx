@@ -1,0 +1,79 @@
+import { lazy, Suspense, useMemo } from 'react'
+import type { CallRecord } from '../../api/types.ts'
+import { latencyByTool, latencyOverTime, type ToolLatency } from '../../latency/latency.ts'
+import { hrefOf } from '../../routing/route.ts'
+import type { CallFilter } from '../../state/call-list.ts'
+import { durationText } from '../../text/figures.ts'
+import { oneLine } from '../../text/visible-text.ts'
+
+const LatencyPlot = lazy(async () => ({
+  default: (await import('../../latency/latency-plot.tsx')).LatencyPlot,
+}))
+
+const SHOWN_TOOLS = 6
+
+/** How long calls take: over time for what is filtered, and in figures for each tool. */
+export function LatencyCard({ calls, filter }: { calls: readonly CallRecord[]; filter: CallFilter }) {
+  const tools = useMemo(() => latencyByTool(calls), [calls])
+  const columns = useMemo(() => latencyOverTime(calls), [calls])
+  if (tools.length === 0) return null
+  const what = filter.tool === undefined ? 'all tools' : oneLine(filter.tool, 60)
+  return (
+    <section className="card latency" aria-label="Latency">
+      <div className="latency-plot">
+        <div className="latency-head">
+          <h2>Latency of {what}</h2>
+          <span className="legend">
+            <span className="legend-p50">p50</span>
+            <span className="legend-p95">p95</span>
+          </span>
+        </div>
+        <Suspense fallback={<div className="plot-place" />}>
+          <LatencyPlot
+            columns={columns}
+            label={`Latency of ${what} over time; the table beside it has the figures`}
+          />
+        </Suspense>
+      </div>
+      <LatencyTable tools={tools} filter={filter} />
+    </section>
+  )
+}
+
+function LatencyTable({ tools, filter }: { tools: ToolLatency[]; filter: CallFilter }) {
+  return (
+    <table className="latency-table">
+      <caption className="visually-hidden">Latency of each tool</caption>
+      <thead>
+        <tr>
+          <th scope="col">Tool</th>
+          <th scope="col" className="numeric">
+            Calls
+          </th>
+          <th scope="col" className="numeric">
+            p50
+          </th>
+          <th scope="col" className="numeric">
+            p95
+          </th>
+          <th scope="col" className="numeric">
+            Failed
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {tools.slice(0, SHOWN_TOOLS).map(({ tool, calls, p50, p95, failed, slow }) => (
+          <tr key={tool}>
+            <td>
+              <a href={hrefOf({ view: 'calls', filter: { ...filter, tool } })}>{oneLine(tool, 80)}</a>
+            </td>
+            <td className="numeric figure">{calls}</td>
+            <td className="numeric figure">{durationText(p50)}</td>
+            <td className={`numeric figure ${slow > 0 ? 'slow' : ''}`}>{durationText(p95)}</td>
+            <td className={`numeric figure ${failed > 0 ? 'bad' : 'muted'}`}>{failed}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

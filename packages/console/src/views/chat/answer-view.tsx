@@ -1,0 +1,79 @@
+import type { ChatCall } from '../../api/types.ts'
+import { Badge } from '../../components/badge.tsx'
+import { JsonBlock } from '../../components/code-block.tsx'
+import { ResultView } from '../../components/result-view.tsx'
+import type { Answer, AnswerPart } from '../../state/chat-answer.ts'
+import { durationText } from '../../text/figures.ts'
+import { oneLine, visibleText } from '../../text/visible-text.ts'
+
+export function AnswerView({ answer }: { answer: Answer }) {
+  const waiting = answer.state === 'streaming' && answer.parts.length === 0
+  return (
+    <div className="answer">
+      <span className="visually-hidden">Answer: </span>
+      {answer.parts.map((part, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts only ever follow one another
+        <Part key={at} part={part} />
+      ))}
+      {waiting && (
+        <span className="thinking">
+          <span className="visually-hidden">Waiting for the answer</span>
+        </span>
+      )}
+      <Note answer={answer} />
+    </div>
+  )
+}
+
+function Part({ part }: { part: AnswerPart }) {
+  if (part.kind === 'call') return <CallView call={part.call} />
+  return part.text.trim() === '' ? null : <p className="answer-text">{visibleText(part.text)}</p>
+}
+
+function Note({ answer }: { answer: Answer }) {
+  if (answer.state === 'failed')
+    return (
+      <p className="notice notice-bad" role="alert">
+        {visibleText(answer.note ?? 'There is no answer.')}
+      </p>
+    )
+  const model = answer.model && `Answered by ${oneLine(answer.model, 60)}.`
+  const words = [answer.note, answer.state === 'done' ? model : undefined].filter(Boolean)
+  return words.length === 0 ? null : <p className="answer-note muted">{words.join(' ')}</p>
+}
+
+function CallView({ call }: { call: ChatCall }) {
+  return (
+    <details className="chat-call">
+      <summary>
+        <code>{oneLine(call.name, 60)}</code>
+        <span className="chat-call-args">{oneLine(JSON.stringify(call.args) ?? '', 80)}</span>
+        <CallState call={call} />
+      </summary>
+      <div className="chat-call-body">
+        <h3>Arguments</h3>
+        <JsonBlock value={call.args} label="Arguments" />
+        <h3>Result</h3>
+        {call.result ? <ResultView result={call.result} /> : <p className="muted">Still under way.</p>}
+      </div>
+    </details>
+  )
+}
+
+function CallState({ call: { result } }: { call: ChatCall }) {
+  if (result === undefined)
+    return (
+      <span className="running">
+        <span className="spinner" aria-hidden="true" />
+        running
+      </span>
+    )
+  return (
+    <>
+      <Badge tone={result.success ? 'good' : 'bad'}>
+        {result.success ? 'ok' : result.code.replaceAll('_', ' ')}
+      </Badge>
+      <span className="figure muted">{durationText(result.execution_time_ms)}</span>
+    </>
+  )
+}

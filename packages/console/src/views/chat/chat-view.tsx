@@ -1,0 +1,105 @@
+import { useEffect, useRef, useState } from 'react'
+import { currentModel } from '../../api/gateway-api.ts'
+import type { ModelInfo } from '../../api/types.ts'
+import { type ChatTurn, chat } from '../../state/chat.ts'
+import { gateway } from '../../state/gateway.ts'
+import { useStore } from '../../state/store.ts'
+import { oneLine, visibleText } from '../../text/visible-text.ts'
+import { AnswerView } from './answer-view.tsx'
+import { Composer } from './composer.tsx'
+import { questionsFor } from './example-questions.ts'
+
+export function ChatView() {
+  const turns = useStore(chat, state => state.turns)
+  const end = useRef<HTMLDivElement>(null)
+  useFollowing(turns, end)
+  return (
+    <div className="chat">
+      <div className="view-head">
+        <h1>Chat</h1>
+        <ModelNote />
+        {turns.length > 0 && (
+          <button type="button" className="button button-quiet" onClick={() => chat.startOver()}>
+            New conversation
+          </button>
+        )}
+      </div>
+      <div className="chat-turns" role="log" aria-label="Conversation" aria-busy={isBusy(turns)}>
+        {turns.length === 0 && <Beginning />}
+        {turns.map(turn => (
+          <Turn key={turn.number} turn={turn} />
+        ))}
+        <div ref={end} className="chat-end" />
+      </div>
+      <Composer />
+    </div>
+  )
+}
+
+function isBusy(turns: ChatTurn[]): boolean {
+  return turns.at(-1)?.answer.state === 'streaming'
+}
+
+function Turn({ turn }: { turn: ChatTurn }) {
+  return (
+    <>
+      <div className="bubble-row">
+        <p className="bubble">
+          <span className="visually-hidden">You: </span>
+          {visibleText(turn.question)}
+        </p>
+      </div>
+      <AnswerView answer={turn.answer} />
+    </>
+  )
+}
+
+/** Which model answers, and why that one. */
+function ModelNote() {
+  const open = useStore(gateway, state => state.connection.state === 'open')
+  const [model, setModel] = useState<ModelInfo>()
+  useEffect(() => {
+    if (open) currentModel().then(setModel, () => setModel(undefined))
+  }, [open])
+  if (model === undefined) return <p className="model-note" />
+  return (
+    <p className="model-note">
+      <strong>{oneLine(model.name, 60)}</strong> <span className="muted">· {oneLine(model.why, 200)}</span>
+    </p>
+  )
+}
+
+function Beginning() {
+  const tools = useStore(gateway, state => state.tools)
+  const open = useStore(gateway, state => state.connection.state === 'open')
+  const questions = questionsFor(tools ?? [])
+  return (
+    <div className="chat-beginning">
+      <h2>Ask for something</h2>
+      <p className="muted">The tools are called for you, and every call is shown where it happens.</p>
+      <div className="chips">
+        {questions.map(question => (
+          <button
+            key={question}
+            type="button"
+            className="chip"
+            disabled={!open}
+            onClick={() => void chat.ask(question)}
+          >
+            {question}
+          </button>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+/** Keeps the end in sight while it grows, unless somebody has scrolled up to read. */
+function useFollowing(turns: ChatTurn[], end: React.RefObject<HTMLElement | null>): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the conversation grows
+  useEffect(() => {
+    const page = document.documentElement
+    const below = page.scrollHeight - page.scrollTop - page.clientHeight
+    if (below < 300) end.current?.scrollIntoView({ block: 'end' })
+  }, [turns, end])
+}

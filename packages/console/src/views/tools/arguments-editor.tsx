@@ -1,0 +1,154 @@
+import { lazy, Suspense, type SyntheticEvent, useState } from 'react'
+import type { ToolInfo } from '../../api/types.ts'
+import { Loading } from '../../components/empty-state.tsx'
+import { ErrorBoundary } from '../../components/error-boundary.tsx'
+import { counted } from '../../text/figures.ts'
+import { type Draft, formKind, parseArguments } from './draft.ts'
+
+/** The run button stands outside of the form and names it. */
+export const FORM_ID = 'call-form'
+
+const SchemaForm = lazy(async () => ({ default: (await import('../../schema/schema-form.tsx')).SchemaForm }))
+
+interface Props {
+  tool: ToolInfo
+  draft: Draft
+  /** Whether the arguments are shown as they are, with no defaults added. */
+  exact: boolean
+  onChange: (part: Partial<Draft>) => void
+  onRun: (args: unknown) => void
+}
+
+export function ArgumentsEditor(props: Props) {
+  const { tool, draft } = props
+  const kind = formKind(tool.schema)
+  return (
+    <div className="arguments">
+      <div className="arguments-head">
+        <h3>Arguments</h3>
+        {kind === 'form' && <ModeSwitch {...props} />}
+      </div>
+      {kind === 'none' && draft.mode === 'json' ? (
+        <NoArguments onRun={props.onRun} />
+      ) : draft.mode === 'form' ? (
+        <ErrorBoundary key={tool.name} fallback={<FormFailed {...props} />}>
+          <Suspense fallback={<Loading label="Making the form" rows={3} />}>
+            <CheckedForm {...props} />
+          </Suspense>
+        </ErrorBoundary>
+      ) : (
+        <JsonEditor {...props} />
+      )}
+    </div>
+  )
+}
+
+function ModeSwitch({ draft, onChange }: Props) {
+  const parsed = parseArguments(draft.text)
+  const toForm = () => parsed.ok && onChange({ mode: 'form', args: parsed.args })
+  const toJson = () => onChange({ mode: 'json', text: JSON.stringify(draft.args, null, 2) })
+  return (
+    <fieldset className="segmented">
+      <legend className="visually-hidden">Give the arguments as</legend>
+      <label title={parsed.ok || draft.mode === 'form' ? undefined : 'The JSON has a mistake'}>
+        <input
+          type="radio"
+          name="mode"
+          checked={draft.mode === 'form'}
+          disabled={draft.mode === 'json' && !parsed.ok}
+          onChange={toForm}
+        />
+        Form
+      </label>
+      <label>
+        <input type="radio" name="mode" checked={draft.mode === 'json'} onChange={toJson} />
+        JSON
+      </label>
+    </fieldset>
+  )
+}
+
+/** A form that does not fit the schema is not sent, unless that is what somebody wants to see. */
+function CheckedForm({ tool, draft, exact, onChange, onRun }: Props) {
+  const [problems, setProblems] = useState(0)
+  const run = (args: unknown) => {
+    setProblems(0)
+    onRun(args)
+  }
+  return (
+    <>
+      <SchemaForm
+        id={FORM_ID}
+        schema={tool.schema}
+        args={draft.args}
+        exact={exact}
+        checkAlways={problems > 0}
+        onChange={args => onChange({ args })}
+        onRun={run}
+        onProblems={setProblems}
+      />
+      {problems > 0 && (
+        <p className="notice notice-bad" role="alert">
+          {counted(problems, 'argument does', 'arguments do')} not fit the schema.{' '}
+          <button type="button" className="link-button" onClick={() => run(draft.args)}>
+            Run anyway
+          </button>
+        </p>
+      )}
+    </>
+  )
+}
+
+function JsonEditor({ tool, draft, onChange, onRun }: Props) {
+  const [checked, setChecked] = useState(false)
+  const parsed = parseArguments(draft.text)
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault()
+    setChecked(true)
+    if (parsed.ok) onRun(parsed.args)
+  }
+  const problem = checked && !parsed.ok ? parsed.problem : undefined
+  return (
+    <form id={FORM_ID} onSubmit={submit}>
+      {formKind(tool.schema) === 'json' && <p className="muted">This tool takes any arguments.</p>}
+      <textarea
+        className="json-input"
+        aria-label="Arguments as JSON"
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem === undefined ? undefined : 'json-problem'}
+        spellCheck={false}
+        rows={Math.min(20, Math.max(5, draft.text.split('\n').length + 1))}
+        value={draft.text}
+        onChange={event => onChange({ text: event.target.value })}
+        onBlur={() => setChecked(true)}
+        onKeyDown={event => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && submit(event)}
+      />
+      {problem && (
+        <p id="json-problem" className="field-problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </form>
+  )
+}
+
+function NoArguments({ onRun }: { onRun: (args: unknown) => void }) {
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault()
+    onRun({})
+  }
+  return (
+    <form id={FORM_ID} onSubmit={submit}>
+      <p className="muted">This tool takes no arguments.</p>
+    </form>
+  )
+}
+
+function FormFailed(props: Props) {
+  return (
+    <>
+      <p className="notice notice-warn">No form can be made from this schema. Give the arguments as JSON.</p>
+      <JsonEditor {...props} />
+    </>
+  )
+}

@@ -1,0 +1,34 @@
+import { currentToken } from '../../api/token.ts'
+import type { ToolResult } from '../../api/types.ts'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { asCommand, asCurl, asTest } from '../../snippets/snippets.ts'
+import { useStore } from '../../state/store.ts'
+import { toolRuns } from '../../state/tool-runs.ts'
+
+/** The call as something to paste elsewhere. */
+export function CopyRow({
+  tool,
+  args,
+  result,
+}: {
+  tool: string
+  args: unknown
+  result?: ToolResult | undefined
+}) {
+  const run = useStore(toolRuns, runs => runs[tool])
+  const ownResult =
+    run?.outcome?.kind === 'result' && sameArgs(run.args, args) ? run.outcome.result : undefined
+  const options = { tool, args, origin: location.origin, withToken: currentToken() !== undefined }
+  return (
+    <div className="copy-row">
+      <span className="muted">Copy as</span>
+      <CopyButton label="toolpost call" text={() => asCommand(options)} />
+      <CopyButton label="curl" text={() => asCurl(options)} />
+      <CopyButton label="test" text={() => asTest({ ...options, result: result ?? ownResult })} />
+    </div>
+  )
+}
+
+function sameArgs(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}

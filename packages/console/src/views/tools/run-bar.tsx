@@ -1,0 +1,66 @@
+import type { ToolInfo } from '../../api/types.ts'
+import { Icon } from '../../components/icon.tsx'
+import { useNow } from '../../components/use-now.ts'
+import { gateway } from '../../state/gateway.ts'
+import { useStore } from '../../state/store.ts'
+import { type ToolRun, toolRuns } from '../../state/tool-runs.ts'
+import { durationText } from '../../text/figures.ts'
+import { FORM_ID } from './arguments-editor.tsx'
+
+interface Props {
+  tool: ToolInfo
+  deadline: string
+  onDeadline: (text: string) => void
+}
+
+export function RunBar({ tool, deadline, onDeadline }: Props) {
+  const run = useStore(toolRuns, runs => runs[tool.name])
+  const open = useStore(gateway, state => state.connection.state === 'open')
+  const running = run !== undefined && run.outcome === undefined
+  return (
+    <div className="run-bar">
+      {running ? (
+        <Running run={run} />
+      ) : (
+        <button
+          type="submit"
+          form={FORM_ID}
+          className={`button ${tool.destructive ? 'button-danger' : 'button-primary'}`}
+          disabled={!open}
+        >
+          <Icon name="play" /> Run
+        </button>
+      )}
+      <label className="deadline">
+        <span>Deadline</span>
+        <input
+          type="text"
+          inputMode="numeric"
+          pattern="\d*"
+          placeholder={String(tool.timeoutMs ?? 30_000)}
+          value={deadline}
+          onChange={event => onDeadline(event.target.value)}
+        />
+        <span className="muted">ms</span>
+      </label>
+    </div>
+  )
+}
+
+function Running({ run }: { run: ToolRun }) {
+  const now = useNow(100)
+  return (
+    <>
+      <button type="button" className="button" onClick={run.cancel}>
+        <Icon name="stop" /> Cancel
+      </button>
+      <span className="running" role="status">
+        <span className="spinner" aria-hidden="true" />
+        Running
+        <span className="figure" aria-hidden="true">
+          {durationText(Math.max(100, Math.round((now - run.startedAt) / 100) * 100))}
+        </span>
+      </span>
+    </>
+  )
+}

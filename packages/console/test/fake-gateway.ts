@@ -1,0 +1,188 @@
+import { readFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { extname, join, normalize } from 'node:path'
+import type { CallRecord, ServerStatus, ToolInfo, ToolResult } from '../src/api/types.ts'
+import { answerChat } from './fake/chat.ts'
+import { exampleCalls } from './fake/example-calls.ts'
+import { exampleServers } from './fake/example-servers.ts'
+import { exampleTools } from './fake/example-tools.ts'
+import { runTool } from './fake/run-tool.ts'
+
+/** No laxer than the policy of the real gateway. */
+const PAGE_POLICY = [
+  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'",
+  "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+].join('; ')
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+}
+
+interface Options {
+  /** The folder of the built page. */
+  page: string
+  token?: string
+}
+
+/** A gateway as the page sees it: the HTTP API with tools, servers and calls that are made up. */
+export class FakeGateway {
+  tools: ToolInfo[] = exampleTools()
+  servers: ServerStatus[] = exampleServers()
+  calls: CallRecord[] = exampleCalls()
+  /** Requests that were aborted before they were answered, by path. */
+  readonly aborted: string[] = []
+  readonly #options: Options
+  readonly #listeners = new Set<ServerResponse>()
+  readonly #events: string[] = []
+  #server: Server | undefined
+  #port = 0
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`
+  }
+
+  /** Listens again on the same port after `stop`. */
+  async start(): Promise<this> {
+    const server = createServer((request, response) => {
+      this.#answer(request, response).catch(error => {
+        response.writeHead(500).end(String(error))
+      })
+    })
+    await new Promise<void>(resolve => server.listen(this.#port, '127.0.0.1', resolve))
+    this.#server = server
+    this.#port = (server.address() as AddressInfo).port
+    return this
+  }
+
+  async stop(): Promise<void> {
+    const server = this.#server
+    this.#server = undefined
+    this.#listeners.clear()
+    await new Promise<void>(resolve => {
+      server?.close(() => resolve())
+      server?.closeAllConnections()
+      if (!server) resolve()
+    })
+  }
+
+  send(event: string, data: unknown): void {
+    this.#events.push(`event: ${event}\ndata: ${JSON.stringify(data)}\nid: ${this.#events.length + 1}\n\n`)
+    for (const listener of this.#listeners) listener.write(this.#events.at(-1))
+  }
+
+  setServer(name: string, change: Partial<ServerStatus>): ServerStatus {
+    this.servers = this.servers.map(server => (server.name === name ? { ...server, ...change } : server))
+    this.send('servers', { servers: this.servers })
+    return this.servers.find(server => server.name === name) as ServerStatus
+  }
+
+  /** Runs a tool as every caller does: recorded at its start and at its end. */
+  async call(
+    tool: string,
+    args: unknown,
+    options: { origin: string; signal: AbortSignal },
+  ): Promise<ToolResult> {
+    const source = this.tools.find(one => one.name === tool)?.source ?? 'local'
+    const serial = (this.calls.at(-1)?.serial ?? 0) + 1
+    const begun: CallRecord = {
+      serial,
+      tool,
+      source,
+      origin: options.origin,
+      args,
+      startedAt: Date.now(),
+      slow: false,
+    }
+    this.#record(begun)
+    const result = await runTool({ tool, args, signal: options.signal, tools: this.tools })
+    const durationMs = result.execution_time_ms
+    this.#record({ ...begun, durationMs, slow: durationMs > 1_000, result })
+    return result
+  }
+
+  #record(record: CallRecord): void {
+    this.calls = [...this.calls.filter(call => call.serial !== record.serial), record]
+    this.send('call', record)
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname } = new URL(request.url ?? '/', this.url)
+    if (!pathname.startsWith('/api/')) return this.#sendPage(pathname, response)
+    const { token } = this.#options
+    if (token !== undefined && request.headers.authorization !== `Bearer ${token}`)
+      return sendJson(response, { error: 'A token is needed' }, 401)
+    const [, , kind, name = '', action] = pathname.split('/').map(decodeURIComponent)
+    const aborted = new AbortController()
+    response.on('close', () => {
+      if (response.writableFinished) return
+      if (kind !== 'events') this.aborted.push(pathname)
+      aborted.abort()
+    })
+    if (kind === 'events') return this.#listen(request, response)
+    if (kind === 'tools' && action === 'call')
+      return this.#callOverHttp(name, request, { response, signal: aborted.signal })
+    if (kind === 'servers' && action === 'restart') return this.#restart(name, response)
+    if (kind === 'chat')
+      return answerChat({ gateway: this, request: await bodyOf(request), response, signal: aborted.signal })
+    const lists = { tools: this.tools, servers: this.servers, calls: this.calls }
+    if (kind === 'model')
+      return sendJson(response, { name: 'offline', why: 'Neither Ollama nor a key was found' })
+    if (kind && Object.hasOwn(lists, kind))
+      return sendJson(response, { [kind]: lists[kind as keyof typeof lists] })
+    sendJson(response, { error: 'Not found' }, 404)
+  }
+
+  async #callOverHttp(
+    name: string,
+    request: IncomingMessage,
+    { response, signal }: { response: ServerResponse; signal: AbortSignal },
+  ): Promise<void> {
+    const result = await this.call(name, JSON.parse(await bodyOf(request)), { origin: 'http', signal })
+    if (!response.destroyed)
+      sendJson(response, result, 'code' in result && result.code === 'unknown_tool' ? 404 : 200)
+  }
+
+  #restart(name: string, response: ServerResponse): void {
+    const starting = { state: 'starting', attempts: 1, nextAttemptAt: undefined, error: undefined } as const
+    if (!this.servers.some(server => server.name === name))
+      return sendJson(response, { error: 'Unknown server' }, 404)
+    sendJson(response, { server: this.setServer(name, starting as unknown as Partial<ServerStatus>) })
+  }
+
+  #listen(request: IncomingMessage, response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+    response.write(': welcome\n\n')
+    const last = Number(request.headers['last-event-id'] ?? this.#events.length)
+    for (const event of this.#events.slice(last)) response.write(event)
+    this.#listeners.add(response)
+    response.on('close', () => this.#listeners.delete(response))
+  }
+
+  async #sendPage(pathname: string, response: ServerResponse): Promise<void> {
+    const file = join(this.#options.page, normalize(pathname === '/' ? '/index.html' : pathname))
+    const content = await readFile(file).catch(() => undefined)
+    const headers = {
+      'content-type': TYPES[extname(file)] ?? 'text/plain',
+      'content-security-policy': PAGE_POLICY,
+    }
+    response.writeHead(content ? 200 : 404, headers).end(content)
+  }
+}
+
+function sendJson(response: ServerResponse, value: unknown, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { hasBrowser } from './browser.ts'
+import { consoleUnderTest } from './console-under-test.ts'
+
+const { open } = consoleUnderTest()
+
+describe.runIf(hasBrowser)('the servers of the console', () => {
+  it('are seen to go and to come back', async () => {
+    const { page, gateway, complaints } = await open({ at: '/servers' })
+    const zwave = page.getByRole('article', { name: 'Server zwave' })
+    await zwave.getByText('ready', { exact: true }).waitFor()
+    const nextAttemptAt = new Date(Date.now() + 3_600_000).toISOString()
+    gateway.setServer('zwave', { state: 'lost', error: 'the server was killed', tools: [], nextAttemptAt })
+    await zwave.getByText('the server was killed').waitFor()
+    await zwave.getByText(/Next attempt in 3\d{3} s/).waitFor()
+    await page.getByRole('link', { name: /Servers.*2 not ready/ }).waitFor()
+    gateway.setServer('zwave', {
+      state: 'ready',
+      error: '',
+      tools: ['list_zwave_devices'],
+      nextAttemptAt: '',
+    })
+    await zwave.getByText('ready', { exact: true }).waitFor()
+    await zwave.getByRole('link', { name: 'list_zwave_devices' }).click()
+    await page.getByRole('heading', { name: 'list_zwave_devices' }).waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('[FAULT 33] show the tail of their stderr, escapes and all', async () => {
+    const { page } = await open({ at: '/servers' })
+    const stderr = page.getByLabel('stderr of notes')
+    await stderr.getByText('Cannot find module').waitFor()
+    expect(await stderr.textContent()).toContain('\\x1b[31mcode: MODULE_NOT_FOUND\\x1b[0m')
+  })
+
+  it('are restarted', async () => {
+    const { page } = await open({ at: '/servers' })
+    await page.getByRole('button', { name: 'Restart notes' }).click()
+    await page.getByRole('article', { name: 'Server notes' }).getByText('starting', { exact: true }).waitFor()
+  })
+
+  it('that change their tools change the list of tools', async () => {
+    const { page, gateway } = await open({ at: '/tools' })
+    await page.getByText('10 tools').waitFor()
+    gateway.tools = gateway.tools.slice(0, 4)
+    gateway.send('tools', {})
+    await page.getByText('4 tools').waitFor()
+  })
+})

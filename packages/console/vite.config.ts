@@ -1,0 +1,34 @@
+import { fileURLToPath } from 'node:url'
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+/** The gateway that `npm run dev` talks to. */
+const gateway = process.env.TOOLPOST_GATEWAY ?? 'http://127.0.0.1:4040'
+
+// biome-ignore lint/style/noDefaultExport: Vite reads it
+export default defineConfig({
+  root: fileURLToPath(new URL('.', import.meta.url)),
+  base: './',
+  plugins: [react()],
+  resolve: {
+    alias: {
+      // Descriptions come from tools: they are shown as text, and the Markdown library stays out of the page.
+      'markdown-to-jsx/react': fileURLToPath(new URL('./src/schema/no-markdown.ts', import.meta.url)),
+    },
+  },
+  build: {
+    target: ['chrome123', 'firefox128', 'safari17.5'],
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    emptyOutDir: true,
+  },
+  server: {
+    // The gateway takes only its own Origin.
+    proxy: Object.fromEntries(
+      ['/api', '/metrics', '/healthz'].map(path => [
+        path,
+        { target: gateway, changeOrigin: true, headers: { origin: gateway } },
+      ]),
+    ),
+  },
+})
