@@ -26,7 +26,7 @@ describe.runIf(hasBrowser)('the servers of the console', () => {
     expect(complaints).toEqual([])
   })
 
-  it('[FAULT 33] show the tail of their stderr, escapes and all', async () => {
+  it('[F33] show the tail of their stderr, escapes and all', async () => {
     const { page } = await open({ at: '/servers' })
     const stderr = page.getByLabel('stderr of notes')
     await stderr.getByText('Cannot find module').waitFor()

@@ -130,7 +130,7 @@ describe.runIf(hasBrowser)('the tools of the console', () => {
     expect(complaints).toEqual([])
   })
 
-  it('[FAULT 33] never put HTML into the page, and show escapes instead of obeying them', async () => {
+  it('[F33] never put HTML into the page, and show escapes instead of obeying them', async () => {
     const { page, complaints } = await open({ at: '/tools/hostile' })
     await run(page)
     const result = page.getByLabel('Result', { exact: true }).last()

@@ -1,0 +1,98 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser, openBrowser, openPage } from './browser.ts'
+import { type RealGateway, startProduct } from './real-gateway.ts'
+
+/** Everything is real here: the built page in Chromium, `toolpost up`, the Z-Wave server and its virtual home. */
+describe.runIf(hasBrowser)('the console on the product itself', () => {
+  let product: RealGateway
+  let browser: Browser
+  beforeAll(async () => {
+    product = await startProduct()
+    browser = await openBrowser()
+  }, 60_000)
+  afterAll(async () => {
+    await browser?.close()
+    await product?.stop()
+  })
+
+  async function open(view: string) {
+    const watched = await openPage(browser, `${product.url}#${view}`)
+    watched.page.setDefaultTimeout(15_000)
+    return watched
+  }
+
+  const run = (page: Page) => page.getByRole('button', { name: 'Run', exact: true }).click()
+
+  it('makes a call, shows its failure, and cancels one that does not end', async () => {
+    const { page, complaints, close } = await open('/tools/math_eval')
+    await page.getByLabel('expression').fill('12 % of 85')
+    await run(page)
+    await page.getByText('10.2').first().waitFor()
+    await page.getByLabel('expression').fill('1 +')
+    await run(page)
+    await page
+      .getByText(/Unexpected end of expression/)
+      .first()
+      .waitFor()
+    await page.getByLabel('expression').fill('f(n) = n < 2 ? n : f(n-1) + f(n-2); f(60)')
+    await run(page)
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page
+      .getByText(/cancelled/i)
+      .first()
+      .waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('switches a light of the virtual home from the chat, and shows the call', async () => {
+    const { page, complaints, close } = await open('/chat')
+    await page.getByRole('textbox').fill('turn on the living room light')
+    await page.keyboard.press('Enter')
+    await page
+      .getByText(/Living Room Light is (on|dimmed)/)
+      .first()
+      .waitFor()
+    await page.getByText('control_zwave_device').first().waitFor()
+    const answer = await fetch(new URL('api/tools/get_device_sensor_data/call', product.url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ deviceName: 'Living Room Light' }),
+    })
+    expect(await answer.json()).toMatchObject({ success: true, text: expect.not.stringMatching(/is off/) })
+    await page.goto(`${product.url}#/calls`)
+    await page
+      .getByRole('row', { name: /control_zwave_device.*chat/ })
+      .first()
+      .waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('sees a server that is killed come back', async () => {
+    const { page, close } = await open('/servers')
+    const zwave = page.getByRole('article', { name: 'Server zwave' })
+    await zwave.getByText('ready', { exact: true }).waitFor()
+    const before = await pidOfZwave()
+    process.kill(before, 'SIGKILL')
+    let after = before
+    const isAnother = async () => {
+      after = await pidOfZwave()
+      return after > 0 && after !== before
+    }
+    await expect.poll(isAnother, { timeout: 15_000 }).toBe(true)
+    await zwave.getByText(String(after)).waitFor()
+    await zwave.getByText('ready', { exact: true }).waitFor()
+    await close()
+  })
+
+  /** The process of the Z-Wave server, once it is ready. */
+  async function pidOfZwave(): Promise<number> {
+    const { servers } = (await (await fetch(new URL('api/servers', product.url))).json()) as {
+      servers: { name: string; state: string; pid: number }[]
+    }
+    const ready = servers.find(({ name, state }) => name === 'zwave' && state === 'ready')
+    return ready?.pid ?? Number.NaN
+  }
+})

@@ -1,0 +1,39 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const command = fileURLToPath(new URL('../../toolpost/bin/toolpost.cjs', import.meta.url))
+
+export interface RealGateway {
+  /** The address of the console. */
+  url: string
+  stop(): Promise<void>
+}
+
+/** The product itself, as `npm start` runs it: built-in example, virtual home, offline model, on a free port. */
+export async function startProduct(): Promise<RealGateway> {
+  const env = { ...process.env, OLLAMA_HOST: '127.0.0.1:9', ANTHROPIC_API_KEY: '' }
+  const child = spawn(process.execPath, [command, 'up', '--port', '0'], {
+    cwd: tmpdir(),
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const url = await addressOf(child)
+  return { url, stop: () => end(child) }
+}
+
+async function addressOf(child: ChildProcess): Promise<string> {
+  for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
+    const [, url] = /^Console {2}(\S+)$/.exec(line) ?? []
+    if (url) return url
+  }
+  throw new Error('toolpost up ended without telling its address')
+}
+
+function end(child: ChildProcess): Promise<void> {
+  return new Promise(resolve => {
+    child.once('exit', () => resolve())
+    child.kill('SIGTERM')
+  })
+}
