@@ -11,7 +11,7 @@ const external = [
   'pino',
   'mathjs',
   'minisearch',
-  'jsonrepair',
+  'json5',
   're2js',
   '@langchain/*',
   '@modelcontextprotocol/*',

@@ -78,7 +78,7 @@ function at({ shown, text }: Source, offset: number): string {
 
 async function checkAgainstSchema(config: unknown, tree: Node, source: Source): Promise<void> {
   const schema = await readFile(join(packageRoot(), 'toolpost.schema.json'), 'utf8')
-  const { validate } = await compileSchema(JSON.parse(schema))
+  const { validate } = await compileSchema(JSON.parse(schema), { isOurs: true })
   if (validate(config)) return
   const [error] = validate.errors as [ErrorObject]
   const [problem = 'is not a configuration'] = explainErrors(validate.errors ?? [])

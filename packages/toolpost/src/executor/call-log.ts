@@ -4,6 +4,8 @@ import type { ToolResult } from '../call/tool-result.ts'
 import type { Logger } from '../logging/logger.ts'
 import { safeText, safeValue } from '../logging/safe-value.ts'
 
+const MAX_NAMES = 50
+
 const FAILURE_LEVELS: Record<FailureCode, 'info' | 'warn' | 'error'> = {
   unknown_tool: 'warn',
   invalid_arguments: 'warn',
@@ -15,7 +17,7 @@ const FAILURE_LEVELS: Record<FailureCode, 'info' | 'warn' | 'error'> = {
 }
 
 /** Writes the record of a call: `{tool, call_id, args, duration_ms, result}`, or `code` and `error` for `result`. */
-export function logCall(logger: Logger, call: ToolCall, result: ToolResult): void {
+export function logCall(logger: Logger, call: ToolCall, result: ToolResult, available: () => string[]): void {
   const level = result.success ? 'info' : FAILURE_LEVELS[result.code]
   if (!logger.isLevelEnabled(level)) return
   const record = {
@@ -27,7 +29,11 @@ export function logCall(logger: Logger, call: ToolCall, result: ToolResult): voi
   }
   if (result.success) return logger.info({ ...record, result: safeValue(result.result) }, 'Tool call')
   const { code, error, diagnosis } = result
-  const why = diagnosis && { diagnosis: safeValue(diagnosis) }
+  const why = {
+    ...(diagnosis && { diagnosis: safeValue(diagnosis) }),
+    // For the person who reads that a tool was not found: what there is.
+    ...(code === 'unknown_tool' && { available: available().slice(0, MAX_NAMES) }),
+  }
   logger[level]({ ...record, code, error: safeText(error), ...why }, `Tool call failed: ${code}`)
 }
 

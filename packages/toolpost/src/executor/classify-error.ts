@@ -1,8 +1,8 @@
 import { FAILURE_CODES } from '../call/failure-codes.ts'
-import { isObjectLike } from '../tools/json-schema.ts'
+import { isObjectLike, jsonSchemaOf } from '../tools/json-schema.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
-import { Failure, toolError, unavailable } from './failure.ts'
+import { Failure, invalidArguments, toolError, unavailable } from './failure.ts'
 
 const CONNECTION_CODES = new Set([
   'ECONNREFUSED',
@@ -24,8 +24,7 @@ export function classifyError(error: unknown, tool: Tool): Failure {
   const chain = causes(error)
   const gone = chain.find(isConnectionError)
   if (gone !== undefined) return unavailable(tool.name, messageOf(gone, tool), causesOf(chain, tool))
-  if (isParsingException(error))
-    return new Failure('invalid_arguments', `Invalid parameters: ${parsingProblem(error)}`)
+  if (isParsingException(error)) return invalidArguments([parsingProblem(error)], tool, jsonSchemaOf(tool))
   return toolError(withoutAdapterPrefix(messageOf(error, tool), tool), causesOf(chain.slice(1), tool))
 }
 

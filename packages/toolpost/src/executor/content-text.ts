@@ -28,8 +28,8 @@ interface Block {
 const BLOCK_TYPES = new Set(['text', 'image', 'image_url', 'audio', 'resource', 'resource_link', 'file'])
 
 function isPair(value: unknown): value is [unknown, unknown] {
-  if (!Array.isArray(value) || value.length !== 2 || !Array.isArray(value[1])) return false
-  return typeof value[0] === 'string' || Array.isArray(value[0])
+  if (!Array.isArray(value) || value.length !== 2 || isBlock(value[1])) return false
+  return typeof value[0] === 'string' || (Array.isArray(value[0]) && value[0].every(isBlock))
 }
 
 function isBlock(value: unknown): value is Block {

@@ -18,6 +18,23 @@ export interface DeadlineQueue {
 /** The longest delay that Node's timers take; a later deadline is looked at again then. */
 const MAX_DELAY_MS = 2 ** 31 - 1
 
+/** Callers choose their limits: beyond so many, lists that are empty are not kept for the next call. */
+const MAX_QUEUES = 64
+
+/** Joins a queue behind every earlier deadline, which is at its end unless the call was long in being prepared. */
+function link(entry: Expiring, queue: DeadlineQueue): void {
+  let before = queue.last
+  while (before && before.deadlineAt > entry.deadlineAt) before = before.before
+  const after = before ? before.after : queue.first
+  entry.queue = queue
+  entry.before = before
+  entry.after = after
+  if (before) before.after = entry
+  else queue.first = entry
+  if (after) after.before = entry
+  else queue.last = entry
+}
+
 /**
  * All deadlines on one timer. A timer a call would cost more than the rest of the call, so a call only joins a
  * list, and the timer is set again when it fires, not when a call ends.
@@ -41,12 +58,7 @@ export class Deadlines {
 
   add(entry: Expiring, limitMs: number): void {
     const queue = this.#queueFor(limitMs)
-    entry.queue = queue
-    entry.before = queue.last
-    entry.after = undefined
-    if (queue.last) queue.last.after = entry
-    else queue.first = entry
-    queue.last = entry
+    link(entry, queue)
     this.#waiting++
     if (entry.deadlineAt < this.#timerAt) this.#setTimer(entry.deadlineAt)
     if (!this.#holding) this.#hold(true)
@@ -60,10 +72,16 @@ export class Deadlines {
     if (after) after.before = before
     else queue.last = before
     entry.queue = entry.before = entry.after = undefined
+    if (!queue.first && this.#queues.size > MAX_QUEUES) this.#forgetEmptyQueues()
     if (--this.#waiting === 0 && !this.#idleCheck) this.#releaseSoon()
   }
 
-  #queueFor(limitMs: number): DeadlineQueue {
+  #forgetEmptyQueues(): void {
+    for (const [limitMs, queue] of this.#queues) if (!queue.first) this.#queues.delete(limitMs)
+  }
+
+  #queueFor(limit: number): DeadlineQueue {
+    const limitMs = Math.ceil(limit)
     let queue = this.#queues.get(limitMs)
     if (!queue) {
       queue = { first: undefined, last: undefined }

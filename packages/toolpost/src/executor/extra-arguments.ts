@@ -1,44 +1,67 @@
 import type { ErrorObject } from 'ajv'
+import { knownNames } from '../tools/json-schema.ts'
+import type { JsonSchema } from '../tools/tool.ts'
+import type { Arguments } from './check-arguments.ts'
 import { pointerParts } from './validation/explain-errors.ts'
 
-interface Extra {
-  /** JSON pointer of the object that has the extra key. */
-  pointer: string
-  key: string
+/** For each object, by its JSON pointer: the keys to leave out. */
+export type Extras = ReadonlyMap<string, ReadonlySet<string>>
+
+interface Refusals {
+  /** Which closed schemas refuse something here. */
+  schemas: Set<string>
+  /** Which of them refuse each key. */
+  byKey: Map<string, Set<string>>
 }
 
 /** The keys that no form of a closed schema knows, as its validation errors name them. */
-export function extraArguments(errors: readonly ErrorObject[]): Extra[] {
-  const schemas = new Map<string, Set<string>>()
-  const refusals = new Map<string, Set<string>>()
-  for (const error of errors) {
-    const key = error.params.additionalProperty ?? error.params.unevaluatedProperty
-    if (typeof key !== 'string') continue
-    note(schemas, error.instancePath, error.schemaPath)
-    note(refusals, JSON.stringify([error.instancePath, key]), error.schemaPath)
+export function extraArguments(errors: readonly ErrorObject[], root: JsonSchema): Extras {
+  const extras = new Map<string, ReadonlySet<string>>()
+  for (const [place, { schemas, byKey }] of refusalsIn(errors)) {
+    const known = namesOfForms(errors, place, root)
+    // Of alternatives, each refuses the keys of the others: extra is what all of them refuse and none knows.
+    const keys = [...byKey]
+      .filter(([key, by]) => by.size === schemas.size && !known.has(key))
+      .map(([key]) => key)
+    if (keys.length > 0) extras.set(place, new Set(keys))
   }
-  return [...refusals].flatMap(([place, refusedBy]) => {
-    const [pointer, key] = JSON.parse(place) as [string, string]
-    // Of alternatives, each refuses the keys of the others: extra is what all of them refuse.
-    return refusedBy.size === schemas.get(pointer)?.size ? [{ pointer, key }] : []
-  })
+  return extras
 }
 
-function note(map: Map<string, Set<string>>, key: string, value: string): void {
-  const set = map.get(key)
-  if (set) set.add(value)
-  else map.set(key, new Set([value]))
+function refusalsIn(errors: readonly ErrorObject[]): Map<string, Refusals> {
+  const places = new Map<string, Refusals>()
+  for (const { params, instancePath, schemaPath } of errors) {
+    const key = params.additionalProperty ?? params.unevaluatedProperty
+    if (typeof key !== 'string') continue
+    const refusals = places.get(instancePath) ?? { schemas: new Set(), byKey: new Map() }
+    places.set(instancePath, refusals)
+    refusals.schemas.add(schemaPath)
+    refusals.byKey.set(key, (refusals.byKey.get(key) ?? new Set()).add(schemaPath))
+  }
+  return places
+}
+
+/** What the alternatives at a place know: a branch that fails for another reason still knows its keys. */
+function namesOfForms(errors: readonly ErrorObject[], place: string, root: JsonSchema): Set<string> {
+  const names = new Set<string>()
+  for (const { instancePath, keyword, schema, parentSchema } of errors) {
+    if (instancePath !== place) continue
+    const forms =
+      keyword === 'anyOf' || keyword === 'oneOf'
+        ? schema
+        : keyword === 'unevaluatedProperties' && [parentSchema]
+    if (Array.isArray(forms)) {
+      for (const form of forms) for (const name of knownNames(form as JsonSchema, root)) names.add(name)
+    }
+  }
+  return names
 }
 
 /** A copy of `args` without `extras`; what is not on the way to one is shared with the original. */
-export function withoutExtras(
-  args: Record<string, unknown>,
-  extras: readonly Extra[],
-): Record<string, unknown> {
-  return extras.reduce(
-    (left, { pointer, key }) => change(left, pointerParts(pointer), value => without(value, key)),
-    args,
-  )
+export function withoutExtras(args: Arguments, extras: Extras): Arguments {
+  let left = args
+  for (const [place, keys] of extras) left = change(left, pointerParts(place), value => without(value, keys))
+  return left
 }
 
 /** A copy of `value` in which the part that `path` leads to is changed. */
@@ -54,7 +77,6 @@ export function change<T>(value: T, path: readonly string[], alter: (part: unkno
   return copy as T
 }
 
-function without(value: unknown, key: string): unknown {
-  const { [key]: _, ...rest } = value as Record<string, unknown>
-  return rest
+function without(value: unknown, keys: ReadonlySet<string>): unknown {
+  return Object.fromEntries(Object.entries(value as Arguments).filter(([key]) => !keys.has(key)))
 }

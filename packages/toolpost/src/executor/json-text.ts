@@ -1,8 +1,10 @@
 import { exactNumber } from './exact-number.ts'
 
-const STRINGS = /"(?:[^"\\]|\\.)*"/g
+const STRINGS = /"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'/gs
 const NUMBERS = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const FENCE = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?\s*```\s*$/i
+/** Words for values: those of JSON, and Python's. */
+const WORDS: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' }
 
 /** The value that a JSON text writes, if it is one and loses nothing in reading (no unsafe integers). */
 export function parseJsonText(text: string): unknown {
@@ -21,32 +23,27 @@ function numbersAreExact(json: string): boolean {
 }
 
 /**
- * The value of a text that is nearly JSON: quotes of another kind, bare keys, a comma too many, Python's `True`.
- * Only where it is certain: a text that was cut off, or that has no end of its own, is not completed.
+ * The value of a text that is nearly JSON: quotes of another kind, bare keys, a comma too many, comments, Python's
+ * `True`. JSON5 is a grammar and guesses nothing: a text that was cut off, or has a part missing, has no value.
  */
 export async function parseNearlyJson(text: string): Promise<unknown> {
   const body = (FENCE.exec(text)?.[1] ?? text).trim()
-  if (!body.startsWith('{') || !body.endsWith('}') || !isBalanced(body)) return undefined
-  const { jsonrepair } = await import('jsonrepair')
+  const bare = body.replace(STRINGS, '""')
+  if (!numbersAreExact(body) || /\b(?:0x|NaN|Infinity)/i.test(bare)) return undefined
+  const { default: JSON5 } = await import('json5')
   try {
-    return parseJsonText(jsonrepair(body))
+    return JSON5.parse(withJsonWords(body))
   } catch {
     return undefined
   }
 }
 
-/** Whether every bracket outside of strings is closed by its own kind, and every string ends. */
-function isBalanced(text: string): boolean {
-  const open: string[] = []
-  let quote: string | undefined
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at] as string
-    if (quote !== undefined) {
-      if (character === '\\') at++
-      else if (character === quote) quote = undefined
-    } else if (character === '"' || character === "'") quote = character
-    else if (character === '{' || character === '[') open.push(character === '{' ? '}' : ']')
-    else if ((character === '}' || character === ']') && open.pop() !== character) return false
-  }
-  return quote === undefined && open.length === 0
+/** Python's words as JSON's, outside of strings. */
+function withJsonWords(text: string): string {
+  const parts = text.split(new RegExp(`(${STRINGS.source})`, 's'))
+  return parts
+    .map((part, at) =>
+      at % 2 === 1 ? part : part.replace(/\b(?:True|False|None)\b/g, word => WORDS[word] ?? word),
+    )
+    .join('')
 }

@@ -7,7 +7,9 @@ import { parseJsonText } from './json-text.ts'
 import { pointerParts } from './validation/explain-errors.ts'
 
 /** Beyond this the arguments are not slightly wrong, they are something else. */
-const MAX_REPAIRS = 1_000
+const MAX_ERRORS = 1_000
+/** So many candidates are weighed one by one; more than that are taken together. */
+const MAX_WEIGHED = 12
 
 interface Repair {
   value: unknown
@@ -20,35 +22,53 @@ export interface Repaired {
   repairs: string[]
 }
 
+type FindErrors = (trial: Arguments) => readonly ErrorObject[]
+
 const ABSENT = Symbol('absent')
 
 /**
- * One round of repairs, led by what the validation found: a value that is valid is never touched, and one that
- * could be meant in two ways stays as it is. Gives `undefined` if there is nothing certain to do.
- * `findErrors` validates a trial, to see whether an argument that is null may be left out.
+ * One round of repairs, led by what the validation found. Of several the one that leaves the fewest errors goes first,
+ * so that nothing is changed for the sake of an alternative that was not meant. Gives `undefined` if there is nothing
+ * certain to do. `findErrors` validates a trial.
  */
 export function repairArguments(
   args: Arguments,
   errors: readonly ErrorObject[],
-  findErrors: (trial: Arguments) => readonly ErrorObject[],
+  findErrors: FindErrors,
 ): Repaired | undefined {
-  if (errors.length > MAX_REPAIRS) return undefined
-  let repaired = args
-  const repairs: string[] = []
-  for (const [pointer, errorsHere] of byPlace(errors)) {
-    const repair = onlyRepair(errorsHere)
-    if (!repair) continue
-    const path = pointerParts(pointer)
-    if (repair.value === ABSENT) {
-      const trial = leaveOut(repaired, path)
-      if (!trial || isMissed(path, findErrors(trial))) continue
-      repaired = trial
-    } else {
-      repaired = change(repaired, path, () => repair.value)
-    }
-    repairs.push(`${path.join('.')}: ${repair.what}`)
-  }
-  return repairs.length > 0 ? { args: repaired, repairs } : undefined
+  if (errors.length > MAX_ERRORS) return undefined
+  const candidates = [...byPlace(errors)].flatMap(([pointer, here]) => {
+    const repair = onlyRepair(here)
+    return repair ? [{ path: pointerParts(pointer), repair }] : []
+  })
+  const tried = candidates.flatMap(candidate => apply(args, candidate, findErrors) ?? [])
+  if (tried.length <= MAX_WEIGHED) return fewestErrors(tried, findErrors)
+  return candidates.reduce<Repaired>(
+    (done, candidate) => {
+      const next = apply(done.args, candidate, findErrors)
+      return next ? { args: next.args, repairs: [...done.repairs, ...next.repairs] } : done
+    },
+    { args, repairs: [] },
+  )
+}
+
+interface Candidate {
+  path: string[]
+  repair: Repair
+}
+
+function apply(args: Arguments, { path, repair }: Candidate, findErrors: FindErrors): Repaired | undefined {
+  const repairs = [`${path.join('.')}: ${repair.what}`]
+  if (repair.value !== ABSENT) return { args: change(args, path, () => repair.value), repairs }
+  const trial = leaveOut(args, path)
+  return trial && !isMissed(path, findErrors(trial)) ? { args: trial, repairs } : undefined
+}
+
+function fewestErrors(tried: readonly Repaired[], findErrors: FindErrors): Repaired | undefined {
+  const [best] = tried
+    .map(repaired => ({ repaired, left: findErrors(repaired.args).length }))
+    .sort((a, b) => a.left - b.left)
+  return best?.repaired
 }
 
 function byPlace(errors: readonly ErrorObject[]): Map<string, ErrorObject[]> {
@@ -62,9 +82,7 @@ function byPlace(errors: readonly ErrorObject[]): Map<string, ErrorObject[]> {
 
 /** The repair that all who know one agree on. */
 function onlyRepair(errors: readonly ErrorObject[]): Repair | undefined {
-  const repairs = errors.map(repairFor).filter(repair => repair !== undefined)
-  const [first] = repairs
-  return first && repairs.every(repair => same(repair.value, first.value)) ? first : undefined
+  return onlyOf(errors.map(repairFor))
 }
 
 function same(a: unknown, b: unknown): boolean {
@@ -73,16 +91,18 @@ function same(a: unknown, b: unknown): boolean {
 
 function repairFor(error: ErrorObject): Repair | undefined {
   const { keyword, params, data } = error
-  if (data === null && keyword === 'type') return { value: ABSENT, what: 'null → left out' }
+  if (data === null && (keyword === 'type' || keyword === 'enum'))
+    return { value: ABSENT, what: 'null → left out' }
   if (keyword === 'type') return onlyOf([params.type].flat().map(type => toType(data, type)))
   if (keyword === 'enum') return toChoice(data, params.allowedValues)
   if (keyword === 'const') return toChoice(data, [params.allowedValue])
   return undefined
 }
 
+/** One repair, or several that come to the same. */
 function onlyOf(repairs: (Repair | undefined)[]): Repair | undefined {
-  const known = repairs.filter(repair => repair !== undefined)
-  return known.length === 1 ? known[0] : undefined
+  const [first, ...others] = repairs.filter(repair => repair !== undefined)
+  return first && others.every(other => same(other.value, first.value)) ? first : undefined
 }
 
 function toType(data: unknown, type: string): Repair | undefined {
@@ -95,10 +115,16 @@ function toType(data: unknown, type: string): Repair | undefined {
     case 'object':
       return fromJson(data, value => isObjectLike(value) && !Array.isArray(value), 'object')
     case 'array':
-      return fromJson(data, Array.isArray, 'list') ?? { value: [data], what: 'one value → list of one' }
+      return fromJson(data, Array.isArray, 'list') ?? toList(data)
     default:
       return undefined
   }
+}
+
+/** Text that begins like a list is a broken list, and no entry of one. */
+function toList(data: unknown): Repair | undefined {
+  if (typeof data === 'string' && data.trimStart().startsWith('[')) return undefined
+  return { value: [data], what: 'one value → list of one' }
 }
 
 function toNumber(data: unknown, type: string): Repair | undefined {
@@ -121,11 +147,10 @@ function fromJson(data: unknown, fits: (value: unknown) => boolean, what: string
 function toChoice(data: unknown, choices: readonly unknown[]): Repair | undefined {
   if (typeof data !== 'string') return undefined
   const wanted = folded(data)
-  const fitting = choices.filter(choice =>
-    typeof choice === 'string'
-      ? folded(choice) === wanted
-      : typeof choice === 'number' && exactNumber(data) === choice,
-  )
+  const fitting = choices.filter(choice => {
+    if (typeof choice === 'string' || typeof choice === 'boolean') return folded(String(choice)) === wanted
+    return typeof choice === 'number' && exactNumber(data) === choice
+  })
   return fitting.length === 1
     ? { value: fitting[0], what: `text → ${JSON.stringify(fitting[0])}` }
     : undefined

@@ -47,13 +47,13 @@ export class RunningCall implements Expiring {
 
   /** From now on the tool, the deadline or the caller's signal ends the call. */
   waitFor(outcome: PromiseLike<unknown>): void {
-    if (this.limits.timeoutMs < Number.POSITIVE_INFINITY) this.#deadlines.add(this, this.limits.timeoutMs)
-    if (this.limits.signal) watch(this.limits.signal, this)
     outcome.then(
       value => this.finish({ kind: 'value', value }) || this.limits.onLate(),
       // A rejection after the end is how most tools obey their signal: nothing to report.
       error => void this.finish({ kind: 'error', error }),
     )
+    if (this.limits.timeoutMs < Number.POSITIVE_INFINITY) this.#deadlines.add(this, this.limits.timeoutMs)
+    if (this.limits.signal) watch(this.limits.signal, this)
   }
 
   finish(ending: Ending): boolean {

@@ -125,7 +125,7 @@ describe('a call that fails', () => {
       diagnosis: { suggestions: ['weather'] },
     })
     expect(await executor.execute('wether', {})).toBe('Error: Unknown tool "wether"')
-    expect(logger.at('warn')[0]).toMatchObject({ fields: { tool: 'wether' } })
+    expect(logger.at('warn')[0]).toMatchObject({ fields: { tool: 'wether', available: ['weather'] } })
   })
 
   it('[A04 B04 A12] turns what a tool throws into its own message, logged with context', async () => {
@@ -304,6 +304,110 @@ describe('extra arguments', () => {
       result: { inner: { n: 1 }, list: [{ n: 1 }, {}], either: { kind: 'a', x: '1' } },
     })
     expect(args).toEqual(before)
+  })
+})
+
+describe('extra arguments of alternatives', () => {
+  const closed = (properties: object, more: object = {}) => ({
+    type: 'object',
+    properties,
+    additionalProperties: false,
+    ...more,
+  })
+  const circle = closed({ kind: { const: 'circle' }, radius: { type: 'number' } }, { required: ['kind'] })
+  const square = closed({ kind: { const: 'square' }, side: { type: 'number' } }, { required: ['kind'] })
+  const run = (schema: object, args: object, repair = false) =>
+    executorWith([toolThat('subject', got => got, { schema })]).run({ name: 'subject', args }, { repair })
+
+  it('[B08] never take away what one of them knows and only finds wrong', async () => {
+    const oneOf = { type: 'object', oneOf: [circle, square] }
+    expect(await run(oneOf, { kind: 'circle', radius: 'abc' })).toMatchObject({
+      error: "Invalid parameters: 'radius' must be number, got string",
+    })
+    expect(await run(oneOf, { kind: 'circle', radius: '5' }, true)).toMatchObject({
+      result: { kind: 'circle', radius: 5 },
+    })
+    expect(
+      await run(
+        { type: 'object', anyOf: [closed({ a: {} }), { properties: { b: { type: 'integer' } } }] },
+        { x: 1, b: 'no' },
+      ),
+    ).toMatchObject({ success: false })
+    const unevaluated = {
+      type: 'object',
+      anyOf: [{ properties: { n: { type: 'integer' } } }],
+      unevaluatedProperties: false,
+    }
+    expect(await run(unevaluated, { n: 'wrong' })).toMatchObject({
+      error: "Invalid parameters: 'n' must be integer, got string",
+    })
+    expect(
+      await run({ type: 'object', oneOf: [circle, square] }, { kind: 'circle', radius: 1, extra: 2 }),
+    ).toMatchObject({ result: { kind: 'circle', radius: 1 } })
+  })
+
+  it('[B08] are taken away together, however many they are', async () => {
+    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]))
+    const before = performance.now()
+    expect(await run(closed({ a: {} }), { a: 1, ...many })).toMatchObject({ result: { a: 1 } })
+    expect(performance.now() - before).toBeLessThan(5_000)
+  })
+})
+
+describe('many first calls at once', () => {
+  it('read the tool once, and warn once', async () => {
+    const logger = recordingLogger()
+    const schema = { type: 'object', properties: { a: { pattern: '^(y)\\1$' } } }
+    const executor = executorWith([toolThat('subject', () => 1, { schema })], { logger })
+    await Promise.all(Array.from({ length: 50 }, () => executor.run({ name: 'subject', args: {} })))
+    expect(logger.at('warn')).toHaveLength(1)
+  })
+})
+
+describe('what could make a call throw or hang', () => {
+  it('is answered like anything else', async () => {
+    const odd = toolThat('odd', async () => {
+      throw {
+        get cause() {
+          throw Object.create(null)
+        },
+      }
+    })
+    const executor = executorWith([odd, weather])
+    expect(await executor.run({ name: 'odd' })).toMatchObject({ code: 'tool_error' })
+    expect(await executor.run({ name: 'weather', args: { location: 'x' } }, null as never)).toMatchObject({
+      success: true,
+    })
+    expect(await executor.execute('weather', { location: 'x' }, null as never)).toContain('22')
+    const trap = {
+      get name(): string {
+        throw new Error('no')
+      },
+    }
+    expect(await executor.run(trap)).toMatchObject({ code: 'unknown_tool' })
+    expect(executor.metrics.snapshot().inFlight).toBe(0)
+  })
+
+  it('a schema that answers with promises is unusable', async () => {
+    const schema = { $async: true, type: 'object', required: ['n'] }
+    const result = await executorWith([toolThat('later', () => 1, { schema })]).run({
+      name: 'later',
+      args: {},
+    })
+    expect(result).toMatchObject({ code: 'invalid_schema', error: expect.stringContaining('$async') })
+  })
+
+  it('a limit that is no number counts as none given', async () => {
+    const clock = fakeClock()
+    const { tool } = hangingTool()
+    const running = executorWith([tool], { clock }).run({ name: 'hang' }, { timeoutMs: Number.NaN })
+    await clock.advance(30_000)
+    expect(await running).toMatchObject({ error: "Tool 'hang' timed out after 30000 ms" })
+  })
+
+  it('a tool may write into the arguments of a call that had none', async () => {
+    const writing = toolThat('writing', args => Object.assign(args, { unit: 'c' }))
+    expect(await executorWith([writing]).run({ name: 'writing' })).toMatchObject({ result: { unit: 'c' } })
   })
 })
 

@@ -62,7 +62,6 @@ interface Prepared {
 }
 
 const NO_OPTIONS: RunOptions = {}
-const NO_ARGUMENTS: Arguments = Object.freeze({})
 
 /**
  * The one way of a tool call: find, fit names, repair, validate, time-box, shape.
@@ -79,6 +78,7 @@ export class ToolExecutor {
   readonly #deadlines: Deadlines
   readonly #observers = new Observers()
   readonly #prepared = new WeakMap<Tool, Prepared>()
+  readonly #preparing = new WeakMap<Tool, Promise<Prepared>>()
 
   constructor(tools: ToolManager, options: ExecutorOptions = {}) {
     this.#tools = tools
@@ -99,14 +99,14 @@ export class ToolExecutor {
    * Runs a call. Resolves to its result, whatever happens; never rejects.
    * Not an async function: each promise on the way of a call costs a tenth of it.
    */
-  run(call: ToolCall, options: RunOptions = NO_OPTIONS): Promise<ToolResult> {
-    const attempt = this.#begin(call, options)
+  run(call: ToolCall, options?: RunOptions): Promise<ToolResult> {
+    const attempt = this.#begin(call, options ?? NO_OPTIONS)
     try {
       const tool = findTool(this.#tools, attempt.name)
       if (tool instanceof Failure) return Promise.resolve(this.#fail(attempt, tool))
       const prepared = this.#prepared.get(tool)
       if (!prepared || typeof call.args === 'string') return this.#prepareAndProceed(attempt, tool)
-      return this.#proceed(attempt, prepared, call.args ?? NO_ARGUMENTS)
+      return this.#proceed(attempt, prepared, call.args ?? {})
     } catch (error) {
       return Promise.resolve(this.#failUnexpectedly(attempt, error))
     }
@@ -118,7 +118,7 @@ export class ToolExecutor {
     args?: unknown,
     options: Pick<RunOptions, 'signal' | 'timeoutMs'> = {},
   ): Promise<string> {
-    const { signal, timeoutMs } = options
+    const { signal, timeoutMs } = options ?? NO_OPTIONS
     return this.text(await this.run({ name, args }, { signal, timeoutMs }))
   }
 
@@ -138,7 +138,7 @@ export class ToolExecutor {
     const event = this.#observers.begin(call, options.origin)
     return {
       call,
-      name: String(call?.name),
+      name: nameOf(call),
       options,
       startedAt,
       event,
@@ -151,12 +151,26 @@ export class ToolExecutor {
   async #prepareAndProceed(attempt: Attempt, tool: Tool): Promise<ToolResult> {
     const { call, options } = attempt
     try {
-      const prepared = this.#prepared.get(tool) ?? (await this.#prepare(tool))
-      const given = typeof call.args === 'string' ? await argumentsOf(call.args, options) : call.args
-      return await this.#proceed(attempt, prepared, given ?? NO_ARGUMENTS)
+      const prepared = this.#prepared.get(tool) ?? (await this.#prepareOnce(tool))
+      const given = typeof call.args === 'string' ? await this.#read(attempt, call.args, options) : call.args
+      return await this.#proceed(attempt, prepared, given ?? {})
     } catch (error) {
       return this.#failUnexpectedly(attempt, error)
     }
+  }
+
+  /** Arguments that came as text: read where repairs are asked for, else refused as what they are. */
+  async #read(attempt: Attempt, text: string, { repair }: RunOptions): Promise<unknown> {
+    const read = repair ? await argumentsFromText(text) : undefined
+    if (read) attempt.repairs = ['arguments: text → object']
+    return read ?? text
+  }
+
+  /** Calls that come while a tool is being read wait for the same reading. */
+  #prepareOnce(tool: Tool): Promise<Prepared> {
+    const preparing = this.#preparing.get(tool) ?? this.#prepare(tool)
+    this.#preparing.set(tool, preparing)
+    return preparing
   }
 
   async #prepare(tool: Tool): Promise<Prepared> {
@@ -186,7 +200,8 @@ export class ToolExecutor {
     const named = plan.isMcp ? this.#tools.fitNames(plan.tool, given as Arguments) : (given as Arguments)
     const validated = validateArguments(plan, fitSingleInput(plan, named), attempt.options.repair === true)
     if (validated instanceof Failure) return validated
-    if (validated.repairs) this.#noteRepairs(attempt, validated.repairs)
+    const repairs = [...(attempt.repairs ?? []), ...(validated.repairs ?? [])]
+    if (repairs.length > 0) this.#noteRepairs(attempt, repairs)
     return validated.args
   }
 
@@ -199,7 +214,7 @@ export class ToolExecutor {
   #limits({ call, name, options, startedAt }: Attempt, tool: Tool): Limits {
     return {
       startedAt,
-      timeoutMs: options.timeoutMs ?? tool.timeoutMs ?? this.#timeoutMs,
+      timeoutMs: limitOf(options.timeoutMs) ?? limitOf(tool.timeoutMs) ?? this.#timeoutMs,
       maxTimeoutMs: tool.maxTimeoutMs,
       signal: options.signal,
       callId: call.id,
@@ -250,8 +265,7 @@ export class ToolExecutor {
 
   /** For values that throw when they are looked at. */
   #failUnexpectedly(attempt: Attempt, error: unknown): ToolResult {
-    const reason = error instanceof Error ? error.message : String(error)
-    return this.#fail(attempt, toolError(`The call could not be carried out: ${reason}`))
+    return this.#fail(attempt, toolError(`The call could not be carried out: ${describe(error)}`))
   }
 
   #elapsedMs({ startedAt }: Attempt): number {
@@ -272,14 +286,31 @@ export class ToolExecutor {
   #log(call: ToolCall, name: string, result: ToolResult): void {
     try {
       if (result.execution_time_ms > this.#slowMs) logSlow(this.#logger, name, result.execution_time_ms)
-      logCall(this.#logger, call, result)
+      logCall(this.#logger, call, result, () => this.#tools.getTools().map(tool => tool.name))
     } catch {
       // A logger that fails, on a full disk for instance, must not turn an answer into a failure.
     }
   }
 }
 
-/** Arguments that came as text: read where repairs are asked for, else refused as what they are. */
-async function argumentsOf(text: string, { repair }: RunOptions): Promise<unknown> {
-  return repair ? ((await argumentsFromText(text)) ?? text) : text
+/** A limit in milliseconds; what is no such number counts as none given. */
+function limitOf(ms: number | undefined): number | undefined {
+  return typeof ms === 'number' && ms >= 0 ? ms : undefined
+}
+
+function nameOf(call: ToolCall): string {
+  try {
+    return String(call?.name)
+  } catch {
+    return '(no name)'
+  }
+}
+
+/** In words, also for values that throw when they are looked at. */
+function describe(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error)
+  } catch {
+    return 'something that cannot be shown'
+  }
 }

@@ -8,7 +8,9 @@ import { repairArguments } from './repair-arguments.ts'
 import { explainErrors } from './validation/explain-errors.ts'
 
 /** Text in text in text: each round of repairs may uncover another. */
-const MAX_ROUNDS = 5
+const MAX_REPAIRS = 50
+/** Leaving out uncovers what lies deeper; no schema that people write needs more. */
+const MAX_REMOVALS = 100
 
 export interface Validated {
   args: Arguments
@@ -20,23 +22,24 @@ export interface Validated {
  * left out; `repair` puts right what is certain. The arguments given are never changed: repairs are made on a copy.
  */
 export function validateArguments(plan: Plan, given: Arguments, repair: boolean): Validated | Failure {
+  const findErrors = (trial: Arguments) => errorsIn(plan, trial) ?? []
   let args = given
-  let repairs: string[] | undefined
-  for (let round = 0; ; round++) {
+  const repairs: string[] = []
+  for (let removals = 0; ; ) {
     const errors = errorsIn(plan, args)
-    if (!errors) return repairs ? { args, repairs } : { args }
-    const extras = extraArguments(errors)
-    if (extras.length > 0 && round < MAX_ROUNDS) {
+    if (!errors) return repairs.length > 0 ? { args, repairs } : { args }
+    const extras = extraArguments(errors, plan.schema)
+    if (extras.size > 0 && removals++ < MAX_REMOVALS) {
       args = withoutExtras(args, extras)
       continue
     }
-    const findErrors = (trial: Arguments) => errorsIn(plan, trial) ?? []
-    const repaired = repair && round < MAX_ROUNDS ? repairArguments(args, errors, findErrors) : undefined
-    if (!repaired || checkArguments(repaired.args)) {
+    const repaired =
+      repair && repairs.length < MAX_REPAIRS ? repairArguments(args, errors, findErrors) : undefined
+    if (!repaired || repaired.repairs.length === 0 || checkArguments(repaired.args)) {
       return invalidArguments(explainErrors(errors), plan.tool, plan.schema)
     }
     args = repaired.args
-    repairs = [...(repairs ?? []), ...repaired.repairs]
+    repairs.push(...repaired.repairs)
   }
 }
 

@@ -50,7 +50,7 @@ async function perform(
 ): Promise<ToolResult> {
   if (isOffered(call.name, tools)) return executor.run(call, { signal, repair: true })
   const result = notOffered(call, tools)
-  logCall(logger, call, result)
+  logCall(logger, call, result, () => tools.map(tool => tool.name))
   return result
 }
 

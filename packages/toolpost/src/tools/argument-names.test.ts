@@ -79,6 +79,19 @@ describe('argument names of MCP tools', () => {
     expect(logger.records).toEqual([])
   })
 
+  it('[A31] stay where the schema has them in one of its forms, or takes names of any kind', async () => {
+    const names = { properties: { user_id: {} } }
+    const schemas: JsonSchema[] = [
+      { type: 'object', anyOf: [names, { properties: { other: {} } }] },
+      { type: 'object', allOf: [{ $ref: '#/$defs/user' }], $defs: { user: names } },
+      { type: 'object', $ref: '#/$defs/user', $defs: { user: names } },
+      { type: 'object', patternProperties: { '^user_': {} }, additionalProperties: false },
+      { type: 'object', additionalProperties: { type: 'string' } },
+    ]
+    for (const schema of schemas)
+      expect((await received({ schema }, { user_id: 'x' })).result).toEqual({ user_id: 'x' })
+  })
+
   it('become snake_case where only that is in the schema', async () => {
     expect(
       (await received({ schema: properties('device_name') }, { deviceName: 'x', other: 1 })).result,

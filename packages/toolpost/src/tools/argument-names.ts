@@ -6,7 +6,7 @@
  * stdio server (mcp/adapter.test.ts, [E09]): it does not; `device_name` reaches a server that wants `deviceName`
  * as `device_name` and is refused. So this normalisation stays. docs/decisions/2026-11-15-argument-names.md
  */
-import { isObjectLike, propertiesOf } from './json-schema.ts'
+import { isNameMap, isObjectLike, knownNames } from './json-schema.ts'
 import type { JsonSchema } from './tool.ts'
 
 /** For each tool: given name → name that the server takes. */
@@ -32,10 +32,9 @@ export function fitArgumentNames(
   schema: JsonSchema,
   mapping: Readonly<Record<string, string>> | undefined,
 ): FittedNames | undefined {
-  const properties = propertiesOf(schema)
   const renamed: [string, string][] = []
   for (const given of Object.keys(args)) {
-    const used = fittingName(given, properties, mapping)
+    const used = fittingName(given, schema, mapping)
     if (used !== given) renamed.push([given, used])
   }
   return renamed.length === 0 ? undefined : rename(args, renamed)
@@ -43,17 +42,20 @@ export function fitArgumentNames(
 
 function fittingName(
   given: string,
-  properties: Record<string, unknown>,
+  schema: JsonSchema,
   mapping: Readonly<Record<string, string>> | undefined,
 ): string {
   if (mapping && Object.hasOwn(mapping, given)) return mapping[given] as string
-  if (Object.hasOwn(properties, given)) return given
-  if (given.includes('_')) {
-    const camel = toCamelCase(given)
-    return camel in Object.prototype ? given : camel
+  const known = knownNames(schema)
+  if (known.has(given)) return given
+  if (!given.includes('_')) {
+    const snake = toSnakeCase(given)
+    return known.has(snake) ? snake : given
   }
-  const snake = toSnakeCase(given)
-  return Object.hasOwn(properties, snake) ? snake : given
+  const camel = toCamelCase(given)
+  if (known.has(camel)) return camel
+  // A map takes names of any style, and no argument is called what every object has.
+  return isNameMap(schema) || camel in Object.prototype ? given : camel
 }
 
 function rename(args: Record<string, unknown>, renamed: [string, string][]): FittedNames {

@@ -45,20 +45,51 @@ function zod3SingleInput(schema: StandardSchema): JsonSchema | undefined {
   return { type: 'object', properties: { input: { type: 'string' } } }
 }
 
-/** Levels of nesting, counted only up to one more than `limit`; a cycle counts as endless. */
+/** Levels of nesting, counted only up to one more than `limit`; a cycle counts as endless. Shared parts are seen once. */
 export function depthOf(value: unknown, limit: number): number {
-  let depth = 0
-  let level: unknown[] = [value]
-  while (level.length > 0 && depth <= limit) {
-    const next: unknown[] = []
-    for (const entry of level) {
-      if (isObjectLike(entry))
-        for (const inner of Object.values(entry)) if (isObjectLike(inner)) next.push(inner)
-    }
-    level = next
-    depth++
+  const known = new Map<object, number>()
+  const visit = (part: unknown, left: number): number => {
+    if (!isObjectLike(part)) return 0
+    const before = known.get(part)
+    if (before !== undefined) return before
+    if (left < 0) return Number.POSITIVE_INFINITY
+    // Until it is known: met again inside itself it is endless.
+    known.set(part, Number.POSITIVE_INFINITY)
+    let depth = 0
+    for (const inner of Object.values(part)) depth = Math.max(depth, visit(inner, left - 1))
+    known.set(part, depth + 1)
+    return depth + 1
   }
-  return depth
+  return Math.min(visit(value, limit), limit + 1)
+}
+
+const namesBySchema = new WeakMap<object, ReadonlySet<string>>()
+
+/** Every argument name that a schema knows at its top, in whichever of its forms: through `$ref`, `allOf`, `anyOf` … */
+export function knownNames(schema: JsonSchema, root: JsonSchema = schema): ReadonlySet<string> {
+  const before = namesBySchema.get(schema)
+  if (before) return before
+  const names = new Set<string>()
+  collectNames(schema, root, { names, depth: 0 })
+  namesBySchema.set(schema, names)
+  return names
+}
+
+const MAX_FORMS_DEPTH = 8
+
+function collectNames(form: unknown, root: JsonSchema, found: { names: Set<string>; depth: number }): void {
+  const schema = resolveRef(form, root)
+  if (!isObjectLike(schema) || found.depth > MAX_FORMS_DEPTH) return
+  for (const name of Object.keys(propertiesOf(schema as JsonSchema))) found.names.add(name)
+  const { allOf, anyOf, oneOf, if: condition, then, else: otherwise } = schema as JsonSchema
+  for (const inner of [allOf, anyOf, oneOf, condition, then, otherwise].flat()) {
+    collectNames(inner, root, { names: found.names, depth: found.depth + 1 })
+  }
+}
+
+/** Whether a schema takes names that it does not list: by pattern, or with a schema for all others. */
+export function isNameMap({ patternProperties, additionalProperties }: JsonSchema): boolean {
+  return isObjectLike(patternProperties) || isObjectLike(additionalProperties)
 }
 
 /** The properties that a schema declares at its top; `{}` where it declares none. */

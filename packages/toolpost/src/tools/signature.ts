@@ -6,7 +6,7 @@ const MAX_CHOICES = 8
 
 /** How a tool is called, as a person would write it: `turn(action: "on" | "off", level?: integer)`. */
 export function signatureOf(tool: Tool): string {
-  const schema = jsonSchemaOf(tool)
+  const schema = topOf(jsonSchemaOf(tool))
   const required = new Set(requiredOf(schema))
   const parameters = Object.entries(propertiesOf(schema)).map(
     ([name, property]) =>
@@ -17,11 +17,18 @@ export function signatureOf(tool: Tool): string {
 }
 
 /** The arguments a tool must have, as its error messages list them: `a (string), x (one of on, off)`. */
-export function requiredArguments(schema: JsonSchema): string {
+export function requiredArguments(given: JsonSchema): string {
+  const schema = topOf(given)
   const properties = propertiesOf(schema)
   return requiredOf(schema)
     .map(name => `${name} (${kindText(resolveRef(properties[name], schema), schema)})`)
     .join(', ')
+}
+
+/** The schema itself, where the whole of it is a reference into its own definitions. */
+function topOf(schema: JsonSchema): JsonSchema {
+  const top = resolveRef(schema, schema)
+  return top === schema ? schema : { ...schema, ...(top as JsonSchema) }
 }
 
 function kindText(property: unknown, root: JsonSchema): string {

@@ -104,6 +104,17 @@ describe('what a tool must have', () => {
     })
   })
 
+  it('refuses a schema that contains itself, without walking it for ever', () => {
+    const endless: Record<string, unknown> = { type: 'object' }
+    endless.properties = { a: endless, b: endless }
+    expect(() => new ToolManager().addCustomTool({ ...tool('endless'), schema: endless })).toThrow(
+      /nested more than/,
+    )
+    let shared: object = { type: 'string' }
+    for (let level = 0; level < 30; level++) shared = { type: 'object', properties: { a: shared, b: shared } }
+    expect(() => new ToolManager().addCustomTool({ ...tool('shared'), schema: shared })).not.toThrow()
+  })
+
   it('[E01] takes an MCP tool without a description', () => {
     const manager = new ToolManager()
     manager.addMcpTools([{ ...tool('terse'), description: undefined }])
@@ -160,6 +171,16 @@ describe('the same name twice', () => {
       expect(manager.getTools()).toHaveLength(2)
     },
   )
+
+  it('[F36] finds another name where a local tool already has the one with the server in it', () => {
+    const manager = new ToolManager()
+    manager.addCustomTool(tool('search', 'local'))
+    manager.addCustomTool(tool('web__search', 'local too'))
+    manager.addMcpTools([tool('search', 'remote')], { server: 'web' })
+    manager.addMcpTools([tool('search', 'remote again')], { server: 'web' })
+    const answers = Object.fromEntries(manager.getTools().map(one => [one.name, one.invoke({})]))
+    expect(answers).toEqual({ search: 'local', web__search: 'local too', web__search_2: 'remote again' })
+  })
 
   it('[F36] moves a server tool aside for a local one that comes later', () => {
     const manager = new ToolManager()

@@ -94,13 +94,13 @@ export class ToolManager {
       this.#moveAside(holder, rival, `server '${origin.server}', which comes first in the configuration`)
       this.#place(this.#named(tool, origin, origin.name))
     } else if (holder) {
-      const name = qualifiedName(origin)
+      const name = this.#freeName(origin)
       const owner = rival ? `server '${rival.server}'` : 'a local tool'
       this.#logger.warn(
         { tool: origin.name, server: origin.server, registered_as: name },
         `The name is taken by ${owner}`,
       )
-      this.#place(this.#named(tool, origin, name), this.#holderOf(name))
+      this.#place(this.#named(tool, origin, name))
     } else {
       this.#place(this.#named(tool, origin, origin.name))
     }
@@ -108,16 +108,23 @@ export class ToolManager {
 
   /** The tool of this server and name that is already there, under whichever name. */
   #registeredAs(origin: McpOrigin): Tool | undefined {
-    for (const name of [origin.name, qualifiedName(origin)]) {
+    for (const name of namesFor(origin)) {
       const tool = this.#holderOf(name)
+      if (!tool && name !== origin.name) return undefined
       const known = tool && this.#origins.get(tool)
       if (known?.server === origin.server && known.name === origin.name) return tool
     }
     return undefined
   }
 
+  /** The first name for the tool, other than its plain one, that nobody has. */
+  #freeName(origin: McpOrigin): string {
+    for (const name of namesFor(origin)) if (name !== origin.name && !this.#holderOf(name)) return name
+    return origin.name
+  }
+
   #moveAside(tool: Tool, origin: McpOrigin, reason: string): void {
-    const name = qualifiedName(origin)
+    const name = this.#freeName(origin)
     this.#logger.warn(
       { tool: tool.name, server: origin.server, registered_as: name },
       `The name goes to ${reason}`,
@@ -213,8 +220,8 @@ export class ToolManager {
   }
 
   #mappingOf(origin: McpOrigin): Record<string, string> | undefined {
-    const fixed = STATIC_PARAMETER_NAMES[origin.name]
-    const configured = this.#parameterNames.get(origin.server)?.[origin.name]
+    const fixed = own(STATIC_PARAMETER_NAMES, origin.name)
+    const configured = own(this.#parameterNames.get(origin.server) ?? {}, origin.name)
     return configured ? { ...fixed, ...configured } : fixed
   }
 
@@ -234,6 +241,13 @@ export class ToolManager {
   }
 }
 
-function qualifiedName(origin: McpOrigin): string {
-  return `${origin.server}__${origin.name}`
+function own<T>(values: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(values, name) ? values[name] : undefined
+}
+
+/** The names that a server's tool can go by, best first: `tool`, `server__tool`, `server__tool_2` … */
+function* namesFor({ server, name }: McpOrigin): Generator<string> {
+  yield name
+  yield `${server}__${name}`
+  for (let number = 2; ; number++) yield `${server}__${name}_${number}`
 }

@@ -27,20 +27,47 @@ const OPTIONS: Options = {
 
 const compiled = new Map<string, CompiledSchema>()
 
+/** Definitions of servers come and go: what is kept of old ones is bounded. */
+const MAX_COMPILED = 20_000
+
+export interface CompileOptions {
+  /** The schema is ours: its patterns may run on the built-in engine, which need not be loaded. */
+  isOurs?: boolean
+}
+
 /** Compiles a schema, once for all equal ones. Rejects where it cannot be compiled. */
-export async function compileSchema(schema: JsonSchema): Promise<CompiledSchema> {
+export async function compileSchema(
+  schema: JsonSchema,
+  { isOurs = false }: CompileOptions = {},
+): Promise<CompiledSchema> {
   const text = JSON.stringify(schema)
   const before = compiled.get(text)
   if (before) return before
   const leftOut: string[] = []
   const options: Options = { ...OPTIONS }
-  if (text.includes('"pattern')) {
+  if (!isOurs && text.includes('"pattern')) {
     const { linearPatterns } = await import('./patterns.ts')
     options.code = { optimize: false, regExp: linearPatterns(pattern => leftOut.push(pattern)) as never }
   }
-  const result = { validate: compilerFor(schema, options).compile(schema), leftOut }
+  const result = compiled.get(text) ?? {
+    validate: compiledWith(compilerFor(schema, options), schema),
+    leftOut,
+  }
+  if (compiled.size >= MAX_COMPILED) forgetAll()
   compiled.set(text, result)
   return result
+}
+
+function compiledWith(compiler: Ajv | Ajv2020, schema: JsonSchema): ValidateFunction {
+  const validate = compiler.compile(schema)
+  // It would answer with a promise, which passes for true.
+  if ('$async' in validate) throw new Error('asynchronous schemas ($async) are not supported')
+  return validate
+}
+
+function forgetAll(): void {
+  compiled.clear()
+  sharedCompilers.clear()
 }
 
 function compilerFor(schema: JsonSchema, options: Options): Ajv | Ajv2020 {

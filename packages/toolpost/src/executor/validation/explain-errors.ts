@@ -4,9 +4,18 @@ const MAX_PROBLEMS = 10
 
 /** What is wrong with the arguments, one short phrase a problem: `missing 'a'`, `'n' must be integer, got string`. */
 export function explainErrors(errors: readonly ErrorObject[]): string[] {
-  const problems = [...new Set(withoutBranches(errors).map(explain))]
+  const problems = [...new Set(withoutBranches(serious(errors)).map(explain))]
   if (problems.length <= MAX_PROBLEMS) return problems
   return [...problems.slice(0, MAX_PROBLEMS), `and ${problems.length - MAX_PROBLEMS} more`]
+}
+
+const MAX_EXPLAINED = 200
+const EXTRA_KEYWORDS = new Set(['additionalProperties', 'unevaluatedProperties'])
+
+/** Extra arguments are left out and are never what is wrong, where anything else is. */
+function serious(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const others = errors.filter(error => !EXTRA_KEYWORDS.has(error.keyword))
+  return (others.length > 0 ? others : errors).slice(0, MAX_EXPLAINED)
 }
 
 function explain(error: ErrorObject): string {
@@ -92,8 +101,12 @@ function withoutBranches(errors: readonly ErrorObject[]): ErrorObject[] {
 }
 
 function isBranchOf(alternative: ErrorObject, error: ErrorObject): boolean {
-  if (error === alternative || !error.instancePath.startsWith(alternative.instancePath)) return false
+  if (error === alternative || !isWithin(error.instancePath, alternative.instancePath)) return false
   return error.schemaPath.startsWith(`${alternative.schemaPath}/`) || followsRef(alternative, error)
+}
+
+function isWithin(path: string, place: string): boolean {
+  return path === place || path.startsWith(`${place}/`)
 }
 
 /** Inside a `$ref` the schema path starts anew, so a branch is known by what it looks at: the same value. */

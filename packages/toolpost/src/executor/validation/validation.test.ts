@@ -62,6 +62,16 @@ describe('what a schema can say', () => {
     expect(await check(schema, { target: { kind: 'device' } })).toBe("missing 'target.name'")
   })
 
+  it('tells list items apart', async () => {
+    const schema = object({
+      i: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
+    })
+    const items = Array.from({ length: 12 }, (_, n) => (n === 1 || n === 10 ? true : n))
+    expect(await check(schema, { i: items })).toBe(
+      "'i[1]' must be string or integer, got boolean; 'i[10]' must be string or integer, got boolean",
+    )
+  })
+
   it('formats, limits and nullable types', async () => {
     const schema = object({
       at: { type: 'string', format: 'date' },

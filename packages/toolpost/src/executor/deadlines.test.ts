@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { fakeClock } from '../testing/index.ts'
+import { Deadlines, type Expiring } from './deadlines.ts'
+
+function entry(deadlineAt: number, name: string, expired: string[]): Expiring {
+  return {
+    deadlineAt,
+    expire: () => expired.push(name),
+    queue: undefined,
+    before: undefined,
+    after: undefined,
+  }
+}
+
+describe('deadlines', () => {
+  it('fire in their own order, also where a call joined late because it was long in being prepared', async () => {
+    const clock = fakeClock()
+    const deadlines = new Deadlines(clock)
+    const expired: string[] = []
+    deadlines.add(entry(150, 'second', expired), 100)
+    deadlines.add(entry(200, 'third', expired), 100)
+    deadlines.add(entry(100, 'first', expired), 100)
+    await clock.advance(100)
+    expect(expired).toEqual(['first'])
+    await clock.advance(100)
+    expect(expired).toEqual(['first', 'second', 'third'])
+  })
+
+  it('that were removed do not fire, wherever they stood', async () => {
+    const clock = fakeClock()
+    const deadlines = new Deadlines(clock)
+    const expired: string[] = []
+    const entries = ['a', 'b', 'c', 'd'].map((name, at) => entry(100 + at, name, expired))
+    for (const each of entries) deadlines.add(each, 100)
+    for (const at of [0, 2, 3]) deadlines.remove(entries[at] as Expiring)
+    deadlines.remove(entries[0] as Expiring)
+    await clock.advance(1_000)
+    expect(expired).toEqual(['b'])
+    expect(clock.pending).toBe(0)
+  })
+
+  it('of thousands of different limits leave nothing behind', async () => {
+    const clock = fakeClock()
+    const deadlines = new Deadlines(clock)
+    for (let limit = 1; limit <= 10_000; limit++) {
+      const each = entry(limit, 'never', [])
+      deadlines.add(each, limit)
+      deadlines.remove(each)
+    }
+    expect(clock.pending).toBe(1)
+    await clock.advance(10_000)
+    expect(clock.pending).toBe(0)
+  })
+})

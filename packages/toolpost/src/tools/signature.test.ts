@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { requiredArguments, signatureOf } from './signature.ts'
+import type { JsonSchema } from './tool.ts'
+
+const signature = (schema: JsonSchema) =>
+  signatureOf({ name: 't', description: 'd', schema, invoke: () => 1 })
+
+describe('signatures', () => {
+  it('read as TypeScript would write them', () => {
+    const properties = {
+      name: { type: 'string' },
+      action: { enum: ['on', 'off'] },
+      level: { type: 'integer' },
+      tags: { type: 'array', items: { type: ['string', 'null'] } },
+      where: { type: 'object', properties: { room: { type: 'string' } }, required: ['room'] },
+      'odd name': {},
+    }
+    expect(signature({ type: 'object', properties, required: ['name'] })).toBe(
+      't(name: string, action?: "on" | "off", level?: integer, tags?: (string | null)[], where?: { room: string }, "odd name"?: any)',
+    )
+  })
+
+  it('say when a tool takes anything, or nothing', () => {
+    expect(signature({ type: 'object' })).toBe('t(…)')
+    expect(signature({ type: 'object', properties: {}, additionalProperties: false })).toBe('t()')
+  })
+
+  it('follow references, also where the whole schema is one', () => {
+    const $defs = {
+      args: { type: 'object', properties: { a: { $ref: '#/$defs/size' } }, required: ['a'] },
+      size: { enum: [1, 2] },
+    }
+    const schema = { $ref: '#/$defs/args', $defs }
+    expect(signature(schema)).toBe('t(a: 1 | 2)')
+    expect(requiredArguments(schema)).toBe('a (one of 1, 2)')
+  })
+
+  it('do not run away with a schema that refers to itself', () => {
+    const $defs = { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' } } } }
+    expect(signature({ type: 'object', properties: { list: { $ref: '#/$defs/node' } }, $defs })).toMatch(
+      /^t\(list\?: \{ next\?: /,
+    )
+  })
+})
