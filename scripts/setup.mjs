@@ -61,7 +61,7 @@ function buildFingerprint() {
   for (const file of ['tsconfig.json', 'tsconfig.base.json', 'scripts/bundle.mjs'])
     addFile(hash, join(root, file))
   for (const name of packages) {
-    for (const part of ['src', 'public', 'index.html', 'vite.config.ts'])
+    for (const part of ['src', 'public', 'index.html', 'vite.config.ts', 'tsconfig.json'])
       addPath(hash, join(root, 'packages', name, part))
     hash.update(`${name} built: ${existsSync(join(root, 'packages', name, 'dist'))}`)
   }
@@ -92,7 +92,8 @@ function run(command, args) {
   const { status, error } = spawnSync(command, args, {
     cwd: root,
     stdio: ['ignore', 2, 2],
-    shell: process.platform === 'win32',
+    // On Windows npm is a script, which only a shell can run; a shell would split the path of Node at its spaces.
+    shell: process.platform === 'win32' && command === 'npm',
   })
   if (error) fail(`${command} could not be run: ${error.message}`)
   if (status !== 0) fail(`'${command} ${args.join(' ')}' failed with exit code ${status}.`)

@@ -6,6 +6,7 @@ import { afterAll } from 'vitest'
 import { packageRoot } from '../src/tools/isolation/package-root.ts'
 
 export interface Run {
+  /** -1 if there is none: killed by a signal, or stopped because it wrote too much. */
   code: number
   out: string
   err: string
@@ -30,7 +31,8 @@ export function commandLine() {
       return new Promise(resolve => {
         const options = { cwd: folder, env: { ...process.env, ...env } }
         const child = execFile(process.execPath, [...node, command, ...words], options, (error, out, err) => {
-          resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err })
+          const failedWith = typeof error?.code === 'number' ? error.code : -1
+          resolve({ code: error ? failedWith : 0, out, err })
         })
         child.stdin?.end(input)
       })

@@ -6,11 +6,12 @@ import { listTools } from './commands/tools.ts'
 import type { UpFlags } from './commands/up.ts'
 import { EXIT } from './exit-codes.ts'
 import { type GlobalOptions, openSession, type Session } from './session.ts'
+import { type StopSignals, stopSignals } from './stop-signals.ts'
 import { say, type Terminal } from './terminal.ts'
 
 const terminal: Terminal = { out: process.stdout, err: process.stderr }
 
-function createProgram(): Command {
+function createProgram(stop: StopSignals): Command {
   const program = new Command('toolpost')
     .description('Executes the tool calls of AI models.')
     .option('--config <file>', 'configuration (default: toolpost.json here, else a built-in example)')
@@ -18,9 +19,9 @@ function createProgram(): Command {
     .option('-V, --version', 'print the version')
     .exitOverride()
     .showHelpAfterError('(toolpost --help shows what there is)')
-  /** Opens a session for one command, sets its exit code, and leaves no process behind. */
+  /** Opens a session for one command, sets its exit code, and leaves no process behind, also when it is stopped. */
   const within = async (command: (session: Session) => number | Promise<number>) => {
-    const session = await openSession(program.opts<GlobalOptions>(), terminal)
+    const session = await openSession(program.opts<GlobalOptions>(), terminal, stop)
     try {
       process.exitCode = await command(session)
     } finally {
@@ -90,20 +91,32 @@ function createProgram(): Command {
 }
 
 async function main(words: string[]): Promise<void> {
+  // Where nobody reads any more what is said, the servers are to be closed all the same.
+  for (const stream of [terminal.out, terminal.err]) stream.on('error', () => {})
+  const stop = stopSignals()
   try {
-    await createProgram().parseAsync(words, { from: 'user' })
+    await createProgram(stop).parseAsync(words, { from: 'user' })
   } catch (error) {
     process.exitCode = report(error)
+  } finally {
+    stop.forget()
   }
+  if (stop.exitCode !== undefined) endStopped(stop.exitCode)
+}
+
+/** A command that ended well has its own way to be stopped. What others still wait for, such as input, is left. */
+function endStopped(exitCode: number): never {
+  process.exit(process.exitCode === EXIT.ok ? EXIT.ok : exitCode)
 }
 
 function report(error: unknown): number {
   // Commander has already said what is wrong; help and version are no mistakes.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   // By name: commands that are loaded beside the bundle have classes of their own.
-  if (!(error instanceof Error) || !['ConfigError', 'UsageError'].includes(error.name)) throw error
-  say(terminal, `Error: ${error.message}`)
-  return EXIT.usage
+  if (!(error instanceof Error) || !['ConfigError', 'UsageError', 'Stopped'].includes(error.name)) throw error
+  const isStopped = error.name === 'Stopped'
+  say(terminal, isStopped ? 'Stopped.' : `Error: ${error.message}`)
+  return isStopped ? EXIT.failed : EXIT.usage
 }
 
 void main(process.argv.slice(2))

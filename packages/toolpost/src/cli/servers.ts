@@ -12,13 +12,17 @@ interface ServersOptions {
   tools: ToolManager
   logger: Logger
   terminal: Terminal
+  /** The program of the virtual home, if it is not the usual one. */
+  homeProgram?: string | undefined
 }
 
 /** The MCP servers of a session: nothing is loaded or started until a command needs them. */
 export class Servers {
   readonly #options: ServersOptions
   #home: ExampleHome | undefined
-  #mcp: McpIntegration | undefined
+  #homeProblem: string | undefined
+  #starting: Promise<McpIntegration | undefined> | undefined
+  readonly #closing = new AbortController()
   #entries: Readonly<Record<string, ServerEntry>> = {}
 
   constructor(options: ServersOptions) {
@@ -30,23 +34,20 @@ export class Servers {
     return this.#home
   }
 
+  /** Why the built-in example has no home, if it could not be started. */
+  get homeProblem(): string | undefined {
+    return this.#homeProblem
+  }
+
   /** What is configured for a server that was started. */
   entryOf(name: string): ServerEntry | undefined {
     return this.#entries[name]
   }
 
-  /** Starts every server; their tools appear as they become ready. */
-  async start(): Promise<McpIntegration | undefined> {
-    if (this.#mcp) return this.#mcp
-    const servers = await this.#readEntries()
-    this.#entries = servers
-    if (Object.keys(servers).length === 0) return undefined
-    const { McpIntegration } = await import('../mcp/index.ts')
-    const { config, tools, logger, terminal } = this.#options
-    const onReport = (report: string) => say(terminal, report)
-    this.#mcp = new McpIntegration({ ...config.mcp, servers, logger, onReport })
-    this.#mcp.start(tools)
-    return this.#mcp
+  /** Starts every server, once; their tools appear as they become ready. */
+  start(): Promise<McpIntegration | undefined> {
+    this.#starting ??= this.#start()
+    return this.#starting
   }
 
   /** Starts every server and waits until each is ready or has failed. */
@@ -70,19 +71,50 @@ export class Servers {
     }
   }
 
+  /** Ends what was started, also while it is starting. Nothing can be started afterwards. */
   async close(): Promise<void> {
-    await this.#mcp?.close()
+    this.#closing.abort()
+    const mcp = await this.#starting?.catch(() => undefined)
+    await mcp?.close()
     await this.#home?.close()
+  }
+
+  async #start(): Promise<McpIntegration | undefined> {
+    const servers = await this.#readEntries()
+    this.#entries = servers
+    if (Object.keys(servers).length === 0) return undefined
+    const { McpIntegration } = await import('../mcp/index.ts')
+    if (this.#closing.signal.aborted) return undefined
+    const { config, tools, logger, terminal } = this.#options
+    const onReport = (report: string) => say(terminal, report)
+    const mcp = new McpIntegration({ ...config.mcp, servers, logger, onReport })
+    mcp.start(tools)
+    return mcp
   }
 
   async #readEntries(): Promise<Record<string, ServerEntry>> {
     const { config, isExample } = this.#options
     const entries: Record<string, ServerEntry> = { ...config.mcpServers }
-    if (isExample) {
-      const { startExampleHome } = await import('../config/example-home.ts')
-      this.#home = await startExampleHome()
-      if (this.#home) entries.zwave = this.#home.server
-    }
+    if (isExample) this.#home = await this.#startHome()
+    if (this.#home) entries.zwave = this.#home.server
     return entries
+  }
+
+  /** A home that cannot be had takes no other tools with it. */
+  async #startHome(): Promise<ExampleHome | undefined> {
+    const { homeProgram, terminal } = this.#options
+    const { signal } = this.#closing
+    try {
+      const { startExampleHome } = await import('../config/example-home.ts')
+      return await startExampleHome({ program: homeProgram, signal })
+    } catch (error) {
+      if (signal.aborted) return undefined
+      this.#homeProblem = (error as Error).message
+      say(
+        terminal,
+        `The example home could not be started, so there are local tools only: ${this.#homeProblem}`,
+      )
+      return undefined
+    }
   }
 }

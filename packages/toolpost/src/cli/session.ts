@@ -9,6 +9,7 @@ import { stderrLogger } from '../logging/stderr-logger.ts'
 import { ToolDefinitionError } from '../tools/check-tool.ts'
 import { UsageError } from './exit-codes.ts'
 import { Servers } from './servers.ts'
+import type { StopSignals } from './stop-signals.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface GlobalOptions {
@@ -23,17 +24,23 @@ export interface Session extends Assembled {
   logger: Logger
   /** The MCP servers; none is started before a command asks for it. */
   servers: Servers
+  /** Every command ends soon after its signal is aborted; its servers are closed then. */
+  stop: StopSignals
 }
 
 /** Everything a command needs. Throws, before anything runs, where the configuration is wrong. */
-export async function openSession(options: GlobalOptions, terminal: Terminal): Promise<Session> {
+export async function openSession(
+  options: GlobalOptions,
+  terminal: Terminal,
+  stop: StopSignals,
+): Promise<Session> {
   const loaded = await readConfig(options.config)
   const file = loaded?.file
   const config = loaded ? withEnvironment(loaded.config, loaded.file) : builtInExample()
   const logger = stderrLogger(levelFrom(options, config))
   const assembled = assembleChecked(config, file, logger)
   const servers = new Servers({ config, isExample: !loaded, tools: assembled.tools, logger, terminal })
-  return { ...assembled, config, file, logger, servers }
+  return { ...assembled, config, file, logger, servers, stop }
 }
 
 function withEnvironment(config: ToolpostConfig, file: string): ToolpostConfig {

@@ -4,6 +4,10 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { StdioServerEntry } from '../mcp/index.ts'
 
+/** For the virtual home to say where its broker listens. */
+const HOME_TIMEOUT_MS = 5_000
+const SHOWN_CHARACTERS = 80
+
 /** What of the environment says where a real home is. */
 const BROKER_VARIABLES = ['MQTT_BROKER_URL', 'MQTT_USERNAME', 'MQTT_PASSWORD', 'ZWAVE_MQTT_TOPIC']
 
@@ -16,13 +20,22 @@ export interface ExampleHome {
   close(): Promise<void>
 }
 
+export interface ExampleHomeOptions {
+  environment?: NodeJS.ProcessEnv | undefined
+  /** The program of the virtual home; that of the Z-Wave server if left out. */
+  program?: string | undefined
+  timeoutMs?: number | undefined
+  /** Gives up the start. */
+  signal?: AbortSignal | undefined
+}
+
 /**
  * The home of the built-in example: the broker of `MQTT_BROKER_URL`, or else an embedded broker with a virtual home,
- * started as a command. `undefined` where the Z-Wave server is not installed.
+ * started as a command. `undefined` where the Z-Wave server is not installed; rejects, and leaves no process behind,
+ * where the virtual home cannot be started.
  */
-export async function startExampleHome(
-  environment: NodeJS.ProcessEnv = process.env,
-): Promise<ExampleHome | undefined> {
+export async function startExampleHome(options: ExampleHomeOptions = {}): Promise<ExampleHome | undefined> {
+  const { environment = process.env } = options
   const folder = zwavePackage()
   if (!folder) return undefined
   const server = { command: process.execPath, args: [join(folder, 'bin', 'zwave-mcp-server.js')] }
@@ -37,14 +50,8 @@ export async function startExampleHome(
       close: async () => {},
     }
   }
-  const home = spawn(
-    process.execPath,
-    [join(folder, 'bin', 'zwave-home.js'), '--virtual-home', '--until-stdin-ends'],
-    {
-      stdio: ['pipe', 'pipe', 'ignore'],
-    },
-  )
-  const brokerUrl = await firstUrl(home)
+  const program = options.program ?? join(folder, 'bin', 'zwave-home.js')
+  const { home, brokerUrl } = await startVirtualHome(program, options)
   return {
     server: { ...server, env: { MQTT_BROKER_URL: brokerUrl } },
     brokerUrl,
@@ -61,20 +68,51 @@ function zwavePackage(): string | undefined {
   }
 }
 
-/** The command prints one line of JSON when its broker listens. */
-function firstUrl(home: ChildProcess): Promise<string> {
+async function startVirtualHome(
+  program: string,
+  { timeoutMs = HOME_TIMEOUT_MS, signal }: ExampleHomeOptions,
+): Promise<{ home: ChildProcess; brokerUrl: string }> {
+  signal?.throwIfAborted()
+  const home = spawn(process.execPath, [program, '--virtual-home', '--until-stdin-ends'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  const deadline = AbortSignal.timeout(timeoutMs)
+  try {
+    const line = await firstLine(home, signal ? AbortSignal.any([signal, deadline]) : deadline)
+    return { home, brokerUrl: urlIn(line) }
+  } catch (error) {
+    await end(home, 'SIGKILL')
+    throw deadline.aborted ? new Error(`it gave no address within ${timeoutMs} ms`, { cause: error }) : error
+  }
+}
+
+function firstLine(home: ChildProcess, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
-    home.once('error', reject)
-    home.once('exit', code => reject(new Error(`The virtual home ended with exit code ${code}`)))
-    const lines = createInterface({ input: home.stdout as NodeJS.ReadableStream })
-    lines.once('line', line => resolve((JSON.parse(line) as { url: string }).url))
+    home.on('error', reject)
+    home.once('exit', (code, killedBy) =>
+      reject(new Error(`it ended with ${killedBy ?? `exit code ${code}`}`)),
+    )
+    createInterface({ input: home.stdout as NodeJS.ReadableStream }).once('line', resolve)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
 }
 
-function end(home: ChildProcess): Promise<void> {
+/** The program prints one line of JSON when its broker listens. */
+function urlIn(line: string): string {
+  try {
+    const { url } = JSON.parse(line) as { url?: unknown }
+    if (typeof url === 'string') return url
+  } catch {
+    // Said below.
+  }
+  throw new Error(`it printed '${line.slice(0, SHOWN_CHARACTERS)}' instead of its address`)
+}
+
+function end(home: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   return new Promise(resolve => {
-    if (home.exitCode !== null || home.signalCode !== null) return resolve()
+    const hasStarted = home.pid !== undefined
+    if (!hasStarted || home.exitCode !== null || home.signalCode !== null) return resolve()
     home.once('exit', () => resolve())
-    home.kill('SIGTERM')
+    home.kill(signal)
   })
 }

@@ -3,7 +3,9 @@ import { textOf } from '../../executor/model-text.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import type { Session } from '../session.ts'
+import { unlessStopped } from '../stop-signals.ts'
 import { printResult, say, type Terminal } from '../terminal.ts'
+import { timeoutOf } from '../timeout-flag.ts'
 
 export interface CallFlags {
   json?: boolean
@@ -12,27 +14,20 @@ export interface CallFlags {
 
 /** `toolpost call <tool> …`: the result on stdout, or what is wrong with the call on stderr. */
 export async function callTool(
-  { executor, servers }: Pick<Session, 'executor' | 'servers'>,
+  { executor, servers, stop: { signal } }: Pick<Session, 'executor' | 'servers' | 'stop'>,
   [name, ...words]: readonly string[],
   flags: CallFlags,
   terminal: Terminal,
 ): Promise<number> {
   if (name === undefined) throw new UsageError('Which tool? `toolpost tools` lists them')
-  const { args, repair } = parseArguments(await withStandardInput(words))
+  const { args, repair } = parseArguments(await unlessStopped(withStandardInput(words), signal))
   const timeoutMs = timeoutOf(flags)
-  await servers.find(name)
-  const result = await executor.run({ name, args }, { repair, timeoutMs, signal: interrupted() })
+  await unlessStopped(servers.find(name), signal)
+  const result = await executor.run({ name, args }, { repair, timeoutMs, signal })
   if (flags.json) printResult(terminal, textOf(result))
   else if (result.success) printResult(terminal, resultText(result, terminal))
   else explain(result, args, terminal)
   return result.success ? EXIT.ok : EXIT.failed
-}
-
-function timeoutOf({ timeout }: CallFlags): number | undefined {
-  if (timeout === undefined) return undefined
-  const timeoutMs = Number(timeout)
-  if (timeout.trim() !== '' && Number.isFinite(timeoutMs) && timeoutMs > 0) return timeoutMs
-  throw new UsageError(`--timeout takes milliseconds, got '${timeout}'`)
 }
 
 /** `-` stands for JSON on standard input. */
@@ -41,13 +36,6 @@ async function withStandardInput(words: readonly string[]): Promise<readonly str
   const chunks: Buffer[] = []
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
   return [Buffer.concat(chunks).toString('utf8')]
-}
-
-/** Ctrl-C ends the call, not the program: the tool is told, and the answer says so. */
-function interrupted(): AbortSignal {
-  const controller = new AbortController()
-  process.once('SIGINT', () => controller.abort())
-  return controller.signal
 }
 
 function resultText(result: ToolResult & { success: true }, { out }: Terminal): string {

@@ -8,6 +8,7 @@ import { localTools } from '../../tools/local-tools.ts'
 import { defineTool } from '../../tools/tool.ts'
 import { ToolManager } from '../../tools/tool-manager.ts'
 import { UsageError } from '../exit-codes.ts'
+import { Stopped } from '../stop-signals.ts'
 import { type ChatTerminal, chat } from './chat.ts'
 
 const tools = new ToolManager()
@@ -26,7 +27,13 @@ tools.addCustomTool(
 )
 const executor = new ToolExecutor(tools)
 const servers = { start: vi.fn(async () => undefined), ready: vi.fn(async () => []) }
-const session = { config: {}, executor, logger: silentLogger, servers }
+const session = { config: {}, executor, logger: silentLogger, servers, stop: new AbortController() }
+
+/** A session that can be stopped, as by a signal to the program. */
+function stoppable() {
+  const stop = new AbortController()
+  return { session: { ...session, stop }, stop }
+}
 
 /** Streams that stand in for a terminal or for pipes. */
 function terminal({ isTTY = false } = {}) {
@@ -159,8 +166,9 @@ describe('toolpost chat "question"', () => {
   })
 
   it('can be stopped while the servers start', async () => {
+    const { session, stop } = stoppable()
     servers.ready.mockImplementationOnce(() => {
-      setImmediate(() => process.emit('SIGINT'))
+      setImmediate(() => stop.abort())
       return new Promise(() => {})
     })
     const { streams, written } = terminal()
@@ -168,12 +176,21 @@ describe('toolpost chat "question"', () => {
     expect(written.err).toBe('Stopped.\n')
   })
 
-  it('Ctrl-C stops the answer', async () => {
+  it('can be stopped while it waits for a pipe', async () => {
+    const { session, stop } = stoppable()
+    const { streams } = terminal()
+    const code = chat(session, undefined, { model: 'offline' }, streams)
+    stop.abort()
+    await expect(code).rejects.toThrow(Stopped)
+  })
+
+  it('can be stopped while it answers', async () => {
+    const { session, stop } = stoppable()
     const server = await withModel({ text: 'The', hangs: 'after' })
     const { streams, written } = terminal()
     const code = chat(session, 'hi', {}, streams)
     await server.received(1)
-    process.emit('SIGINT')
+    stop.abort()
     expect(await code).toBe(1)
     expect(written).toEqual({ out: '', err: 'Stopped.\n' })
   })
@@ -222,6 +239,22 @@ describe('toolpost chat, a conversation on a terminal', () => {
       'One',
       'third',
     ])
+  })
+
+  it('ends when the program is stopped, in the middle of an answer or between two', async () => {
+    for (const isAnswering of [true, false]) {
+      const { session, stop } = stoppable()
+      await withModel({ text: 'Tw', hangs: 'after' })
+      const { streams, input, seen } = terminal({ isTTY: true })
+      const code = chat(session, undefined, {}, streams)
+      await seen('err', 'you> ')
+      if (isAnswering) {
+        input.write('first\n')
+        await seen('out', 'Tw')
+      }
+      stop.abort()
+      expect(await code).toBe(1)
+    }
   })
 
   it('goes on after a failure', async () => {

@@ -5,7 +5,9 @@ import { ModelError } from '../../models/model-error.ts'
 import { OfflineClient } from '../../models/offline/offline-client.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
 import type { Session } from '../session.ts'
+import { Stopped, type StopSignals, unlessStopped } from '../stop-signals.ts'
 import { say, type Terminal } from '../terminal.ts'
+import { timeoutOf } from '../timeout-flag.ts'
 import { AnswerPrinter } from './chat-printer.ts'
 
 export interface ChatFlags {
@@ -23,6 +25,7 @@ export interface ChatTerminal extends Terminal {
 /** What a chat needs of a session. */
 type ChatSession = Pick<Session, 'config' | 'executor' | 'logger'> & {
   servers: Pick<Session['servers'], 'start' | 'ready'>
+  stop: Pick<StopSignals, 'signal'>
 }
 
 /** A sentence of a local tool that matches so well needs no server to be asked whether it has a better one. */
@@ -40,20 +43,21 @@ export async function chat(
   terminal: ChatTerminal,
 ): Promise<number> {
   const input = terminal.in ?? process.stdin
-  const timeLimitMs = timeLimitOf(flags)
+  const { signal } = session.stop
+  const timeLimitMs = timeoutOf(flags)
   if (question !== undefined) checkQuestion(question)
-  const chosen = await choose(session, flags)
+  const chosen = await unlessStopped(choose(session, flags), signal)
   const tools = new ToolsInTime(session, chosen)
   const conversation = new ChatConversation({ chosen, tools, timeLimitMs, terminal })
   if (question === undefined && input.isTTY) {
     // Side by side with the first question; a failure is told when a question needs the servers.
     session.servers.start().catch(() => {})
-    return converse(conversation, input, terminal)
+    return converse(conversation, { ...terminal, in: input }, signal)
   }
-  const asked = question ?? (await readAll(input))
+  const asked = question ?? (await unlessStopped(readAll(input), signal))
   checkQuestion(asked)
   if (terminal.err.isTTY) say(terminal, modelLine(chosen))
-  return interruptible(signal => conversation.ask(asked, signal))
+  return conversation.ask(asked, signal)
 }
 
 function modelLine({ name, why }: ChosenClient): string {
@@ -62,13 +66,6 @@ function modelLine({ name, why }: ChosenClient): string {
 
 function checkQuestion(question: string): void {
   if (question.trim() === '') throw new UsageError('The question is empty: toolpost chat "what time is it"')
-}
-
-function timeLimitOf({ timeout }: ChatFlags): number | undefined {
-  if (timeout === undefined) return undefined
-  const timeLimitMs = Number(timeout)
-  if (timeout.trim() !== '' && Number.isFinite(timeLimitMs) && timeLimitMs > 0) return timeLimitMs
-  throw new UsageError(`--timeout takes milliseconds, got '${timeout}'`)
 }
 
 /** A model that cannot be had is a mistake of the command line or the configuration. */
@@ -89,18 +86,6 @@ async function readAll(input: NodeJS.ReadableStream): Promise<string> {
   return Buffer.concat(chunks).toString('utf8').trim()
 }
 
-/** Ctrl-C stops the answer; the command then ends in good order, and its servers with it. */
-async function interruptible(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
-  const controller = new AbortController()
-  const stop = () => controller.abort()
-  process.once('SIGINT', stop)
-  try {
-    return await work(controller.signal)
-  } finally {
-    process.off('SIGINT', stop)
-  }
-}
-
 /** Starts the MCP servers for the questions that need them: what the time is, is answered without. */
 class ToolsInTime {
   readonly #session: ChatSession
@@ -117,16 +102,8 @@ class ToolsInTime {
   async ready(question: string, signal: AbortSignal): Promise<void> {
     const score = this.#hasSentences ? (this.#offline.match(question)?.score ?? 0) : 0
     if (score >= PLAINLY_LOCAL) return
-    await Promise.race([this.#session.servers.ready(), stopped(signal)])
+    await unlessStopped(this.#session.servers.ready(), signal)
   }
-}
-
-function stopped(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const stop = () => reject(new ModelError('stopped', 'The question was stopped'))
-    if (signal.aborted) stop()
-    signal.addEventListener('abort', stop, { once: true })
-  })
 }
 
 interface ChatSetup {
@@ -166,9 +143,10 @@ class ChatConversation {
       printer.finish(answer.text)
       return this.#judge(answer)
     } catch (error) {
-      if (!(error instanceof ModelError)) throw error
+      if (!(error instanceof ModelError || error instanceof Stopped)) throw error
       printer.breakOff()
-      say(this.#terminal, error.code === 'stopped' ? 'Stopped.' : `Error: ${error.message}`)
+      const isStopped = error instanceof Stopped || error.code === 'stopped'
+      say(this.#terminal, isStopped ? 'Stopped.' : `Error: ${error.message}`)
       return EXIT.failed
     }
   }
@@ -199,14 +177,20 @@ const REASONS = {
   repeated_failure: 'the same call failed again and again',
 } as const
 
-/** Questions from the terminal until it is closed. A Ctrl-C stops the answer and leaves the conversation open. */
+/** Questions until the terminal is closed or the program stopped. A Ctrl-C here stops the answer alone. */
 async function converse(
   conversation: ChatConversation,
-  input: NodeJS.ReadableStream,
-  terminal: ChatTerminal,
+  terminal: Required<ChatTerminal>,
+  signal: AbortSignal,
 ): Promise<number> {
   say(terminal, `${modelLine(conversation.chosen)}\n${HELP}\n`)
-  const lines = createInterface({ input, output: terminal.err, prompt: 'you> ', terminal: true })
+  const lines = createInterface({
+    input: terminal.in,
+    output: terminal.err,
+    prompt: 'you> ',
+    terminal: true,
+    signal,
+  })
   let running: AbortController | undefined
   lines.on('SIGINT', () => {
     if (running) running.abort()
@@ -217,11 +201,11 @@ async function converse(
   })
   for await (const line of questions(lines)) {
     running = new AbortController()
-    await conversation.ask(line, running.signal)
+    await conversation.ask(line, AbortSignal.any([running.signal, signal]))
     running = undefined
   }
   lines.close()
-  return EXIT.ok
+  return signal.aborted ? EXIT.failed : EXIT.ok
 }
 
 async function* questions(lines: Interface): AsyncGenerator<string> {

@@ -6,6 +6,7 @@ import { ollamaAddress } from '../../models/ollama/address.ts'
 import { findOllamaModel } from '../../models/ollama/find-model.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Session } from '../session.ts'
+import { unlessStopped } from '../stop-signals.ts'
 import { printResult, type Terminal } from '../terminal.ts'
 
 const BROKER_TIMEOUT_MS = 3_000
@@ -20,12 +21,17 @@ interface Verdict {
 
 /** `toolpost doctor`: a verdict a line; exit 1 if something that is configured does not work. */
 export async function examine(session: Session, terminal: Terminal): Promise<number> {
-  const verdicts: Verdict[] = [configuration(session)]
-  const statuses = await session.servers.ready()
-  verdicts.push(...(await brokers(session)), await model(session))
-  for (const status of statuses) verdicts.push(await server(status, session))
+  const verdicts = await unlessStopped(verdictsOn(session), session.stop.signal)
   for (const verdict of verdicts) printResult(terminal, lines(verdict))
   return verdicts.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed
+}
+
+async function verdictsOn(session: Session): Promise<Verdict[]> {
+  const verdicts = [configuration(session)]
+  const statuses = await session.servers.ready()
+  verdicts.push(...exampleHome(session), ...(await brokers(session)), await model(session))
+  for (const status of statuses) verdicts.push(await server(status, session))
+  return verdicts
 }
 
 function lines({ ok, text, advice = [] }: Verdict): string {
@@ -35,6 +41,13 @@ function lines({ ok, text, advice = [] }: Verdict): string {
 function configuration({ file, tools }: Session): Verdict {
   const local = tools.getTools().filter(tool => !tools.originOf(tool)).length
   return { ok: true, text: `configuration: ${file ?? 'built-in example'}, ${local} local tools` }
+}
+
+/** Of a home that works, its broker is the verdict. */
+function exampleHome({ servers: { homeProblem } }: Session): Verdict[] {
+  if (homeProblem === undefined) return []
+  const advice = ['Build it anew with `npm run build`, or set MQTT_BROKER_URL to the broker of a real home']
+  return [{ ok: false, text: `example home: ${homeProblem}`, advice }]
 }
 
 /** Every broker that a server is told of, and the one of the built-in example. */

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { EXIT, UsageError } from '../exit-codes.ts'
 import type { Session } from '../session.ts'
-import { stopSignals } from '../stop-signals.ts'
 import { say, type Terminal } from '../terminal.ts'
 
 export interface ServeFlags {
@@ -16,28 +15,22 @@ export async function runServe(session: Session, flags: ServeFlags, terminal: Te
   if (!flags.stdio) throw new UsageError('serve needs --stdio; `toolpost up` serves over HTTP')
   const { guardStdout, serveTools } = await import('../../gateway/index.ts')
   const stdout = guardStdout()
-  const stop = stopSignals()
-  const stopped = new AbortController()
-  void stop.first.then(() => stopped.abort())
-  const begun = session.servers.start()
-  const ready = begun
-    .then(mcp => mcp?.ready())
-    .catch(error => say(terminal, `Error: ${(error as Error).message}`))
-  const { executor, logger } = session
+  const ready = session.servers.ready().then(
+    () => {},
+    error => say(terminal, `Error: ${(error as Error).message}`),
+  )
+  const { executor, logger, stop } = session
   try {
     await serveTools({
       executor,
       logger,
       stdin: process.stdin,
       stdout,
-      signal: stopped.signal,
+      signal: stop.signal,
       whenListed: () => Promise.race([ready, delay(LIST_WAIT_MS, undefined, { ref: false })]),
     })
     return EXIT.ok
   } finally {
-    // What is being started must have begun before it can be ended.
-    await begun.catch(() => {})
     process.stdin.destroy()
-    stop.forget()
   }
 }

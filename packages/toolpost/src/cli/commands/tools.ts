@@ -1,18 +1,26 @@
+import { escapeControls } from '../../logging/safe-value.ts'
 import { jsonSchemaOf } from '../../tools/json-schema.ts'
 import { signatureOf } from '../../tools/signature.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Session } from '../session.ts'
+import { unlessStopped } from '../stop-signals.ts'
 import { bold, printResult, type Terminal } from '../terminal.ts'
+
+/** What the list needs of a session. */
+type ToolsSession = Pick<Session, 'tools'> & {
+  servers: Pick<Session['servers'], 'ready'>
+  stop: Pick<Session['stop'], 'signal'>
+}
 
 /** `toolpost tools`: what there is, with signatures a person can read, or as JSON. */
 export async function listTools(
-  { tools, servers }: Session,
+  { tools, servers, stop }: ToolsSession,
   { json = false }: { json?: boolean },
   terminal: Terminal,
 ): Promise<number> {
-  await servers.ready()
+  await unlessStopped(servers.ready(), stop.signal)
   const all = tools.getTools()
   if (json)
     printResult(
@@ -42,9 +50,10 @@ function describe(tool: Tool, tools: ToolManager): object {
   }
 }
 
+/** What a server says of itself is shown and not obeyed. */
 function paragraph(tool: Tool, tools: ToolManager, terminal: Terminal): string {
   const server = tools.originOf(tool)?.server
-  const description = (tool.description ?? '').replace(/\s+/g, ' ').trim()
-  const source = server ? ` (from ${server})` : ''
-  return `${bold(terminal, signatureOf(tool))}${source}\n    ${description}\n`
+  const description = escapeControls((tool.description ?? '').replace(/\s+/g, ' ').trim())
+  const source = server ? ` (from ${escapeControls(server)})` : ''
+  return `${bold(terminal, escapeControls(signatureOf(tool)))}${source}\n    ${description}\n`
 }

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ServedGateway, ServeOptions } from '../../gateway/index.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
 import type { Session } from '../session.ts'
-import { type StopSignals, stopSignals } from '../stop-signals.ts'
 import { printResult, say, type Terminal } from '../terminal.ts'
 import { announceServers } from '../up/latecomers.ts'
 import { type Overview, overview, statusText } from '../up/overview.ts'
@@ -23,26 +22,20 @@ const SHORTEST_WAIT_MS = 300
 /** `toolpost up`: starts everything side by side, says what there is, and serves it until it is stopped. */
 export async function runUp(session: Session, flags: UpFlags, terminal: Terminal): Promise<number> {
   const address = addressOf(session, flags)
-  const stop = stopSignals()
+  const { stop } = session
   const parts = new Parts(session)
-  try {
-    // First of all, because it can be refused: then nothing is started.
-    const gateway = await listen(session, parts, address)
-    await Promise.race([parts.start(), firstWord(), stop.first])
-    const now = () => lookAt(session, parts, gateway, address.token !== undefined)
-    printResult(terminal, overview(now()))
-    const status = keepStatusLine(terminal, () => statusText(now(), session.executor.metrics.snapshot()))
-    const latecomers = announceServers(parts.servers, terminal)
-    await stop.first
-    latecomers.stop()
-    status.stop()
-    await drain(session, gateway, stop, terminal)
-    return EXIT.ok
-  } finally {
-    // What is being started must have begun before it can be ended.
-    await parts.begun
-    stop.forget()
-  }
+  // First of all, because it can be refused: then nothing is started.
+  const gateway = await listen(session, parts, address)
+  await Promise.race([parts.start(), firstWord(), stop.first])
+  const now = () => lookAt(session, parts, gateway, address.token !== undefined)
+  printResult(terminal, overview(now()))
+  const status = keepStatusLine(terminal, () => statusText(now(), session.executor.metrics.snapshot()))
+  const latecomers = announceServers(parts.servers, terminal)
+  await stop.first
+  latecomers.stop()
+  status.stop()
+  await drain(session, gateway, terminal)
+  return EXIT.ok
 }
 
 function firstWord(): Promise<void> {
@@ -102,12 +95,7 @@ function lookAt({ file, tools }: Session, parts: Parts, gateway: ServedGateway, 
 }
 
 /** Calls under way are waited for, unless somebody is in a hurry. */
-async function drain(
-  { executor }: Session,
-  gateway: ServedGateway,
-  stop: StopSignals,
-  terminal: Terminal,
-): Promise<void> {
+async function drain({ executor, stop }: Session, gateway: ServedGateway, terminal: Terminal): Promise<void> {
   const { inFlight } = executor.metrics.snapshot()
   if (inFlight > 0) say(terminal, `Waiting for ${inFlight} calls under way; Ctrl-C ends them`)
   void stop.second.then(() => gateway.abort())

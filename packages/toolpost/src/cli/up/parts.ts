@@ -10,8 +10,6 @@ export class Parts {
   #choice: Promise<ChosenClient> | undefined
   #chosen: ChosenClient | undefined
   #problem: string | undefined
-  /** Resolves when every server has at least begun to start, and so can be ended; never rejects. */
-  begun: Promise<void> = Promise.resolve()
 
   constructor(session: Session) {
     this.#session = session
@@ -19,8 +17,7 @@ export class Parts {
 
   /** Starts everything side by side. Resolves when nothing is being started any more; never rejects. */
   async start(): Promise<void> {
-    this.begun = this.#startServers()
-    await Promise.all([this.begun.then(() => this.#mcp?.ready()), this.#chooseModel()])
+    await Promise.all([this.#startServers(), this.#chooseModel()])
   }
 
   /** The servers, whether they are there already or not. */
@@ -47,12 +44,13 @@ export class Parts {
 
   /** Why there are no servers at all, if that is so. */
   get problem(): string | undefined {
-    return this.#problem
+    return this.#problem ?? this.#session.servers.homeProblem
   }
 
   async #startServers(): Promise<void> {
     try {
       this.#mcp = await this.#session.servers.start()
+      await this.#mcp?.ready()
     } catch (error) {
       this.#problem = messageOf(error)
     }
