@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 
@@ -52,6 +53,29 @@ describe('servers on the command line', () => {
     )
     const called = await toolpost(['call', 'read_file', '--config', config])
     expect(called).toMatchObject({ code: 1, err: expect.stringContaining("Tool 'read_file' not found") })
+  })
+
+  it('a server that hangs or fails holds up no tool of another, and is not spoken of', async () => {
+    const hangs = { command: process.execPath, args: ['-e', 'setTimeout(() => {}, 60_000)'] }
+    const memory = {
+      command: process.execPath,
+      args: [
+        fileURLToPath(
+          new URL(
+            '../../../../node_modules/@modelcontextprotocol/server-memory/dist/index.js',
+            import.meta.url,
+          ),
+        ),
+      ],
+    }
+    const config = configFile({
+      mcp: { retry: { attempts: 3, baseDelayMs: 2_000 } },
+      mcpServers: { broken, memory, hangs },
+    })
+    const before = performance.now()
+    const { code, err } = await toolpost(['call', 'read_graph', '--config', config])
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(performance.now() - before).toBeLessThan(15_000)
   })
 
   it('none is started for a local tool', async () => {

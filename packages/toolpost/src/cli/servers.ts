@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { ToolpostConfig } from '../config/config.ts'
 import type { ExampleHome } from '../config/example-home.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -16,8 +17,19 @@ interface ServersOptions {
   homeProgram?: string | undefined
 }
 
+/** How long a server is waited for that could have the better right to a name. */
+const GRACE_FOR_EARLIER_MS = 3_000
+
+/** Resolves with the first of `events`, and after `limitMs` in any case. */
+async function inTime(events: readonly Promise<unknown>[], limitMs: number | undefined): Promise<void> {
+  const limit = limitMs === undefined ? [] : [delay(limitMs, undefined, { ref: false })]
+  await Promise.race([...events, ...limit])
+}
+
 /** The MCP servers of a session: nothing is loaded or started until a command needs them. */
 export class Servers {
+  /** Reports that wait until it is known whether they matter. */
+  #heldReports: string[] | undefined
   readonly #options: ServersOptions
   #home: ExampleHome | undefined
   #homeProblem: string | undefined
@@ -58,17 +70,32 @@ export class Servers {
   }
 
   /**
-   * Waits for a tool that is not there yet. Servers are waited for in the order of the configuration, because that
-   * is the order in which names are given: a later server cannot take the name of an earlier one.
+   * Waits for a tool that is not there yet, for `limitMs` at most. Servers that come earlier in the configuration get a
+   * moment more, because theirs is the name where two have it. What ails other servers is told only if it is not found.
    */
-  async find(tool: string): Promise<void> {
-    const { tools } = this.#options
+  async find(tool: string, limitMs: number | undefined): Promise<void> {
+    const { tools, terminal } = this.#options
     if (tools.findTool(tool)) return
+    this.#heldReports = []
     const mcp = await this.start()
-    for (const { name } of mcp?.status() ?? []) {
-      await mcp?.ready(name)
-      if (tools.findTool(tool)) return
-    }
+    if (mcp) await inTime([mcp.ready(), this.#appearanceOf(tool)], limitMs)
+    const found = tools.findTool(tool)
+    const order = found && tools.originOf(found)?.order
+    const earlier = (mcp?.status() ?? []).slice(0, order ?? 0)
+    await inTime([Promise.all(earlier.map(({ name }) => mcp?.ready(name)))], GRACE_FOR_EARLIER_MS)
+    if (!found) for (const report of this.#heldReports) say(terminal, report)
+    this.#heldReports = undefined
+  }
+
+  #appearanceOf(name: string): Promise<void> {
+    const { tools } = this.#options
+    return new Promise(resolve => {
+      const stop = tools.onChange(() => {
+        if (!tools.findTool(name)) return
+        stop()
+        resolve()
+      })
+    })
   }
 
   /** Ends what was started, also while it is starting. Nothing can be started afterwards. */
@@ -86,7 +113,10 @@ export class Servers {
     const { McpIntegration } = await import('../mcp/index.ts')
     if (this.#closing.signal.aborted) return undefined
     const { config, tools, logger, terminal } = this.#options
-    const onReport = (report: string) => say(terminal, report)
+    const onReport = (report: string) => {
+      if (this.#heldReports) this.#heldReports.push(report)
+      else say(terminal, report)
+    }
     const mcp = new McpIntegration({ ...config.mcp, servers, logger, onReport })
     mcp.start(tools)
     return mcp

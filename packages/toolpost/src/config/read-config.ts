@@ -82,7 +82,11 @@ async function checkAgainstSchema(config: unknown, tree: Node, source: Source): 
   if (validate(config)) return
   const [error] = validate.errors as [ErrorObject]
   const [problem = 'is not a configuration'] = explainErrors(validate.errors ?? [])
-  throw new ConfigError(at(source, offsetOf(error, tree)), placeIn(error), knownKeys(error, problem))
+  const place = placeIn(error)
+  const said = knownKeys(error, problem)
+    .replace(`'${place}' `, '')
+    .replace(/^arguments must be/, 'the configuration must be')
+  throw new ConfigError(at(source, offsetOf(error, tree)), place, said)
 }
 
 function offsetOf({ instancePath, params }: ErrorObject, tree: Node): number {
@@ -97,7 +101,9 @@ function offsetOf({ instancePath, params }: ErrorObject, tree: Node): number {
 function knownKeys(error: ErrorObject, problem: string): string {
   if (error.keyword !== 'additionalProperties') return problem
   const known = Object.keys(error.parentSchema?.properties ?? {}).filter(key => !key.startsWith('$'))
-  return `${problem}; known here are ${known.join(', ')}`
+  const hint =
+    error.params.additionalProperty === 'servers' ? " (VS Code's servers are called mcpServers here)" : ''
+  return `${problem}${hint}; known here are ${known.join(', ')}`
 }
 
 /** Paths in a configuration are meant from its own folder. */

@@ -221,6 +221,14 @@ describe('what reaches the log', () => {
     }
     const loud = new ToolExecutor(executor.tools, { logger: broken })
     expect(await loud.run({ name: 'subject' })).toMatchObject({ success: true, result: 'fine' })
+    const schema = { type: 'object', properties: { n: { type: 'integer' }, p: { pattern: '^(z)\\1$' } } }
+    executor.tools.addCustomTool({ name: 'more', description: 'd', schema, invoke: got => got })
+    const furious = { ...broken, warn: broken.info, error: broken.info }
+    const result = new ToolExecutor(executor.tools, { logger: furious }).run(
+      { name: 'more', args: { n: '5' } },
+      { repair: true },
+    )
+    expect(await result).toMatchObject({ success: true, result: { n: 5 } })
   })
 })
 

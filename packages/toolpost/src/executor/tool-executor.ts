@@ -1,6 +1,7 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
+import { quietLogger } from '../logging/quiet-logger.ts'
 import type { Progress, Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { logCall, logSlow } from './call-log.ts'
@@ -82,10 +83,11 @@ export class ToolExecutor {
 
   constructor(tools: ToolManager, options: ExecutorOptions = {}) {
     this.#tools = tools
-    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
-    this.#slowMs = options.slowMs ?? DEFAULT_SLOW_MS
-    this.#maxTextBytes = options.maxTextBytes ?? DEFAULT_MAX_TEXT_BYTES
-    this.#logger = options.logger ?? silentLogger
+    this.#timeoutMs = limitOf(options.timeoutMs) ?? DEFAULT_TIMEOUT_MS
+    this.#slowMs = limitOf(options.slowMs) ?? DEFAULT_SLOW_MS
+    this.#maxTextBytes = limitOf(options.maxTextBytes) ?? DEFAULT_MAX_TEXT_BYTES
+    // A logger that fails, on a full disk for instance, must not turn an answer into a failure.
+    this.#logger = quietLogger(options.logger ?? silentLogger)
     this.#clock = options.clock ?? systemClock
     this.#deadlines = deadlinesOf(this.#clock)
   }
@@ -284,12 +286,8 @@ export class ToolExecutor {
   }
 
   #log(call: ToolCall, name: string, result: ToolResult): void {
-    try {
-      if (result.execution_time_ms > this.#slowMs) logSlow(this.#logger, name, result.execution_time_ms)
-      logCall(this.#logger, call, result, () => this.#tools.getTools().map(tool => tool.name))
-    } catch {
-      // A logger that fails, on a full disk for instance, must not turn an answer into a failure.
-    }
+    if (result.execution_time_ms > this.#slowMs) logSlow(this.#logger, name, result.execution_time_ms)
+    logCall(this.#logger, call, result, () => this.#tools.getTools().map(tool => tool.name))
   }
 }
 

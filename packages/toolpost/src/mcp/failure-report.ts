@@ -10,7 +10,7 @@ export interface FailureReport {
   stderr: string
   /** Names of the tools that are there without this server. */
   localTools: readonly string[]
-  /** Whether another server is ready. */
+  /** Whether another server is ready, or may still become so. */
   othersReady: boolean
 }
 

@@ -97,7 +97,9 @@ export class McpIntegration {
       cause: failure.cause,
       stderr: failure.stderr,
       localTools: this.#localTools(),
-      othersReady: this.#connections.some(other => other.state === 'ready'),
+      othersReady: this.#connections.some(
+        other => other !== connection && (other.state === 'ready' || other.state === 'starting'),
+      ),
     })
     connection.log.failed(failure, attempts, report)
     try {

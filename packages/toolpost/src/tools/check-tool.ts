@@ -8,7 +8,8 @@ export class ToolDefinitionError extends Error {
 
 /** The tool itself, if it can be registered; throws a ToolDefinitionError if not. MCP tools may lack a description. */
 export function checkedTool(tool: unknown, { needsDescription = true } = {}): Tool {
-  if (!isObjectLike(tool)) throw new ToolDefinitionError(`A tool must be an object, got ${typeof tool}`)
+  if (!isObjectLike(tool))
+    throw new ToolDefinitionError(`A tool must be an object, got ${tool === null ? 'null' : typeof tool}`)
   const { name, description, invoke, schema } = tool as Partial<Tool>
   if (typeof name !== 'string' || name.trim() === '') throw new ToolDefinitionError('A tool needs a name')
   const refuse = (reason: string) => {

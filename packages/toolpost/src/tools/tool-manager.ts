@@ -1,4 +1,5 @@
 import { type Logger, silentLogger } from '../logging/logger.ts'
+import { quietLogger } from '../logging/quiet-logger.ts'
 import { safeValue } from '../logging/safe-value.ts'
 import {
   describeRenaming,
@@ -42,7 +43,7 @@ export class ToolManager {
   readonly #logger: Logger
 
   constructor({ logger = silentLogger }: { logger?: Logger | undefined } = {}) {
-    this.#logger = logger
+    this.#logger = quietLogger(logger)
   }
 
   /** Adds a tool of the program. Replaces one of the same name; throws on a tool it cannot use. */

@@ -22,7 +22,7 @@ export async function callTool(
   if (name === undefined) throw new UsageError('Which tool? `toolpost tools` lists them')
   const { args, repair } = parseArguments(await unlessStopped(withStandardInput(words), signal))
   const timeoutMs = timeoutOf(flags)
-  await unlessStopped(servers.find(name), signal)
+  await unlessStopped(servers.find(name, timeoutMs), signal)
   const result = await executor.run({ name, args }, { repair, timeoutMs, signal })
   if (flags.json) printResult(terminal, textOf(result))
   else if (result.success) printResult(terminal, resultText(result, terminal))

@@ -7,7 +7,7 @@ export interface ServeFlags {
   stdio?: boolean
 }
 
-/** Many clients list the tools once, at the start: the list waits so long for servers that are still coming. */
+/** Many clients list the tools once, at the start: until so long after it, a list waits for servers that are coming. */
 const LIST_WAIT_MS = 3_000
 
 /** `toolpost serve --stdio`: the tools as an MCP server on standard input and output, until the client is gone. */
@@ -19,6 +19,7 @@ export async function runServe(session: Session, flags: ServeFlags, terminal: Te
     () => {},
     error => say(terminal, `Error: ${(error as Error).message}`),
   )
+  const waited = delay(LIST_WAIT_MS, undefined, { ref: false })
   const { executor, logger, stop } = session
   try {
     await serveTools({
@@ -27,7 +28,7 @@ export async function runServe(session: Session, flags: ServeFlags, terminal: Te
       stdin: process.stdin,
       stdout,
       signal: stop.signal,
-      whenListed: () => Promise.race([ready, delay(LIST_WAIT_MS, undefined, { ref: false })]),
+      whenListed: () => Promise.race([ready, waited]),
     })
     return EXIT.ok
   } finally {
