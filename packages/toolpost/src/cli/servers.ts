@@ -73,7 +73,7 @@ export class Servers {
    * Waits for a tool that is not there yet, for `limitMs` at most. Servers that come earlier in the configuration get a
    * moment more, because theirs is the name where two have it. What ails other servers is told only if it is not found.
    */
-  async find(tool: string, limitMs: number | undefined): Promise<void> {
+  async find(tool: string, limitMs?: number): Promise<void> {
     const { tools, terminal } = this.#options
     if (tools.findTool(tool)) return
     this.#heldReports = []

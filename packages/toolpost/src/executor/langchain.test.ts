@@ -136,6 +136,43 @@ describe('schemas of other libraries', () => {
     }
   })
 
+  it('refinements hold too, and the tool gets the arguments as they were given', async () => {
+    const schema = z.object({
+      email: z.string().refine(text => text.endsWith('@me.com'), 'must be mine'),
+      level: z.number().default(7),
+    })
+    const mail = defineTool({
+      name: 'mail',
+      description: 'm',
+      schema,
+      handler: ({ email, level }) => ({ email, level }),
+    })
+    expect(await run(mail, { email: 'x@evil.com' })).toMatchObject({
+      code: 'invalid_arguments',
+      error: "Invalid parameters: 'email': must be mine",
+    })
+    expect(await run(mail, { email: 'x@me.com' })).toMatchObject({
+      result: { email: 'x@me.com', level: undefined },
+    })
+  })
+
+  it('types of the arguments follow from the schema', () => {
+    const schema = z.object({ room: z.string(), level: z.number().optional() })
+    defineTool({
+      name: 't',
+      description: 't',
+      schema,
+      handler: ({ room, level }) => room.length + (level ?? 0),
+    })
+    const wrong = defineTool({
+      name: 't',
+      description: 't',
+      schema,
+      handler: args => Object.hasOwn(args satisfies { room: string; level?: number | undefined }, 'room'),
+    })
+    expect(wrong.name).toBe('t')
+  })
+
   it('one that gives no JSON Schema is refused in words', () => {
     const plain = defineTool({
       name: 'v',

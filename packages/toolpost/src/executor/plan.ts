@@ -4,6 +4,7 @@ import { safeText } from '../logging/safe-value.ts'
 import {
   isLangChainTool,
   isObjectLike,
+  isStandardSchema,
   jsonSchemaOf,
   propertiesOf,
   resolveRef,
@@ -18,6 +19,8 @@ export interface Plan {
   readonly tool: Tool
   readonly schema: JsonSchema
   readonly validate: ValidateFunction
+  /** What the tool's own schema library finds beyond the JSON Schema; asked last, and only for what it refuses. */
+  readonly refine: ((args: object) => string[]) | undefined
   readonly isMcp: boolean
   /** LangChain copies its options, so its tools need a real signal. */
   readonly isLangChain: boolean
@@ -44,6 +47,7 @@ export async function planFor(tool: Tool, tools: ToolManager, logger: Logger): P
       tool,
       schema,
       validate,
+      refine: isLangChain ? undefined : refinementOf(tool),
       isMcp,
       isLangChain,
       singleInput: isLangChain ? singleInputOf(schema) : undefined,
@@ -52,6 +56,24 @@ export async function planFor(tool: Tool, tools: ToolManager, logger: Logger): P
   } catch (error) {
     return invalidSchema(tool.name, error instanceof Error ? error.message : String(error))
   }
+}
+
+/** Refinements of zod or valibot. The tool still receives the arguments as they were given, not what they become. */
+function refinementOf({ schema }: Tool): Plan['refine'] {
+  const validate = isStandardSchema(schema) ? schema['~standard'].validate : undefined
+  if (!validate) return undefined
+  return args => {
+    const { issues = [] } = validate(args) as { issues?: readonly Issue[] }
+    return issues.map(({ path = [], message }) => {
+      const place = path.map(part => (isObjectLike(part) ? (part as { key?: unknown }).key : part)).join('.')
+      return place === '' ? message : `'${place}': ${message}`
+    })
+  }
+}
+
+interface Issue {
+  message: string
+  path?: readonly unknown[]
 }
 
 function singleInputOf(schema: JsonSchema): Plan['singleInput'] {

@@ -27,7 +27,7 @@ export function validateArguments(plan: Plan, given: Arguments, repair: boolean)
   const repairs: string[] = []
   for (let removals = 0; ; ) {
     const errors = errorsIn(plan, args)
-    if (!errors) return repairs.length > 0 ? { args, repairs } : { args }
+    if (!errors) return refined(plan, repairs.length > 0 ? { args, repairs } : { args })
     const extras = extraArguments(errors, plan.schema)
     if (extras.size > 0 && removals++ < MAX_REMOVALS) {
       args = withoutExtras(args, extras)
@@ -41,6 +41,11 @@ export function validateArguments(plan: Plan, given: Arguments, repair: boolean)
     args = repaired.args
     repairs.push(...repaired.repairs)
   }
+}
+
+function refined(plan: Plan, validated: Validated): Validated | Failure {
+  const problems = plan.refine?.(validated.args) ?? []
+  return problems.length === 0 ? validated : invalidArguments(problems, plan.tool, plan.schema)
 }
 
 function errorsIn(plan: Plan, args: Arguments): readonly ErrorObject[] | undefined {

@@ -33,7 +33,7 @@ export function isLangChainTool(tool: Tool): boolean {
   return Array.isArray((tool as { lc_namespace?: unknown }).lc_namespace)
 }
 
-function isStandardSchema(schema: unknown): schema is StandardSchema {
+export function isStandardSchema(schema: unknown): schema is StandardSchema {
   return isObjectLike(schema) && isObjectLike((schema as Partial<StandardSchema>)['~standard'])
 }
 

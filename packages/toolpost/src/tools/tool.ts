@@ -7,6 +7,8 @@ export interface StandardSchema {
     readonly version: number
     readonly vendor: string
     readonly jsonSchema?: { input(options: { target: string }): JsonSchema }
+    readonly validate?: (value: unknown) => unknown
+    readonly types?: { readonly input: unknown } | undefined
   }
 }
 
@@ -79,13 +81,22 @@ export interface ToolDefinition<Args extends object> {
   sentences?: readonly string[] | undefined
 }
 
+/** What the schema of a definition takes, as TypeScript knows it. */
+type InputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'] & object
+
+type DefinitionFor<Schema extends StandardSchema> = Omit<ToolDefinition<InputOf<Schema>>, 'schema'> & {
+  schema: Schema
+}
+
 /**
  * Makes a tool of a function. Every field is written out, also those that are not given: tools that are alike in
  * form are found and called twice as fast as ten thousand different ones.
  */
+export function defineTool<Schema extends StandardSchema>(definition: DefinitionFor<Schema>): Tool
 export function defineTool<Args extends object = Record<string, unknown>>(
   definition: ToolDefinition<Args>,
-): Tool {
+): Tool
+export function defineTool(definition: ToolDefinition<object>): Tool {
   return {
     name: definition.name,
     description: definition.description,
