@@ -4,7 +4,8 @@ export type { Diagnosis, ToolFailure, ToolResult, ToolSuccess } from './call/too
 export type { Clock, Timer } from './executor/clock.ts'
 export type { Figures, Metrics, ToolFigures } from './executor/metrics.ts'
 export type { CallEvent, CallObserver } from './executor/observers.ts'
-export { type ExecutorOptions, type RunOptions, ToolExecutor } from './executor/tool-executor.ts'
+export type { ExecutorOptions, RunOptions } from './executor/options.ts'
+export { ToolExecutor } from './executor/tool-executor.ts'
 export type { Logger } from './logging/logger.ts'
 export { ToolDefinitionError } from './tools/check-tool.ts'
 export {

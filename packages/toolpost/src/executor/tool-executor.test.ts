@@ -3,7 +3,8 @@ import { fakeClock, recordingLogger } from '../testing/index.ts'
 import { declareTools } from '../tools/declared-tools.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { type ExecutorOptions, ToolExecutor } from './tool-executor.ts'
+import type { ExecutorOptions } from './options.ts'
+import { ToolExecutor } from './tool-executor.ts'
 
 const weatherSchema = {
   type: 'object',

@@ -2,7 +2,7 @@ import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
-import type { Progress, Tool } from '../tools/tool.ts'
+import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { logCall, logSlow } from './call-log.ts'
 import { type Arguments, checkArguments } from './check-arguments.ts'
@@ -16,35 +16,18 @@ import { fitSingleInput } from './fit-input.ts'
 import { Metrics, type ToolFigures } from './metrics.ts'
 import { modelText } from './model-text.ts'
 import { type CallEvent, type CallObserver, Observers } from './observers.ts'
+import {
+  DEFAULT_MAX_TEXT_BYTES,
+  DEFAULT_SLOW_MS,
+  DEFAULT_TIMEOUT_MS,
+  type ExecutorOptions,
+  limitOf,
+  type RunOptions,
+} from './options.ts'
 import { type Plan, planFor } from './plan.ts'
 import { type Ending, type Limits, RunningCall } from './running-call.ts'
 import { timeBox } from './time-box.ts'
 import { argumentsFromText, validateArguments } from './validate-arguments.ts'
-
-const DEFAULT_TIMEOUT_MS = 30_000
-const DEFAULT_SLOW_MS = 1_000
-const DEFAULT_MAX_TEXT_BYTES = 100_000
-
-export interface ExecutorOptions {
-  /** How long a tool may take that has no limit of its own. */
-  timeoutMs?: number | undefined
-  /** Calls that take longer are logged as slow. */
-  slowMs?: number | undefined
-  /** Longer texts for a model are cut in the middle. */
-  maxTextBytes?: number | undefined
-  logger?: Logger | undefined
-  clock?: Clock | undefined
-}
-
-export interface RunOptions {
-  signal?: AbortSignal | undefined
-  timeoutMs?: number | undefined
-  /** Put right what is certain in the arguments: for calls that a model or a person typed. */
-  repair?: boolean | undefined
-  onProgress?: ((progress: Progress) => void) | undefined
-  /** Who asks, for those who watch: `http`, `mcp`, `chat` … */
-  origin?: string | undefined
-}
 
 /** A call on its way through the stages. */
 interface Attempt {
@@ -289,11 +272,6 @@ export class ToolExecutor {
     if (result.execution_time_ms > this.#slowMs) logSlow(this.#logger, name, result.execution_time_ms)
     logCall(this.#logger, call, result, () => this.#tools.getTools().map(tool => tool.name))
   }
-}
-
-/** A limit in milliseconds; what is no such number counts as none given. */
-function limitOf(ms: number | undefined): number | undefined {
-  return typeof ms === 'number' && ms >= 0 ? ms : undefined
 }
 
 function nameOf(call: ToolCall): string {
