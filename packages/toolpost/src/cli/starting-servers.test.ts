@@ -41,7 +41,12 @@ function open(config: ToolpostConfig, { homeProgram }: { homeProgram?: string } 
     stop: stopSignals(),
   }
   opened.push(session)
-  const written = (stream: 'out' | 'err') => String(terminal[stream].read() ?? '')
+  const written = (stream: 'out' | 'err') => {
+    const chunks: string[] = []
+    for (let chunk = terminal[stream].read(); chunk !== null; chunk = terminal[stream].read())
+      chunks.push(String(chunk))
+    return chunks.join('')
+  }
   return { session, terminal, written }
 }
 

@@ -209,11 +209,16 @@ async function converse(
 }
 
 async function* questions(lines: Interface): AsyncGenerator<string> {
+  let isOpen = true
+  lines.once('close', () => {
+    isOpen = false
+  })
   lines.prompt()
   for await (const line of lines) {
     const question = line.trim()
     if (question === 'exit' || question === 'quit') return
     if (question !== '') yield question
-    lines.prompt()
+    // It may have been closed during the answer, and newer Nodes throw then.
+    if (isOpen) lines.prompt()
   }
 }
