@@ -49,9 +49,9 @@ describe('control_zwave_device', () => {
 
   it.each([
     [{ action: 'dim', level: 40 }, '40', 'Light (Kitchen) is dimmed to 40 %.'],
-    [{ action: 'dim', level: 100 }, '99', 'Light (Kitchen) is dimmed to 100 %.'],
+    [{ action: 'dim', level: 100 }, '99', 'Light (Kitchen) is on.'],
     [{ action: 'dim', level: 0 }, '0', 'Light (Kitchen) is off.'],
-    [{ action: 'on' }, '255', 'Light (Kitchen) is dimmed to 100 %.'],
+    [{ action: 'on' }, '255', 'Light (Kitchen) is on.'],
     [{ action: 'off' }, '0', 'Light (Kitchen) is off.'],
   ])('maps %j for a dimmer', async (args, sent, text) => {
     const { home, result } = control({ deviceName: 'kitchen light', ...args })

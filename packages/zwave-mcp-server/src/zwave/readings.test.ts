@@ -19,7 +19,7 @@ describe('readings', () => {
     [{ commandClass: 'switch_binary', value: true }, 'switch: on'],
     [{ commandClass: 'switch_binary' }, 'switch: unknown'],
     [{ commandClass: 'switch_multilevel', value: 0 }, 'dimmer: off'],
-    [{ commandClass: 'switch_multilevel', value: 99 }, 'dimmer: dimmed to 100 %'],
+    [{ commandClass: 'switch_multilevel', value: 99 }, 'dimmer: on'],
     [
       { commandClass: 'sensor_multilevel', property: 'Air_temperature', value: 21.5 },
       'air temperature: 21.5 °C',

@@ -63,7 +63,9 @@ export function readingsOf(device: Device): Reading[] {
 export function sayState({ commandClass, value }: DeviceValue): string {
   if (value === undefined) return 'unknown'
   if (commandClass !== 'switch_multilevel' || typeof value !== 'number') return value ? 'on' : 'off'
-  return value === 0 ? 'off' : `dimmed to ${toPercent(value)} %`
+  const percent = toPercent(value)
+  if (percent === 0) return 'off'
+  return percent === 100 ? 'on' : `dimmed to ${percent} %`
 }
 
 function readSensor(value: DeviceValue): Reading[] {
