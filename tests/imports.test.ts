@@ -70,4 +70,17 @@ describe('imports', () => {
     })
     expect(found).toEqual([])
   })
+
+  it('of the voice gateway go to the public names of toolpost alone', () => {
+    const found = product
+      .filter(file => file.startsWith('packages/voice-gateway/'))
+      .flatMap(importsOf)
+      .filter(({ from, to }) => isOutside(from, to) || /^toolpost\/(?!config$|mcp$|models$)/.test(to))
+    expect(found).toEqual([])
+  })
 })
+
+/** Whether a relative import leaves its package. */
+function isOutside(from: string, to: string): boolean {
+  return to.startsWith('.') && !posix.join(posix.dirname(from), to).startsWith('packages/voice-gateway/src/')
+}

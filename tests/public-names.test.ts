@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest'
 
+const ENTRIES = [
+  'toolpost',
+  'toolpost/config',
+  'toolpost/mcp',
+  'toolpost/models',
+  'toolpost/gateway',
+  'toolpost/testing',
+  'voice-gateway',
+]
+
 describe('public names', () => {
-  it.each(['toolpost', 'toolpost/mcp', 'toolpost/models', 'toolpost/gateway', 'toolpost/testing'])(
+  it.each(ENTRIES)(
     'of %s are these',
     async entry => {
       expect(Object.keys(await import(entry)).sort()).toMatchSnapshot()

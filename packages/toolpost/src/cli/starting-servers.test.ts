@@ -5,14 +5,15 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { assemble } from '../config/assemble.ts'
 import type { ToolpostConfig } from '../config/config.ts'
+import { Servers } from '../config/servers.ts'
 import { silentLogger } from '../logging/logger.ts'
 import { isRunning } from '../testing/hostile-server/harness.ts'
 import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
 import { examine } from './commands/doctor.ts'
 import { listTools } from './commands/tools.ts'
-import { Servers } from './servers.ts'
 import type { Session } from './session.ts'
 import { stopSignals } from './stop-signals.ts'
+import { say } from './terminal.ts'
 
 const { folder } = commandLine()
 const opened: Session[] = []
@@ -31,7 +32,14 @@ function open(config: ToolpostConfig, { homeProgram }: { homeProgram?: string } 
   const assembled = assemble(config, silentLogger)
   const isExample = homeProgram !== undefined
   const { tools } = assembled
-  const servers = new Servers({ config, isExample, tools, logger: silentLogger, terminal, homeProgram })
+  const servers = new Servers({
+    config,
+    isExample,
+    tools,
+    logger: silentLogger,
+    say: text => say(terminal, text),
+    homeProgram,
+  })
   const session = {
     ...assembled,
     config,

@@ -13,7 +13,28 @@ export interface ToolpostConfig {
   documents?: string
   search?: { searxng?: string }
   gateway?: { host?: string; port?: number }
+  voice?: VoiceConfig
   log?: { level?: LogLevel | 'silent' }
+}
+
+/** How the voice gateway hears, speaks and is reached. */
+export interface VoiceConfig {
+  transcriber?: 'moonshine' | 'whisper.cpp'
+  /** whisper.cpp's program, and the file of its model. */
+  whisper?: { command?: string; model: string }
+  speaker?: 'auto' | 'piper' | 'espeak-ng' | 'say' | 'none'
+  /** The file of piper's voice. */
+  piperModel?: string
+  /** The voice of espeak-ng: `en-us`, `de` … */
+  language?: string
+  /** The program that plays sound; `none` where nobody is to hear it. */
+  player?: string
+  mqtt?: { url?: string; username?: string; password?: string; clientId?: string }
+  microphone?: boolean
+  /** Listen also while it speaks itself: for headsets. */
+  bargeIn?: boolean
+  /** Said when an answer takes its time. */
+  filler?: string
 }
 
 /** An MCP server as it stands in the file, with what some editors write beside it. */

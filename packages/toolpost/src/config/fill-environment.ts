@@ -13,24 +13,42 @@ interface Source {
 }
 
 /**
- * Fills `${NAME}` in the values of the servers from the environment. A variable that is not set is a ConfigError
+ * Fills `${NAME}` in the values of the servers and of the voice gateway's broker from the environment. A variable that is not set is a ConfigError
  * that names it; `${NAME:-text}` gives the text instead. Disabled servers are left out.
  */
 export function fillEnvironment(config: ToolpostConfig, source: Source): ToolpostConfig {
-  const { mcpServers } = config
-  if (!mcpServers) return config
-  const filled = Object.entries(mcpServers)
+  const { mcpServers, voice } = config
+  return {
+    ...config,
+    ...(mcpServers && { mcpServers: fillServers(mcpServers, source) }),
+    ...(voice?.mqtt && { voice: { ...voice, mqtt: fillValues(voice.mqtt, 'voice.mqtt', source) } }),
+  }
+}
+
+function fillServers(servers: Record<string, ServerConfig>, source: Source): Record<string, ServerConfig> {
+  const filled = Object.entries(servers)
     .filter(([, server]) => !server.disabled)
     .map(([name, server]) => [name, fillServer(server, `mcpServers.${name}`, source)] as const)
-  return { ...config, mcpServers: Object.fromEntries(filled) }
+  return Object.fromEntries(filled)
+}
+
+function fillValues(
+  values: Readonly<Record<string, unknown>>,
+  place: string,
+  source: Source,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      fillText(String(value), `${place}.${name}`, source),
+    ]),
+  )
 }
 
 function fillServer(server: ServerConfig, place: string, source: Source): ServerConfig {
   const fill = (text: string, key: string) => fillText(text, `${place}.${key}`, source)
   const fillAll = (values: Readonly<Record<string, unknown>> = {}, key: string) =>
-    Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [name, fill(String(value), `${key}.${name}`)]),
-    )
+    fillValues(values, `${place}.${key}`, source)
   if (server.url !== undefined) {
     const { url, headers } = server
     return { ...server, url: fill(url, 'url'), ...(headers && { headers: fillAll(headers, 'headers') }) }

@@ -13,7 +13,7 @@ import { compileSchema } from '../executor/validation/compile-schema.ts'
 import { explainErrors, placeIn, pointerParts } from '../executor/validation/explain-errors.ts'
 import { packageRoot } from '../tools/isolation/package-root.ts'
 import { checkServers } from './check-servers.ts'
-import { ConfigError, type ToolpostConfig } from './config.ts'
+import { ConfigError, type ToolpostConfig, type VoiceConfig } from './config.ts'
 
 const DEFAULT_CONFIG_FILE = 'toolpost.json'
 
@@ -108,5 +108,19 @@ function knownKeys(error: ErrorObject, problem: string): string {
 
 /** Paths in a configuration are meant from its own folder. */
 function withAbsolutePaths(config: ToolpostConfig, folder: string): ToolpostConfig {
-  return config.documents === undefined ? config : { ...config, documents: resolve(folder, config.documents) }
+  const { documents, voice } = config
+  return {
+    ...config,
+    ...(documents !== undefined && { documents: resolve(folder, documents) }),
+    ...(voice && { voice: withAbsoluteModels(voice, folder) }),
+  }
+}
+
+function withAbsoluteModels(voice: VoiceConfig, folder: string): VoiceConfig {
+  const { whisper, piperModel } = voice
+  return {
+    ...voice,
+    ...(whisper && { whisper: { ...whisper, model: resolve(folder, whisper.model) } }),
+    ...(piperModel !== undefined && { piperModel: resolve(folder, piperModel) }),
+  }
 }

@@ -28,6 +28,8 @@ export interface AskOptions {
   /** Pieces of the model's text as they come. */
   onToken?: ((token: string) => void) | undefined
   onCall?: ((event: CallEvent) => void) | undefined
+  /** Who asks, for those who watch the calls: `chat`, `voice` … */
+  origin?: string | undefined
   /** How often the model may answer with calls before it must answer with words. */
   maxIterations?: number | undefined
   timeLimitMs?: number | undefined

@@ -3,7 +3,7 @@ import { ToolExecutor } from '../executor/tool-executor.ts'
 import { fakeOllama } from '../testing/fake-ollama.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { AnthropicClient } from './anthropic/anthropic-client.ts'
-import { chooseClient } from './choose-client.ts'
+import { chooseClient, chooseClientOrOffline } from './choose-client.ts'
 import { OfflineClient } from './offline/offline-client.ts'
 import { OllamaClient } from './ollama/ollama-client.ts'
 
@@ -70,5 +70,11 @@ describe('which client', () => {
     expect(client).not.toBeInstanceOf(OllamaClient)
     expect(name).toBe('ollama:x')
     await expect(client.ask('tell me a joke')).rejects.toMatchObject({ code: 'unreachable' })
+  })
+
+  it('goes on with sentences alone where the one that was asked for cannot be had, and says why', async () => {
+    const chosen = await chooseClientOrOffline({ executor, model: 'anthropic', environment: {} })
+    expect(chosen.sentences).toBe(chosen.client)
+    expect(chosen).toMatchObject({ name: 'offline', why: expect.stringContaining('set ANTHROPIC_API_KEY') })
   })
 })

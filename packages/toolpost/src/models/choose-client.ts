@@ -28,6 +28,8 @@ export interface ChosenClient {
   name: string
   /** Why this one, as a sentence for the person who asks. */
   why: string
+  /** Those of its answers that need no model, where it has any. */
+  sentences?: OfflineClient | undefined
 }
 
 interface Context {
@@ -50,9 +52,19 @@ export async function chooseClient(options: ChooseOptions): Promise<ChosenClient
     : config.model
       ? named(config.model, 'the configuration says so', context)
       : await found(context)
-  return config.fastPath && chosen.name !== 'offline'
-    ? { ...chosen, client: withFastPath(new OfflineClient(context), chosen.client) }
-    : chosen
+  if (!config.fastPath || chosen.sentences) return chosen
+  const sentences = new OfflineClient(context)
+  return { ...chosen, client: withFastPath(sentences, chosen.client), sentences }
+}
+
+/** As chooseClient, but where the one that was asked for cannot be had, sentences alone, and why. */
+export async function chooseClientOrOffline(options: ChooseOptions): Promise<ChosenClient> {
+  try {
+    return await chooseClient(options)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return { ...(await chooseClient({ ...options, model: 'offline' })), why }
+  }
 }
 
 function named(wanted: string, why: string, context: Context): ChosenClient {
@@ -101,5 +113,6 @@ function anthropic({ why, ...options }: Wanted): ChosenClient {
 }
 
 function offline(why: string, context: Context): ChosenClient {
-  return { client: new OfflineClient(context), name: 'offline', why }
+  const client = new OfflineClient(context)
+  return { client, name: 'offline', why, sentences: client }
 }

@@ -9,10 +9,18 @@ export type {
 } from './ai-client.ts'
 export { AnthropicClient, type AnthropicClientOptions } from './anthropic/anthropic-client.ts'
 export type { ChatModel } from './chat-model.ts'
-export { type ChooseOptions, type ChosenClient, chooseClient } from './choose-client.ts'
+export {
+  type ChooseOptions,
+  type ChosenClient,
+  chooseClient,
+  chooseClientOrOffline,
+} from './choose-client.ts'
+export { Conversations, type ConversationsOptions } from './conversations.ts'
 export { withFastPath } from './fast-path.ts'
 export { ModelClient, type ModelClientOptions } from './model-client.ts'
 export { MODEL_ERROR_CODES, ModelError, type ModelErrorCode } from './model-error.ts'
 export { OfflineClient, type OfflineClientOptions } from './offline/offline-client.ts'
 export { OllamaClient, type OllamaClientOptions } from './ollama/ollama-client.ts'
 export { type QwenTool, toQwenTools } from './ollama/to-qwen-tools.ts'
+export { whenToolsReady } from './when-tools-ready.ts'
+export { whyUnanswered } from './why-unanswered.ts'

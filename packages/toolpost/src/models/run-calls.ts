@@ -17,6 +17,7 @@ export interface CallContext {
   signal: AbortSignal
   logger: Logger
   onCall: (event: CallEvent) => void
+  origin?: string | undefined
   clock?: Clock | undefined
 }
 
@@ -46,9 +47,10 @@ async function runCall({ id, name, args }: NumberedCall, context: CallContext): 
 
 async function perform(
   call: ToolCall,
-  { executor, tools, signal, logger }: CallContext,
+  { executor, tools, signal, logger, origin }: CallContext,
 ): Promise<ToolResult> {
-  if (isOffered(call.name, tools)) return executor.run(call, { signal, repair: true })
+  if (isOffered(call.name, tools))
+    return executor.run(call, { signal, repair: true, ...(origin !== undefined && { origin }) })
   const result = notOffered(call, tools)
   logCall(logger, call, result, () => tools.map(tool => tool.name))
   return result

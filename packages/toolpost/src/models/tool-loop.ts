@@ -124,13 +124,14 @@ class ToolLoop {
 
   /** Runs the calls of a turn and adds their results; says whether one of them has failed too often. */
   async #run(calls: readonly NumberedCall[]): Promise<boolean> {
-    const { executor, logger, onCall, clock } = this.#setup
+    const { executor, logger, onCall, origin, clock } = this.#setup
     const outcomes = await runCalls(calls, {
       executor,
       tools: this.#tools,
       signal: this.#limit.signal,
       logger,
       onCall: this.#guarded((event: CallEvent) => onCall?.(event)),
+      origin,
       clock,
     })
     let isHopeless = false

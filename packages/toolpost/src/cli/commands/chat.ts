@@ -2,10 +2,11 @@ import { createInterface, type Interface } from 'node:readline'
 import type { Answer, CallEvent, ConversationMessage } from '../../models/ai-client.ts'
 import { type ChosenClient, chooseClient } from '../../models/choose-client.ts'
 import { ModelError } from '../../models/model-error.ts'
-import { OfflineClient } from '../../models/offline/offline-client.ts'
+import { whenToolsReady } from '../../models/when-tools-ready.ts'
+import { whyUnanswered } from '../../models/why-unanswered.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
 import type { Session } from '../session.ts'
-import { Stopped, type StopSignals, unlessStopped } from '../stop-signals.ts'
+import { type StopSignals, unlessStopped } from '../stop-signals.ts'
 import { say, type Terminal } from '../terminal.ts'
 import { timeoutOf } from '../timeout-flag.ts'
 import { AnswerPrinter } from './chat-printer.ts'
@@ -28,8 +29,6 @@ type ChatSession = Pick<Session, 'config' | 'executor' | 'logger'> & {
   stop: Pick<StopSignals, 'signal'>
 }
 
-/** A sentence of a local tool that matches so well needs no server to be asked whether it has a better one. */
-const PLAINLY_LOCAL = 0.75
 const INSTRUCTIONS =
   'You are the assistant of this home. Use the tools for what they can do or know, instead of guessing. ' +
   'Answer in one or two short sentences.'
@@ -47,8 +46,8 @@ export async function chat(
   const timeLimitMs = timeoutOf(flags)
   if (question !== undefined) checkQuestion(question)
   const chosen = await unlessStopped(choose(session, flags), signal)
-  const tools = new ToolsInTime(session, chosen)
-  const conversation = new ChatConversation({ chosen, tools, timeLimitMs, terminal })
+  const client = whenToolsReady(chosen, () => session.servers.ready())
+  const conversation = new ChatConversation({ chosen: { ...chosen, client }, timeLimitMs, terminal })
   if (question === undefined && input.isTTY) {
     // Side by side with the first question; a failure is told when a question needs the servers.
     session.servers.start().catch(() => {})
@@ -86,29 +85,8 @@ async function readAll(input: NodeJS.ReadableStream): Promise<string> {
   return Buffer.concat(chunks).toString('utf8').trim()
 }
 
-/** Starts the MCP servers for the questions that need them: what the time is, is answered without. */
-class ToolsInTime {
-  readonly #session: ChatSession
-  readonly #hasSentences: boolean
-  readonly #offline: OfflineClient
-
-  constructor(session: ChatSession, { name }: ChosenClient) {
-    this.#session = session
-    this.#hasSentences = name === 'offline' || session.config.fastPath === true
-    this.#offline = new OfflineClient({ executor: session.executor })
-  }
-
-  /** Resolves when the tools for a question are there, or cannot be had; rejects when it is stopped. */
-  async ready(question: string, signal: AbortSignal): Promise<void> {
-    const score = this.#hasSentences ? (this.#offline.match(question)?.score ?? 0) : 0
-    if (score >= PLAINLY_LOCAL) return
-    await unlessStopped(this.#session.servers.ready(), signal)
-  }
-}
-
 interface ChatSetup {
   chosen: ChosenClient
-  tools: ToolsInTime
   timeLimitMs: number | undefined
   terminal: Terminal
 }
@@ -117,13 +95,11 @@ interface ChatSetup {
 class ChatConversation {
   #messages: ConversationMessage[] = [{ role: 'system', content: INSTRUCTIONS }]
   readonly chosen: ChosenClient
-  readonly #tools: ToolsInTime
   readonly #timeLimitMs: number | undefined
   readonly #terminal: Terminal
 
-  constructor({ chosen, tools, timeLimitMs, terminal }: ChatSetup) {
+  constructor({ chosen, timeLimitMs, terminal }: ChatSetup) {
     this.chosen = chosen
-    this.#tools = tools
     this.#timeLimitMs = timeLimitMs
     this.#terminal = terminal
   }
@@ -132,7 +108,6 @@ class ChatConversation {
   async ask(question: string, signal: AbortSignal): Promise<number> {
     const printer = new AnswerPrinter(this.#terminal)
     try {
-      await this.#tools.ready(question, signal)
       const answer = await this.chosen.client.ask([...this.#messages, { role: 'user', content: question }], {
         signal,
         timeLimitMs: this.#timeLimitMs,
@@ -143,10 +118,9 @@ class ChatConversation {
       printer.finish(answer.text)
       return this.#judge(answer)
     } catch (error) {
-      if (!(error instanceof ModelError || error instanceof Stopped)) throw error
+      if (!(error instanceof ModelError)) throw error
       printer.breakOff()
-      const isStopped = error instanceof Stopped || error.code === 'stopped'
-      say(this.#terminal, isStopped ? 'Stopped.' : `Error: ${error.message}`)
+      say(this.#terminal, error.code === 'stopped' ? 'Stopped.' : `Error: ${error.message}`)
       return EXIT.failed
     }
   }
@@ -160,22 +134,14 @@ class ChatConversation {
     say(this.#terminal, `← ${name} ${outcome} (${Math.round(durationMs)} ms)`)
   }
 
-  #judge({ text, results, iterations, stopReason }: Answer): number {
-    if (stopReason !== 'answer') say(this.#terminal, `The answer is not complete: ${REASONS[stopReason]}.`)
-    if (text.trim() === '') say(this.#terminal, 'The model gave no answer.')
-    if (iterations === 0 && !this.#terminal.err.isTTY) say(this.#terminal, modelLine(this.chosen))
-    const hasFailed = results.length > 0 && results.every(result => !result.success)
-    const isAnswered = stopReason === 'answer' && text.trim() !== '' && iterations > 0
-    return isAnswered && !hasFailed ? EXIT.ok : EXIT.failed
+  #judge(answer: Answer): number {
+    const problem = whyUnanswered(answer)
+    if (answer.stopReason !== 'answer') say(this.#terminal, `The answer is not complete: ${problem}.`)
+    if (answer.text.trim() === '') say(this.#terminal, 'The model gave no answer.')
+    if (answer.iterations === 0 && !this.#terminal.err.isTTY) say(this.#terminal, modelLine(this.chosen))
+    return problem === undefined ? EXIT.ok : EXIT.failed
   }
 }
-
-const REASONS = {
-  answer: '',
-  max_iterations: 'the model asked for too many rounds of calls',
-  time_limit: 'it took too long',
-  repeated_failure: 'the same call failed again and again',
-} as const
 
 /** Questions until the terminal is closed or the program stopped. A Ctrl-C here stops the answer alone. */
 async function converse(

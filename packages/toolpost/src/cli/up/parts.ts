@@ -7,6 +7,7 @@ import type { Session } from '../session.ts'
 export class Parts {
   readonly #session: Session
   #mcp: McpIntegration | undefined
+  #started: Promise<void> | undefined
   #choice: Promise<ChosenClient> | undefined
   #chosen: ChosenClient | undefined
   #problem: string | undefined
@@ -27,9 +28,9 @@ export class Parts {
       this.#mcp?.restart(name) ?? Promise.reject(new Error(`There is no MCP server '${name}'`)),
   }
 
-  /** The client of the chat; questions wait until it is chosen. */
+  /** The client of the chat; questions wait until it is chosen, and until the tools are there that they may need. */
   readonly client: AiClient = {
-    ask: async (prompt, options) => (await this.#chooseModel()).client.ask(prompt, options),
+    ask: async (prompt, options) => (await this.#patientClient()).ask(prompt, options),
   }
 
   async model(): Promise<ModelInfo> {
@@ -47,13 +48,24 @@ export class Parts {
     return this.#problem ?? this.#session.servers.homeProblem
   }
 
-  async #startServers(): Promise<void> {
+  #startServers(): Promise<void> {
+    this.#started ??= this.#start()
+    return this.#started
+  }
+
+  async #start(): Promise<void> {
     try {
       this.#mcp = await this.#session.servers.start()
       await this.#mcp?.ready()
     } catch (error) {
       this.#problem = messageOf(error)
     }
+  }
+
+  async #patientClient(): Promise<AiClient> {
+    const chosen = await this.#chooseModel()
+    const { whenToolsReady } = await import('../../models/index.ts')
+    return whenToolsReady(chosen, () => this.#startServers())
   }
 
   #chooseModel(): Promise<ChosenClient> {
@@ -65,15 +77,9 @@ export class Parts {
   }
 }
 
-/** The client for the chat. Where the one that was asked for cannot be had, sentences alone, and why. */
 async function chooseModel({ executor, config, logger }: Session): Promise<ChosenClient> {
-  const { chooseClient } = await import('../../models/index.ts')
-  try {
-    return await chooseClient({ executor, config, logger })
-  } catch (error) {
-    const offline = await chooseClient({ executor, model: 'offline', logger })
-    return { ...offline, why: messageOf(error) }
-  }
+  const { chooseClientOrOffline } = await import('../../models/index.ts')
+  return chooseClientOrOffline({ executor, config, logger })
 }
 
 function messageOf(error: unknown): string {

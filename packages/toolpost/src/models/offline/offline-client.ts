@@ -72,6 +72,7 @@ export class OfflineClient implements AiClient {
         signal: limit.signal,
         logger: this.#logger,
         onCall: event => options.onCall?.(event),
+        origin: options.origin,
       })
       if (!outcome) throw new Error('a call had no outcome')
       const isOutOfTime = limit.signal.reason instanceof TimeIsUp

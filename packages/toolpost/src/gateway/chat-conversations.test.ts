@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PlainMessage } from '../models/ai-client.ts'
-import { Conversations } from './conversations.ts'
+import { ChatConversations } from './chat-conversations.ts'
 import { KEPT_CONVERSATIONS, KEPT_MESSAGES } from './limits.ts'
 
 const user = (content: string): PlainMessage => ({ role: 'user', content })
@@ -8,13 +8,13 @@ const assistant = (content: string): PlainMessage => ({ role: 'assistant', conte
 
 describe('conversations', () => {
   it('begin anew under a new id where the given one is not known', () => {
-    const { id, messages } = new Conversations().open('made up')
+    const { id, messages } = new ChatConversations().open('made up')
     expect(id).not.toBe('made up')
     expect(messages).toEqual([])
   })
 
   it('are bounded in number: the one used least recently goes', () => {
-    const kept = new Conversations()
+    const kept = new ChatConversations()
     kept.keep('first', [user('a')])
     for (let n = 0; n < KEPT_CONVERSATIONS - 1; n++) kept.keep(`other ${n}`, [])
     kept.keep('first', [user('b')])
@@ -24,7 +24,7 @@ describe('conversations', () => {
   })
 
   it('are bounded in length, and begin with a question', () => {
-    const kept = new Conversations()
+    const kept = new ChatConversations()
     const long = Array.from({ length: KEPT_MESSAGES }, (_, n) => [
       user(`${n}`),
       assistant('yes'),

@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ToolpostConfig } from '../config/config.ts'
-import type { ExampleHome } from '../config/example-home.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
-import { say, type Terminal } from './terminal.ts'
+import type { ToolpostConfig } from './config.ts'
+import type { ExampleHome } from './example-home.ts'
 
-interface ServersOptions {
+export interface ServersOptions {
   config: ToolpostConfig
   /** The built-in example has a Z-Wave server and a home for it. */
   isExample: boolean
   tools: ToolManager
   logger: Logger
-  terminal: Terminal
+  /** Told what a person should know: why a server could not be had. */
+  say(text: string): void
   /** The program of the virtual home, if it is not the usual one. */
   homeProgram?: string | undefined
 }
@@ -26,7 +26,7 @@ async function inTime(events: readonly Promise<unknown>[], limitMs: number | und
   await Promise.race([...events, ...limit])
 }
 
-/** The MCP servers of a session: nothing is loaded or started until a command needs them. */
+/** The MCP servers of a project: nothing is loaded or started until a command needs them. */
 export class Servers {
   /** Reports that wait until it is known whether they matter. */
   #heldReports: string[] | undefined
@@ -74,7 +74,7 @@ export class Servers {
    * moment more, because theirs is the name where two have it. What ails other servers is told only if it is not found.
    */
   async find(tool: string, limitMs?: number): Promise<void> {
-    const { tools, terminal } = this.#options
+    const { tools, say } = this.#options
     if (tools.findTool(tool)) return
     this.#heldReports = []
     const mcp = await this.start()
@@ -83,7 +83,7 @@ export class Servers {
     const order = found && tools.originOf(found)?.order
     const earlier = (mcp?.status() ?? []).slice(0, order ?? 0)
     await inTime([Promise.all(earlier.map(({ name }) => mcp?.ready(name)))], GRACE_FOR_EARLIER_MS)
-    if (!found) for (const report of this.#heldReports) say(terminal, report)
+    if (!found) for (const report of this.#heldReports) say(report)
     this.#heldReports = undefined
   }
 
@@ -112,10 +112,10 @@ export class Servers {
     if (Object.keys(servers).length === 0) return undefined
     const { McpIntegration } = await import('../mcp/index.ts')
     if (this.#closing.signal.aborted) return undefined
-    const { config, tools, logger, terminal } = this.#options
+    const { config, tools, logger, say } = this.#options
     const onReport = (report: string) => {
       if (this.#heldReports) this.#heldReports.push(report)
-      else say(terminal, report)
+      else say(report)
     }
     const mcp = new McpIntegration({ ...config.mcp, servers, logger, onReport })
     mcp.start(tools)
@@ -132,18 +132,15 @@ export class Servers {
 
   /** A home that cannot be had takes no other tools with it. */
   async #startHome(): Promise<ExampleHome | undefined> {
-    const { homeProgram, terminal } = this.#options
+    const { homeProgram, say } = this.#options
     const { signal } = this.#closing
     try {
-      const { startExampleHome } = await import('../config/example-home.ts')
+      const { startExampleHome } = await import('./example-home.ts')
       return await startExampleHome({ program: homeProgram, signal })
     } catch (error) {
       if (signal.aborted) return undefined
       this.#homeProblem = (error as Error).message
-      say(
-        terminal,
-        `The example home could not be started, so there are local tools only: ${this.#homeProblem}`,
-      )
+      say(`The example home could not be started, so there are local tools only: ${this.#homeProblem}`)
       return undefined
     }
   }
