@@ -16,7 +16,12 @@ export const hasBrowser = executablePath !== undefined || process.env.TOOLPOST_R
 if (!hasBrowser)
   process.stderr.write('No Chromium on this machine: the browser tests of the console are passed over.\n')
 
-export function openBrowser(): Promise<Browser> {
+export interface BrowserOptions {
+  /** A WAV file that is heard once whenever a page opens the microphone. The page still needs the permission. */
+  microphone?: string | undefined
+}
+
+export function openBrowser({ microphone }: BrowserOptions = {}): Promise<Browser> {
   return chromium.launch({
     ...(executablePath && { executablePath }),
     args: [
@@ -27,8 +32,13 @@ export function openBrowser(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--no-first-run',
+      ...(microphone ? microphoneArguments(microphone) : []),
     ],
   })
+}
+
+function microphoneArguments(file: string): string[] {
+  return ['--use-fake-device-for-media-stream', `--use-file-for-fake-audio-capture=${file}%noloop`]
 }
 
 /** The page, built from the sources as they are now. */

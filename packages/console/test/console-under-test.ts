@@ -1,6 +1,13 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, afterEach, beforeAll } from 'vitest'
-import { buildPage, hasBrowser, openBrowser, openPage, type WatchedPage } from './browser.ts'
+import {
+  type BrowserOptions,
+  buildPage,
+  hasBrowser,
+  openBrowser,
+  openPage,
+  type WatchedPage,
+} from './browser.ts'
 import { FakeGateway } from './fake-gateway.ts'
 
 interface Opened extends WatchedPage {
@@ -11,10 +18,12 @@ interface OpenOptions extends BrowserContextOptions {
   token?: string
   /** The part of the address behind the `#`. */
   at?: string
+  /** Whether the gateway has speech to text. */
+  voice?: boolean
 }
 
 /** Builds the page once for a test file; every test gets a gateway and a tab of its own. */
-export function consoleUnderTest(): {
+export function consoleUnderTest(browserOptions: BrowserOptions = {}): {
   folder: () => string
   open: (options?: OpenOptions) => Promise<Opened>
 } {
@@ -24,7 +33,7 @@ export function consoleUnderTest(): {
   beforeAll(async () => {
     if (!hasBrowser) return
     built = await buildPage()
-    browser = await openBrowser()
+    browser = await openBrowser(browserOptions)
   }, 60_000)
   afterEach(async () => {
     for (const close of closers.splice(0).reverse()) await close()
@@ -33,8 +42,13 @@ export function consoleUnderTest(): {
     await browser?.close()
     await built?.remove()
   })
-  const open = async ({ token, at = '/tools', ...options }: OpenOptions = {}): Promise<Opened> => {
-    const gateway = await new FakeGateway({ page: built.folder, ...(token && { token }) }).start()
+  const open = async ({
+    token,
+    at = '/tools',
+    voice = false,
+    ...options
+  }: OpenOptions = {}): Promise<Opened> => {
+    const gateway = await new FakeGateway({ page: built.folder, ...(token && { token }), voice }).start()
     closers.push(() => gateway.stop())
     const watched = await openPage(browser, `${gateway.url}/#${at}`, options)
     closers.push(watched.close)

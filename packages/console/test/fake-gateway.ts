@@ -8,6 +8,7 @@ import { exampleCalls } from './fake/example-calls.ts'
 import { exampleServers } from './fake/example-servers.ts'
 import { exampleTools } from './fake/example-tools.ts'
 import { runTool } from './fake/run-tool.ts'
+import { answerTranscription, type Hearing } from './fake/transcription.ts'
 
 /** No laxer than the policy of the real gateway. */
 const PAGE_POLICY = [
@@ -26,6 +27,7 @@ interface Options {
   /** The folder of the built page. */
   page: string
   token?: string
+  voice?: boolean
 }
 
 /** A gateway as the page sees it: the HTTP API with tools, servers and calls that are made up. */
@@ -35,6 +37,11 @@ export class FakeGateway {
   calls: CallRecord[] = exampleCalls()
   /** Requests that were aborted before they were answered, by path. */
   readonly aborted: string[] = []
+  /** What it takes every recording for … */
+  hears: Hearing = { text: 'turn on the kitchen light' }
+  /** … and the recordings themselves. */
+  readonly recordings: Buffer[] = []
+  hasVoice: boolean
   readonly #options: Options
   readonly #listeners = new Set<ServerResponse>()
   readonly #events: string[] = []
@@ -43,6 +50,7 @@ export class FakeGateway {
 
   constructor(options: Options) {
     this.#options = options
+    this.hasVoice = options.voice ?? false
   }
 
   get url(): string {
@@ -131,10 +139,21 @@ export class FakeGateway {
       return this.#callOverHttp(name, request, { response, signal: aborted.signal })
     if (kind === 'servers' && action === 'restart') return this.#restart(name, response)
     if (kind === 'chat')
-      return answerChat({ gateway: this, request: await bodyOf(request), response, signal: aborted.signal })
+      return answerChat({
+        gateway: this,
+        request: String(await bodyOf(request)),
+        response,
+        signal: aborted.signal,
+      })
+    if (kind === 'transcriptions')
+      return answerTranscription({ gateway: this, wav: await bodyOf(request), response })
     const lists = { tools: this.tools, servers: this.servers, calls: this.calls }
     if (kind === 'model')
-      return sendJson(response, { name: 'offline', why: 'Neither Ollama nor a key was found' })
+      return sendJson(response, {
+        name: 'offline',
+        why: 'Neither Ollama nor a key was found',
+        voice: this.hasVoice,
+      })
     if (kind && Object.hasOwn(lists, kind))
       return sendJson(response, { [kind]: lists[kind as keyof typeof lists] })
     sendJson(response, { error: 'Not found' }, 404)
@@ -145,7 +164,10 @@ export class FakeGateway {
     request: IncomingMessage,
     { response, signal }: { response: ServerResponse; signal: AbortSignal },
   ): Promise<void> {
-    const result = await this.call(name, JSON.parse(await bodyOf(request)), { origin: 'http', signal })
+    const result = await this.call(name, JSON.parse(String(await bodyOf(request))), {
+      origin: 'http',
+      signal,
+    })
     if (!response.destroyed)
       sendJson(response, result, 'code' in result && result.code === 'unknown_tool' ? 404 : 200)
   }
@@ -172,6 +194,7 @@ export class FakeGateway {
     const headers = {
       'content-type': TYPES[extname(file)] ?? 'text/plain',
       'content-security-policy': PAGE_POLICY,
+      'permissions-policy': 'camera=(), geolocation=(), microphone=(self)',
     }
     response.writeHead(content ? 200 : 404, headers).end(content)
   }
@@ -181,8 +204,8 @@ function sendJson(response: ServerResponse, value: unknown, status = 200): void 
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
 }

@@ -1,15 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import type { AxeResults } from 'axe-core'
-import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { seriousFindings } from './accessibility.ts'
 import { hasBrowser } from './browser.ts'
 import { consoleUnderTest } from './console-under-test.ts'
 
 const { open, folder } = consoleUnderTest()
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const phone = { viewport: { width: 360, height: 740 }, hasTouch: true }
 
 /** Every view, and something that is there once it is whole. */
@@ -23,16 +20,6 @@ const VIEWS: [address: string, sign: string][] = [
   ['/servers', '.server'],
   ['/chat', '.chat-beginning .chip'],
 ]
-
-async function seriousFindings(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const { violations } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: { run: () => Promise<AxeResults> } }).axe.run(),
-  )
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(node => node.html).join(' ')}`)
-}
 
 describe.runIf(hasBrowser)('the page', () => {
   it.each([

@@ -12,9 +12,9 @@ export interface RealGateway {
 }
 
 /** The product itself, as `npm start` runs it: built-in example, virtual home, offline model, on a free port. */
-export async function startProduct(): Promise<RealGateway> {
+export async function startProduct(flags: string[] = []): Promise<RealGateway> {
   const env = { ...process.env, OLLAMA_HOST: '127.0.0.1:9', ANTHROPIC_API_KEY: '' }
-  const child = spawn(process.execPath, [command, 'up', '--port', '0'], {
+  const child = spawn(process.execPath, [command, 'up', '--port', '0', ...flags], {
     cwd: tmpdir(),
     env,
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -17,6 +17,13 @@ export function currentModel(): Promise<ModelInfo> {
   return requestJson<ModelInfo>('/api/model')
 }
 
+/** What is said in a WAV file. */
+export async function transcribe(wav: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<string> {
+  const headers = { 'content-type': 'audio/wav' }
+  const options = { method: 'POST', body: wav, headers, signal } as const
+  return (await requestJson<{ text: string }>('/api/transcriptions', options)).text
+}
+
 export async function restartServer(name: string): Promise<ServerStatus> {
   const path = `/api/servers/${encodeURIComponent(name)}/restart`
   return (await requestJson<{ server: ServerStatus }>(path, { method: 'POST' })).server

@@ -20,8 +20,8 @@ class GatewayGoneError extends Error {
 
 export interface RequestOptions {
   method?: 'GET' | 'POST'
-  /** Sent as it is; JSON text. */
-  body?: string
+  /** Sent as it is: JSON text, where `headers` do not say otherwise. */
+  body?: string | Uint8Array<ArrayBuffer>
   headers?: Record<string, string>
   signal?: AbortSignal
 }

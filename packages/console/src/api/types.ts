@@ -79,6 +79,8 @@ export interface CallRecord {
 export interface ModelInfo {
   name: string
   why: string
+  /** Whether speech can be turned into text. */
+  voice?: boolean
 }
 
 export interface ChatCall {

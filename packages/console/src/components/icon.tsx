@@ -36,6 +36,16 @@ const SHAPES = {
   play: <path d="M6.5 4.2v11.6l9-5.8z" fill="currentColor" />,
   stop: <rect x="5.5" y="5.5" width="9" height="9" rx="1.5" fill="currentColor" />,
   send: <path d="M10 16V4.5M5 9.2l5-4.9 5 4.9" />,
+  microphone: (
+    <>
+      <rect x="7.2" y="2.5" width="5.6" height="9.5" rx="2.8" />
+      <path d="M4.4 9.4a5.6 5.6 0 0 0 11.2 0M10 15v2.6" />
+    </>
+  ),
+  sound: (
+    <path d="M3 7.8v4.4h2.7L9.5 15.5v-11L5.7 7.8zM12.4 7.4a3.7 3.7 0 0 1 0 5.2M14.7 5.2a6.8 6.8 0 0 1 0 9.6" />
+  ),
+  muted: <path d="M3 7.8v4.4h2.7L9.5 15.5v-11L5.7 7.8zM12.8 7.8l4.4 4.4M17.2 7.8l-4.4 4.4" />,
   check: <path d="m4.5 10.5 3.6 3.6 7.4-8" />,
   clock: (
     <>

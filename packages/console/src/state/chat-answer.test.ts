@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ChatCall } from '../api/types.ts'
-import { type Answer, answerAfter, type ChatEvent, emptyAnswer } from './chat-answer.ts'
+import { type Answer, answerAfter, type ChatEvent, emptyAnswer, spokenText } from './chat-answer.ts'
 
 function after(...events: ChatEvent[]): Answer {
   return events.reduce(answerAfter, emptyAnswer)
@@ -48,5 +48,17 @@ describe('an answer of the chat', () => {
     expect(after({ kind: 'token', text: 'Hel' }, { kind: 'closed' }).state).toBe('failed')
     expect(after({ kind: 'token', text: 'Hel' }, { kind: 'stopped' }).state).toBe('stopped')
     expect(after({ kind: 'end', end: finished }, { kind: 'closed' }).state).toBe('done')
+  })
+
+  it('is read aloud without its calls, and where there is none the reason is', () => {
+    const whole = after(
+      { kind: 'token', text: 'Let me see.' },
+      { kind: 'call', call: end },
+      { kind: 'token', text: 'Done.' },
+      { kind: 'end', end: finished },
+    )
+    expect(spokenText(whole)).toBe('Let me see. Done.')
+    expect(spokenText(after({ kind: 'broken', message: 'It broke off.' }))).toBe('It broke off.')
+    expect(spokenText(after({ kind: 'token', text: 'Hel' }, { kind: 'stopped' }))).toBe('')
   })
 })

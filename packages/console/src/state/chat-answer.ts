@@ -39,6 +39,13 @@ export function answerAfter(answer: Answer, event: ChatEvent): Answer {
   }
 }
 
+/** What of an answer is read aloud: its words, or why there are none. */
+export function spokenText({ parts, state, note }: Answer): string {
+  if (state === 'failed') return note ?? ''
+  if (state !== 'done') return ''
+  return parts.flatMap(part => (part.kind === 'text' ? [part.text] : [])).join(' ')
+}
+
 const REASONS: Record<string, string> = {
   max_iterations: 'Ended: the model asked for tools too many times.',
   time_limit: 'Ended: the time limit was reached.',

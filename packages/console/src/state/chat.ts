@@ -24,7 +24,8 @@ class Chat extends Store<ChatState> {
     super({ turns: [], conversation: undefined, stop: undefined })
   }
 
-  async ask(question: string): Promise<void> {
+  /** Resolves with the whole answer; with nothing where another conversation was begun meanwhile. */
+  async ask(question: string): Promise<Answer | undefined> {
     const controller = new AbortController()
     const stop = () => controller.abort()
     const { turns, conversation } = this.get()
@@ -34,7 +35,9 @@ class Chat extends Store<ChatState> {
       if (this.get().stop === stop) this.#apply(event)
     }
     await stream({ question, conversation, controller, take })
-    if (this.get().stop === stop) this.update({ stop: undefined })
+    if (this.get().stop !== stop) return undefined
+    this.update({ stop: undefined })
+    return this.get().turns.at(-1)?.answer
   }
 
   startOver(): void {

@@ -1,9 +1,9 @@
 import type { ServerEvent } from '../api/event-parser.ts'
-import { listCalls, listServers, listTools, openEvents } from '../api/gateway-api.ts'
+import { currentModel, listCalls, listServers, listTools, openEvents } from '../api/gateway-api.ts'
 import { ApiError } from '../api/http.ts'
 import { dataOf, readEvents } from '../api/read-events.ts'
 import { currentToken, keepToken } from '../api/token.ts'
-import type { CallRecord, ServerStatus, ToolInfo } from '../api/types.ts'
+import type { CallRecord, ModelInfo, ServerStatus, ToolInfo } from '../api/types.ts'
 import { withCalls } from './call-list.ts'
 import { type Connection, retryDelayMs, SILENCE_MS } from './connection.ts'
 import { Store } from './store.ts'
@@ -14,6 +14,8 @@ interface GatewayState {
   tools: ToolInfo[] | undefined
   servers: ServerStatus[] | undefined
   calls: CallRecord[] | undefined
+  /** Who answers the chat, and whether it can be spoken to. */
+  model: ModelInfo | undefined
 }
 
 /** New records are shown together, this often at most: a busy gateway must not freeze the page. */
@@ -31,7 +33,13 @@ class Gateway extends Store<GatewayState> {
   #flushTimer: ReturnType<typeof setTimeout> | undefined
 
   constructor() {
-    super({ connection: { state: 'connecting' }, tools: undefined, servers: undefined, calls: undefined })
+    super({
+      connection: { state: 'connecting' },
+      tools: undefined,
+      servers: undefined,
+      calls: undefined,
+      model: undefined,
+    })
   }
 
   /** For as long as the page lives. */
@@ -53,6 +61,11 @@ class Gateway extends Store<GatewayState> {
 
   async refreshTools(): Promise<void> {
     this.update({ tools: await listTools() })
+  }
+
+  /** On its own: a gateway that still looks for a model must not hold up the rest. */
+  async #refreshModel(): Promise<void> {
+    this.update({ model: await currentModel().catch(() => undefined) })
   }
 
   putServer(server: ServerStatus): void {
@@ -79,7 +92,13 @@ class Gateway extends Store<GatewayState> {
   async #readAll(): Promise<void> {
     const [tools, servers, calls] = await Promise.all([listTools(), listServers(), listCalls()])
     this.#failures = 0
-    this.set({ connection: { state: 'open' }, tools, servers, calls: withCalls(calls, this.#takePending()) })
+    this.update({
+      connection: { state: 'open' },
+      tools,
+      servers,
+      calls: withCalls(calls, this.#takePending()),
+    })
+    void this.#refreshModel()
   }
 
   #take(event: ServerEvent): void {
@@ -87,6 +106,7 @@ class Gateway extends Store<GatewayState> {
     if (event.event === 'call') this.#addCall(dataOf<CallRecord>(event))
     if (event.event === 'servers') this.#putServers(dataOf<{ servers: ServerStatus[] }>(event)?.servers)
     if (event.event === 'tools') this.refreshTools().catch(() => {})
+    if (event.event === 'voice') void this.#refreshModel()
   }
 
   #putServers(servers: ServerStatus[] | undefined): void {

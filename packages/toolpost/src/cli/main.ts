@@ -71,6 +71,7 @@ function createProgram(stop: StopSignals): Command {
     .option('--port <number>', 'on which port (default: 4040, or the next free one)')
     .option('--token <token>', 'asked of every client (default: TOOLPOST_TOKEN)')
     .option('--allow-host <name...>', 'further names under which clients may address it')
+    .option('--voice', 'listen and speak as well, with the voice gateway')
     .action((flags: UpFlags) =>
       within(async session => {
         const { runUp } = await import('./commands/up.ts')

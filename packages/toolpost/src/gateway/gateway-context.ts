@@ -4,9 +4,10 @@ import type { ServerStatus } from '../mcp/server-status.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ActiveCalls } from './active-calls.ts'
 import type { CallJournal } from './call-journal.ts'
-import type { Conversations } from './conversations.ts'
+import type { ChatConversations } from './chat-conversations.ts'
 import type { EventHub } from './event-hub.ts'
 import type { McpEndpoint } from './mcp/http-endpoint.ts'
+import type { VoiceInput } from './voice-input.ts'
 
 /** The MCP servers, as far as the gateway needs them: an McpIntegration, or one that is yet to come. */
 export interface ServerControl {
@@ -27,11 +28,13 @@ export interface GatewayContext {
   servers: ServerControl
   client: AiClient | undefined
   model: () => ModelInfo | Promise<ModelInfo>
+  /** What turns speech into text now, if anything does. */
+  voice: () => VoiceInput | undefined
   /** What the client is told before every conversation. */
   instructions: string
   calls: ActiveCalls
   journal: CallJournal
-  conversations: Conversations
+  conversations: ChatConversations
   events: EventHub
   mcp: McpEndpoint
   logger: Logger

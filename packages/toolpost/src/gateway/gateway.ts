@@ -7,8 +7,9 @@ import { safeText } from '../logging/safe-value.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import { ActiveCalls } from './active-calls.ts'
 import { CallJournal } from './call-journal.ts'
+import { ChangeWatch } from './change-watch.ts'
+import { ChatConversations } from './chat-conversations.ts'
 import { ConsoleFiles, findConsole } from './console-files.ts'
-import { Conversations } from './conversations.ts'
 import { EventHub } from './event-hub.ts'
 import type { GatewayContext, ModelInfo, ServerControl } from './gateway-context.ts'
 import { failure } from './http/answers.ts'
@@ -22,7 +23,8 @@ import { addHealthRoutes } from './routes/health.ts'
 import { addOpenApiRoute } from './routes/openapi.ts'
 import { addServerRoutes } from './routes/servers.ts'
 import { addToolRoutes } from './routes/tools.ts'
-import { ServerWatch } from './server-watch.ts'
+import { addTranscriptionRoutes } from './routes/transcriptions.ts'
+import type { VoiceInput } from './voice-input.ts'
 
 export interface GatewayOptions {
   executor: ToolExecutor
@@ -32,6 +34,8 @@ export interface GatewayOptions {
   client?: AiClient | undefined
   /** What the client is called, and why it was chosen. */
   model?: ModelInfo | (() => ModelInfo | Promise<ModelInfo>) | undefined
+  /** Turns speech into text; a function where it comes later, or may go. Without one the console has no button for it. */
+  voice?: VoiceInput | (() => VoiceInput | undefined) | undefined
   /** What the client is told before every conversation. */
   instructions?: string | undefined
   /** Asked for on every route but the page's own files. */
@@ -68,11 +72,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const servers = options.mcp ?? NO_SERVERS
   const context = contextOf(options, servers, isWatched => (isWatched ? watch.start() : watch.stop()))
   const { events, journal, calls, mcp } = context
-  const watch = new ServerWatch({
-    status: () => servers.status(),
-    onChange: now => events.publish('servers', { servers: now }, JSON.stringify(now).length),
-    clock,
-  })
+  const watch = watchFor(context, clock)
   const stopObserving = executor.observe(event => {
     const { record, bytes } = journal.note(event)
     events.publish('call', record, bytes)
@@ -97,22 +97,44 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 }
 
+/** Tells of servers, and of speech to text, that come and go. */
+function watchFor({ events, servers, voice }: GatewayContext, clock: Clock | undefined) {
+  const serverWatch = new ChangeWatch({
+    read: () => servers.status(),
+    onChange: now => events.publish('servers', { servers: now }, JSON.stringify(now).length),
+    clock,
+  })
+  const voiceWatch = new ChangeWatch({
+    read: () => voice() !== undefined,
+    onChange: available => events.publish('voice', { available }),
+    clock,
+  })
+  const both = (act: (watch: Pick<typeof voiceWatch, 'start' | 'stop' | 'look'>) => void) => () =>
+    [serverWatch, voiceWatch].forEach(act)
+  return {
+    start: both(watch => watch.start()),
+    stop: both(watch => watch.stop()),
+    look: both(watch => watch.look()),
+  }
+}
+
 function contextOf(
   options: GatewayOptions,
   servers: ServerControl,
   onAudience: (isWatched: boolean) => void,
 ): GatewayContext {
-  const { executor, client, model, logger = silentLogger, slowMs = DEFAULT_SLOW_MS, clock } = options
+  const { executor, client, model, voice, logger = silentLogger, slowMs = DEFAULT_SLOW_MS, clock } = options
   const calls = new ActiveCalls()
   return {
     executor,
     servers,
     client,
     model: typeof model === 'function' ? model : () => model ?? unnamed(client),
+    voice: typeof voice === 'function' ? voice : () => voice,
     instructions: options.instructions ?? DEFAULT_INSTRUCTIONS,
     calls,
     journal: new CallJournal({ tools: executor.tools, slowMs }),
-    conversations: new Conversations(),
+    conversations: new ChatConversations(),
     events: new EventHub({ clock, onAudience }),
     mcp: createMcpEndpoint({ executor, calls, logger }),
     logger,
@@ -143,6 +165,7 @@ function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
   addServerRoutes(app, context)
   addCallRoutes(app, context)
   addChatRoutes(app, context)
+  addTranscriptionRoutes(app, context)
   addHealthRoutes(app, context)
   addOpenApiRoute(app, context)
   app.all('/mcp', c => context.mcp.handle(c.req.raw))

@@ -14,7 +14,7 @@ const ROUTES = [
   '/mcp',
   '/nowhere',
 ]
-const POSTS = ['/api/tools/echo/call', '/api/servers/x/restart', '/api/chat', '/mcp']
+const POSTS = ['/api/tools/echo/call', '/api/servers/x/restart', '/api/chat', '/api/transcriptions', '/mcp']
 
 describe('a request with a foreign Host', () => {
   it.each([...ROUTES, ...POSTS])('[F37] is answered with 403: %s', async path => {

@@ -247,6 +247,7 @@ describe('the page', () => {
     expect(policy).toContain("script-src 'self';")
     expect(policy).toContain("frame-ancestors 'none'")
     expect(page.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(page.headers.get('permissions-policy')).toContain('microphone=(self)')
     const script = await gateway.get('/app.js')
     expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
   })
@@ -279,7 +280,7 @@ describe('the chat', () => {
     const client = new ModelClient({ model: scriptedModel(light, { text: ['It is ', 'on.'] }) })
     const model = { name: 'scripted', why: 'a test wants it' }
     await using gateway = testGateway([turn], { client, model })
-    expect(await dataOf(gateway.get('/api/model'))).toEqual(model)
+    expect(await dataOf(gateway.get('/api/model'))).toEqual({ ...model, voice: false })
     const response = await gateway.post('/api/chat', { message: 'light on' })
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
     const events = await eventReader(response).all()
@@ -372,6 +373,7 @@ describe('the chat', () => {
     expect(await dataOf(gateway.get('/api/model'))).toEqual({
       name: 'none',
       why: 'no client was given',
+      voice: false,
     })
   })
 })

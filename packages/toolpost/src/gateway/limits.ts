@@ -11,6 +11,8 @@ export const MIN_TOKEN_LENGTH = 16
 
 /** The largest body of a request to the API. */
 export const MAX_BODY_BYTES = 1_000_000
+/** The largest recording: ten minutes of 16 kHz, 16-bit, mono WAV. */
+export const MAX_AUDIO_BYTES = 20_000_000
 /** The largest message of an MCP client. */
 export const MAX_MCP_BODY_BYTES = 4 * 1024 * 1024
 /** The longest deadline that a caller may ask for. */
@@ -32,8 +34,8 @@ export const EVENT_FLUSH_MS = 20
 export const HEARTBEAT_MS = 15_000
 /** What may wait for a client that does not read; then it is cut off. */
 export const MAX_WAITING_BYTES = 1024 * 1024
-/** How often the servers are looked at while somebody watches. */
-export const SERVER_LOOK_MS = 250
+/** How often what does not tell of its changes is looked at, while somebody watches. */
+export const CHANGE_LOOK_MS = 250
 
 /** How many conversations are kept in memory, and how long each may grow. */
 export const KEPT_CONVERSATIONS = 100

@@ -1,13 +1,14 @@
-import { useEffect, useRef, useState } from 'react'
-import { currentModel } from '../../api/gateway-api.ts'
-import type { ModelInfo } from '../../api/types.ts'
+import { useEffect, useRef } from 'react'
 import { type ChatTurn, chat } from '../../state/chat.ts'
 import { gateway } from '../../state/gateway.ts'
+import { speaking } from '../../state/speaking.ts'
 import { useStore } from '../../state/store.ts'
 import { oneLine, visibleText } from '../../text/visible-text.ts'
 import { AnswerView } from './answer-view.tsx'
 import { Composer } from './composer.tsx'
 import { questionsFor } from './example-questions.ts'
+import { SpeechSwitch } from './speech-switch.tsx'
+import { useCanAsk } from './use-can-ask.ts'
 
 export function ChatView() {
   const turns = useStore(chat, state => state.turns)
@@ -18,8 +19,9 @@ export function ChatView() {
       <div className="view-head">
         <h1>Chat</h1>
         <ModelNote />
+        <SpeechSwitch />
         {turns.length > 0 && (
-          <button type="button" className="button button-quiet" onClick={() => chat.startOver()}>
+          <button type="button" className="button button-quiet" onClick={startOver}>
             New conversation
           </button>
         )}
@@ -34,6 +36,11 @@ export function ChatView() {
       <Composer />
     </div>
   )
+}
+
+function startOver(): void {
+  speaking.stop()
+  chat.startOver()
 }
 
 function isBusy(turns: ChatTurn[]): boolean {
@@ -56,11 +63,7 @@ function Turn({ turn }: { turn: ChatTurn }) {
 
 /** Which model answers, and why that one. */
 function ModelNote() {
-  const open = useStore(gateway, state => state.connection.state === 'open')
-  const [model, setModel] = useState<ModelInfo>()
-  useEffect(() => {
-    if (open) currentModel().then(setModel, () => setModel(undefined))
-  }, [open])
+  const model = useStore(gateway, state => state.model)
   if (model === undefined) return <p className="model-note" />
   return (
     <p className="model-note">
@@ -71,7 +74,7 @@ function ModelNote() {
 
 function Beginning() {
   const tools = useStore(gateway, state => state.tools)
-  const open = useStore(gateway, state => state.connection.state === 'open')
+  const canAsk = useCanAsk()
   const questions = questionsFor(tools ?? [])
   return (
     <div className="chat-beginning">
@@ -83,7 +86,7 @@ function Beginning() {
             key={question}
             type="button"
             className="chip"
-            disabled={!open}
+            disabled={!canAsk}
             onClick={() => void chat.ask(question)}
           >
             {question}

@@ -1,47 +1,66 @@
 import { type KeyboardEvent, type SyntheticEvent, useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
 import { chat } from '../../state/chat.ts'
-import { gateway } from '../../state/gateway.ts'
+import { speaking } from '../../state/speaking.ts'
 import { useStore } from '../../state/store.ts'
+import { talk } from '../../state/talk.ts'
+import { TalkButton } from './talk-button.tsx'
+import { TalkStatus } from './talk-status.tsx'
+import { useCanAsk } from './use-can-ask.ts'
+import { useCanTalk } from './use-can-talk.ts'
 
 export function Composer() {
   const [text, setText] = useState('')
-  const stop = useStore(chat, state => state.stop)
-  const open = useStore(gateway, state => state.connection.state === 'open')
+  const canAsk = useCanAsk()
+  const canTalk = useCanTalk()
   const send = (event: SyntheticEvent) => {
     event.preventDefault()
     const question = text.trim()
-    if (question === '' || stop || !open) return
+    if (question === '' || !canAsk) return
     setText('')
+    speaking.stop()
+    talk.clearNotice()
     void chat.ask(question)
   }
   const sendOnEnter = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) send(event)
   }
   return (
-    <form className="composer" onSubmit={send}>
-      <textarea
-        aria-label="Message"
-        placeholder="Ask for something"
-        rows={Math.min(8, text.split('\n').length)}
-        value={text}
-        onChange={event => setText(event.target.value)}
-        onKeyDown={sendOnEnter}
-      />
-      {stop ? (
-        <button type="button" className="button round-button" aria-label="Stop the answer" onClick={stop}>
-          <Icon name="stop" />
-        </button>
-      ) : (
-        <button
-          type="submit"
-          className="button button-primary round-button"
-          aria-label="Send"
-          disabled={text.trim() === '' || !open}
-        >
-          <Icon name="send" />
-        </button>
-      )}
-    </form>
+    <div className="composer">
+      {canTalk && <TalkStatus />}
+      <form className="composer-row" onSubmit={send}>
+        <textarea
+          aria-label="Message"
+          placeholder="Ask for something"
+          rows={Math.min(8, text.split('\n').length)}
+          value={text}
+          onChange={event => setText(event.target.value)}
+          onKeyDown={sendOnEnter}
+        />
+        {canTalk && <TalkButton canAsk={canAsk} />}
+        <SendButton disabled={text.trim() === '' || !canAsk} />
+      </form>
+    </div>
+  )
+}
+
+/** Stops the answer while there is one under way. */
+function SendButton({ disabled }: { disabled: boolean }) {
+  const stop = useStore(chat, state => state.stop)
+  if (stop)
+    return (
+      <button type="button" className="button round-button" aria-label="Stop the answer" onClick={stop}>
+        <Icon name="stop" />
+      </button>
+    )
+  return (
+    <button
+      type="submit"
+      className="button button-primary round-button"
+      aria-label="Send"
+      disabled={disabled}
+    >
+      <Icon name="send" />
+    </button>
   )
 }

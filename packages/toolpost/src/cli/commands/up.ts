@@ -3,16 +3,18 @@ import type { ServedGateway, ServeOptions } from '../../gateway/index.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
 import type { Session } from '../session.ts'
 import { printResult, say, type Terminal } from '../terminal.ts'
-import { announceServers } from '../up/latecomers.ts'
+import { announceServers, announceVoice } from '../up/latecomers.ts'
 import { type Overview, overview, statusText } from '../up/overview.ts'
 import { Parts } from '../up/parts.ts'
 import { keepStatusLine } from '../up/status-line.ts'
+import { Voice } from '../up/voice.ts'
 
 export interface UpFlags {
   host?: string
   port?: string
   token?: string
   allowHost?: string[]
+  voice?: boolean
 }
 
 /** After the start of the process. What is not there by then is reported as still coming. */
@@ -24,16 +26,19 @@ export async function runUp(session: Session, flags: UpFlags, terminal: Terminal
   const address = addressOf(session, flags)
   const { stop } = session
   const parts = new Parts(session)
+  const voice = flags.voice ? new Voice(session, parts) : undefined
   // First of all, because it can be refused: then nothing is started.
-  const gateway = await listen(session, parts, address)
-  await Promise.race([parts.start(), firstWord(), stop.first])
-  const now = () => lookAt(session, parts, gateway, address.token !== undefined)
+  const gateway = await listen({ session, parts, voice }, address)
+  await Promise.race([Promise.all([parts.start(), voice?.start()]), firstWord(), stop.first])
+  const now = () => lookAt({ session, parts, voice }, gateway, address.token !== undefined)
   printResult(terminal, overview(now()))
   const status = keepStatusLine(terminal, () => statusText(now(), session.executor.metrics.snapshot()))
   const latecomers = announceServers(parts.servers, terminal)
+  announceVoice(voice, terminal)
   await stop.first
   latecomers.stop()
   status.stop()
+  await voice?.close()
   await drain(session, gateway, terminal)
   return EXIT.ok
 }
@@ -60,7 +65,14 @@ function portOf(text: string): number {
   throw new UsageError(`--port takes a number from 0 to 65535, got '${text}'`)
 }
 
-async function listen(session: Session, parts: Parts, address: Address): Promise<ServedGateway> {
+/** What runs, and is shown. */
+interface Running {
+  session: Session
+  parts: Parts
+  voice: Voice | undefined
+}
+
+async function listen({ session, parts, voice }: Running, address: Address): Promise<ServedGateway> {
   const { executor, config, logger } = session
   const { serveGateway, GatewayError } = await import('../../gateway/index.ts')
   const { servers: mcp, client } = parts
@@ -71,6 +83,7 @@ async function listen(session: Session, parts: Parts, address: Address): Promise
       mcp,
       client,
       model: () => parts.model(),
+      voice: () => voice?.input,
       slowMs,
       logger,
       ...address,
@@ -80,7 +93,8 @@ async function listen(session: Session, parts: Parts, address: Address): Promise
   }
 }
 
-function lookAt({ file, tools }: Session, parts: Parts, gateway: ServedGateway, hasToken: boolean): Overview {
+function lookAt({ session, parts, voice }: Running, gateway: ServedGateway, hasToken: boolean): Overview {
+  const { file, tools } = session
   const local = tools.getTools().filter(tool => !tools.originOf(tool))
   return {
     file,
@@ -91,6 +105,7 @@ function lookAt({ file, tools }: Session, parts: Parts, gateway: ServedGateway, 
     servers: parts.servers.status(),
     problem: parts.problem,
     model: parts.chosen,
+    voice: voice?.state,
   }
 }
 

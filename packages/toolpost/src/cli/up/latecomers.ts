@@ -1,6 +1,7 @@
 import type { ServerControl } from '../../gateway/index.ts'
 import { say, type Terminal } from '../terminal.ts'
-import { serverLine } from './overview.ts'
+import { serverLine, voiceLine } from './overview.ts'
+import type { Voice } from './voice.ts'
 
 const LOOK_MS = 250
 
@@ -18,4 +19,9 @@ export function announceServers(servers: ServerControl, terminal: Terminal): { s
   const timer = setInterval(look, LOOK_MS)
   timer.unref()
   return { stop: () => clearInterval(timer) }
+}
+
+/** Says when the voice gateway is ready, where it was still starting when the first word was said. */
+export function announceVoice(voice: Voice | undefined, terminal: Terminal): void {
+  if (voice?.state.state === 'starting') void voice.start().then(() => say(terminal, voiceLine(voice.state)))
 }

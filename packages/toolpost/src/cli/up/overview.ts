@@ -1,6 +1,7 @@
 import type { ModelInfo } from '../../gateway/index.ts'
 import { escapeControls } from '../../logging/safe-value.ts'
 import type { ServerStatus } from '../../mcp/index.ts'
+import type { VoiceState } from './voice.ts'
 
 /** What there is, at one moment. */
 export interface Overview {
@@ -14,13 +15,15 @@ export interface Overview {
   /** Why no server could be started. */
   problem: string | undefined
   model: ModelInfo | undefined
+  /** How the voice gateway is, where it was asked for. */
+  voice: VoiceState | undefined
 }
 
 const SHOWN_NAMES = 12
 
 /** The first word of `toolpost up`: what is there, what is not and why, and the address. */
 export function overview(now: Overview): string {
-  const { file, url, takenPort, hasToken, localTools, servers, problem } = now
+  const { file, url, takenPort, hasToken, localTools, servers, problem, voice } = now
   return [
     `Toolpost, ${file ?? 'built-in example (no toolpost.json here)'}`,
     '',
@@ -28,6 +31,7 @@ export function overview(now: Overview): string {
     ...servers.map(serverLine),
     ...(problem === undefined ? [] : [line('✘', 'servers', `not started: ${problem}`)]),
     chatLine(now),
+    ...(voice ? [voiceLine(voice)] : []),
     '',
     ...(takenPort === undefined ? [] : [`Port ${takenPort} is taken, so another one is used.`]),
     `Console  ${url}${hasToken ? '#token=<the token>' : ''}`,
@@ -50,6 +54,10 @@ function chatLine({ model }: Overview): string {
   return model
     ? line('✔', 'chat', `${model.name}: ${model.why}`)
     : line('…', 'chat', 'still looking for a model')
+}
+
+export function voiceLine({ state, text }: VoiceState): string {
+  return line({ ready: '✔', starting: '…', missing: '✘' }[state], 'voice', text)
 }
 
 /** What a server says of itself is shown and not obeyed. */

@@ -21,5 +21,6 @@ export const PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+  // The microphone is for the chat's button to talk.
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(self)',
 } as const

@@ -1,5 +1,4 @@
 import type { Hono } from 'hono'
-import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import type { Answer, CallEvent } from '../../models/ai-client.ts'
 import { onSignal } from '../caller.ts'
@@ -15,7 +14,10 @@ interface Question {
 }
 
 export function addChatRoutes(app: Hono, context: GatewayContext): void {
-  app.get('/api/model', async () => json(await context.model()))
+  app.get('/api/model', async () => {
+    const model = await context.model()
+    return json({ ...model, voice: context.voice() !== undefined })
+  })
   app.post('/api/chat', async c => {
     const question = await readQuestion(c.req.raw)
     if (question instanceof Response) return question
@@ -79,7 +81,8 @@ async function answer(
       { role: 'user', content: message },
     ] as const
     const given = await client?.ask(asked, {
-      executor: fromChat(executor),
+      executor,
+      origin: 'chat',
       signal: stop,
       onToken: text => send('token', { text }),
       onCall: event => send('call', callData(event)),
@@ -113,16 +116,4 @@ async function nameOf({ model }: GatewayContext): Promise<string> {
 function callData(event: CallEvent): object {
   const { id, name, args } = event.call
   return { phase: event.type, id, name, args, ...(event.type === 'end' && { result: event.result }) }
-}
-
-/** The executor, whose calls say that they come from the chat. */
-function fromChat(executor: ToolExecutor): ToolExecutor {
-  const run: ToolExecutor['run'] = (call, options) => executor.run(call, { ...options, origin: 'chat' })
-  return new Proxy(executor, {
-    get(target, key) {
-      if (key === 'run') return run
-      const value: unknown = Reflect.get(target, key, target)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
 }

@@ -100,7 +100,11 @@ const OWN_PATHS = {
   },
   '/api/model': get('getModel', 'Which client answers the chat, and why', {
     type: 'object',
-    properties: { name: { type: 'string' }, why: { type: 'string' } },
+    properties: {
+      name: { type: 'string' },
+      why: { type: 'string' },
+      voice: { type: 'boolean', description: 'Whether speech can be turned into text' },
+    },
   }),
   '/api/chat': {
     post: {
@@ -115,8 +119,26 @@ const OWN_PATHS = {
       },
     },
   },
+  '/api/transcriptions': {
+    post: {
+      operationId: 'transcribe',
+      summary: 'Turns speech into text: a WAV file in, its words out',
+      requestBody: { required: true, content: { 'audio/wav': {}, 'application/octet-stream': {} } },
+      responses: {
+        200: answer('The words, and how long it took', {
+          type: 'object',
+          required: ['text', 'durationMs'],
+          properties: { text: { type: 'string' }, durationMs: { type: 'number' } },
+        }),
+        ...ERRORS,
+        415: answer('The body is no WAV file by its content type', ref('Error')),
+        422: answer('There is nothing to understand in it', ref('Error')),
+        503: answer('Toolpost is shutting down', ref('Error')),
+      },
+    },
+  },
   '/api/calls': get('listCalls', 'The last calls, oldest first', list('calls', ref('Call'))),
-  '/api/events': { get: events('watch', 'What happens; events `call`, `servers` and `tools`') },
+  '/api/events': { get: events('watch', 'What happens; events `call`, `servers`, `tools` and `voice`') },
   '/healthz': get('health', 'Whether it works', anything),
 }
 

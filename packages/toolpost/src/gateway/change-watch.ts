@@ -1,23 +1,23 @@
 import { type Clock, systemClock, type Timer } from '../executor/clock.ts'
-import type { ServerStatus } from '../mcp/server-status.ts'
-import { SERVER_LOOK_MS } from './limits.ts'
+import { CHANGE_LOOK_MS } from './limits.ts'
 
-export interface ServerWatchOptions {
-  status(): ServerStatus[]
-  /** Given the servers after something about them changed. */
-  onChange(servers: ServerStatus[]): void
+export interface ChangeWatchOptions<T> {
+  /** What is looked at; compared as JSON. */
+  read(): T
+  /** Given what is there after it changed. */
+  onChange(now: T): void
   clock?: Clock | undefined
 }
 
-/** Looks at the servers for as long as somebody wants to know. */
-export class ServerWatch {
-  readonly #options: ServerWatchOptions
+/** Looks at something that does not tell of its changes, for as long as somebody wants to know. */
+export class ChangeWatch<T> {
+  readonly #options: ChangeWatchOptions<T>
   readonly #clock: Clock
   #timer: Timer | undefined
   #isWatching = false
   #seen = ''
 
-  constructor(options: ServerWatchOptions) {
+  constructor(options: ChangeWatchOptions<T>) {
     this.#options = options
     this.#clock = options.clock ?? systemClock
   }
@@ -25,7 +25,7 @@ export class ServerWatch {
   start(): void {
     if (this.#isWatching) return
     this.#isWatching = true
-    this.#seen = JSON.stringify(this.#options.status())
+    this.#seen = JSON.stringify(this.#options.read())
     this.#wait()
   }
 
@@ -37,18 +37,18 @@ export class ServerWatch {
   /** Looks at once, for those who know that something has happened. */
   look(): void {
     if (!this.#isWatching) return
-    const servers = this.#options.status()
-    const now = JSON.stringify(servers)
+    const value = this.#options.read()
+    const now = JSON.stringify(value)
     if (now === this.#seen) return
     this.#seen = now
-    this.#options.onChange(servers)
+    this.#options.onChange(value)
   }
 
   #wait(): void {
     this.#timer = this.#clock.setTimer(() => {
       this.look()
       if (this.#isWatching) this.#wait()
-    }, SERVER_LOOK_MS)
+    }, CHANGE_LOOK_MS)
     this.#timer.hold(false)
   }
 }

@@ -1,0 +1,62 @@
+import { useEffect, useRef } from 'react'
+import { useNow } from '../../components/use-now.ts'
+import { useStore } from '../../state/store.ts'
+import { type TalkState, talk } from '../../state/talk.ts'
+import { visibleText } from '../../text/visible-text.ts'
+
+const WORDS = {
+  opening: 'Opening the microphone …',
+  recording: 'Recording',
+  transcribing: 'Listening to what you said …',
+}
+
+/** What becomes of a recording, for eyes and for screen readers. */
+export function TalkStatus() {
+  const { phase, startedAt, notice } = useStore(talk, state => state)
+  return (
+    <div className={`talk-status ${hasProblem({ phase, notice }) ? 'talk-notice' : ''}`}>
+      {phase === 'recording' && <span className="talk-dot" aria-hidden="true" />}
+      {phase === 'transcribing' && <span className="spinner" aria-hidden="true" />}
+      {/* Always there: a screen reader tells only of changes in what it already knows. */}
+      <p role="status">{phase === 'idle' ? visibleText(notice ?? '') : WORDS[phase]}</p>
+      {phase === 'recording' && <Progress startedAt={startedAt} />}
+      {phase === 'transcribing' && (
+        <button type="button" className="button button-quiet" onClick={() => talk.cancel()}>
+          Cancel
+        </button>
+      )}
+    </div>
+  )
+}
+
+function hasProblem({ phase, notice }: Pick<TalkState, 'phase' | 'notice'>): boolean {
+  return phase === 'idle' && notice !== undefined
+}
+
+/** Not for screen readers, which would read out every second. */
+function Progress({ startedAt }: { startedAt: number }) {
+  const seconds = Math.max(0, useNow(100) - startedAt) / 1_000
+  return (
+    <span className="talk-progress" aria-hidden="true">
+      <span className="figure">{seconds.toFixed(1)} s</span>
+      <LevelMeter />
+      <span className="muted talk-help">
+        Let go to send, slide off <span className="talk-escape">or press Escape </span>to throw away
+      </span>
+    </span>
+  )
+}
+
+/** Moves with the voice. Drawn past React, which need not hear of every frame. */
+function LevelMeter() {
+  const bar = useRef<HTMLSpanElement>(null)
+  useEffect(() => {
+    const draw = () => {
+      bar.current?.style.setProperty('--level', talk.level().toFixed(3))
+      frame = requestAnimationFrame(draw)
+    }
+    let frame = requestAnimationFrame(draw)
+    return () => cancelAnimationFrame(frame)
+  }, [])
+  return <span ref={bar} className="level-meter" />
+}

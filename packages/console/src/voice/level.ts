@@ -1,0 +1,11 @@
+/** What is quieter is shown as silence, what is louder as loud as can be; in decibels of full scale. */
+const QUIETEST_DB = -55
+const LOUDEST_DB = -10
+
+/** How loud samples are, from 0 to 1, as an ear tells it. */
+export function levelOf(samples: Float32Array): number {
+  let sum = 0
+  for (const sample of samples) sum += sample * sample
+  const db = 10 * Math.log10(sum / samples.length)
+  return Math.min(1, Math.max(0, (db - QUIETEST_DB) / (LOUDEST_DB - QUIETEST_DB))) || 0
+}

@@ -1,0 +1,60 @@
+import type { Context, Hono } from 'hono'
+import { onSignal } from '../caller.ts'
+import type { GatewayContext } from '../gateway-context.ts'
+import { failure, json } from '../http/answers.ts'
+import { readBytes } from '../http/read-body.ts'
+import { MAX_AUDIO_BYTES } from '../limits.ts'
+import type { VoiceInput } from '../voice-input.ts'
+
+const AUDIO_TYPES = ['audio/wav', 'audio/x-wav', 'audio/wave', 'audio/vnd.wave', 'application/octet-stream']
+
+export function addTranscriptionRoutes(app: Hono, context: GatewayContext): void {
+  app.post('/api/transcriptions', c => transcribe(c, context))
+}
+
+/** Speech in, words out. The caller's going away ends it. */
+async function transcribe(c: Context, context: GatewayContext): Promise<Response> {
+  const request = c.req.raw
+  if (context.calls.isDraining) return shuttingDown()
+  const voice = context.voice()
+  if (!voice) return failure(404, 'There is no speech to text here: start it with toolpost up --voice')
+  const wav = await readAudio(request)
+  if (wav instanceof Response) return wav
+  // The gateway may have been told to stop while the recording was still on its way.
+  if (context.calls.isDraining) return shuttingDown()
+  return context.calls.run(onSignal(request.signal), signal => answer(voice, wav, signal))
+}
+
+function shuttingDown(): Response {
+  return failure(503, 'Toolpost is shutting down')
+}
+
+async function readAudio(request: Request): Promise<Uint8Array | Response> {
+  if (!AUDIO_TYPES.includes(typeOf(request)))
+    return failure(415, 'Send a WAV file, with content-type: audio/wav')
+  const wav = await readBytes(request, MAX_AUDIO_BYTES)
+  if (wav instanceof Response) return wav
+  return wav.byteLength > 0 ? wav : failure(400, 'The body is empty: send a WAV file')
+}
+
+function typeOf({ headers }: Request): string {
+  return (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+}
+
+async function answer(voice: VoiceInput, wav: Uint8Array, signal: AbortSignal): Promise<Response> {
+  const startedAt = performance.now()
+  const heard = await Promise.race([voice.transcribe(wav, { signal }), aborted(signal)])
+  if (heard === undefined || signal.aborted) return shuttingDown()
+  if ('problem' in heard) return failure(422, heard.problem)
+  const text = heard.text.trim()
+  if (text === '') return failure(422, 'Nothing was understood')
+  return json({ text, durationMs: Math.round(performance.now() - startedAt) })
+}
+
+/** Nobody waits for a transcription that does not end when it is told to. */
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise(resolve => {
+    if (signal.aborted) resolve(undefined)
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
+}

@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest'
+import { ADDRESS, dataOf, eventReader, type TestGateway, testGateway } from '../../test/gateway.ts'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import { fakeClock } from '../testing/index.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { CHANGE_LOOK_MS, MAX_AUDIO_BYTES } from './limits.ts'
+import { serveGateway } from './serve-gateway.ts'
+import type { VoiceInput } from './voice-input.ts'
+
+const wav = new TextEncoder().encode('RIFF, as far as the gateway cares')
+
+function hearing(answer: Awaited<ReturnType<VoiceInput['transcribe']>>) {
+  const heard: Uint8Array[] = []
+  const voice: VoiceInput = {
+    transcribe: async bytes => {
+      heard.push(bytes)
+      return answer
+    },
+  }
+  return { voice, heard }
+}
+
+function deferred<T>() {
+  let resolve: (value: T) => void = () => {}
+  const promise = new Promise<T>(settle => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}
+
+/** Understands when it is told to; says when it was begun and aborted. */
+function patientVoice() {
+  const begun = deferred<void>()
+  const aborted = deferred<void>()
+  const words = deferred<{ text: string }>()
+  const voice: VoiceInput = {
+    transcribe: (_wav, { signal }) => {
+      signal.addEventListener('abort', () => aborted.resolve())
+      begun.resolve()
+      return words.promise
+    },
+  }
+  return { voice, begun: begun.promise, aborted: aborted.promise, understand: words.resolve }
+}
+
+type Body = Uint8Array | string | ReadableStream<Uint8Array> | undefined
+
+async function send(gateway: Pick<TestGateway, 'fetch'>, body: Body, more: RequestInit = {}) {
+  const init = { method: 'POST', headers: { 'content-type': 'audio/wav' }, duplex: 'half', body, ...more }
+  return gateway.fetch(new Request(`${ADDRESS}/api/transcriptions`, init as RequestInit))
+}
+
+describe('POST /api/transcriptions', () => {
+  it.each(['audio/wav', 'audio/x-wav', 'Audio/WAV; rate=16000', 'application/octet-stream'])(
+    'takes a recording as %s and answers with its words',
+    async type => {
+      const { voice, heard } = hearing({ text: ' Turn on the light. ' })
+      await using gateway = testGateway([], { voice })
+      const response = await send(gateway, wav, { headers: { 'content-type': type } })
+      expect(response.status).toBe(200)
+      expect(await dataOf(response)).toEqual({ text: 'Turn on the light.', durationMs: expect.any(Number) })
+      expect(heard.map(bytes => Buffer.from(bytes).toString())).toEqual([Buffer.from(wav).toString()])
+    },
+  )
+
+  it.each([
+    ['what nobody understands', { problem: 'The recording is too quiet' }, 'The recording is too quiet'],
+    ['no words', { text: '  ' }, 'Nothing was understood'],
+  ])('answers %s with 422 and the reason', async (_what, answer, reason) => {
+    await using gateway = testGateway([], { voice: hearing(answer).voice })
+    const response = await send(gateway, wav)
+    expect([response.status, await dataOf(response)]).toEqual([422, { error: reason }])
+  })
+
+  it.each([
+    ['an empty body', undefined, {}, 400, /WAV file/],
+    ['another content type', '{}', { headers: { 'content-type': 'application/json' } }, 415, /audio\/wav/],
+    ['no content type', wav, { headers: {} }, 415, /audio\/wav/],
+    ['more than 20 MB', new Uint8Array(MAX_AUDIO_BYTES + 1), {}, 413, /larger than 20000000 bytes/],
+  ])('refuses %s in one sentence', async (_what, body, init, status, message) => {
+    const { voice, heard } = hearing({ text: 'never' })
+    await using gateway = testGateway([], { voice })
+    const response = await send(gateway, body, init)
+    expect(response.status).toBe(status)
+    expect((await dataOf(response)).error).toMatch(message)
+    expect(heard).toEqual([])
+  })
+
+  it('takes 20 MB, and counts a body whose length nobody gave', async () => {
+    const { voice, heard } = hearing({ text: 'a long story' })
+    await using gateway = testGateway([], { voice })
+    const chunks = (count: number) =>
+      new ReadableStream<Uint8Array>({
+        pull: controller =>
+          count-- > 0 ? controller.enqueue(new Uint8Array(1_000_000)) : controller.close(),
+      })
+    expect((await send(gateway, chunks(20))).status).toBe(200)
+    expect(heard[0]?.byteLength).toBe(MAX_AUDIO_BYTES)
+    expect((await send(gateway, chunks(21))).status).toBe(413)
+  })
+
+  it('says how to get speech to text where there is none', async () => {
+    await using gateway = testGateway()
+    const response = await send(gateway, wav)
+    expect(response.status).toBe(404)
+    expect((await dataOf(response)).error).toContain('toolpost up --voice')
+    expect(await dataOf(gateway.get('/api/model'))).toMatchObject({ voice: false })
+  })
+
+  it('asks for the token', async () => {
+    const { voice, heard } = hearing({ text: 'a secret' })
+    await using gateway = testGateway([], { voice, token: 'x'.repeat(16) })
+    expect((await send(gateway, wav)).status).toBe(401)
+    expect(heard).toEqual([])
+  })
+
+  it('stops when the caller goes away', async () => {
+    const { voice, begun, aborted } = patientVoice()
+    await using gateway = testGateway([], { voice })
+    const gone = new AbortController()
+    const response = send(gateway, wav, { signal: gone.signal })
+    await begun
+    gone.abort()
+    await aborted
+    expect((await response).status).toBe(503)
+  })
+
+  it('[F06] stops when the connection of the caller ends', async () => {
+    const { voice, begun, aborted } = patientVoice()
+    const served = await serveGateway({ port: 0, executor: new ToolExecutor(new ToolManager()), voice })
+    const gone = new AbortController()
+    const answer = fetch(`${served.url}api/transcriptions`, {
+      method: 'POST',
+      headers: { 'content-type': 'audio/wav' },
+      body: wav,
+      signal: gone.signal,
+    })
+    await begun
+    gone.abort()
+    await expect(answer).rejects.toThrow()
+    await aborted
+    await served.close({ drainMs: 0 })
+  })
+
+  it('[F40] is waited for when the gateway closes, and takes nothing new', async () => {
+    const { voice, begun, understand } = patientVoice()
+    let isThere = true
+    const gateway = testGateway([], { voice: () => (isThere ? voice : undefined) })
+    const response = send(gateway, wav)
+    await begun
+    isThere = false
+    const closed = gateway.close()
+    expect((await send(gateway, wav)).status).toBe(503)
+    understand({ text: 'in time' })
+    expect(await dataOf(await response)).toMatchObject({ text: 'in time' })
+    await closed
+  })
+
+  it('[F40] refuses a recording that was still on its way when the gateway was told to stop', async () => {
+    const { voice, heard } = hearing({ text: 'too late' })
+    const gateway = testGateway([], { voice })
+    const slow = new ReadableStream<Uint8Array>({
+      pull: controller => {
+        void gateway.close()
+        controller.enqueue(wav)
+        controller.close()
+      },
+    })
+    expect((await send(gateway, slow)).status).toBe(503)
+    expect(heard).toEqual([])
+  })
+
+  it('[F40] does not hold up closing beyond its limit, also where it does not stop', async () => {
+    const { voice, begun } = patientVoice()
+    const gateway = testGateway([], { voice })
+    const response = send(gateway, wav)
+    await begun
+    await gateway.close({ drainMs: 0 })
+    expect((await response).status).toBe(503)
+  })
+})
+
+describe('speech to text that comes later', () => {
+  it('is told of, and can then be used', async () => {
+    const clock = fakeClock()
+    let voice: VoiceInput | undefined
+    await using gateway = testGateway([], { voice: () => voice, clock })
+    const events = eventReader(await gateway.get('/api/events'))
+    expect(await dataOf(gateway.get('/api/model'))).toMatchObject({ voice: false })
+    voice = hearing({ text: 'here I am' }).voice
+    await clock.advance(2 * CHANGE_LOOK_MS)
+    expect(await events.until(({ type }) => type === 'voice')).toMatchObject({ data: { available: true } })
+    expect(await dataOf(gateway.get('/api/model'))).toMatchObject({ voice: true })
+    expect(await dataOf(await send(gateway, wav))).toMatchObject({ text: 'here I am' })
+    await events.cancel()
+  })
+})
+
+describe('the description of the API', () => {
+  it('names the route, what it takes and what it answers', async () => {
+    await using gateway = testGateway()
+    const { paths } = await dataOf(gateway.get('/api/openapi.json'))
+    const { requestBody, responses } = paths['/api/transcriptions'].post
+    expect(Object.keys(requestBody.content)).toContain('audio/wav')
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '413', '415', '422', '503']))
+  })
+})
