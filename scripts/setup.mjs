@@ -92,6 +92,8 @@ function run(command, args) {
   const { status, error } = spawnSync(command, args, {
     cwd: root,
     stdio: ['ignore', 2, 2],
+    // As in .npmrc, for an npm that passes no settings it does not know.
+    env: { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' },
     // On Windows npm is a script, which only a shell can run; a shell would split the path of Node at its spaces.
     shell: process.platform === 'win32' && command === 'npm',
   })

@@ -1,0 +1,2 @@
+export function wordsIn(text: string): string[]
+export function wordErrors(said: string, heard: string): number

@@ -1,0 +1,109 @@
+import { type Clock, systemClock } from 'toolpost'
+import type { SpeechDetector } from '../speech-to-text/speech-detector.ts'
+import type { RecorderCommand } from './find-microphone.ts'
+import { FrameStream } from './frame-stream.ts'
+import { Recorder } from './recorder.ts'
+import { UtteranceCutter } from './utterance-cutter.ts'
+import { writePcm } from './write-pcm.ts'
+
+export interface MicrophoneOptions {
+  /** Writes raw 16 kHz sound to its output; `findMicrophone` knows one. */
+  command: RecorderCommand
+  detector: SpeechDetector
+  /** Something was said: raw PCM, as an utterance takes it. */
+  onUtterance(pcm: Uint8Array): void
+  /** Told once when listening is disturbed, and again only after it was well in between. */
+  onProblem(problem: string): void
+  /** While this is true nothing is heard: the gateway would answer its own voice. */
+  isMuted?: (() => boolean) | undefined
+  clock?: Clock | undefined
+}
+
+export interface Listening {
+  /** Resolves when the recorder is gone; nothing is reported after it was called. */
+  close(): Promise<void>
+}
+
+/**
+ * Listens until it is closed, and reports what was said, one utterance after the other. Where the detector is
+ * slow the recorder has to wait, so that nothing piles up here.
+ */
+export function listenToMicrophone(options: MicrophoneOptions): Listening {
+  const listener = new MicrophoneListener(options)
+  const recorder = new Recorder({
+    command: options.command,
+    clock: options.clock ?? systemClock,
+    onBytes: bytes => listener.take(bytes),
+    onEnd: reason => listener.ended(reason),
+  })
+  return {
+    close() {
+      listener.close()
+      return recorder.close()
+    },
+  }
+}
+
+/** Asks the detector about one frame after the other and cuts. */
+class MicrophoneListener {
+  readonly #options: MicrophoneOptions
+  readonly #frames = new FrameStream()
+  readonly #cutter = new UtteranceCutter()
+  #isClosed = false
+  #hasProblem = false
+
+  constructor(options: MicrophoneOptions) {
+    this.#options = options
+  }
+
+  async take(bytes: Uint8Array): Promise<void> {
+    for (const frame of this.#frames.push(bytes)) {
+      if (this.#isClosed) return
+      await this.#hear(frame)
+    }
+  }
+
+  /** What was being said is still handed on. */
+  ended(reason: string): void {
+    this.#report(this.#cutter.flush())
+    this.#frames.reset()
+    this.#options.detector.reset()
+    this.#problem(reason)
+  }
+
+  close(): void {
+    this.#isClosed = true
+  }
+
+  async #hear(frame: Float32Array): Promise<void> {
+    if (this.#isMuted()) return this.#forget()
+    try {
+      const probability = await this.#options.detector.probability(frame)
+      this.#hasProblem = false
+      if (this.#isMuted()) this.#forget()
+      else this.#report(this.#cutter.push(frame, probability))
+    } catch (error) {
+      this.#forget()
+      this.#problem(`The speech detector failed: ${error instanceof Error ? error.message : error}`)
+    }
+  }
+
+  #isMuted(): boolean {
+    return this.#options.isMuted?.() ?? false
+  }
+
+  #forget(): void {
+    this.#cutter.reset()
+    this.#options.detector.reset()
+  }
+
+  #report(samples: Float32Array | undefined): void {
+    if (samples && !this.#isClosed) this.#options.onUtterance(writePcm(samples))
+  }
+
+  #problem(problem: string): void {
+    if (this.#hasProblem || this.#isClosed) return
+    this.#hasProblem = true
+    this.#options.onProblem(problem)
+  }
+}

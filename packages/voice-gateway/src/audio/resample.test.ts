@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { resample } from './resample.ts'
+import { SAMPLE_RATE } from './samples.ts'
+
+function toneAt(rate: number, hertz: number): Float32Array {
+  return Float32Array.from({ length: rate }, (_, index) => Math.sin((2 * Math.PI * hertz * index) / rate) / 2)
+}
+
+/** Of the middle, where the filter sees sound on both sides. */
+function level(samples: Float32Array): number {
+  const middle = samples.subarray(1_000, -1_000)
+  return Math.sqrt(middle.reduce((sum, sample) => sum + sample * sample, 0) / middle.length)
+}
+
+const wanted = level(toneAt(SAMPLE_RATE, 440))
+
+describe('resample', () => {
+  it('passes 16 kHz as it is', () => {
+    const samples = toneAt(SAMPLE_RATE, 440)
+    expect(resample(samples, SAMPLE_RATE)).toBe(samples)
+  })
+
+  it.each([4_000, 8_000, 22_050, 44_100, 48_000, 96_000, 384_000])(
+    'keeps a tone from %i Hz, in time',
+    rate => {
+      const samples = resample(toneAt(rate, 440), rate)
+      expect(samples).toHaveLength(SAMPLE_RATE)
+      const original = toneAt(SAMPLE_RATE, 440)
+      const difference = samples.map((sample, index) => sample - (original[index] ?? 0))
+      expect(level(difference)).toBeLessThan(wanted / 300)
+    },
+  )
+
+  it.each([9_500, 11_000, 15_560, 23_000])(
+    'takes away %i Hz, which would be heard as another tone',
+    hertz => {
+      expect(level(resample(toneAt(48_000, hertz), 48_000))).toBeLessThan(wanted / 1_000)
+    },
+  )
+
+  it('never leaves -1 to 1', () => {
+    const square = Float32Array.from({ length: 48_000 }, (_, index) => (index % 100 < 50 ? 1 : -1))
+    expect(resample(square, 48_000).every(sample => Math.abs(sample) <= 1)).toBe(true)
+  })
+})

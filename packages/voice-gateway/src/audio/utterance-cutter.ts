@@ -1,0 +1,78 @@
+import { SAMPLE_RATE } from './samples.ts'
+
+/** What the speech detector takes at a time: 32 ms. */
+export const FRAME_SAMPLES = 512
+const FRAME_MS = (FRAME_SAMPLES / SAMPLE_RATE) * 1_000
+
+const START_PROBABILITY = 0.5
+const GOES_ON_PROBABILITY = 0.35
+const END_AFTER_FRAMES = framesOf(600)
+/** Kept from before the start, because the first sound of a word is soft. */
+const PRE_ROLL_FRAMES = framesOf(300)
+const LEAST_SPEECH_FRAMES = framesOf(250)
+const MOST_FRAMES = Math.floor(20_000 / FRAME_MS)
+
+function framesOf(ms: number): number {
+  return Math.ceil(ms / FRAME_MS)
+}
+
+/** Cuts a stream of frames, each with the probability that somebody speaks in it, into utterances. */
+export class UtteranceCutter {
+  #frames: Float32Array[] = []
+  #isSpeaking = false
+  #speechFrames = 0
+  #quietFrames = 0
+
+  /** Takes the next frame; gives an utterance where one ends with it. */
+  push(frame: Float32Array, probability: number): Float32Array | undefined {
+    this.#frames.push(frame)
+    if (!this.#isSpeaking && probability >= START_PROBABILITY) this.#isSpeaking = true
+    if (!this.#isSpeaking) {
+      if (this.#frames.length > PRE_ROLL_FRAMES) this.#frames.shift()
+      return undefined
+    }
+    return this.#goOn(probability)
+  }
+
+  /** What was being said when the stream ended. */
+  flush(): Float32Array | undefined {
+    return this.#isSpeaking ? this.#end() : this.reset()
+  }
+
+  /** Forgets what it has. */
+  reset(): undefined {
+    this.#frames = []
+    this.#isSpeaking = false
+    this.#speechFrames = 0
+    this.#quietFrames = 0
+  }
+
+  #goOn(probability: number): Float32Array | undefined {
+    const isSpeech = probability >= GOES_ON_PROBABILITY
+    if (isSpeech) this.#speechFrames++
+    this.#quietFrames = isSpeech ? 0 : this.#quietFrames + 1
+    if (this.#quietFrames >= END_AFTER_FRAMES) return this.#end()
+    if (this.#frames.length < MOST_FRAMES) return undefined
+    const utterance = this.#end()
+    // Somebody who goes on speaking is not asked to start again.
+    this.#isSpeaking = isSpeech
+    return utterance
+  }
+
+  #end(): Float32Array | undefined {
+    const enough = this.#speechFrames >= LEAST_SPEECH_FRAMES
+    const utterance = enough ? joinFrames(this.#frames) : undefined
+    this.reset()
+    return utterance
+  }
+}
+
+function joinFrames(frames: Float32Array[]): Float32Array {
+  const joined = new Float32Array(frames.reduce((length, frame) => length + frame.length, 0))
+  let offset = 0
+  for (const frame of frames) {
+    joined.set(frame, offset)
+    offset += frame.length
+  }
+  return joined
+}

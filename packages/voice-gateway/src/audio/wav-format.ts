@@ -1,0 +1,67 @@
+import { AudioError } from './samples.ts'
+
+type Encoding = 'pcm' | 'float' | 'alaw' | 'mulaw'
+
+/** How the samples of a WAV file are stored. */
+export interface WavFormat {
+  encoding: Encoding
+  channels: number
+  rate: number
+  /** Of one sample of one channel. */
+  sampleBytes: number
+}
+
+const EXTENSIBLE = 0xfffe
+const encodings: Record<number, Encoding> = { 1: 'pcm', 3: 'float', 6: 'alaw', 7: 'mulaw' }
+const codecNames: Record<number, string> = {
+  2: 'ADPCM',
+  17: 'IMA ADPCM',
+  49: 'GSM',
+  80: 'MPEG',
+  85: 'MP3',
+  255: 'AAC',
+}
+const sampleSizes: Record<Encoding, number[]> = { pcm: [1, 2, 3, 4], float: [4, 8], alaw: [1], mulaw: [1] }
+
+const LEAST_RATE = 4_000
+const HIGHEST_RATE = 384_000
+const MOST_CHANNELS = 256
+const LEAST_FORMAT_BYTES = 16
+/** Where an extensible format names the codec. */
+const SUBFORMAT_OFFSET = 24
+
+/** Reads the format chunk. Throws an AudioError where the sound cannot be read. */
+export function readFormat(view: DataView): WavFormat {
+  if (view.byteLength < LEAST_FORMAT_BYTES)
+    throw new AudioError('The WAV file is broken: its format is cut off')
+  const encoding = readEncoding(view)
+  const channels = view.getUint16(2, true)
+  const rate = view.getUint32(4, true)
+  if (channels < 1 || channels > MOST_CHANNELS)
+    throw new AudioError(`The WAV file is broken: it claims to have ${channels} channels`)
+  if (rate < LEAST_RATE || rate > HIGHEST_RATE)
+    throw new AudioError(`The WAV file claims ${rate} samples per second; 4,000 to 384,000 can be read`)
+  return { encoding, channels, rate, sampleBytes: readSampleBytes(view, encoding, channels) }
+}
+
+function readEncoding(view: DataView): Encoding {
+  const tag = view.getUint16(0, true)
+  const isExtended = tag === EXTENSIBLE && view.byteLength >= SUBFORMAT_OFFSET + 2
+  const codec = isExtended ? view.getUint16(SUBFORMAT_OFFSET, true) : tag
+  const encoding = encodings[codec]
+  if (encoding) return encoding
+  const name = codecNames[codec] ?? `codec 0x${codec.toString(16)}`
+  throw new AudioError(`The WAV file is compressed (${name}): send it as PCM, best 16 bits and 16 kHz`)
+}
+
+/** By the room that a sample takes, as 20 bits may stand in 24 or 32; by its bits where that makes no sense. */
+function readSampleBytes(view: DataView, encoding: Encoding, channels: number): number {
+  const bits = view.getUint16(14, true)
+  const byBits = Math.ceil(bits / 8)
+  const byBlock = view.getUint16(12, true) / channels
+  const sizes = sampleSizes[encoding]
+  const size = [byBlock, byBits].find(bytes => bytes >= byBits && sizes.includes(bytes))
+  if (size === undefined)
+    throw new AudioError(`The WAV file claims ${bits} bits a sample, which cannot be read`)
+  return size
+}

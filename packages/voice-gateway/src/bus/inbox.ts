@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import type { Clock, Logger } from 'toolpost'
+import type { Utterance } from '../utterance.ts'
+import { type RefusedMessage, readUtterance } from './read-utterance.ts'
+import { RecentKeys } from './recent-keys.ts'
+
+/** A message as MQTT delivers it. */
+export interface Delivery {
+  readonly topic: string
+  readonly payload: Uint8Array
+  readonly qos: 0 | 1 | 2
+  readonly messageId?: number | undefined
+  /** The broker may have sent it before. */
+  readonly dup: boolean
+  /** From the past: sent because we subscribed, not because somebody spoke. */
+  readonly retain: boolean
+  /** Its connection is gone already, so that the broker does not learn that it was taken. */
+  readonly isLate?: boolean | undefined
+}
+
+/** Whether an utterance is taken care of from now on. */
+export type Acceptance = { accepted: true } | { accepted: false; reason: string }
+
+export interface InboxOptions {
+  readonly logger: Logger
+  readonly clock: Clock
+  onUtterance(utterance: Utterance): Acceptance
+  /** Somebody is to be told that a message leads to nothing. `question` is its text, where it has one. */
+  onRefused(message: RefusedMessage & { question: string }): void
+}
+
+const REMEMBERED_IDS = 1_000
+const REMEMBERED_DELIVERIES = 1_000
+/** An acknowledgement that was sent so shortly before the connection broke may not have arrived. */
+const UNCERTAIN_MS = 2_000
+const SHOWN_CHARACTERS = 100
+
+/** Takes each message once, and says why where it does not. Nothing in a message makes it throw. */
+export class Inbox {
+  readonly #options: InboxOptions
+  readonly #ids = new RecentKeys(REMEMBERED_IDS)
+  readonly #deliveries = new RecentKeys(REMEMBERED_DELIVERIES)
+  /** Deliveries whose acknowledgement may not have arrived. */
+  #uncertain = new Set<string>()
+  /** Deliveries at QoS 2, by message id, which the broker may repeat until it releases them. */
+  readonly #unreleased = new Map<number, string>()
+  #isClosed = false
+
+  constructor(options: InboxOptions) {
+    this.#options = options
+  }
+
+  /** When it returns, the message may be acknowledged. */
+  take(delivery: Delivery): void {
+    const { topic, payload, retain } = delivery
+    const shown = { topic: topic.slice(0, SHOWN_CHARACTERS), bytes: payload.length }
+    const key = deliveryKey(delivery)
+    if (retain) return this.#pass(shown, 'passed over a retained message: it may be long out of date')
+    if (this.#isRepeated(delivery, key))
+      return this.#pass(shown, 'passed over a message that was taken already')
+    const read = readUtterance(topic, payload)
+    if (read.id !== undefined && this.#ids.has(read.id)) {
+      return this.#pass({ ...shown, id: read.id }, 'passed over a message whose id was taken already')
+    }
+    const reason = 'refused' in read ? read.refused : this.#offer(read)
+    if (reason !== undefined) return this.#refuse(read, reason, shown)
+    if (read.id !== undefined) this.#ids.add(read.id)
+    if (key === undefined) return
+    this.#deliveries.add(key, this.#options.clock.now())
+    if (delivery.isLate) this.#uncertain.add(key)
+    if (delivery.qos === 2 && delivery.messageId) this.#unreleased.set(delivery.messageId, key)
+  }
+
+  /** The broker will not repeat this message any more. */
+  release(messageId: number): void {
+    this.#unreleased.delete(messageId)
+  }
+
+  /** The connection is gone, and with it perhaps the last acknowledgements. */
+  connectionLost(): void {
+    this.#uncertain = new Set(this.#deliveries.since(this.#options.clock.now() - UNCERTAIN_MS))
+  }
+
+  /** The broker knows nothing of what it delivered before: its message ids begin anew. */
+  forgetDeliveries(): void {
+    this.#deliveries.clear()
+    this.#uncertain.clear()
+    this.#unreleased.clear()
+  }
+
+  /** Refuses everything from now on. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  /** Not every broker marks what it repeats (aedes does not), but each repeats it under the same message id. */
+  #isRepeated({ dup, messageId = 0 }: Delivery, key: string | undefined): boolean {
+    if (key === undefined) return false
+    const isUncertain = this.#uncertain.delete(key) || this.#unreleased.get(messageId) === key
+    return isUncertain || (dup && this.#deliveries.has(key))
+  }
+
+  /** The reason, where it is not taken. */
+  #offer(utterance: Utterance): string | undefined {
+    if (this.#isClosed) return 'the voice gateway is being closed'
+    try {
+      const taken = this.#options.onUtterance(utterance)
+      return taken.accepted ? undefined : taken.reason
+    } catch (error) {
+      this.#options.logger.error({ error: String(error) }, 'an utterance could not be taken')
+      return 'the voice gateway could not take it'
+    }
+  }
+
+  #refuse(message: Utterance | RefusedMessage, reason: string, shown: object): void {
+    const { id, conversation } = message
+    this.#options.logger.warn({ ...shown, reason }, 'refused a message')
+    this.#options.onRefused({
+      refused: reason,
+      id,
+      conversation,
+      question: 'text' in message ? message.text : '',
+    })
+  }
+
+  #pass(shown: object, why: string): void {
+    this.#options.logger.info(shown, why)
+  }
+}
+
+/** Undefined at QoS 0, where nothing is ever sent again. */
+function deliveryKey({ messageId, topic, payload, qos }: Delivery): string | undefined {
+  if (qos === 0) return undefined
+  return `${messageId} ${topic} ${createHash('sha1').update(payload).digest('base64')}`
+}

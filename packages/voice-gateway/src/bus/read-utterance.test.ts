@@ -1,0 +1,139 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { MAX_AUDIO_BYTES, MAX_TEXT_BYTES, readUtterance } from './read-utterance.ts'
+
+const read = (topic: string, payload: string | Uint8Array) => readUtterance(topic, Buffer.from(payload))
+const SILENCE = Buffer.alloc(320)
+const WAV = Buffer.from('RIFF$\0\0\0WAVEfmt ', 'latin1')
+
+describe('a message of voice/text', () => {
+  it.each([
+    ['turn on the light', { text: 'turn on the light' }],
+    ['  grüße 灯\n', { text: 'grüße 灯' }],
+    ['\ufeffwith a mark', { text: 'with a mark' }],
+    ['21', { text: '21' }],
+    ['"quoted"', { text: '"quoted"' }],
+    ['[kitchen] on', { text: '[kitchen] on' }],
+    ['{"text":"on"}', { text: 'on' }],
+    [' {"text":"on","id":"7","conversation":"bath","more":1}', { text: 'on', id: '7', conversation: 'bath' }],
+    ['{"text":"on","id":null,"conversation":""}', { text: 'on' }],
+  ])('is a question: %j', (payload, utterance) => {
+    expect(read('voice/text', payload)).toEqual(utterance)
+  })
+
+  it.each([
+    ['', 'there is nothing in it'],
+    [' \n\0\u200b ', 'there is nothing in it'],
+    ['{"text":"  "}', 'there is nothing in it'],
+    ['{"text":', 'it begins like JSON, but is none; {"text": "…"} is wanted, or plain text'],
+    ['{turn on}', 'it begins like JSON, but is none; {"text": "…"} is wanted, or plain text'],
+    ['{}', '"text" must be a text'],
+    ['{"text":5}', '"text" must be a text'],
+    ['{"text":"on","id":5}', '"id" must be a text of at most 200 characters'],
+    ['{"text":"on","conversation":[]}', '"conversation" must be a text of at most 200 characters'],
+    ['{"audio":"AAAA"}', '"text" must be a text'],
+    ['x'.repeat(MAX_TEXT_BYTES + 1), 'the text is longer than 10 kB'],
+    [JSON.stringify({ text: 'x'.repeat(MAX_TEXT_BYTES + 1) }), 'the text is longer than 10 kB'],
+    ['{'.repeat(1_000_000), 'the text is longer than 10 kB'],
+    [Buffer.from([0x74, 0xff, 0xfe]), 'it is not UTF-8 text'],
+  ])('is refused in words: %.60j', (payload, refused) => {
+    expect(read('voice/text', payload)).toMatchObject({ refused })
+  })
+
+  it('keeps the id and the conversation of what it refuses', () => {
+    expect(read('voice/text', '{"text":5,"id":"7","conversation":"bath"}')).toEqual({
+      refused: '"text" must be a text',
+      id: '7',
+      conversation: 'bath',
+    })
+  })
+
+  it.each([
+    ['voice/text', undefined],
+    ['voice/text/', undefined],
+    ['voice/text/kitchen', 'kitchen'],
+    ['voice/text/upper/bath', 'upper/bath'],
+    ['voice/audio/kitchen', 'kitchen'],
+  ])('is of the conversation that %s names', (topic, conversation) => {
+    const payload = topic.startsWith('voice/audio') ? SILENCE : 'hello'
+    expect(read(topic, payload).conversation).toBe(conversation)
+  })
+})
+
+describe('a message of voice/audio', () => {
+  it('is samples, a WAV file, or either in JSON', () => {
+    expect(read('voice/audio', SILENCE)).toEqual({ pcm: SILENCE })
+    expect(read('voice/audio', WAV)).toEqual({ wav: WAV })
+    const audio = WAV.toString('base64')
+    expect(read('voice/audio', JSON.stringify({ audio, id: '7' }))).toEqual({ wav: WAV, id: '7' })
+    expect(read('voice/audio', JSON.stringify({ audio: `data:audio/wav;base64,${audio}` }))).toEqual({
+      wav: WAV,
+    })
+    expect(read('voice/audio', JSON.stringify({ audio: SILENCE.toString('base64') }))).toEqual({
+      pcm: SILENCE,
+    })
+  })
+
+  it('is samples where it only begins like JSON by chance', () => {
+    const samples = Buffer.concat([Buffer.from('{"'), SILENCE])
+    expect(read('voice/audio', samples)).toEqual({ pcm: samples })
+  })
+
+  it.each(['OggS\0\0', 'fLaC\0', 'ID3\x03\0', '\x1aE\xdf\xa3\x9f', '\0\0\0 ftypM4A \0'])(
+    'is not taken for samples where it is a file of another kind: %j',
+    beginning => {
+      const file = Buffer.from(beginning, 'latin1')
+      expect(read('voice/audio', file)).toEqual({ wav: file })
+    },
+  )
+
+  it.each([
+    ['', 'there is nothing in it'],
+    [
+      'turn on the light',
+      'this is text, which is taken on voice/text; a WAV file or 16 kHz PCM is wanted here',
+    ],
+    ['{"audio":"AAA', 'it begins like JSON, but is none; {"audio": "…"} is wanted, or a WAV file'],
+    ['{"audio":5}', '"audio" must be a WAV file or 16 kHz PCM in base64'],
+    ['{"audio":"no base64!"}', '"audio" must be a WAV file or 16 kHz PCM in base64'],
+    ['{"audio":""}', 'there is nothing in it'],
+    ['{"text":"on"}', '"audio" must be a WAV file or 16 kHz PCM in base64'],
+    [Buffer.alloc(MAX_AUDIO_BYTES + 2), 'the audio is larger than 40 MB'],
+  ])('is refused in words: %.40j', (payload, refused) => {
+    expect(read('voice/audio', payload)).toMatchObject({ refused })
+  })
+})
+
+describe('any message', () => {
+  const topics = fc.constantFrom('voice/text', 'voice/audio', 'voice/text/a', 'voice/audio/a/b')
+  const json = fc
+    .record(
+      { text: fc.jsonValue(), audio: fc.jsonValue(), id: fc.jsonValue(), conversation: fc.jsonValue() },
+      { requiredKeys: [] },
+    )
+    .map(value => Buffer.from(JSON.stringify(value)))
+  const broken = fc.tuple(json, fc.nat(30)).map(([text, length]) => text.subarray(0, length))
+
+  it('is an utterance with something in it, or refused in words', () => {
+    fc.assert(
+      fc.property(topics, fc.oneof(fc.uint8Array(), json, broken), (topic, payload) => {
+        const message = readUtterance(topic, payload)
+        if ('refused' in message) return void expect(message.refused).not.toBe('')
+        const said = 'text' in message ? message.text : 'wav' in message ? message.wav : message.pcm
+        expect(said.length).toBeGreaterThan(0)
+        expect(['string', 'undefined']).toContain(typeof message.id)
+      }),
+    )
+  })
+
+  it('that is plain text comes as it was written', () => {
+    const plain = fc
+      .string({ unit: 'grapheme' })
+      .filter(text => /[\p{L}\p{N}]/u.test(text) && !/^\s*\{/.test(text))
+    fc.assert(
+      fc.property(plain, text => {
+        expect(readUtterance('voice/text', Buffer.from(text))).toEqual({ text: text.trim() })
+      }),
+    )
+  })
+})

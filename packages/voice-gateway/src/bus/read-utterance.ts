@@ -1,0 +1,126 @@
+import type { Utterance } from '../utterance.ts'
+import { AUDIO_TOPIC, conversationOf, isAudioTopic, TEXT_TOPIC } from './topics.ts'
+
+/** A message that is no utterance, and why; with what it says of itself, so that its sender can be told. */
+export interface RefusedMessage {
+  readonly refused: string
+  readonly conversation?: string | undefined
+  readonly id?: string | undefined
+}
+
+export const MAX_TEXT_BYTES = 10_000
+export const MAX_AUDIO_BYTES = 40_000_000
+/** JSON takes up to six bytes for one of a text, and four for three of base64. */
+const MAX_TEXT_MESSAGE_BYTES = 6 * MAX_TEXT_BYTES + 4_000
+const MAX_AUDIO_MESSAGE_BYTES = Math.ceil((MAX_AUDIO_BYTES * 4) / 3) + 100_000
+const MAX_NAME_CHARACTERS = 200
+/** So many bytes tell JSON and plain text from samples. */
+const TELLING_BYTES = 64
+
+/** Other kinds of sound files, which nobody may take for samples: reading them as WAV says what they are. */
+const FILE_KINDS = /^(?:RIFF|RIFX|RF64|OggS|fLaC|ID3|FORM|\.snd|\x1aE\xdf\xa3|[\s\S]{4}ftyp)/
+
+/** Reads a message of `voice/text` or `voice/audio`. Never throws, whatever it is. */
+export function readUtterance(topic: string, payload: Uint8Array): Utterance | RefusedMessage {
+  const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)
+  const conversation = conversationOf(topic)?.slice(0, MAX_NAME_CHARACTERS)
+  const read = isAudioTopic(topic) ? readAudioMessage(bytes) : readTextMessage(bytes)
+  return { ...read, conversation: read.conversation ?? conversation }
+}
+
+function readTextMessage(bytes: Buffer): Utterance | RefusedMessage {
+  if (bytes.length > MAX_TEXT_MESSAGE_BYTES) return { refused: tooLong() }
+  const text = decode(bytes)
+  if (text === undefined) return { refused: 'it is not UTF-8 text' }
+  return text.trimStart().startsWith('{') ? readJson(text, textOf) : textOf({ text })
+}
+
+function readAudioMessage(bytes: Buffer): Utterance | RefusedMessage {
+  if (bytes.length > MAX_AUDIO_MESSAGE_BYTES) return { refused: tooLarge() }
+  const beginning = bytes.toString('latin1', 0, TELLING_BYTES)
+  if (/^\s*\{\s*"[\x20-\x7e\s]*/.exec(beginning)?.[0] === beginning) {
+    const text = decode(bytes)
+    return text === undefined ? { refused: notJson(AUDIO_TOPIC) } : readJson(text, audioOf)
+  }
+  if (/^[\x20-\x7e\s]+$/.test(beginning)) {
+    return {
+      refused: `this is text, which is taken on ${TEXT_TOPIC}; a WAV file or 16 kHz PCM is wanted here`,
+    }
+  }
+  return soundOf(bytes)
+}
+
+type Fields = Record<string, unknown>
+
+function readJson(
+  text: string,
+  read: (fields: Fields) => Utterance | RefusedMessage,
+): Utterance | RefusedMessage {
+  const fields = parse(text)
+  if (!fields) return { refused: notJson(read === textOf ? TEXT_TOPIC : AUDIO_TOPIC) }
+  const names = { id: nameOf(fields.id), conversation: nameOf(fields.conversation) }
+  const wrong = (['id', 'conversation'] as const).find(
+    key => names[key] === undefined && isGiven(fields[key]),
+  )
+  if (wrong)
+    return { refused: `"${wrong}" must be a text of at most ${MAX_NAME_CHARACTERS} characters`, ...names }
+  return { ...read(fields), ...names }
+}
+
+function textOf({ text }: Fields): Utterance | RefusedMessage {
+  if (typeof text !== 'string') return { refused: '"text" must be a text' }
+  const said = text.toWellFormed().trim()
+  if (!/[^\p{C}\p{Z}]/u.test(said)) return { refused: 'there is nothing in it' }
+  return Buffer.byteLength(said) > MAX_TEXT_BYTES ? { refused: tooLong() } : { text: said }
+}
+
+function audioOf({ audio }: Fields): Utterance | RefusedMessage {
+  const wanted = '"audio" must be a WAV file or 16 kHz PCM in base64'
+  if (typeof audio !== 'string') return { refused: wanted }
+  const base64 = audio.replace(/^data:[^,]{0,200};base64,/, '').replace(/\s+/g, '')
+  return /^[\w+/-]*={0,2}$/.test(base64) ? soundOf(Buffer.from(base64, 'base64')) : { refused: wanted }
+}
+
+function soundOf(bytes: Buffer): Utterance | RefusedMessage {
+  if (bytes.length === 0) return { refused: 'there is nothing in it' }
+  if (bytes.length > MAX_AUDIO_BYTES) return { refused: tooLarge() }
+  return FILE_KINDS.test(bytes.toString('latin1', 0, TELLING_BYTES)) ? { wav: bytes } : { pcm: bytes }
+}
+
+function parse(text: string): Fields | undefined {
+  try {
+    return JSON.parse(text) as Fields
+  } catch {
+    return undefined
+  }
+}
+
+function decode(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function nameOf(value: unknown): string | undefined {
+  const isName = typeof value === 'string' && value !== '' && value.length <= MAX_NAME_CHARACTERS
+  return isName ? value.toWellFormed() : undefined
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== ''
+}
+
+function notJson(topic: string): string {
+  const [field, plain] = topic === TEXT_TOPIC ? ['text', 'plain text'] : ['audio', 'a WAV file']
+  return `it begins like JSON, but is none; {"${field}": "…"} is wanted, or ${plain}`
+}
+
+function tooLong(): string {
+  return `the text is longer than ${MAX_TEXT_BYTES / 1_000} kB`
+}
+
+function tooLarge(): string {
+  return `the audio is larger than ${MAX_AUDIO_BYTES / 1_000_000} MB`
+}

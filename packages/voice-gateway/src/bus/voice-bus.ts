@@ -1,0 +1,53 @@
+/** What was heard, as soon as it is known. */
+export interface TranscriptionMessage {
+  id: string
+  conversation: string
+  /** Whether it came as sound or as text. */
+  source: 'audio' | 'text'
+  text: string
+  /** Why it goes no further, where that is so. */
+  dropped?: string
+  durations: Durations
+  at: string
+}
+
+/** What became of an utterance, as soon as the answer is complete. */
+export interface ResponseMessage {
+  id: string
+  conversation: string
+  outcome: 'answered' | 'failed' | 'dropped'
+  /** What was understood. */
+  question: string
+  /** What is said to the person. */
+  text: string
+  /** Why there is no answer, for the person on call. */
+  error?: string
+  calls: MadeCall[]
+  durations: Durations
+  at: string
+}
+
+export interface MadeCall {
+  name: string
+  args: unknown
+  success: boolean
+  error?: string
+  durationMs: number
+}
+
+/** Milliseconds in each stage, as far as it has come. */
+export interface Durations {
+  /** In the queue. */
+  waitMs: number
+  transcribeMs?: number
+  /** From the question to the whole answer, calls included. */
+  answerMs?: number
+  /** From the moment it was taken until now. */
+  totalMs: number
+}
+
+/** Where a conversation is told to others. Neither function throws, nor waits. */
+export interface VoiceBus {
+  transcription(message: TranscriptionMessage): void
+  response(message: ResponseMessage): void
+}

@@ -1,0 +1,87 @@
+import { fstatSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { BackgroundTranscriber } from '../background-transcriber.ts'
+import type { VoiceBus } from '../bus/voice-bus.ts'
+import type { PartStatus } from '../start-up/parts.ts'
+import { startVoice, type VoiceGateway } from '../start-up/start-voice.ts'
+import { EXIT } from './exit-codes.ts'
+import type { VoiceSession } from './session.ts'
+import { terminal } from './terminal.ts'
+
+interface ListenFlags {
+  microphone: boolean
+}
+
+const TERMINAL = 'terminal'
+
+/** `voice-gateway`: listens until it is stopped; where lines are piped in, until these are answered. */
+export async function listen(session: VoiceSession, flags: ListenFlags): Promise<number> {
+  const { config, voice, stop } = session
+  const microphone = flags.microphone && voice.microphone !== false
+  const gateway = await startVoice({
+    ...session,
+    config: { ...config, voice: { ...voice, microphone } },
+    bus: printer(),
+  })
+  const ready = announce(gateway, stop)
+  const lines = answerLines(gateway.transcriber, stop)
+  const hasAnswered = await Promise.race([stopped(stop), hasEnd() ? lines : stopped(stop)])
+  if (!stop.aborted) await ready
+  await gateway.close()
+  return hasAnswered ? EXIT.ok : EXIT.failed
+}
+
+/** Resolves with whether all went well. */
+function stopped(stop: AbortSignal): Promise<true> {
+  return new Promise(resolve => {
+    if (stop.aborted) resolve(true)
+    stop.addEventListener('abort', () => resolve(true), { once: true })
+  })
+}
+
+/** A pipe or a file ends and so does the program; a service has neither, and a terminal is closed by its person. */
+function hasEnd(): boolean {
+  if (process.stdin.isTTY) return true
+  try {
+    const input = fstatSync(0)
+    return input.isFIFO() || input.isFile() || input.isSocket()
+  } catch {
+    return false
+  }
+}
+
+async function announce(gateway: VoiceGateway, stop: AbortSignal): Promise<void> {
+  const { parts, durationMs } = await gateway.ready()
+  if (stop.aborted) return
+  for (const part of parts) terminal.say(partLine(part))
+  terminal.say(`Ready after ${(durationMs / 1_000).toFixed(1)} s. Say or type something; Ctrl-C ends it.`)
+}
+
+function partLine({ name, state, text, durationMs }: PartStatus): string {
+  return `${state === 'ready' ? '✔' : '✘'} ${name.padEnd(10)} ${text} (${durationMs} ms)`
+}
+
+/** Answers to the person at the terminal are results; of the others' it is told. */
+function printer(): VoiceBus {
+  return {
+    transcription: () => {},
+    response: ({ conversation, question, text, outcome, error }) => {
+      if (conversation === TERMINAL && text !== '') terminal.print(text)
+      else if (text !== '') terminal.say(`${conversation}: ${question || '…'} → ${text}`)
+      if (outcome === 'dropped') terminal.say(`${conversation}: dropped, ${error}`)
+    },
+  }
+}
+
+/** Answers the lines of standard input, one after the other. Resolves with whether each got an answer. */
+async function answerLines(transcriber: BackgroundTranscriber, signal: AbortSignal): Promise<boolean> {
+  let isAnswered = true
+  const lines = createInterface({ input: process.stdin, signal })
+  for await (const line of lines) {
+    if (line.trim() === '') continue
+    const taken = transcriber.take({ text: line, conversation: TERMINAL })
+    if (!taken.accepted) terminal.say(`Not taken: ${taken.reason}`)
+    isAnswered &&= taken.accepted && (await taken.done).outcome === 'answered'
+  }
+  return isAnswered
+}

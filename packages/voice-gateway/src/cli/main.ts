@@ -1,0 +1,65 @@
+import { Command, CommanderError, Option } from 'commander'
+import { EXIT, UsageError } from './exit-codes.ts'
+import { hearFile } from './hear-file.ts'
+import { listen } from './listen.ts'
+import { sayText } from './say-text.ts'
+import { type VoiceFlags, within } from './session.ts'
+import { stopRequest } from './stop-request.ts'
+import { terminal } from './terminal.ts'
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
+function createProgram(stop: AbortSignal): Command {
+  const program = new Command('voice-gateway')
+    .description('Speak, and the light goes on: answers what it hears with the tools of Toolpost.')
+    .option('--config <file>', 'configuration (default: toolpost.json here, else a built-in example)')
+    .option('--model <model>', 'ollama:<model>, anthropic:<model> or offline')
+    .option('--speaker <voice>', 'piper, espeak-ng, say or none (default: what there is)')
+    .option('--out <file>', 'write what is spoken to a WAV file instead of playing it')
+    .addOption(new Option('--log-level <level>', 'how much is logged on stderr').choices(LOG_LEVELS))
+    .exitOverride()
+    .showHelpAfterError('(voice-gateway --help shows what there is)')
+  const run = (command: Parameters<typeof within>[2]) => async () => {
+    process.exitCode = await within(program.opts<VoiceFlags>(), stop, command)
+  }
+  program
+    .command('listen', { isDefault: true })
+    .description('listen: standard input, MQTT and the microphone, until it is stopped')
+    .option('--no-microphone', 'do not listen to the microphone')
+    .action((flags: { microphone: boolean }) => run(session => listen(session, flags))())
+  program
+    .command('say')
+    .description('answer a sentence; the answer goes to stdout')
+    .argument('<text>')
+    .option('--json', 'print the whole answer as JSON, with calls and durations')
+    .action((text: string, flags: { json?: boolean }) => run(session => sayText(session, text, flags))())
+  program
+    .command('hear')
+    .description('answer what is said in a WAV file; - reads it from standard input')
+    .argument('<file>')
+    .option('--json', 'print the whole answer as JSON, with calls and durations')
+    .action((file: string, flags: { json?: boolean }) => run(session => hearFile(session, file, flags))())
+  return program
+}
+
+async function main(words: string[]): Promise<void> {
+  const stop = stopRequest()
+  try {
+    await createProgram(stop.signal).parseAsync(words, { from: 'user' })
+  } catch (error) {
+    process.exitCode = report(error)
+  } finally {
+    stop.forget()
+  }
+}
+
+function report(error: unknown): number {
+  // Commander has already said what is wrong; help is no mistake.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+  const isMistake = error instanceof UsageError || (error instanceof Error && error.name === 'ConfigError')
+  if (!isMistake) throw error
+  terminal.say(`Error: ${(error as Error).message}`)
+  return EXIT.usage
+}
+
+await main(process.argv.slice(2))

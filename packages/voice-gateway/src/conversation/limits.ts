@@ -1,0 +1,18 @@
+/*
+ * Every figure of a conversation, in one place.
+ */
+
+/** How many utterances may wait; more are refused. */
+export const QUEUE_LIMIT = 16
+/** An answer that takes longer is announced by a filler. */
+export const FILLER_AFTER_MS = 1_500
+export const FILLER = 'One moment.'
+/** How long one answer may take, calls included. */
+export const ANSWER_TIME_LIMIT_MS = 60_000
+/** How many conversations are remembered, and how many messages of each: small models read slowly. */
+export const KEPT_CONVERSATIONS = 50
+export const KEPT_MESSAGES = 40
+/** The longest text that is taken as one utterance. */
+export const MAX_TEXT_LENGTH = 10_000
+/** How long an answer under way may take when the gateway is closed. */
+export const DRAIN_MS = 10_000

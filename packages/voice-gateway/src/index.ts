@@ -1,0 +1,21 @@
+export { AudioError } from './audio/samples.ts'
+export {
+  BackgroundTranscriber,
+  type BackgroundTranscriberOptions,
+  type Taken,
+} from './background-transcriber.ts'
+export { connectMqttBus, type MqttBus, type MqttBusOptions } from './bus/mqtt-bus.ts'
+export type { Durations, MadeCall, ResponseMessage, TranscriptionMessage, VoiceBus } from './bus/voice-bus.ts'
+export { findSpeaker, type SpeakerOptions } from './speech-out/find-speaker.ts'
+export { type Speaker, SpeakerError } from './speech-out/speaker.ts'
+export { type MoonshineOptions, MoonshineTranscriber } from './speech-to-text/moonshine-transcriber.ts'
+export { type Transcriber, TranscriberError } from './speech-to-text/transcriber.ts'
+export { type WhisperOptions, WhisperTranscriber } from './speech-to-text/whisper-transcriber.ts'
+export type { PartStatus } from './start-up/parts.ts'
+export {
+  startVoice,
+  type VoiceGateway,
+  type VoiceOptions,
+  type VoiceServers,
+} from './start-up/start-voice.ts'
+export type { Utterance } from './utterance.ts'

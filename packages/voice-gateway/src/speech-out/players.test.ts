@@ -1,0 +1,135 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { programs, temporaryFolder, watchTemporaryFiles } from '../../test/support/programs.ts'
+import { hasPart } from '../../test/support/system-parts.ts'
+import { fileSink } from './file-sink.ts'
+import { firstThatWorks, type Player, programPlayer } from './players.ts'
+import { SpeakerError } from './speaker.ts'
+import { espeakVoice } from './voices.ts'
+import { wavHeader, wavParts } from './wav-file.ts'
+
+const never = { signal: new AbortController().signal }
+const FORMAT = Buffer.from('010001002256000044ac000002001000', 'hex')
+const OTHER_FORMAT = Buffer.from('01000200401f0000007d000004001000', 'hex')
+const wavOf = (text: string, format = FORMAT) =>
+  Buffer.concat([wavHeader(format, text.length), Buffer.from(text)])
+
+describe('a player', () => {
+  it.each(['aplay', 'play'])('%s reads the sound from its standard input', async name => {
+    const { folder, environment } = programs({ [name]: 'cat > "$(dirname "$0")/heard"' })
+    await programPlayer(join(folder, name), { environment }).play(wavOf('abcd'), never)
+    expect(readFileSync(join(folder, 'heard'))).toEqual(wavOf('abcd'))
+  })
+
+  it.each(['pw-play', 'paplay', 'afplay'])('%s is given a file, which is gone afterwards', async name => {
+    const { folder, environment } = programs({ [name]: 'cat "$1" > "$(dirname "$0")/heard"' })
+    const left = watchTemporaryFiles()
+    const player = programPlayer(join(folder, name), { environment })
+    await player.play(wavOf('abcd'), never)
+    expect(player.name).toBe(name)
+    expect(readFileSync(join(folder, 'heard'))).toEqual(wavOf('abcd'))
+    expect(left()).toEqual([])
+  })
+
+  it.each(['aplay', 'paplay'])('%s tells what went wrong', async name => {
+    const { folder, environment } = programs({ [name]: 'echo "no sound card" >&2; exit 1' })
+    const left = watchTemporaryFiles()
+    const playing = programPlayer(join(folder, name), { environment }).play(wavOf('abcd'), never)
+    await expect(playing).rejects.toThrow(/failed \(exit code 1\): no sound card$/)
+    await expect(playing).rejects.toBeInstanceOf(SpeakerError)
+    expect(left()).toEqual([])
+  })
+
+  it.each(['aplay', 'paplay'])('%s stops at once when the signal is aborted', async name => {
+    const { folder, environment } = programs({ [name]: 'touch "$(dirname "$0")/began"; exec sleep 60' })
+    const left = watchTemporaryFiles()
+    const stop = new AbortController()
+    const playing = programPlayer(join(folder, name), { environment }).play(wavOf('abcd'), {
+      signal: stop.signal,
+    })
+    await expect.poll(() => existsSync(join(folder, 'began')), { interval: 5 }).toBe(true)
+    stop.abort()
+    await expect(playing).resolves.toBeUndefined()
+    expect(left()).toEqual([])
+  })
+
+  it('plays nothing where there is no sound, or nobody listens any more', async () => {
+    const player = programPlayer('no-such-player')
+    await expect(player.play(new Uint8Array(), never)).resolves.toBeUndefined()
+    await expect(player.play(wavOf('a'), { signal: AbortSignal.abort() })).resolves.toBeUndefined()
+    await expect(player.play(wavOf('a'), never)).rejects.toThrow('no-such-player is not installed')
+  })
+})
+
+describe('firstThatWorks', () => {
+  const recording = (name: string, log: string[], problem?: string): Player => ({
+    name,
+    play: async () => {
+      log.push(name)
+      if (problem) throw new SpeakerError(problem)
+    },
+  })
+
+  it('goes on to the next player where one fails, and stays there', async () => {
+    const log: string[] = []
+    const player = firstThatWorks([recording('pw-play', log, 'no daemon'), recording('aplay', log)])
+    expect(player.name).toBe('pw-play')
+    await player.play(wavOf('a'), never)
+    await player.play(wavOf('b'), never)
+    expect(log).toEqual(['pw-play', 'aplay', 'aplay'])
+    expect(player.name).toBe('aplay')
+  })
+
+  it('says what the last one said where none works', async () => {
+    const player = firstThatWorks([recording('a', [], 'no daemon'), recording('b', [], 'no card')])
+    await expect(player.play(wavOf('a'), never)).rejects.toThrow('no card')
+  })
+})
+
+describe('fileSink', () => {
+  it('gathers the pieces in one file that is whole after each', async () => {
+    const path = join(temporaryFolder(), 'answer.wav')
+    writeFileSync(path, 'something longer that was there before '.repeat(10))
+    const sink = fileSink(path)
+    await sink.play(wavOf('abcd'), never)
+    expect(readFileSync(path)).toEqual(wavOf('abcd'))
+    await Promise.all([sink.play(wavOf('ef'), never), sink.play(wavOf('gh'), never)])
+    expect(readFileSync(path)).toEqual(wavOf('abcdefgh'))
+  })
+
+  it('leaves out what was interrupted', async () => {
+    const path = join(temporaryFolder(), 'answer.wav')
+    await fileSink(path).play(wavOf('abcd'), { signal: AbortSignal.abort() })
+    expect(existsSync(path)).toBe(false)
+  })
+
+  it('refuses sound of another format in words, and goes on', async () => {
+    const path = join(temporaryFolder(), 'answer.wav')
+    const sink = fileSink(path)
+    await sink.play(wavOf('abcd'), never)
+    await expect(sink.play(wavOf('efgh', OTHER_FORMAT), never)).rejects.toThrow(
+      `${path} holds sound of 22050 Hz, 1 channel, 16 bits; a piece of 8000 Hz, 2 channels, 16 bits cannot be added to it.`,
+    )
+    await sink.play(wavOf('ef'), never)
+    expect(readFileSync(path)).toEqual(wavOf('abcdef'))
+  })
+
+  it('says in words that it cannot write', async () => {
+    const path = join(temporaryFolder(), 'no', 'such', 'folder.wav')
+    await expect(fileSink(path).play(wavOf('abcd'), never)).rejects.toThrow(
+      `The answer could not be written to ${path}: ENOENT`,
+    )
+  })
+
+  it.runIf(hasPart('espeak-ng'))('joins what espeak-ng says', async () => {
+    const path = join(temporaryFolder(), 'answer.wav')
+    const sink = fileSink(path)
+    const [one, two] = await Promise.all(['One.', 'Two.'].map(text => espeakVoice().synthesize(text, never)))
+    if (!one || !two) throw new Error('two sounds were expected')
+    await sink.play(one, never)
+    await sink.play(two, never)
+    const { samples } = wavParts(readFileSync(path))
+    expect(samples).toEqual(Buffer.concat([wavParts(one).samples, wavParts(two).samples]))
+  })
+})

@@ -1,0 +1,52 @@
+const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
+
+/** One rule after the other: what is found, and what a voice says instead. */
+const RULES: readonly (readonly [RegExp, string | ((...parts: string[]) => string)])[] = [
+  [/[ \t]+/g, ' '],
+  // Code is for the eye.
+  [/^\s*(```|~~~)[^\n]*\n[\s\S]*?(?:^\s*\1[^\n]*$|(?![\s\S]))/gm, '\n'],
+  [/<!--(?:(?!<!--)[\s\S])*?-->/g, ' '],
+  [/!?\[([^[\]\n]*)\]\([^()\n]*\)/g, '$1'],
+  [/!?\[([^[\]\n]+)\]\[[^[\]\n]*\]/g, '$1'],
+  [/<?(?:https?|ftp|mqtts?|wss?):\/\/[^\s<>"'`)\]]+>?/gi, url => ` ${hostOf(url)}`],
+  [/\bwww\.(?=[\w-]+\.)/gi, ''],
+  [/<\/?[a-z][^<>\n]*>/gi, ' '],
+  [/^[ \t]*(?:>[ \t]?)+/gm, ''],
+  [/^[ \t]*#{1,6}[ \t]+/gm, ''],
+  [/^[ \t]*(?:[-*_=][ \t]*){3,}$/gm, ''],
+  [/^[ \t|:-]*-{2,}[ \t|:-]*$/gm, ''],
+  [/^[ \t]*[-*+•‣◦▪–—][ \t]+/gm, ''],
+  [/^[ \t]*\[[ xX]\][ \t]+/gm, ''],
+  [/^[ \t]*\||\|[ \t]*$/gm, ''],
+  [/[ \t]*\|[ \t]*/g, ', '],
+  [/&(amp|lt|gt|quot|apos|nbsp);/g, (_whole, name = '') => ENTITIES[name] ?? ' '],
+  [/(?<=\d)[ \t]*[*×][ \t]*(?=\d)/g, ' times '],
+  [/[ \t]*(?:[→⇒⟶]|(?<=\s)[-=]>(?=\s))[ \t]*/g, ' to '],
+  [/\\([\\`*_{}[\]()#+.!~-])/g, '$1'],
+  [/~~|[*`]/g, ''],
+  [/(?<=[\p{L}\p{N}])_+(?=[\p{L}\p{N}])/gu, ' '],
+  [/_/g, ''],
+  // Keycaps, flags, pictures with their modifiers.
+  [/\p{Regional_Indicator}|\p{Emoji_Modifier}|[\u{e0020}-\u{e007f}]|\ufe0e|\ufe0f|\u20e3/gu, ''],
+  [/\p{Extended_Pictographic}/gu, ' '],
+  [/(?<=[\p{L}\p{N}])[ \t]*(?:\r?\n)+/gu, '. '],
+  [/[\p{Cc}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu, ' '],
+  [/\p{Cf}/gu, ''],
+  [/\s+/g, ' '],
+  [/ (?=[,.;:!?](?: |$))/g, ''],
+]
+
+/** What a voice can say of a text that was written for the eye; empty where there is nothing to say. */
+export function speakable(text: string): string {
+  const said = RULES.reduce((rest, [found, instead]) => rest.replace(found, instead as string), text).trim()
+  return /[\p{L}\p{N}]/u.test(said) ? said : ''
+}
+
+/** Whether a line begins or ends a block of code. */
+export function isCodeFence(line: string): boolean {
+  return /^\s*(```|~~~)/.test(line) && !/^\s*```[^`]+```/.test(line)
+}
+
+function hostOf(url: string): string {
+  return (/:\/\/(?:[^/@]*@)?(?:www\.)?([^/:?#>]*)/i.exec(url)?.[1] ?? '').replace(/[.,;!?]+$/, '')
+}

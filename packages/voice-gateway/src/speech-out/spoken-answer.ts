@@ -1,0 +1,117 @@
+import { SentenceSplitter } from './sentences.ts'
+import { isCodeFence, speakable } from './speakable.ts'
+import type { Speaker } from './speaker.ts'
+
+export interface SpokenAnswerOptions {
+  /** Undefined: nothing is spoken. */
+  readonly speaker: Speaker | undefined
+  /** Aborting it stops the sound at once and forgets the rest. */
+  readonly signal: AbortSignal
+  /** Told at most once: after a problem the rest stays unspoken. */
+  onProblem(error: unknown): void
+}
+
+/** How many sentences are made into sound before they are needed. */
+const SENTENCES_AHEAD = 2
+
+/** Speaks one answer while it is still being written: whole sentences, in order, each prepared while another plays. */
+export class SpokenAnswer {
+  readonly #speaker: Speaker | undefined
+  readonly #onProblem: (error: unknown) => void
+  readonly #splitter = new SentenceSplitter()
+  readonly #broken = new AbortController()
+  readonly #signal: AbortSignal
+  readonly #interrupted: Promise<void>
+  readonly #began = performance.now()
+  /** Sentences whose sound has not been asked for yet. */
+  #waiting: string[] = []
+  /** Sounds that are being made or are ready, in order. */
+  #sounds: Promise<Uint8Array>[] = []
+  #playing: Promise<void> | undefined
+  #inCode = false
+  #firstSoundMs: number | undefined
+
+  constructor({ speaker, signal, onProblem }: SpokenAnswerOptions) {
+    this.#speaker = speaker
+    this.#onProblem = onProblem
+    this.#signal = AbortSignal.any([signal, this.#broken.signal])
+    this.#interrupted = new Promise(resolve => {
+      if (this.#signal.aborted) resolve()
+      this.#signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+  }
+
+  /** Milliseconds from the start of this answer to its first sound; undefined while there was none. */
+  get firstSoundMs(): number | undefined {
+    return this.#firstSoundMs
+  }
+
+  /** The next piece of the answer. */
+  add(token: string): void {
+    for (const sentence of this.#splitter.push(token)) this.#line(sentence)
+  }
+
+  /** A sentence of our own, after those that are whole already. */
+  say(sentence: string): void {
+    this.#speak(speakable(sentence))
+  }
+
+  /** Resolves when everything was heard, or was interrupted, or cannot be spoken. Never rejects. */
+  async end(): Promise<void> {
+    for (const sentence of this.#splitter.end()) this.#line(sentence)
+    await Promise.race([this.#playing, this.#interrupted])
+  }
+
+  #line(sentence: string): void {
+    if (isCodeFence(sentence)) this.#inCode = !this.#inCode
+    else if (!this.#inCode) this.#speak(speakable(sentence))
+  }
+
+  #speak(sentence: string): void {
+    if (!sentence || !this.#speaker || this.#signal.aborted) return
+    this.#waiting.push(sentence)
+    this.#prepare(this.#speaker)
+    this.#playing ??= this.#play(this.#speaker)
+  }
+
+  #prepare(speaker: Speaker): void {
+    while (this.#sounds.length < SENTENCES_AHEAD) {
+      const sentence = this.#waiting.shift()
+      if (sentence === undefined) return
+      const sound = synthesize(speaker, sentence, this.#signal)
+      // It is looked at when its turn comes.
+      sound.catch(() => {})
+      this.#sounds.push(sound)
+    }
+  }
+
+  async #play(speaker: Speaker): Promise<void> {
+    try {
+      for (let sound = this.#sounds[0]; sound; sound = this.#sounds[0]) {
+        const wav = await sound
+        if (this.#signal.aborted) return
+        this.#sounds.shift()
+        this.#prepare(speaker)
+        this.#firstSoundMs ??= performance.now() - this.#began
+        await speaker.play(wav, { signal: this.#signal })
+      }
+    } catch (error) {
+      this.#giveUp(error)
+    } finally {
+      this.#playing = undefined
+    }
+  }
+
+  #giveUp(error: unknown): void {
+    if (this.#signal.aborted) return
+    this.#broken.abort()
+    this.#waiting = []
+    this.#sounds = []
+    this.#onProblem(error)
+  }
+}
+
+/** A speaker that throws instead of rejecting is a problem of the same kind. */
+async function synthesize(speaker: Speaker, sentence: string, signal: AbortSignal): Promise<Uint8Array> {
+  return speaker.synthesize(sentence, { signal })
+}

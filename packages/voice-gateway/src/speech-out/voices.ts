@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises'
+import { runProgram } from '../programs/run-program.ts'
+import { withTemporaryWav } from '../programs/temporary-file.ts'
+import { SpeakerError } from './speaker.ts'
+import { withTrueSizes } from './wav-file.ts'
+
+/** Makes sound of text. */
+export interface Voice {
+  readonly name: string
+  /** A WAV file; empty where there was nothing to say. Rejects with a SpeakerError, and when the signal is aborted. */
+  synthesize(text: string, options: { signal: AbortSignal }): Promise<Uint8Array>
+}
+
+export interface VoiceOptions {
+  /** The program, by its path or by its name on the PATH. */
+  readonly program?: string | undefined
+  /** `en`, `de`, `en-us`: only espeak-ng takes it; the language of a piper model or of macOS's voice is fixed. */
+  readonly language?: string | undefined
+  /** Words a minute. */
+  readonly rate?: number | undefined
+  readonly environment?: NodeJS.ProcessEnv | undefined
+  readonly deadlineMs?: number | undefined
+}
+
+const SYNTHESIS_DEADLINE_MS = 10_000
+const USUAL_WORDS_A_MINUTE = 175
+const NOTHING = new Uint8Array()
+
+export function espeakVoice(options: VoiceOptions = {}): Voice {
+  const { language, rate } = options
+  const args = ['-b', '1', '--stdin', '--stdout', ...option('-v', language), ...option('-s', rate)]
+  return {
+    name: 'espeak-ng',
+    synthesize: async (text, { signal }) =>
+      finished(await run({ name: 'espeak-ng', options, args, text, signal })),
+  }
+}
+
+/** `model` is an .onnx file with its .onnx.json beside it. */
+export function piperVoice(model: string, options: VoiceOptions = {}): Voice {
+  const { rate } = options
+  const scale = rate === undefined ? undefined : Number((USUAL_WORDS_A_MINUTE / rate).toFixed(2))
+  const args = ['--model', model, ...option('--length_scale', scale), '--output_file']
+  return { name: 'piper', synthesize: intoFile({ name: 'piper', options, args }) }
+}
+
+/** The voice of macOS. */
+export function sayVoice(options: VoiceOptions = {}): Voice {
+  const format = ['--file-format=WAVE', '--data-format=LEI16@22050']
+  const args = [...format, ...option('-r', options.rate), '-f', '-', '-o']
+  return { name: 'say', synthesize: intoFile({ name: 'say', options, args }) }
+}
+
+interface Command {
+  readonly name: string
+  readonly options: VoiceOptions
+  readonly args: readonly string[]
+}
+
+/** For programs that write a file: its path is the last argument. */
+function intoFile(command: Command): Voice['synthesize'] {
+  return (text, { signal }) =>
+    withTemporaryWav(async path => {
+      await run({ ...command, args: [...command.args, path], text, signal })
+      return finished(await readFile(path).catch(() => NOTHING))
+    })
+}
+
+function run(command: Command & { text: string; signal: AbortSignal }): Promise<Buffer> {
+  const { name, options, args, text, signal } = command
+  return runProgram({
+    program: options.program ?? name,
+    args,
+    input: `${plain(text)}\n`,
+    signal,
+    deadlineMs: options.deadlineMs ?? SYNTHESIS_DEADLINE_MS,
+    environment: options.environment,
+    Failure: SpeakerError,
+  })
+}
+
+/** On one line, and without `[[`, which is how espeak-ng and say are given commands. */
+function plain(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').replace(/\[(?=\[)/g, '[ ')
+}
+
+function finished(wav: Uint8Array): Uint8Array {
+  return wav.length === 0 ? NOTHING : withTrueSizes(wav)
+}
+
+function option(name: string, value: string | number | undefined): string[] {
+  return value === undefined ? [] : [name, String(value)]
+}

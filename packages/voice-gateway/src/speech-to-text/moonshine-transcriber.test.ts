@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { wordErrors, wordsIn } from '../../bench/word-errors.mjs'
+import {
+  converted,
+  joined,
+  noise,
+  silence,
+  sound,
+  spoken,
+  spokenWav,
+  tone,
+} from '../../test/support/spoken.ts'
+import { hasPart } from '../../test/support/system-parts.ts'
+import { readWav } from '../audio/read-wav.ts'
+import { secondsOf } from '../audio/samples.ts'
+import { FRAME_SAMPLES } from '../audio/utterance-cutter.ts'
+import { MoonshineTranscriber } from './moonshine-transcriber.ts'
+
+const sentences = [
+  'turn on switch one',
+  'turn the living room light off',
+  'dim the living room light to thirty percent',
+  'is the front door open',
+  'what is the temperature in the living room',
+  'switch on the kitchen light',
+  'what time is it',
+  'what is seven times eight',
+  'set the volume to forty percent',
+  'are all the doors closed',
+  'list my devices',
+  'which lights are on',
+]
+
+const transcriber = new MoonshineTranscriber()
+const hasVoice = hasPart('espeak-ng')
+beforeAll(() => transcriber.ready(), 60_000)
+afterAll(() => transcriber.close())
+
+/** The share of words that were understood wrongly. */
+async function errorRate(recordings: { said: string; samples: Float32Array }[]): Promise<number> {
+  let errors = 0
+  for (const { said, samples } of recordings)
+    errors += wordErrors(said, await transcriber.transcribe(samples))
+  return errors / recordings.flatMap(({ said }) => wordsIn(said)).length
+}
+
+describe.skipIf(!hasVoice)('what is heard of spoken sentences', () => {
+  it('is wrong in less than three words of ten', async () => {
+    const recordings = sentences.map(said => ({ said, samples: spoken(said) }))
+    expect(await errorRate(recordings)).toBeLessThan(0.3)
+  })
+
+  it('is no sentence less where there is silence around it', async () => {
+    const short = ['is the front door open', 'please open the garage door', 'good night', 'yes']
+    const recordings = short.map(said => joined(silence(2), spoken(said), silence(2)))
+    const texts = await Promise.all(recordings.map(samples => transcriber.transcribe(samples)))
+    expect(texts.slice(0, 2)).toEqual(['Is the front door open?', 'Please open the garage door.'])
+    expect(texts).not.toContain('')
+  })
+
+  it.skipIf(!hasPart('sox'))('is the same in 48 kHz and stereo', async () => {
+    const samples = readWav(
+      converted(spokenWav('turn off all the lights in the house'), ['-r', '48000', '-c', '2']),
+    )
+    expect(await transcriber.transcribe(samples)).toBe('Turn off all the lights in the house.')
+  })
+
+  it('is the same of a quiet voice', async () => {
+    const voice = spoken('turn the living room light off')
+    const peak = voice.reduce((highest, sample) => Math.max(highest, Math.abs(sample)), 0)
+    const quiet = voice.map(sample => (sample / peak) * 0.01)
+    expect(await transcriber.transcribe(quiet)).toBe('Turn the living room light off.')
+  })
+
+  it('is all of it in a minute and a half of speech and pauses', async () => {
+    const said = ['turn off all the lights in the house', 'what is the temperature in the living room']
+    const parts = said.flatMap(sentence => [spoken(sentence), silence(1.2)])
+    const repeats = Math.ceil(90 / secondsOf(joined(...parts)))
+    const samples = joined(...Array(repeats).fill(parts).flat())
+    expect(await errorRate([{ said: Array(repeats).fill(said.join(' ')).join(' '), samples }])).toBeLessThan(
+      0.05,
+    )
+  })
+
+  it('is all of it in half a minute of speech without a pause', async () => {
+    const sentence =
+      'turn off all the lights in the house and tell me what the temperature in the living room is '
+    const samples = spoken(sentence.repeat(6).trim())
+    const words = wordsIn(await transcriber.transcribe(samples)).length
+    expect(words / wordsIn(sentence.repeat(6)).length).toBeGreaterThan(0.85)
+  })
+})
+
+describe('what is heard where nobody speaks', () => {
+  const melody = [262, 294, 330, 349, 392, 440, 494, 523]
+  it.each<[string, Float32Array]>([
+    ['silence', silence(3)],
+    ['noise', sound(3, noise(0.3))],
+    ['quiet noise', sound(3, noise(0.005))],
+    ['mains hum', sound(3, time => tone(50, 0.2)(time) + tone(150, 0.05)(time))],
+    ['a tone', sound(3, tone(440, 0.3))],
+    ['a chord', sound(3, time => tone(262, 0.1)(time) + tone(330, 0.1)(time) + tone(392, 0.1)(time))],
+    ['a melody', sound(3, time => tone(melody[Math.floor(time * 3) % 8] ?? 0, 0.3)(time))],
+    ['nothing', silence(0)],
+    ['a moment', silence(0.01)],
+  ])('is nothing: %s', async (_name, samples) => {
+    expect(await transcriber.transcribe(samples)).toBe('')
+  })
+})
+
+describe.skipIf(!hasVoice)('the speech detector', () => {
+  /** Whether somebody speaks, frame by frame; all are asked about at once. */
+  async function speechIn(samples: Float32Array): Promise<boolean[]> {
+    const detector = transcriber.speechDetector()
+    const frames = Array.from({ length: Math.floor(samples.length / FRAME_SAMPLES) }, (_, index) =>
+      samples.subarray(index * FRAME_SAMPLES, (index + 1) * FRAME_SAMPLES),
+    )
+    const probabilities = await Promise.all(frames.map(frame => detector.probability(frame)))
+    return probabilities.map(probability => probability >= 0.5)
+  }
+
+  it('knows speech from silence', async () => {
+    const speech = await speechIn(joined(silence(1), spoken('turn the living room light off'), silence(1)))
+    expect(speech.slice(0, 30)).not.toContain(true)
+    expect(speech.slice(-25)).not.toContain(true)
+    expect(speech.filter(Boolean).length).toBeGreaterThan(40)
+  })
+
+  it('answers while a recording is transcribed, and forgets when it is reset', async () => {
+    const detector = transcriber.speechDetector()
+    const long = transcriber.transcribe(spoken(sentences.join(', ')))
+    const frame = spoken('are').subarray(2_000, 2_000 + FRAME_SAMPLES)
+    const first = await detector.probability(frame)
+    const second = await detector.probability(frame)
+    detector.reset()
+    expect(await detector.probability(frame)).toBe(first)
+    expect(second).not.toBe(first)
+    await long
+  })
+})

@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type Clock, type Logger, systemClock } from 'toolpost'
+import { secondsOf } from '../audio/samples.ts'
+import { ModelProcess } from './model-process.ts'
+import { RestartGuard } from './restart-guard.ts'
+import type { SpeechDetector } from './speech-detector.ts'
+import { type Transcriber, TranscriberError } from './transcriber.ts'
+import { Turns } from './turns.ts'
+
+export interface MoonshineOptions {
+  logger?: Logger | undefined
+  clock?: Clock | undefined
+  /** The file that runs in the other process, for tests. */
+  childFile?: URL | undefined
+}
+
+/** An answer takes a tenth of this on two slow cores; a process that needs more hangs. */
+const ANSWER_LIMIT_MS = 15_000
+const ANSWER_LIMIT_MS_PER_SECOND = 1_000
+
+/** From the sources and from `dist` alike: only compiled files can be run by every Node. */
+const COMPILED_CHILD = new URL('../../dist/speech-to-text/moonshine-child.js', import.meta.url)
+
+/**
+ * Moonshine's tiny English model, with Silero to find the speech, in a process of its own that is started when it
+ * is first needed and again whenever it ends. Transcribes one recording after the other.
+ */
+export class MoonshineTranscriber implements Transcriber {
+  readonly name = 'Moonshine tiny'
+  readonly #clock: Clock
+  readonly #childFile: URL
+  readonly #logger: Logger | undefined
+  readonly #guard: RestartGuard
+  readonly #turns = new Turns()
+  #child: ModelProcess | undefined
+  #isClosed = false
+  #gone: Promise<unknown> = Promise.resolve()
+  #detectors = 0
+
+  constructor(options: MoonshineOptions = {}) {
+    const { logger, clock = systemClock, childFile = COMPILED_CHILD } = options
+    this.#clock = clock
+    this.#childFile = childFile
+    this.#logger = logger
+    this.#guard = new RestartGuard(clock)
+  }
+
+  /** The process with the models, where there is one. */
+  get processId(): number | undefined {
+    return this.#child?.pid
+  }
+
+  async ready(): Promise<void> {
+    await this.#readyChild()
+  }
+
+  transcribe(samples: Float32Array, options: { signal?: AbortSignal | undefined } = {}): Promise<string> {
+    const { signal } = options
+    return this.#turns.take(() => this.#ask(samples, signal), signal)
+  }
+
+  /** Hears when somebody speaks, for a microphone, in the same process. */
+  speechDetector(): SpeechDetector {
+    const detector = ++this.#detectors
+    return {
+      probability: async frame => {
+        const child = await this.#readyChild()
+        const { answer } = child.ask({ type: 'probability', detector, frame }, ANSWER_LIMIT_MS)
+        return Number(await answer)
+      },
+      reset: () => this.#child?.tell({ type: 'reset', detector }),
+    }
+  }
+
+  /** Ends the process, also while it loads or works. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#child?.kill('The transcriber was closed')
+    await this.#gone
+  }
+
+  /** Resolves when the process has answered, also to a request that was given up: then it is free for the next. */
+  async #ask(samples: Float32Array, signal: AbortSignal | undefined): Promise<string> {
+    const child = await this.#readyChild()
+    if (signal?.aborted) return ''
+    const limitMs = ANSWER_LIMIT_MS + ANSWER_LIMIT_MS_PER_SECOND * secondsOf(samples)
+    const { id, answer } = child.ask({ type: 'transcribe', samples }, limitMs)
+    const stop = () => child.tell({ type: 'stop', id })
+    signal?.addEventListener('abort', stop, { once: true })
+    try {
+      const text = String(await answer)
+      this.#guard.succeeded()
+      return text
+    } finally {
+      signal?.removeEventListener('abort', stop)
+    }
+  }
+
+  async #readyChild(): Promise<ModelProcess> {
+    if (this.#isClosed) throw new TranscriberError('The transcriber was closed')
+    this.#child ??= this.#start()
+    const child = this.#child
+    await child.ready
+    return child
+  }
+
+  #start(): ModelProcess {
+    const refusal = this.#guard.refusal()
+    if (refusal) throw new TranscriberError(refusal)
+    const file = this.#childFile
+    if (!existsSync(file)) throw new TranscriberError(`${fileURLToPath(file)} is missing. Run: npm run build`)
+    const startedAt = this.#clock.now()
+    const onEnd = (reason: string, wasReady: boolean) => this.#ended(reason, wasReady)
+    const child = new ModelProcess({ file, clock: this.#clock, logger: this.#logger, onEnd })
+    this.#gone = Promise.all([this.#gone, child.gone])
+    child.ready.then(() => this.#logLoaded(this.#clock.now() - startedAt)).catch(() => {})
+    return child
+  }
+
+  /** A process that had been loaded is replaced at once, so that the next request need not wait. */
+  #ended(reason: string, wasReady: boolean): void {
+    this.#child = undefined
+    if (this.#isClosed) return
+    this.#guard.failed(reason)
+    this.#logger?.warn({ failures: this.#guard.failures }, reason)
+    if (wasReady && !this.#guard.refusal()) this.#child = this.#start()
+  }
+
+  #logLoaded(loadMs: number): void {
+    this.#logger?.info({ load_ms: Math.round(loadMs) }, `${this.name} is loaded`)
+  }
+}

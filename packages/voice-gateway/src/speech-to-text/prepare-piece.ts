@@ -1,0 +1,24 @@
+import { SAMPLE_RATE } from '../audio/samples.ts'
+
+// Measured on spoken sentences: with this silence around them a quarter fewer words are wrong.
+const SILENCE_BEFORE = Math.round(0.1 * SAMPLE_RATE)
+const SILENCE_AFTER = Math.round(0.5 * SAMPLE_RATE)
+/** What the loudest moment of a quiet recording is brought to. */
+const WANTED_PEAK = 0.3
+/** 40 dB. */
+const MOST_GAIN = 100
+
+/** A quiet recording made louder, because neither model hears a voice from far away; any other as it is. */
+export function amplified(samples: Float32Array): Float32Array {
+  const peak = samples.reduce((highest, sample) => Math.max(highest, Math.abs(sample)), 0)
+  if (peak === 0 || peak >= WANTED_PEAK) return samples
+  const gain = Math.min(WANTED_PEAK / peak, MOST_GAIN)
+  return samples.map(sample => sample * gain)
+}
+
+/** A piece of speech as the model hears it best: not too quiet, with a little silence around it. */
+export function preparePiece(speech: Float32Array): Float32Array {
+  const prepared = new Float32Array(SILENCE_BEFORE + speech.length + SILENCE_AFTER)
+  prepared.set(amplified(speech), SILENCE_BEFORE)
+  return prepared
+}

@@ -1,0 +1,85 @@
+import { access, writeFile } from 'node:fs/promises'
+import { type Clock, systemClock } from 'toolpost'
+import { secondsOf } from '../audio/samples.ts'
+import { writeWav } from '../audio/write-wav.ts'
+import { findProgram } from '../programs/find-program.ts'
+import { runProgram } from '../programs/run-program.ts'
+import { withTemporaryWav } from '../programs/temporary-file.ts'
+import { type Transcriber, TranscriberError } from './transcriber.ts'
+import { Turns } from './turns.ts'
+import { wordsOf } from './whisper-output.ts'
+
+export interface WhisperOptions {
+  /** whisper.cpp's program. */
+  command?: string | undefined
+  /** The file of the model. */
+  model: string
+  /** More arguments for the program. */
+  args?: readonly string[] | undefined
+  clock?: Clock | undefined
+}
+
+/** Large models on slow machines take longer than the recording. */
+const ANSWER_LIMIT_MS = 60_000
+const ANSWER_LIMIT_MS_PER_SECOND = 10_000
+
+/** whisper.cpp's command line: one run of the program for each recording, one after the other. */
+export class WhisperTranscriber implements Transcriber {
+  readonly name = 'whisper.cpp'
+  readonly #command: string
+  readonly #model: string
+  readonly #args: readonly string[]
+  readonly #clock: Clock
+  readonly #turns = new Turns()
+  readonly #closing = new AbortController()
+
+  constructor(options: WhisperOptions) {
+    const { command = 'whisper-cli', model, args = [], clock = systemClock } = options
+    this.#command = command
+    this.#model = model
+    this.#args = args
+    this.#clock = clock
+  }
+
+  /** The program loads its model anew each time; this finds out whether both are there. */
+  async ready(): Promise<void> {
+    await this.#findModel()
+    if (!findProgram(this.#command, process.env))
+      throw new TranscriberError(`${this.#command} is not installed, or not on the PATH`)
+  }
+
+  transcribe(samples: Float32Array, options: { signal?: AbortSignal | undefined } = {}): Promise<string> {
+    const signals = [this.#closing.signal, options.signal].filter(signal => signal !== undefined)
+    const signal = AbortSignal.any(signals)
+    return this.#turns.take(() => this.#transcribe(samples, signal), signal)
+  }
+
+  /** Ends the program where it runs, and resolves when it is gone. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#turns.over()
+  }
+
+  async #transcribe(samples: Float32Array, signal: AbortSignal): Promise<string> {
+    await this.#findModel()
+    return withTemporaryWav(async file => {
+      await writeFile(file, writeWav(samples))
+      const args = ['-m', this.#model, '-f', file, '-nt', '-np', ...this.#args]
+      const limitMs = ANSWER_LIMIT_MS + ANSWER_LIMIT_MS_PER_SECOND * secondsOf(samples)
+      return wordsOf((await this.#run(args, limitMs, signal)).toString('utf8'))
+    })
+  }
+
+  #run(args: readonly string[], deadlineMs: number, signal: AbortSignal): Promise<Buffer> {
+    const clock = this.#clock
+    return runProgram({ program: this.#command, args, deadlineMs, signal, clock, Failure: TranscriberError })
+  }
+
+  async #findModel(): Promise<void> {
+    try {
+      await access(this.#model)
+    } catch (cause) {
+      throw new TranscriberError(`The model of whisper.cpp cannot be read: ${this.#model}`, { cause })
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import type { Clock, Logger } from 'toolpost'
+
+/** How a part of the gateway is, in words. */
+export interface PartStatus {
+  name: string
+  state: 'starting' | 'ready' | 'missing'
+  text: string
+  durationMs: number
+}
+
+interface PartsOptions {
+  logger: Logger
+  clock: Clock
+}
+
+/** Parts that start side by side: none waits for another, and each one's time is logged. */
+export class Parts {
+  readonly #options: PartsOptions
+  readonly #startedAt: number
+  readonly #parts = new Map<string, PartStatus>()
+  readonly #starting: Promise<void>[] = []
+
+  constructor(options: PartsOptions) {
+    this.#options = options
+    this.#startedAt = options.clock.now()
+  }
+
+  /**
+   * Starts a part. `start` resolves with what it is, in a few words, or with nothing where there is no such part here;
+   * where it rejects, the part is missing.
+   */
+  begin(name: string, start: () => Promise<string | undefined>): void {
+    this.#set({ name, state: 'starting', text: 'still starting', durationMs: 0 })
+    const startedAt = this.#options.clock.now()
+    const settle = (state: PartStatus['state'], text: string) => {
+      const part = { name, state, text, durationMs: Math.round(this.#options.clock.now() - startedAt) }
+      this.#set(part)
+      this.#log(part)
+    }
+    this.#starting.push(
+      Promise.resolve()
+        .then(start)
+        .then(
+          text => (text === undefined ? void this.#parts.delete(name) : settle('ready', text)),
+          error => settle('missing', error instanceof Error ? error.message : String(error)),
+        ),
+    )
+  }
+
+  /** Resolves when no part is starting any more. Never rejects. */
+  async settled(): Promise<{ parts: PartStatus[]; durationMs: number }> {
+    await Promise.all(this.#starting)
+    return { parts: this.status(), durationMs: Math.round(this.#options.clock.now() - this.#startedAt) }
+  }
+
+  status(): PartStatus[] {
+    return [...this.#parts.values()]
+  }
+
+  #set(part: PartStatus): void {
+    this.#parts.set(part.name, part)
+  }
+
+  #log({ name, state, text, durationMs }: PartStatus): void {
+    const { logger } = this.#options
+    const fields = { part: name, is: text, duration_ms: durationMs }
+    if (state === 'ready') logger.info(fields, `${name} is ready`)
+    else logger.warn(fields, `${name} is not there`)
+  }
+}

@@ -1,0 +1,29 @@
+import type { VoiceConfig } from 'toolpost/config'
+import { findSpeaker } from '../speech-out/find-speaker.ts'
+import type { Speaker } from '../speech-out/speaker.ts'
+import type { VoiceContext } from './start-voice.ts'
+import { type WatchedSpeaker, watchedSpeaker } from './watched-speaker.ts'
+
+const NO_VOICE = 'text only: there is no voice on this machine (espeak-ng, piper or say)'
+
+/** The speaker that a configuration names, or that the machine has. Rejects with a SpeakerError. */
+export function speakerFor(
+  { speaker: voice, piperModel, language, player }: VoiceConfig,
+  outFile?: string,
+): Promise<Speaker | undefined> {
+  return findSpeaker({ voice, piperModel, language, player, outFile })
+}
+
+/** What speaks, if anything does. */
+export async function startSpeech(context: VoiceContext): Promise<WatchedSpeaker | undefined> {
+  const { config, outFile, parts } = context
+  const found = context.speaker ? Promise.resolve(context.speaker) : speakerFor(config.voice ?? {}, outFile)
+  parts.begin('speech', async () => (await found)?.name ?? silence(config.voice?.speaker))
+  const speaker = await found.catch(() => undefined)
+  return speaker && watchedSpeaker(speaker)
+}
+
+function silence(voice: string | undefined): string {
+  if (voice === 'none') return 'text only, as configured'
+  throw new Error(NO_VOICE)
+}

@@ -1,0 +1,27 @@
+import type { Speaker } from '../speech-out/speaker.ts'
+
+/** A speaker of which it can be seen whether it sounds at this moment. */
+export interface WatchedSpeaker extends Speaker {
+  readonly isPlaying: boolean
+}
+
+export function watchedSpeaker(speaker: Speaker): WatchedSpeaker {
+  let sounds = 0
+  return {
+    get name() {
+      return speaker.name
+    },
+    get isPlaying() {
+      return sounds > 0
+    },
+    synthesize: (sentence, options) => speaker.synthesize(sentence, options),
+    async play(wav, options) {
+      sounds++
+      try {
+        await speaker.play(wav, options)
+      } finally {
+        sounds--
+      }
+    },
+  }
+}

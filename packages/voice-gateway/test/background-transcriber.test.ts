@@ -1,0 +1,417 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
+import { type AiClient, ModelClient, ModelError, OfflineClient } from 'toolpost/models'
+import { fakeClock, recordingLogger, scriptedModel } from 'toolpost/testing'
+import { describe, expect, it, vi } from 'vitest'
+import { BackgroundTranscriber, type BackgroundTranscriberOptions } from '../src/background-transcriber.ts'
+import { SpeakerError } from '../src/speech-out/speaker.ts'
+import { TranscriberError } from '../src/speech-to-text/transcriber.ts'
+import type { Utterance } from '../src/utterance.ts'
+import { fakeTranscriber, lampExecutor, recordingBus, recordingSpeaker, tonePcm } from './fakes.ts'
+
+function voice(options: Partial<BackgroundTranscriberOptions> = {}) {
+  const { executor, done } = lampExecutor()
+  const bus = recordingBus()
+  const speaker = recordingSpeaker()
+  const logger = recordingLogger()
+  const background = new BackgroundTranscriber({
+    transcriber: fakeTranscriber(),
+    client: new OfflineClient(),
+    executor,
+    speaker,
+    bus,
+    logger,
+    ...options,
+  })
+  return { background, bus, speaker, logger, executor, done }
+}
+
+async function answerTo(background: BackgroundTranscriber, utterance: Utterance) {
+  const taken = background.take(utterance)
+  if (!taken.accepted) throw new Error(taken.reason)
+  return taken.done
+}
+
+/** A client that answers when the test lets it. */
+function heldClient(text = 'It is done.') {
+  const releases: (() => void)[] = []
+  const client: AiClient = {
+    ask: async (prompt, options) => {
+      await new Promise<void>(resolve => releases.push(resolve))
+      options?.onToken?.(text)
+      const asked = typeof prompt === 'string' ? [] : prompt
+      return { text, messages: [...asked], results: [], iterations: 1, stopReason: 'answer' }
+    },
+  }
+  return { client, next: () => vi.waitFor(() => expect(releases.shift()).toBeDefined()), releases }
+}
+
+describe('tools', () => {
+  it('[A17 D03] every call runs through the executor that it was given, never through one of the client', async () => {
+    const other = lampExecutor()
+    const given = lampExecutor()
+    const seen: string[] = []
+    given.executor.observe(({ call, origin }) => seen.push(`${call.name} ${origin}`))
+    const model = scriptedModel(
+      {
+        calls: [
+          { name: 'lamp', args: { action: 'on' } },
+          { name: 'lamp', args: { action: 'off' } },
+        ],
+      },
+      'Both are done.',
+    )
+    for (const client of [
+      new OfflineClient({ executor: other.executor }),
+      new ModelClient({ model, executor: other.executor }),
+    ]) {
+      const { background } = voice({ client, executor: given.executor })
+      await answerTo(background, { text: 'turn on the lamp' })
+    }
+    expect(given.done).toEqual(['on', 'on', 'off'])
+    expect(seen.filter((_, at) => at % 2 === 0)).toEqual(['lamp voice', 'lamp voice', 'lamp voice'])
+    expect(other.done).toEqual([])
+  })
+
+  it('[A17 D03] hands the very executor to the client, and has no tools of its own', async () => {
+    const ask = vi.fn<AiClient['ask']>(async () => {
+      return { text: 'yes', messages: [], results: [], iterations: 1, stopReason: 'answer' }
+    })
+    const { background, executor } = voice({ client: { ask } })
+    await answerTo(background, { text: 'anything' })
+    expect(ask.mock.calls[0]?.[1]?.executor).toBe(executor)
+    expect(ask.mock.calls[0]?.[1]).not.toHaveProperty('tools')
+  })
+
+  it('tells which calls were made, and how each ended', async () => {
+    const { background, bus } = voice()
+    await answerTo(background, { text: 'turn the lamp on', conversation: 'kitchen', id: 'mine' })
+    expect(bus.answers).toMatchObject([
+      {
+        id: 'mine',
+        conversation: 'kitchen',
+        outcome: 'answered',
+        question: 'turn the lamp on',
+        text: 'The lamp is on.',
+        calls: [{ name: 'lamp', args: { action: 'on' }, success: true }],
+        durations: { waitMs: expect.any(Number), answerMs: expect.any(Number), totalMs: expect.any(Number) },
+      },
+    ])
+  })
+})
+
+describe('hearing', () => {
+  it('answers audio by its words, and tells what was heard before it answers', async () => {
+    const { background, bus, done } = voice({ transcriber: fakeTranscriber('Turn on the lamp.') })
+    const response = await answerTo(background, { pcm: tonePcm() })
+    expect(bus.heard).toMatchObject([{ source: 'audio', text: 'Turn on the lamp.', conversation: 'home' }])
+    expect(response.durations.transcribeMs).toBeDefined()
+    expect(done).toEqual(['on'])
+  })
+
+  const useless: [string, Utterance, RegExp][] = [
+    ['an empty text', { text: '  ' }, /empty/],
+    ['a text without end', { text: 'a'.repeat(10_001) }, /more than 10000 characters/],
+    ['no audio at all', { pcm: new Uint8Array() }, /./],
+    ['too short', { pcm: tonePcm(0.1) }, /0\.1 s/],
+    ['silence', { pcm: new Uint8Array(32_000) }, /quiet|silent/],
+    ['a file that is not audio', { wav: new TextEncoder().encode('<html>hello</html>') }, /WAV/],
+    ['audio without words', { pcm: tonePcm() }, /nobody speaks/],
+  ]
+  it.each(useless)('drops %s with a reason, and asks nobody', async (_, utterance, reason) => {
+    const ask = vi.fn<AiClient['ask']>()
+    const { background, bus, speaker } = voice({ client: { ask } })
+    const response = await answerTo(background, utterance)
+    expect(response).toMatchObject({ outcome: 'dropped', text: '', error: expect.stringMatching(reason) })
+    expect(bus.heard).toMatchObject([{ text: '', dropped: expect.stringMatching(reason) }])
+    expect(bus.answers).toEqual([response])
+    expect(ask).not.toHaveBeenCalled()
+    expect(speaker.said).toEqual([])
+  })
+
+  it('goes on after a transcriber that failed, and says so in a sentence', async () => {
+    const transcriber = fakeTranscriber(new TranscriberError('The model is gone'), 'turn on the lamp')
+    const { background, speaker, logger } = voice({ transcriber })
+    expect(await answerTo(background, { pcm: tonePcm() })).toMatchObject({
+      outcome: 'failed',
+      error: 'The model is gone',
+    })
+    await answerTo(background, { pcm: tonePcm() })
+    expect(speaker.said).toEqual(['Sorry, I could not make out what you said.', 'The lamp is on.'])
+    expect(logger.at('warn')).toMatchObject([{ fields: { error: 'The model is gone' } }])
+  })
+})
+
+describe('the queue', () => {
+  it('keeps the order and answers one at a time', async () => {
+    const { client, releases } = heldClient()
+    const { background, bus } = voice({ client })
+    for (const text of ['one', 'two', 'three']) background.take({ text })
+    for (let round = 0; round < 3; round++) {
+      await vi.waitFor(() => expect(releases).toHaveLength(1))
+      releases.shift()?.()
+      await vi.waitFor(() => expect(bus.answers).toHaveLength(round + 1))
+    }
+    expect(bus.answers.map(({ question }) => question)).toEqual(['one', 'two', 'three'])
+  })
+
+  it('is bounded: what is too much is refused in words', async () => {
+    const { client, releases } = heldClient()
+    const { background } = voice({ client, queueLimit: 2 })
+    const taken = ['being answered', 'waits', 'waits too', 'too much'].map(text => background.take({ text }))
+    expect(taken.map(({ accepted }) => accepted)).toEqual([true, true, true, false])
+    expect(taken[3]).toEqual({ accepted: false, reason: '2 utterances are waiting already' })
+    while (releases.length > 0 || taken.length > 0) {
+      releases.shift()?.()
+      await new Promise(resolve => setImmediate(resolve))
+      taken.pop()
+    }
+  })
+
+  it('closes: takes nothing more, lets the answer under way end, tells those who wait', async () => {
+    const { client, releases } = heldClient()
+    const { background, bus } = voice({ client })
+    background.take({ text: 'under way' })
+    background.take({ text: 'waits' })
+    await vi.waitFor(() => expect(releases).toHaveLength(1))
+    const closed = background.close()
+    expect(background.take({ text: 'late' })).toMatchObject({ accepted: false })
+    releases.shift()?.()
+    await closed
+    expect(bus.answers.map(({ outcome, error }) => [outcome, error])).toEqual([
+      ['failed', 'the voice gateway was closed'],
+      ['answered', undefined],
+    ])
+  })
+
+  it('a client that never answers is stopped when the time to close is over', async () => {
+    const clock = fakeClock()
+    const client = new ModelClient({ model: scriptedModel({ hangs: true }), clock })
+    const { background, bus } = voice({ client, clock })
+    background.take({ text: 'hang' })
+    const closed = background.close()
+    await clock.advance(10_000)
+    await closed
+    expect(bus.answers).toMatchObject([{ outcome: 'failed', error: 'the voice gateway was closed' }])
+  })
+})
+
+describe('speaking', () => {
+  it('speaks sentence by sentence while the answer still streams', async () => {
+    let finish = () => {}
+    const client: AiClient = {
+      ask: async (_, options) => {
+        options?.onToken?.('The lamp is on. And the')
+        await new Promise<void>(resolve => {
+          finish = resolve
+        })
+        options?.onToken?.(' door is shut.')
+        const text = 'The lamp is on. And the door is shut.'
+        return { text, messages: [], results: [], iterations: 1, stopReason: 'answer' }
+      },
+    }
+    const { background, speaker } = voice({ client })
+    const answered = answerTo(background, { text: 'how is it' })
+    await vi.waitFor(() => expect(speaker.said).toEqual(['The lamp is on.']))
+    finish()
+    await answered
+    expect(speaker.said).toEqual(['The lamp is on.', 'And the door is shut.'])
+  })
+
+  it('says one filler where an answer takes more than 1.5 s, and none where it does not', async () => {
+    const clock = fakeClock()
+    const { client, releases } = heldClient()
+    const { background, speaker } = voice({ client, clock })
+    const answered = answerTo(background, { text: 'slow' })
+    await clock.advance(1_499)
+    expect(speaker.said).toEqual([])
+    await clock.advance(10_000)
+    expect(speaker.said).toEqual(['One moment.'])
+    releases.shift()?.()
+    await answered
+    const quick = answerTo(background, { text: 'quick' })
+    await clock.advance(100)
+    releases.shift()?.()
+    await quick
+    await clock.advance(10_000)
+    expect(speaker.said).toEqual(['One moment.', 'It is done.', 'It is done.'])
+  })
+
+  it('a slow tool gets the filler too, also after the model has begun to call', async () => {
+    const clock = fakeClock()
+    const tools = new ToolManager()
+    let finish = (_: string) => {}
+    tools.addCustomTool(
+      defineTool({
+        name: 'slow',
+        description: 'Takes its time',
+        schema: { type: 'object' },
+        handler: () =>
+          new Promise<string>(resolve => {
+            finish = resolve
+          }),
+      }),
+    )
+    const model = scriptedModel({ calls: [{ name: 'slow' }] }, 'There it is.')
+    const { background, speaker } = voice({
+      client: new ModelClient({ model, clock }),
+      executor: new ToolExecutor(tools, { clock }),
+      clock,
+    })
+    const answered = answerTo(background, { text: 'do it' })
+    await vi.waitFor(async () => {
+      await clock.advance(500)
+      expect(speaker.said).toEqual(['One moment.'])
+    })
+    finish('ok')
+    await answered
+    expect(speaker.said).toEqual(['One moment.', 'There it is.'])
+  })
+
+  it('is interrupted by a new utterance, which is answered then', async () => {
+    const speaker = recordingSpeaker({ holds: true })
+    const { background, done } = voice({ speaker })
+    const first = answerTo(background, { text: 'turn on the lamp' })
+    await vi.waitFor(() => expect(speaker.said).toEqual(['The lamp is on.']))
+    const second = answerTo(background, { text: 'turn off the lamp' })
+    await first
+    expect(speaker.interrupted).toEqual(['The lamp is on.'])
+    await vi.waitFor(() => expect(speaker.said).toEqual(['The lamp is on.', 'The lamp is off.']))
+    speaker.release()
+    await second
+    expect(done).toEqual(['on', 'off'])
+    expect(speaker.interrupted).toEqual(['The lamp is on.'])
+  })
+
+  const failures: [string, unknown, string][] = [
+    ['a model that is not there', new ModelError('unreachable', 'x'), 'I cannot reach the language model.'],
+    [
+      'a key that is wrong',
+      new ModelError('unauthorized', 'x'),
+      'The language model does not accept my key.',
+    ],
+    ['nonsense', new ModelError('invalid_response', 'x'), 'The language model gave no usable answer.'],
+    ['a defect', new TypeError('x is not a function'), 'Sorry, something went wrong on my side.'],
+  ]
+  it.each(failures)('says %s in one plain sentence', async (_, error, sentence) => {
+    const client: AiClient = { ask: () => Promise.reject(error) }
+    const { background, speaker } = voice({ client })
+    const response = await answerTo(background, { text: 'hello' })
+    expect(response).toMatchObject({ outcome: 'failed', text: sentence, error: (error as Error).message })
+    expect(speaker.said).toEqual([sentence])
+  })
+
+  it('says what an answer without words means, and what one is worth that broke off', async () => {
+    const replies = [
+      { text: '', stopReason: 'answer' },
+      { text: 'I could not answer within 60 seconds.', stopReason: 'time_limit' },
+    ] as const
+    for (const reply of replies) {
+      const client: AiClient = { ask: async () => ({ messages: [], results: [], iterations: 1, ...reply }) }
+      const { background, speaker } = voice({ client })
+      expect(await answerTo(background, { text: 'hello' })).toMatchObject({ outcome: 'failed' })
+      expect(speaker.said).toEqual([reply.text || 'I have no answer to that.'])
+    }
+  })
+
+  it('a speaker that fails is told once, until it works again; the answers come as text', async () => {
+    const speaker = recordingSpeaker()
+    let isBroken = true
+    const { background, bus, logger } = voice({
+      speaker: {
+        ...speaker,
+        play: (wav, options) =>
+          isBroken ? Promise.reject(new SpeakerError('no sound card')) : speaker.play(wav, options),
+      },
+    })
+    for (const broken of [true, true, false, true]) {
+      isBroken = broken
+      await answerTo(background, { text: 'turn on the lamp' })
+    }
+    expect(bus.answers).toHaveLength(4)
+    expect(logger.at('warn').map(({ fields }) => fields.error)).toEqual(['no sound card', 'no sound card'])
+  })
+
+  it('needs no speaker and no bus', async () => {
+    const { background } = voice({ speaker: undefined, bus: undefined })
+    expect(await answerTo(background, { text: 'turn on the lamp' })).toMatchObject({ outcome: 'answered' })
+  })
+
+  it('a bus that throws breaks nothing', async () => {
+    const broken = () => {
+      throw new Error('no network')
+    }
+    const { background, logger } = voice({ bus: { transcription: broken, response: broken } })
+    expect(await answerTo(background, { text: 'turn on the lamp' })).toMatchObject({ outcome: 'answered' })
+    expect(logger.at('error')).toHaveLength(2)
+  })
+})
+
+describe('conversations', () => {
+  it('remember what was said in them, and nothing of others', async () => {
+    const model = scriptedModel('Hello Ann.', 'Hello Bob.', 'You are Ann.')
+    const { background } = voice({ client: new ModelClient({ model }) })
+    await answerTo(background, { text: 'I am Ann', conversation: 'kitchen' })
+    await answerTo(background, { text: 'I am Bob', conversation: 'bath' })
+    await answerTo(background, { text: 'who am I', conversation: 'kitchen' })
+    expect(model.turns[2]?.messages.map(({ content }) => content).slice(1)).toEqual([
+      'I am Ann',
+      'Hello Ann.',
+      'who am I',
+    ])
+  })
+
+  it('stay short: the oldest questions go first', async () => {
+    const lengths: number[] = []
+    const client: AiClient = {
+      ask: async prompt => {
+        const messages = [...(prompt as readonly { role: 'user'; content: string }[])]
+        lengths.push(messages.length)
+        const said = { role: 'assistant', content: 'yes' } as const
+        return {
+          text: 'yes',
+          messages: [...messages, said],
+          results: [],
+          iterations: 1,
+          stopReason: 'answer',
+        }
+      },
+    }
+    const { background } = voice({ client })
+    for (let n = 0; n < 60; n++) await answerTo(background, { text: `question ${n}` })
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(42)
+    expect(lengths.at(-1)).toBeGreaterThan(30)
+  })
+})
+
+describe('in the long run', () => {
+  it('1,000 utterances in a row keep their order and leave the memory flat', {
+    timeout: 60_000,
+  }, async () => {
+    setFlagsFromString('--expose-gc')
+    const gc = runInNewContext('gc') as () => void
+    const heapAfter = () => {
+      gc()
+      return process.memoryUsage().heapUsed
+    }
+    const answers: string[] = []
+    const { background, done } = voice({
+      logger: undefined,
+      bus: { transcription: () => {}, response: ({ id }) => void answers.push(id) },
+      speaker: { ...recordingSpeaker(), play: async () => {} },
+      transcriber: { ...fakeTranscriber(), transcribe: async () => 'turn on the lamp' },
+    })
+    const pcm = tonePcm()
+    let heapAt200 = 0
+    for (let n = 0; n < 1_000; n++) {
+      const isAudio = n % 2 === 1
+      const utterance: Utterance = isAudio ? { pcm, id: `${n}` } : { text: 'turn off the lamp', id: `${n}` }
+      await answerTo(background, { ...utterance, conversation: `room ${n % 100}` })
+      if (n === 199) heapAt200 = heapAfter()
+    }
+    expect(answers).toEqual(Array.from({ length: 1_000 }, (_, n) => `${n}`))
+    expect(done).toEqual(Array.from({ length: 1_000 }, (_, n) => (n % 2 === 1 ? 'on' : 'off')))
+    expect(heapAfter() - heapAt200).toBeLessThan(4_000_000)
+  })
+})

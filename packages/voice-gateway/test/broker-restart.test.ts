@@ -1,0 +1,72 @@
+import { OfflineClient } from 'toolpost/models'
+import { describe, expect, it } from 'vitest'
+import { BackgroundTranscriber } from '../src/background-transcriber.ts'
+import type { VoiceBus } from '../src/bus/voice-bus.ts'
+import { fakeTranscriber, lampExecutor } from './fakes.ts'
+import { mosquitto } from './support/brokers.ts'
+import { eventually, listen, openBus, openClient } from './support/bus.ts'
+import { hasPart } from './support/system-parts.ts'
+
+const MESSAGES = 120
+
+describe.skipIf(!hasPart('mosquitto'))(
+  'a broker that is restarted in the middle',
+  { timeout: 60_000 },
+  () => {
+    it.each(['stop', 'kill'] as const)(
+      'loses nothing that was accepted and does nothing twice (%s)',
+      async ending => {
+        const broker = await mosquitto()
+        const { executor, done } = lampExecutor()
+        const buses: VoiceBus[] = []
+        const accepted: string[] = []
+        const background = new BackgroundTranscriber({
+          transcriber: fakeTranscriber(),
+          client: new OfflineClient(),
+          executor,
+          queueLimit: MESSAGES,
+          bus: {
+            transcription: message => buses[0]?.transcription(message),
+            response: message => buses[0]?.response(message),
+          },
+        })
+        const { bus } = openBus({
+          url: broker.url,
+          onUtterance: utterance => {
+            const taken = background.take(utterance)
+            if (taken.accepted) accepted.push(taken.id)
+            return taken
+          },
+        })
+        buses.push(bus)
+        await bus.ready()
+        const session = { clean: false, clientId: 'listener' }
+        const { ids } = await listen(broker.url, 'voice/response', session)
+        const sender = await openClient(broker.url, { clean: false, clientId: 'sender' })
+
+        const sent: Promise<unknown>[] = []
+        for (let n = 0; n < MESSAGES; n++) {
+          const qos = n % 2 === 0 ? 1 : 2
+          const text = JSON.stringify({ text: 'turn on the lamp', id: `${n}` })
+          sent.push(sender.publishAsync('voice/text', text, { qos }))
+          if (n % 10 === 9) await new Promise(resolve => setImmediate(resolve))
+          if (n === MESSAGES / 2) {
+            await broker[ending]()
+            await broker.start()
+          }
+        }
+        await Promise.all(sent)
+        const last = JSON.stringify({ text: 'turn off the lamp', id: 'last' })
+        await sender.publishAsync('voice/text', last, { qos: 1 })
+        await eventually(() => accepted.includes('last')).toBe(true)
+        await background.idle()
+        await eventually(() => accepted.filter(id => !ids().includes(id))).toEqual([])
+        expect(new Set(accepted).size).toBe(accepted.length)
+        expect(done).toHaveLength(accepted.length)
+        // What the broker had on its way when it was killed, it may have lost itself; most came through.
+        expect(accepted.length).toBeGreaterThan(MESSAGES / 2)
+        if (ending === 'stop') expect(accepted).toHaveLength(MESSAGES + 1)
+      },
+    )
+  },
+)

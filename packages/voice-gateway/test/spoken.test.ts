@@ -1,0 +1,198 @@
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { reasonToDrop } from '../src/audio/judge-audio.ts'
+import { readWav } from '../src/audio/read-wav.ts'
+import { MoonshineTranscriber } from '../src/speech-to-text/moonshine-transcriber.ts'
+import { eventually, listen } from './support/bus.ts'
+import { temporaryFolder } from './support/programs.ts'
+import { hasPart } from './support/system-parts.ts'
+
+const COMMAND = fileURLToPath(new URL('../bin/voice-gateway.js', import.meta.url))
+const OFFLINE = ['--model', 'offline']
+
+/** A sentence spoken into a WAV file. */
+function spoken(sentence: string, folder = temporaryFolder()): string {
+  const file = join(folder, 'spoken.wav')
+  execFileSync('espeak-ng', ['-v', 'en-us', '-s', '160', '-w', file, sentence])
+  return file
+}
+
+/** Runs the command to its end, as a person would. */
+function voiceGateway(words: string[]): Promise<{ code: number; out: string; err: string }> {
+  return new Promise(resolve => {
+    execFile(process.execPath, [COMMAND, ...words], { cwd: temporaryFolder() }, (error, out, err) =>
+      resolve({ code: error ? Number(error.code) : 0, out, err }),
+    )
+  })
+}
+
+/** Starts it to listen, with a virtual home, and waits until it says that it is ready. */
+async function listening(words: string[] = []) {
+  const args = [COMMAND, ...OFFLINE, ...words, 'listen', '--no-microphone']
+  const child = spawn(process.execPath, args, { cwd: temporaryFolder() })
+  const exit = once(child, 'exit')
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let out = ''
+  let err = ''
+  child.stdout.on('data', chunk => {
+    out += chunk
+  })
+  child.stderr.on('data', chunk => {
+    err += chunk
+  })
+  await eventually(() => err).toContain('Ready after')
+  const [url = ''] = err.match(/mqtt:\/\/\S+/) ?? []
+  return { child, exit, url, out: () => out, err: () => err }
+}
+
+/** The speech model, the home, the Z-Wave server. */
+function childrenOf(parent: number | undefined): number[] {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n')
+  return lines
+    .map(line => line.trim().split(/\s+/).map(Number))
+    .flatMap(([pid = 0, of]) => (of === parent ? [pid] : []))
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+function sizeOf(file: string): number {
+  return existsSync(file) ? statSync(file).size : 0
+}
+
+/** The words in a recording, as the product itself hears them. */
+async function heardIn(file: string): Promise<string> {
+  const transcriber = new MoonshineTranscriber()
+  try {
+    return await transcriber.transcribe(readWav(readFileSync(file)))
+  } finally {
+    await transcriber.close()
+  }
+}
+
+describe.skipIf(!hasPart('espeak-ng') || !hasPart('sox'))('spoken sentences', { timeout: 60_000 }, () => {
+  it('switch a device, and the answer comes out as sound', async () => {
+    const answer = join(temporaryFolder(), 'answer.wav')
+    const { code, out, err } = await voiceGateway([
+      ...OFFLINE,
+      '--out',
+      answer,
+      'hear',
+      spoken('turn on switch one'),
+    ])
+    expect({ code, out }).toEqual({ code: 0, out: 'Switch One is on.\n' })
+    expect(err).toMatch(/^Heard: Turn on switch,? one\.?\n$/)
+    expect(reasonToDrop(readWav(readFileSync(answer)))).toBeUndefined()
+  })
+
+  it('are understood in stereo at 48 kHz', async () => {
+    const folder = temporaryFolder()
+    const file = join(folder, 'stereo.wav')
+    execFileSync('sox', [
+      spoken('is the front door open', folder),
+      '-r',
+      '48000',
+      '-c',
+      '2',
+      '-b',
+      '24',
+      file,
+    ])
+    const { code, out } = await voiceGateway([...OFFLINE, '--speaker', 'none', 'hear', '--json', file])
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({
+      outcome: 'answered',
+      question: 'Is the front door open?',
+      calls: [{ success: true }],
+      durations: { transcribeMs: expect.any(Number), answerMs: expect.any(Number) },
+    })
+  })
+
+  it('come over MQTT: the device switches, junk is refused in words, and the gateway goes on', async () => {
+    const answer = join(temporaryFolder(), 'answer.wav')
+    const gateway = await listening(['--out', answer])
+    const voice = await listen(gateway.url, 'voice/response')
+    const home = await listen(gateway.url, 'zwave/#')
+    const { client } = voice
+    const answers = () => voice.heard.map(({ body }) => body)
+    const switched = () =>
+      home.heard.filter(({ topic, body }) => /Switch_One.*currentValue$/.test(topic) && Object(body).value)
+
+    client.publish('voice/audio/kitchen', 'this is no sound')
+    client.publish('voice/text', Buffer.from([0xff, 0xfe, 0x00]))
+    client.publish('voice/text', '{"text": ')
+    client.publish('voice/audio/kitchen', readFileSync(spoken('turn on switch one')))
+    await eventually(() => answers().length).toBe(4)
+    expect(answers().filter(({ outcome }) => outcome === 'dropped')).toHaveLength(3)
+    expect(answers().find(({ outcome }) => outcome === 'answered')).toMatchObject({
+      conversation: 'kitchen',
+      text: 'Switch One is on.',
+      calls: [{ name: 'control_zwave_device', success: true }],
+    })
+    await eventually(() => switched().length).toBeGreaterThan(0)
+    await eventually(() => sizeOf(answer)).toBeGreaterThan(10_000)
+    const spokenBefore = sizeOf(answer)
+
+    gateway.child.stdin.write('what is 12 % of 85\n')
+    await eventually(gateway.out).toBe('The result is 10.2.\n')
+    await eventually(() => answers().length).toBe(5)
+    await eventually(() => sizeOf(answer)).toBeGreaterThan(spokenBefore)
+    gateway.child.kill('SIGTERM')
+    expect(await gateway.exit).toEqual([0, null])
+    expect(await heardIn(answer)).toMatch(/the result i[ns] (ten point two|10\.2)/i)
+  })
+})
+
+describe('the command', { timeout: 60_000 }, () => {
+  it('answers a sentence, exit 0; one that it does not understand, exit 1', async () => {
+    const quiet = [...OFFLINE, '--speaker', 'none']
+    expect(await voiceGateway([...quiet, 'say', 'what is 12 % of 85'])).toEqual({
+      code: 0,
+      out: 'The result is 10.2.\n',
+      err: '',
+    })
+    const { code, out, err } = await voiceGateway([...quiet, 'say', 'sing me a song'])
+    expect(code).toBe(1)
+    expect(out).toMatch(/^I did not understand that\./)
+    expect(err).toBe('No answer: it was not understood\n')
+  })
+
+  const mistakes: [string[], number, RegExp][] = [
+    [['hear', 'nowhere.wav'], 2, /^Error: nowhere\.wav cannot be read: there is no such file\n$/],
+    [['say', ' '], 2, /^Error: There is nothing to say/],
+    [['--speaker', 'cow', 'say', 'hello'], 2, /^Error: There is no voice 'cow': use auto, piper/],
+    [['--config', 'nowhere.json', 'say', 'hello'], 2, /^Error: nowhere\.json: there is no such file/],
+    [['sing'], 2, /too many arguments|unknown command/],
+  ]
+  it.each(mistakes)('refuses %j', async (words, code, problem) => {
+    const result = await voiceGateway([...OFFLINE, ...words])
+    expect(result).toEqual({ code, out: '', err: expect.stringMatching(problem) })
+  })
+
+  it('refuses a file that is not audio, in words', async () => {
+    const file = join(temporaryFolder(), 'page.wav')
+    writeFileSync(file, '<html>hello</html>')
+    const { code, out, err } = await voiceGateway([...OFFLINE, '--speaker', 'none', 'hear', file])
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toMatch(/^No answer: This is not a WAV file/)
+  })
+
+  it('answers the lines of standard input and ends with it; nothing of it is left', async () => {
+    const gateway = await listening(['--speaker', 'none'])
+    const helpers = childrenOf(gateway.child.pid)
+    expect(helpers.length).toBeGreaterThanOrEqual(3)
+    gateway.child.stdin.end('what is 12 % of 85\n\nturn on switch one\n')
+    expect(await gateway.exit).toEqual([0, null])
+    expect(gateway.out()).toBe('The result is 10.2.\nSwitch One is on.\n')
+    expect(helpers.filter(isRunning)).toEqual([])
+  })
+})

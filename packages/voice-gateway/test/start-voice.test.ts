@@ -1,0 +1,150 @@
+import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
+import { McpIntegration } from 'toolpost/mcp'
+import { chooseClient, whenToolsReady } from 'toolpost/models'
+import { fakeClock, recordingLogger } from 'toolpost/testing'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Transcriber } from '../src/speech-to-text/transcriber.ts'
+import { startVoice, type VoiceGateway, type VoiceOptions } from '../src/start-up/start-voice.ts'
+import { fakeTranscriber, recordingBus, recordingSpeaker, tonePcm } from './fakes.ts'
+import { aedesBroker } from './support/brokers.ts'
+
+const cleanUps: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+function clockTool() {
+  return defineTool({
+    name: 'clock',
+    description: 'Tells the time',
+    schema: { type: 'object' },
+    sentences: ['what time is it'],
+    handler: () => 'It is noon.',
+  })
+}
+
+/** Everything is real but the ears and the mouth; the only server cannot be started, on a clock that stands still. */
+async function start(options: Partial<VoiceOptions> = {}) {
+  const clock = fakeClock()
+  const logger = recordingLogger()
+  const tools = new ToolManager()
+  tools.addCustomTool(clockTool())
+  const executor = new ToolExecutor(tools)
+  const mcp = new McpIntegration({
+    servers: { zwave: { command: process.execPath, args: ['-e', 'process.exit(3)'] } },
+    clock,
+  })
+  mcp.start(tools)
+  cleanUps.push(() => mcp.close())
+  const ready = async () => {
+    await mcp.ready()
+    return mcp.status()
+  }
+  const chosen = await chooseClient({ executor, model: 'offline' })
+  const bus = recordingBus()
+  const gateway: VoiceGateway = await startVoice({
+    executor,
+    config: { voice: { microphone: false } },
+    servers: { start: async () => mcp, ready },
+    client: whenToolsReady(chosen, ready),
+    model: async () => chosen,
+    logger,
+    clock,
+    bus,
+    transcriber: fakeTranscriber('What time is it?', 'Turn on the light.'),
+    speaker: recordingSpeaker(),
+    ...options,
+  })
+  cleanUps.push(() => gateway.close())
+  const stateOf = (name: string) => gateway.status().find(part => part.name === name)?.state
+  return { gateway, mcp, clock, logger, bus, stateOf }
+}
+
+describe('starting', () => {
+  it('[A40] MQTT, model and speech are under way, and answer, while MCP is still being tried', async () => {
+    const { url } = await aedesBroker()
+    const { gateway, mcp, clock, logger, bus, stateOf } = await start({
+      config: { voice: { microphone: false, mqtt: { url } } },
+    })
+    const isReady = vi.fn()
+    const ready = gateway.ready().then(isReady)
+    await vi.waitFor(() => expect(mcp.status()).toMatchObject([{ state: 'starting', attempts: 1 }]))
+    await vi.waitFor(async () => {
+      // mqtt.js has timers of its own; ours stand still but for what is due at once.
+      await clock.advance(0)
+      expect(['mqtt', 'model', 'hearing', 'speech'].map(stateOf)).toEqual([
+        'ready',
+        'ready',
+        'ready',
+        'ready',
+      ])
+    })
+    expect(stateOf('tools')).toBe('starting')
+    expect(isReady).not.toHaveBeenCalled()
+
+    const local = gateway.transcriber.take({ pcm: tonePcm(), id: 'local' })
+    const forServer = gateway.transcriber.take({ pcm: tonePcm(), id: 'for the server' })
+    await vi.waitFor(() => expect(bus.answers).toMatchObject([{ id: 'local', text: 'It is noon.' }]))
+    await vi.waitFor(() => expect(bus.heard).toHaveLength(2))
+    expect(mcp.status()).toMatchObject([{ state: 'starting' }])
+
+    await vi.waitFor(async () => {
+      await clock.advance(2_000)
+      expect(mcp.status()).toMatchObject([{ state: 'failed', attempts: 3 }])
+    })
+    await ready
+    expect(isReady).toHaveBeenCalledOnce()
+    if (!local.accepted || !forServer.accepted) throw new Error('not taken')
+    expect(await forServer.done).toMatchObject({
+      outcome: 'failed',
+      text: expect.stringMatching(/^I did not understand that\..* zwave is not there right now\.$/),
+    })
+    const notices = logger.at('warn').filter(({ message }) => message === 'Going on with local tools only')
+    expect(notices).toHaveLength(1)
+  })
+
+  it('logs the time of each part', async () => {
+    const { gateway, clock, logger } = await start({
+      servers: { start: async () => undefined, ready: async () => [] },
+    })
+    await clock.advance(0)
+    const { parts } = await gateway.ready()
+    expect(parts.map(({ name }) => name)).toEqual(['tools', 'model', 'hearing', 'speech'])
+    const logged = logger.at('info').map(({ fields }) => fields)
+    for (const part of ['tools', 'model', 'hearing', 'speech'])
+      expect(logged).toContainEqual({ part, is: expect.any(String), duration_ms: expect.any(Number) })
+  })
+
+  it('goes on without ears: text is answered, audio is refused in words', async () => {
+    const broken: Transcriber = {
+      ...fakeTranscriber(),
+      ready: () => Promise.reject(new Error('onnxruntime has no binary for this machine')),
+      transcribe: () => Promise.reject(new Error('onnxruntime has no binary for this machine')),
+    }
+    const { gateway, stateOf } = await start({
+      transcriber: broken,
+      servers: { start: async () => undefined, ready: async () => [] },
+    })
+    const { parts } = await gateway.ready()
+    expect(stateOf('hearing')).toBe('missing')
+    expect(parts).toContainEqual(
+      expect.objectContaining({ text: 'onnxruntime has no binary for this machine' }),
+    )
+    const taken = gateway.transcriber.take({ text: 'what time is it' })
+    expect(taken.accepted && (await taken.done).text).toBe('It is noon.')
+    expect(await gateway.transcribe(tonePcm(), { signal: AbortSignal.timeout(1_000) })).toHaveProperty(
+      'problem',
+    )
+  })
+
+  it('is ready, and says what is missing, where the broker is away', async () => {
+    const { gateway } = await start({
+      config: { voice: { microphone: false, mqtt: { url: 'mqtt://user:secret@127.0.0.1:1' } } },
+      servers: { start: async () => undefined, ready: async () => [] },
+    })
+    const { parts } = await gateway.ready()
+    const mqtt = parts.find(({ name }) => name === 'mqtt')
+    expect(mqtt?.state).toBe('missing')
+    expect(mqtt?.text).toMatch(/^mqtt:\/\/127\.0\.0\.1:1 is tried again and again: /)
+  })
+})
