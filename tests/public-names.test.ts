@@ -11,10 +11,7 @@ const ENTRIES = [
 ]
 
 describe('public names', () => {
-  it.each(ENTRIES)(
-    'of %s are these',
-    async entry => {
-      expect(Object.keys(await import(entry)).sort()).toMatchSnapshot()
-    },
-  )
+  it.each(ENTRIES)('of %s are these', async entry => {
+    expect(Object.keys(await import(entry)).sort()).toMatchSnapshot()
+  })
 })
