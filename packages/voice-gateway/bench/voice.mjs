@@ -108,7 +108,7 @@ async function hear([sentence, device, expected], voice, rate) {
     sentence,
     device,
     voice,
-    seconds: readWav(wav).length / 16_000,
+    seconds: (await readWav(wav)).length / 16_000,
     heard: response.question,
     errors: wordErrors(sentence, response.question),
     words: wordsIn(sentence).length,
@@ -127,7 +127,7 @@ async function measureMicrophone() {
   const times = []
   for (const [sentence, device, expected] of ready.slice(0, 6)) {
     await home.prepare(device, expected)
-    const samples = readWav(readFileSync(speak(sentence, ...VOICES[0])))
+    const samples = await readWav(readFileSync(speak(sentence, ...VOICES[0])))
     const end = samples.findLastIndex(sample => Math.abs(sample) > 0.01)
     const [pcm, marker] = [join(folder, 'microphone.pcm'), join(folder, 'end-of-speech')]
     writeFileSync(pcm, writePcm(samples.slice(0, end + 1)))

@@ -1,21 +1,21 @@
 import { type Clock, type Logger, silentLogger, systemClock, type ToolExecutor } from 'toolpost'
-import { type AiClient, type Answer, Conversations, whyUnanswered } from 'toolpost/models'
+import type { AiClient } from 'toolpost/models'
 import type { ResponseMessage, VoiceBus } from './bus/voice-bus.ts'
-import { failureSentence } from './conversation/failure-sentence.ts'
+import { Answering, CLOSED } from './conversation/answering.ts'
+import { Ears, type Heard } from './conversation/ears.ts'
 import {
   ANSWER_TIME_LIMIT_MS,
   DRAIN_MS,
   FILLER,
   FILLER_AFTER_MS,
-  KEPT_CONVERSATIONS,
-  KEPT_MESSAGES,
+  INSTRUCTIONS,
+  QUEUE_BYTES,
   QUEUE_LIMIT,
 } from './conversation/limits.ts'
+import { logTurn } from './conversation/log-turn.ts'
 import { Mouth } from './conversation/mouth.ts'
 import { Turn } from './conversation/turn.ts'
-import { understand } from './conversation/understand.ts'
 import type { Speaker } from './speech-out/speaker.ts'
-import type { SpokenAnswer } from './speech-out/spoken-answer.ts'
 import type { Transcriber } from './speech-to-text/transcriber.ts'
 import type { Utterance } from './utterance.ts'
 
@@ -28,6 +28,8 @@ export interface BackgroundTranscriberOptions {
   speaker?: Speaker | undefined
   bus?: VoiceBus | undefined
   logger?: Logger | undefined
+  /** Told what a person should know, such as that nothing can be spoken. It is logged as well. */
+  onNotice?: ((notice: string) => void) | undefined
   clock?: Clock | undefined
   /** What the client is told before every conversation. */
   instructions?: string | undefined
@@ -43,53 +45,66 @@ export type Taken =
   | { accepted: true; id: string; done: Promise<ResponseMessage> }
   | { accepted: false; reason: string }
 
-const INSTRUCTIONS =
-  'You are the voice assistant of this home: what you write is spoken. Use the tools for what they can do or know, ' +
-  'instead of guessing. What was said may be misheard. Answer in one or two short sentences, without lists or symbols.'
-
 interface Waiting {
   turn: Turn
+  heard: Promise<Heard>
   resolve(response: ResponseMessage): void
 }
 
 /**
  * Takes what people say and has it answered in the background, one after the other: hears, asks the client with the
- * tools of the executor, tells the bus, and speaks.
+ * tools of the executor, tells the bus, and speaks. Every utterance that is taken gets one response.
  */
 export class BackgroundTranscriber {
-  readonly #options: BackgroundTranscriberOptions
   readonly #clock: Clock
   readonly #logger: Logger
-  readonly #history = new Conversations({ conversations: KEPT_CONVERSATIONS, messages: KEPT_MESSAGES })
+  readonly #bus: VoiceBus | undefined
+  readonly #queueLimit: number
+  readonly #ears: Ears
   readonly #mouth: Mouth
+  readonly #answering: Answering
   readonly #queue: Waiting[] = []
   readonly #closing = new AbortController()
   #isClosed = false
   #working: Promise<void> | undefined
 
   constructor(options: BackgroundTranscriberOptions) {
-    this.#options = options
-    this.#clock = options.clock ?? systemClock
-    this.#logger = options.logger ?? silentLogger
-    this.#mouth = new Mouth(options.speaker, this.#logger)
+    const { transcriber, client, executor, speaker, onNotice = () => {} } = options
+    const { clock = systemClock, logger = silentLogger } = options
+    const { signal } = this.#closing
+    this.#clock = clock
+    this.#logger = logger
+    this.#bus = options.bus
+    this.#queueLimit = options.queueLimit ?? QUEUE_LIMIT
+    this.#ears = new Ears(transcriber, signal)
+    this.#mouth = new Mouth({ speaker, logger, onProblem: onNotice })
+    this.#answering = new Answering({
+      client,
+      executor,
+      mouth: this.#mouth,
+      clock,
+      signal,
+      instructions: options.instructions ?? INSTRUCTIONS,
+      filler: options.filler ?? FILLER,
+      fillerAfterMs: options.fillerAfterMs ?? FILLER_AFTER_MS,
+      timeLimitMs: options.answerTimeLimitMs ?? ANSWER_TIME_LIMIT_MS,
+    })
   }
 
-  /** Takes an utterance and returns at once. One that is taken interrupts what is being spoken. */
+  /** Takes an utterance and returns at once. As soon as it is understood it interrupts what is being spoken. */
   take(utterance: Utterance): Taken {
-    const { queueLimit = QUEUE_LIMIT } = this.#options
-    if (this.#isClosed) return { accepted: false, reason: 'the voice gateway is being closed' }
-    if (this.#queue.length >= queueLimit)
-      return { accepted: false, reason: `${queueLimit} utterances are waiting already` }
-    this.interrupt()
     const turn = new Turn(utterance, this.#clock)
-    const done = new Promise<ResponseMessage>(resolve => void this.#queue.push({ turn, resolve }))
+    const reason = this.#reasonToRefuse(turn)
+    if (reason !== undefined) return { accepted: false, reason }
+    const heard = this.#ears.hear(turn).then(result => this.#understood(turn, result))
+    const done = new Promise<ResponseMessage>(resolve => void this.#queue.push({ turn, heard, resolve }))
     this.#working ??= this.#workOff()
     return { accepted: true, id: turn.id, done }
   }
 
   /** Ends what is being spoken; what is being done goes on. */
   interrupt(): void {
-    this.#mouth.shut()
+    this.#mouth.interrupt()
   }
 
   /** Resolves when nothing is left to answer. */
@@ -100,138 +115,68 @@ export class BackgroundTranscriber {
   /** Takes nothing more and waits for the answer under way; those who wait are told that it is over. */
   async close({ drainMs = DRAIN_MS }: { drainMs?: number } = {}): Promise<void> {
     this.#isClosed = true
-    this.interrupt()
+    this.#mouth.interrupt()
     for (const { turn, resolve } of this.#queue.splice(0))
-      resolve(this.#told(turn.response('failed', '', 'the voice gateway was closed')))
+      resolve(this.#told(turn.response('failed', '', CLOSED)))
     const limit = this.#clock.setTimer(() => this.#closing.abort(), drainMs)
     await this.#working
     limit.cancel()
   }
 
+  #reasonToRefuse(turn: Turn): string | undefined {
+    if (this.#isClosed) return 'the voice gateway is being closed'
+    if (this.#queue.length >= this.#queueLimit) return `${this.#queueLimit} utterances are waiting already`
+    const bytes = this.#queue.reduce((sum, waiting) => sum + waiting.turn.bytes, turn.bytes)
+    if (bytes > QUEUE_BYTES && this.#queue.length > 0) return 'too much audio is waiting already'
+    return undefined
+  }
+
+  #understood(turn: Turn, heard: Heard): Heard {
+    if ('failure' in heard) return heard
+    const message =
+      'dropped' in heard ? turn.transcription('', heard.dropped) : turn.transcription(heard.text)
+    this.#tell(bus => bus.transcription(message))
+    if ('text' in heard) this.#mouth.interrupt()
+    return heard
+  }
+
   async #workOff(): Promise<void> {
-    for (let next = this.#queue.shift(); next; next = this.#queue.shift())
-      next.resolve(await this.#carryOut(next.turn))
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
+      const { turn, resolve } = next
+      // A logger or a clock that throws must not end the conversation with everybody else.
+      resolve(await this.#carryOut(next).catch(error => turn.response('failed', '', String(error))))
+    }
     this.#working = undefined
   }
 
-  /** Never rejects: whatever happens becomes the response. */
-  async #carryOut(turn: Turn): Promise<ResponseMessage> {
-    turn.begin()
-    const spoken = this.#mouth.open()
-    const response = this.#told(await this.#respond(turn, spoken))
+  async #carryOut({ turn, heard }: Waiting): Promise<ResponseMessage> {
+    this.#mouth.begin()
+    const response = this.#told(await this.#respond(turn, await heard))
     const speakingSince = this.#clock.now()
-    await this.#mouth.finish(spoken)
-    this.#log(response, this.#clock.now() - speakingSince)
+    // What was asked to close while this answer was made, is not kept waiting by its sound.
+    if (this.#isClosed) this.#mouth.shut()
+    await this.#mouth.finish()
+    logTurn(this.#logger, response, this.#clock.now() - speakingSince)
     return response
   }
 
-  async #respond(turn: Turn, spoken: SpokenAnswer): Promise<ResponseMessage> {
-    try {
-      const understood = await this.#understand(turn)
-      if ('dropped' in understood) return turn.response('dropped', '', understood.dropped)
-      turn.question = understood.text
-      return await this.#ask(turn, spoken)
-    } catch (error) {
-      return this.#failed(turn, spoken, error)
-    }
-  }
-
-  async #understand(turn: Turn) {
-    const { transcriber, bus } = this.#options
-    const work = () => understand(turn.utterance, transcriber, this.#closing.signal)
-    const understood = turn.source === 'audio' ? await turn.timed('transcribeMs', work) : await work()
-    const message =
-      'dropped' in understood
-        ? turn.transcription('', understood.dropped)
-        : turn.transcription(understood.text)
-    this.#tell(() => bus?.transcription(message))
-    return understood
-  }
-
-  async #ask(turn: Turn, spoken: SpokenAnswer): Promise<ResponseMessage> {
-    const { filler = FILLER, fillerAfterMs = FILLER_AFTER_MS } = this.#options
-    let streamed = ''
-    const speak = (text: string) => {
-      streamed += text
-      spoken.add(text)
-    }
-    const slow = this.#clock.setTimer(() => streamed.trim() === '' && spoken.say(filler), fillerAfterMs)
-    try {
-      const answer = await turn.timed('answerMs', () => this.#question(turn, speak))
-      const text = answer.text.trim() || 'I have no answer to that.'
-      if (!streamed.trim().endsWith(text)) spoken.add(`\n${text}`)
-      this.#history.keep(turn.conversation, answer.messages)
-      const problem = whyUnanswered(answer)
-      return turn.response(problem === undefined ? 'answered' : 'failed', text, problem)
-    } finally {
-      slow.cancel()
-    }
-  }
-
-  #question(turn: Turn, speak: (text: string) => void): Promise<Answer> {
-    const {
-      client,
-      executor,
-      instructions = INSTRUCTIONS,
-      answerTimeLimitMs = ANSWER_TIME_LIMIT_MS,
-    } = this.#options
-    const said = this.#history.of(turn.conversation) ?? []
-    return client.ask(
-      [{ role: 'system', content: instructions }, ...said, { role: 'user', content: turn.question }],
-      {
-        executor,
-        origin: 'voice',
-        signal: this.#closing.signal,
-        timeLimitMs: answerTimeLimitMs,
-        onToken: speak,
-        onCall: event => {
-          // What a model says before a call is a sentence of its own.
-          if (event.type === 'start') speak('\n')
-          turn.note(event)
-        },
-      },
-    )
-  }
-
-  #failed(turn: Turn, spoken: SpokenAnswer, error: unknown): ResponseMessage {
-    const said = error instanceof Error ? error.message : String(error)
-    if (this.#closing.signal.aborted) return turn.response('failed', '', 'the voice gateway was closed')
-    const sentence = failureSentence(error)
-    spoken.add(`\n${sentence}`)
-    return turn.response('failed', sentence, said)
+  async #respond(turn: Turn, heard: Heard): Promise<ResponseMessage> {
+    if ('failure' in heard) return this.#answering.failed(turn, heard.failure)
+    if ('dropped' in heard) return turn.response('dropped', '', heard.dropped)
+    turn.question = heard.text
+    return this.#answering.answer(turn)
   }
 
   #told(response: ResponseMessage): ResponseMessage {
-    this.#tell(() => this.#options.bus?.response(response))
+    this.#tell(bus => bus.response(response))
     return response
   }
 
-  #tell(publish: () => void): void {
+  #tell(publish: (bus: VoiceBus) => void): void {
     try {
-      publish()
+      if (this.#bus) publish(this.#bus)
     } catch (error) {
       this.#logger.error({ error: String(error) }, 'The bus failed')
     }
-  }
-
-  #log(
-    { id, conversation, outcome, question, error, calls, durations }: ResponseMessage,
-    speakMs: number,
-  ): void {
-    const { waitMs, transcribeMs, answerMs, totalMs } = durations
-    const fields = {
-      id,
-      conversation,
-      question,
-      calls: calls.map(({ name }) => name),
-      wait_ms: waitMs,
-      ...(transcribeMs !== undefined && { transcribe_ms: transcribeMs }),
-      ...(answerMs !== undefined && { answer_ms: answerMs }),
-      speak_ms: Math.round(speakMs),
-      total_ms: totalMs,
-      ...(error !== undefined && { error }),
-    }
-    if (outcome === 'failed') this.#logger.warn(fields, 'An utterance got no answer')
-    else this.#logger.info(fields, outcome === 'answered' ? 'Answered' : 'Dropped')
   }
 }

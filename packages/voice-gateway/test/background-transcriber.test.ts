@@ -9,6 +9,7 @@ import { SpeakerError } from '../src/speech-out/speaker.ts'
 import { TranscriberError } from '../src/speech-to-text/transcriber.ts'
 import type { Utterance } from '../src/utterance.ts'
 import { fakeTranscriber, lampExecutor, recordingBus, recordingSpeaker, tonePcm } from './fakes.ts'
+import { waitFor } from './support/eventually.ts'
 
 function voice(options: Partial<BackgroundTranscriberOptions> = {}) {
   const { executor, done } = lampExecutor()
@@ -44,7 +45,7 @@ function heldClient(text = 'It is done.') {
       return { text, messages: [...asked], results: [], iterations: 1, stopReason: 'answer' }
     },
   }
-  return { client, next: () => vi.waitFor(() => expect(releases.shift()).toBeDefined()), releases }
+  return { client, releases }
 }
 
 describe('tools', () => {
@@ -149,9 +150,9 @@ describe('the queue', () => {
     const { background, bus } = voice({ client })
     for (const text of ['one', 'two', 'three']) background.take({ text })
     for (let round = 0; round < 3; round++) {
-      await vi.waitFor(() => expect(releases).toHaveLength(1))
+      await waitFor(() => expect(releases).toHaveLength(1))
       releases.shift()?.()
-      await vi.waitFor(() => expect(bus.answers).toHaveLength(round + 1))
+      await waitFor(() => expect(bus.answers).toHaveLength(round + 1))
     }
     expect(bus.answers.map(({ question }) => question)).toEqual(['one', 'two', 'three'])
   })
@@ -162,11 +163,36 @@ describe('the queue', () => {
     const taken = ['being answered', 'waits', 'waits too', 'too much'].map(text => background.take({ text }))
     expect(taken.map(({ accepted }) => accepted)).toEqual([true, true, true, false])
     expect(taken[3]).toEqual({ accepted: false, reason: '2 utterances are waiting already' })
-    while (releases.length > 0 || taken.length > 0) {
-      releases.shift()?.()
-      await new Promise(resolve => setImmediate(resolve))
-      taken.pop()
+    await waitFor(() => expect(releases).toHaveLength(1))
+    releases.shift()?.()
+    await background.close()
+  })
+
+  it('is bounded in bytes as well, but takes one recording of any size', async () => {
+    const { client, releases } = heldClient()
+    const { background } = voice({ client })
+    const large = { wav: new Uint8Array(50 * 1024 * 1024) }
+    background.take({ text: 'being answered' })
+    expect(background.take(large)).toMatchObject({ accepted: true })
+    expect(background.take(large)).toEqual({ accepted: false, reason: 'too much audio is waiting already' })
+    expect(background.take({ text: 'a few words' })).toMatchObject({ accepted: true })
+    await waitFor(() => expect(releases).toHaveLength(1))
+    releases.shift()?.()
+    await background.close()
+  })
+
+  it('a logger that throws ends no conversation', async () => {
+    const logger = recordingLogger()
+    const broken = {
+      ...logger,
+      info: () => {
+        throw new Error('disk full')
+      },
     }
+    const { background, done } = voice({ logger: broken })
+    await answerTo(background, { text: 'turn on the lamp' })
+    await answerTo(background, { text: 'turn off the lamp' })
+    expect(done).toEqual(['on', 'off'])
   })
 
   it('closes: takes nothing more, lets the answer under way end, tells those who wait', async () => {
@@ -174,7 +200,7 @@ describe('the queue', () => {
     const { background, bus } = voice({ client })
     background.take({ text: 'under way' })
     background.take({ text: 'waits' })
-    await vi.waitFor(() => expect(releases).toHaveLength(1))
+    await waitFor(() => expect(releases).toHaveLength(1))
     const closed = background.close()
     expect(background.take({ text: 'late' })).toMatchObject({ accepted: false })
     releases.shift()?.()
@@ -213,7 +239,7 @@ describe('speaking', () => {
     }
     const { background, speaker } = voice({ client })
     const answered = answerTo(background, { text: 'how is it' })
-    await vi.waitFor(() => expect(speaker.said).toEqual(['The lamp is on.']))
+    await waitFor(() => expect(speaker.said).toEqual(['The lamp is on.']))
     finish()
     await answered
     expect(speaker.said).toEqual(['The lamp is on.', 'And the door is shut.'])
@@ -226,6 +252,8 @@ describe('speaking', () => {
     const answered = answerTo(background, { text: 'slow' })
     await clock.advance(1_499)
     expect(speaker.said).toEqual([])
+    await clock.advance(1)
+    expect(speaker.said).toEqual(['One moment.'])
     await clock.advance(10_000)
     expect(speaker.said).toEqual(['One moment.'])
     releases.shift()?.()
@@ -236,6 +264,18 @@ describe('speaking', () => {
     await quick
     await clock.advance(10_000)
     expect(speaker.said).toEqual(['One moment.', 'It is done.', 'It is done.'])
+  })
+
+  it('says no filler after an answer that came at once and whole', async () => {
+    const clock = fakeClock()
+    const client: AiClient = {
+      ask: async () => ({ text: 'Yes.', messages: [], results: [], iterations: 1, stopReason: 'answer' }),
+    }
+    const { background, speaker } = voice({ client, clock })
+    await answerTo(background, { text: 'quick' })
+    await clock.advance(10_000)
+    expect(speaker.said).toEqual(['Yes.'])
+    expect(clock.pending).toBe(0)
   })
 
   it('a slow tool gets the filler too, also after the model has begun to call', async () => {
@@ -260,7 +300,7 @@ describe('speaking', () => {
       clock,
     })
     const answered = answerTo(background, { text: 'do it' })
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       await clock.advance(500)
       expect(speaker.said).toEqual(['One moment.'])
     })
@@ -273,15 +313,78 @@ describe('speaking', () => {
     const speaker = recordingSpeaker({ holds: true })
     const { background, done } = voice({ speaker })
     const first = answerTo(background, { text: 'turn on the lamp' })
-    await vi.waitFor(() => expect(speaker.said).toEqual(['The lamp is on.']))
+    await waitFor(() => expect(speaker.said).toEqual(['The lamp is on.']))
     const second = answerTo(background, { text: 'turn off the lamp' })
     await first
     expect(speaker.interrupted).toEqual(['The lamp is on.'])
-    await vi.waitFor(() => expect(speaker.said).toEqual(['The lamp is on.', 'The lamp is off.']))
+    await waitFor(() => expect(speaker.said).toEqual(['The lamp is on.', 'The lamp is off.']))
     speaker.release()
     await second
     expect(done).toEqual(['on', 'off'])
     expect(speaker.interrupted).toEqual(['The lamp is on.'])
+  })
+
+  it('is not interrupted by what turns out to be noise', async () => {
+    const speaker = recordingSpeaker({ holds: true })
+    const { background } = voice({ speaker })
+    const first = answerTo(background, { text: 'turn on the lamp' })
+    await waitFor(() => expect(speaker.said).toEqual(['The lamp is on.']))
+    const noise = answerTo(background, { pcm: tonePcm() })
+    await new Promise(resolve => setImmediate(resolve))
+    speaker.release()
+    await first
+    expect(await noise).toMatchObject({ outcome: 'dropped' })
+    expect(speaker.interrupted).toEqual([])
+  })
+
+  it('an answer that is still to come is spoken, whatever is said meanwhile', async () => {
+    const { client, releases } = heldClient()
+    const { background, speaker } = voice({ client })
+    const first = answerTo(background, { text: 'one' })
+    await waitFor(() => expect(releases).toHaveLength(1))
+    const second = answerTo(background, { text: 'two' })
+    await new Promise(resolve => setImmediate(resolve))
+    releases.shift()?.()
+    await first
+    await waitFor(() => expect(releases).toHaveLength(1))
+    releases.shift()?.()
+    await second
+    expect(speaker.said).toEqual(['It is done.', 'It is done.'])
+  })
+
+  it('a failure is said also where its answer was interrupted', async () => {
+    let fail = (_: Error) => {}
+    let asked = 0
+    const client: AiClient = {
+      ask: async (_, options) => {
+        if (asked++ > 0)
+          return { text: 'Yes.', messages: [], results: [], iterations: 1, stopReason: 'answer' }
+        options?.onToken?.('The lamp is on. And')
+        return new Promise((_, reject) => {
+          fail = reject
+        })
+      },
+    }
+    const { background, speaker } = voice({ client })
+    const first = answerTo(background, { text: 'one' })
+    await waitFor(() => expect(speaker.said).toEqual(['The lamp is on.']))
+    const second = answerTo(background, { text: 'two' })
+    await new Promise(resolve => setImmediate(resolve))
+    fail(new ModelError('unreachable', 'gone'))
+    await Promise.all([first, second])
+    expect(speaker.said).toEqual(['The lamp is on.', 'I cannot reach the language model.', 'Yes.'])
+  })
+
+  it('is silent about what it overheard and did not understand; what it understood it answers', async () => {
+    const { background, speaker } = voice()
+    const overheard = true
+    expect(await answerTo(background, { text: 'pass me the salt', overheard })).toMatchObject({
+      outcome: 'failed',
+      error: 'it was not understood',
+    })
+    await answerTo(background, { text: 'turn on the lamp', overheard })
+    await answerTo(background, { text: 'pass me the salt' })
+    expect(speaker.said.slice(0, 2)).toEqual(['The lamp is on.', 'I did not understand that.'])
   })
 
   const failures: [string, unknown, string][] = [
@@ -292,6 +395,11 @@ describe('speaking', () => {
       'The language model does not accept my key.',
     ],
     ['nonsense', new ModelError('invalid_response', 'x'), 'The language model gave no usable answer.'],
+    [
+      'an error of another copy of Toolpost',
+      Object.assign(new Error('x'), { name: 'ModelError', code: 'overloaded' }),
+      'The language model is too busy right now.',
+    ],
     ['a defect', new TypeError('x is not a function'), 'Sorry, something went wrong on my side.'],
   ]
   it.each(failures)('says %s in one plain sentence', async (_, error, sentence) => {
@@ -318,7 +426,9 @@ describe('speaking', () => {
   it('a speaker that fails is told once, until it works again; the answers come as text', async () => {
     const speaker = recordingSpeaker()
     let isBroken = true
+    const notices: string[] = []
     const { background, bus, logger } = voice({
+      onNotice: notice => notices.push(notice),
       speaker: {
         ...speaker,
         play: (wav, options) =>
@@ -331,6 +441,7 @@ describe('speaking', () => {
     }
     expect(bus.answers).toHaveLength(4)
     expect(logger.at('warn').map(({ fields }) => fields.error)).toEqual(['no sound card', 'no sound card'])
+    expect(notices).toEqual(Array(2).fill('Cannot speak, so answers are text only: no sound card'))
   })
 
   it('needs no speaker and no bus', async () => {
@@ -404,12 +515,15 @@ describe('in the long run', () => {
     })
     const pcm = tonePcm()
     let heapAt200 = 0
+    const waiting: Promise<unknown>[] = []
     for (let n = 0; n < 1_000; n++) {
       const isAudio = n % 2 === 1
       const utterance: Utterance = isAudio ? { pcm, id: `${n}` } : { text: 'turn off the lamp', id: `${n}` }
-      await answerTo(background, { ...utterance, conversation: `room ${n % 100}` })
+      waiting.push(answerTo(background, { ...utterance, conversation: `room ${n % 100}` }))
+      if (waiting.length === 16) await waiting.shift()
       if (n === 199) heapAt200 = heapAfter()
     }
+    await Promise.all(waiting)
     expect(answers).toEqual(Array.from({ length: 1_000 }, (_, n) => `${n}`))
     expect(done).toEqual(Array.from({ length: 1_000 }, (_, n) => (n % 2 === 1 ? 'on' : 'off')))
     expect(heapAfter() - heapAt200).toBeLessThan(4_000_000)

@@ -7,7 +7,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { reasonToDrop } from '../src/audio/judge-audio.ts'
 import { readWav } from '../src/audio/read-wav.ts'
 import { MoonshineTranscriber } from '../src/speech-to-text/moonshine-transcriber.ts'
-import { eventually, listen } from './support/bus.ts'
+import { listen } from './support/bus.ts'
+import { eventually } from './support/eventually.ts'
 import { temporaryFolder } from './support/programs.ts'
 import { hasPart } from './support/system-parts.ts'
 
@@ -22,9 +23,12 @@ function spoken(sentence: string, folder = temporaryFolder()): string {
 }
 
 /** Runs the command to its end, as a person would. */
-function voiceGateway(words: string[]): Promise<{ code: number; out: string; err: string }> {
+function voiceGateway(
+  words: string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<{ code: number; out: string; err: string }> {
   return new Promise(resolve => {
-    execFile(process.execPath, [COMMAND, ...words], { cwd: temporaryFolder() }, (error, out, err) =>
+    execFile(process.execPath, [COMMAND, ...words], { cwd: temporaryFolder(), env }, (error, out, err) =>
       resolve({ code: error ? Number(error.code) : 0, out, err }),
     )
   })
@@ -73,7 +77,7 @@ function sizeOf(file: string): number {
 async function heardIn(file: string): Promise<string> {
   const transcriber = new MoonshineTranscriber()
   try {
-    return await transcriber.transcribe(readWav(readFileSync(file)))
+    return await transcriber.transcribe(await readWav(readFileSync(file)))
   } finally {
     await transcriber.close()
   }
@@ -91,7 +95,7 @@ describe.skipIf(!hasPart('espeak-ng') || !hasPart('sox'))('spoken sentences', { 
     ])
     expect({ code, out }).toEqual({ code: 0, out: 'Switch One is on.\n' })
     expect(err).toMatch(/^Heard: Turn on switch,? one\.?\n$/)
-    expect(reasonToDrop(readWav(readFileSync(answer)))).toBeUndefined()
+    expect(await reasonToDrop(await readWav(readFileSync(answer)))).toBeUndefined()
   })
 
   it('are understood in stereo at 48 kHz', async () => {
@@ -171,11 +175,50 @@ describe('the command', { timeout: 60_000 }, () => {
     [['say', ' '], 2, /^Error: There is nothing to say/],
     [['--speaker', 'cow', 'say', 'hello'], 2, /^Error: There is no voice 'cow': use auto, piper/],
     [['--config', 'nowhere.json', 'say', 'hello'], 2, /^Error: nowhere\.json: there is no such file/],
+    [['--speaker', 'piper', 'say', 'hello'], 2, /^Error: The voice piper needs a model/],
+    [['--model', 'bogus:1', 'say', 'hello'], 2, /^Error: There is no model provider 'bogus'/],
     [['sing'], 2, /too many arguments|unknown command/],
   ]
   it.each(mistakes)('refuses %j', async (words, code, problem) => {
     const result = await voiceGateway([...OFFLINE, ...words])
     expect(result).toEqual({ code, out: '', err: expect.stringMatching(problem) })
+  })
+
+  it('says that the answer is text only where nothing can speak; --out is refused then', async () => {
+    const env = { PATH: temporaryFolder() }
+    expect(await voiceGateway([...OFFLINE, 'say', 'what is 12 % of 85'], env)).toEqual({
+      code: 0,
+      out: 'The result is 10.2.\n',
+      err: expect.stringMatching(/^The answer is text only: there is no voice/),
+    })
+    const refused = await voiceGateway([...OFFLINE, '--out', 'answer.wav', 'say', 'hello'], env)
+    expect(refused).toEqual({ code: 2, out: '', err: expect.stringMatching(/^Error: --out needs a voice/) })
+  })
+
+  it.skipIf(!hasPart('espeak-ng'))('says that what it should write cannot be written, exit 1', async () => {
+    const words = [...OFFLINE, '--out', join('no', 'such', 'folder.wav'), 'say', 'what is 12 % of 85']
+    expect(await voiceGateway(words)).toEqual({
+      code: 1,
+      out: 'The result is 10.2.\n',
+      err: expect.stringMatching(/^Cannot speak, so answers are text only: /),
+    })
+  })
+
+  it('ends in order where nobody reads its answer', async () => {
+    const child = spawn(
+      process.execPath,
+      [COMMAND, ...OFFLINE, '--speaker', 'none', 'say', 'what is 2 + 3'],
+      {
+        cwd: temporaryFolder(),
+      },
+    )
+    child.stdout.destroy()
+    let err = ''
+    child.stderr.on('data', chunk => {
+      err += chunk
+    })
+    expect(await once(child, 'close')).toEqual([0, null])
+    expect(err).toBe('')
   })
 
   it('refuses a file that is not audio, in words', async () => {
@@ -186,13 +229,15 @@ describe('the command', { timeout: 60_000 }, () => {
     expect(err).toMatch(/^No answer: This is not a WAV file/)
   })
 
-  it('answers the lines of standard input and ends with it; nothing of it is left', async () => {
+  it('answers each line of standard input, whatever became of the others; nothing of it is left', async () => {
     const gateway = await listening(['--speaker', 'none'])
     const helpers = childrenOf(gateway.child.pid)
     expect(helpers.length).toBeGreaterThanOrEqual(3)
-    gateway.child.stdin.end('what is 12 % of 85\n\nturn on switch one\n')
-    expect(await gateway.exit).toEqual([0, null])
-    expect(gateway.out()).toBe('The result is 10.2.\nSwitch One is on.\n')
+    gateway.child.stdin.end('sing me a song\nwhat is 12 % of 85\n\nturn on switch one\n')
+    expect(await gateway.exit).toEqual([1, null])
+    expect(gateway.out()).toMatch(
+      /^I did not understand that\. .*\nThe result is 10\.2\.\nSwitch One is on\.\n$/,
+    )
     expect(helpers.filter(isRunning)).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
-import { McpIntegration } from 'toolpost/mcp'
+import { McpIntegration, type ServerStatus } from 'toolpost/mcp'
 import { chooseClient, whenToolsReady } from 'toolpost/models'
 import { fakeClock, recordingLogger } from 'toolpost/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -7,6 +7,7 @@ import type { Transcriber } from '../src/speech-to-text/transcriber.ts'
 import { startVoice, type VoiceGateway, type VoiceOptions } from '../src/start-up/start-voice.ts'
 import { fakeTranscriber, recordingBus, recordingSpeaker, tonePcm } from './fakes.ts'
 import { aedesBroker } from './support/brokers.ts'
+import { waitFor } from './support/eventually.ts'
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
@@ -22,6 +23,8 @@ function clockTool() {
     handler: () => 'It is noon.',
   })
 }
+
+const NO_SERVERS = { start: async () => undefined, ready: async () => [], status: () => [] }
 
 /** Everything is real but the ears and the mouth; the only server cannot be started, on a clock that stands still. */
 async function start(options: Partial<VoiceOptions> = {}) {
@@ -45,8 +48,8 @@ async function start(options: Partial<VoiceOptions> = {}) {
   const gateway: VoiceGateway = await startVoice({
     executor,
     config: { voice: { microphone: false } },
-    servers: { start: async () => mcp, ready },
-    client: whenToolsReady(chosen, ready),
+    servers: { start: async () => mcp, ready, status: () => mcp.status() },
+    client: whenToolsReady(chosen, options.servers?.ready ?? ready),
     model: async () => chosen,
     logger,
     clock,
@@ -68,8 +71,8 @@ describe('starting', () => {
     })
     const isReady = vi.fn()
     const ready = gateway.ready().then(isReady)
-    await vi.waitFor(() => expect(mcp.status()).toMatchObject([{ state: 'starting', attempts: 1 }]))
-    await vi.waitFor(async () => {
+    await waitFor(() => expect(mcp.status()).toMatchObject([{ state: 'starting', attempts: 1 }]))
+    await waitFor(async () => {
       // mqtt.js has timers of its own; ours stand still but for what is due at once.
       await clock.advance(0)
       expect(['mqtt', 'model', 'hearing', 'speech'].map(stateOf)).toEqual([
@@ -84,11 +87,11 @@ describe('starting', () => {
 
     const local = gateway.transcriber.take({ pcm: tonePcm(), id: 'local' })
     const forServer = gateway.transcriber.take({ pcm: tonePcm(), id: 'for the server' })
-    await vi.waitFor(() => expect(bus.answers).toMatchObject([{ id: 'local', text: 'It is noon.' }]))
-    await vi.waitFor(() => expect(bus.heard).toHaveLength(2))
+    await waitFor(() => expect(bus.answers).toMatchObject([{ id: 'local', text: 'It is noon.' }]))
+    await waitFor(() => expect(bus.heard).toHaveLength(2))
     expect(mcp.status()).toMatchObject([{ state: 'starting' }])
 
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       await clock.advance(2_000)
       expect(mcp.status()).toMatchObject([{ state: 'failed', attempts: 3 }])
     })
@@ -105,7 +108,7 @@ describe('starting', () => {
 
   it('logs the time of each part', async () => {
     const { gateway, clock, logger } = await start({
-      servers: { start: async () => undefined, ready: async () => [] },
+      servers: NO_SERVERS,
     })
     await clock.advance(0)
     const { parts } = await gateway.ready()
@@ -123,7 +126,7 @@ describe('starting', () => {
     }
     const { gateway, stateOf } = await start({
       transcriber: broken,
-      servers: { start: async () => undefined, ready: async () => [] },
+      servers: NO_SERVERS,
     })
     const { parts } = await gateway.ready()
     expect(stateOf('hearing')).toBe('missing')
@@ -137,10 +140,42 @@ describe('starting', () => {
     )
   })
 
+  it('what is still starting when it is closed is ended as well', async () => {
+    const { url, broker } = await aedesBroker()
+    let found = () => {}
+    const home = { brokerUrl: url }
+    const started = new Promise<void>(resolve => {
+      found = resolve
+    })
+    const { gateway } = await start({
+      servers: { ...NO_SERVERS, start: () => started, home },
+    })
+    await gateway.close()
+    found()
+    await gateway.ready()
+    expect(broker.connectedClients).toBe(0)
+    expect(gateway.status().map(({ name }) => name)).not.toContain('mqtt')
+  })
+
+  it('names a server that was lost later, and no longer one that came back', async () => {
+    let state: 'ready' | 'lost' = 'lost'
+    const zwave = () => [{ name: 'zwave', state, tools: [] }] as unknown as ServerStatus[]
+    const { gateway } = await start({
+      servers: { start: async () => undefined, ready: async () => zwave(), status: zwave },
+    })
+    const answer = async () => {
+      const taken = gateway.transcriber.take({ text: 'sing me a song' })
+      return taken.accepted ? (await taken.done).text : ''
+    }
+    expect(await answer()).toMatch(/ zwave is not there right now\.$/)
+    state = 'ready'
+    expect(await answer()).not.toContain('zwave')
+  })
+
   it('is ready, and says what is missing, where the broker is away', async () => {
     const { gateway } = await start({
       config: { voice: { microphone: false, mqtt: { url: 'mqtt://user:secret@127.0.0.1:1' } } },
-      servers: { start: async () => undefined, ready: async () => [] },
+      servers: NO_SERVERS,
     })
     const { parts } = await gateway.ready()
     const mqtt = parts.find(({ name }) => name === 'mqtt')

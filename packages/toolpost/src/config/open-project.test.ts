@@ -60,6 +60,8 @@ describe('openProject', () => {
       /voice\.mqtt\.url: the environment variable NOT_SET_AT_ALL/,
     ],
     [{ voice: { whisper: {} } }, /voice\.whisper: missing 'voice\.whisper\.model'/],
+    [{ voice: { transcriber: 'whisper.cpp' } }, /voice\.whisper: whisper\.cpp needs the file of its model/],
+    [{ voice: { speaker: 'piper' } }, /voice\.piperModel: piper needs the \.onnx file/],
     [{ voice: { colour: 'red' } }, /known here are transcriber/],
   ]
   it.each(mistakes)('refuses %j and names the place', async (config, problem) => {

@@ -13,6 +13,7 @@ import { compileSchema } from '../executor/validation/compile-schema.ts'
 import { explainErrors, placeIn, pointerParts } from '../executor/validation/explain-errors.ts'
 import { packageRoot } from '../tools/isolation/package-root.ts'
 import { checkServers } from './check-servers.ts'
+import { checkVoice } from './check-voice.ts'
 import { ConfigError, type ToolpostConfig, type VoiceConfig } from './config.ts'
 
 const DEFAULT_CONFIG_FILE = 'toolpost.json'
@@ -45,6 +46,7 @@ export async function readConfig(
   const config: ToolpostConfig = getNodeValue(tree)
   await checkAgainstSchema(config, tree, { shown, text })
   checkServers(config, shown)
+  checkVoice(config, shown)
   return { config: withAbsolutePaths(config, dirname(path)), file: path }
 }
 

@@ -34,6 +34,7 @@ export class Servers {
   #home: ExampleHome | undefined
   #homeProblem: string | undefined
   #starting: Promise<McpIntegration | undefined> | undefined
+  #mcp: McpIntegration | undefined
   readonly #closing = new AbortController()
   #entries: Readonly<Record<string, ServerEntry>> = {}
 
@@ -49,6 +50,11 @@ export class Servers {
   /** Why the built-in example has no home, if it could not be started. */
   get homeProblem(): string | undefined {
     return this.#homeProblem
+  }
+
+  /** How the servers are that were started, in the order of the configuration. */
+  status(): ServerStatus[] {
+    return this.#mcp?.status() ?? []
   }
 
   /** What is configured for a server that was started. */
@@ -119,6 +125,7 @@ export class Servers {
     }
     const mcp = new McpIntegration({ ...config.mcp, servers, logger, onReport })
     mcp.start(tools)
+    this.#mcp = mcp
     return mcp
   }
 

@@ -3,18 +3,41 @@ import type { WavFormat } from './wav-format.ts'
 
 type ReadSample = (view: DataView, offset: number) => number
 
-/** The sound as one channel, the average of all, at its own rate. Half a frame at the end is left out. */
-export function decodeSamples(data: Uint8Array, format: WavFormat): Float32Array {
+/** Stored sound as one channel, the average of all, at its own rate. Half a frame at the end is left out. */
+export interface SampleSource {
+  readonly length: number
+  /** Fills `target` with the samples from `start` on; outside of the sound there is silence. */
+  read(target: Float32Array, start: number): void
+}
+
+export function sampleSource(data: Uint8Array, format: WavFormat): SampleSource {
+  const length = Math.floor(data.length / (format.channels * format.sampleBytes))
+  const decode = frameDecoder(data, format)
+  return {
+    length,
+    read(target, start) {
+      const begin = Math.min(Math.max(-start, 0), target.length)
+      const end = Math.max(begin, Math.min(length - start, target.length))
+      target.fill(0, 0, begin).fill(0, end)
+      decode(target.subarray(begin, end), start + begin)
+    },
+  }
+}
+
+type DecodeFrames = (target: Float32Array, start: number) => void
+
+function frameDecoder(data: Uint8Array, format: WavFormat): DecodeFrames {
   const { channels, sampleBytes } = format
   const view = viewOf(data)
   const read = sampleReader(format)
-  const samples = new Float32Array(Math.floor(data.length / (channels * sampleBytes)))
-  for (let frame = 0, offset = 0; frame < samples.length; frame++) {
-    let sum = 0
-    for (let channel = 0; channel < channels; channel++, offset += sampleBytes) sum += read(view, offset)
-    samples[frame] = sum / channels
+  return (target, start) => {
+    let offset = start * channels * sampleBytes
+    for (let frame = 0; frame < target.length; frame++) {
+      let sum = 0
+      for (let channel = 0; channel < channels; channel++, offset += sampleBytes) sum += read(view, offset)
+      target[frame] = sum / channels
+    }
   }
-  return samples
 }
 
 function sampleReader({ encoding, sampleBytes }: WavFormat): ReadSample {

@@ -12,6 +12,7 @@ const signatures: [offset: number, text: string, kind: string][] = [
   [0, '#!AMR', 'an AMR file'],
   [0, '.snd', 'an AU file'],
   [0, 'RIFX', 'a big-endian WAV file'],
+  [0, 'RIFF', 'a RIFF file without sound'],
   [0, '\x1f\x8b\x08', 'a gzip archive'],
   [0, 'PK\x03\x04', 'a zip archive'],
   [0, '%PDF-', 'a PDF document'],

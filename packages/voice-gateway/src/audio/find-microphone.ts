@@ -15,27 +15,35 @@ const rec: RecorderCommand = {
   args: ['-q', '-t', 'raw', '-r', '16000', '-c', '1', '-e', 'signed-integer', '-b', '16', '-L', '-'],
 }
 
+const NO_DEVICE = 'arecord lists no device: connect a microphone, and see what arecord -l says'
+const RECORDERS: Partial<Record<NodeJS.Platform, string>> = { linux: 'alsa-utils (arecord) or sox (rec)' }
 const ANSWERS_WITHIN_MS = 5_000
 
+/** The recorder of this machine, or why there is none, in words. */
+export type FoundMicrophone = { command: RecorderCommand } | { missing: string }
+
 /**
- * The recorder of this machine: `arecord` where it lists a device, or sox's `rec` where there is no `arecord`;
- * undefined where there is neither. `env` is where programs are looked for.
+ * Finds `arecord` where it lists a device, or sox's `rec` where there is no `arecord`. `env` is where programs are
+ * looked for.
  */
 export async function findMicrophone(
   options: { platform?: NodeJS.Platform | undefined; env?: NodeJS.ProcessEnv | undefined } = {},
-): Promise<RecorderCommand | undefined> {
+): Promise<FoundMicrophone> {
   const { platform = process.platform, env = process.env } = options
   const devices = platform === 'linux' ? await outputOf('arecord', ['-l'], env) : undefined
   // Where arecord finds no device, rec would find none either.
-  if (devices !== undefined) return /^card \d+:/m.test(devices) ? arecord : undefined
-  return (await outputOf('rec', ['--version'], env)) === undefined ? undefined : rec
+  if (devices !== undefined)
+    return /^card \d+:/m.test(devices) ? { command: arecord } : { missing: NO_DEVICE }
+  if ((await outputOf('rec', ['--version'], env)) !== undefined) return { command: rec }
+  return { missing: `there is no program that records: install ${RECORDERS[platform] ?? 'sox (rec)'}` }
 }
 
-/** What a program prints; undefined where it cannot be run. */
+/** What a program prints, in English; undefined where it cannot be run. */
 function outputOf(command: string, args: string[], env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const options = { env: { ...env, LC_ALL: 'C' }, timeout: ANSWERS_WITHIN_MS }
   return new Promise(resolve => {
     // arecord says "no soundcards found" with an exit code, and is there nevertheless.
-    execFile(command, args, { env, timeout: ANSWERS_WITHIN_MS }, (error, stdout) =>
+    execFile(command, args, options, (error, stdout) =>
       resolve(error && typeof error.code === 'string' ? undefined : stdout),
     )
   })

@@ -1,36 +1,70 @@
+import { breather } from './breather.ts'
+import { tooLong } from './recording-length.ts'
 import { secondsOf } from './samples.ts'
 
 const SHORTEST_SECONDS = 0.3
-const LONGEST_MINUTES = 15
 /** -50 dBFS: the loudest moment of a voice that can be understood is above, the hum of an open input below. */
 const QUIETEST_PEAK = 10 ** (-50 / 20)
 /** -70 dBFS: below, a peak was a single click in silence. */
 const QUIETEST_LEVEL = 10 ** (-70 / 20)
+const SLICE_SAMPLES = 32_768
 
 /** Why a recording is not worth transcribing, in words; undefined where it is. */
-export function reasonToDrop(samples: Float32Array): string | undefined {
+export async function reasonToDrop(samples: Float32Array): Promise<string | undefined> {
+  return wrongLength(samples) ?? tooQuiet(await loudness(samples))
+}
+
+function wrongLength(samples: Float32Array): string | undefined {
   const seconds = secondsOf(samples)
   if (samples.length === 0) return 'the recording is empty'
   if (seconds < SHORTEST_SECONDS) return `the recording is only ${roundedDown(seconds)} s long`
-  if (seconds > LONGEST_MINUTES * 60) return `the recording is longer than ${LONGEST_MINUTES} minutes`
-  const { peak, level } = loudness(samples)
+  return tooLong(seconds)
+}
+
+interface Loudness {
+  peak: number
+  level: number
+}
+
+function tooQuiet({ peak, level }: Loudness): string | undefined {
   if (peak === 0) return 'the recording is silent'
   if (peak < QUIETEST_PEAK || level < QUIETEST_LEVEL)
     return `the recording is too quiet (${decibels(peak)} dB at its loudest)`
   return undefined
 }
 
-/** Measured from the mean, because a cheap input may add a constant. */
-function loudness(samples: Float32Array): { peak: number; level: number } {
-  const mean = samples.reduce((sum, sample) => sum + sample, 0) / samples.length
-  let peak = 0
-  let power = 0
-  for (const sample of samples) {
-    const distance = Math.abs(sample - mean)
-    if (distance > peak) peak = distance
-    power += distance * distance
+/** Measured from the mean, because a cheap input may add a constant. In slices, because a recording may be long. */
+async function loudness(samples: Float32Array): Promise<Loudness> {
+  const sums: Sums = { sum: 0, squares: 0, lowest: 1, highest: -1 }
+  const breathe = breather()
+  for (let start = 0; start < samples.length; start += SLICE_SAMPLES) {
+    add(sums, samples.subarray(start, start + SLICE_SAMPLES))
+    await breathe()
   }
-  return { peak, level: Math.sqrt(power / samples.length) }
+  const mean = sums.sum / samples.length
+  const power = sums.squares / samples.length - mean * mean
+  return {
+    peak: Math.max(sums.highest - mean, mean - sums.lowest),
+    level: Math.sqrt(Math.max(0, power)),
+  }
+}
+
+interface Sums {
+  sum: number
+  squares: number
+  lowest: number
+  highest: number
+}
+
+function add(sums: Sums, samples: Float32Array): void {
+  let { sum, squares, lowest, highest } = sums
+  for (const sample of samples) {
+    sum += sample
+    squares += sample * sample
+    if (sample < lowest) lowest = sample
+    if (sample > highest) highest = sample
+  }
+  Object.assign(sums, { sum, squares, lowest, highest })
 }
 
 function decibels(amplitude: number): number {

@@ -1,14 +1,19 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fakeClock } from 'toolpost/testing'
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { wordErrors } from '../../bench/word-errors.mjs'
+import { eventually } from '../../test/support/eventually.ts'
 import { programs, temporaryFolder } from '../../test/support/programs.ts'
 import { joined, silence, sound, spoken, tone } from '../../test/support/spoken.ts'
 import { hasPart } from '../../test/support/system-parts.ts'
 import { MoonshineTranscriber } from '../speech-to-text/moonshine-transcriber.ts'
-import { findMicrophone } from './find-microphone.ts'
+import { type FoundMicrophone, findMicrophone } from './find-microphone.ts'
 import { listenToMicrophone, type MicrophoneOptions } from './microphone.ts'
 import { readPcm } from './read-pcm.ts'
+import { FRAME_SAMPLES } from './utterance-cutter.ts'
 import { writePcm } from './write-pcm.ts'
 
 const loud = { probability: async (frame: Float32Array) => (Math.max(...frame) > 0.1 ? 0.9 : 0), reset() {} }
@@ -19,6 +24,19 @@ function recorded(...parts: Float32Array[]) {
   const file = join(temporaryFolder(), 'sound.raw')
   writeFileSync(file, writePcm(joined(...parts)))
   return { command: 'cat', args: [file] }
+}
+
+/** A recorder that records what the test writes, when it does. */
+async function liveRecorder() {
+  const pipe = join(temporaryFolder(), 'microphone')
+  execFileSync('mkfifo', [pipe])
+  // Opened for both, because a pipe with one end waits for the other.
+  const file = await open(pipe, 'r+')
+  onTestFinished(() => file.close())
+  return {
+    recorder: { command: 'cat', args: [pipe] },
+    write: (samples: Float32Array) => void file.write(writePcm(samples)),
+  }
 }
 
 function listen(options: Partial<MicrophoneOptions> & Pick<MicrophoneOptions, 'command'>) {
@@ -39,7 +57,7 @@ function listen(options: Partial<MicrophoneOptions> & Pick<MicrophoneOptions, 'c
 describe('listenToMicrophone', () => {
   it('cuts what the recorder writes into utterances', async () => {
     const { heard, problems } = listen({ command: recorded(silence(2), beep, silence(2), beep, silence(2)) })
-    await vi.waitFor(() => expect(problems).toHaveLength(1))
+    await eventually(() => problems).toHaveLength(1)
     expect(heard.map(pcm => Math.round(readPcm(pcm).length / 1_600))).toEqual([16, 16])
   })
 
@@ -49,13 +67,13 @@ describe('listenToMicrophone', () => {
     const { clock, problems } = listen({ command: { command: join(folder, 'recorder'), args: [] } })
     const starts = () => (existsSync(counter) ? readFileSync(counter, 'utf8').length / 2 : 0)
     for (const [before, delayMs] of [1_000, 2_000, 4_000, 8_000].entries()) {
-      await vi.waitFor(() => expect(clock.pending).toBe(1))
+      await eventually(() => clock.pending).toBe(1)
       await clock.advance(delayMs - 1)
       expect([clock.pending, starts()]).toEqual([1, before + 1])
       await clock.advance(1)
-      await vi.waitFor(() => expect(starts()).toBe(before + 2))
+      await eventually(() => starts()).toBe(before + 2)
     }
-    await vi.waitFor(() => expect(clock.pending).toBe(1))
+    await eventually(() => clock.pending).toBe(1)
     expect(problems).toEqual([
       `The recorder of the microphone, ${join(folder, 'recorder')}, ended: device unplugged`,
     ])
@@ -63,15 +81,15 @@ describe('listenToMicrophone', () => {
 
   it('says so when there is no such recorder, and tries again', async () => {
     const { clock, problems } = listen({ command: { command: 'no-such-recorder', args: [] } })
-    await vi.waitFor(() => expect(problems).toEqual([expect.stringContaining('ENOENT')]))
+    await eventually(() => problems).toEqual([expect.stringContaining('ENOENT')])
     expect(clock.pending).toBe(1)
   })
 
   it('hears again after the recorder came back, and reports the next failure anew', async () => {
     const { clock, heard, problems } = listen({ command: recorded(beep, silence(1)) })
-    await vi.waitFor(() => expect(problems).toHaveLength(1))
+    await eventually(() => problems).toHaveLength(1)
     await clock.advance(1_000)
-    await vi.waitFor(() => expect(problems).toHaveLength(2))
+    await eventually(() => problems).toHaveLength(2)
     expect(heard).toHaveLength(2)
   })
 
@@ -86,24 +104,72 @@ describe('listenToMicrophone', () => {
     }
     const command = recorded(beep, silence(1))
     const { heard, problems } = listen({ command, detector, isMuted: () => frames >= 10 })
-    await vi.waitFor(() => expect(problems).toHaveLength(1))
+    await eventually(() => problems).toHaveLength(1)
     expect(heard).toEqual([])
     expect(frames).toBe(10)
   })
 
-  it('lets the recorder wait where the detector is slow', async () => {
+  it('stays deaf until the last of the own voice has come through', async () => {
+    const { recorder, write } = await liveRecorder()
+    let isMuted = true
+    let judged = 0
+    const isMutedOrNot = () => {
+      judged++
+      return isMuted
+    }
+    const { clock, heard } = listen({ command: recorder, isMuted: isMutedOrNot })
+    /** Resolves when all of it has gone by. */
+    const play = async (...parts: Float32Array[]) => {
+      const before = judged
+      write(joined(...parts))
+      const frames = Math.floor(joined(...parts).length / FRAME_SAMPLES)
+      await eventually(() => judged).toBeGreaterThanOrEqual(before + frames)
+    }
+    const [voice, pause] = [beep, silence(0.96)]
+    await play(voice)
+    isMuted = false
+    await play(voice, pause)
+    await clock.advance(299)
+    await play(voice, pause)
+    expect(heard).toHaveLength(0)
+    await clock.advance(1)
+    await play(voice, pause)
+    await eventually(() => heard).toHaveLength(1)
+  })
+
+  it('is ready with the first sound', async () => {
+    const { recorder, write } = await liveRecorder()
+    const { listening } = listen({ command: recorder })
+    write(silence(0.001))
+    await listening.ready
+  })
+
+  it('says why there is no first sound, and tries again', async () => {
+    const { folder } = programs({ rec: "echo 'no default audio device configured' >&2; exit 2" })
+    const command = join(folder, 'rec')
+    const { clock, listening, problems } = listen({ command: { command, args: [] } })
+    const words = `The recorder of the microphone, ${command}, ended: no default audio device configured`
+    await expect(listening.ready).rejects.toThrow(words)
+    expect([problems, clock.pending]).toEqual([[words], 1])
+  })
+
+  it('is not ready any more when it is closed before the first sound', async () => {
+    const { listening } = listen({ command: (await liveRecorder()).recorder })
+    await listening.close()
+    await expect(listening.ready).rejects.toThrow('The microphone was closed')
+  })
+
+  it('lets the recorder wait where the detector is slow, and is closed while it waits', async () => {
     const release: (() => void)[] = []
     const probability = () => new Promise<number>(resolve => release.push(() => resolve(0)))
     const { problems, listening } = listen({
       command: { command: 'cat', args: ['/dev/zero'] },
       detector: { probability, reset() {} },
     })
-    await vi.waitFor(() => expect(release).toHaveLength(1))
+    await eventually(() => release).toHaveLength(1)
     release[0]?.()
-    await vi.waitFor(() => expect(release).toHaveLength(2))
-    const closed = listening.close()
-    release[1]?.()
-    await closed
+    await eventually(() => release).toHaveLength(2)
+    await listening.close()
     expect(problems).toEqual([])
   })
 
@@ -115,7 +181,7 @@ describe('listenToMicrophone', () => {
     }
     const command = recorded(silence(1), beep, silence(1))
     const { heard, problems } = listen({ command, detector: { probability, reset() {} } })
-    await vi.waitFor(() => expect(problems).toHaveLength(2))
+    await eventually(() => problems).toHaveLength(2)
     expect(problems[0]).toBe('The speech detector failed: no model')
     expect(heard).toHaveLength(1)
   })
@@ -131,47 +197,52 @@ describe('listenToMicrophone', () => {
     afterAll(() => transcriber.close())
 
     it('finds the sentences that were spoken, and what they say', async () => {
-      const first = spoken('turn the living room light off')
-      const second = spoken('what is the temperature in the living room')
+      const said = ['turn the living room light off', 'what is the temperature in the living room']
+      const parts = said.map(async sentence => joined(await spoken(sentence), silence(1.5)))
       const { heard, problems } = listen({
-        command: recorded(silence(1), first, silence(1.5), second, silence(1.5)),
+        command: recorded(silence(1), ...(await Promise.all(parts))),
         detector: transcriber.speechDetector(),
       })
-      await vi.waitFor(() => expect(problems).toHaveLength(1), { timeout: 15_000 })
+      await eventually(() => problems).toHaveLength(1)
       const texts = await Promise.all(heard.map(pcm => transcriber.transcribe(readPcm(pcm))))
-      expect(texts).toEqual([
-        'Turn the living room light off.',
-        'What is the temperature in the living room?',
-      ])
+      expect(texts).toHaveLength(2)
+      expect(wordErrors(said.join(' '), texts.join(' '))).toBeLessThanOrEqual(1)
     })
   })
 })
 
 describe('findMicrophone', () => {
   const listed = 'echo "card 1: Device [USB Audio], device 0: USB Audio"'
+  const nameOf = (found: FoundMicrophone) => ('command' in found ? found.command.command : found)
+  const find = async (scripts: Record<string, string>, platform: NodeJS.Platform = 'linux') =>
+    nameOf(
+      await findMicrophone({ platform, env: { ...programs(scripts).environment, LC_ALL: 'de_DE.UTF-8' } }),
+    )
 
   it('takes arecord where it lists a device', async () => {
-    const { environment: env } = programs({ arecord: `[ "$1" = -l ] && ${listed}`, rec: 'exit 0' })
-    expect((await findMicrophone({ platform: 'linux', env }))?.command).toBe('arecord')
+    expect(await find({ arecord: `[ "$1" = -l ] && ${listed}`, rec: 'exit 0' })).toBe('arecord')
   })
 
-  it('finds none where arecord lists no device', async () => {
-    const { environment: env } = programs({
-      arecord: 'echo "no soundcards found" >&2; exit 1',
-      rec: 'exit 0',
+  it('understands arecord in every language', async () => {
+    const arecord = `if [ "$LC_ALL" = C ]; then ${listed}; else echo "Karte 1: Device [USB Audio]"; fi`
+    expect(await find({ arecord })).toBe('arecord')
+  })
+
+  it('says so where arecord lists no device', async () => {
+    const arecord = 'echo "no soundcards found" >&2; exit 1'
+    expect(await find({ arecord, rec: 'exit 0' })).toEqual({
+      missing: 'arecord lists no device: connect a microphone, and see what arecord -l says',
     })
-    expect(await findMicrophone({ platform: 'linux', env })).toBeUndefined()
   })
 
   it('takes rec where there is no arecord, and on other systems', async () => {
-    const { environment: env } = programs({ rec: 'exit 0' })
-    expect((await findMicrophone({ platform: 'linux', env }))?.command).toBe('rec')
-    const { environment: both } = programs({ arecord: listed, rec: 'exit 0' })
-    expect((await findMicrophone({ platform: 'darwin', env: both }))?.command).toBe('rec')
+    expect(await find({ rec: 'exit 0' })).toBe('rec')
+    expect(await find({ arecord: listed, rec: 'exit 0' }, 'darwin')).toBe('rec')
   })
 
-  it('finds none where there is no program', async () => {
-    const { environment: env } = programs({})
-    expect(await findMicrophone({ platform: 'linux', env })).toBeUndefined()
+  it('says what to install where there is no program', async () => {
+    const missing = 'there is no program that records: install'
+    expect(await find({})).toEqual({ missing: `${missing} alsa-utils (arecord) or sox (rec)` })
+    expect(await find({}, 'darwin')).toEqual({ missing: `${missing} sox (rec)` })
   })
 })

@@ -14,12 +14,17 @@ export interface MicrophoneOptions {
   onUtterance(pcm: Uint8Array): void
   /** Told once when listening is disturbed, and again only after it was well in between. */
   onProblem(problem: string): void
-  /** While this is true nothing is heard: the gateway would answer its own voice. */
+  /** While this is true, and shortly after, nothing is heard: the gateway would answer its own voice. */
   isMuted?: (() => boolean) | undefined
   clock?: Clock | undefined
 }
 
+/** What the microphone heard last is still on its way, through the buffers of device, recorder and pipe. */
+const DEAF_AFTER_MUTED_MS = 300
+
 export interface Listening {
+  /** Resolves when the recorder gives sound; rejects, in words, when its first run ends without any. It is tried on. */
+  readonly ready: Promise<void>
   /** Resolves when the recorder is gone; nothing is reported after it was called. */
   close(): Promise<void>
 }
@@ -29,14 +34,16 @@ export interface Listening {
  * slow the recorder has to wait, so that nothing piles up here.
  */
 export function listenToMicrophone(options: MicrophoneOptions): Listening {
-  const listener = new MicrophoneListener(options)
+  const { command, clock = systemClock } = options
+  const listener = new MicrophoneListener(options, clock)
   const recorder = new Recorder({
-    command: options.command,
-    clock: options.clock ?? systemClock,
+    command,
+    clock,
     onBytes: bytes => listener.take(bytes),
     onEnd: reason => listener.ended(reason),
   })
   return {
+    ready: recorder.ready,
     close() {
       listener.close()
       return recorder.close()
@@ -49,11 +56,15 @@ class MicrophoneListener {
   readonly #options: MicrophoneOptions
   readonly #frames = new FrameStream()
   readonly #cutter = new UtteranceCutter()
+  readonly #clock: Clock
   #isClosed = false
   #hasProblem = false
+  #wasMuted = false
+  #deafUntilMs = 0
 
-  constructor(options: MicrophoneOptions) {
+  constructor(options: MicrophoneOptions, clock: Clock) {
     this.#options = options
+    this.#clock = clock
   }
 
   async take(bytes: Uint8Array): Promise<void> {
@@ -76,11 +87,11 @@ class MicrophoneListener {
   }
 
   async #hear(frame: Float32Array): Promise<void> {
-    if (this.#isMuted()) return this.#forget()
+    if (this.#isDeaf()) return this.#forget()
     try {
       const probability = await this.#options.detector.probability(frame)
       this.#hasProblem = false
-      if (this.#isMuted()) this.#forget()
+      if (this.#isDeaf()) this.#forget()
       else this.#report(this.#cutter.push(frame, probability))
     } catch (error) {
       this.#forget()
@@ -88,8 +99,11 @@ class MicrophoneListener {
     }
   }
 
-  #isMuted(): boolean {
-    return this.#options.isMuted?.() ?? false
+  #isDeaf(): boolean {
+    const isMuted = this.#options.isMuted?.() ?? false
+    if (this.#wasMuted && !isMuted) this.#deafUntilMs = this.#clock.now() + DEAF_AFTER_MUTED_MS
+    this.#wasMuted = isMuted
+    return isMuted || this.#clock.now() < this.#deafUntilMs
   }
 
   #forget(): void {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import type { Clock, Timer } from 'toolpost'
 import type { RecorderCommand } from './find-microphone.ts'
@@ -20,28 +20,35 @@ const KEPT_ERROR_LENGTH = 300
 
 /** Runs a recorder, and starts it again with growing delays whenever it ends, until it is closed. */
 export class Recorder {
+  /** Resolves with the first sound; rejects when the first run ends without any, or when it is closed before. */
+  readonly ready: Promise<void>
   readonly #options: RecorderOptions
-  #process: ChildProcess | undefined
-  #running: Promise<void> | undefined
+  #settleReady: { resolve(): void; reject(error: Error): void } | undefined
+  #process: ChildProcessByStdio<null, Readable, Readable> | undefined
+  #ending: Promise<string> | undefined
   #timer: Timer | undefined
   #delayMs = FIRST_DELAY_MS
   #isClosed = false
 
   constructor(options: RecorderOptions) {
     this.#options = options
-    this.#start()
+    this.ready = new Promise((resolve, reject) => {
+      this.#settleReady = { resolve, reject }
+    })
+    // Whoever waits is told; where nobody does, `onEnd` says the same.
+    this.ready.catch(() => {})
+    void this.#run()
   }
 
-  /** Resolves when the program is gone. */
+  /** Resolves when the program is gone, whether or not the sound that it gave was taken. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#timer?.cancel()
+    this.#settleReady?.reject(new Error('The microphone was closed'))
     this.#process?.kill('SIGKILL')
-    await this.#running
-  }
-
-  #start(): void {
-    this.#running = this.#run()
+    // A program counts as gone only when its output was read to the end, or let go.
+    this.#process?.stdout.destroy()
+    await this.#ending
   }
 
   async #run(): Promise<void> {
@@ -50,9 +57,11 @@ export class Recorder {
     const reason = await this.#record()
     if (this.#isClosed) return
     if (clock.now() - startedAt >= IS_WELL_AFTER_MS) this.#delayMs = FIRST_DELAY_MS
-    this.#timer = clock.setTimer(() => this.#start(), this.#delayMs)
+    this.#timer = clock.setTimer(() => void this.#run(), this.#delayMs)
     this.#delayMs = Math.min(this.#delayMs * 2, LONGEST_DELAY_MS)
-    onEnd(`The recorder of the microphone, ${command.command}, ended: ${reason}`)
+    const words = `The recorder of the microphone, ${command.command}, ended: ${reason}`
+    this.#settleReady?.reject(new Error(words))
+    onEnd(words)
   }
 
   /** Runs the program to its end, and says how it came to that. */
@@ -60,15 +69,16 @@ export class Recorder {
     const { command, args } = this.#options.command
     const child = spawn(command, [...args], { stdio: ['ignore', 'pipe', 'pipe'] })
     this.#process = child
-    const ending = endingOf(child)
+    this.#ending = endingOf(child)
     await this.#read(child.stdout)
-    return ending
+    return this.#ending
   }
 
   async #read(sound: Readable): Promise<void> {
     try {
       for await (const bytes of sound) {
         if (this.#isClosed) return
+        this.#settleReady?.resolve()
         await this.#options.onBytes(bytes)
       }
     } catch {

@@ -1,3 +1,5 @@
+import { breather } from './breather.ts'
+import type { SampleSource } from './decode-samples.ts'
 import { SAMPLE_RATE } from './samples.ts'
 
 /** Zero crossings of the sinc on each side: more is sharper and slower. */
@@ -9,15 +11,43 @@ const KAISER_BETA = 8
 /** Rates with a large denominator share this many positions between two samples. */
 const MOST_PHASES = 1_024
 
-/** Samples of another rate at 16 kHz, without the tones that 16 kHz cannot carry. 16 kHz passes as it is. */
-export function resample(samples: Float32Array, rate: number): Float32Array {
-  if (rate === SAMPLE_RATE) return samples
-  const filter = makeFilter(rate)
-  const padded = new Float32Array(samples.length + 2 * filter.taps)
-  padded.set(samples, filter.taps)
-  const output = new Float32Array(Math.max(1, Math.round((samples.length * SAMPLE_RATE) / rate)))
-  fill(output, padded, { ...filter, step: rate / SAMPLE_RATE })
+/** At most so many samples are made at a time, which takes about a millisecond. */
+const SLICE_SAMPLES = 2_048
+/** Sound with many channels or of a high rate is read in shorter slices, of about this many numbers. */
+const SLICE_NUMBERS = 32_768
+const LEAST_SLICE_SAMPLES = 32
+
+export interface ResampleOptions {
+  rate: number
+  channels?: number | undefined
+}
+
+/**
+ * Sound of another rate at 16 kHz, without the tones that 16 kHz cannot carry; 16 kHz passes as it is. Reads and
+ * works in slices, so that nothing is held but the result, and everything else has its turns meanwhile.
+ */
+export async function resample(source: SampleSource, options: ResampleOptions): Promise<Float32Array> {
+  const { rate, channels = 1 } = options
+  const step = rate / SAMPLE_RATE
+  const output = new Float32Array(outputLength(source.length, step))
+  const length = Math.min(sliceLength(step * channels), output.length)
+  const breathe = breather()
+  const fill = rate === SAMPLE_RATE ? source.read : await resampler({ source, rate, step, length })
+  for (let start = 0; start < output.length; start += length) {
+    fill(output.subarray(start, start + length), start)
+    await breathe()
+  }
   return output
+}
+
+/** A sound that is there is never nothing. */
+function outputLength(length: number, step: number): number {
+  return length === 0 ? 0 : Math.max(1, Math.round(length / step))
+}
+
+function sliceLength(numbersPerSample: number): number {
+  const wanted = Math.floor(SLICE_NUMBERS / numbersPerSample)
+  return Math.max(LEAST_SLICE_SAMPLES, Math.min(SLICE_SAMPLES, wanted))
 }
 
 interface Filter {
@@ -28,37 +58,64 @@ interface Filter {
   weights: Float32Array
 }
 
+interface ResamplerOptions {
+  source: SampleSource
+  rate: number
+  step: number
+  /** The most samples that are asked for at a time. */
+  length: number
+}
+
+/** A function that fills a slice of the output, which begins at its sample `start`. */
+async function resampler(options: ResamplerOptions): Promise<SampleSource['read']> {
+  const { source, rate, step, length } = options
+  const filter = await makeFilter(rate)
+  const heard = new Float32Array(Math.ceil(length * step) + filter.taps + 1)
+  return (slice, start) => {
+    const place = start * step
+    source.read(heard, Math.floor(place) + 1 - filter.halfTaps)
+    convolve(slice, heard, { ...filter, step, place: place % 1 })
+  }
+}
+
 /**
  * Makes each sample the weighted sum of those around its place, whose fraction is rounded to a phase. All in one
  * loop, with four sums that do not wait for each other: long recordings pass here.
  */
-function fill(output: Float32Array, padded: Float32Array, filter: Filter & { step: number }): void {
-  const { taps, halfTaps, phases, weights, step } = filter
+function convolve(
+  slice: Float32Array,
+  heard: Float32Array,
+  filter: Filter & { step: number; place: number },
+): void {
+  const { taps, phases, weights, step } = filter
   const at = (list: Float32Array, index: number) => list[index] as number
-  for (let index = 0; index < output.length; index++) {
-    const place = index * step + taps - halfTaps
+  for (let index = 0; index < slice.length; index++) {
+    const place = filter.place + index * step
     const first = Math.floor(place)
     let weight = Math.round((place - first) * phases) * taps
     let [a, b, c, d] = [0, 0, 0, 0]
-    for (let from = first + 1; from <= first + taps; from += 4, weight += 4) {
-      a += at(padded, from) * at(weights, weight)
-      b += at(padded, from + 1) * at(weights, weight + 1)
-      c += at(padded, from + 2) * at(weights, weight + 2)
-      d += at(padded, from + 3) * at(weights, weight + 3)
+    for (let from = first; from < first + taps; from += 4, weight += 4) {
+      a += at(heard, from) * at(weights, weight)
+      b += at(heard, from + 1) * at(weights, weight + 1)
+      c += at(heard, from + 2) * at(weights, weight + 2)
+      d += at(heard, from + 3) * at(weights, weight + 3)
     }
-    output[index] = Math.max(-1, Math.min(1, a + b + c + d))
+    slice[index] = Math.max(-1, Math.min(1, a + b + c + d))
   }
 }
 
-function makeFilter(rate: number): Filter {
+async function makeFilter(rate: number): Promise<Filter> {
   const cutoff = PASSBAND * Math.min(1, SAMPLE_RATE / rate)
   // Even, because four taps are taken at a time.
   const halfTaps = 2 * Math.ceil(ZERO_CROSSINGS / cutoff / 2)
   const taps = 2 * halfTaps
   const phases = Math.min(MOST_PHASES, SAMPLE_RATE / greatestCommonDivisor(SAMPLE_RATE, rate))
   const weights = new Float32Array((phases + 1) * taps)
-  for (let phase = 0; phase <= phases; phase++)
+  const breathe = breather()
+  for (let phase = 0; phase <= phases; phase++) {
     weights.set(phaseWeights({ taps, halfTaps, cutoff, fraction: phase / phases }), phase * taps)
+    await breathe()
+  }
   return { taps, halfTaps, phases, weights }
 }
 

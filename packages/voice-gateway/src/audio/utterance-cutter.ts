@@ -1,11 +1,10 @@
+import { GOES_ON_PROBABILITY, START_PROBABILITY } from '../speech-to-text/speech-detector.ts'
 import { SAMPLE_RATE } from './samples.ts'
 
 /** What the speech detector takes at a time: 32 ms. */
 export const FRAME_SAMPLES = 512
 const FRAME_MS = (FRAME_SAMPLES / SAMPLE_RATE) * 1_000
 
-const START_PROBABILITY = 0.5
-const GOES_ON_PROBABILITY = 0.35
 const END_AFTER_FRAMES = framesOf(600)
 /** Kept from before the start, because the first sound of a word is soft. */
 const PRE_ROLL_FRAMES = framesOf(300)

@@ -15,12 +15,23 @@ export function brokerAddress(text: string): IClientOptions {
     host: isWebSocket ? hostname : hostname.replace(/^\[|\]$/g, ''),
     ...(port && { port: Number(port) }),
     ...(isWebSocket && { path: pathname + search }),
-    ...(username && { username: decodeURIComponent(username) }),
-    ...(password && { password: decodeURIComponent(password) }),
+    ...(username && { username: decoded(username) }),
+    ...(password && { password: decoded(password) }),
   }
 }
 
-/** A broker URL that may be shown: without user and password. */
+/** A percent sign that does not begin a character stands for itself: passwords have them. */
+function decoded(part: string): string {
+  return part.replace(/(?:%[\da-f]{2})+/gi, escapes => {
+    try {
+      return decodeURIComponent(escapes)
+    } catch {
+      return escapes
+    }
+  })
+}
+
+/** A broker URL that may be shown: without user and password, also where a slash in them should have been escaped. */
 export function withoutCredentials(url: string): string {
-  return url.replace(/\/\/[^/]*@/, '//').replace(/^[^/]*@/, '')
+  return url.replace(/^([a-z]+:\/\/)?.*@/i, '$1')
 }

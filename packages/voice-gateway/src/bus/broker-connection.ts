@@ -30,6 +30,8 @@ export interface ConnectionOptions extends Pick<LinkOptions, 'onMessage' | 'onRe
 const STABLE_MS = 1_000
 /** So many connections in a row that held for less mean that somebody else has our client id. */
 const SHORT_CONNECTIONS = 5
+/** Two that fight over a client id leave each other in peace for this long, so that one of them can be used. */
+const FOUGHT_OVER_PAUSE_MS = 60_000
 
 /**
  * Stays connected to a broker: for ever, with growing pauses. What the broker kept for a former process is thrown
@@ -81,8 +83,9 @@ export class BrokerConnection {
     while (!this.#isClosed) {
       const cause = await this.#connect().catch(explainFailure)
       if (this.#isClosed) return
-      this.#setState({ status: 'offline', cause: this.#suspicion() ?? cause })
-      await this.#pause(this.#delays.next())
+      const suspicion = this.#suspicion()
+      this.#setState({ status: 'offline', cause: suspicion ?? cause })
+      await this.#pause(suspicion ? FOUGHT_OVER_PAUSE_MS : this.#delays.next())
     }
   }
 
@@ -90,7 +93,7 @@ export class BrokerConnection {
   async #connect(): Promise<string> {
     if (!this.#isFresh) await this.#forgetFormerLife()
     const link = await this.#open(false)
-    const { sessionPresent } = await link.opened
+    const { sessionPresent } = await link.opened.catch(error => this.#notLetIn(error))
     const since = this.#options.clock.now()
     try {
       await link.subscribe()
@@ -128,6 +131,12 @@ export class BrokerConnection {
     return link
   }
 
+  /** Whoever takes our place leaves the broker as it is: one that cannot be reached has troubles of its own. */
+  #notLetIn(error: unknown): never {
+    this.#shortConnections = 0
+    throw error
+  }
+
   #holds(): void {
     this.#shortConnections = 0
     this.#delays.reset()
@@ -136,7 +145,7 @@ export class BrokerConnection {
 
   #suspicion(): string | undefined {
     if (this.#shortConnections < SHORT_CONNECTIONS) return undefined
-    const advice = 'give this gateway a client id of its own'
+    const advice = 'give this gateway one of its own, as voice.mqtt.clientId'
     return `another client seems to use the client id "${this.#clientId}" and to end our connections: ${advice}`
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mosquitto } from '../../test/support/brokers.ts'
-import { eventually, listen, openBus, openClient, responseTo } from '../../test/support/bus.ts'
+import { listen, openBus, openClient, responseTo } from '../../test/support/bus.ts'
+import { eventually } from '../../test/support/eventually.ts'
 import { gateTo } from '../../test/support/gate.ts'
 import { hasPart } from '../../test/support/system-parts.ts'
 

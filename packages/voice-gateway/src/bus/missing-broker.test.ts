@@ -1,7 +1,8 @@
 import { fakeClock, recordingLogger } from 'toolpost/testing'
 import { describe, expect, it } from 'vitest'
 import { aedesBroker, freePort } from '../../test/support/brokers.ts'
-import { eventually, openBus, responseTo } from '../../test/support/bus.ts'
+import { openBus, responseTo } from '../../test/support/bus.ts'
+import { eventually } from '../../test/support/eventually.ts'
 import { connectMqttBus } from './mqtt-bus.ts'
 
 describe('MqttBus without a broker', () => {
@@ -56,7 +57,7 @@ describe('MqttBus without a broker', () => {
     })
   })
 
-  it.each(['http://broker', 'mqtt://', 'me:hunter2@'])(
+  it.each(['http://broker', 'mqtt://', 'me:hunter2@', 'mqtt://me:hunter2/x@host'])(
     'refuses %s as the URL of one, without a password',
     url => {
       const open = () =>
@@ -114,16 +115,40 @@ describe('MqttBus on a broker that is not content', () => {
     await eventually(() => bus.state).toEqual({
       status: 'offline',
       cause:
-        'another client seems to use the client id "voice-under-test" and to end our connections: give this gateway a client id of its own',
+        'another client seems to use the client id "voice-under-test" and to end our connections: give this gateway one of its own, as voice.mqtt.clientId',
     })
     isTakenOver = false
     const said = states.length
     await eventually(() => clock.pending).toBe(1)
-    await clock.advance(10_000)
+    await clock.advance(59_999)
+    expect(clock.pending).toBe(1)
+    expect(broker.connectedClients).toBe(0)
+    await clock.advance(1)
     await eventually(() => broker.connectedClients).toBe(1)
     await eventually(() => clock.pending).toBe(1)
     expect(states).toHaveLength(said)
     await clock.advance(1_000)
     expect(states.slice(said)).toEqual([{ status: 'connected' }])
+  })
+
+  it('suspects nobody where the broker itself was away in between', async () => {
+    const clock = fakeClock()
+    const endConnections = ({ broker }: Awaited<ReturnType<typeof aedesBroker>>) =>
+      broker.on('subscribe', (_subscriptions, client) => void setImmediate(() => client.close()))
+    const first = await aedesBroker()
+    endConnections(first)
+    const { states } = openBus({ url: first.url, clock })
+    for (let connections = 1; connections < 4; connections++) {
+      await eventually(() => states).toHaveLength(2 * connections)
+      await clock.advance(10_000)
+    }
+    await eventually(() => states).toHaveLength(8)
+    await first.stop()
+    await clock.advance(10_000)
+    await eventually(() => states.at(-1)).toMatchObject({ cause: 'nothing listens there (ECONNREFUSED)' })
+    endConnections(await aedesBroker({ port: first.port }))
+    await clock.advance(10_000)
+    await eventually(() => states).toHaveLength(11)
+    expect(JSON.stringify(states)).not.toContain('client id')
   })
 })

@@ -1,7 +1,8 @@
 import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { aedesBroker, mosquitto } from '../../test/support/brokers.ts'
-import { eventually, listen, openBus, openClient, responseTo } from '../../test/support/bus.ts'
+import { listen, openBus, openClient, responseTo } from '../../test/support/bus.ts'
+import { eventually } from '../../test/support/eventually.ts'
 import { gateTo } from '../../test/support/gate.ts'
 import { hasPart } from '../../test/support/system-parts.ts'
 

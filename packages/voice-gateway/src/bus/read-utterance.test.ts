@@ -79,13 +79,18 @@ describe('a message of voice/audio', () => {
     expect(read('voice/audio', samples)).toEqual({ pcm: samples })
   })
 
-  it.each(['OggS\0\0', 'fLaC\0', 'ID3\x03\0', '\x1aE\xdf\xa3\x9f', '\0\0\0 ftypM4A \0'])(
-    'is not taken for samples where it is a file of another kind: %j',
-    beginning => {
-      const file = Buffer.from(beginning, 'latin1')
-      expect(read('voice/audio', file)).toEqual({ wav: file })
-    },
-  )
+  it.each([
+    'OggS\0\0',
+    'fLaC\0',
+    'ID3\x03\0',
+    '\x1aE\xdf\xa3\x9f',
+    '\0\0\0 ftypM4A \0',
+    '#!AMR\n\0',
+    'RIFF\0\0\0\0AVI ',
+  ])('is not taken for samples where it is a file of another kind: %j', beginning => {
+    const file = Buffer.from(beginning, 'latin1')
+    expect(read('voice/audio', file)).toEqual({ wav: file })
+  })
 
   it.each([
     ['', 'there is nothing in it'],

@@ -1,3 +1,4 @@
+import { isWav, knownKind } from '../audio/file-kind.ts'
 import type { Utterance } from '../utterance.ts'
 import { AUDIO_TOPIC, conversationOf, isAudioTopic, TEXT_TOPIC } from './topics.ts'
 
@@ -16,9 +17,6 @@ const MAX_AUDIO_MESSAGE_BYTES = Math.ceil((MAX_AUDIO_BYTES * 4) / 3) + 100_000
 const MAX_NAME_CHARACTERS = 200
 /** So many bytes tell JSON and plain text from samples. */
 const TELLING_BYTES = 64
-
-/** Other kinds of sound files, which nobody may take for samples: reading them as WAV says what they are. */
-const FILE_KINDS = /^(?:RIFF|RIFX|RF64|OggS|fLaC|ID3|FORM|\.snd|\x1aE\xdf\xa3|[\s\S]{4}ftyp)/
 
 /** Reads a message of `voice/text` or `voice/audio`. Never throws, whatever it is. */
 export function readUtterance(topic: string, payload: Uint8Array): Utterance | RefusedMessage {
@@ -84,7 +82,8 @@ function audioOf({ audio }: Fields): Utterance | RefusedMessage {
 function soundOf(bytes: Buffer): Utterance | RefusedMessage {
   if (bytes.length === 0) return { refused: 'there is nothing in it' }
   if (bytes.length > MAX_AUDIO_BYTES) return { refused: tooLarge() }
-  return FILE_KINDS.test(bytes.toString('latin1', 0, TELLING_BYTES)) ? { wav: bytes } : { pcm: bytes }
+  // Reading a file of another kind as a WAV file says what it is; nobody may take it for samples.
+  return isWav(bytes) || knownKind(bytes) ? { wav: bytes } : { pcm: bytes }
 }
 
 function parse(text: string): Fields | undefined {

@@ -1,9 +1,10 @@
 import { BackgroundTranscriber } from '../background-transcriber.ts'
 import type { VoiceBus } from '../bus/voice-bus.ts'
+import type { Speaker } from '../speech-out/speaker.ts'
 import { makeTranscriber } from '../start-up/make-transcriber.ts'
-import { speakerFor } from '../start-up/speech-output.ts'
+import { NO_VOICE, speakerFor } from '../start-up/speech-output.ts'
 import type { Utterance } from '../utterance.ts'
-import { EXIT } from './exit-codes.ts'
+import { EXIT, UsageError } from './exit-codes.ts'
 import type { VoiceSession } from './session.ts'
 import { terminal } from './terminal.ts'
 
@@ -17,11 +18,12 @@ export async function answerOnce(
   utterance: Utterance,
   flags: AnswerFlags,
 ): Promise<number> {
-  const { client, executor, logger, servers, voice, outFile, stop } = session
+  const { client, executor, logger, servers, voice, stop } = session
   // Side by side with hearing; what cannot be had is told when the question needs it.
   if (!('text' in utterance)) servers.start().catch(() => {})
-  const speaker = await speakerFor(voice, outFile)
+  const speaker = await findVoice(session)
   const transcriber = makeTranscriber(voice, logger)
+  let isSpoken = true
   const background = new BackgroundTranscriber({
     transcriber,
     client,
@@ -30,16 +32,30 @@ export async function answerOnce(
     logger,
     filler: voice.filler,
     bus: printer(flags),
+    onNotice: notice => {
+      isSpoken = false
+      terminal.say(notice)
+    },
   })
-  const taken = background.take(utterance)
-  stop.addEventListener('abort', () => void background.close({ drainMs: 0 }), { once: true })
+  const end = () => void background.close({ drainMs: 0 })
+  stop.addEventListener('abort', end, { once: true })
   try {
-    if (!taken.accepted) throw new Error(taken.reason)
-    const { outcome } = await taken.done
-    return outcome === 'answered' ? EXIT.ok : EXIT.failed
+    const taken = background.take(utterance)
+    if (stop.aborted) end()
+    const isAnswered = taken.accepted && (await taken.done).outcome === 'answered'
+    return isAnswered && (isSpoken || session.outFile === undefined) ? EXIT.ok : EXIT.failed
   } finally {
     await transcriber.close()
   }
+}
+
+/** A voice that was asked for by a file to write has to be there; otherwise the answer is text. */
+async function findVoice({ voice, outFile }: VoiceSession): Promise<Speaker | undefined> {
+  const speaker = await speakerFor(voice, outFile)
+  if (speaker || voice.speaker === 'none' || voice.player === 'none') return speaker
+  if (outFile !== undefined) throw new UsageError(`--out needs a voice: ${NO_VOICE}`)
+  terminal.say(`The answer is ${NO_VOICE}`)
+  return undefined
 }
 
 /** The answer is printed as soon as it is there, before it is spoken. */

@@ -5,11 +5,13 @@ import type { VoiceSession } from './session.ts'
 
 /** `voice-gateway hear file.wav` */
 export async function hearFile(session: VoiceSession, file: string, flags: AnswerFlags): Promise<number> {
-  return answerOnce(session, { wav: await readRecording(file) }, flags)
+  return answerOnce(session, { wav: await readRecording(file, session.stop) }, flags)
 }
 
-async function readRecording(file: string): Promise<Uint8Array> {
-  if (file === '-') return readAll()
+const MAX_BYTES = 256 * 1024 * 1024
+
+async function readRecording(file: string, stop: AbortSignal): Promise<Uint8Array> {
+  if (file === '-') return readAll(stop)
   try {
     return await readFile(file)
   } catch (error) {
@@ -19,8 +21,14 @@ async function readRecording(file: string): Promise<Uint8Array> {
   }
 }
 
-async function readAll(): Promise<Uint8Array> {
+/** What there is when it ends, or when somebody has enough of waiting. */
+async function readAll(stop: AbortSignal): Promise<Uint8Array> {
   const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Buffer))
+  let bytes = 0
+  stop.addEventListener('abort', () => process.stdin.destroy(), { once: true })
+  for await (const chunk of process.stdin.iterator()) {
+    bytes += chunks[chunks.push(Buffer.from(chunk as Buffer)) - 1]?.length ?? 0
+    if (bytes > MAX_BYTES) throw new UsageError(`The recording is larger than ${MAX_BYTES / 1024 / 1024} MB`)
+  }
   return Buffer.concat(chunks)
 }

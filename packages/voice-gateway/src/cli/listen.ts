@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import type { BackgroundTranscriber } from '../background-transcriber.ts'
+import type { BackgroundTranscriber, Taken } from '../background-transcriber.ts'
 import type { VoiceBus } from '../bus/voice-bus.ts'
 import type { PartStatus } from '../start-up/parts.ts'
 import { startVoice, type VoiceGateway } from '../start-up/start-voice.ts'
@@ -22,6 +22,7 @@ export async function listen(session: VoiceSession, flags: ListenFlags): Promise
     ...session,
     config: { ...config, voice: { ...voice, microphone } },
     bus: printer(),
+    onNotice: notice => terminal.say(notice),
   })
   const ready = announce(gateway, stop)
   const lines = answerLines(gateway.transcriber, stop)
@@ -68,20 +69,29 @@ function printer(): VoiceBus {
     response: ({ conversation, question, text, outcome, error }) => {
       if (conversation === TERMINAL && text !== '') terminal.print(text)
       else if (text !== '') terminal.say(`${conversation}: ${question || '…'} → ${text}`)
-      if (outcome === 'dropped') terminal.say(`${conversation}: dropped, ${error}`)
+      if (outcome !== 'answered' && text === '') terminal.say(`${conversation}: no answer, ${error}`)
     },
   }
 }
 
-/** Answers the lines of standard input, one after the other. Resolves with whether each got an answer. */
+/**
+ * Answers the lines of standard input; resolves with whether each got an answer. Those of a pipe go one by one; a
+ * person at a terminal may interrupt what is being spoken.
+ */
 async function answerLines(transcriber: BackgroundTranscriber, signal: AbortSignal): Promise<boolean> {
-  let isAnswered = true
+  const outcomes: Promise<boolean>[] = []
   const lines = createInterface({ input: process.stdin, signal })
   for await (const line of lines) {
     if (line.trim() === '') continue
-    const taken = transcriber.take({ text: line, conversation: TERMINAL })
-    if (!taken.accepted) terminal.say(`Not taken: ${taken.reason}`)
-    isAnswered &&= taken.accepted && (await taken.done).outcome === 'answered'
+    const answered = isAnswered(transcriber.take({ text: line, conversation: TERMINAL }))
+    outcomes.push(answered)
+    if (!process.stdin.isTTY) await answered
   }
-  return isAnswered
+  return (await Promise.all(outcomes)).every(Boolean)
+}
+
+async function isAnswered(taken: Taken): Promise<boolean> {
+  if (taken.accepted) return (await taken.done).outcome === 'answered'
+  terminal.say(`Not taken: ${taken.reason}`)
+  return false
 }

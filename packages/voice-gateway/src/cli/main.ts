@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
-import { EXIT, UsageError } from './exit-codes.ts'
+import { EXIT } from './exit-codes.ts'
 import { hearFile } from './hear-file.ts'
 import { listen } from './listen.ts'
 import { sayText } from './say-text.ts'
@@ -7,11 +8,14 @@ import { type VoiceFlags, within } from './session.ts'
 import { stopRequest } from './stop-request.ts'
 import { terminal } from './terminal.ts'
 
+/** Mistakes in the command or the configuration, by name: some come from Toolpost's own classes. */
+const MISTAKES = ['UsageError', 'ConfigError', 'ModelError', 'SpeakerError', 'TranscriberError']
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 function createProgram(stop: AbortSignal): Command {
   const program = new Command('voice-gateway')
     .description('Speak, and the light goes on: answers what it hears with the tools of Toolpost.')
+    .version(packageVersion(), '-V, --version', 'print the version')
     .option('--config <file>', 'configuration (default: toolpost.json here, else a built-in example)')
     .option('--model <model>', 'ollama:<model>, anthropic:<model> or offline')
     .option('--speaker <voice>', 'piper, espeak-ng, say or none (default: what there is)')
@@ -42,8 +46,15 @@ function createProgram(stop: AbortSignal): Command {
   return program
 }
 
+function packageVersion(): string {
+  const file = new URL('../../package.json', import.meta.url)
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+}
+
 async function main(words: string[]): Promise<void> {
-  const stop = stopRequest()
+  // Where nobody reads any more what is said, everything is to be ended in order all the same.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  const stop = stopRequest(() => terminal.say('Ending; once more ends it at once.'))
   try {
     await createProgram(stop.signal).parseAsync(words, { from: 'user' })
   } catch (error) {
@@ -56,9 +67,8 @@ async function main(words: string[]): Promise<void> {
 function report(error: unknown): number {
   // Commander has already said what is wrong; help is no mistake.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-  const isMistake = error instanceof UsageError || (error instanceof Error && error.name === 'ConfigError')
-  if (!isMistake) throw error
-  terminal.say(`Error: ${(error as Error).message}`)
+  if (!(error instanceof Error && MISTAKES.includes(error.name))) throw error
+  terminal.say(`Error: ${error.message}`)
   return EXIT.usage
 }
 

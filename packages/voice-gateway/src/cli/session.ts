@@ -6,7 +6,13 @@ import {
   type ToolpostConfig,
   type VoiceConfig,
 } from 'toolpost/config'
-import { type AiClient, type ChosenClient, chooseClientOrOffline, whenToolsReady } from 'toolpost/models'
+import {
+  type AiClient,
+  type ChosenClient,
+  chooseClient,
+  chooseClientOrOffline,
+  whenToolsReady,
+} from 'toolpost/models'
 import { UsageError } from './exit-codes.ts'
 import { terminal } from './terminal.ts'
 
@@ -43,17 +49,20 @@ export async function within(
     say: text => terminal.say(text),
   })
   try {
-    return await command(sessionOf(project, flags, stop))
+    const session = sessionOf(project, flags, stop)
+    // Refused before anything is started.
+    if (flags.model !== undefined) await session.model()
+    return await command(session)
   } finally {
     await project.servers.close()
   }
 }
 
 function sessionOf(project: Project, flags: VoiceFlags, stop: AbortSignal): VoiceSession {
-  const { config, executor, logger, servers } = project
+  const { config, servers } = project
   let choice: Promise<ChosenClient> | undefined
   const model = () => {
-    choice ??= chooseClientOrOffline({ model: flags.model, config, executor, logger })
+    choice ??= choose(flags, project)
     return choice
   }
   const client: AiClient = {
@@ -61,6 +70,15 @@ function sessionOf(project: Project, flags: VoiceFlags, stop: AbortSignal): Voic
   }
   const voice = { ...config.voice, ...(flags.speaker !== undefined && { speaker: speakerOf(flags.speaker) }) }
   return { ...project, config: { ...config, voice }, voice, client, model, outFile: flags.out, stop }
+}
+
+/** A model that was asked for here has to be there; without one of the configuration sentences alone must do. */
+async function choose({ model }: VoiceFlags, { config, executor, logger }: Project): Promise<ChosenClient> {
+  if (model !== undefined) return chooseClient({ model, config, executor, logger })
+  const chosen = await chooseClientOrOffline({ config, executor, logger })
+  if (config.model !== undefined && chosen.name !== config.model && chosen.name === 'offline')
+    terminal.say(`Model: ${chosen.name} (${chosen.why})`)
+  return chosen
 }
 
 function speakerOf(name: string): (typeof SPEAKERS)[number] {

@@ -1,10 +1,14 @@
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** A request to stop, by a signal. Whoever asks again does not want to wait. */
-export function stopRequest(): { signal: AbortSignal; forget(): void } {
+/** A request to stop, by a signal. Whoever sends the same again does not want to wait. */
+export function stopRequest(onFirst: () => void): { signal: AbortSignal; forget(): void } {
   const controller = new AbortController()
-  const stop = () => {
-    if (controller.signal.aborted) process.exit(1)
+  let first: NodeJS.Signals | undefined
+  const stop = (name: NodeJS.Signals) => {
+    if (first === name) process.exit(1)
+    if (first !== undefined) return
+    first = name
+    onFirst()
     controller.abort()
   }
   for (const signal of SIGNALS) process.on(signal, stop)

@@ -16,7 +16,7 @@ export function failureSentence(error: unknown): string {
   if (error instanceof TranscriberError) return 'Sorry, I could not make out what you said.'
   if (!isModelError(error)) return 'Sorry, something went wrong on my side.'
   const sentence = MODEL_FAILURES[error.code] ?? 'The language model gave no usable answer.'
-  return error.results.some(result => result.success) ? `I did a part of it. ${sentence}` : sentence
+  return error.results?.some(result => result.success) ? `I did a part of it. ${sentence}` : sentence
 }
 
 /** By name: a client may come from another copy of Toolpost. */

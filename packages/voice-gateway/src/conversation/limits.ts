@@ -1,9 +1,10 @@
 /*
- * Every figure of a conversation, in one place.
+ * What holds for a conversation unless somebody says otherwise, in one place.
  */
 
-/** How many utterances may wait; more are refused. */
+/** How many utterances may wait, and how much audio among them; more is refused. */
 export const QUEUE_LIMIT = 16
+export const QUEUE_BYTES = 64 * 1024 * 1024
 /** An answer that takes longer is announced by a filler. */
 export const FILLER_AFTER_MS = 1_500
 export const FILLER = 'One moment.'
@@ -16,3 +17,6 @@ export const KEPT_MESSAGES = 40
 export const MAX_TEXT_LENGTH = 10_000
 /** How long an answer under way may take when the gateway is closed. */
 export const DRAIN_MS = 10_000
+export const INSTRUCTIONS =
+  'You are the voice assistant of this home: what you write is spoken. Use the tools for what they can do or know, ' +
+  'instead of guessing. What was said may be misheard. Answer in one or two short sentences, without lists or symbols.'

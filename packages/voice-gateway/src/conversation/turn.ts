@@ -13,7 +13,7 @@ export class Turn {
   question = ''
   readonly #clock: Clock
   readonly #takenAt: number
-  readonly #stages: Omit<Durations, 'totalMs'> = { waitMs: 0 }
+  readonly #stages: { transcribeMs?: number; answerMs?: number } = {}
 
   constructor(utterance: Utterance, clock: Clock) {
     this.utterance = utterance
@@ -27,13 +27,18 @@ export class Turn {
     return 'text' in this.utterance ? 'text' : 'audio'
   }
 
-  get durations(): Durations {
-    return { ...this.#stages, totalMs: this.#since(this.#takenAt) }
+  /** What it takes of the memory while it waits. */
+  get bytes(): number {
+    const { utterance } = this
+    if ('text' in utterance) return utterance.text.length
+    return 'wav' in utterance ? utterance.wav.byteLength : utterance.pcm.byteLength
   }
 
-  /** Its turn has come. */
-  begin(): void {
-    this.#stages.waitMs = this.#since(this.#takenAt)
+  get durations(): Durations {
+    const { transcribeMs = 0, answerMs = 0 } = this.#stages
+    const totalMs = this.#clock.now() - this.#takenAt
+    const waitMs = Math.max(0, totalMs - transcribeMs - answerMs)
+    return { waitMs: rounded(waitMs), ...this.#stages, totalMs: rounded(totalMs) }
   }
 
   /** What `work` gives; how long it took is kept under `stage`. */
@@ -42,7 +47,7 @@ export class Turn {
     try {
       return await work()
     } finally {
-      this.#stages[stage] = this.#since(startedAt)
+      this.#stages[stage] = rounded(this.#clock.now() - startedAt)
     }
   }
 
@@ -78,10 +83,6 @@ export class Turn {
       durations: this.durations,
       at: new Date().toISOString(),
     }
-  }
-
-  #since(moment: number): number {
-    return rounded(this.#clock.now() - moment)
   }
 }
 

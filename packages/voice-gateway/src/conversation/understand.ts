@@ -16,8 +16,8 @@ export async function understand(
 ): Promise<Understood> {
   if ('text' in utterance) return checkedText(utterance.text)
   try {
-    const samples = readAudio(utterance)
-    const reason = reasonToDrop(samples)
+    const samples = await readAudio(utterance)
+    const reason = await reasonToDrop(samples)
     if (reason !== undefined) return { dropped: reason }
     const text = (await transcriber.transcribe(samples, { signal })).trim()
     return text === '' ? { dropped: 'nobody speaks in the recording' } : { text }

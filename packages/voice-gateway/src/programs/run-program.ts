@@ -19,48 +19,113 @@ export interface ProgramRun {
 }
 
 const STDERR_KEPT_CHARACTERS = 4_000
+const MOST_OUTPUT_MB = 64
+/** A killed program is gone at once, except where the system itself hangs: nobody waits longer for that. */
+const GONE_WITHIN_MS = 1_000
 
-/** Runs a program without a shell and gives its output. Rejects with a `Failure`, and when the signal is aborted. */
-export function runProgram(run: ProgramRun): Promise<Buffer> {
-  const { program, args, input, signal, deadlineMs, environment, Failure, clock = systemClock } = run
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason)
-    const child = spawn(program, args, { stdio: 'pipe', env: environment ?? process.env })
-    const finish = (settle: () => void) => {
+/**
+ * Runs a program without a shell and gives its output. Rejects with a `Failure`, and when the signal is aborted;
+ * the program is gone by then.
+ */
+export async function runProgram(run: ProgramRun): Promise<Buffer> {
+  run.signal.throwIfAborted()
+  const child = start(run)
+  const gone = new Promise<void>(resolve => child.on('close', () => resolve()))
+  const limits = watchLimits(run)
+  try {
+    return await Promise.race([outputOf(child, run), limits.exceeded])
+  } catch (error) {
+    await kill(child, gone, run.clock)
+    throw error
+  } finally {
+    limits.release()
+  }
+}
+
+function start(run: ProgramRun): ChildProcess {
+  const { program, args, environment } = run
+  try {
+    return spawn(program, args, { stdio: 'pipe', env: environment ?? process.env })
+  } catch (error) {
+    throw failure(run, explainStart(error as NodeJS.ErrnoException), error)
+  }
+}
+
+/** `exceeded` rejects at the deadline, and when the signal is aborted. */
+function watchLimits(run: ProgramRun): { exceeded: Promise<never>; release(): void } {
+  const { signal, deadlineMs, clock = systemClock } = run
+  let release = () => {}
+  const exceeded = new Promise<never>((_, reject) => {
+    const seconds = Number((deadlineMs / 1_000).toFixed(2))
+    const onAbort = () => reject(signal.reason)
+    const timer = clock.setTimer(
+      () => reject(failure(run, `did not finish within ${seconds} s.`)),
+      deadlineMs,
+    )
+    signal.addEventListener('abort', onAbort, { once: true })
+    release = () => {
       timer.cancel()
       signal.removeEventListener('abort', onAbort)
-      child.kill('SIGKILL')
-      settle()
     }
-    const fail = (text: string, cause?: unknown) =>
-      finish(() => reject(new Failure(`${program} ${text}`, { cause })))
-    const onAbort = () => finish(() => reject(signal.reason))
-    const late = () => fail(`did not finish within ${Number((deadlineMs / 1_000).toFixed(2))} s.`)
-    const timer = clock.setTimer(late, deadlineMs)
-    signal.addEventListener('abort', onAbort, { once: true })
-    const { output, lastLine } = collect(child)
+  })
+  return { exceeded, release }
+}
+
+function outputOf(child: ChildProcess, run: ProgramRun): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const fail = (text: string, cause?: unknown) => reject(failure(run, text, cause))
     child.on('error', error => fail(explainStart(error), error))
+    const output = collect(child, () => fail(`wrote more than ${MOST_OUTPUT_MB} MB and was ended.`))
+    const lastLine = watchErrors(child)
     child.on('close', (code, killedBy) => {
-      if (code === 0) finish(() => resolve(Buffer.concat(output)))
+      if (code === 0) resolve(Buffer.concat(output))
       else fail(`failed (${killedBy ?? `exit code ${code}`})${lastLine()}`)
     })
     // A program that ends before it has read everything says so by its exit code.
-    child.stdin.on('error', () => {}).end(input ?? '')
+    child.stdin?.on('error', () => {}).end(run.input ?? '')
   })
 }
 
-function collect(child: ChildProcess): { output: Buffer[]; lastLine(): string } {
+function collect(child: ChildProcess, onTooMuch: () => void): Buffer[] {
   const output: Buffer[] = []
+  let size = 0
+  child.stdout?.on('data', (bytes: Buffer) => {
+    size += bytes.length
+    if (size > MOST_OUTPUT_MB * 1_000_000) return onTooMuch()
+    output.push(bytes)
+  })
+  return output
+}
+
+/** Gives the last line that the program wrote as its error, as the end of a sentence. */
+function watchErrors(child: ChildProcess): () => string {
   let stderr = ''
-  child.stdout?.on('data', (bytes: Buffer) => output.push(bytes))
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-STDERR_KEPT_CHARACTERS)
   })
-  const lastLine = () => {
+  return () => {
     const line = stderr.split(/[\r\n]+/).findLast(one => one.trim())
     return line ? `: ${line.trim().replace(/\p{Cc}/gu, ' ')}` : '.'
   }
-  return { output, lastLine }
+}
+
+async function kill(child: ChildProcess, gone: Promise<void>, clock: Clock = systemClock): Promise<void> {
+  if (child.pid === undefined) return
+  child.kill('SIGKILL')
+  // Its own children may hold them open for ever.
+  child.stdout?.destroy()
+  child.stderr?.destroy()
+  await new Promise<void>(resolve => {
+    const timer = clock.setTimer(resolve, GONE_WITHIN_MS)
+    void gone.then(() => {
+      timer.cancel()
+      resolve()
+    })
+  })
+}
+
+function failure({ program, Failure }: ProgramRun, text: string, cause?: unknown): Error {
+  return new Failure(`${program} ${text}`, { cause })
 }
 
 function explainStart(error: NodeJS.ErrnoException): string {

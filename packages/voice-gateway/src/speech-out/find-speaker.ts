@@ -12,8 +12,6 @@ export interface SpeakerOptions {
   readonly piperModel?: string | undefined
   /** `en`, `de`, `en-us`; for espeak-ng. */
   readonly language?: string | undefined
-  /** Words a minute. */
-  readonly rate?: number | undefined
   /** The program that plays, or `none`; left out, whichever the machine has. */
   readonly player?: string | undefined
   /** Everything goes into this WAV file and is not played. */
@@ -85,8 +83,8 @@ function findPlayer(options: SpeakerOptions): Player | undefined {
   return first && firstThatWorks([first, ...others])
 }
 
-function voiceOptions({ language, rate, environment }: SpeakerOptions, program: string): VoiceOptions {
-  return { program, language, rate, environment }
+function voiceOptions({ language, environment }: SpeakerOptions, program: string): VoiceOptions {
+  return { program, language, environment }
 }
 
 function requireProgram(name: string, options: SpeakerOptions): string {

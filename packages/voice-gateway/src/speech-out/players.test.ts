@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fakeClock } from 'toolpost/testing'
 import { describe, expect, it } from 'vitest'
 import { programs, temporaryFolder, watchTemporaryFiles } from '../../test/support/programs.ts'
 import { hasPart } from '../../test/support/system-parts.ts'
@@ -63,27 +64,98 @@ describe('a player', () => {
 })
 
 describe('firstThatWorks', () => {
-  const recording = (name: string, log: string[], problem?: string): Player => ({
-    name,
-    play: async () => {
-      log.push(name)
-      if (problem) throw new SpeakerError(problem)
-    },
-  })
+  const SECOND = 'x'.repeat(44_100)
+  /** Players that note what they play, and fail as the test says: at once, or after so many milliseconds. */
+  function machine(...names: [string, ...string[]]) {
+    const clock = fakeClock()
+    const log: string[] = []
+    const failing = new Map<string, number>()
+    const playerOf = (name: string): Player => ({
+      name,
+      play: async () => {
+        log.push(name)
+        const afterMs = failing.get(name)
+        if (afterMs === undefined) return
+        await clock.advance(afterMs)
+        throw new SpeakerError(`${name} cannot play`)
+      },
+    })
+    const [first, ...others] = names
+    const player = firstThatWorks([playerOf(first), ...others.map(playerOf)], { clock })
+    const heardBy = async (text = 'a') => {
+      log.length = 0
+      await player.play(wavOf(text), never).catch(error => log.push(error.message))
+      return [...log]
+    }
+    return { player, clock, failing, heardBy }
+  }
 
   it('goes on to the next player where one fails, and stays there', async () => {
-    const log: string[] = []
-    const player = firstThatWorks([recording('pw-play', log, 'no daemon'), recording('aplay', log)])
+    const { player, failing, heardBy } = machine('pw-play', 'aplay', 'play')
+    failing.set('pw-play', 0)
     expect(player.name).toBe('pw-play')
-    await player.play(wavOf('a'), never)
-    await player.play(wavOf('b'), never)
-    expect(log).toEqual(['pw-play', 'aplay', 'aplay'])
+    expect(await heardBy()).toEqual(['pw-play', 'aplay'])
+    expect(await heardBy()).toEqual(['aplay'])
     expect(player.name).toBe('aplay')
   })
 
-  it('says what the last one said where none works', async () => {
-    const player = firstThatWorks([recording('a', [], 'no daemon'), recording('b', [], 'no card')])
-    await expect(player.play(wavOf('a'), never)).rejects.toThrow('no card')
+  it('tries a better player again after a minute, and stays with it where it works', async () => {
+    const { player, clock, failing, heardBy } = machine('pw-play', 'aplay')
+    failing.set('pw-play', 0)
+    await heardBy()
+    await clock.advance(59_999)
+    expect(await heardBy()).toEqual(['aplay'])
+    await clock.advance(1)
+    expect(await heardBy()).toEqual(['pw-play', 'aplay'])
+    expect(await heardBy()).toEqual(['aplay'])
+    await clock.advance(60_000)
+    failing.clear()
+    expect(await heardBy()).toEqual(['pw-play'])
+    expect(player.name).toBe('pw-play')
+  })
+
+  it('says what the last one said where none works, and begins again with the first', async () => {
+    const { failing, heardBy } = machine('pw-play', 'aplay')
+    failing.set('pw-play', 0).set('aplay', 0)
+    expect(await heardBy()).toEqual(['pw-play', 'aplay', 'aplay cannot play'])
+    expect(await heardBy()).toEqual(['pw-play', 'aplay', 'aplay cannot play'])
+    failing.delete('pw-play')
+    expect(await heardBy()).toEqual(['pw-play'])
+  })
+
+  it('comes back to a better player as soon as the other one fails', async () => {
+    const { failing, heardBy } = machine('pw-play', 'aplay')
+    failing.set('pw-play', 0)
+    await heardBy()
+    failing.clear()
+    failing.set('aplay', 0)
+    expect(await heardBy()).toEqual(['aplay', 'pw-play'])
+  })
+
+  it('keeps a player that works, though it failed a moment ago', async () => {
+    const { failing, heardBy } = machine('pw-play', 'paplay', 'aplay')
+    failing.set('pw-play', 0).set('paplay', 0)
+    await heardBy()
+    failing.delete('paplay')
+    failing.set('aplay', 0)
+    expect(await heardBy()).toEqual(['aplay', 'pw-play', 'paplay'])
+    expect(await heardBy()).toEqual(['paplay'])
+  })
+
+  it('plays nothing twice: a sound that was heard for the most part is not handed on, the next one is', async () => {
+    const { failing, heardBy } = machine('pw-play', 'aplay')
+    failing.set('pw-play', 500)
+    expect(await heardBy(SECOND)).toEqual(['pw-play', 'pw-play cannot play'])
+    expect(await heardBy(SECOND)).toEqual(['aplay'])
+  })
+
+  it.each([
+    ['a long sound', SECOND, 499],
+    ['a short one, since a program needs its time to start', 'a', 299],
+  ])('hands on %s that broke off early', async (_what, text, afterMs) => {
+    const { failing, heardBy } = machine('pw-play', 'aplay')
+    failing.set('pw-play', afterMs)
+    expect(await heardBy(text)).toEqual(['pw-play', 'aplay'])
   })
 })
 

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { type Clock, systemClock } from 'toolpost'
 import { runProgram } from '../programs/run-program.ts'
 import { withTemporaryWav } from '../programs/temporary-file.ts'
 import { SpeakerError } from './speaker.ts'
@@ -22,6 +23,10 @@ const ARGUMENTS_FOR_STDIN: Readonly<Record<string, readonly string[]>> = {
 }
 /** A player that takes this much longer than the sound hangs. */
 const PLAYER_GRACE_MS = 10_000
+/** A player that failed is tried again after this time, and before that where no other is left. */
+const PASSED_OVER_MS = 60_000
+/** Even for a short sound, a program needs so much time to start and to find that it cannot play. */
+const SHORTEST_START_MS = 300
 
 /** Plays with a program: one of `PLAYER_PROGRAMS`, or any other that plays the file it is given. */
 export function programPlayer(
@@ -52,26 +57,47 @@ export function programPlayer(
   }
 }
 
-/** Plays with the first of these that works: a player can be installed and have nothing to play on. */
-export function firstThatWorks(players: readonly [Player, ...Player[]]): Player {
-  let [current, ...others] = players
+/**
+ * Plays with the first of these that works: a player can be installed and have nothing to play on. One that failed is
+ * passed over for a minute, as long as there is another; when all have failed, it begins again with the first.
+ */
+export function firstThatWorks(
+  players: readonly [Player, ...Player[]],
+  { clock = systemClock }: { clock?: Clock | undefined } = {},
+): Player {
+  let [last] = players
+  const failedAt = new Map<Player, number>()
+  const isPassedOver = (player: Player) => clock.now() - (failedAt.get(player) ?? -Infinity) < PASSED_OVER_MS
+  const inTurn = () => [...players].sort((a, b) => Number(isPassedOver(a)) - Number(isPassedOver(b)))
   return {
+    /** Of the one that played last. */
     get name() {
-      return current.name
+      return last.name
     },
     async play(wav, options) {
-      for (;;) {
+      let failure: unknown
+      for (const player of inTurn()) {
+        const began = clock.now()
         try {
-          return await current.play(wav, options)
+          await player.play(wav, options)
+          failedAt.delete(player)
+          last = player
+          return
         } catch (error) {
-          const [next, ...rest] = others
-          if (!next) throw error
-          current = next
-          others = rest
+          failure = error
         }
+        failedAt.set(player, clock.now())
+        // What was heard is not played again: the next sound is for another player.
+        if (clock.now() - began >= handOverMs(wav)) break
       }
+      throw failure
     },
   }
+}
+
+/** A player that fails earlier than this has not let the sound be heard. */
+function handOverMs(wav: Uint8Array): number {
+  return Math.max(SHORTEST_START_MS, durationMs(wav) / 2)
 }
 
 function durationMs(wav: Uint8Array): number {

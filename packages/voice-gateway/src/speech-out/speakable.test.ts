@@ -17,6 +17,9 @@ describe('speakable', () => {
     ['www.example.com', 'example.com'],
     ['Here:\n```js\nlet a = 1\n```\nDone.', 'Here: Done.'],
     ['```\nnever ended', ''],
+    ['Here:\r\n\r\n```js\r\nlet a = 1\r\n```\r\nDone.', 'Here: Done.'],
+    ['one\r\ntwo\rthree\u2028four', 'one. two. three. four'],
+    ['a → b, c -> d', 'a to b, c to d'],
     ['It is 21 °C and 30 % humid.', 'It is 21 °C and 30 % humid.'],
     ['-5 °C outside', '-5 °C outside'],
     ['3 * 4 = 12', '3 times 4 = 12'],
@@ -71,29 +74,6 @@ describe('speakable', () => {
         expect(speakable(words.join(' '))).toBe(words.join(' '))
       }),
     )
-  })
-
-  it('takes a hostile text in its stride', () => {
-    for (const part of [
-      '[',
-      '![',
-      '<a',
-      '`',
-      '|',
-      '-',
-      '> ',
-      'https://',
-      '\n',
-      '```\n',
-      '* ',
-      '_',
-      '<!--',
-      '\\',
-    ]) {
-      const began = performance.now()
-      speakable(part.repeat(10_000))
-      expect(performance.now() - began, part).toBeLessThan(1_000)
-    }
   })
 })
 

@@ -1,10 +1,14 @@
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
 
-/** One rule after the other: what is found, and what a voice says instead. */
+/**
+ * One rule after the other: what is found, and what a voice says instead. A model may write anything, so none may
+ * look at the same characters again from each place: a run is looked for only from where it begins.
+ */
 const RULES: readonly (readonly [RegExp, string | ((...parts: string[]) => string)])[] = [
+  [/\r\n?|[\u2028\u2029]/g, '\n'],
   [/[ \t]+/g, ' '],
   // Code is for the eye.
-  [/^\s*(```|~~~)[^\n]*\n[\s\S]*?(?:^\s*\1[^\n]*$|(?![\s\S]))/gm, '\n'],
+  [/^[ \t]*(```|~~~).*\n[\s\S]*?(?:^[ \t]*\1.*$|(?![\s\S]))/gm, '\n'],
   [/<!--(?:(?!<!--)[\s\S])*?-->/g, ' '],
   [/!?\[([^[\]\n]*)\]\([^()\n]*\)/g, '$1'],
   [/!?\[([^[\]\n]+)\]\[[^[\]\n]*\]/g, '$1'],
@@ -14,14 +18,14 @@ const RULES: readonly (readonly [RegExp, string | ((...parts: string[]) => strin
   [/^[ \t]*(?:>[ \t]?)+/gm, ''],
   [/^[ \t]*#{1,6}[ \t]+/gm, ''],
   [/^[ \t]*(?:[-*_=][ \t]*){3,}$/gm, ''],
-  [/^[ \t|:-]*-{2,}[ \t|:-]*$/gm, ''],
+  [/^(?=[ \t|:-]*--)[ \t|:-]+$/gm, ''],
   [/^[ \t]*[-*+•‣◦▪–—][ \t]+/gm, ''],
   [/^[ \t]*\[[ xX]\][ \t]+/gm, ''],
   [/^[ \t]*\||\|[ \t]*$/gm, ''],
-  [/[ \t]*\|[ \t]*/g, ', '],
+  [/\|/g, ', '],
   [/&(amp|lt|gt|quot|apos|nbsp);/g, (_whole, name = '') => ENTITIES[name] ?? ' '],
   [/(?<=\d)[ \t]*[*×][ \t]*(?=\d)/g, ' times '],
-  [/[ \t]*(?:[→⇒⟶]|(?<=\s)[-=]>(?=\s))[ \t]*/g, ' to '],
+  [/[→⇒⟶]|(?<=\s)[-=]>(?=\s)/g, ' to '],
   [/\\([\\`*_{}[\]()#+.!~-])/g, '$1'],
   [/~~|[*`]/g, ''],
   [/(?<=[\p{L}\p{N}])_+(?=[\p{L}\p{N}])/gu, ' '],
@@ -29,8 +33,8 @@ const RULES: readonly (readonly [RegExp, string | ((...parts: string[]) => strin
   // Keycaps, flags, pictures with their modifiers.
   [/\p{Regional_Indicator}|\p{Emoji_Modifier}|[\u{e0020}-\u{e007f}]|\ufe0e|\ufe0f|\u20e3/gu, ''],
   [/\p{Extended_Pictographic}/gu, ' '],
-  [/(?<=[\p{L}\p{N}])[ \t]*(?:\r?\n)+/gu, '. '],
-  [/[\p{Cc}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu, ' '],
+  [/(?<=[\p{L}\p{N}])[ \t]*\n+/gu, '. '],
+  [/[\p{Cc}\p{Cs}\p{Co}]/gu, ' '],
   [/\p{Cf}/gu, ''],
   [/\s+/g, ' '],
   [/ (?=[,.;:!?](?: |$))/g, ''],
@@ -48,5 +52,5 @@ export function isCodeFence(line: string): boolean {
 }
 
 function hostOf(url: string): string {
-  return (/:\/\/(?:[^/@]*@)?(?:www\.)?([^/:?#>]*)/i.exec(url)?.[1] ?? '').replace(/[.,;!?]+$/, '')
+  return (/:\/\/(?:[^/@]*@)?(?:www\.)?([^/:?#>]*)/i.exec(url)?.[1] ?? '').replace(/(?<![.,;!?])[.,;!?]+$/, '')
 }

@@ -88,6 +88,23 @@ describe('SpokenAnswer', () => {
     expect(isOver).toBe(true)
   })
 
+  it('has begun when the first sound is played, and not with one that is empty', async () => {
+    const { answer, finish } = start()
+    answer.add('One. ')
+    answer.add('Two.')
+    expect(answer.hasBegun).toBe(false)
+    await finish('make One.')
+    expect(answer.hasBegun).toBe(true)
+    await finish('play One.')
+    expect(answer.hasBegun).toBe(true)
+    const empty: Speaker = { name: 'mute', synthesize: async () => new Uint8Array(), play: async () => {} }
+    const { signal } = new AbortController()
+    const mute = new SpokenAnswer({ speaker: empty, signal, onProblem: expect.unreachable })
+    mute.say('Nothing.')
+    await mute.end()
+    expect(mute.hasBegun).toBe(false)
+  })
+
   it('says a sentence of our own before the answer goes on', async () => {
     const { answer, log, finish } = start()
     answer.add('Half a sent')

@@ -46,6 +46,11 @@ export class SpokenAnswer {
     return this.#firstSoundMs
   }
 
+  /** Whether something of it has sounded, or sounds at this moment. */
+  get hasBegun(): boolean {
+    return this.#firstSoundMs !== undefined
+  }
+
   /** The next piece of the answer. */
   add(token: string): void {
     for (const sentence of this.#splitter.push(token)) this.#line(sentence)
@@ -92,7 +97,7 @@ export class SpokenAnswer {
         if (this.#signal.aborted) return
         this.#sounds.shift()
         this.#prepare(speaker)
-        this.#firstSoundMs ??= performance.now() - this.#began
+        if (wav.length > 0) this.#firstSoundMs ??= performance.now() - this.#began
         await speaker.play(wav, { signal: this.#signal })
       }
     } catch (error) {

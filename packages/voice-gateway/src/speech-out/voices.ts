@@ -16,19 +16,16 @@ export interface VoiceOptions {
   readonly program?: string | undefined
   /** `en`, `de`, `en-us`: only espeak-ng takes it; the language of a piper model or of macOS's voice is fixed. */
   readonly language?: string | undefined
-  /** Words a minute. */
-  readonly rate?: number | undefined
   readonly environment?: NodeJS.ProcessEnv | undefined
   readonly deadlineMs?: number | undefined
 }
 
 const SYNTHESIS_DEADLINE_MS = 10_000
-const USUAL_WORDS_A_MINUTE = 175
 const NOTHING = new Uint8Array()
 
 export function espeakVoice(options: VoiceOptions = {}): Voice {
-  const { language, rate } = options
-  const args = ['-b', '1', '--stdin', '--stdout', ...option('-v', language), ...option('-s', rate)]
+  const language = options.language === undefined ? [] : ['-v', options.language]
+  const args = ['-b', '1', '--stdin', '--stdout', ...language]
   return {
     name: 'espeak-ng',
     synthesize: async (text, { signal }) =>
@@ -38,16 +35,13 @@ export function espeakVoice(options: VoiceOptions = {}): Voice {
 
 /** `model` is an .onnx file with its .onnx.json beside it. */
 export function piperVoice(model: string, options: VoiceOptions = {}): Voice {
-  const { rate } = options
-  const scale = rate === undefined ? undefined : Number((USUAL_WORDS_A_MINUTE / rate).toFixed(2))
-  const args = ['--model', model, ...option('--length_scale', scale), '--output_file']
+  const args = ['--model', model, '--output_file']
   return { name: 'piper', synthesize: intoFile({ name: 'piper', options, args }) }
 }
 
 /** The voice of macOS. */
 export function sayVoice(options: VoiceOptions = {}): Voice {
-  const format = ['--file-format=WAVE', '--data-format=LEI16@22050']
-  const args = [...format, ...option('-r', options.rate), '-f', '-', '-o']
+  const args = ['--file-format=WAVE', '--data-format=LEI16@22050', '-f', '-', '-o']
   return { name: 'say', synthesize: intoFile({ name: 'say', options, args }) }
 }
 
@@ -86,8 +80,4 @@ function plain(text: string): string {
 
 function finished(wav: Uint8Array): Uint8Array {
   return wav.length === 0 ? NOTHING : withTrueSizes(wav)
-}
-
-function option(name: string, value: string | number | undefined): string[] {
-  return value === undefined ? [] : [name, String(value)]
 }

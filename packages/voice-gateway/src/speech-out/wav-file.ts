@@ -1,4 +1,9 @@
+import { isWav } from '../audio/file-kind.ts'
+import { findChunks } from '../audio/wav-chunks.ts'
+import { wavHeader } from '../audio/wav-header.ts'
 import { SpeakerError } from './speaker.ts'
+
+export { wavHeader }
 
 /** A WAV file taken apart. `format` is its `fmt ` chunk as it stands. */
 export interface WavParts {
@@ -7,38 +12,15 @@ export interface WavParts {
   readonly bytesPerSecond: number
 }
 
-/** Length of the header that `wavHeader` makes of a plain format. */
-const RIFF_HEADER_BYTES = 12
-const CHUNK_HEADER_BYTES = 8
 const SMALLEST_FORMAT_BYTES = 16
 
-/**
- * Takes a WAV file apart. Programs that write to a pipe cannot know the sizes in the header beforehand,
- * so sizes that reach beyond the end mean "until the end".
- */
+/** Takes a WAV file apart, also one whose header was written before its sizes were known. */
 export function wavParts(wav: Uint8Array): WavParts {
-  const bytes = Buffer.from(wav.buffer, wav.byteOffset, wav.byteLength)
-  const isWav = bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WAVE'
-  const format = isWav ? chunk(bytes, 'fmt ') : undefined
-  const samples = isWav ? chunk(bytes, 'data') : undefined
-  if (!format || format.length < SMALLEST_FORMAT_BYTES || !samples) {
+  const { format, data } = isWav(wav) ? findChunks(wav) : {}
+  if (!format || format.byteLength < SMALLEST_FORMAT_BYTES || !data) {
     throw new SpeakerError('The voice gave something that is not a WAV file.')
   }
-  return { format, samples, bytesPerSecond: format.readUInt32LE(8) }
-}
-
-/** The header of a WAV file with this many bytes of samples. */
-export function wavHeader(format: Buffer, sampleBytes: number): Buffer {
-  const size = RIFF_HEADER_BYTES + 2 * CHUNK_HEADER_BYTES + format.length
-  const header = Buffer.alloc(size)
-  header.write('RIFF', 0, 'latin1')
-  header.writeUInt32LE(size - CHUNK_HEADER_BYTES + sampleBytes, 4)
-  header.write('WAVEfmt ', 8, 'latin1')
-  header.writeUInt32LE(format.length, 16)
-  format.copy(header, 20)
-  header.write('data', 20 + format.length, 'latin1')
-  header.writeUInt32LE(sampleBytes, 24 + format.length)
-  return header
+  return { format: bufferOf(format), samples: bufferOf(data), bytesPerSecond: format.getUint32(8, true) }
 }
 
 /** The same sound with a header that tells the truth. */
@@ -54,13 +36,6 @@ export function describeFormat(format: Buffer): string {
   return `${rate} Hz, ${channels} channel${channels === 1 ? '' : 's'}, ${format.readUInt16LE(14)} bits`
 }
 
-function chunk(bytes: Buffer, name: string): Buffer | undefined {
-  let at = RIFF_HEADER_BYTES
-  while (at + CHUNK_HEADER_BYTES <= bytes.length) {
-    const start = at + CHUNK_HEADER_BYTES
-    const end = start + bytes.readUInt32LE(at + 4)
-    if (bytes.toString('latin1', at, at + 4) === name) return bytes.subarray(start, end)
-    at = end + (end % 2)
-  }
-  return undefined
+function bufferOf({ buffer, byteOffset, byteLength }: DataView | Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
 }

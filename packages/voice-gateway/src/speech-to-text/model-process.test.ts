@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { fakeClock, recordingLogger } from 'toolpost/testing'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { eventually } from '../../test/support/eventually.ts'
 import { temporaryFolder } from '../../test/support/programs.ts'
 import { silence } from '../../test/support/spoken.ts'
+import { ModelProcess } from './model-process.ts'
 import { MoonshineTranscriber } from './moonshine-transcriber.ts'
 import { TranscriberError } from './transcriber.ts'
 
@@ -37,7 +39,7 @@ function transcriberOf(code: string, heading = "process.send({ type: 'ready' })"
   const logger = recordingLogger()
   const transcriber = new MoonshineTranscriber({ childFile, clock, logger })
   onTestFinished(() => transcriber.close())
-  return { transcriber, clock, logger }
+  return { transcriber, clock, logger, childFile }
 }
 
 function isAlive(pid: number | undefined): boolean {
@@ -67,14 +69,14 @@ describe('the process of the speech model', () => {
     const pid = transcriber.processId
     const hanging = failure(transcriber.transcribe(second))
     const next = transcriber.transcribe(new Float32Array(1))
-    await vi.waitFor(() => expect(clock.pending).toBe(1))
+    await eventually(() => clock.pending).toBe(1)
     await clock.advance(15_999)
     expect(isAlive(pid)).toBe(true)
     await clock.advance(1)
     expect(await hanging).toBe('The speech model gave no answer within 16 s and was ended')
     expect(await next).toBe('ok')
     expect(transcriber.processId).not.toBe(pid)
-    await vi.waitFor(() => expect(isAlive(pid)).toBe(false))
+    await eventually(() => isAlive(pid)).toBe(false)
   })
 
   it('may die under a request, which says so, and the next request finds a new one', async () => {
@@ -93,8 +95,32 @@ describe('the process of the speech model', () => {
     await transcriber.ready()
     const pid = transcriber.processId
     process.kill(Number(pid), 'SIGKILL')
-    await vi.waitFor(() => expect([undefined, pid]).not.toContain(transcriber.processId))
+    await eventually(() => [undefined, pid].includes(transcriber.processId)).toBe(false)
     expect(await transcriber.transcribe(second)).toBe('ok')
+  })
+
+  it('may die when it cannot be started again: the request says so, the next why, and it can be closed', async () => {
+    const { transcriber, logger, childFile } = transcriberOf('process.exit(7)')
+    await transcriber.ready()
+    rmSync(childFile)
+    expect(await failure(transcriber.transcribe(second))).toBe('The speech model ended (exit code 7)')
+    expect(await failure(transcriber.transcribe(second))).toMatch(/is missing\. Run: npm run build$/)
+    expect(logger.at('warn')).toHaveLength(2)
+    await transcriber.close()
+  })
+
+  it('tells those who wait that it ended even where its end is not dealt with', async () => {
+    const { childFile } = transcriberOf('process.exit(7)')
+    const logger = recordingLogger()
+    const onEnd = () => {
+      throw new Error('no idea what to do')
+    }
+    const child = new ModelProcess({ file: childFile, clock: fakeClock(), logger, onEnd })
+    await child.ready
+    const { answer } = child.ask({ type: 'transcribe', samples: second }, 1_000)
+    expect(await failure(answer)).toBe('The speech model ended (exit code 7)')
+    await child.gone
+    expect(logger.at('error')).toHaveLength(1)
   })
 
   it('is not started in a loop when it dies again and again', async () => {
@@ -190,7 +216,7 @@ describe('the life of the real process', () => {
     const [[line], [code]] = await Promise.all([once(parent.stdout ?? parent, 'data'), once(parent, 'exit')])
     const [, text, pid] = /^(.*) (\d+)\n$/.exec(String(line)) ?? []
     expect([text, code]).toEqual(['""', 0])
-    await vi.waitFor(() => expect(isAlive(Number(pid))).toBe(false), { timeout: 5_000 })
+    await eventually(() => isAlive(Number(pid))).toBe(false)
   })
 
   it('ends when its parent is killed', async () => {
@@ -199,6 +225,6 @@ describe('the life of the real process', () => {
     const pid = Number(/(\d+)\n$/.exec(String(line))?.[1])
     expect(isAlive(pid)).toBe(true)
     parent.kill('SIGKILL')
-    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 5_000 })
+    await eventually(() => isAlive(pid)).toBe(false)
   })
 })

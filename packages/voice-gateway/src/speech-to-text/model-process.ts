@@ -8,7 +8,7 @@ export interface ModelProcessOptions {
   file: URL
   clock: Clock
   logger: Logger | undefined
-  /** Told once, before anybody who waits: it answers nothing any more, for the reason given in words. */
+  /** Told once, before anybody who waits goes on: it answers nothing any more, for the reason given in words. */
   onEnd(reason: string, wasReady: boolean): void
 }
 
@@ -141,7 +141,18 @@ export class ModelProcess {
     const wasReady = this.#state === 'ready'
     this.#state = 'ended'
     this.#loadTimer.cancel()
-    this.#options.onEnd(reason, wasReady)
+    this.#rejectAll(reason)
+    try {
+      this.#options.onEnd(reason, wasReady)
+    } catch (error) {
+      this.#options.logger?.error(
+        { problem: String(error) },
+        'The end of the speech model was not dealt with',
+      )
+    }
+  }
+
+  #rejectAll(reason: string): void {
     this.#settleLoading?.reject(new TranscriberError(reason))
     for (const { timer, reject } of this.#pending.values()) {
       timer.cancel()

@@ -124,7 +124,16 @@ export class MoonshineTranscriber implements Transcriber {
     if (this.#isClosed) return
     this.#guard.failed(reason)
     this.#logger?.warn({ failures: this.#guard.failures }, reason)
-    if (wasReady && !this.#guard.refusal()) this.#child = this.#start()
+    if (wasReady && !this.#guard.refusal()) this.#startAgain()
+  }
+
+  /** Where it cannot be started any more, the next request tries again, and is told why. */
+  #startAgain(): void {
+    try {
+      this.#child = this.#start()
+    } catch (error) {
+      this.#logger?.warn({ problem: String(error) }, 'The speech model could not be started again')
+    }
   }
 
   #logLoaded(loadMs: number): void {

@@ -5,3 +5,8 @@ export interface SpeechDetector {
   /** A new stream begins: what was heard before says nothing about it. */
   reset(): void
 }
+
+/** From this probability on somebody begins to speak. */
+export const START_PROBABILITY = 0.5
+/** Somebody who speaks goes on speaking while it is no lower than this. */
+export const GOES_ON_PROBABILITY = 0.35

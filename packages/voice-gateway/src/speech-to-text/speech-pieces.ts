@@ -1,5 +1,6 @@
 import { SAMPLE_RATE } from '../audio/samples.ts'
 import { FRAME_SAMPLES } from '../audio/utterance-cutter.ts'
+import { GOES_ON_PROBABILITY, START_PROBABILITY } from './speech-detector.ts'
 
 /** A part of a recording, in samples or in frames; `end` is no longer in it. */
 export interface Piece {
@@ -7,8 +8,6 @@ export interface Piece {
   end: number
 }
 
-const START_PROBABILITY = 0.5
-const GOES_ON_PROBABILITY = 0.35
 /** A shorter pause is one between words. */
 const PAUSE_FRAMES = framesOf(0.3)
 /** Less is a click or a cough. */

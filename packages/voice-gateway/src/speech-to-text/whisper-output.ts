@@ -1,6 +1,6 @@
 /** What whisper.cpp writes beside words: times, and what it hears that is no speech. */
 const TIMESTAMP = /\[\d\d:\d\d(:\d\d)?[.,]\d+ --> \d\d:\d\d(:\d\d)?[.,]\d+\]/g
-const REMARK = /\[[^\]\n]*\]|\([^)\n]*\)|\*[^*\n]*\*|[♪♫]+/g
+const REMARK = /\[[^[\]\n]*\]|\([^()\n]*\)|\*[^*\n]*\*|[♪♫]+/g
 
 /** The words in the output of whisper.cpp, on one line. */
 export function wordsOf(output: string): string {

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fakeClock } from 'toolpost/testing'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { eventually } from '../../test/support/eventually.ts'
 import { programs } from '../../test/support/programs.ts'
 import { sound, tone } from '../../test/support/spoken.ts'
 import { TranscriberError } from './transcriber.ts'
@@ -75,7 +76,7 @@ describe('WhisperTranscriber', () => {
   it('ends a program that hangs, and goes on', async () => {
     const { transcriber, clock, isRunning, note } = whisper('exec sleep 1000')
     const hanging = transcriber.transcribe(samples)
-    await vi.waitFor(() => expect(isRunning()).toBe(true))
+    await eventually(isRunning).toBe(true)
     await clock.advance(70_000)
     await expect(hanging).rejects.toThrow('did not finish within 70 s')
     expect(existsSync(note('args').split('\n')[3] ?? '')).toBe(false)
@@ -86,7 +87,7 @@ describe('WhisperTranscriber', () => {
     const [first, second] = [new AbortController(), new AbortController()]
     const running = transcriber.transcribe(samples, { signal: first.signal })
     const waiting = transcriber.transcribe(samples, { signal: second.signal })
-    await vi.waitFor(() => expect(isRunning()).toBe(true))
+    await eventually(isRunning).toBe(true)
     second.abort()
     await expect(waiting).rejects.toBeInstanceOf(TranscriberError)
     first.abort()

@@ -17,31 +17,34 @@ export function startMicrophone(
   context: VoiceContext,
   { transcriber, hearing, speaker }: MicrophoneParts,
 ): void {
-  const { config, parts, closables, logger, clock } = context
+  const { config, parts, closables, logger, onNotice, clock } = context
   const { microphone = true, bargeIn = false } = config.voice ?? {}
   if (!microphone) return
   parts.begin('microphone', async () => {
-    const command = await findMicrophone()
-    if (!command) return undefined
+    const found = await findMicrophone()
+    if ('missing' in found) throw new Error(found.missing)
     const ears = earsOf(hearing, context)
     await ears.ready()
+    if (closables.isClosed) return undefined
     const listening = listenToMicrophone({
-      command,
+      command: found.command,
       detector: ears.speechDetector(),
       isMuted: () => !bargeIn && speaker?.isPlaying === true,
-      onUtterance: pcm => void transcriber.take({ pcm, conversation: 'microphone' }),
-      onProblem: problem => logger.warn({ problem }, 'The microphone is disturbed'),
+      onUtterance: pcm => void transcriber.take({ pcm, conversation: 'microphone', overheard: true }),
+      onProblem: problem => {
+        logger.warn({ problem }, 'The microphone is disturbed')
+        onNotice(`The microphone is disturbed: ${problem}`)
+      },
       clock,
     })
-    closables.push(listening)
-    return command.command
+    closables.add(listening)
+    await listening.ready
+    return found.command.command
   })
 }
 
 /** What finds speech in the sound; it is a part of the embedded model. */
 function earsOf(hearing: Transcriber, { logger, closables }: VoiceContext): MoonshineTranscriber {
   if (hearing instanceof MoonshineTranscriber) return hearing
-  const ears = new MoonshineTranscriber({ logger })
-  closables.push(ears)
-  return ears
+  return closables.add(new MoonshineTranscriber({ logger }))
 }

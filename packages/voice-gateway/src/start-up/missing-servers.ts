@@ -7,9 +7,8 @@ export function tellingOfMissing(client: AiClient, missing: () => readonly strin
       const answer = await client.ask(prompt, options)
       const names = missing()
       if (answer.iterations > 0 || names.length === 0) return answer
-      const notice = ` ${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} not there right now.`
-      options?.onToken?.(notice)
-      return { ...answer, text: `${answer.text}${notice}` }
+      const notice = `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} not there right now.`
+      return { ...answer, text: `${answer.text} ${notice}` }
     },
   }
 }

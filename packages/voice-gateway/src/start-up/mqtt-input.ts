@@ -1,31 +1,45 @@
 import type { BackgroundTranscriber } from '../background-transcriber.ts'
 import { withoutCredentials } from '../bus/broker-address.ts'
 import { connectMqttBus } from '../bus/mqtt-bus.ts'
-import { chooseBroker } from './choose-broker.ts'
+import { type Broker, chooseBroker } from './choose-broker.ts'
 import type { VoiceContext } from './start-voice.ts'
+
+const PART = 'mqtt'
 
 /** Takes utterances from MQTT and tells it what becomes of them. A broker that is away is waited for in the background. */
 export function startMqtt(context: VoiceContext, transcriber: BackgroundTranscriber): void {
-  const { servers, config, parts, buses, closables, logger, clock } = context
-  parts.begin('mqtt', async () => {
-    await servers.start().catch(() => undefined)
-    const broker = chooseBroker(config.voice?.mqtt, servers.home)
-    if (!broker) return undefined
-    let isAway = (_cause: string) => {}
+  const { parts, buses, closables, logger, clock } = context
+  parts.begin(PART, async () => {
+    const broker = await findBroker(context)
+    if (!broker || closables.isClosed) return undefined
+    const url = withoutCredentials(broker.url)
+    let fail = (_problem: Error) => {}
     const away = new Promise<never>((_, reject) => {
-      isAway = cause =>
-        reject(new Error(`${withoutCredentials(broker.url)} is tried again and again: ${cause}`))
+      fail = reject
     })
     const bus = connectMqttBus({
       ...broker,
       logger,
       clock,
       onUtterance: utterance => transcriber.take(utterance),
-      onState: state => state.status === 'offline' && isAway(state.cause),
+      onState: state => {
+        if (state.status === 'connected') parts.change(PART, 'ready', url)
+        if (state.status !== 'offline') return
+        const problem = `${url} is tried again and again: ${state.cause}`
+        parts.change(PART, 'missing', problem)
+        fail(new Error(problem))
+      },
     })
-    buses.add(bus)
-    closables.push(bus)
+    buses.add(closables.add(bus))
     await Promise.race([bus.ready(), away])
-    return withoutCredentials(broker.url)
+    return url
   })
+}
+
+/** The home of the example has its broker only when it is there; every other is known at once. */
+async function findBroker({ config, servers }: VoiceContext): Promise<Broker | undefined> {
+  const known = chooseBroker(config.voice?.mqtt, undefined)
+  if (known) return known
+  await servers.start().catch(() => undefined)
+  return chooseBroker(config.voice?.mqtt, servers.home)
 }

@@ -47,6 +47,12 @@ export class Parts {
     )
   }
 
+  /** A part that had been started has changed. */
+  change(name: string, state: PartStatus['state'], text: string): void {
+    const part = this.#parts.get(name)
+    if (part && part.state !== 'starting') this.#set({ ...part, state, text })
+  }
+
   /** Resolves when no part is starting any more. Never rejects. */
   async settled(): Promise<{ parts: PartStatus[]; durationMs: number }> {
     await Promise.all(this.#starting)

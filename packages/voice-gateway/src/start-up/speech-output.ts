@@ -4,7 +4,7 @@ import type { Speaker } from '../speech-out/speaker.ts'
 import type { VoiceContext } from './start-voice.ts'
 import { type WatchedSpeaker, watchedSpeaker } from './watched-speaker.ts'
 
-const NO_VOICE = 'text only: there is no voice on this machine (espeak-ng, piper or say)'
+export const NO_VOICE = 'text only: there is no voice (espeak-ng, piper, say) or no player on this machine'
 
 /** The speaker that a configuration names, or that the machine has. Rejects with a SpeakerError. */
 export function speakerFor(
@@ -18,12 +18,13 @@ export function speakerFor(
 export async function startSpeech(context: VoiceContext): Promise<WatchedSpeaker | undefined> {
   const { config, outFile, parts } = context
   const found = context.speaker ? Promise.resolve(context.speaker) : speakerFor(config.voice ?? {}, outFile)
-  parts.begin('speech', async () => (await found)?.name ?? silence(config.voice?.speaker))
+  parts.begin('speech', async () => (await found)?.name ?? silence(config.voice ?? {}))
   const speaker = await found.catch(() => undefined)
   return speaker && watchedSpeaker(speaker)
 }
 
-function silence(voice: string | undefined): string {
-  if (voice === 'none') return 'text only, as configured'
+/** Why nothing is spoken. Throws where that is nobody's wish. */
+function silence({ speaker, player }: VoiceConfig): string {
+  if (speaker === 'none' || player === 'none') return 'text only, as configured'
   throw new Error(NO_VOICE)
 }

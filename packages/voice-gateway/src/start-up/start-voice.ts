@@ -7,13 +7,14 @@ import type { VoiceBus } from '../bus/voice-bus.ts'
 import { understand } from '../conversation/understand.ts'
 import type { Speaker } from '../speech-out/speaker.ts'
 import type { Transcriber } from '../speech-to-text/transcriber.ts'
+import { Closables } from './closables.ts'
 import { makeTranscriber } from './make-transcriber.ts'
 import { startMicrophone } from './microphone-input.ts'
 import { tellingOfMissing } from './missing-servers.ts'
 import { startMqtt } from './mqtt-input.ts'
 import { type PartStatus, Parts } from './parts.ts'
 import { startSpeech } from './speech-output.ts'
-import { startTools } from './tools.ts'
+import { missingIn, startTools } from './tools.ts'
 
 export interface VoiceOptions {
   executor: ToolExecutor
@@ -22,8 +23,10 @@ export interface VoiceOptions {
   /** Answers; one that is still to be chosen lets its questions wait. */
   client: AiClient
   /** What the client is called, once it is chosen. */
-  model(): Promise<{ name: string }>
+  model(): Promise<{ name: string; why: string }>
   logger: Logger
+  /** Told what a person should know: what is missing or has stopped working. It is logged as well. */
+  onNotice?: ((notice: string) => void) | undefined
   clock?: Clock | undefined
   /** In place of those that the configuration names. */
   transcriber?: Transcriber | undefined
@@ -40,6 +43,7 @@ export interface VoiceServers {
   start(): Promise<unknown>
   /** Resolves when each is ready or has failed. */
   ready(): Promise<readonly ServerStatus[]>
+  status(): readonly ServerStatus[]
   readonly home?: { brokerUrl: string } | undefined
 }
 
@@ -54,48 +58,42 @@ export interface VoiceGateway {
     wav: Uint8Array,
     options: { signal: AbortSignal },
   ): Promise<{ text: string } | { problem: string }>
-  /** Takes nothing more, lets the answer under way end, and leaves no process behind. */
-  close(): Promise<void>
-}
-
-/** A part that has to be ended. */
-interface Closable {
-  close(): Promise<void>
+  /** Takes nothing more, lets the answer under way end, for `drainMs` at most, and leaves no process behind. */
+  close(options?: { drainMs?: number }): Promise<void>
 }
 
 /** What the parts of a gateway are made with. */
 export interface VoiceContext extends VoiceOptions {
   clock: Clock
+  onNotice(notice: string): void
   parts: Parts
   /** Everybody who is told. */
   buses: Set<VoiceBus>
-  /** Ended with the gateway, the latest first. */
-  closables: Closable[]
+  closables: Closables
 }
 
 /** Starts to listen. MQTT, model, speech and MCP begin side by side; only what needs one of them waits for it. */
 export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
-  const { config, logger, clock = systemClock } = options
+  const { config, servers, logger, clock = systemClock, onNotice = () => {} } = options
   const parts = new Parts({ logger, clock })
-  const context: VoiceContext = {
-    ...options,
-    clock,
-    parts,
-    buses: new Set(options.bus ? [options.bus] : []),
-    closables: [],
-  }
-  const servers = startTools(context)
-  parts.begin('model', async () => (await options.model()).name)
+  const buses = new Set(options.bus ? [options.bus] : [])
+  const context: VoiceContext = { ...options, clock, onNotice, parts, buses, closables: new Closables() }
+  startTools(context)
+  parts.begin('model', async () => {
+    const { name, why } = await options.model()
+    return `${name}: ${why}`
+  })
   const hearing = startHearing(context)
   const speaker = await startSpeech(context)
   const transcriber = new BackgroundTranscriber({
     transcriber: hearing,
-    client: tellingOfMissing(options.client, servers),
+    client: tellingOfMissing(options.client, () => missingIn(servers.status())),
     executor: options.executor,
     speaker,
-    bus: everybody(context.buses),
+    bus: everybody(buses, logger),
     filler: config.voice?.filler,
     logger,
+    onNotice,
     clock,
   })
   startMqtt(context, transcriber)
@@ -105,13 +103,13 @@ export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
     ready: () => parts.settled(),
     status: () => parts.status(),
     transcribe: (wav, { signal }) => transcribe(wav, hearing, signal),
-    close: () => close(transcriber, context),
+    close: drain => close(transcriber, context, drain),
   }
 }
 
 function startHearing({ transcriber, config, logger, parts, closables }: VoiceContext): Transcriber {
   const hearing = transcriber ?? makeTranscriber(config.voice ?? {}, logger)
-  closables.push(hearing)
+  closables.add(hearing)
   parts.begin('hearing', async () => {
     await hearing.ready()
     return hearing.name
@@ -119,14 +117,20 @@ function startHearing({ transcriber, config, logger, parts, closables }: VoiceCo
   return hearing
 }
 
-function everybody(buses: ReadonlySet<VoiceBus>): VoiceBus {
+/** One that fails keeps nothing from the others. */
+function everybody(buses: ReadonlySet<VoiceBus>, logger: Logger): VoiceBus {
+  const tell = (publish: (bus: VoiceBus) => void) => {
+    for (const bus of buses) {
+      try {
+        publish(bus)
+      } catch (error) {
+        logger.error({ error: String(error) }, 'A bus failed')
+      }
+    }
+  }
   return {
-    transcription: message => {
-      for (const bus of buses) bus.transcription(message)
-    },
-    response: message => {
-      for (const bus of buses) bus.response(message)
-    },
+    transcription: message => tell(bus => bus.transcription(message)),
+    response: message => tell(bus => bus.response(message)),
   }
 }
 
@@ -143,7 +147,12 @@ async function transcribe(
   }
 }
 
-async function close(transcriber: BackgroundTranscriber, { closables }: VoiceContext): Promise<void> {
-  await transcriber.close()
-  for (const part of closables.reverse()) await part.close()
+/** The last response is still told: the buses are ended after the conversation. */
+async function close(
+  transcriber: BackgroundTranscriber,
+  { closables }: VoiceContext,
+  drain?: { drainMs?: number },
+): Promise<void> {
+  await transcriber.close(drain)
+  await closables.close()
 }

@@ -1,17 +1,23 @@
 import type { ServerStatus } from 'toolpost/mcp'
 import type { VoiceContext } from './start-voice.ts'
 
-/** Starts the servers. The gateway goes on without those that fail, and says so once. Gives those that are missing. */
-export function startTools({ servers, executor, parts, logger }: VoiceContext): () => readonly string[] {
-  let missing: readonly string[] = []
+/** Starts the servers. The gateway goes on without those that fail, and says so once. */
+export function startTools({ servers, executor, parts, logger, onNotice }: VoiceContext): void {
   parts.begin('tools', async () => {
     const status = await servers.ready()
-    missing = status.filter(({ state }) => state !== 'ready').map(({ name }) => name)
-    if (missing.length > 0) logger.warn({ missing }, goingOn(status))
+    const missing = missingIn(status)
     const count = `${executor.tools.getTools().length} tools`
-    return missing.length === 0 ? count : `${count}, without ${missing.join(', ')}`
+    if (missing.length === 0) return count
+    const notice = goingOn(status)
+    logger.warn({ missing }, notice)
+    onNotice(`${notice}: ${missing.join(', ')} could not be had`)
+    return `${count}, without ${missing.join(', ')}`
   })
-  return () => missing
+}
+
+/** The names of the servers that are not there, and are not being started for the first time. */
+export function missingIn(status: readonly ServerStatus[]): string[] {
+  return status.filter(({ state }) => state === 'failed' || state === 'lost').map(({ name }) => name)
 }
 
 function goingOn(status: readonly ServerStatus[]): string {

@@ -1,15 +1,10 @@
 import mqtt, { type MqttClient } from 'mqtt'
 import { recordingLogger } from 'toolpost/testing'
-import { expect, onTestFinished } from 'vitest'
+import { onTestFinished } from 'vitest'
 import type { BusState } from '../../src/bus/broker-connection.ts'
 import { connectMqttBus, type MqttBusOptions } from '../../src/bus/mqtt-bus.ts'
 import type { ResponseMessage } from '../../src/bus/voice-bus.ts'
 import type { Utterance } from '../../src/utterance.ts'
-
-/** An expectation that may take its time, as long as the machine is busy. */
-export function eventually<T>(get: () => T) {
-  return expect.poll(get, { interval: 5, timeout: 10_000 })
-}
 
 /** A bus that takes everything; what it took, said and logged is kept. */
 export function openBus(options: Partial<MqttBusOptions> & { url: string }) {

@@ -12,7 +12,7 @@ export function spokenWav(sentence: string): Uint8Array {
   })
 }
 
-export function spoken(sentence: string): Float32Array {
+export function spoken(sentence: string): Promise<Float32Array> {
   return readWav(spokenWav(sentence))
 }
 

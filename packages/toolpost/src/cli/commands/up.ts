@@ -26,7 +26,7 @@ export async function runUp(session: Session, flags: UpFlags, terminal: Terminal
   const address = addressOf(session, flags)
   const { stop } = session
   const parts = new Parts(session)
-  const voice = flags.voice ? new Voice(session, parts) : undefined
+  const voice = flags.voice ? new Voice(session, parts, text => say(terminal, text)) : undefined
   // First of all, because it can be refused: then nothing is started.
   const gateway = await listen({ session, parts, voice }, address)
   await Promise.race([Promise.all([parts.start(), voice?.start()]), firstWord(), stop.first])
@@ -38,8 +38,8 @@ export async function runUp(session: Session, flags: UpFlags, terminal: Terminal
   await stop.first
   latecomers.stop()
   status.stop()
-  await voice?.close()
-  await drain(session, gateway, terminal)
+  void stop.second.then(() => voice?.close({ drainMs: 0 }))
+  await Promise.all([voice?.close(), drain(session, gateway, terminal)])
   return EXIT.ok
 }
 
@@ -105,7 +105,7 @@ function lookAt({ session, parts, voice }: Running, gateway: ServedGateway, hasT
     servers: parts.servers.status(),
     problem: parts.problem,
     model: parts.chosen,
-    voice: voice?.state,
+    voice: voice?.parts ?? [],
   }
 }
 

@@ -23,5 +23,8 @@ export function announceServers(servers: ServerControl, terminal: Terminal): { s
 
 /** Says when the voice gateway is ready, where it was still starting when the first word was said. */
 export function announceVoice(voice: Voice | undefined, terminal: Terminal): void {
-  if (voice?.state.state === 'starting') void voice.start().then(() => say(terminal, voiceLine(voice.state)))
+  if (!voice?.isStarting) return
+  void voice.start().then(() => {
+    for (const part of voice.parts) say(terminal, voiceLine(part))
+  })
 }

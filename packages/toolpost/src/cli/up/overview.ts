@@ -1,7 +1,7 @@
 import type { ModelInfo } from '../../gateway/index.ts'
 import { escapeControls } from '../../logging/safe-value.ts'
 import type { ServerStatus } from '../../mcp/index.ts'
-import type { VoiceState } from './voice.ts'
+import type { VoicePart } from './voice.ts'
 
 /** What there is, at one moment. */
 export interface Overview {
@@ -15,8 +15,8 @@ export interface Overview {
   /** Why no server could be started. */
   problem: string | undefined
   model: ModelInfo | undefined
-  /** How the voice gateway is, where it was asked for. */
-  voice: VoiceState | undefined
+  /** The parts of the voice gateway, where it was asked for. */
+  voice: readonly VoicePart[]
 }
 
 const SHOWN_NAMES = 12
@@ -31,7 +31,7 @@ export function overview(now: Overview): string {
     ...servers.map(serverLine),
     ...(problem === undefined ? [] : [line('✘', 'servers', `not started: ${problem}`)]),
     chatLine(now),
-    ...(voice ? [voiceLine(voice)] : []),
+    ...voice.map(voiceLine),
     '',
     ...(takenPort === undefined ? [] : [`Port ${takenPort} is taken, so another one is used.`]),
     `Console  ${url}${hasToken ? '#token=<the token>' : ''}`,
@@ -56,13 +56,13 @@ function chatLine({ model }: Overview): string {
     : line('…', 'chat', 'still looking for a model')
 }
 
-export function voiceLine({ state, text }: VoiceState): string {
-  return line({ ready: '✔', starting: '…', missing: '✘' }[state], 'voice', text)
+export function voiceLine({ name, state, text }: VoicePart): string {
+  return line({ ready: '✔', starting: '…', missing: '✘' }[state], name, text)
 }
 
 /** What a server says of itself is shown and not obeyed. */
 function line(mark: string, name: string, text: string): string {
-  return escapeControls(`${mark} ${name.padEnd(8)} ${text}`)
+  return escapeControls(`${mark} ${name.padEnd(10)} ${text}`)
 }
 
 function countOf(tools: readonly string[]): string {

@@ -10,16 +10,17 @@ const VOICE_PACKAGE = 'voice-gateway'
 /** What of the voice gateway is used here. */
 interface VoiceGateway extends VoiceInput {
   ready(): Promise<unknown>
-  status(): { name: string; state: 'starting' | 'ready' | 'missing'; text: string }[]
-  close(): Promise<void>
+  status(): VoicePart[]
+  close(options?: { drainMs?: number }): Promise<void>
 }
 
 interface VoicePackage {
   startVoice(options: object): Promise<VoiceGateway>
 }
 
-/** How the voice gateway is, in words. */
-export interface VoiceState {
+/** A part of the voice gateway, and how it is in words. */
+export interface VoicePart {
+  name: string
   state: 'starting' | 'ready' | 'missing'
   text: string
 }
@@ -28,15 +29,18 @@ export interface VoiceState {
 export class Voice {
   readonly #session: Session
   readonly #parts: Parts
+  readonly #say: (text: string) => void
   #gateway: VoiceGateway | undefined
   #starting: Promise<void> | undefined
   #problem: string | undefined
   #isReady = false
+  #isClosed = false
 
-  constructor(session: Session, parts: Parts) {
+  constructor(session: Session, parts: Parts, say: (text: string) => void) {
     if (!isInstalled()) throw new UsageError(`--voice needs another package: npm install ${VOICE_PACKAGE}`)
     this.#session = session
     this.#parts = parts
+    this.#say = say
   }
 
   /** Resolves when every part of it is there, or cannot be had. Never rejects. */
@@ -47,20 +51,24 @@ export class Voice {
 
   /** What turns speech into text, once it is there. */
   get input(): VoiceInput | undefined {
-    return this.#gateway
+    return this.#isClosed ? undefined : this.#gateway
   }
 
-  get state(): VoiceState {
-    if (this.#problem !== undefined) return { state: 'missing', text: this.#problem }
-    const parts = this.#gateway?.status() ?? []
-    const text = parts.filter(isOwn).map(({ name, text }) => `${name}: ${text}`)
-    return this.#isReady
-      ? { state: 'ready', text: text.join(', ') }
-      : { state: 'starting', text: 'still starting' }
+  get isStarting(): boolean {
+    return !this.#isReady && this.#problem === undefined
   }
 
-  async close(): Promise<void> {
-    await this.#gateway?.close()
+  /** Its parts, without those that the rest of the product has as well. */
+  get parts(): VoicePart[] {
+    if (this.#problem !== undefined) return [{ name: 'voice', state: 'missing', text: this.#problem }]
+    if (!this.#isReady) return [{ name: 'voice', state: 'starting', text: 'still starting' }]
+    return (this.#gateway?.status() ?? []).filter(({ name }) => name !== 'tools' && name !== 'model')
+  }
+
+  /** Lets the answer under way end, for `drainMs` at most. */
+  async close(options?: { drainMs?: number }): Promise<void> {
+    this.#isClosed = true
+    await this.#gateway?.close(options)
   }
 
   async #start(): Promise<void> {
@@ -69,18 +77,15 @@ export class Voice {
     try {
       const { startVoice } = (await import(VOICE_PACKAGE)) as VoicePackage
       const model = () => this.#parts.model()
-      this.#gateway = await startVoice({ executor, config, servers, logger, client, model })
+      const onNotice = (notice: string) => this.#say(notice)
+      this.#gateway = await startVoice({ executor, config, servers, logger, client, model, onNotice })
+      if (this.#isClosed) await this.#gateway.close()
       await this.#gateway.ready()
       this.#isReady = true
     } catch (error) {
       this.#problem = error instanceof Error ? error.message : String(error)
     }
   }
-}
-
-/** Tools and model have lines of their own. */
-function isOwn({ name }: { name: string }): boolean {
-  return name !== 'tools' && name !== 'model'
 }
 
 function isInstalled(): boolean {

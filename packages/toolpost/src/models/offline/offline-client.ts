@@ -44,9 +44,8 @@ export class OfflineClient implements AiClient {
     const messages: ConversationMessage[] =
       typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : [...prompt]
     const match = this.match(prompt, options)
-    const answer = match
-      ? await this.#carryOut(match, messages, options)
-      : notUnderstood(this.#helpFor(question, options), messages)
+    if (!match) return notUnderstood(this.#helpFor(question, options), messages)
+    const answer = await this.#carryOut(match, messages, options)
     options.onToken?.(answer.text)
     return answer
   }

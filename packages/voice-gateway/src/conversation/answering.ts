@@ -1,0 +1,87 @@
+import type { Clock, ToolExecutor } from 'toolpost'
+import { type AiClient, type Answer, Conversations, whyUnanswered } from 'toolpost/models'
+import type { ResponseMessage } from '../bus/voice-bus.ts'
+import { failureSentence } from './failure-sentence.ts'
+import { KEPT_CONVERSATIONS, KEPT_MESSAGES } from './limits.ts'
+import type { Mouth } from './mouth.ts'
+import type { Turn } from './turn.ts'
+
+interface AnsweringOptions {
+  client: AiClient
+  executor: ToolExecutor
+  mouth: Mouth
+  clock: Clock
+  signal: AbortSignal
+  instructions: string
+  filler: string
+  fillerAfterMs: number
+  timeLimitMs: number
+}
+
+export const CLOSED = 'the voice gateway was closed'
+
+/** Asks the client, speaks what it says as it comes, and remembers the conversation. */
+export class Answering {
+  readonly #options: AnsweringOptions
+  readonly #history = new Conversations({ conversations: KEPT_CONVERSATIONS, messages: KEPT_MESSAGES })
+
+  constructor(options: AnsweringOptions) {
+    this.#options = options
+  }
+
+  /** Never rejects: where there is no answer, that is said. */
+  async answer(turn: Turn): Promise<ResponseMessage> {
+    const { clock, mouth, filler, fillerAfterMs } = this.#options
+    let streamed = ''
+    const speak = (text: string) => {
+      streamed += text
+      mouth.add(text)
+    }
+    const slow = clock.setTimer(() => streamed.trim() === '' && mouth.fill(filler), fillerAfterMs)
+    try {
+      const answer = await turn.timed('answerMs', () => this.#ask(turn, speak))
+      return this.#finished(turn, answer, streamed)
+    } catch (error) {
+      return this.failed(turn, error)
+    } finally {
+      slow.cancel()
+    }
+  }
+
+  /** What becomes of a turn that went wrong: one sentence for the person, the reason for the log. */
+  failed(turn: Turn, error: unknown): ResponseMessage {
+    if (this.#options.signal.aborted) return turn.response('failed', '', CLOSED)
+    const sentence = failureSentence(error)
+    this.#options.mouth.insist(sentence)
+    return turn.response('failed', sentence, error instanceof Error ? error.message : String(error))
+  }
+
+  #finished(turn: Turn, answer: Answer, streamed: string): ResponseMessage {
+    const text = answer.text.trim() || 'I have no answer to that.'
+    const isForNobody = turn.utterance.overheard === true && answer.iterations === 0
+    if (!streamed.trim().endsWith(text) && !isForNobody) this.#options.mouth.add(`\n${text}`)
+    this.#history.keep(turn.conversation, answer.messages)
+    const problem = whyUnanswered(answer)
+    return turn.response(problem === undefined ? 'answered' : 'failed', text, problem)
+  }
+
+  #ask(turn: Turn, speak: (text: string) => void): Promise<Answer> {
+    const { client, executor, instructions, signal, timeLimitMs } = this.#options
+    const said = this.#history.of(turn.conversation) ?? []
+    return client.ask(
+      [{ role: 'system', content: instructions }, ...said, { role: 'user', content: turn.question }],
+      {
+        executor,
+        origin: 'voice',
+        signal,
+        timeLimitMs,
+        onToken: speak,
+        onCall: event => {
+          // What a model says before a call is a sentence of its own.
+          if (event.type === 'start') speak('\n')
+          turn.note(event)
+        },
+      },
+    )
+  }
+}

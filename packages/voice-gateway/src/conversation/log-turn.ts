@@ -1,0 +1,22 @@
+import type { Logger } from 'toolpost'
+import type { ResponseMessage } from '../bus/voice-bus.ts'
+
+/** One record a turn, with the time of each stage. */
+export function logTurn(logger: Logger, response: ResponseMessage, speakMs: number): void {
+  const { id, conversation, outcome, question, error, calls, durations } = response
+  const { waitMs, transcribeMs, answerMs, totalMs } = durations
+  const fields = {
+    id,
+    conversation,
+    question,
+    calls: calls.map(({ name }) => name),
+    wait_ms: waitMs,
+    ...(transcribeMs !== undefined && { transcribe_ms: transcribeMs }),
+    ...(answerMs !== undefined && { answer_ms: answerMs }),
+    speak_ms: Math.round(speakMs),
+    total_ms: totalMs,
+    ...(error !== undefined && { error }),
+  }
+  if (outcome === 'failed') logger.warn(fields, 'An utterance got no answer')
+  else logger.info(fields, outcome === 'answered' ? 'Answered' : 'Dropped')
+}
