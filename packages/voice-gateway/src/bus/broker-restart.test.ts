@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { gateTo } from '../../../zwave-mcp-server/test/support/gate.ts'
 import { mosquitto } from '../../test/support/brokers.ts'
 import { listen, openBus, openClient, responseTo } from '../../test/support/bus.ts'
 import { eventually } from '../../test/support/eventually.ts'
-import { gateTo } from '../../test/support/gate.ts'
 import { hasPart } from '../../test/support/system-parts.ts'
 
 const MESSAGES = 100

@@ -1,6 +1,7 @@
 import { fakeClock, recordingLogger } from 'toolpost/testing'
 import { describe, expect, it } from 'vitest'
-import { aedesBroker, freePort } from '../../test/support/brokers.ts'
+import { freePort } from '../../../zwave-mcp-server/test/support/brokers.ts'
+import { aedesBroker } from '../../test/support/brokers.ts'
 import { openBus, responseTo } from '../../test/support/bus.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import { connectMqttBus } from './mqtt-bus.ts'

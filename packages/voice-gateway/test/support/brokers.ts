@@ -5,6 +5,7 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { Aedes, type AedesOptions } from 'aedes'
 import { onTestFinished } from 'vitest'
+import { freePort } from '../../../zwave-mcp-server/test/support/brokers.ts'
 import { findProgram } from '../../src/programs/find-program.ts'
 import { temporaryFolder } from './programs.ts'
 
@@ -76,13 +77,4 @@ async function accepts(port: number): Promise<boolean> {
   })
   socket.destroy()
   return accepted
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return address && typeof address === 'object' ? address.port : 0
 }
