@@ -159,7 +159,7 @@ describe.skipIf(!hasPart('espeak-ng') || !hasPart('sox'))('spoken sentences', { 
 describe('the command', { timeout: 60_000 }, () => {
   it('answers a sentence, exit 0; one that it does not understand, exit 1', async () => {
     const quiet = [...OFFLINE, '--speaker', 'none']
-    expect(await voiceGateway([...quiet, 'say', 'what is 12 % of 85'])).toEqual({
+    expect(await voiceGateway([...quiet, 'say', 'what', 'is', '12 % of 85'])).toEqual({
       code: 0,
       out: 'The result is 10.2.\n',
       err: '',
@@ -177,7 +177,14 @@ describe('the command', { timeout: 60_000 }, () => {
     [['--config', 'nowhere.json', 'say', 'hello'], 2, /^Error: nowhere\.json: there is no such file/],
     [['--speaker', 'piper', 'say', 'hello'], 2, /^Error: The voice piper needs a model/],
     [['--model', 'bogus:1', 'say', 'hello'], 2, /^Error: There is no model provider 'bogus'/],
-    [['sing'], 2, /too many arguments|unknown command/],
+    [
+      ['--out', 'no/such/folder.wav', 'say', 'hello'],
+      2,
+      /^Error: --out no\/such\/folder\.wav: nothing can be/,
+    ],
+    [['--out', 'a.wav', '--speaker', 'none', 'say', 'hello'], 2, /^Error: --out needs a voice, not none/],
+    [['hear', '.'], 2, /^Error: \. cannot be read: it is a folder/],
+    [['sing'], 2, /^Error: There is no command 'sing': use listen, say or hear/],
   ]
   it.each(mistakes)('refuses %j', async (words, code, problem) => {
     const result = await voiceGateway([...OFFLINE, ...words])
@@ -196,7 +203,7 @@ describe('the command', { timeout: 60_000 }, () => {
   })
 
   it.skipIf(!hasPart('espeak-ng'))('says that what it should write cannot be written, exit 1', async () => {
-    const words = [...OFFLINE, '--out', join('no', 'such', 'folder.wav'), 'say', 'what is 12 % of 85']
+    const words = [...OFFLINE, '--out', temporaryFolder(), 'say', 'what is 12 % of 85']
     expect(await voiceGateway(words)).toEqual({
       code: 1,
       out: 'The result is 10.2.\n',
@@ -219,6 +226,19 @@ describe('the command', { timeout: 60_000 }, () => {
     })
     expect(await once(child, 'close')).toEqual([0, null])
     expect(err).toBe('')
+  })
+
+  it('a whisper.cpp that is not there is a mistake of the configuration, exit 2', async () => {
+    const folder = temporaryFolder()
+    const [config, model] = [join(folder, 'toolpost.json'), join(folder, 'model.bin')]
+    writeFileSync(model, '')
+    writeFileSync(config, JSON.stringify({ voice: { whisper: { command: 'no-such-whisper', model } } }))
+    const words = ['--config', config, ...OFFLINE, '--speaker', 'none', 'hear', model]
+    expect(await voiceGateway(words)).toEqual({
+      code: 2,
+      out: '',
+      err: 'Error: no-such-whisper is not installed, or not on the PATH\n',
+    })
   })
 
   it('refuses a file that is not audio, in words', async () => {

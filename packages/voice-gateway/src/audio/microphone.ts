@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from 'toolpost'
-import type { SpeechDetector } from '../speech-to-text/speech-detector.ts'
+import { GOES_ON_PROBABILITY, type SpeechDetector } from '../speech-to-text/speech-detector.ts'
 import type { RecorderCommand } from './find-microphone.ts'
 import { FrameStream } from './frame-stream.ts'
 import { Recorder } from './recorder.ts'
@@ -21,6 +21,8 @@ export interface MicrophoneOptions {
 
 /** What the microphone heard last is still on its way, through the buffers of device, recorder and pipe. */
 const DEAF_AFTER_MUTED_MS = 300
+/** About a fifth of a second. */
+const QUIET_FRAMES_AFTER_DEAF = 6
 
 export interface Listening {
   /** Resolves when the recorder gives sound; rejects, in words, when its first run ends without any. It is tried on. */
@@ -61,6 +63,8 @@ class MicrophoneListener {
   #hasProblem = false
   #wasMuted = false
   #deafUntilMs = 0
+  /** Frames of quiet that are still wanted after it was deaf. */
+  #wantedQuietFrames = 0
 
   constructor(options: MicrophoneOptions, clock: Clock) {
     this.#options = options
@@ -92,7 +96,7 @@ class MicrophoneListener {
       const probability = await this.#options.detector.probability(frame)
       this.#hasProblem = false
       if (this.#isDeaf()) this.#forget()
-      else this.#report(this.#cutter.push(frame, probability))
+      else if (!this.#isMidSentence(probability)) this.#report(this.#cutter.push(frame, probability))
     } catch (error) {
       this.#forget()
       this.#problem(`The speech detector failed: ${error instanceof Error ? error.message : error}`)
@@ -106,7 +110,16 @@ class MicrophoneListener {
     return isMuted || this.#clock.now() < this.#deafUntilMs
   }
 
+  /** Half of a sentence means something else: what began while it was deaf is passed over until somebody pauses. */
+  #isMidSentence(probability: number): boolean {
+    if (this.#wantedQuietFrames === 0) return false
+    this.#wantedQuietFrames =
+      probability >= GOES_ON_PROBABILITY ? QUIET_FRAMES_AFTER_DEAF : this.#wantedQuietFrames - 1
+    return true
+  }
+
   #forget(): void {
+    this.#wantedQuietFrames = QUIET_FRAMES_AFTER_DEAF
     this.#cutter.reset()
     this.#options.detector.reset()
   }

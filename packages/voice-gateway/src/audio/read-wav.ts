@@ -19,5 +19,6 @@ export async function readWav(bytes: Uint8Array): Promise<Float32Array> {
 
 /** `kind` as of `likelyKind`. */
 export function notWav(kind: string): string {
-  return `This is not a WAV file but ${kind}: send WAV, or raw PCM (16 kHz, mono, 16 bits)`
+  if (kind === 'empty') return 'The recording is empty'
+  return `This is not a WAV file but ${kind}: convert it to WAV, for example with sox or ffmpeg, or to raw PCM (16 kHz, mono, 16 bits)`
 }

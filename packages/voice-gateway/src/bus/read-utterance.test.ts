@@ -17,6 +17,7 @@ describe('a message of voice/text', () => {
     ['{"text":"on"}', { text: 'on' }],
     [' {"text":"on","id":"7","conversation":"bath","more":1}', { text: 'on', id: '7', conversation: 'bath' }],
     ['{"text":"on","id":null,"conversation":""}', { text: 'on' }],
+    ['{"text":"on","id":43}', { text: 'on', id: '43' }],
   ])('is a question: %j', (payload, utterance) => {
     expect(read('voice/text', payload)).toEqual(utterance)
   })
@@ -29,7 +30,7 @@ describe('a message of voice/text', () => {
     ['{turn on}', 'it begins like JSON, but is none; {"text": "…"} is wanted, or plain text'],
     ['{}', '"text" must be a text'],
     ['{"text":5}', '"text" must be a text'],
-    ['{"text":"on","id":5}', '"id" must be a text of at most 200 characters'],
+    ['{"text":"on","id":{}}', '"id" must be a text of at most 200 characters'],
     ['{"text":"on","conversation":[]}', '"conversation" must be a text of at most 200 characters'],
     ['{"audio":"AAAA"}', '"text" must be a text'],
     ['x'.repeat(MAX_TEXT_BYTES + 1), 'the text is longer than 10 kB'],

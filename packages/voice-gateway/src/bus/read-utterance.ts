@@ -102,7 +102,9 @@ function decode(bytes: Buffer): string | undefined {
   }
 }
 
-function nameOf(value: unknown): string | undefined {
+/** A number is as good a name as its figures. */
+function nameOf(given: unknown): string | undefined {
+  const value = typeof given === 'number' ? String(given) : given
   const isName = typeof value === 'string' && value !== '' && value.length <= MAX_NAME_CHARACTERS
   return isName ? value.toWellFormed() : undefined
 }

@@ -1,6 +1,9 @@
+import { access, constants } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { BackgroundTranscriber } from '../background-transcriber.ts'
 import type { VoiceBus } from '../bus/voice-bus.ts'
 import type { Speaker } from '../speech-out/speaker.ts'
+import type { Transcriber } from '../speech-to-text/transcriber.ts'
 import { makeTranscriber } from '../start-up/make-transcriber.ts'
 import { NO_VOICE, speakerFor } from '../start-up/speech-output.ts'
 import type { Utterance } from '../utterance.ts'
@@ -23,6 +26,7 @@ export async function answerOnce(
   if (!('text' in utterance)) servers.start().catch(() => {})
   const speaker = await findVoice(session)
   const transcriber = makeTranscriber(voice, logger)
+  if (!('text' in utterance)) await checkedReady(transcriber)
   let isSpoken = true
   const background = new BackgroundTranscriber({
     transcriber,
@@ -49,13 +53,34 @@ export async function answerOnce(
   }
 }
 
+/** What cannot be heard with is a mistake of the configuration, and nobody's unclear speech. */
+async function checkedReady(transcriber: Transcriber): Promise<void> {
+  try {
+    await transcriber.ready()
+  } catch (error) {
+    await transcriber.close()
+    throw error
+  }
+}
+
 /** A voice that was asked for by a file to write has to be there; otherwise the answer is text. */
 async function findVoice({ voice, outFile }: VoiceSession): Promise<Speaker | undefined> {
+  if (outFile !== undefined) await checkFolder(outFile)
+  if (outFile !== undefined && voice.speaker === 'none') throw new UsageError('--out needs a voice, not none')
   const speaker = await speakerFor(voice, outFile)
   if (speaker || voice.speaker === 'none' || voice.player === 'none') return speaker
   if (outFile !== undefined) throw new UsageError(`--out needs a voice: ${NO_VOICE}`)
   terminal.say(`The answer is ${NO_VOICE}`)
   return undefined
+}
+
+/** Before anything is done that cannot be undone. */
+async function checkFolder(file: string): Promise<void> {
+  try {
+    await access(dirname(file), constants.W_OK)
+  } catch (cause) {
+    throw new UsageError(`--out ${file}: nothing can be written in its folder`, { cause })
+  }
 }
 
 /** The answer is printed as soon as it is there, before it is spoken. */

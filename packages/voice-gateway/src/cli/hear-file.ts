@@ -3,11 +3,17 @@ import { type AnswerFlags, answerOnce } from './answer-once.ts'
 import { UsageError } from './exit-codes.ts'
 import type { VoiceSession } from './session.ts'
 
-/** `voice-gateway hear file.wav` */
+/** `voice-gateway hear file.wav`, or raw PCM as over MQTT. */
 export async function hearFile(session: VoiceSession, file: string, flags: AnswerFlags): Promise<number> {
-  return answerOnce(session, { wav: await readRecording(file, session.stop) }, flags)
+  return answerOnce(session, { pcm: await readRecording(file, session.stop) }, flags)
 }
 
+const PROBLEMS: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'it may not be read',
+  ERR_FS_FILE_TOO_LARGE: 'it is too large',
+}
 const MAX_BYTES = 256 * 1024 * 1024
 
 async function readRecording(file: string, stop: AbortSignal): Promise<Uint8Array> {
@@ -16,8 +22,7 @@ async function readRecording(file: string, stop: AbortSignal): Promise<Uint8Arra
     return await readFile(file)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    const problem = code === 'ENOENT' ? 'there is no such file' : message
-    throw new UsageError(`${file} cannot be read: ${problem}`, { cause: error })
+    throw new UsageError(`${file} cannot be read: ${PROBLEMS[code ?? ''] ?? message}`, { cause: error })
   }
 }
 

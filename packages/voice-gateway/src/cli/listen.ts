@@ -22,7 +22,9 @@ export async function listen(session: VoiceSession, flags: ListenFlags): Promise
     ...session,
     config: { ...config, voice: { ...voice, microphone } },
     bus: printer(),
-    onNotice: notice => terminal.say(notice),
+    onNotice: notice => {
+      if (!stop.aborted) terminal.say(notice)
+    },
   })
   const ready = announce(gateway, stop)
   const lines = answerLines(gateway.transcriber, stop)

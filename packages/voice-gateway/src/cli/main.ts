@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
-import { EXIT } from './exit-codes.ts'
+import { EXIT, UsageError } from './exit-codes.ts'
 import { hearFile } from './hear-file.ts'
 import { listen } from './listen.ts'
 import { sayText } from './say-text.ts'
@@ -21,6 +21,7 @@ function createProgram(stop: AbortSignal): Command {
     .option('--speaker <voice>', 'piper, espeak-ng, say or none (default: what there is)')
     .option('--out <file>', 'write what is spoken to a WAV file instead of playing it')
     .addOption(new Option('--log-level <level>', 'how much is logged on stderr').choices(LOG_LEVELS))
+    .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .showHelpAfterError('(voice-gateway --help shows what there is)')
   const run = (command: Parameters<typeof within>[2]) => async () => {
@@ -29,14 +30,20 @@ function createProgram(stop: AbortSignal): Command {
   program
     .command('listen', { isDefault: true })
     .description('listen: standard input, MQTT and the microphone, until it is stopped')
+    .argument('[nothing...]')
     .option('--no-microphone', 'do not listen to the microphone')
-    .action((flags: { microphone: boolean }) => run(session => listen(session, flags))())
+    .action((words: string[], flags: { microphone: boolean }) => {
+      if (words.length > 0) throw new UsageError(`There is no command '${words[0]}': use listen, say or hear`)
+      return run(session => listen(session, flags))()
+    })
   program
     .command('say')
     .description('answer a sentence; the answer goes to stdout')
-    .argument('<text>')
+    .argument('<text...>')
     .option('--json', 'print the whole answer as JSON, with calls and durations')
-    .action((text: string, flags: { json?: boolean }) => run(session => sayText(session, text, flags))())
+    .action((words: string[], flags: { json?: boolean }) =>
+      run(session => sayText(session, words.join(' '), flags))(),
+    )
   program
     .command('hear')
     .description('answer what is said in a WAV file; - reads it from standard input')

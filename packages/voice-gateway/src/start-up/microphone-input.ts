@@ -1,3 +1,4 @@
+import type { Clock } from 'toolpost'
 import { findMicrophone } from '../audio/find-microphone.ts'
 import { listenToMicrophone } from '../audio/microphone.ts'
 import type { BackgroundTranscriber } from '../background-transcriber.ts'
@@ -5,6 +6,8 @@ import { MoonshineTranscriber } from '../speech-to-text/moonshine-transcriber.ts
 import type { Transcriber } from '../speech-to-text/transcriber.ts'
 import type { VoiceContext } from './start-voice.ts'
 import type { WatchedSpeaker } from './watched-speaker.ts'
+
+const FIRST_SOUND_MS = 3_000
 
 interface MicrophoneParts {
   transcriber: BackgroundTranscriber
@@ -38,8 +41,17 @@ export function startMicrophone(
       clock,
     })
     closables.add(listening)
-    await listening.ready
+    await inTime(listening.ready, clock)
     return found.command.command
+  })
+}
+
+/** A recorder that opens the device and then sends nothing must not keep everybody waiting for the word that all is ready. */
+function inTime(ready: Promise<void>, clock: Clock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const silent = () => reject(new Error(`the recorder sends no sound after ${FIRST_SOUND_MS / 1_000} s`))
+    const timer = clock.setTimer(silent, FIRST_SOUND_MS)
+    ready.then(resolve, reject).finally(() => timer.cancel())
   })
 }
 

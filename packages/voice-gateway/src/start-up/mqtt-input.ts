@@ -8,11 +8,14 @@ const PART = 'mqtt'
 
 /** Takes utterances from MQTT and tells it what becomes of them. A broker that is away is waited for in the background. */
 export function startMqtt(context: VoiceContext, transcriber: BackgroundTranscriber): void {
-  const { parts, buses, closables, logger, clock } = context
+  const { parts, buses, closables, logger, clock, onNotice } = context
   parts.begin(PART, async () => {
     const broker = await findBroker(context)
     if (!broker || closables.isClosed) return undefined
     const url = withoutCredentials(broker.url)
+    const tell = (state: 'ready' | 'missing', text: string) => {
+      if (parts.change(PART, state, text)) onNotice(`MQTT: ${state === 'ready' ? `back at ${text}` : text}`)
+    }
     let fail = (_problem: Error) => {}
     const away = new Promise<never>((_, reject) => {
       fail = reject
@@ -23,10 +26,10 @@ export function startMqtt(context: VoiceContext, transcriber: BackgroundTranscri
       clock,
       onUtterance: utterance => transcriber.take(utterance),
       onState: state => {
-        if (state.status === 'connected') parts.change(PART, 'ready', url)
+        if (state.status === 'connected') tell('ready', url)
         if (state.status !== 'offline') return
         const problem = `${url} is tried again and again: ${state.cause}`
-        parts.change(PART, 'missing', problem)
+        tell('missing', problem)
         fail(new Error(problem))
       },
     })

@@ -47,10 +47,12 @@ export class Parts {
     )
   }
 
-  /** A part that had been started has changed. */
-  change(name: string, state: PartStatus['state'], text: string): void {
+  /** A part that had been started is another now. Says whether that is news. */
+  change(name: string, state: PartStatus['state'], text: string): boolean {
     const part = this.#parts.get(name)
-    if (part && part.state !== 'starting') this.#set({ ...part, state, text })
+    if (!part || part.state === 'starting' || part.text === text) return false
+    this.#set({ ...part, state, text })
+    return true
   }
 
   /** Resolves when no part is starting any more. Never rejects. */

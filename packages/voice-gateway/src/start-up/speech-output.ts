@@ -1,9 +1,12 @@
 import type { VoiceConfig } from 'toolpost/config'
+import { SAMPLE_RATE } from '../audio/samples.ts'
+import { writeWav } from '../audio/write-wav.ts'
 import { findSpeaker } from '../speech-out/find-speaker.ts'
 import type { Speaker } from '../speech-out/speaker.ts'
 import type { VoiceContext } from './start-voice.ts'
 import { type WatchedSpeaker, watchedSpeaker } from './watched-speaker.ts'
 
+const SOUND_CHECK_MS = 3_000
 export const NO_VOICE = 'text only: there is no voice (espeak-ng, piper, say) or no player on this machine'
 
 /** The speaker that a configuration names, or that the machine has. Rejects with a SpeakerError. */
@@ -18,9 +21,20 @@ export function speakerFor(
 export async function startSpeech(context: VoiceContext): Promise<WatchedSpeaker | undefined> {
   const { config, outFile, parts } = context
   const found = context.speaker ? Promise.resolve(context.speaker) : speakerFor(config.voice ?? {}, outFile)
-  parts.begin('speech', async () => (await found)?.name ?? silence(config.voice ?? {}))
+  parts.begin('speech', async () => {
+    const speaker = await found
+    if (!speaker) return silence(config.voice ?? {})
+    if (!context.speaker && outFile === undefined) await soundCheck(speaker)
+    return speaker.name
+  })
   const speaker = await found.catch(() => undefined)
   return speaker && watchedSpeaker(speaker)
+}
+
+/** A moment of silence, to find out whether there is anything that can be heard. Rejects with a SpeakerError. */
+async function soundCheck(speaker: Speaker): Promise<void> {
+  const signal = AbortSignal.timeout(SOUND_CHECK_MS)
+  await speaker.play(writeWav(new Float32Array(SAMPLE_RATE / 10)), { signal })
 }
 
 /** Why nothing is spoken. Throws where that is nobody's wish. */
