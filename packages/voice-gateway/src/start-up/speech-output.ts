@@ -31,10 +31,15 @@ export async function startSpeech(context: VoiceContext): Promise<WatchedSpeaker
   return speaker && watchedSpeaker(speaker)
 }
 
-/** A moment of silence, to find out whether there is anything that can be heard. Rejects with a SpeakerError. */
+/** A moment of silence, to find out whether anything can be heard. Rejects with the reason where it cannot. */
 async function soundCheck(speaker: Speaker): Promise<void> {
   const signal = AbortSignal.timeout(SOUND_CHECK_MS)
-  await speaker.play(writeWav(new Float32Array(SAMPLE_RATE / 10)), { signal })
+  try {
+    await speaker.play(writeWav(new Float32Array(SAMPLE_RATE / 10)), { signal })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`text only until this works: ${reason}`, { cause: error })
+  }
 }
 
 /** Why nothing is spoken. Throws where that is nobody's wish. */
