@@ -2,12 +2,13 @@ import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
 import { McpIntegration, type ServerStatus } from 'toolpost/mcp'
 import { chooseClient, whenToolsReady } from 'toolpost/models'
 import { fakeClock, recordingLogger } from 'toolpost/testing'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Transcriber } from '../src/speech-to-text/transcriber.ts'
 import { startVoice, type VoiceGateway, type VoiceOptions } from '../src/start-up/start-voice.ts'
 import { fakeTranscriber, recordingBus, recordingSpeaker, tonePcm } from './fakes.ts'
 import { aedesBroker } from './support/brokers.ts'
 import { waitFor } from './support/eventually.ts'
+import { programs } from './support/programs.ts'
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
@@ -170,6 +171,26 @@ describe('starting', () => {
     expect(await answer()).toMatch(/ zwave is not there right now\.$/)
     state = 'ready'
     expect(await answer()).not.toContain('zwave')
+  })
+
+  it('a recorder that sends no sound holds nothing up, and is said to be missing', async () => {
+    const script = `if [ "$1" = -l ]; then echo 'card 0: X [X], device 0: Y [Y]'; else exec sleep 60; fi`
+    vi.stubEnv('PATH', programs({ arecord: script }).folder)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const { gateway, clock } = await start({ config: {}, servers: NO_SERVERS })
+    const isReady = vi.fn()
+    void gateway.ready().then(isReady)
+    await waitFor(async () => {
+      await clock.advance(1_000)
+      expect(isReady).toHaveBeenCalled()
+    })
+    expect(gateway.status()).toContainEqual(
+      expect.objectContaining({
+        name: 'microphone',
+        state: 'missing',
+        text: 'the recorder sends no sound after 3 s',
+      }),
+    )
   })
 
   it('is ready, and says what is missing, where the broker is away', async () => {
