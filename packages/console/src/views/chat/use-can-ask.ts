@@ -3,10 +3,13 @@ import { gateway } from '../../state/gateway.ts'
 import { useStore } from '../../state/store.ts'
 import { talk } from '../../state/talk.ts'
 
-/** Whether a question can be asked now: one at a time, spoken or written. */
+/**
+ * Whether a question can be asked now: one at a time, spoken or written. While the page is still connecting it can:
+ * a question has a request of its own, and an Enter that does nothing would look like a chat that is broken.
+ */
 export function useCanAsk(): boolean {
-  const isOpen = useStore(gateway, state => state.connection.state === 'open')
+  const isThere = useStore(gateway, ({ connection: { state } }) => state === 'open' || state === 'connecting')
   const isAnswering = useStore(chat, state => state.stop !== undefined)
   const isTalking = useStore(talk, state => state.phase !== 'idle')
-  return isOpen && !isAnswering && !isTalking
+  return isThere && !isAnswering && !isTalking
 }

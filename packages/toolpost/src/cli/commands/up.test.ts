@@ -99,7 +99,8 @@ describe('toolpost up', () => {
     const journal = join(folder, 'late-journal')
     const late = hostileServer({ journal, crashes: 1 })
     await using running = await up({ mcpServers: { late }, mcp: { retry: { baseDelayMs: 2_000 } } })
-    expect(running.out).toMatch(/^… late +not there yet: .*next attempt at/m)
+    // On a busy machine its first attempt has not even failed when the first word is said.
+    expect(running.out).toMatch(/^… late +(not there yet: .*next attempt at|still starting)/m)
     await expect.poll(() => running.err(), PATIENCE).toMatch(/^✔ late +ready/m)
   })
 
