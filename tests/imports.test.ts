@@ -6,17 +6,25 @@ import { root, sourceFiles } from './project.ts'
 const SRC = 'packages/toolpost/src/'
 
 /** What each folder may import from; itself always. ARCHITECTURE.md draws it. */
+const FLOOR = ['call', 'runtime', 'logging', 'known-servers']
+const TOOLS = [...FLOOR, 'schema', 'isolation', 'tools']
 const ALLOWED: Record<string, string[]> = {
   call: [],
-  logging: [],
-  tools: ['call', 'logging'],
-  executor: ['call', 'logging', 'tools'],
-  mcp: ['call', 'logging', 'tools', 'executor/clock.ts'],
-  models: ['call', 'logging', 'tools', 'executor'],
-  config: ['call', 'logging', 'tools', 'executor', 'mcp'],
-  gateway: ['call', 'logging', 'tools', 'executor', 'mcp', 'models', 'config'],
-  cli: ['call', 'logging', 'tools', 'executor', 'mcp', 'models', 'config', 'gateway'],
-  testing: ['call', 'logging', 'tools', 'executor', 'mcp', 'models'],
+  runtime: [],
+  'known-servers': [],
+  logging: ['runtime'],
+  schema: FLOOR,
+  isolation: FLOOR,
+  tools: TOOLS,
+  executor: TOOLS,
+  interceptors: [...TOOLS, 'executor'],
+  mcp: TOOLS,
+  models: [...TOOLS, 'executor'],
+  config: [...TOOLS, 'mcp'],
+  project: [...TOOLS, 'executor', 'mcp', 'models', 'config'],
+  gateway: [...TOOLS, 'executor', 'mcp', 'models', 'config', 'project'],
+  cli: [...TOOLS, 'executor', 'mcp', 'models', 'config', 'project', 'gateway'],
+  testing: [...TOOLS, 'executor', 'mcp', 'models'],
 }
 
 interface Import {
@@ -75,7 +83,9 @@ describe('imports', () => {
     const found = product
       .filter(file => file.startsWith('packages/voice-gateway/'))
       .flatMap(importsOf)
-      .filter(({ from, to }) => isOutside(from, to) || /^toolpost\/(?!config$|mcp$|models$)/.test(to))
+      .filter(
+        ({ from, to }) => isOutside(from, to) || /^toolpost\/(?!config$|project$|mcp$|models$)/.test(to),
+      )
     expect(found).toEqual([])
   })
 })

@@ -1,12 +1,13 @@
 export { FAILURE_CODES, type FailureCode } from './call/failure-codes.ts'
 export type { ToolCall } from './call/tool-call.ts'
 export type { Diagnosis, ToolFailure, ToolResult, ToolSuccess } from './call/tool-result.ts'
-export { type Clock, systemClock, type Timer } from './executor/clock.ts'
 export type { Figures, Metrics, ToolFigures } from './executor/metrics.ts'
 export type { CallEvent, CallObserver } from './executor/observers.ts'
 export type { ExecutorOptions, RunOptions } from './executor/options.ts'
 export { ToolExecutor } from './executor/tool-executor.ts'
 export { type Logger, silentLogger } from './logging/logger.ts'
+export { type Clock, systemClock, type Timer } from './runtime/clock.ts'
+export type { JsonSchema, StandardSchema } from './schema/json-schema.ts'
 export { ToolDefinitionError } from './tools/check-tool.ts'
 export {
   type DeclareOptions,
@@ -19,9 +20,7 @@ export { type LocalToolsOptions, localTools } from './tools/local-tools.ts'
 export {
   defineTool,
   type InvokeOptions,
-  type JsonSchema,
   type Progress,
-  type StandardSchema,
   type Tool,
   type ToolDefinition,
   type ToolLike,

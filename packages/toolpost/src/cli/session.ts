@@ -1,7 +1,7 @@
 import type { ToolpostConfig } from '../config/config.ts'
-import { openProject, type Project } from '../config/open-project.ts'
 import { LOG_LEVELS, type LogLevel } from '../logging/logger.ts'
 import { stderrLogger } from '../logging/stderr-logger.ts'
+import { openProject, type Project } from '../project/open-project.ts'
 import { UsageError } from './exit-codes.ts'
 import type { StopSignals } from './stop-signals.ts'
 import { say, type Terminal } from './terminal.ts'

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
+import { packageRoot } from '../runtime/package-root.ts'
 import { isRunning } from '../testing/hostile-server/harness.ts'
 import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
-import { packageRoot } from '../tools/isolation/package-root.ts'
 
 const { folder, configFile } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { packageRoot } from '../tools/isolation/package-root.ts'
+import { packageRoot } from '../runtime/package-root.ts'
 import type { ToolpostConfig } from './config.ts'
 
 /** What there is to try with no configuration at all: the local tools, and a folder of household notes. */

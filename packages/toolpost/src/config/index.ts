@@ -1,5 +1,2 @@
-export { stderrLogger } from '../logging/stderr-logger.ts'
 export { ConfigError, type ServerConfig, type ToolpostConfig, type VoiceConfig } from './config.ts'
-export type { ExampleHome } from './example-home.ts'
-export { type OpenProjectOptions, openProject, type Project } from './open-project.ts'
-export { Servers, type ServersOptions } from './servers.ts'
+export { type LoadedConfig, readConfig } from './read-config.ts'

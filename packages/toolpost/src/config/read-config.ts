@@ -9,9 +9,9 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser'
-import { compileSchema } from '../executor/validation/compile-schema.ts'
-import { explainErrors, placeIn, pointerParts } from '../executor/validation/explain-errors.ts'
-import { packageRoot } from '../tools/isolation/package-root.ts'
+import { packageRoot } from '../runtime/package-root.ts'
+import { compileSchema } from '../schema/compile-schema.ts'
+import { explainErrors, placeIn, pointerParts } from '../schema/explain-errors.ts'
 import { checkServers } from './check-servers.ts'
 import { checkVoice } from './check-voice.ts'
 import { ConfigError, type ToolpostConfig, type VoiceConfig } from './config.ts'

@@ -1,5 +1,5 @@
-import { isObjectLike } from '../tools/json-schema.ts'
-import { kindOf } from './validation/explain-errors.ts'
+import { isObjectLike } from '../runtime/guards.ts'
+import { kindOf } from '../schema/explain-errors.ts'
 
 const MAX_ARGUMENT_DEPTH = 200
 const MAX_ARGUMENT_OBJECTS = 1_000_000

@@ -1,5 +1,6 @@
 import { FAILURE_CODES } from '../call/failure-codes.ts'
-import { isObjectLike, jsonSchemaOf } from '../tools/json-schema.ts'
+import { isObjectLike } from '../runtime/guards.ts'
+import { jsonSchemaOf } from '../schema/json-schema.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { Failure, invalidArguments, toolError, unavailable } from './failure.ts'

@@ -1,5 +1,5 @@
+import { isObjectLike } from '../runtime/guards.ts'
 import { attachedContent } from '../tools/attached-content.ts'
-import { isObjectLike } from '../tools/json-schema.ts'
 
 /**
  * The text of what an MCP tool, ours or an adapter's, answers: content blocks, `[content, artifacts]`, or an

@@ -1,4 +1,4 @@
-import { type Clock, systemClock, type Timer } from './clock.ts'
+import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
 
 /** Something that ends at `deadlineAt` unless it is removed before. The links belong to Deadlines. */
 export interface Expiring {

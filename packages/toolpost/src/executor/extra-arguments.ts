@@ -1,8 +1,7 @@
 import type { ErrorObject } from 'ajv'
-import { knownNames } from '../tools/json-schema.ts'
-import type { JsonSchema } from '../tools/tool.ts'
+import { pointerParts } from '../schema/explain-errors.ts'
+import { type JsonSchema, knownNames } from '../schema/json-schema.ts'
 import type { Arguments } from './check-arguments.ts'
-import { pointerParts } from './validation/explain-errors.ts'
 
 /** For each object, by its JSON pointer: the keys to leave out. */
 export type Extras = ReadonlyMap<string, ReadonlySet<string>>

@@ -1,7 +1,8 @@
 import type { FailureCode } from '../call/failure-codes.ts'
 import type { Diagnosis } from '../call/tool-result.ts'
-import { requiredArguments, signatureOf } from '../tools/signature.ts'
-import type { JsonSchema, Tool } from '../tools/tool.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { requiredArguments, signatureOf } from '../schema/signature.ts'
+import type { Tool } from '../tools/tool.ts'
 
 /** Why a stage stopped a call. A value, handed on; nothing on the way of a call throws. */
 export class Failure {

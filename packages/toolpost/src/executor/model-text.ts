@@ -1,5 +1,5 @@
 import type { ToolResult } from '../call/tool-result.ts'
-import { isObjectLike } from '../tools/json-schema.ts'
+import { isObjectLike } from '../runtime/guards.ts'
 
 /** What a model reads of a result: the value as text, or `Error: ` and what to do about it. */
 export function modelText(result: ToolResult, maxTextBytes: number): string {

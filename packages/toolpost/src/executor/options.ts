@@ -1,6 +1,6 @@
 import type { Logger } from '../logging/logger.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Progress } from '../tools/tool.ts'
-import type { Clock } from './clock.ts'
 
 export const DEFAULT_TIMEOUT_MS = 30_000
 export const DEFAULT_SLOW_MS = 1_000

@@ -1,18 +1,19 @@
 import type { ValidateFunction } from 'ajv'
 import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
+import { isObjectLike } from '../runtime/guards.ts'
+import { compileSchema } from '../schema/compile-schema.ts'
 import {
   isLangChainTool,
-  isObjectLike,
   isStandardSchema,
+  type JsonSchema,
   jsonSchemaOf,
   propertiesOf,
   resolveRef,
-} from '../tools/json-schema.ts'
-import type { JsonSchema, Tool } from '../tools/tool.ts'
+} from '../schema/json-schema.ts'
+import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Failure, invalidSchema } from './failure.ts'
-import { compileSchema } from './validation/compile-schema.ts'
 
 /** What the executor worked out about a tool at its first call. */
 export interface Plan {

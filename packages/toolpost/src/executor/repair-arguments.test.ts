@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { JsonSchema } from '../schema/json-schema.ts'
 import { recordingLogger } from '../testing/index.ts'
-import type { JsonSchema } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { exactNumber } from './exact-number.ts'
 import { ToolExecutor } from './tool-executor.ts'

@@ -1,10 +1,10 @@
 import type { ErrorObject } from 'ajv'
-import { isObjectLike } from '../tools/json-schema.ts'
+import { isObjectLike } from '../runtime/guards.ts'
+import { pointerParts } from '../schema/explain-errors.ts'
 import type { Arguments } from './check-arguments.ts'
 import { exactNumber } from './exact-number.ts'
 import { change } from './extra-arguments.ts'
 import { parseJsonText } from './json-text.ts'
-import { pointerParts } from './validation/explain-errors.ts'
 
 /** Beyond this the arguments are not slightly wrong, they are something else. */
 const MAX_ERRORS = 1_000

@@ -1,11 +1,11 @@
 import type { ErrorObject } from 'ajv'
+import { explainErrors } from '../schema/explain-errors.ts'
 import { type Arguments, checkArguments } from './check-arguments.ts'
 import { extraArguments, withoutExtras } from './extra-arguments.ts'
 import { type Failure, invalidArguments } from './failure.ts'
 import { parseJsonText, parseNearlyJson } from './json-text.ts'
 import type { Plan } from './plan.ts'
 import { repairArguments } from './repair-arguments.ts'
-import { explainErrors } from './validation/explain-errors.ts'
 
 /** Text in text in text: each round of repairs may uncover another. */
 const MAX_REPAIRS = 50

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../executor/clock.ts'
+import { type Clock, systemClock } from '../runtime/clock.ts'
 
 /** What is under way, so that the gateway can wait for it before it goes, and end what does not end by itself. */
 export class ActiveCalls {

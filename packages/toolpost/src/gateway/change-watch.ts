@@ -1,4 +1,4 @@
-import { type Clock, systemClock, type Timer } from '../executor/clock.ts'
+import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
 import { CHANGE_LOOK_MS } from './limits.ts'
 
 export interface ChangeWatchOptions<T> {

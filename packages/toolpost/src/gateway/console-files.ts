@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, extname, join, relative, sep } from 'node:path'
-import { packageRoot } from '../tools/isolation/package-root.ts'
+import { packageRoot } from '../runtime/package-root.ts'
 import { PAGE_HEADERS } from './http/page-headers.ts'
 
 const TYPES: Record<string, string> = {

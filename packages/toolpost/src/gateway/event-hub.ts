@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Clock, systemClock, type Timer } from '../executor/clock.ts'
+import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
 import { commentText, eventText } from './http/event-text.ts'
 import { EVENT_FLUSH_MS, HEARTBEAT_MS, MAX_WAITING_BYTES, REPLAYED_BYTES, REPLAYED_EVENTS } from './limits.ts'
 

@@ -6,7 +6,7 @@ import type { ActiveCalls } from './active-calls.ts'
 import type { CallJournal } from './call-journal.ts'
 import type { ChatConversations } from './chat-conversations.ts'
 import type { EventHub } from './event-hub.ts'
-import type { McpEndpoint } from './mcp/http-endpoint.ts'
+import type { McpEndpoint } from './mcp-server/http-endpoint.ts'
 import type { VoiceInput } from './voice-input.ts'
 
 /** The MCP servers, as far as the gateway needs them: an McpIntegration, or one that is yet to come. */

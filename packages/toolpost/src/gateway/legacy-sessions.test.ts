@@ -1,6 +1,6 @@
 import { Server } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
-import { LegacySessions } from './mcp/legacy-sessions.ts'
+import { LegacySessions } from './mcp-server/legacy-sessions.ts'
 
 const initialize = {
   jsonrpc: '2.0',

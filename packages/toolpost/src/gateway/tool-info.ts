@@ -1,6 +1,6 @@
-import { jsonSchemaOf } from '../tools/json-schema.ts'
-import { signatureOf } from '../tools/signature.ts'
-import type { JsonSchema, Tool } from '../tools/tool.ts'
+import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
+import { signatureOf } from '../schema/signature.ts'
+import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 
 /** A tool as the API shows it. */

@@ -1,7 +1,7 @@
+import { isRecord } from '../runtime/guards.ts'
 import type { Progress } from '../tools/tool.ts'
 import { refusalOf } from './call-result.ts'
 import { REMEMBERED_CALLS } from './limits.ts'
-import { isRecord } from './tool-definition.ts'
 
 /** A call that is on its way to a server. */
 export interface PendingCall {

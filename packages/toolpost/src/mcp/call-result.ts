@@ -1,5 +1,5 @@
+import { isRecord } from '../runtime/guards.ts'
 import { attachContent } from '../tools/attached-content.ts'
-import { isRecord } from './tool-definition.ts'
 
 /** What an MCP server answered that a model cannot make sense of as a value: thrown, and so a `tool_error`. */
 class McpCallError extends Error {

@@ -1,3 +1,4 @@
+import { isZwaveServer, ZWAVE_HINT } from '../known-servers/zwave.ts'
 import { isHttp, type ServerEntry } from './server-entry.ts'
 import { lastLines } from './stderr-tail.ts'
 
@@ -46,8 +47,7 @@ export function hintFor(server: string, entry: ServerEntry): string {
   if (isHttp(entry))
     return `the server at ${withoutUserInfo(entry.url)} is running, and 'url' and 'headers' of '${server}' are right`
   const { command, args = [] } = entry
-  if ([server, command, ...args].some(text => /z-?wave/i.test(text)))
-    return 'MQTT broker running, zwave-mcp-server installed'
+  if (isZwaveServer([server, command, ...args])) return ZWAVE_HINT
   return `'${command}' is installed, and 'args', 'env' and 'cwd' of '${server}' are right`
 }
 

@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from '../executor/clock.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { removeFromLogs } from '../logging/safe-value.ts'
+import { type Clock, systemClock } from '../runtime/clock.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { describeFailure } from './failure-report.ts'
 import { CONNECT_TIMEOUT_MS, MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'

@@ -1,18 +1,19 @@
-import type { InvokeOptions, JsonSchema, Tool } from '../tools/tool.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import type { InvokeOptions, Tool } from '../tools/tool.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { valueOfResult } from './call-result.ts'
 import type { ServerEntry } from './server-entry.ts'
 import { ServerLostError } from './server-failure.ts'
-import type { Answer, Session } from './session.ts'
+import type { Answer, ServerLink } from './server-link.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
 
 /** What a tool needs of its server. */
 export interface ToolServer {
   readonly entry: ServerEntry
   /** The connection, if there is one now. */
-  readonly session: Session | undefined
+  readonly link: ServerLink | undefined
   /** The connection after the attempt to get it back that is under way; `undefined` if that fails. */
-  reconnected(): Promise<Session | undefined>
+  reconnected(): Promise<ServerLink | undefined>
   /** The error of a call that cannot be made, or not be finished, for `cause`; for what ails the server if left out. */
   unavailable(cause?: string): ToolFailureError
 }
@@ -55,17 +56,15 @@ export class McpTool implements Tool {
 
   /** Calls the tool on its server. Rejects with the server's own words, or with `unavailable` while it is gone. */
   invoke(args: object, options: Partial<InvokeOptions> = NO_OPTIONS): Promise<unknown> {
-    const { session } = this.#server
-    if (!session) return Promise.reject(this.#server.unavailable())
-    return this.#callOn(session, args, options).then(valueOfResult, error =>
-      this.#recover(error, args, options),
-    )
+    const { link } = this.#server
+    if (!link) return Promise.reject(this.#server.unavailable())
+    return this.#callOn(link, args, options).then(valueOfResult, error => this.#recover(error, args, options))
   }
 
-  #callOn(session: Session, args: object, options: Partial<InvokeOptions>): Promise<unknown> {
+  #callOn(link: ServerLink, args: object, options: Partial<InvokeOptions>): Promise<unknown> {
     const report = options.wantsProgress ? options.reportProgress : undefined
     const onProgress = report?.bind(options)
-    const answer = session.call({ tool: this.#definition, args, onProgress })
+    const answer = link.call({ tool: this.#definition, args, onProgress })
     if (options.onAbort) options.onAbort(() => answer.cancel('The caller does not wait any more'))
     else if (options.signal) return untilAborted(answer, options.signal)
     return answer.result
@@ -75,10 +74,10 @@ export class McpTool implements Tool {
   async #recover(error: unknown, args: object, options: Partial<InvokeOptions>): Promise<unknown> {
     if (!(error instanceof ServerLostError)) throw error
     if (!this.readOnly && !this.idempotent) throw this.#server.unavailable(lossOf(error, true))
-    const session = await this.#server.reconnected()
-    if (!session || isAborted(options)) throw this.#server.unavailable(lossOf(error, false))
+    const link = await this.#server.reconnected()
+    if (!link || isAborted(options)) throw this.#server.unavailable(lossOf(error, false))
     try {
-      return valueOfResult(await this.#callOn(session, args, options))
+      return valueOfResult(await this.#callOn(link, args, options))
     } catch (again) {
       throw again instanceof ServerLostError ? this.#server.unavailable(lossOf(again, false)) : again
     }

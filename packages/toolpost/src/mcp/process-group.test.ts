@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { compiledFile } from '../runtime/package-root.ts'
 import { isRunning } from '../testing/hostile-server/harness.ts'
-import { compiledFile } from '../tools/isolation/package-root.ts'
 
 it('servers end with the program, also when it exits without closing them', async () => {
   const path = (file: string) => JSON.stringify(fileURLToPath(compiledFile(file)))

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Client, ClientOptions } from '@modelcontextprotocol/client'
-import { packageRoot } from '../tools/isolation/package-root.ts'
+import { isRecord } from '../runtime/guards.ts'
+import { toolpostVersion } from '../runtime/version.ts'
 import { MAX_LIST_PAGES } from './limits.ts'
-import { isRecord } from './tool-definition.ts'
 
 /** The MCP SDK, loaded at the first connection: it costs more than everything else of a short program. */
 export function loadSdk(): Promise<typeof import('@modelcontextprotocol/client')> {
@@ -33,17 +31,9 @@ export async function createClient(negotiation: Negotiation, events: ClientEvent
   return client
 }
 
-let info: { name: string; version: string } | undefined
-
 /** How Toolpost introduces itself to servers. */
 export function clientInfo(): { name: string; version: string } {
-  info ??= { name: 'toolpost', version: readVersion() }
-  return info
-}
-
-function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'))
-  return String(version)
+  return { name: 'toolpost', version: toolpostVersion() }
 }
 
 /** Lets every result through: what Toolpost needs of one it checks itself, and says in plain words. */

@@ -1,11 +1,11 @@
-import type { Clock } from '../executor/clock.ts'
 import type { Logger } from '../logging/logger.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { ConnectionLog } from './connection-log.ts'
 import { STABLE_AFTER_MS } from './limits.ts'
 import type { ToolServer } from './mcp-tool.ts'
-import { openSession } from './open-session.ts'
+import { openLink } from './open-link.ts'
 import { firstConnectionDelayMs, reconnectDelayMs } from './retry-schedule.ts'
 import type { ServerEntry } from './server-entry.ts'
 import {
@@ -15,10 +15,10 @@ import {
   type ServerFailure,
   unavailable,
 } from './server-failure.ts'
+import type { LinkContext, ServerLink } from './server-link.ts'
 import { secretsOf } from './server-secrets.ts'
 import type { ServerState, ServerStatus } from './server-status.ts'
 import { ServerTools } from './server-tools.ts'
-import type { Session, SessionContext } from './session.ts'
 import { Waiter } from './waiter.ts'
 
 export interface ConnectionOptions {
@@ -46,10 +46,10 @@ export class ServerConnection implements ToolServer {
   readonly log: ConnectionLog
   readonly #options: ConnectionOptions
   readonly #tools: ServerTools
-  readonly #context: SessionContext
+  readonly #context: LinkContext
   readonly #waiter: Waiter
   #state: ServerState = 'starting'
-  #session: Session | undefined
+  #link: ServerLink | undefined
   #failure: ServerFailure | undefined
   #attempts = 0
   #nextAttemptAt: string | undefined
@@ -99,8 +99,8 @@ export class ServerConnection implements ToolServer {
     return this.#state
   }
 
-  get session(): Session | undefined {
-    return this.#session
+  get link(): ServerLink | undefined {
+    return this.#link
   }
 
   /** Begins to connect. Resolves when the server is ready or has failed; never rejects. */
@@ -109,9 +109,9 @@ export class ServerConnection implements ToolServer {
     return this.#connect(1)
   }
 
-  async reconnected(): Promise<Session | undefined> {
+  async reconnected(): Promise<ServerLink | undefined> {
     if (this.#state === 'starting') await this.#attempt
-    return this.#session
+    return this.#link
   }
 
   unavailable(cause?: string): ToolFailureError {
@@ -131,13 +131,13 @@ export class ServerConnection implements ToolServer {
       attempts: this.#attempts,
       tools: this.#tools.names(),
       error: this.#state === 'ready' ? undefined : this.#failure?.cause,
-      stderr: this.#session?.stderr() ?? this.#failure?.stderr ?? '',
+      stderr: this.#link?.stderr() ?? this.#failure?.stderr ?? '',
       exitCode: this.#failure?.exitCode ?? null,
-      pid: this.#session?.pid,
+      pid: this.#link?.pid,
       junkLines: this.log.junkLines,
       nextAttemptAt: this.#nextAttemptAt,
       readyAfterMs: this.#readyAfterMs,
-      protocolVersion: this.#session?.protocolVersion,
+      protocolVersion: this.#link?.protocolVersion,
     }
   }
 
@@ -160,14 +160,14 @@ export class ServerConnection implements ToolServer {
 
   async #end(state: ServerState, cause: string): Promise<void> {
     this.#round++
-    const session = this.#session
-    this.#session = undefined
+    const link = this.#link
+    this.#link = undefined
     this.#state = state
     this.#nextAttemptAt = undefined
-    this.#failure = { ...failureWith(cause), stderr: session?.stderr() ?? '' }
+    this.#failure = { ...failureWith(cause), stderr: link?.stderr() ?? '' }
     this.#opening?.abort(new Error(cause))
     this.#waiter.wake()
-    await session?.close()
+    await link?.close()
     await this.#connecting
   }
 
@@ -218,9 +218,9 @@ export class ServerConnection implements ToolServer {
     const timer = clock.setTimer(() => opening.abort(tooSlow(connectTimeoutMs)), connectTimeoutMs)
     this.#opening = opening
     try {
-      const session = await openSession({ entry: this.entry, context: this.#context, signal: opening.signal })
-      if (round === this.#round) this.#becomeReady(session, attempt)
-      else await session.close()
+      const link = await openLink({ entry: this.entry, context: this.#context, signal: opening.signal })
+      if (round === this.#round) this.#becomeReady(link, attempt)
+      else await link.close()
       return undefined
     } catch (error) {
       const failure = error instanceof ConnectError ? error.failure : failureWith(describeError(error))
@@ -231,13 +231,13 @@ export class ServerConnection implements ToolServer {
     }
   }
 
-  #becomeReady(session: Session, attempt: number): void {
-    this.#session = session
+  #becomeReady(link: ServerLink, attempt: number): void {
+    this.#link = link
     this.#state = 'ready'
     this.#wasReady = true
     this.#readyAt = this.#options.clock.now()
     this.#readyAfterMs ??= Math.round(this.#readyAt - this.#startedAt)
-    this.#tools.adopt(session.tools)
+    this.#tools.adopt(link.tools)
     this.log.succeeded(attempt, this.#tools.names().length)
   }
 
@@ -248,9 +248,9 @@ export class ServerConnection implements ToolServer {
 
   #onLost(failure: ServerFailure): void {
     const livedMs = this.#options.clock.now() - this.#readyAt
-    const wasOfUse = this.#session?.hasAnswered === true || livedMs >= STABLE_AFTER_MS
+    const wasOfUse = this.#link?.hasAnswered === true || livedMs >= STABLE_AFTER_MS
     this.#shortLives = wasOfUse ? 0 : this.#shortLives + 1
-    this.#session = undefined
+    this.#link = undefined
     this.#state = 'lost'
     this.#failure = failure
     this.log.lost(failure)

@@ -4,7 +4,7 @@ import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { McpTool, type ToolServer } from './mcp-tool.ts'
 import { describeError } from './server-failure.ts'
-import type { Session } from './session.ts'
+import type { ServerLink } from './server-link.ts'
 import { describeChanges } from './tool-changes.ts'
 import { type McpToolDefinition, readDefinition } from './tool-definition.ts'
 import { isOffered } from './tool-filter.ts'
@@ -64,18 +64,18 @@ export class ServerTools {
   async #refreshUntilFresh(): Promise<void> {
     const { server } = this.#options
     this.#isRefreshing = true
-    while (this.#isStale && server.session) {
+    while (this.#isStale && server.link) {
       this.#isStale = false
-      await this.#refreshOnce(server.session)
+      await this.#refreshOnce(server.link)
     }
     this.#isRefreshing = false
   }
 
-  async #refreshOnce(session: Session): Promise<void> {
+  async #refreshOnce(link: ServerLink): Promise<void> {
     const { server, logger, listTimeoutMs } = this.#options
     try {
-      const entries = await session.listTools(listTimeoutMs)
-      if (session === server.session) this.#update(entries)
+      const entries = await link.listTools(listTimeoutMs)
+      if (link === server.link) this.#update(entries)
     } catch (error) {
       logger.warn(
         { error: safeText(describeError(error)) },

@@ -1,9 +1,9 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { isRecord } from '../runtime/guards.ts'
 import { MAX_LINE_BYTES } from './limits.ts'
 import { LineReader, type LongLine } from './line-reader.ts'
 import type { StdioServerEntry } from './server-entry.ts'
 import { ServerProcess } from './server-process.ts'
-import { isRecord } from './tool-definition.ts'
 
 export interface StdioEvents {
   /** Sees every message first; what it takes, the SDK does not get. */

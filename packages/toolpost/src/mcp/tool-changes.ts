@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { safeText } from '../logging/safe-value.ts'
-import { propertiesOf, requiredOf } from '../tools/json-schema.ts'
+import { propertiesOf, requiredOf } from '../schema/json-schema.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
 
 const MAX_SHOWN = 200

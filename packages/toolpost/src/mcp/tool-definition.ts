@@ -1,4 +1,5 @@
-import type { JsonSchema } from '../tools/tool.ts'
+import { isRecord } from '../runtime/guards.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
 
 /** A tool as its server describes it, as far as Toolpost reads it. */
 export interface McpToolDefinition {
@@ -34,8 +35,4 @@ export function readDefinition(entry: unknown): McpToolDefinition | string {
     ...(isRecord(outputSchema) && { outputSchema }),
     ...(isRecord(annotations) && { annotations }),
   }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../executor/clock.ts'
+import type { Clock, Timer } from '../runtime/clock.ts'
 
 /** Waits on a clock, and can be woken. One wait at a time. */
 export class Waiter {

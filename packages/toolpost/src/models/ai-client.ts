@@ -15,7 +15,7 @@ export interface PlainMessage {
 export type ConversationMessage = BaseMessage | PlainMessage
 
 /** A call as it starts and as it ends. */
-export type CallEvent =
+export type CallNotice =
   | { type: 'start'; call: ToolCall }
   | { type: 'end'; call: ToolCall; result: ToolResult; durationMs: number }
 
@@ -27,7 +27,7 @@ export interface AskOptions {
   signal?: AbortSignal | undefined
   /** Pieces of the model's text as they come. */
   onToken?: ((token: string) => void) | undefined
-  onCall?: ((event: CallEvent) => void) | undefined
+  onCall?: ((event: CallNotice) => void) | undefined
   /** Who asks, for those who watch the calls: `chat`, `voice` … */
   origin?: string | undefined
   /** How often the model may answer with calls before it must answer with words. */

@@ -1,5 +1,5 @@
 import { safeText } from '../logging/safe-value.ts'
-import { isObjectLike } from '../tools/json-schema.ts'
+import { isObjectLike } from '../runtime/guards.ts'
 import { ModelError, type ModelErrorCode } from './model-error.ts'
 
 /** What a provider says about itself when something goes wrong. */

@@ -2,7 +2,7 @@ export type {
   AiClient,
   Answer,
   AskOptions,
-  CallEvent,
+  CallNotice,
   ConversationMessage,
   PlainMessage,
   StopReason,

@@ -1,6 +1,6 @@
-import type { Clock } from '../executor/clock.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { AiClient, Answer, AskOptions, ConversationMessage } from './ai-client.ts'
 import type { ChatModel } from './chat-model.ts'

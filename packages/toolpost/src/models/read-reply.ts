@@ -1,5 +1,5 @@
 import { argumentsFromText } from '../executor/validate-arguments.ts'
-import { isObjectLike } from '../tools/json-schema.ts'
+import { isObjectLike } from '../runtime/guards.ts'
 import { ModelError } from './model-error.ts'
 import type { LangChainCall, ReplyChunk } from './provider.ts'
 

@@ -1,13 +1,13 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import { logCall } from '../executor/call-log.ts'
-import { type Clock, systemClock } from '../executor/clock.ts'
 import { unknownTool } from '../executor/failure.ts'
 import { similarNames } from '../executor/find-tool.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Logger } from '../logging/logger.ts'
+import { type Clock, systemClock } from '../runtime/clock.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { CallEvent } from './ai-client.ts'
+import type { CallNotice } from './ai-client.ts'
 import { type NumberedCall, placeholder } from './conversation.ts'
 
 export interface CallContext {
@@ -16,7 +16,7 @@ export interface CallContext {
   tools: readonly Tool[]
   signal: AbortSignal
   logger: Logger
-  onCall: (event: CallEvent) => void
+  onCall: (event: CallNotice) => void
   origin?: string | undefined
   clock?: Clock | undefined
 }

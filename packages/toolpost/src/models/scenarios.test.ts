@@ -9,7 +9,7 @@ import { recordingLogger } from '../testing/recording-logger.ts'
 import type { FakeModelServer, FakeReply } from '../testing/scripted-model-server.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import type { AiClient, CallEvent } from './ai-client.ts'
+import type { AiClient, CallNotice } from './ai-client.ts'
 import { AnthropicClient } from './anthropic/anthropic-client.ts'
 import { ModelError } from './model-error.ts'
 import { OllamaClient } from './ollama/ollama-client.ts'
@@ -388,7 +388,7 @@ describe.each(Object.entries(providers))('%s: the tool loop on the wire', (_name
 
   it('tells of calls as they start and end, with result and duration', async () => {
     const { client } = await start([{ calls: [{ name: 'weather' }, { name: 'broken' }] }, 'done'])
-    const events: CallEvent[] = []
+    const events: CallNotice[] = []
     await client.ask('go', { onCall: event => events.push(event) })
     expect(events.map(({ type, call }) => `${type} ${call.name}`)).toEqual([
       'start weather',

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../executor/clock.ts'
+import { type Clock, systemClock } from '../runtime/clock.ts'
 import { ModelError } from './model-error.ts'
 
 interface TimeLimitOptions {

@@ -1,10 +1,10 @@
 import type { BaseMessage } from '@langchain/core/messages'
 import type { ToolResult } from '../call/tool-result.ts'
-import type { Clock } from '../executor/clock.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Logger } from '../logging/logger.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { Answer, AskOptions, CallEvent, ConversationMessage, StopReason } from './ai-client.ts'
+import type { Answer, AskOptions, CallNotice, ConversationMessage, StopReason } from './ai-client.ts'
 import { Conversation, type NumberedCall } from './conversation.ts'
 import { DEFAULT_MAX_ITERATIONS, DEFAULT_TIME_LIMIT_MS } from './limits.ts'
 import { ModelError, type ModelErrorCode } from './model-error.ts'
@@ -130,7 +130,7 @@ class ToolLoop {
       tools: this.#tools,
       signal: this.#limit.signal,
       logger,
-      onCall: this.#guarded((event: CallEvent) => onCall?.(event)),
+      onCall: this.#guarded((event: CallNotice) => onCall?.(event)),
       origin,
       clock,
     })

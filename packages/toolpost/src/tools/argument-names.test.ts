@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ToolExecutor } from '../executor/tool-executor.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
 import { recordingLogger } from '../testing/index.ts'
 import { fitArgumentNames } from './argument-names.ts'
-import type { JsonSchema, Tool } from './tool.ts'
+import type { Tool } from './tool.ts'
 import { ToolManager } from './tool-manager.ts'
 
 const properties = (...names: string[]): JsonSchema => ({

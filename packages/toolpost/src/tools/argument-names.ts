@@ -6,17 +6,11 @@
  * stdio server (mcp/adapter.test.ts, [E09]): it does not; `device_name` reaches a server that wants `deviceName`
  * as `device_name` and is refused. So this normalisation stays. docs/decisions/2026-11-15-argument-names.md
  */
-import { isNameMap, isObjectLike, knownNames } from './json-schema.ts'
-import type { JsonSchema } from './tool.ts'
+import { isObjectLike } from '../runtime/guards.ts'
+import { isNameMap, type JsonSchema, knownNames } from '../schema/json-schema.ts'
 
 /** For each tool: given name → name that the server takes. */
 export type ParameterNames = Readonly<Record<string, Readonly<Record<string, string>>>>
-
-/** Known MCP tools whose names no rule can guess. */
-export const STATIC_PARAMETER_NAMES: ParameterNames = {
-  control_zwave_device: { device_name: 'deviceName', command: 'action', brightness: 'level' },
-  get_device_sensor_data: { device_name: 'deviceName' },
-}
 
 export interface FittedNames {
   args: Record<string, unknown>

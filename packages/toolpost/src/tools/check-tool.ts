@@ -1,4 +1,5 @@
-import { depthOf, isObjectLike, jsonSchemaOf, MAX_SCHEMA_DEPTH } from './json-schema.ts'
+import { isObjectLike } from '../runtime/guards.ts'
+import { depthOf, jsonSchemaOf, MAX_SCHEMA_DEPTH } from '../schema/json-schema.ts'
 import type { Tool } from './tool.ts'
 
 /** A tool, or a declaration of one, that cannot be used: a mistake of the program or its configuration. */

@@ -1,8 +1,9 @@
+import { isolate } from '../isolation/isolated-function.ts'
+import { isObjectLike } from '../runtime/guards.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
 import { defaultBuiltins } from './builtins/index.ts'
 import { ToolDefinitionError } from './check-tool.ts'
-import { isolate } from './isolation/isolated-function.ts'
-import { isObjectLike } from './json-schema.ts'
-import { defineTool, type InvokeOptions, type JsonSchema, type Tool } from './tool.ts'
+import { defineTool, type InvokeOptions, type Tool } from './tool.ts'
 
 /** A tool declared in JSON. */
 export interface ToolDeclaration {

@@ -1,14 +1,10 @@
+import { ZWAVE_PARAMETER_NAMES } from '../known-servers/zwave.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { safeValue } from '../logging/safe-value.ts'
-import {
-  describeRenaming,
-  fitArgumentNames,
-  type ParameterNames,
-  STATIC_PARAMETER_NAMES,
-} from './argument-names.ts'
+import { jsonSchemaOf } from '../schema/json-schema.ts'
+import { describeRenaming, fitArgumentNames, type ParameterNames } from './argument-names.ts'
 import { checkedTool } from './check-tool.ts'
-import { jsonSchemaOf } from './json-schema.ts'
 import { withName } from './renamed-tool.ts'
 import type { Tool, ToolLike } from './tool.ts'
 
@@ -221,7 +217,7 @@ export class ToolManager {
   }
 
   #mappingOf(origin: McpOrigin): Record<string, string> | undefined {
-    const fixed = own(STATIC_PARAMETER_NAMES, origin.name)
+    const fixed = own(ZWAVE_PARAMETER_NAMES, origin.name)
     const configured = own(this.#parameterNames.get(origin.server) ?? {}, origin.name)
     return configured ? { ...fixed, ...configured } : fixed
   }

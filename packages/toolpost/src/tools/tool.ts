@@ -1,16 +1,4 @@
-/** A JSON Schema as it came: read, never changed. */
-export type JsonSchema = Record<string, unknown>
-
-/** A schema object of zod, valibot, arktype …: https://standardschema.dev */
-export interface StandardSchema {
-  readonly '~standard': {
-    readonly version: number
-    readonly vendor: string
-    readonly jsonSchema?: { input(options: { target: string }): JsonSchema }
-    readonly validate?: (value: unknown) => unknown
-    readonly types?: { readonly input: unknown } | undefined
-  }
-}
+import type { JsonSchema, StandardSchema } from '../schema/json-schema.ts'
 
 export interface Progress {
   progress: number

@@ -1,11 +1,5 @@
 import type { Logger } from 'toolpost'
-import {
-  openProject,
-  type Project,
-  stderrLogger,
-  type ToolpostConfig,
-  type VoiceConfig,
-} from 'toolpost/config'
+import type { ToolpostConfig, VoiceConfig } from 'toolpost/config'
 import {
   type AiClient,
   type ChosenClient,
@@ -13,6 +7,7 @@ import {
   chooseClientOrOffline,
   whenToolsReady,
 } from 'toolpost/models'
+import { openProject, type Project, stderrLogger } from 'toolpost/project'
 import { UsageError } from './exit-codes.ts'
 import { terminal } from './terminal.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from 'toolpost'
-import type { CallEvent } from 'toolpost/models'
+import type { CallNotice } from 'toolpost/models'
 import type { Durations, MadeCall, ResponseMessage, TranscriptionMessage } from '../bus/voice-bus.ts'
 import { DEFAULT_CONVERSATION, type Utterance } from '../utterance.ts'
 
@@ -51,7 +51,7 @@ export class Turn {
     }
   }
 
-  note(event: CallEvent): void {
+  note(event: CallNotice): void {
     if (event.type !== 'end') return
     const { call, result, durationMs } = event
     const failure = result.success ? {} : { error: result.error }

@@ -1,5 +1,5 @@
 import { createInterface, type Interface } from 'node:readline'
-import type { Answer, CallEvent, ConversationMessage } from '../../models/ai-client.ts'
+import type { Answer, CallNotice, ConversationMessage } from '../../models/ai-client.ts'
 import { type ChosenClient, chooseClient } from '../../models/choose-client.ts'
 import { ModelError } from '../../models/model-error.ts'
 import { whenToolsReady } from '../../models/when-tools-ready.ts'
@@ -125,7 +125,7 @@ class ChatConversation {
     }
   }
 
-  #showCall(event: CallEvent, printer: AnswerPrinter): void {
+  #showCall(event: CallNotice, printer: AnswerPrinter): void {
     printer.breakOff()
     const { name, args } = event.call
     if (event.type === 'start') return say(this.#terminal, `→ ${name} ${JSON.stringify(args)}`)

@@ -9,9 +9,9 @@ import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/clien
 import { CallToolResultSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../../test/command.ts'
+import { packageRoot } from '../../runtime/package-root.ts'
 import { isRunning } from '../../testing/hostile-server/harness.ts'
 import { hostileServer } from '../../testing/hostile-server/hostile-server.ts'
-import { packageRoot } from '../../tools/isolation/package-root.ts'
 
 const { folder, configFile, toolpost } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')

@@ -1,6 +1,6 @@
 import { escapeControls } from '../../logging/safe-value.ts'
-import { jsonSchemaOf } from '../../tools/json-schema.ts'
-import { signatureOf } from '../../tools/signature.ts'
+import { jsonSchemaOf } from '../../schema/json-schema.ts'
+import { signatureOf } from '../../schema/signature.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'
 import { EXIT } from '../exit-codes.ts'

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../../test/command.ts'
 import { dataOf } from '../../../test/gateway.ts'
+import { packageRoot } from '../../runtime/package-root.ts'
 import { isRunning } from '../../testing/hostile-server/harness.ts'
 import { hostileServer } from '../../testing/hostile-server/hostile-server.ts'
-import { packageRoot } from '../../tools/isolation/package-root.ts'
 
 const { folder, configFile, toolpost } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import { safeText } from '../../logging/safe-value.ts'
-import type { Answer, CallEvent } from '../../models/ai-client.ts'
+import type { Answer, CallNotice } from '../../models/ai-client.ts'
 import { onSignal } from '../caller.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { EVENT_STREAM_HEADERS, failure, json } from '../http/answers.ts'
@@ -113,7 +113,7 @@ async function nameOf({ model }: GatewayContext): Promise<string> {
   }
 }
 
-function callData(event: CallEvent): object {
+function callData(event: CallNotice): object {
   const { id, name, args } = event.call
   return { phase: event.type, id, name, args, ...(event.type === 'end' && { result: event.result }) }
 }

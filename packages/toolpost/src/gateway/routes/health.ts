@@ -1,8 +1,8 @@
 import type { Hono } from 'hono'
 import type { ServerState } from '../../mcp/server-status.ts'
+import { toolpostVersion } from '../../runtime/version.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { json, plainText } from '../http/answers.ts'
-import { toolpostVersion } from '../version.ts'
 
 const STATES: readonly ServerState[] = ['starting', 'ready', 'lost', 'failed', 'closed']
 

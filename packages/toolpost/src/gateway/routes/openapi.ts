@@ -1,10 +1,10 @@
 import type { Hono } from 'hono'
 import { FAILURE_CODES } from '../../call/failure-codes.ts'
-import type { JsonSchema } from '../../tools/tool.ts'
+import { toolpostVersion } from '../../runtime/version.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { json } from '../http/answers.ts'
 import { type ToolInfo, toolInfo } from '../tool-info.ts'
-import { toolpostVersion } from '../version.ts'
 
 export function addOpenApiRoute(app: Hono, { executor: { tools } }: GatewayContext): void {
   app.get('/api/openapi.json', () => json(describeApi(tools.getTools().map(tool => toolInfo(tool, tools)))))

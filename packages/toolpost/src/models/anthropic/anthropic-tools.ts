@@ -1,7 +1,7 @@
 import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
-import { jsonSchemaOf } from '../../tools/json-schema.ts'
-import type { StandardSchema, Tool } from '../../tools/tool.ts'
+import { jsonSchemaOf, type StandardSchema } from '../../schema/json-schema.ts'
+import type { Tool } from '../../tools/tool.ts'
 
 const ALLOWED_NAME = /^[a-zA-Z0-9_-]{1,128}$/
 const REFUSED_AT_THE_TOP = ['oneOf', 'anyOf', 'allOf']

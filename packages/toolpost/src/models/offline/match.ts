@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../tools/tool.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
 import { propertyOf, type Request, type SlotReader, slotReader, typed, WEIGHTS } from './slots.ts'
 import { parseTemplate, type TemplateNode } from './template.ts'
 import { compareWords } from './words.ts'

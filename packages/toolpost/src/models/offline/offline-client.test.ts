@@ -5,7 +5,7 @@ import { scriptedModel } from '../../testing/scripted-model.ts'
 import { localTools } from '../../tools/local-tools.ts'
 import { defineTool, type Tool } from '../../tools/tool.ts'
 import { ToolManager } from '../../tools/tool-manager.ts'
-import type { CallEvent } from '../ai-client.ts'
+import type { CallNotice } from '../ai-client.ts'
 import { ModelClient } from '../model-client.ts'
 import { OfflineClient } from './offline-client.ts'
 
@@ -33,7 +33,7 @@ describe('OfflineClient', () => {
   it('calls the tool and phrases its answer, with the same fields as a model', async () => {
     const { client } = setup(lamp)
     const tokens: string[] = []
-    const events: CallEvent[] = []
+    const events: CallNotice[] = []
     const answer = await client.ask('Turn the lamp on!', {
       onToken: token => tokens.push(token),
       onCall: event => events.push(event),

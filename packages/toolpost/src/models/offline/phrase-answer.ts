@@ -1,6 +1,6 @@
 import type { ToolResult } from '../../call/tool-result.ts'
 import { textOf } from '../../executor/model-text.ts'
-import { isObjectLike } from '../../tools/json-schema.ts'
+import { isObjectLike } from '../../runtime/guards.ts'
 
 /** Longer answers are tiring to hear. */
 const MAX_SPOKEN_CHARS = 300

@@ -1,12 +1,12 @@
+import { ZWAVE_SENTENCES } from '../../known-servers/zwave.ts'
 import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
-import { jsonSchemaOf } from '../../tools/json-schema.ts'
+import { jsonSchemaOf } from '../../schema/json-schema.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'
 import { matchSentence, prepareSentence, type Sentence, type SentenceMatch } from './match.ts'
 import type { Request } from './slots.ts'
 import { requestWords } from './words.ts'
-import { ZWAVE_SENTENCES } from './zwave-sentences.ts'
 
 /** A request that a tool can fulfil. */
 export interface ToolMatch extends SentenceMatch {

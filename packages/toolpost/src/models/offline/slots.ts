@@ -1,5 +1,5 @@
-import { isObjectLike, propertiesOf, resolveRef } from '../../tools/json-schema.ts'
-import type { JsonSchema } from '../../tools/tool.ts'
+import { isObjectLike } from '../../runtime/guards.ts'
+import { type JsonSchema, propertiesOf, resolveRef } from '../../schema/json-schema.ts'
 import { readCalculation } from './calculation.ts'
 import { readNumber } from './numbers.ts'
 import type { TemplateNode } from './template.ts'

@@ -1,4 +1,4 @@
-import { isObjectLike } from '../../tools/json-schema.ts'
+import { isObjectLike } from '../../runtime/guards.ts'
 
 export interface FoundModel {
   /** A model that can use tools, if there is one. */

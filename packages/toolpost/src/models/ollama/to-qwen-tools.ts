@@ -1,5 +1,5 @@
-import { jsonSchemaOf } from '../../tools/json-schema.ts'
-import type { JsonSchema, Tool } from '../../tools/tool.ts'
+import { type JsonSchema, jsonSchemaOf } from '../../schema/json-schema.ts'
+import type { Tool } from '../../tools/tool.ts'
 
 /** A tool as Qwen, and every model on Ollama, wants it described. */
 export interface QwenTool {

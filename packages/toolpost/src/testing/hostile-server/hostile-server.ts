@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { compiledFile } from '../../tools/isolation/package-root.ts'
+import { compiledFile } from '../../runtime/package-root.ts'
 import { FAULTS_VARIABLE, type HostileFaults } from './faults.ts'
 
 export type { HostileFaults } from './faults.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type IsolatedFunction, isolate } from '../isolation/isolated-function.ts'
-import { compiledFile } from '../isolation/package-root.ts'
+import { type IsolatedFunction, isolate } from '../../isolation/isolated-function.ts'
+import { compiledFile } from '../../runtime/package-root.ts'
 import { closeMathEval, mathEval } from './math-eval.ts'
 
 describe('math_eval', () => {

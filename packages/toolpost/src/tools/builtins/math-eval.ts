@@ -1,5 +1,5 @@
-import { type IsolatedFunction, isolate } from '../isolation/isolated-function.ts'
-import { compiledFile } from '../isolation/package-root.ts'
+import { type IsolatedFunction, isolate } from '../../isolation/isolated-function.ts'
+import { compiledFile } from '../../runtime/package-root.ts'
 import type { InvokeOptions } from '../tool.ts'
 
 let isolated: IsolatedFunction | undefined

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageRoot } from '../tools/isolation/package-root.ts'
+import { packageRoot } from './package-root.ts'
 
 let version: string | undefined
 

@@ -1,4 +1,23 @@
-import type { JsonSchema, StandardSchema, Tool } from './tool.ts'
+import { isObjectLike } from '../runtime/guards.ts'
+
+/** A JSON Schema as it came: read, never changed. */
+export type JsonSchema = Record<string, unknown>
+
+/** A schema object of zod, valibot, arktype …: https://standardschema.dev */
+export interface StandardSchema {
+  readonly '~standard': {
+    readonly version: number
+    readonly vendor: string
+    readonly jsonSchema?: { input(options: { target: string }): JsonSchema }
+    readonly validate?: (value: unknown) => unknown
+    readonly types?: { readonly input: unknown } | undefined
+  }
+}
+
+/** What has a schema: a tool. */
+interface WithSchema {
+  readonly schema: JsonSchema | StandardSchema | object
+}
 
 /** Deeper schemas than this are refused: nobody writes them, and they break what walks them. */
 export const MAX_SCHEMA_DEPTH = 100
@@ -9,7 +28,7 @@ const OPEN_SCHEMA: JsonSchema = Object.freeze({ type: 'object' })
 const known = new WeakMap<object, JsonSchema>()
 
 /** The JSON Schema of a tool's arguments. Throws, in words, where there is none. */
-export function jsonSchemaOf(tool: Tool): JsonSchema {
+export function jsonSchemaOf(tool: WithSchema): JsonSchema {
   const { schema } = tool
   if (!isStandardSchema(schema)) return schema as JsonSchema
   const before = known.get(schema)
@@ -19,7 +38,7 @@ export function jsonSchemaOf(tool: Tool): JsonSchema {
   return converted
 }
 
-function convert(schema: StandardSchema, tool: Tool): JsonSchema {
+function convert(schema: StandardSchema, tool: WithSchema): JsonSchema {
   const standard = schema['~standard']
   if (standard.jsonSchema) return standard.jsonSchema.input({ target: 'draft-2020-12' })
   const singleInput = zod3SingleInput(schema)
@@ -29,7 +48,7 @@ function convert(schema: StandardSchema, tool: Tool): JsonSchema {
 }
 
 /** LangChain's own tools check their arguments themselves, whatever their schema is written in. */
-export function isLangChainTool(tool: Tool): boolean {
+export function isLangChainTool(tool: WithSchema): boolean {
   return Array.isArray((tool as { lc_namespace?: unknown }).lc_namespace)
 }
 
@@ -127,8 +146,4 @@ function pointedAt(root: JsonSchema, ref: string): unknown {
     target = Object.hasOwn(target, key) ? (target as Record<string, unknown>)[key] : undefined
   }
   return target
-}
-
-export function isObjectLike(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }

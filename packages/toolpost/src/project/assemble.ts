@@ -1,9 +1,9 @@
+import type { ToolpostConfig } from '../config/config.ts'
 import { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Logger } from '../logging/logger.ts'
 import { declareTools } from '../tools/declared-tools.ts'
 import { type LocalToolsOptions, localInternals, localTools } from '../tools/local-tools.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import type { ToolpostConfig } from './config.ts'
 
 export interface Assembled {
   tools: ToolManager

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { ToolFailure, ToolResult } from '../../call/tool-result.ts'
 import { textOf } from '../../executor/model-text.ts'
-import { isObjectLike } from '../../tools/json-schema.ts'
+import { isObjectLike } from '../../runtime/guards.ts'
 
 /** Where our MCP client keeps the content blocks that came beside structured content: see `mcp/call-result.ts`. */
 const CONTENT = Symbol.for('toolpost.content')

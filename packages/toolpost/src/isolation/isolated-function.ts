@@ -1,6 +1,5 @@
 import { resolve as resolvePath } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { InvokeOptions } from '../tool.ts'
 import type { ChildPool, PooledCall } from './child-pool.ts'
 
 export interface IsolateOptions {
@@ -19,7 +18,10 @@ export interface IsolateOptions {
 }
 
 /** What ends a call early: `onAbort` is preferred, because a signal costs more. */
-type AbortSource = Pick<InvokeOptions, 'signal' | 'onAbort'>
+interface AbortSource {
+  readonly signal: AbortSignal
+  onAbort?(listener: () => void): void
+}
 
 /** A function that runs in another process. The process is killed when the call is aborted. */
 export interface IsolatedFunction {

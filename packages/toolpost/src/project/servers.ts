@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { ToolpostConfig } from '../config/config.ts'
+import { ZWAVE_SERVER } from '../known-servers/zwave.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
-import type { ToolpostConfig } from './config.ts'
 import type { ExampleHome } from './example-home.ts'
 
 export interface ServersOptions {
@@ -133,7 +134,7 @@ export class Servers {
     const { config, isExample } = this.#options
     const entries: Record<string, ServerEntry> = { ...config.mcpServers }
     if (isExample) this.#home = await this.#startHome()
-    if (this.#home) entries.zwave = this.#home.server
+    if (this.#home) entries[ZWAVE_SERVER] = this.#home.server
     return entries
   }
 

@@ -2,14 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { ZWAVE_BROKER_VARIABLES, ZWAVE_PACKAGE } from '../known-servers/zwave.ts'
 import type { StdioServerEntry } from '../mcp/index.ts'
 
 /** For the virtual home to say where its broker listens. */
 const HOME_TIMEOUT_MS = 5_000
 const SHOWN_CHARACTERS = 80
-
-/** What of the environment says where a real home is. */
-const BROKER_VARIABLES = ['MQTT_BROKER_URL', 'MQTT_USERNAME', 'MQTT_PASSWORD', 'ZWAVE_MQTT_TOPIC']
 
 export interface ExampleHome {
   /** The Z-Wave server, as an entry of `mcpServers`. */
@@ -40,7 +38,7 @@ export async function startExampleHome(options: ExampleHomeOptions = {}): Promis
   if (!folder) return undefined
   const server = { command: process.execPath, args: [join(folder, 'bin', 'zwave-mcp-server.js')] }
   const given = Object.fromEntries(
-    BROKER_VARIABLES.flatMap(name => (environment[name] ? [[name, environment[name]]] : [])),
+    ZWAVE_BROKER_VARIABLES.flatMap(name => (environment[name] ? [[name, environment[name]]] : [])),
   )
   if (given.MQTT_BROKER_URL) {
     return {
@@ -62,7 +60,7 @@ export async function startExampleHome(options: ExampleHomeOptions = {}): Promis
 
 function zwavePackage(): string | undefined {
   try {
-    return dirname(createRequire(import.meta.url).resolve('zwave-mcp-server/package.json'))
+    return dirname(createRequire(import.meta.url).resolve(`${ZWAVE_PACKAGE}/package.json`))
   } catch {
     return undefined
   }

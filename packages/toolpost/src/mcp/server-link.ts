@@ -3,8 +3,8 @@ import type { ServerEntry } from './server-entry.ts'
 import type { ServerFailure } from './server-failure.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
 
-/** A call as a session takes it. */
-export interface SessionCall {
+/** A call as a link takes it. */
+export interface LinkCall {
   tool: McpToolDefinition
   args: object
   onProgress: ((progress: Progress) => void) | undefined
@@ -19,14 +19,14 @@ export interface Answer {
 }
 
 /** One connection to a server, from its handshake to its end. */
-export interface Session {
+export interface ServerLink {
   readonly pid: number | undefined
   readonly protocolVersion: string | undefined
   /** Whether it has answered a call. */
   readonly hasAnswered: boolean
   /** The tools that it had at the handshake, as it describes them. */
   readonly tools: readonly unknown[]
-  call(call: SessionCall): Answer
+  call(call: LinkCall): Answer
   /** The tools that it has now. */
   listTools(timeoutMs: number): Promise<unknown[]>
   /** What is kept of the server's stderr. */
@@ -35,8 +35,8 @@ export interface Session {
   close(): Promise<void>
 }
 
-/** What a session tells its connection. */
-interface SessionEvents {
+/** What a link tells its connection. */
+interface LinkEvents {
   /** The connection, once it was open, is gone. Told once, before the calls under way fail. */
   lost(failure: ServerFailure): void
   toolsChanged(): void
@@ -47,9 +47,9 @@ interface SessionEvents {
   problem(message: string): void
 }
 
-/** What is needed to open a session. */
-export interface SessionContext {
-  events: SessionEvents
+/** What is needed to open a link. */
+export interface LinkContext {
+  events: LinkEvents
   secrets: readonly string[]
   /** What earlier attempts learned of this server, e.g. that it knows only the newest protocol. */
   memory: { modernOnly?: boolean; sse?: boolean }
@@ -58,7 +58,7 @@ export interface SessionContext {
 /** A connection that is to be made. */
 export interface Opening<Entry = ServerEntry> {
   entry: Entry
-  context: SessionContext
+  context: LinkContext
   /** Gives it up, at any time. */
   signal: AbortSignal
 }

@@ -1,4 +1,4 @@
-import { type Clock, systemClock, type Timer } from '../../executor/clock.ts'
+import { type Clock, systemClock, type Timer } from '../../runtime/clock.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'
 import { LIST_CHANGE_DELAY_MS } from '../limits.ts'
 

@@ -1,11 +1,11 @@
 import { dirname } from 'node:path'
+import { builtInExample } from '../config/built-in-example.ts'
+import { ConfigError, type ToolpostConfig } from '../config/config.ts'
+import { fillEnvironment } from '../config/fill-environment.ts'
+import { readConfig } from '../config/read-config.ts'
 import type { Logger } from '../logging/logger.ts'
 import { ToolDefinitionError } from '../tools/check-tool.ts'
 import { type Assembled, assemble } from './assemble.ts'
-import { builtInExample } from './built-in-example.ts'
-import { ConfigError, type ToolpostConfig } from './config.ts'
-import { fillEnvironment } from './fill-environment.ts'
-import { readConfig } from './read-config.ts'
 import { Servers } from './servers.ts'
 
 export interface OpenProjectOptions {

@@ -1,4 +1,36 @@
-/** Sentences for the tools of the Z-Wave server, which itself knows nothing of sentences. */
+/*
+ * Everything Toolpost knows about the Z-Wave server. It knows nothing of us; nothing about it stands anywhere else.
+ */
+
+/** The npm package that has the server, and a virtual home to try it on. */
+export const ZWAVE_PACKAGE = 'zwave-mcp-server'
+
+/** Its name in `mcpServers` of the built-in example. */
+export const ZWAVE_SERVER = 'zwave'
+
+/** The environment variables that tell it where a real home is. */
+export const ZWAVE_BROKER_VARIABLES = [
+  'MQTT_BROKER_URL',
+  'MQTT_USERNAME',
+  'MQTT_PASSWORD',
+  'ZWAVE_MQTT_TOPIC',
+]
+
+/** What to check first when it cannot be started. */
+export const ZWAVE_HINT = 'MQTT broker running, zwave-mcp-server installed'
+
+/** Whether a server is this one, by its name or its command line. */
+export function isZwaveServer(words: readonly string[]): boolean {
+  return words.some(word => /z-?wave/i.test(word))
+}
+
+/** Argument names that no rule can guess: what callers write → what the server takes. */
+export const ZWAVE_PARAMETER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  control_zwave_device: { device_name: 'deviceName', command: 'action', brightness: 'level' },
+  get_device_sensor_data: { device_name: 'deviceName' },
+}
+
+/** Sentences that call its tools without a model. */
 export const ZWAVE_SENTENCES: Readonly<Record<string, readonly string[]>> = {
   control_zwave_device: [
     '(turn|switch|power|put) {action:on|off} [the|my|a|an] {deviceName}',

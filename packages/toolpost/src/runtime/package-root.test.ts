@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
-import { compiledFile, findPackage, packageRoot } from './package-root.ts'
+import { compiledFile, findPackage, packageRoot } from '../runtime/package-root.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'package-root-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe('packageRoot', () => {
   it('is the folder of this package', () => {
-    expect(existsSync(join(packageRoot(), 'src', 'tools', 'isolation', 'package-root.ts'))).toBe(true)
+    expect(existsSync(join(packageRoot(), 'src', 'runtime', 'package-root.ts'))).toBe(true)
   })
 
   it('passes by packages of another name and package files that cannot be read', () => {
@@ -29,7 +29,7 @@ describe('packageRoot', () => {
 
 describe('compiledFile', () => {
   it('finds a compiled file', () => {
-    expect(existsSync(fileURLToPath(compiledFile('tools/isolation/child.js')))).toBe(true)
+    expect(existsSync(fileURLToPath(compiledFile('isolation/child.js')))).toBe(true)
   })
 
   it('says what to do when it is missing', () => {

@@ -11,34 +11,34 @@ import { GOODBYE_MS, HEALTH_CHECK_MS, NO_TIMEOUT_MS } from './limits.ts'
 import { createClient, listTools, loadSdk } from './sdk-client.ts'
 import type { HttpServerEntry } from './server-entry.ts'
 import { ConnectError, describeError, failureWith, ServerLostError } from './server-failure.ts'
-import type { Answer, Opening, Session, SessionCall, SessionContext } from './session.ts'
+import type { Answer, LinkCall, LinkContext, Opening, ServerLink } from './server-link.ts'
 
 /** Connects over Streamable HTTP, or over SSE to a server that is too old for that; rejects with a ConnectError. */
-export async function openHttpSession(opening: Opening<HttpServerEntry>): Promise<Session> {
+export async function openHttpLink(opening: Opening<HttpServerEntry>): Promise<ServerLink> {
   const { memory } = opening.context
   if (opening.entry.type === 'sse' || memory.sse) return connect(opening, 'sse')
   try {
     return await connect(opening, 'streamable')
   } catch (error) {
     if (!wantsSse((error as ConnectError).cause)) throw error
-    const session = await connect(opening, 'sse').catch(() => undefined)
+    const link = await connect(opening, 'sse').catch(() => undefined)
     // The first error says more: that the server is no SSE server either is no surprise.
-    if (!session) throw error
+    if (!link) throw error
     memory.sse = true
-    return session
+    return link
   }
 }
 
 async function connect(
   { entry, context, signal }: Opening<HttpServerEntry>,
   kind: HttpKind,
-): Promise<Session> {
-  const session = new HttpSession(await createHttpTransport(entry, kind), context)
+): Promise<ServerLink> {
+  const link = new HttpLink(await createHttpTransport(entry, kind), context)
   try {
-    await Promise.race([session.connect(kind), givenUp(signal)])
-    return session
+    await Promise.race([link.connect(kind), givenUp(signal)])
+    return link
   } catch (error) {
-    await session.close()
+    await link.close()
     throw new ConnectError(failureWith(describeError(error)), { cause: error })
   }
 }
@@ -50,11 +50,11 @@ function givenUp(signal: AbortSignal): Promise<never> {
   })
 }
 
-class HttpSession implements Session {
+class HttpLink implements ServerLink {
   readonly pid = undefined
   hasAnswered = false
   tools: readonly unknown[] = []
-  readonly #context: SessionContext
+  readonly #context: LinkContext
   readonly #transport: Transport
   #client: Client | undefined
   #isReady = false
@@ -62,7 +62,7 @@ class HttpSession implements Session {
   #cause: string | undefined
   #isChecking = false
 
-  constructor(transport: Transport, context: SessionContext) {
+  constructor(transport: Transport, context: LinkContext) {
     this.#transport = transport
     this.#context = context
   }
@@ -94,7 +94,7 @@ class HttpSession implements Session {
     return listTools(this.#client, timeoutMs)
   }
 
-  call({ tool, args, onProgress }: SessionCall): Answer {
+  call({ tool, args, onProgress }: LinkCall): Answer {
     const controller = new AbortController()
     const result = new Promise<unknown>((resolve, reject) => {
       const settle = (action: () => void) => !controller.signal.aborted && action()
@@ -106,7 +106,7 @@ class HttpSession implements Session {
     return { result, cancel: reason => controller.abort(new Error(reason)) }
   }
 
-  async #request({ tool, args, onProgress }: SessionCall, signal: AbortSignal): Promise<unknown> {
+  async #request({ tool, args, onProgress }: LinkCall, signal: AbortSignal): Promise<unknown> {
     if (this.#cause !== undefined || !this.#client)
       throw new ServerLostError(this.#cause ?? 'not connected', { neverSent: true })
     const { outputSchema: _, ...toolDefinition } = tool

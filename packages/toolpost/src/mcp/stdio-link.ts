@@ -11,7 +11,7 @@ import {
   type ServerFailure,
   ServerLostError,
 } from './server-failure.ts'
-import type { Answer, Opening, Session, SessionCall, SessionContext } from './session.ts'
+import type { Answer, LinkCall, LinkContext, Opening, ServerLink } from './server-link.ts'
 import { StdioTransport } from './stdio-transport.ts'
 
 /**
@@ -19,16 +19,16 @@ import { StdioTransport } from './stdio-transport.ts'
  * It is spoken to in the established way first: nearly every server knows that, while some exit when they are
  * asked for the newest protocol. One that refuses is started again and asked.
  */
-export async function openStdioSession(opening: Opening<StdioServerEntry>): Promise<Session> {
+export async function openStdioLink(opening: Opening<StdioServerEntry>): Promise<ServerLink> {
   const { memory } = opening.context
   if (memory.modernOnly) return connect(opening, 'auto')
   try {
     return await connect(opening, 'legacy')
   } catch (error) {
     if (!((error as ConnectError).cause instanceof HandshakeRefusedError)) throw error
-    const session = await connect(opening, 'auto')
+    const link = await connect(opening, 'auto')
     memory.modernOnly = true
-    return session
+    return link
   }
 }
 
@@ -40,25 +40,25 @@ class HandshakeRefusedError extends Error {
 async function connect(
   { entry, context, signal }: Opening<StdioServerEntry>,
   negotiation: Negotiation,
-): Promise<Session> {
+): Promise<ServerLink> {
   if (signal.aborted) throw new ConnectError(failureWith(describeError(signal.reason)))
-  const session = new StdioSession(entry, context)
-  const giveUp = () => void session.close()
+  const link = new StdioLink(entry, context)
+  const giveUp = () => void link.close()
   signal.addEventListener('abort', giveUp)
   try {
-    await session.connect(negotiation)
-    return session
+    await link.connect(negotiation)
+    return link
   } catch (error) {
-    await session.close()
-    throw new ConnectError(session.failure(error, signal), { cause: error })
+    await link.close()
+    throw new ConnectError(link.failure(error, signal), { cause: error })
   } finally {
     signal.removeEventListener('abort', giveUp)
   }
 }
 
-class StdioSession implements Session {
+class StdioLink implements ServerLink {
   tools: readonly unknown[] = []
-  readonly #context: SessionContext
+  readonly #context: LinkContext
   readonly #transport: StdioTransport
   #calls: CallChannel
   #client: Client | undefined
@@ -68,7 +68,7 @@ class StdioSession implements Session {
   #cause: string | undefined
   #endedItself = false
 
-  constructor(entry: StdioServerEntry, context: SessionContext) {
+  constructor(entry: StdioServerEntry, context: LinkContext) {
     const { events } = context
     this.#context = context
     this.#calls = this.#channel()
@@ -130,7 +130,7 @@ class StdioSession implements Session {
     return this.#transport.process.stderr.text()
   }
 
-  call({ tool, args, onProgress }: SessionCall): Answer {
+  call({ tool, args, onProgress }: LinkCall): Answer {
     let id = -1
     const result = new Promise<unknown>((resolve, reject) => {
       if (this.#cause !== undefined) return reject(new ServerLostError(this.#cause, { neverSent: true }))

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { recordingLogger } from '../../testing/index.ts'
-import type { JsonSchema } from '../../tools/tool.ts'
-import { ToolManager } from '../../tools/tool-manager.ts'
-import { ToolExecutor } from '../tool-executor.ts'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import { recordingLogger } from '../testing/index.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import type { JsonSchema } from './json-schema.ts'
 
 async function check(schema: JsonSchema, args: unknown, logger = recordingLogger()) {
   const manager = new ToolManager()

@@ -1,7 +1,7 @@
 import type { Tool as McpToolEntry } from '@modelcontextprotocol/server'
-import { compileSchema } from '../../executor/validation/compile-schema.ts'
-import { jsonSchemaOf } from '../../tools/json-schema.ts'
-import type { JsonSchema, Tool } from '../../tools/tool.ts'
+import { compileSchema } from '../../schema/compile-schema.ts'
+import { type JsonSchema, jsonSchemaOf } from '../../schema/json-schema.ts'
+import type { Tool } from '../../tools/tool.ts'
 
 /** The tools as `tools/list` gives them. Remembered by tool: a list is asked for often, and tools do not change. */
 export class ToolList {

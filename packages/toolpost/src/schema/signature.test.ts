@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { JsonSchema } from './json-schema.ts'
 import { requiredArguments, signatureOf } from './signature.ts'
-import type { JsonSchema } from './tool.ts'
 
-const signature = (schema: JsonSchema) =>
-  signatureOf({ name: 't', description: 'd', schema, invoke: () => 1 })
+const signature = (schema: JsonSchema) => signatureOf({ name: 't', schema })
 
 describe('signatures', () => {
   it('read as TypeScript would write them', () => {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { compiledFile } from './package-root.ts'
+import { compiledFile } from '../runtime/package-root.ts'
 
 /** What the isolated function does when it is connected: return, spin, or wait for data. */
 type Mode = 'return' | 'spin' | 'wait'
@@ -26,7 +26,7 @@ export const f = ({ port, mode }) => new Promise(resolve => {
 
 /** Starts a program that calls an isolated function, then does what `after` says; waits until the child works. */
 async function start(mode: Mode, after: string): Promise<void> {
-  const code = `import { isolate } from ${JSON.stringify(compiledFile('tools/isolation/isolated-function.js').href)}
+  const code = `import { isolate } from ${JSON.stringify(compiledFile('isolation/isolated-function.js').href)}
     const module = ${JSON.stringify(`data:text/javascript,${encodeURIComponent(childCode)}`)}
     const call = isolate({ module, export: 'f' })({ port: ${port}, mode: '${mode}' })
     ${after}`

@@ -1,11 +1,17 @@
-import { isObjectLike, jsonSchemaOf, propertiesOf, requiredOf, resolveRef } from './json-schema.ts'
-import type { JsonSchema, Tool } from './tool.ts'
+import { isObjectLike } from '../runtime/guards.ts'
+import { type JsonSchema, jsonSchemaOf, propertiesOf, requiredOf, resolveRef } from './json-schema.ts'
 
 const MAX_NESTING = 3
 const MAX_CHOICES = 8
 
+/** What a signature needs of a tool. */
+interface Named {
+  readonly name: string
+  readonly schema: object
+}
+
 /** How a tool is called, as a person would write it: `turn(action: "on" | "off", level?: integer)`. */
-export function signatureOf(tool: Tool): string {
+export function signatureOf(tool: Named): string {
   const schema = topOf(jsonSchemaOf(tool))
   const required = new Set(requiredOf(schema))
   const parameters = Object.entries(propertiesOf(schema)).map(

@@ -9,11 +9,11 @@ import {
 } from '@modelcontextprotocol/server'
 import type { ToolResult } from '../../call/tool-result.ts'
 import type { ToolExecutor } from '../../executor/tool-executor.ts'
+import { toolpostVersion } from '../../runtime/version.ts'
 import type { Progress } from '../../tools/tool.ts'
 import type { ActiveCalls } from '../active-calls.ts'
 import { onSignal } from '../caller.ts'
 import { PROGRESS_GAP_MS } from '../limits.ts'
-import { toolpostVersion } from '../version.ts'
 import { toolAnswer } from './tool-answer.ts'
 import { ToolList } from './tool-list.ts'
 

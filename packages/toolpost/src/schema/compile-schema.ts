@@ -1,7 +1,7 @@
 import { Ajv, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
-import type { JsonSchema } from '../../tools/tool.ts'
+import type { JsonSchema } from './json-schema.ts'
 
 export interface CompiledSchema {
   validate: ValidateFunction

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { compiledFile } from '../runtime/package-root.ts'
 import { deathError } from './child-death.ts'
 import type { CallMessage, ChildMessage } from './messages.ts'
-import { compiledFile } from './package-root.ts'
 import { fromWire } from './wire-error.ts'
 
 /** What a child runs, and how messages call it. */
@@ -127,7 +127,7 @@ export class IsolatedChild {
 }
 
 function startProcess({ moduleUrl, exportName, heapMb }: ChildSpec): ChildProcess {
-  return fork(compiledFile('tools/isolation/child.js'), [String(process.pid), moduleUrl, exportName], {
+  return fork(compiledFile('isolation/child.js'), [String(process.pid), moduleUrl, exportName], {
     execArgv: [`--max-old-space-size=${heapMb}`],
     env: Object.fromEntries(inheritedVariables.map(key => [key, process.env[key]])),
     serialization: 'advanced',
