@@ -5,7 +5,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { chooseClient, whenToolsReady } from 'toolpost/models'
 import { openProject, stderrLogger } from 'toolpost/project'
 import { listenToMicrophone } from '../dist/audio/microphone.js'
 import { readWav } from '../dist/audio/read-wav.js'
@@ -47,21 +46,20 @@ const VOICES = [
 
 const soak = Number(process.argv[process.argv.indexOf('--soak') + 1]) || 0
 const folder = mkdtempSync(join(tmpdir(), 'voice-bench-'))
-const project = await openProject({ logger: () => stderrLogger('fatal'), say: text => console.error(text) })
-const { executor, servers, config } = project
-const chosen = await chooseClient({ executor, model: 'offline' })
+const project = await openProject({
+  logger: () => stderrLogger('fatal'),
+  say: text => console.error(text),
+  model: { wanted: 'offline' },
+})
+const { executor } = project
 const transcriber = new MoonshineTranscriber()
 let firstSoundAt
 const speaker = await findSpeaker({ voice: 'espeak-ng', outFile: join(folder, 'answers.wav') })
 if (!speaker) throw new Error('espeak-ng is needed: apt-get install espeak-ng')
 const startedAt = performance.now()
 const gateway = await startVoice({
-  executor,
-  config: { ...config, voice: { microphone: false } },
-  servers,
-  client: whenToolsReady(chosen, () => servers.ready()),
-  model: async () => chosen,
-  logger: stderrLogger('fatal'),
+  project,
+  voice: { microphone: false },
   transcriber,
   speaker: {
     name: speaker.name,
@@ -79,7 +77,8 @@ console.log(
     .map(({ name, durationMs }) => `${name} ${durationMs} ms`)
     .join(', ')}\n`,
 )
-const home = await watchHome(servers.home.brokerUrl, executor)
+const { brokerUrl } = await project.exampleHome()
+const home = await watchHome(brokerUrl, executor)
 
 const turns = []
 for (const [voice, rate] of VOICES)
@@ -91,7 +90,7 @@ if (soak > 0) await measureSoak(soak)
 
 await home.close()
 await gateway.close()
-await servers.close()
+await project.close()
 rmSync(folder, { recursive: true })
 
 /** One spoken sentence, handed in as a WAV file. */

@@ -16,6 +16,6 @@ export {
   startVoice,
   type VoiceGateway,
   type VoiceOptions,
-  type VoiceServers,
+  type VoiceProject,
 } from './start-up/start-voice.ts'
 export type { Utterance } from './utterance.ts'

@@ -1,10 +1,16 @@
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
 import { McpIntegration, type ServerStatus } from 'toolpost/mcp'
 import { chooseClient, whenToolsReady } from 'toolpost/models'
+import type { ExampleHome } from 'toolpost/project'
 import { fakeClock, recordingLogger } from 'toolpost/testing'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Transcriber } from '../src/speech-to-text/transcriber.ts'
-import { startVoice, type VoiceGateway, type VoiceOptions } from '../src/start-up/start-voice.ts'
+import {
+  startVoice,
+  type VoiceGateway,
+  type VoiceOptions,
+  type VoiceProject,
+} from '../src/start-up/start-voice.ts'
 import { fakeTranscriber, recordingBus, recordingSpeaker, tonePcm } from './fakes.ts'
 import { aedesBroker } from './support/brokers.ts'
 import { waitFor } from './support/eventually.ts'
@@ -25,10 +31,23 @@ function clockTool() {
   })
 }
 
-const NO_SERVERS = { start: async () => undefined, ready: async () => [], status: () => [] }
+const NO_SERVERS: Partial<VoiceProject> = {
+  ready: async () => [],
+  status: () => statusWith([]),
+  exampleHome: async () => undefined,
+}
+
+function statusWith(servers: ServerStatus[]) {
+  return { servers, problem: undefined, model: undefined, voice: [] }
+}
+
+interface Start extends Partial<Omit<VoiceOptions, 'project'>> {
+  /** Replaces parts of the project. */
+  project?: Partial<VoiceProject>
+}
 
 /** Everything is real but the ears and the mouth; the only server cannot be started, on a clock that stands still. */
-async function start(options: Partial<VoiceOptions> = {}) {
+async function start({ project: replaced, ...options }: Start = {}) {
   const clock = fakeClock()
   const logger = recordingLogger()
   const tools = new ToolManager()
@@ -40,19 +59,25 @@ async function start(options: Partial<VoiceOptions> = {}) {
   })
   mcp.start(tools)
   cleanUps.push(() => mcp.close())
-  const ready = async () => {
-    await mcp.ready()
-    return mcp.status()
-  }
   const chosen = await chooseClient({ executor, model: 'offline' })
   const bus = recordingBus()
-  const gateway: VoiceGateway = await startVoice({
+  const project: VoiceProject = {
     executor,
-    config: { voice: { microphone: false } },
-    servers: { start: async () => mcp, ready, status: () => mcp.status() },
-    client: whenToolsReady(chosen, options.servers?.ready ?? ready),
-    model: async () => chosen,
+    config: {},
     logger,
+    model: async () => chosen,
+    ready: async () => {
+      await mcp.ready()
+      return mcp.status()
+    },
+    status: () => statusWith(mcp.status()),
+    exampleHome: async () => undefined,
+    ...replaced,
+    client: whenToolsReady(chosen, () => project.ready()),
+  }
+  const gateway: VoiceGateway = await startVoice({
+    project,
+    voice: { microphone: false },
     clock,
     bus,
     transcriber: fakeTranscriber('What time is it?', 'Turn on the light.'),
@@ -68,7 +93,7 @@ describe('starting', () => {
   it('[A40] MQTT, model and speech are under way, and answer, while MCP is still being tried', async () => {
     const { url } = await aedesBroker()
     const { gateway, mcp, clock, logger, bus, stateOf } = await start({
-      config: { voice: { microphone: false, mqtt: { url } } },
+      voice: { microphone: false, mqtt: { url } },
     })
     const isReady = vi.fn()
     const ready = gateway.ready().then(isReady)
@@ -109,7 +134,7 @@ describe('starting', () => {
 
   it('logs the time of each part', async () => {
     const { gateway, clock, logger } = await start({
-      servers: NO_SERVERS,
+      project: NO_SERVERS,
     })
     await clock.advance(0)
     const { parts } = await gateway.ready()
@@ -127,7 +152,7 @@ describe('starting', () => {
     }
     const { gateway, stateOf } = await start({
       transcriber: broken,
-      servers: NO_SERVERS,
+      project: NO_SERVERS,
     })
     const { parts } = await gateway.ready()
     expect(stateOf('hearing')).toBe('missing')
@@ -144,13 +169,10 @@ describe('starting', () => {
   it('what is still starting when it is closed is ended as well', async () => {
     const { url, broker } = await aedesBroker()
     let found = () => {}
-    const home = { brokerUrl: url }
-    const started = new Promise<void>(resolve => {
-      found = resolve
+    const home = new Promise<ExampleHome>(resolve => {
+      found = () => resolve({ brokerUrl: url } as ExampleHome)
     })
-    const { gateway } = await start({
-      servers: { ...NO_SERVERS, start: () => started, home },
-    })
+    const { gateway } = await start({ project: { ...NO_SERVERS, exampleHome: () => home } })
     await gateway.close()
     found()
     await gateway.ready()
@@ -162,7 +184,7 @@ describe('starting', () => {
     let state: 'ready' | 'lost' = 'lost'
     const zwave = () => [{ name: 'zwave', state, tools: [] }] as unknown as ServerStatus[]
     const { gateway } = await start({
-      servers: { start: async () => undefined, ready: async () => zwave(), status: zwave },
+      project: { ready: async () => zwave(), status: () => statusWith(zwave()) },
     })
     const answer = async () => {
       const taken = gateway.transcriber.take({ text: 'sing me a song' })
@@ -177,7 +199,7 @@ describe('starting', () => {
     const script = `if [ "$1" = -l ]; then echo 'card 0: X [X], device 0: Y [Y]'; else exec sleep 60; fi`
     vi.stubEnv('PATH', programs({ arecord: script }).folder)
     onTestFinished(() => void vi.unstubAllEnvs())
-    const { gateway, clock } = await start({ config: {}, servers: NO_SERVERS })
+    const { gateway, clock } = await start({ voice: {}, project: NO_SERVERS })
     const isReady = vi.fn()
     void gateway.ready().then(isReady)
     await waitFor(async () => {
@@ -195,12 +217,12 @@ describe('starting', () => {
 
   it('is ready, and says what is missing, where the broker is away', async () => {
     const { gateway } = await start({
-      config: { voice: { microphone: false, mqtt: { url: 'mqtt://user:secret@127.0.0.1:1' } } },
-      servers: NO_SERVERS,
+      voice: { microphone: false, mqtt: { url: 'mqtt://user:secret@127.0.0.1:1' } },
+      project: NO_SERVERS,
     })
     const { parts } = await gateway.ready()
     const mqtt = parts.find(({ name }) => name === 'mqtt')
     expect(mqtt?.state).toBe('missing')
-    expect(mqtt?.text).toMatch(/^mqtt:\/\/127\.0\.0\.1:1 is tried again and again: /)
+    expect(mqtt?.text).toMatch(/^mqtt:\/\/127\.0\.0\.1:1 is unreachable; retrying: /)
   })
 })

@@ -99,7 +99,11 @@ describe('toolpost call', () => {
     ['no tool', ['call'], /missing required argument 'tool'/],
     ['an unknown command', ['cal', 'echo'], /unknown command 'cal'/],
     ['an unknown option', ['call', 'echo', '--wat'], /unknown option '--wat'/],
-    ['an unknown log level', ['call', 'echo', '--log-level', 'loud'], /'loud' is no log level/],
+    [
+      'an unknown log level',
+      ['call', 'echo', '--log-level', 'loud'],
+      /invalid log level 'loud'; expected one of trace/,
+    ],
   ])('exits 2 after %s', async (_what, words, message) => {
     const { code, out, err } = await toolpost(words)
     expect({ code, out }).toEqual({ code: 2, out: '' })
@@ -177,7 +181,7 @@ describe('a configuration with a mistake', () => {
     [
       'an unknown key',
       { toolz: [] },
-      /json:1:2: unknown 'toolz'; known here are executor, tools, mcpServers/,
+      /json:1:2: unknown 'toolz'; expected one of executor, tools, mcpServers/,
     ],
     [
       'a wrong type',
@@ -207,7 +211,7 @@ describe('a configuration with a mistake', () => {
     [
       'a server with an unknown key',
       { mcpServers: { home: { comand: 'x' } } },
-      /mcpServers\.home: unknown 'mcpServers\.home\.comand'; known here are type, command/,
+      /mcpServers\.home: unknown 'mcpServers\.home\.comand'; expected one of type, command/,
     ],
   ])('[F41] names file and place, exits 2 and runs nothing: %s', async (_what, config, message) => {
     const file = configFile(config)

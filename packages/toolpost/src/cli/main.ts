@@ -4,8 +4,8 @@ import type { ChatFlags } from './commands/chat.ts'
 import type { ServeFlags } from './commands/serve.ts'
 import { listTools } from './commands/tools.ts'
 import type { UpFlags } from './commands/up.ts'
+import { type CommandContext, type GlobalOptions, openContext, type ProjectWishes } from './context.ts'
 import { EXIT } from './exit-codes.ts'
-import { type GlobalOptions, openSession, type Session } from './session.ts'
 import { type StopSignals, stopSignals } from './stop-signals.ts'
 import { say, type Terminal } from './terminal.ts'
 
@@ -18,21 +18,24 @@ function createProgram(stop: StopSignals): Command {
     .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent')
     .option('-V, --version', 'print the version')
     .exitOverride()
-    .showHelpAfterError('(toolpost --help shows what there is)')
-  /** Opens a session for one command, sets its exit code, and leaves no process behind, also when it is stopped. */
-  const within = async (command: (session: Session) => number | Promise<number>) => {
-    const session = await openSession(program.opts<GlobalOptions>(), terminal, stop)
+    .showHelpAfterError('(see toolpost --help)')
+  /** Opens the project for one command, sets the exit code, and leaves no process behind, also when stopped. */
+  const within = async (
+    command: (context: CommandContext) => number | Promise<number>,
+    wishes?: ProjectWishes,
+  ) => {
+    const context = await openContext(program.opts<GlobalOptions>(), { terminal, stop }, wishes)
     try {
-      process.exitCode = await command(session)
+      process.exitCode = await command(context)
     } finally {
-      await session.servers.close()
+      await context.project.close()
     }
   }
   program
     .command('tools')
     .description('list the tools with their signatures')
     .option('--json', 'as JSON, with schemas')
-    .action((flags: { json?: boolean }) => within(session => listTools(session, flags, terminal)))
+    .action((flags: { json?: boolean }) => within(context => listTools(context, flags)))
   program
     .command('call')
     .description('call a tool with JSON or key=value arguments; - reads JSON from standard input')
@@ -41,7 +44,7 @@ function createProgram(stop: StopSignals): Command {
     .option('--json', 'print the whole result as JSON')
     .option('--timeout <ms>', 'deadline of the call')
     .action((name: string, words: string[], flags: CallFlags) =>
-      within(session => callTool(session, [name, ...words], flags, terminal)),
+      within(context => callTool(context, [name, ...words], flags)),
     )
   program
     .command('chat')
@@ -50,18 +53,21 @@ function createProgram(stop: StopSignals): Command {
     .option('--model <model>', 'ollama:<model>, anthropic:<model> or offline')
     .option('--timeout <ms>', 'time for one answer')
     .action((question: string | undefined, flags: ChatFlags) =>
-      within(async session => {
-        const { chat } = await import('./commands/chat.ts')
-        return chat(session, question, flags, terminal)
-      }),
+      within(
+        async context => {
+          const { chat } = await import('./commands/chat.ts')
+          return chat(context, question, flags)
+        },
+        { model: { wanted: flags.model, isRequired: true } },
+      ),
     )
   program
     .command('doctor')
-    .description('look whether everything that is configured works')
+    .description('check that everything configured works')
     .action(() =>
-      within(async session => {
+      within(async context => {
         const { examine } = await import('./commands/doctor.ts')
-        return examine(session, terminal)
+        return examine(context)
       }),
     )
   program
@@ -72,27 +78,25 @@ function createProgram(stop: StopSignals): Command {
     .option('--token <token>', 'asked of every client (default: TOOLPOST_TOKEN)')
     .option('--allow-host <name...>', 'further names under which clients may address it')
     .option('--voice', 'listen and speak as well, with the voice gateway')
-    .action((flags: UpFlags) =>
-      within(async session => {
-        const { runUp } = await import('./commands/up.ts')
-        return runUp(session, flags, terminal)
-      }),
-    )
+    .action(async (flags: UpFlags) => {
+      const { runUp, voiceFor } = await import('./commands/up.ts')
+      return within(context => runUp(context, flags), voiceFor(flags))
+    })
   program
     .command('serve')
     .description('offer the tools as an MCP server')
     .option('--stdio', 'on standard input and output')
     .action((flags: ServeFlags) =>
-      within(async session => {
+      within(async context => {
         const { runServe } = await import('./commands/serve.ts')
-        return runServe(session, flags, terminal)
+        return runServe(context, flags)
       }),
     )
   return program
 }
 
 async function main(words: string[]): Promise<void> {
-  // Where nobody reads any more what is said, the servers are to be closed all the same.
+  // Nobody may read the output any more; the servers are closed all the same.
   for (const stream of [terminal.out, terminal.err]) stream.on('error', () => {})
   const stop = stopSignals()
   try {
@@ -111,7 +115,7 @@ function endStopped(exitCode: number): never {
 }
 
 function report(error: unknown): number {
-  // Commander has already said what is wrong; help and version are no mistakes.
+  // Commander has already said what is wrong; help and version are not mistakes.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   // By name: commands that are loaded beside the bundle have classes of their own.
   if (!(error instanceof Error) || !['ConfigError', 'UsageError', 'Stopped'].includes(error.name)) throw error

@@ -87,11 +87,41 @@ describe('servers on the command line', () => {
     })
   })
 
-  it('a variable that is not set is an error of the configuration', async () => {
+  it('a variable that is not set fails the one server that wants it, and says where', async () => {
     const config = configFile({ mcpServers: { files: { command: 'x', env: { KEY: '${SURELY_NOT_SET}' } } } })
+    const { code, out, err } = await toolpost(['tools', '--config', config])
+    expect({ code, hasLocalTools: out.includes('echo(') }).toEqual({ code: 0, hasLocalTools: true })
+    expect(err).toMatch(
+      /^❌ Server 'files' cannot be started: .*mcpServers\.files\.env\.KEY: .* SURELY_NOT_SET is not set\n$/,
+    )
+  })
+
+  it('an empty variable for a url fails that server in words, without a stack', async () => {
+    const config = configFile({ mcpServers: { files: { url: '${NO_ADDRESS:-}' } } })
+    const { code, err } = await toolpost(['tools', '--config', config])
+    expect(code).toBe(0)
+    expect(err).toBe(
+      "❌ Server 'files' cannot be started: 'url' is not a valid URL: ''; expected http://… or https://…\n",
+    )
+  })
+
+  it('[F41] an address without http:// is a mistake of the configuration', async () => {
+    const config = configFile({ mcpServers: { files: { url: 'localhost:3000/mcp' } } })
     const { code, err } = await toolpost(['tools', '--config', config])
     expect(code).toBe(2)
-    expect(err).toContain('mcpServers.files.env.KEY: the environment variable SURELY_NOT_SET is not set')
+    expect(err).toContain(
+      "mcpServers.files: 'url' is not a valid URL: 'localhost:3000/mcp'; expected http://",
+    )
+  })
+
+  it('a call that runs out of time while its server starts says so, and not that there is no such tool', async () => {
+    const slow = { command: process.execPath, args: ['-e', 'setTimeout(() => {}, 60_000)'] }
+    const config = configFile({ mcpServers: { slow } })
+    const { code, err } = await toolpost(['call', 'wanted', '--timeout', '300', '--config', config])
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: "Error: Tool 'wanted' timed out after 300 ms\n  Cause: Server 'slow' is still starting\n",
+    })
   })
 })
 

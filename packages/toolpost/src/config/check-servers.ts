@@ -3,14 +3,26 @@ import { ConfigError, type ServerConfig, type ToolpostConfig } from './config.ts
 /** What a JSON Schema says badly: a server is either started here or reached at an address. */
 export function checkServers({ mcpServers = {} }: ToolpostConfig, file: string): void {
   for (const [name, server] of Object.entries(mcpServers)) {
-    const problem = problemOf(server)
+    // With variables in it, it is checked once they are filled in.
+    const problem = JSON.stringify(server).includes('${') ? undefined : problemOf(server)
     if (problem) throw new ConfigError(file, `mcpServers.${name}`, problem)
   }
 }
 
-function problemOf({ command, url }: ServerConfig): string | undefined {
+/** Why a server cannot be started as it is configured. */
+export function problemOf({ command, url }: ServerConfig): string | undefined {
   if (command === undefined && url === undefined) return "has neither 'command' nor 'url'; give one of them"
   if (command !== undefined && url !== undefined) return "has both 'command' and 'url'; give one of them"
-  if (url !== undefined && !URL.canParse(url) && !url.includes('${')) return `'url' is no address: ${url}`
+  if (command?.trim() === '') return "'command' is empty"
+  if (url !== undefined && !isHttpUrl(url))
+    return `'url' is not a valid URL: '${withoutCredentials(url)}'; expected http://… or https://…`
   return undefined
+}
+
+function isHttpUrl(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+}
+
+function withoutCredentials(url: string): string {
+  return url.replace(/^.*@/s, '')
 }

@@ -11,28 +11,44 @@ describe('variables in the values of servers', () => {
       env: { A: '${env:URL}', B: 'plain', C: 5 as never },
       cwd: './here',
     }
-    expect(fillEnvironment({ mcpServers: { home: server } }, source).mcpServers?.home).toEqual({
+    expect(fillEnvironment({ mcpServers: { home: server } }, source).config.mcpServers?.home).toEqual({
       command: 'run-k',
       args: ['--url', 'mqtt://x/k', 'default'],
       env: { A: 'mqtt://x', B: 'plain', C: '5' },
       cwd: '/home/me/here',
     })
     const remote = { url: 'http://${KEY}', headers: { Authorization: 'Bearer ${KEY}' } }
-    expect(fillEnvironment({ mcpServers: { remote } }, source).mcpServers?.remote).toEqual({
+    expect(fillEnvironment({ mcpServers: { remote } }, source).config.mcpServers?.remote).toEqual({
       url: 'http://k',
       headers: { Authorization: 'Bearer k' },
     })
   })
 
-  it('that are missing are an error that names variable, file and place', () => {
-    const config = { mcpServers: { home: { command: 'x', env: { A: '${MISSING}' } } } }
-    expect(() => fillEnvironment(config, source)).toThrow(
-      'toolpost.json, mcpServers.home.env.A: the environment variable MISSING is not set',
+  it('that are missing break only the server that wants them, and name variable, file and place', () => {
+    const config = {
+      mcpServers: { home: { command: 'x', env: { A: '${MISSING}' } }, other: { command: 'y' } },
+    }
+    expect(fillEnvironment(config, source).brokenServers).toEqual({
+      home: 'toolpost.json, mcpServers.home.env.A: the environment variable MISSING is not set',
+    })
+  })
+
+  it.each([
+    ['', "''"],
+    ['localhost:3000/mcp', "'localhost:3000/mcp'"],
+    ['http//user:pw@host', "'host'"],
+  ])('that make %j of a url are said to be no URL', (value, shown) => {
+    const filled = fillEnvironment(
+      { mcpServers: { remote: { url: '${ADDRESS}' } } },
+      { ...source, environment: { ADDRESS: value } },
+    )
+    expect(filled.brokenServers.remote).toBe(
+      `'url' is not a valid URL: ${shown}; expected http://… or https://…`,
     )
   })
 
   it('of a server that is switched off are not asked for', () => {
     const config = { mcpServers: { home: { command: '${MISSING}', disabled: true } } }
-    expect(fillEnvironment(config, source)).toEqual({ mcpServers: {} })
+    expect(fillEnvironment(config, source)).toEqual({ config: { mcpServers: {} }, brokenServers: {} })
   })
 })

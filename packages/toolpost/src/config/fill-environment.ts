@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import util from 'node:util'
+import { problemOf } from './check-servers.ts'
 import { ConfigError, type ServerConfig, type ToolpostConfig } from './config.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -12,24 +13,48 @@ interface Source {
   environment: Environment
 }
 
-/**
- * Fills `${NAME}` in the values of the servers and of the voice gateway's broker from the environment. A variable that is not set is a ConfigError
- * that names it; `${NAME:-text}` gives the text instead. Disabled servers are left out.
- */
-export function fillEnvironment(config: ToolpostConfig, source: Source): ToolpostConfig {
-  const { mcpServers, voice } = config
-  return {
-    ...config,
-    ...(mcpServers && { mcpServers: fillServers(mcpServers, source) }),
-    ...(voice?.mqtt && { voice: { ...voice, mqtt: fillValues(voice.mqtt, 'voice.mqtt', source) } }),
-  }
+export interface FilledConfig {
+  config: ToolpostConfig
+  /** By server: why it cannot be started as it is configured. */
+  brokenServers: Record<string, string>
 }
 
-function fillServers(servers: Record<string, ServerConfig>, source: Source): Record<string, ServerConfig> {
-  const filled = Object.entries(servers)
-    .filter(([, server]) => !server.disabled)
-    .map(([name, server]) => [name, fillServer(server, `mcpServers.${name}`, source)] as const)
-  return Object.fromEntries(filled)
+/**
+ * Fills `${NAME}` in the values of the servers and of the voice gateway's broker from the environment; `${NAME:-text}`
+ * gives the text if NAME is not set. A variable that is not set breaks only the server that wants it; for the voice
+ * gateway it is a ConfigError. Disabled servers are left out.
+ */
+export function fillEnvironment(config: ToolpostConfig, source: Source): FilledConfig {
+  const { mcpServers, voice } = config
+  const brokenServers: Record<string, string> = {}
+  const filled = {
+    ...config,
+    ...(mcpServers && { mcpServers: fillServers(mcpServers, source, brokenServers) }),
+    ...(voice?.mqtt && { voice: { ...voice, mqtt: fillValues(voice.mqtt, 'voice.mqtt', source) } }),
+  }
+  return { config: filled, brokenServers }
+}
+
+function fillServers(
+  servers: Record<string, ServerConfig>,
+  source: Source,
+  broken: Record<string, string>,
+): Record<string, ServerConfig> {
+  const enabled = Object.entries(servers).filter(([, server]) => !server.disabled)
+  return Object.fromEntries(
+    enabled.map(([name, server]) => {
+      try {
+        const filled = fillServer(server, `mcpServers.${name}`, source)
+        const problem = problemOf(filled)
+        if (problem) broken[name] = problem
+        return [name, filled]
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error
+        broken[name] = error.message
+        return [name, server]
+      }
+    }),
+  )
 }
 
 function fillValues(

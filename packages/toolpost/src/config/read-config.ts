@@ -105,7 +105,7 @@ function knownKeys(error: ErrorObject, problem: string): string {
   const known = Object.keys(error.parentSchema?.properties ?? {}).filter(key => !key.startsWith('$'))
   const hint =
     error.params.additionalProperty === 'servers' ? " (VS Code's servers are called mcpServers here)" : ''
-  return `${problem}${hint}; known here are ${known.join(', ')}`
+  return `${problem}${hint}; expected one of ${known.join(', ')}`
 }
 
 /** Paths in a configuration are meant from its own folder. */

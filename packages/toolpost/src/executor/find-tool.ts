@@ -8,7 +8,9 @@ const MAX_SUGGESTIONS = 3
 const MAX_COMPARED_LENGTH = 64
 
 /** Stage 1: the tool of that name, or `unknown_tool` with the names that come near it. */
-export function findTool(tools: ToolManager, name: string): Tool | Failure {
+export function findTool(tools: ToolManager, name: string, among?: readonly Tool[]): Tool | Failure {
+  const offered = among?.find(tool => tool.name === name)
+  if (offered) return offered
   return (
     tools.findTool(name) ??
     unknownTool(

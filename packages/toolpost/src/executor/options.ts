@@ -1,6 +1,6 @@
 import type { Logger } from '../logging/logger.ts'
 import type { Clock } from '../runtime/clock.ts'
-import type { Progress } from '../tools/tool.ts'
+import type { Progress, Tool } from '../tools/tool.ts'
 
 export const DEFAULT_TIMEOUT_MS = 30_000
 export const DEFAULT_SLOW_MS = 1_000
@@ -25,6 +25,8 @@ export interface RunOptions {
   onProgress?: ((progress: Progress) => void) | undefined
   /** Who asks, for those who watch: `http`, `mcp`, `chat` … */
   origin?: string | undefined
+  /** The only tools that may be found: what a model was offered. */
+  among?: readonly Tool[] | undefined
 }
 
 /** A limit in milliseconds; what is no such number counts as none given. */

@@ -87,7 +87,7 @@ export class ToolExecutor {
   run(call: ToolCall, options?: RunOptions): Promise<ToolResult> {
     const attempt = this.#begin(call, options ?? NO_OPTIONS)
     try {
-      const tool = findTool(this.#tools, attempt.name)
+      const tool = findTool(this.#tools, attempt.name, attempt.options.among)
       if (tool instanceof Failure) return Promise.resolve(this.#fail(attempt, tool))
       const prepared = this.#prepared.get(tool)
       if (!prepared || typeof call.args === 'string') return this.#prepareAndProceed(attempt, tool)

@@ -17,8 +17,6 @@ interface Client {
 
 export interface HubOptions {
   clock?: Clock | undefined
-  /** Told when the first client came or the last one went. */
-  onAudience?: ((isWatched: boolean) => void) | undefined
   maxWaitingBytes?: number | undefined
 }
 
@@ -40,7 +38,6 @@ export class EventHub {
   readonly #run = randomUUID().slice(0, 8)
   readonly #clock: Clock
   readonly #maxWaitingBytes: number
-  readonly #onAudience: (isWatched: boolean) => void
   readonly #clients = new Set<Client>()
   readonly #encoder = new TextEncoder()
   /** The last events: written only when somebody wants them. */
@@ -52,9 +49,8 @@ export class EventHub {
   #heartbeat: Timer | undefined
   #isClosed = false
 
-  constructor({ clock = systemClock, onAudience, maxWaitingBytes = MAX_WAITING_BYTES }: HubOptions = {}) {
+  constructor({ clock = systemClock, maxWaitingBytes = MAX_WAITING_BYTES }: HubOptions = {}) {
     this.#clock = clock
-    this.#onAudience = onAudience ?? (() => {})
     this.#maxWaitingBytes = maxWaitingBytes
   }
 
@@ -125,13 +121,11 @@ export class EventHub {
     if (this.#clients.size > 1) return
     this.#flushed = this.#number
     this.#beat()
-    this.#onAudience(true)
   }
 
   #remove(client: Client): void {
     if (!this.#clients.delete(client) || this.#clients.size > 0) return
     this.#heartbeat?.cancel()
-    this.#onAudience(false)
   }
 
   #beat(): void {

@@ -4,19 +4,20 @@ import type { ToolExecutor } from '../executor/tool-executor.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { AiClient } from '../models/ai-client.ts'
+import type { ModelInfo } from '../project/model-choice.ts'
+import type { VoiceInput } from '../project/voice.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { ActiveCalls } from './active-calls.ts'
 import { CallJournal } from './call-journal.ts'
-import { ChangeWatch } from './change-watch.ts'
 import { ChatConversations } from './chat-conversations.ts'
 import { ConsoleFiles, findConsole } from './console-files.ts'
 import { EventHub } from './event-hub.ts'
-import type { GatewayContext, ModelInfo, ServerControl } from './gateway-context.ts'
+import type { GatewayContext, GatewaySource } from './gateway-context.ts'
+import { type GatewayServers, sourceOf } from './gateway-source.ts'
 import { failure } from './http/answers.ts'
 import { createGuard } from './http/guard.ts'
 import { DRAIN_MS } from './limits.ts'
 import { createMcpEndpoint } from './mcp-server/http-endpoint.ts'
-import { onListChanges } from './mcp-server/list-changes.ts'
 import { addCallRoutes } from './routes/calls.ts'
 import { addChatRoutes } from './routes/chat.ts'
 import { addHealthRoutes } from './routes/health.ts'
@@ -24,18 +25,20 @@ import { addOpenApiRoute } from './routes/openapi.ts'
 import { addServerRoutes } from './routes/servers.ts'
 import { addToolRoutes } from './routes/tools.ts'
 import { addTranscriptionRoutes } from './routes/transcriptions.ts'
-import type { VoiceInput } from './voice-input.ts'
+import { together } from './together.ts'
 
 export interface GatewayOptions {
-  executor: ToolExecutor
-  /** An McpIntegration, where there are MCP servers. */
-  mcp?: ServerControl | undefined
+  /** What a toolpost.json describes, from `openProject`. */
+  project?: GatewaySource | undefined
+  /** Without a project, its parts. */
+  executor?: ToolExecutor | undefined
+  mcp?: GatewayServers | undefined
   /** Answers the chat; without one there is none. */
   client?: AiClient | undefined
   /** What the client is called, and why it was chosen. */
-  model?: ModelInfo | (() => ModelInfo | Promise<ModelInfo>) | undefined
-  /** Turns speech into text; a function where it comes later, or may go. Without one the console has no button for it. */
-  voice?: VoiceInput | (() => VoiceInput | undefined) | undefined
+  model?: ModelInfo | undefined
+  /** Turns speech into text; without one the console has no button for it. */
+  voice?: VoiceInput | undefined
   /** What the client is told before every conversation. */
   instructions?: string | undefined
   /** Asked for on every route but the page's own files. */
@@ -59,92 +62,67 @@ export interface Gateway {
   abort(): void
 }
 
-const NO_SERVERS: ServerControl = {
-  status: () => [],
-  restart: name => Promise.reject(new Error(`There is no MCP server '${name}'`)),
-}
 const DEFAULT_SLOW_MS = 1_000
 const DEFAULT_INSTRUCTIONS =
   'Use the tools for what they can do or know, instead of guessing. Answer in a few short sentences.'
 
 export function createGateway(options: GatewayOptions): Gateway {
-  const { executor, clock } = options
-  const servers = options.mcp ?? NO_SERVERS
-  const context = contextOf(options, servers, isWatched => (isWatched ? watch.start() : watch.stop()))
-  const { events, journal, calls, mcp } = context
-  const watch = watchFor(context, clock)
-  const stopObserving = executor.observe(event => {
-    const { record, bytes } = journal.note(event)
-    events.publish('call', record, bytes)
-  })
-  const tellOfTools = () => {
-    events.publish('tools', {})
-    watch.look()
-  }
-  const stopListening = onListChanges(executor.tools, tellOfTools, clock)
+  const context = contextOf(options)
+  const { executor, events, journal, calls, mcp } = context
+  const stops = [
+    executor.observe(event => {
+      const { record, bytes } = journal.note(event)
+      events.publish('call', record, bytes)
+    }),
+    ...tellOfChanges(context, options.clock),
+  ]
   const app = createApp(context, options)
   return {
     fetch: (request, env) => app(request, env ?? {}),
     abort: () => calls.abort(),
     async close({ drainMs = DRAIN_MS } = {}) {
-      await calls.drain(drainMs, clock)
-      stopObserving()
-      stopListening()
+      await calls.drain(drainMs, options.clock)
+      for (const stop of stops) stop()
       events.close()
-      watch.stop()
       await mcp.close()
     },
   }
 }
 
-/** Tells of servers, and of speech to text, that come and go. */
-function watchFor({ events, servers, voice }: GatewayContext, clock: Clock | undefined) {
-  const serverWatch = new ChangeWatch({
-    read: () => servers.status(),
-    onChange: now => events.publish('servers', { servers: now }, JSON.stringify(now).length),
-    clock,
-  })
-  const voiceWatch = new ChangeWatch({
-    read: () => voice() !== undefined,
-    onChange: available => events.publish('voice', { available }),
-    clock,
-  })
-  const both = (act: (watch: Pick<typeof voiceWatch, 'start' | 'stop' | 'look'>) => void) => () =>
-    [serverWatch, voiceWatch].forEach(act)
-  return {
-    start: both(watch => watch.start()),
-    stop: both(watch => watch.stop()),
-    look: both(watch => watch.look()),
+/** Tells everybody who watches of tools, servers and speech that come and go. */
+function tellOfChanges({ executor, source, events }: GatewayContext, clock: Clock | undefined) {
+  const tellServers = () => {
+    if (events.clients === 0) return
+    const { servers } = source.status()
+    events.publish('servers', { servers }, JSON.stringify(servers).length)
   }
+  const servers = together(tellServers, clock)
+  const tools = together(() => events.publish('tools', {}), clock)
+  return [
+    executor.tools.onChange(tools.soon),
+    source.on('server', servers.soon),
+    source.on('voice', () => events.publish('voice', { available: source.voice() !== undefined })),
+    servers.stop,
+    tools.stop,
+  ]
 }
 
-function contextOf(
-  options: GatewayOptions,
-  servers: ServerControl,
-  onAudience: (isWatched: boolean) => void,
-): GatewayContext {
-  const { executor, client, model, voice, logger = silentLogger, slowMs = DEFAULT_SLOW_MS, clock } = options
+function contextOf(options: GatewayOptions): GatewayContext {
+  const { logger = silentLogger, slowMs = DEFAULT_SLOW_MS, clock } = options
+  const source = sourceOf(options)
+  const { executor } = source
   const calls = new ActiveCalls()
   return {
     executor,
-    servers,
-    client,
-    model: typeof model === 'function' ? model : () => model ?? unnamed(client),
-    voice: typeof voice === 'function' ? voice : () => voice,
+    source,
     instructions: options.instructions ?? DEFAULT_INSTRUCTIONS,
     calls,
     journal: new CallJournal({ tools: executor.tools, slowMs }),
     conversations: new ChatConversations(),
-    events: new EventHub({ clock, onAudience }),
+    events: new EventHub({ clock }),
     mcp: createMcpEndpoint({ executor, calls, logger }),
     logger,
   }
-}
-
-function unnamed(client: AiClient | undefined): ModelInfo {
-  return client
-    ? { name: client.constructor.name, why: 'the gateway was given it' }
-    : { name: 'none', why: 'no client was given' }
 }
 
 /** Looks at every request first, then has it answered. */

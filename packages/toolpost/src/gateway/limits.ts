@@ -34,8 +34,6 @@ export const EVENT_FLUSH_MS = 20
 export const HEARTBEAT_MS = 15_000
 /** What may wait for a client that does not read; then it is cut off. */
 export const MAX_WAITING_BYTES = 1024 * 1024
-/** How often what does not tell of its changes is looked at, while somebody watches. */
-export const CHANGE_LOOK_MS = 250
 
 /** How many conversations are kept in memory, and how long each may grow. */
 export const KEPT_CONVERSATIONS = 100

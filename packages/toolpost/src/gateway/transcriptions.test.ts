@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { ADDRESS, dataOf, eventReader, type TestGateway, testGateway } from '../../test/gateway.ts'
 import { ToolExecutor } from '../executor/tool-executor.ts'
-import { fakeClock } from '../testing/index.ts'
+import type { VoiceInput } from '../project/voice.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { CHANGE_LOOK_MS, MAX_AUDIO_BYTES } from './limits.ts'
+import type { GatewaySource } from './gateway-context.ts'
+import { sourceOf } from './gateway-source.ts'
+import { MAX_AUDIO_BYTES } from './limits.ts'
 import { serveGateway } from './serve-gateway.ts'
-import type { VoiceInput } from './voice-input.ts'
 
 const wav = new TextEncoder().encode('RIFF, as far as the gateway cares')
 
@@ -26,6 +27,25 @@ function deferred<T>() {
     resolve = settle
   })
   return { promise, resolve }
+}
+
+/** A project whose speech to text comes and goes. */
+function changingVoice(first: VoiceInput | undefined) {
+  let voice = first
+  let tell = () => {}
+  const project: GatewaySource = {
+    ...sourceOf({ executor: new ToolExecutor(new ToolManager()) }),
+    voice: () => voice,
+    on: (event, listener) => {
+      if (event === 'voice') tell = listener
+      return () => {}
+    },
+  }
+  const change = (next: VoiceInput | undefined) => {
+    voice = next
+    tell()
+  }
+  return { project, change }
 }
 
 /** Understands when it is told to; says when it was begun and aborted. */
@@ -144,11 +164,11 @@ describe('POST /api/transcriptions', () => {
 
   it('[F40] is waited for when the gateway closes, and takes nothing new', async () => {
     const { voice, begun, understand } = patientVoice()
-    let isThere = true
-    const gateway = testGateway([], { voice: () => (isThere ? voice : undefined) })
+    const { project, change } = changingVoice(voice)
+    const gateway = testGateway([], { project })
     const response = send(gateway, wav)
     await begun
-    isThere = false
+    change(undefined)
     const closed = gateway.close()
     expect((await send(gateway, wav)).status).toBe(503)
     understand({ text: 'in time' })
@@ -182,13 +202,11 @@ describe('POST /api/transcriptions', () => {
 
 describe('speech to text that comes later', () => {
   it('is told of, and can then be used', async () => {
-    const clock = fakeClock()
-    let voice: VoiceInput | undefined
-    await using gateway = testGateway([], { voice: () => voice, clock })
+    const { project, change } = changingVoice(undefined)
+    await using gateway = testGateway([], { project })
     const events = eventReader(await gateway.get('/api/events'))
     expect(await dataOf(gateway.get('/api/model'))).toMatchObject({ voice: false })
-    voice = hearing({ text: 'here I am' }).voice
-    await clock.advance(2 * CHANGE_LOOK_MS)
+    change(hearing({ text: 'here I am' }).voice)
     expect(await events.until(({ type }) => type === 'voice')).toMatchObject({ data: { available: true } })
     expect(await dataOf(gateway.get('/api/model'))).toMatchObject({ voice: true })
     expect(await dataOf(await send(gateway, wav))).toMatchObject({ text: 'here I am' })

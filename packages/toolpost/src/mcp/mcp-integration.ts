@@ -1,6 +1,7 @@
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { removeFromLogs } from '../logging/safe-value.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
+import { Listeners } from '../runtime/listeners.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { describeFailure } from './failure-report.ts'
 import { CONNECT_TIMEOUT_MS, MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
@@ -33,6 +34,9 @@ export class McpIntegration {
   #tools: ToolManager | undefined
   readonly #ready = new Map<string, Promise<unknown>>()
   #isClosed = false
+  readonly #listeners = new Listeners<{ server: ServerStatus }>((event, error) =>
+    this.#logger.warn({ event, error: String(error) }, 'A listener of the MCP servers failed'),
+  )
 
   constructor(options: McpIntegrationOptions) {
     for (const [name, entry] of Object.entries(options.servers)) {
@@ -60,6 +64,7 @@ export class McpIntegration {
           connectTimeoutMs,
           clock,
           logger: this.#logger,
+          onChange: connection => this.#listeners.tell('server', connection.status()),
           onFailed: (connection, failure, attempts) => this.#report(connection, failure, attempts),
         }),
     )
@@ -69,6 +74,11 @@ export class McpIntegration {
   /** Resolves when every server, or the one named, is ready or has failed. Never rejects. */
   async ready(name?: string): Promise<void> {
     await (name === undefined ? Promise.all(this.#ready.values()) : this.#ready.get(name))
+  }
+
+  /** Calls `listener` whenever a server changes; returns a function that stops it. */
+  on(event: 'server', listener: (status: ServerStatus) => void): () => void {
+    return this.#listeners.on(event, listener)
   }
 
   /** Every server, in the order of the configuration. */

@@ -32,6 +32,7 @@ export interface ConnectionOptions {
   connectTimeoutMs: number
   clock: Clock
   logger: Logger
+  onChange(connection: ServerConnection): void
   /** The first connection could not be made, and is not tried any more. */
   onFailed(connection: ServerConnection, failure: ServerFailure, attempts: number): void
 }
@@ -164,11 +165,16 @@ export class ServerConnection implements ToolServer {
     this.#link = undefined
     this.#state = state
     this.#nextAttemptAt = undefined
+    this.#changed()
     this.#failure = { ...failureWith(cause), stderr: link?.stderr() ?? '' }
     this.#opening?.abort(new Error(cause))
     this.#waiter.wake()
     await link?.close()
     await this.#connecting
+  }
+
+  #changed(): void {
+    queueMicrotask(() => this.#options.onChange(this))
   }
 
   #connect(firstAttempt: number): Promise<void> {
@@ -187,6 +193,7 @@ export class ServerConnection implements ToolServer {
       if (!failure || round !== this.#round) return
       if (!this.#wasReady && attempt >= this.#options.attempts) return this.#fail(failure, attempt)
       this.#state = this.#wasReady ? 'lost' : 'starting'
+      this.#changed()
       this.log.attemptFailed(failure, attempt, this.#delayBefore(attempt + 1))
     }
   }
@@ -207,6 +214,7 @@ export class ServerConnection implements ToolServer {
     this.log.attempt(attempt, this.#delayBefore(attempt))
     this.#nextAttemptAt = undefined
     this.#state = 'starting'
+    this.#changed()
     const outcome = this.#open(round, attempt)
     this.#attempt = outcome
     return outcome
@@ -234,6 +242,7 @@ export class ServerConnection implements ToolServer {
   #becomeReady(link: ServerLink, attempt: number): void {
     this.#link = link
     this.#state = 'ready'
+    this.#changed()
     this.#wasReady = true
     this.#readyAt = this.#options.clock.now()
     this.#readyAfterMs ??= Math.round(this.#readyAt - this.#startedAt)
@@ -243,6 +252,7 @@ export class ServerConnection implements ToolServer {
 
   #fail(failure: ServerFailure, attempts: number): void {
     this.#state = 'failed'
+    this.#changed()
     this.#options.onFailed(this, failure, attempts)
   }
 
@@ -253,6 +263,7 @@ export class ServerConnection implements ToolServer {
     this.#link = undefined
     this.#state = 'lost'
     this.#failure = failure
+    this.#changed()
     this.log.lost(failure)
     void this.#connect(Math.max(1, this.#shortLives))
   }

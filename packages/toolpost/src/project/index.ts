@@ -1,4 +1,14 @@
 export { stderrLogger } from '../logging/stderr-logger.ts'
 export type { ExampleHome } from './example-home.ts'
-export { type OpenProjectOptions, openProject, type Project } from './open-project.ts'
-export { Servers, type ServersOptions } from './servers.ts'
+export type { ModelInfo } from './model-choice.ts'
+export { type OpenProjectOptions, openProject } from './open-project.ts'
+export type { Project } from './project.ts'
+export type { ProjectEvents, ProjectStatus } from './project-options.ts'
+export {
+  missingVoice,
+  type StartVoice,
+  startInstalledVoice,
+  type VoiceGateway,
+  type VoiceInput,
+  type VoicePart,
+} from './voice.ts'

@@ -28,11 +28,14 @@ describe('openProject', () => {
       parameters: { type: 'object' },
       implementation: { type: 'mock', mock_response: 'hello' },
     }
-    const { executor, servers, config } = await open({ tools: [declared], model: 'offline' })
-    expect(await executor.run({ name: 'greet', args: {} })).toMatchObject({ success: true, result: 'hello' })
-    expect(config.model).toBe('offline')
-    expect(await servers.ready()).toEqual([])
-    await servers.close()
+    const project = await open({ tools: [declared], model: 'offline' })
+    expect(await project.executor.run({ name: 'greet', args: {} })).toMatchObject({
+      success: true,
+      result: 'hello',
+    })
+    expect(project.config.model).toBe('offline')
+    expect(await project.ready()).toEqual([])
+    await project.close()
   })
 
   it('reads what the voice gateway needs: files from its own folder, the broker from the environment', async () => {
@@ -62,7 +65,7 @@ describe('openProject', () => {
     [{ voice: { whisper: {} } }, /voice\.whisper: missing 'voice\.whisper\.model'/],
     [{ voice: { transcriber: 'whisper.cpp' } }, /voice\.whisper: whisper\.cpp needs the file of its model/],
     [{ voice: { speaker: 'piper' } }, /voice\.piperModel: piper needs the \.onnx file/],
-    [{ voice: { colour: 'red' } }, /known here are transcriber/],
+    [{ voice: { colour: 'red' } }, /expected one of transcriber/],
   ]
   it.each(mistakes)('refuses %j and names the place', async (config, problem) => {
     await expect(open(config)).rejects.toThrow(problem)

@@ -7,8 +7,8 @@ import type { Transcriber } from '../speech-to-text/transcriber.ts'
 import { makeTranscriber } from '../start-up/make-transcriber.ts'
 import { NO_VOICE, speakerFor } from '../start-up/speech-output.ts'
 import type { Utterance } from '../utterance.ts'
+import type { VoiceContext } from './context.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
-import type { VoiceSession } from './session.ts'
 import { terminal } from './terminal.ts'
 
 export interface AnswerFlags {
@@ -17,14 +17,15 @@ export interface AnswerFlags {
 
 /** Answers one utterance, on stdout and aloud. Starts only what it needs. */
 export async function answerOnce(
-  session: VoiceSession,
+  context: VoiceContext,
   utterance: Utterance,
   flags: AnswerFlags,
 ): Promise<number> {
-  const { client, executor, logger, servers, voice, stop } = session
-  // Side by side with hearing; what cannot be had is told when the question needs it.
-  if (!('text' in utterance)) servers.start().catch(() => {})
-  const speaker = await findVoice(session)
+  const { project, voice, stop } = context
+  const { client, executor, logger } = project
+  // Side by side with hearing.
+  if (!('text' in utterance)) void project.ready()
+  const speaker = await findVoice(context)
   const transcriber = makeTranscriber(voice, logger)
   if (!('text' in utterance)) await checkedReady(transcriber)
   let isSpoken = true
@@ -47,7 +48,7 @@ export async function answerOnce(
     const taken = background.take(utterance)
     if (stop.aborted) end()
     const isAnswered = taken.accepted && (await taken.done).outcome === 'answered'
-    return isAnswered && (isSpoken || session.outFile === undefined) ? EXIT.ok : EXIT.failed
+    return isAnswered && (isSpoken || context.outFile === undefined) ? EXIT.ok : EXIT.failed
   } finally {
     await transcriber.close()
   }
@@ -64,7 +65,7 @@ async function checkedReady(transcriber: Transcriber): Promise<void> {
 }
 
 /** A voice that was asked for by a file to write has to be there; otherwise the answer is text. */
-async function findVoice({ voice, outFile }: VoiceSession): Promise<Speaker | undefined> {
+async function findVoice({ voice, outFile }: VoiceContext): Promise<Speaker | undefined> {
   if (outFile !== undefined) await checkFolder(outFile)
   if (outFile !== undefined && voice.speaker === 'none') throw new UsageError('--out needs a voice, not none')
   const speaker = await speakerFor(voice, outFile)

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { type AnswerFlags, answerOnce } from './answer-once.ts'
+import type { VoiceContext } from './context.ts'
 import { UsageError } from './exit-codes.ts'
-import type { VoiceSession } from './session.ts'
 
 /** `voice-gateway hear file.wav`, or raw PCM as over MQTT. */
-export async function hearFile(session: VoiceSession, file: string, flags: AnswerFlags): Promise<number> {
-  return answerOnce(session, { pcm: await readRecording(file, session.stop) }, flags)
+export async function hearFile(context: VoiceContext, file: string, flags: AnswerFlags): Promise<number> {
+  return answerOnce(context, { pcm: await readRecording(file, context.stop) }, flags)
 }
 
 const PROBLEMS: Record<string, string> = {

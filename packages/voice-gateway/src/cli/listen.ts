@@ -4,8 +4,8 @@ import type { BackgroundTranscriber, Taken } from '../background-transcriber.ts'
 import type { VoiceBus } from '../bus/voice-bus.ts'
 import type { PartStatus } from '../start-up/parts.ts'
 import { startVoice, type VoiceGateway } from '../start-up/start-voice.ts'
+import type { VoiceContext } from './context.ts'
 import { EXIT } from './exit-codes.ts'
-import type { VoiceSession } from './session.ts'
 import { terminal } from './terminal.ts'
 
 interface ListenFlags {
@@ -15,12 +15,13 @@ interface ListenFlags {
 const TERMINAL = 'terminal'
 
 /** `voice-gateway`: listens until it is stopped; where lines are piped in, until these are answered. */
-export async function listen(session: VoiceSession, flags: ListenFlags): Promise<number> {
-  const { config, voice, stop } = session
+export async function listen(context: VoiceContext, flags: ListenFlags): Promise<number> {
+  const { project, voice, outFile, stop } = context
   const microphone = flags.microphone && voice.microphone !== false
   const gateway = await startVoice({
-    ...session,
-    config: { ...config, voice: { ...voice, microphone } },
+    project,
+    outFile,
+    voice: { ...voice, microphone },
     bus: printer(),
     onNotice: notice => {
       if (!stop.aborted) terminal.say(notice)
@@ -57,7 +58,9 @@ async function announce(gateway: VoiceGateway, stop: AbortSignal): Promise<void>
   const { parts, durationMs } = await gateway.ready()
   if (stop.aborted) return
   for (const part of parts) terminal.say(partLine(part))
-  terminal.say(`Ready after ${(durationMs / 1_000).toFixed(1)} s. Say or type something; Ctrl-C ends it.`)
+  terminal.say(
+    `Ready after ${(durationMs / 1_000).toFixed(1)} s. Say or type something; press Ctrl-C to stop.`,
+  )
 }
 
 function partLine({ name, state, text, durationMs }: PartStatus): string {

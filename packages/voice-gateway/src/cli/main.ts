@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
+import { type VoiceFlags, within } from './context.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
 import { hearFile } from './hear-file.ts'
 import { listen } from './listen.ts'
 import { sayText } from './say-text.ts'
-import { type VoiceFlags, within } from './session.ts'
 import { stopRequest } from './stop-request.ts'
 import { terminal } from './terminal.ts'
 
@@ -23,7 +23,7 @@ function createProgram(stop: AbortSignal): Command {
     .addOption(new Option('--log-level <level>', 'how much is logged on stderr').choices(LOG_LEVELS))
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
-    .showHelpAfterError('(voice-gateway --help shows what there is)')
+    .showHelpAfterError('(see voice-gateway --help)')
   const run = (command: Parameters<typeof within>[2]) => async () => {
     process.exitCode = await within(program.opts<VoiceFlags>(), stop, command)
   }
@@ -34,7 +34,7 @@ function createProgram(stop: AbortSignal): Command {
     .option('--no-microphone', 'do not listen to the microphone')
     .action((words: string[], flags: { microphone: boolean }) => {
       if (words.length > 0) throw new UsageError(`There is no command '${words[0]}': use listen, say or hear`)
-      return run(session => listen(session, flags))()
+      return run(context => listen(context, flags))()
     })
   program
     .command('say')
@@ -42,14 +42,14 @@ function createProgram(stop: AbortSignal): Command {
     .argument('<text...>')
     .option('--json', 'print the whole answer as JSON, with calls and durations')
     .action((words: string[], flags: { json?: boolean }) =>
-      run(session => sayText(session, words.join(' '), flags))(),
+      run(context => sayText(context, words.join(' '), flags))(),
     )
   program
     .command('hear')
     .description('answer what is said in a WAV file; - reads it from standard input')
     .argument('<file>')
     .option('--json', 'print the whole answer as JSON, with calls and durations')
-    .action((file: string, flags: { json?: boolean }) => run(session => hearFile(session, file, flags))())
+    .action((file: string, flags: { json?: boolean }) => run(context => hearFile(context, file, flags))())
   return program
 }
 
@@ -59,9 +59,9 @@ function packageVersion(): string {
 }
 
 async function main(words: string[]): Promise<void> {
-  // Where nobody reads any more what is said, everything is to be ended in order all the same.
+  // Nobody may read the output any more; everything is ended in order all the same.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  const stop = stopRequest(() => terminal.say('Ending; once more ends it at once.'))
+  const stop = stopRequest(() => terminal.say('Stopping; press Ctrl-C again to stop at once.'))
   try {
     await createProgram(stop.signal).parseAsync(words, { from: 'user' })
   } catch (error) {
@@ -72,7 +72,7 @@ async function main(words: string[]): Promise<void> {
 }
 
 function report(error: unknown): number {
-  // Commander has already said what is wrong; help is no mistake.
+  // Commander has already said what is wrong; help is not a mistake.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   if (!(error instanceof Error && MISTAKES.includes(error.name))) throw error
   terminal.say(`Error: ${error.message}`)

@@ -20,8 +20,8 @@ export function startMicrophone(
   context: VoiceContext,
   { transcriber, hearing, speaker }: MicrophoneParts,
 ): void {
-  const { config, parts, closables, logger, onNotice, clock } = context
-  const { microphone = true, bargeIn = false } = config.voice ?? {}
+  const { voice, parts, closables, logger, onNotice, clock } = context
+  const { microphone = true, bargeIn = false } = voice
   if (!microphone) return
   parts.begin('microphone', async () => {
     const found = await findMicrophone()

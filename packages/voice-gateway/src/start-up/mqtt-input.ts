@@ -28,7 +28,7 @@ export function startMqtt(context: VoiceContext, transcriber: BackgroundTranscri
       onState: state => {
         if (state.status === 'connected') tell('ready', url)
         if (state.status !== 'offline') return
-        const problem = `${url} is tried again and again: ${state.cause}`
+        const problem = `${url} is unreachable; retrying: ${state.cause}`
         tell('missing', problem)
         fail(new Error(problem))
       },
@@ -39,10 +39,7 @@ export function startMqtt(context: VoiceContext, transcriber: BackgroundTranscri
   })
 }
 
-/** The home of the example has its broker only when it is there; every other is known at once. */
-async function findBroker({ config, servers }: VoiceContext): Promise<Broker | undefined> {
-  const known = chooseBroker(config.voice?.mqtt, undefined)
-  if (known) return known
-  await servers.start().catch(() => undefined)
-  return chooseBroker(config.voice?.mqtt, servers.home)
+/** The home of the example has a broker only once it is there; every other is known at once. */
+async function findBroker({ voice, project }: VoiceContext): Promise<Broker | undefined> {
+  return chooseBroker(voice.mqtt, undefined) ?? chooseBroker(voice.mqtt, await project.exampleHome())
 }

@@ -11,6 +11,8 @@ export interface PartStatus {
 interface PartsOptions {
   logger: Logger
   clock: Clock
+  /** Told when a part came, went or changed. */
+  onChange?: (() => void) | undefined
 }
 
 /** Parts that start side by side: none waits for another, and each one's time is logged. */
@@ -67,6 +69,7 @@ export class Parts {
 
   #set(part: PartStatus): void {
     this.#parts.set(part.name, part)
+    this.#options.onChange?.()
   }
 
   #log({ name, state, text, durationMs }: PartStatus): void {

@@ -19,11 +19,11 @@ export function speakerFor(
 
 /** What speaks, if anything does. */
 export async function startSpeech(context: VoiceContext): Promise<WatchedSpeaker | undefined> {
-  const { config, outFile, parts } = context
-  const found = context.speaker ? Promise.resolve(context.speaker) : speakerFor(config.voice ?? {}, outFile)
+  const { voice, outFile, parts } = context
+  const found = context.speaker ? Promise.resolve(context.speaker) : speakerFor(voice, outFile)
   parts.begin('speech', async () => {
     const speaker = await found
-    if (!speaker) return silence(config.voice ?? {})
+    if (!speaker) return silence(voice)
     if (!context.speaker && outFile === undefined) await soundCheck(speaker)
     return speaker.name
   })

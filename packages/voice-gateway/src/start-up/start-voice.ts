@@ -1,7 +1,6 @@
-import { type Clock, type Logger, systemClock, type ToolExecutor } from 'toolpost'
-import type { ToolpostConfig } from 'toolpost/config'
-import type { ServerStatus } from 'toolpost/mcp'
-import type { AiClient } from 'toolpost/models'
+import { type Clock, type Logger, systemClock } from 'toolpost'
+import type { VoiceConfig } from 'toolpost/config'
+import type { Project } from 'toolpost/project'
 import { BackgroundTranscriber } from '../background-transcriber.ts'
 import type { VoiceBus } from '../bus/voice-bus.ts'
 import { understand } from '../conversation/understand.ts'
@@ -16,40 +15,34 @@ import { type PartStatus, Parts } from './parts.ts'
 import { startSpeech } from './speech-output.ts'
 import { missingIn, startTools } from './tools.ts'
 
+/** What the voice gateway uses of a project. */
+export type VoiceProject = Pick<
+  Project,
+  'executor' | 'config' | 'logger' | 'client' | 'model' | 'ready' | 'status' | 'exampleHome'
+>
+
 export interface VoiceOptions {
-  executor: ToolExecutor
-  config: ToolpostConfig
-  servers: VoiceServers
-  /** Answers; one that is still to be chosen lets its questions wait. */
-  client: AiClient
-  /** What the client is called, once it is chosen. */
-  model(): Promise<{ name: string; why: string }>
-  logger: Logger
+  /** Its tools, its model and its servers, which are started if they are not yet. */
+  project: VoiceProject
+  /** How to hear and speak, instead of what the project's configuration says. */
+  voice?: VoiceConfig | undefined
   /** Told what a person should know: what is missing or has stopped working. It is logged as well. */
   onNotice?: ((notice: string) => void) | undefined
+  /** Told when a part came, went or changed. */
+  onChange?: (() => void) | undefined
   clock?: Clock | undefined
-  /** In place of those that the configuration names. */
+  /** Instead of those that the configuration names. */
   transcriber?: Transcriber | undefined
   speaker?: Speaker | undefined
   /** Told as well, beside MQTT. */
   bus?: VoiceBus | undefined
-  /** A WAV file for what is spoken, in place of a player. */
+  /** A WAV file for what is spoken, instead of a player. */
   outFile?: string | undefined
-}
-
-/** The MCP servers. They are started if they are not yet. */
-export interface VoiceServers {
-  /** Resolves when they are being started, and their home has an address. */
-  start(): Promise<unknown>
-  /** Resolves when each is ready or has failed. */
-  ready(): Promise<readonly ServerStatus[]>
-  status(): readonly ServerStatus[]
-  readonly home?: { brokerUrl: string } | undefined
 }
 
 export interface VoiceGateway {
   readonly transcriber: BackgroundTranscriber
-  /** Resolves when every part is there or cannot be had. Never rejects. */
+  /** Resolves when every part is ready or missing. Never rejects. */
   ready(): Promise<{ parts: PartStatus[]; durationMs: number }>
   /** How the parts are at this moment. */
   status(): PartStatus[]
@@ -64,6 +57,8 @@ export interface VoiceGateway {
 
 /** What the parts of a gateway are made with. */
 export interface VoiceContext extends VoiceOptions {
+  voice: VoiceConfig
+  logger: Logger
   clock: Clock
   onNotice(notice: string): void
   parts: Parts
@@ -74,24 +69,22 @@ export interface VoiceContext extends VoiceOptions {
 
 /** Starts to listen. MQTT, model, speech and MCP begin side by side; only what needs one of them waits for it. */
 export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
-  const { config, servers, logger, clock = systemClock, onNotice = () => {} } = options
-  const parts = new Parts({ logger, clock })
-  const buses = new Set(options.bus ? [options.bus] : [])
-  const context: VoiceContext = { ...options, clock, onNotice, parts, buses, closables: new Closables() }
+  const context = contextOf(options)
+  const { project, voice, logger, clock, onNotice, parts, buses } = context
   startTools(context)
   parts.begin('model', async () => {
-    const { name, why } = await options.model()
+    const { name, why } = await project.model()
     return `${name}: ${why}`
   })
   const hearing = startHearing(context)
   const speaker = await startSpeech(context)
   const transcriber = new BackgroundTranscriber({
     transcriber: hearing,
-    client: tellingOfMissing(options.client, () => missingIn(servers.status())),
-    executor: options.executor,
+    client: tellingOfMissing(project.client, () => missingIn(project.status().servers)),
+    executor: project.executor,
     speaker,
     bus: everybody(buses, logger),
-    filler: config.voice?.filler,
+    filler: voice.filler,
     logger,
     onNotice,
     clock,
@@ -107,8 +100,23 @@ export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
   }
 }
 
-function startHearing({ transcriber, config, logger, parts, closables }: VoiceContext): Transcriber {
-  const hearing = transcriber ?? makeTranscriber(config.voice ?? {}, logger)
+function contextOf(options: VoiceOptions): VoiceContext {
+  const { project, clock = systemClock, onNotice = () => {}, onChange = () => {} } = options
+  const { config, logger } = project
+  return {
+    ...options,
+    voice: options.voice ?? config.voice ?? {},
+    logger,
+    clock,
+    onNotice,
+    parts: new Parts({ logger, clock, onChange }),
+    buses: new Set(options.bus ? [options.bus] : []),
+    closables: new Closables(),
+  }
+}
+
+function startHearing({ transcriber, voice, logger, parts, closables }: VoiceContext): Transcriber {
+  const hearing = transcriber ?? makeTranscriber(voice, logger)
   closables.add(hearing)
   parts.begin('hearing', async () => {
     await hearing.ready()

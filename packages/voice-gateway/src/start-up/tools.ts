@@ -2,15 +2,15 @@ import type { ServerStatus } from 'toolpost/mcp'
 import type { VoiceContext } from './start-voice.ts'
 
 /** Starts the servers. The gateway goes on without those that fail, and says so once. */
-export function startTools({ servers, executor, parts, logger, onNotice }: VoiceContext): void {
+export function startTools({ project, parts, logger, onNotice }: VoiceContext): void {
   parts.begin('tools', async () => {
-    const status = await servers.ready()
+    const status = await project.ready()
     const missing = missingIn(status)
-    const count = `${executor.tools.getTools().length} tools`
+    const count = `${project.executor.tools.getTools().length} tools`
     if (missing.length === 0) return count
     const notice = goingOn(status)
     logger.warn({ missing }, notice)
-    onNotice(`${notice}: ${missing.join(', ')} could not be had`)
+    onNotice(`${notice}: ${missing.join(', ')} unavailable`)
     return `${count}, without ${missing.join(', ')}`
   })
 }

@@ -1,8 +1,8 @@
 import type { ToolFailure, ToolResult } from '../../call/tool-result.ts'
 import { textOf } from '../../executor/model-text.ts'
+import type { CommandContext } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
 import { parseArguments } from '../parse-arguments.ts'
-import type { Session } from '../session.ts'
 import { unlessStopped } from '../stop-signals.ts'
 import { printResult, say, type Terminal } from '../terminal.ts'
 import { timeoutOf } from '../timeout-flag.ts'
@@ -14,16 +14,18 @@ export interface CallFlags {
 
 /** `toolpost call <tool> …`: the result on stdout, or what is wrong with the call on stderr. */
 export async function callTool(
-  { executor, servers, stop: { signal } }: Pick<Session, 'executor' | 'servers' | 'stop'>,
+  { project, stop: { signal }, terminal }: CommandContext,
   [name, ...words]: readonly string[],
   flags: CallFlags,
-  terminal: Terminal,
 ): Promise<number> {
   if (name === undefined) throw new UsageError('Which tool? `toolpost tools` lists them')
   const { args, repair } = parseArguments(await unlessStopped(withStandardInput(words), signal))
   const timeoutMs = timeoutOf(flags)
-  await unlessStopped(servers.find(name, timeoutMs), signal)
-  const result = await executor.run({ name, args }, { repair, timeoutMs, signal })
+  const among = await unlessStopped(project.waitForTool(name, timeoutMs), signal)
+  const result = await project.executor.run(
+    { name, args },
+    { repair, timeoutMs, signal, among, origin: 'cli' },
+  )
   if (flags.json) printResult(terminal, textOf(result))
   else if (result.success) printResult(terminal, resultText(result, terminal))
   else explain(result, args, terminal)
@@ -60,8 +62,9 @@ function explain({ error, diagnosis, code }: ToolFailure, args: unknown, termina
   const { signature, suggestions, causes } = diagnosis ?? {}
   if (signature) say(terminal, `  ${signature}`)
   if (suggestions && suggestions.length > 0) say(terminal, `  Did you mean ${suggestions.join(', ')}?`)
-  else if (code === 'unknown_tool') say(terminal, '  `toolpost tools` lists what there is')
-  if (causes && causes.length > 1) say(terminal, `  Cause: ${causes.slice(1).join(' ← ')}`)
+  else if (code === 'unknown_tool') say(terminal, '  `toolpost tools` lists them')
+  const shown = code === 'timeout' ? causes : causes?.slice(1)
+  if (shown && shown.length > 0) say(terminal, `  Cause: ${shown.join(' ← ')}`)
 }
 
 function jsonProblem(text: string): string {

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ToolExecutor } from '../../executor/tool-executor.ts'
 import { silentLogger } from '../../logging/logger.ts'
+import { ModelChoice } from '../../project/model-choice.ts'
 import { fakeOllama, type OllamaRequest } from '../../testing/fake-ollama.ts'
 import type { FakeModelServer, FakeReply } from '../../testing/scripted-model-server.ts'
 import { localTools } from '../../tools/local-tools.ts'
@@ -9,7 +10,7 @@ import { defineTool } from '../../tools/tool.ts'
 import { ToolManager } from '../../tools/tool-manager.ts'
 import { UsageError } from '../exit-codes.ts'
 import { Stopped } from '../stop-signals.ts'
-import { type ChatTerminal, chat } from './chat.ts'
+import { type ChatFlags, type ChatTerminal, chat as runChat } from './chat.ts'
 
 const tools = new ToolManager()
 for (const tool of localTools()) tools.addCustomTool(tool)
@@ -26,13 +27,26 @@ tools.addCustomTool(
   }),
 )
 const executor = new ToolExecutor(tools)
-const servers = { start: vi.fn(async () => undefined), ready: vi.fn(async () => []) }
-const session = { config: {}, executor, logger: silentLogger, servers, stop: new AbortController() }
+const ready = vi.fn(async () => [])
 
-/** A session that can be stopped, as by a signal to the program. */
-function stoppable() {
-  const stop = new AbortController()
-  return { session: { ...session, stop }, stop }
+/** `toolpost chat`, in a project without servers. */
+function chat(
+  terminal: ChatTerminal,
+  question: string | undefined,
+  flags: ChatFlags,
+  stop = new AbortController(),
+): Promise<number> {
+  const choice = new ModelChoice({
+    executor,
+    logger: silentLogger,
+    config: () => ({}),
+    whenReady: ready,
+    onChosen: () => {},
+    wanted: flags.model,
+    isRequired: true,
+  })
+  const project = { client: choice.client, model: () => choice.choose(), ready }
+  return runChat({ project, terminal, stop }, question, flags)
 }
 
 /** Streams that stand in for a terminal or for pipes. */
@@ -74,7 +88,7 @@ async function withModel(...replies: (FakeReply | string)[]) {
 describe('toolpost chat "question"', () => {
   it('prints the answer alone on stdout, the calls with their duration on stderr', async () => {
     const { streams, written } = terminal()
-    expect(await chat(session, 'turn the lamp on', {}, streams)).toBe(0)
+    expect(await chat(streams, 'turn the lamp on', {})).toBe(0)
     expect(written.out).toBe('The lamp is on.\n')
     expect(written.err).toMatch(/^→ lamp \{"state":"on"\}\n← lamp done \(\d+ ms\)\n$/)
   })
@@ -82,7 +96,7 @@ describe('toolpost chat "question"', () => {
   it('takes the question from a pipe', async () => {
     const { streams, input, written } = terminal()
     input.end('what is 12 % of 85\n')
-    expect(await chat(session, undefined, { model: 'offline' }, streams)).toBe(0)
+    expect(await chat(streams, undefined, { model: 'offline' })).toBe(0)
     expect(written.out).toBe('The result is 10.2.\n')
   })
 
@@ -92,7 +106,7 @@ describe('toolpost chat "question"', () => {
       { text: ['It is ', 'off.'] },
     )
     const { streams, written } = terminal()
-    expect(await chat(session, 'lamp off please', {}, streams)).toBe(0)
+    expect(await chat(streams, 'lamp off please', {})).toBe(0)
     expect(written.out).toBe('It is off.\n')
     expect(written.err).toContain('← lamp done')
     expect(server.requests[0]?.body.messages.map(({ role }) => role)).toEqual(['system', 'user'])
@@ -107,7 +121,7 @@ describe('toolpost chat "question"', () => {
       { text: ['It is ', 'on.'] },
     )
     const { streams, written } = terminal({ isTTY: true })
-    expect(await chat(session, 'lamp', {}, streams)).toBe(0)
+    expect(await chat(streams, 'lamp', {})).toBe(0)
     expect(written.out).toBe('Wait [2J\nIt is on.\n')
   })
 
@@ -116,17 +130,17 @@ describe('toolpost chat "question"', () => {
     ['abracadabra', /^I did not understand that\./],
   ])('exits with 1 where the answer failed: %s', async (question, said) => {
     const { streams, written } = terminal()
-    expect(await chat(session, question, { model: 'offline' }, streams)).toBe(1)
+    expect(await chat(streams, question, { model: 'offline' })).toBe(1)
     expect(written.out).toMatch(said)
   })
 
   it('exits with 1 and says why where the model fails or takes too long', async () => {
     await withModel({ status: 500, error: 'out of memory' }, { hangs: 'before' })
     const first = terminal()
-    expect(await chat(session, 'hi', {}, first.streams)).toBe(1)
+    expect(await chat(first.streams, 'hi', {})).toBe(1)
     expect(first.written).toEqual({ out: '', err: expect.stringContaining('out of memory') })
     const second = terminal()
-    expect(await chat(session, 'hi', { timeout: '50' }, second.streams)).toBe(1)
+    expect(await chat(second.streams, 'hi', { timeout: '50' })).toBe(1)
     expect(second.written.err).toContain('The answer is not complete: it took too long.')
   })
 
@@ -138,57 +152,57 @@ describe('toolpost chat "question"', () => {
     ['hi', { timeout: 'soon' }],
   ])('is misused with %j %j', async (question, flags) => {
     const { streams, written } = terminal()
-    await expect(chat(session, question, flags, streams)).rejects.toThrow(UsageError)
+    await expect(chat(streams, question, flags)).rejects.toThrow(UsageError)
     expect(written.out).toBe('')
   })
 
   it('is misused with an empty pipe', async () => {
     const { streams, input } = terminal()
     input.end('\n')
-    await expect(chat(session, undefined, {}, streams)).rejects.toThrow('The question is empty')
+    await expect(chat(streams, undefined, {})).rejects.toThrow('The question is empty')
   })
 
   it('starts the servers only where a question needs their tools', async () => {
-    servers.ready.mockClear()
+    ready.mockClear()
     const options = { model: 'offline' }
-    await chat(session, 'what time is it in Tokyo', options, terminal().streams)
-    expect(servers.ready).not.toHaveBeenCalled()
-    servers.ready.mockImplementationOnce(async () => {
+    await chat(terminal().streams, 'what time is it in Tokyo', options)
+    expect(ready).not.toHaveBeenCalled()
+    ready.mockImplementationOnce(async () => {
       const schema = { type: 'object', properties: { deviceName: { type: 'string' } } }
       const invoke = () => 'Switch One is on'
       tools.addMcpTools([{ name: 'control_zwave_device', description: 'Controls', schema, invoke }])
       return []
     })
     const { streams, written } = terminal()
-    expect(await chat(session, 'turn on Switch One', options, streams)).toBe(0)
+    expect(await chat(streams, 'turn on Switch One', options)).toBe(0)
     expect(written.out).toBe('Switch One is on.\n')
     tools.remove('control_zwave_device')
   })
 
   it('can be stopped while the servers start', async () => {
-    const { session, stop } = stoppable()
-    servers.ready.mockImplementationOnce(() => {
+    const stop = new AbortController()
+    ready.mockImplementationOnce(() => {
       setImmediate(() => stop.abort())
       return new Promise(() => {})
     })
     const { streams, written } = terminal()
-    expect(await chat(session, 'turn on Switch One', { model: 'offline' }, streams)).toBe(1)
+    expect(await chat(streams, 'turn on Switch One', { model: 'offline' }, stop)).toBe(1)
     expect(written.err).toBe('Stopped.\n')
   })
 
   it('can be stopped while it waits for a pipe', async () => {
-    const { session, stop } = stoppable()
+    const stop = new AbortController()
     const { streams } = terminal()
-    const code = chat(session, undefined, { model: 'offline' }, streams)
+    const code = chat(streams, undefined, { model: 'offline' }, stop)
     stop.abort()
     await expect(code).rejects.toThrow(Stopped)
   })
 
   it('can be stopped while it answers', async () => {
-    const { session, stop } = stoppable()
+    const stop = new AbortController()
     const server = await withModel({ text: 'The', hangs: 'after' })
     const { streams, written } = terminal()
-    const code = chat(session, 'hi', {}, streams)
+    const code = chat(streams, 'hi', {}, stop)
     await server.received(1)
     stop.abort()
     expect(await code).toBe(1)
@@ -200,7 +214,7 @@ describe('toolpost chat, a conversation on a terminal', () => {
   it('says which model and why, remembers, and ends with exit', async () => {
     const server = await withModel('Hello you', 'You said hi')
     const { streams, input, written, seen } = terminal({ isTTY: true })
-    const code = chat(session, undefined, {}, streams)
+    const code = chat(streams, undefined, {})
     await seen('err', `Model: ollama:qwen3:0.6b (Ollama at ${server.url} has it)`)
     input.write('hi\n')
     await seen('out', 'Hello you')
@@ -219,7 +233,7 @@ describe('toolpost chat, a conversation on a terminal', () => {
   it('Ctrl-C stops the answer and not the program; the history keeps what was answered', async () => {
     const server = await withModel('One', { text: 'Tw', hangs: 'after' }, 'Three')
     const { streams, input, written, seen } = terminal({ isTTY: true })
-    const code = chat(session, undefined, {}, streams)
+    const code = chat(streams, undefined, {})
     await seen('err', 'you> ')
     input.write('first\n')
     await seen('out', 'One')
@@ -243,10 +257,10 @@ describe('toolpost chat, a conversation on a terminal', () => {
 
   it('ends when the program is stopped, in the middle of an answer or between two', async () => {
     for (const isAnswering of [true, false]) {
-      const { session, stop } = stoppable()
+      const stop = new AbortController()
       await withModel({ text: 'Tw', hangs: 'after' })
       const { streams, input, seen } = terminal({ isTTY: true })
-      const code = chat(session, undefined, {}, streams)
+      const code = chat(streams, undefined, {}, stop)
       await seen('err', 'you> ')
       if (isAnswering) {
         input.write('first\n')
@@ -260,7 +274,7 @@ describe('toolpost chat, a conversation on a terminal', () => {
   it('goes on after a failure', async () => {
     await withModel({ status: 400, error: 'no' }, 'Better')
     const { streams, input, seen } = terminal({ isTTY: true })
-    const code = chat(session, undefined, {}, streams)
+    const code = chat(streams, undefined, {})
     await seen('err', 'you> ')
     input.write('one\n')
     await seen('err', 'refuses the request: no')

@@ -1,11 +1,10 @@
 import { createInterface, type Interface } from 'node:readline'
-import type { Answer, CallNotice, ConversationMessage } from '../../models/ai-client.ts'
-import { type ChosenClient, chooseClient } from '../../models/choose-client.ts'
+import type { AiClient, Answer, CallNotice, ConversationMessage } from '../../models/ai-client.ts'
 import { ModelError } from '../../models/model-error.ts'
-import { whenToolsReady } from '../../models/when-tools-ready.ts'
 import { whyUnanswered } from '../../models/why-unanswered.ts'
+import type { ModelInfo } from '../../project/model-choice.ts'
+import type { Project } from '../../project/project.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
-import type { Session } from '../session.ts'
 import { type StopSignals, unlessStopped } from '../stop-signals.ts'
 import { say, type Terminal } from '../terminal.ts'
 import { timeoutOf } from '../timeout-flag.ts'
@@ -23,9 +22,10 @@ export interface ChatTerminal extends Terminal {
   in?: NodeJS.ReadableStream & { isTTY?: boolean }
 }
 
-/** What a chat needs of a session. */
-type ChatSession = Pick<Session, 'config' | 'executor' | 'logger'> & {
-  servers: Pick<Session['servers'], 'start' | 'ready'>
+/** What a chat needs of its context. */
+export interface ChatContext {
+  project: Pick<Project, 'client' | 'model' | 'ready'>
+  terminal: ChatTerminal
   stop: Pick<StopSignals, 'signal'>
 }
 
@@ -36,30 +36,27 @@ const HELP = 'Ask something, or type exit. Ctrl-C stops an answer.'
 
 /** `toolpost chat [question]`: answers one question, or holds a conversation on a terminal. Answers alone on stdout. */
 export async function chat(
-  session: ChatSession,
+  { project, terminal, stop: { signal } }: ChatContext,
   question: string | undefined,
   flags: ChatFlags,
-  terminal: ChatTerminal,
 ): Promise<number> {
   const input = terminal.in ?? process.stdin
-  const { signal } = session.stop
   const timeLimitMs = timeoutOf(flags)
   if (question !== undefined) checkQuestion(question)
-  const chosen = await unlessStopped(choose(session, flags), signal)
-  const client = whenToolsReady(chosen, () => session.servers.ready())
-  const conversation = new ChatConversation({ chosen: { ...chosen, client }, timeLimitMs, terminal })
+  const model = await unlessStopped(choose(project), signal)
+  const conversation = new ChatConversation({ client: project.client, model, timeLimitMs, terminal })
   if (question === undefined && input.isTTY) {
-    // Side by side with the first question; a failure is told when a question needs the servers.
-    session.servers.start().catch(() => {})
+    // Side by side with the first question.
+    void project.ready()
     return converse(conversation, { ...terminal, in: input }, signal)
   }
   const asked = question ?? (await unlessStopped(readAll(input), signal))
   checkQuestion(asked)
-  if (terminal.err.isTTY) say(terminal, modelLine(chosen))
+  if (terminal.err.isTTY) say(terminal, modelLine(model))
   return conversation.ask(asked, signal)
 }
 
-function modelLine({ name, why }: ChosenClient): string {
+function modelLine({ name, why }: ModelInfo): string {
   return `Model: ${name} (${why})`
 }
 
@@ -67,13 +64,10 @@ function checkQuestion(question: string): void {
   if (question.trim() === '') throw new UsageError('The question is empty: toolpost chat "what time is it"')
 }
 
-/** A model that cannot be had is a mistake of the command line or the configuration. */
-async function choose(
-  { config, executor, logger }: ChatSession,
-  { model }: ChatFlags,
-): Promise<ChosenClient> {
+/** A model that is unavailable is a mistake of the command line or the configuration. */
+async function choose(project: ChatContext['project']): Promise<ModelInfo> {
   try {
-    return await chooseClient({ model, config, executor, logger })
+    return await project.model()
   } catch (error) {
     throw error instanceof ModelError ? new UsageError(error.message) : error
   }
@@ -86,7 +80,8 @@ async function readAll(input: NodeJS.ReadableStream): Promise<string> {
 }
 
 interface ChatSetup {
-  chosen: ChosenClient
+  client: AiClient
+  model: ModelInfo
   timeLimitMs: number | undefined
   terminal: Terminal
 }
@@ -94,12 +89,14 @@ interface ChatSetup {
 /** A conversation that remembers, and shows answers and calls as they come. */
 class ChatConversation {
   #messages: ConversationMessage[] = [{ role: 'system', content: INSTRUCTIONS }]
-  readonly chosen: ChosenClient
+  readonly model: ModelInfo
+  readonly #client: AiClient
   readonly #timeLimitMs: number | undefined
   readonly #terminal: Terminal
 
-  constructor({ chosen, timeLimitMs, terminal }: ChatSetup) {
-    this.chosen = chosen
+  constructor({ client, model, timeLimitMs, terminal }: ChatSetup) {
+    this.#client = client
+    this.model = model
     this.#timeLimitMs = timeLimitMs
     this.#terminal = terminal
   }
@@ -108,9 +105,10 @@ class ChatConversation {
   async ask(question: string, signal: AbortSignal): Promise<number> {
     const printer = new AnswerPrinter(this.#terminal)
     try {
-      const answer = await this.chosen.client.ask([...this.#messages, { role: 'user', content: question }], {
+      const answer = await this.#client.ask([...this.#messages, { role: 'user', content: question }], {
         signal,
         timeLimitMs: this.#timeLimitMs,
+        origin: 'cli',
         onToken: token => printer.add(token),
         onCall: event => this.#showCall(event, printer),
       })
@@ -138,7 +136,7 @@ class ChatConversation {
     const problem = whyUnanswered(answer)
     if (answer.stopReason !== 'answer') say(this.#terminal, `The answer is not complete: ${problem}.`)
     if (answer.text.trim() === '') say(this.#terminal, 'The model gave no answer.')
-    if (answer.iterations === 0 && !this.#terminal.err.isTTY) say(this.#terminal, modelLine(this.chosen))
+    if (answer.iterations === 0 && !this.#terminal.err.isTTY) say(this.#terminal, modelLine(this.model))
     return problem === undefined ? EXIT.ok : EXIT.failed
   }
 }
@@ -149,7 +147,7 @@ async function converse(
   terminal: Required<ChatTerminal>,
   signal: AbortSignal,
 ): Promise<number> {
-  say(terminal, `${modelLine(conversation.chosen)}\n${HELP}\n`)
+  say(terminal, `${modelLine(conversation.model)}\n${HELP}\n`)
   const lines = createInterface({
     input: terminal.in,
     output: terminal.err,

@@ -4,10 +4,11 @@ import type { ServerStatus } from '../../mcp/index.ts'
 import { chooseClient } from '../../models/choose-client.ts'
 import { ollamaAddress } from '../../models/ollama/address.ts'
 import { findOllamaModel } from '../../models/ollama/find-model.ts'
+import type { Project } from '../../project/project.ts'
+import type { CommandContext } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
-import type { Session } from '../session.ts'
 import { unlessStopped } from '../stop-signals.ts'
-import { printResult, type Terminal } from '../terminal.ts'
+import { printResult } from '../terminal.ts'
 
 const BROKER_TIMEOUT_MS = 3_000
 const SHOWN_STDERR_LINES = 5
@@ -20,39 +21,44 @@ interface Verdict {
 }
 
 /** `toolpost doctor`: a verdict a line; exit 1 if something that is configured does not work. */
-export async function examine(session: Session, terminal: Terminal): Promise<number> {
-  const verdicts = await unlessStopped(verdictsOn(session), session.stop.signal)
+export async function examine({ project, stop, terminal }: CommandContext): Promise<number> {
+  const verdicts = await unlessStopped(verdictsOn(project), stop.signal)
   for (const verdict of verdicts) printResult(terminal, lines(verdict))
   return verdicts.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed
 }
 
-async function verdictsOn(session: Session): Promise<Verdict[]> {
-  const verdicts = [configuration(session)]
-  const statuses = await session.servers.ready()
-  verdicts.push(...exampleHome(session), ...(await brokers(session)), await model(session))
-  for (const status of statuses) verdicts.push(await server(status, session))
-  return verdicts
+async function verdictsOn(project: Project): Promise<Verdict[]> {
+  const statuses = await project.ready()
+  return [
+    configuration(project),
+    ...exampleHome(project),
+    ...(await brokers(project)),
+    await model(project),
+    ...(await Promise.all(statuses.map(status => server(status, project)))),
+  ]
 }
 
 function lines({ ok, text, advice = [] }: Verdict): string {
   return [`${ok ? '✔' : '✘'} ${text}`, ...advice.map(line => `    ${line}`)].join('\n')
 }
 
-function configuration({ file, tools }: Session): Verdict {
+function configuration({ file, tools }: Project): Verdict {
   const local = tools.getTools().filter(tool => !tools.originOf(tool)).length
   return { ok: true, text: `configuration: ${file ?? 'built-in example'}, ${local} local tools` }
 }
 
 /** Of a home that works, its broker is the verdict. */
-function exampleHome({ servers: { homeProblem } }: Session): Verdict[] {
-  if (homeProblem === undefined) return []
-  const advice = ['Build it anew with `npm run build`, or set MQTT_BROKER_URL to the broker of a real home']
-  return [{ ok: false, text: `example home: ${homeProblem}`, advice }]
+function exampleHome(project: Project): Verdict[] {
+  const { problem } = project.status()
+  if (problem === undefined) return []
+  const advice = ['Rebuild it with `npm run build`, or set MQTT_BROKER_URL to the broker of a real home']
+  return [{ ok: false, text: `example home: ${problem}`, advice }]
 }
 
 /** Every broker that a server is told of, and the one of the built-in example. */
-async function brokers({ config, servers }: Session): Promise<Verdict[]> {
-  const { home } = servers
+async function brokers(project: Project): Promise<Verdict[]> {
+  const { config } = project
+  const home = await project.exampleHome()
   const urls = new Set([...(home ? [home.brokerUrl] : []), ...brokerUrls(config)])
   return Promise.all([...urls].map(url => broker(url, home?.isVirtual === true && url === home.brokerUrl)))
 }
@@ -87,7 +93,7 @@ function reach({ hostname, port, protocol }: URL): Promise<void> {
 }
 
 /** A model that is configured must be there; without one, whatever is found will do. */
-async function model({ config, executor }: Session): Promise<Verdict> {
+async function model({ config, executor }: Project): Promise<Verdict> {
   try {
     const { name, why } = await chooseClient({ config, executor })
     const wanted = name.startsWith('ollama:') ? name.slice('ollama:'.length) : undefined
@@ -104,7 +110,7 @@ async function model({ config, executor }: Session): Promise<Verdict> {
   }
 }
 
-async function server(status: ServerStatus, { servers }: Session): Promise<Verdict> {
+async function server(status: ServerStatus, project: Project): Promise<Verdict> {
   const { name, state, tools, error, stderr, readyAfterMs, attempts } = status
   if (state === 'ready') {
     const after = readyAfterMs === undefined ? '' : ` after ${Math.round(readyAfterMs)} ms`
@@ -115,7 +121,7 @@ async function server(status: ServerStatus, { servers }: Session): Promise<Verdi
     .split('\n')
     .slice(-SHOWN_STDERR_LINES)
     .filter(line => line !== '')
-  const entry = servers.entryOf(name)
+  const entry = await project.entryOf(name)
   const { hintFor } = await import('../../mcp/index.ts')
   const advice = [
     ...tail.map(line => `stderr: ${line}`),

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { CommandContext } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
-import type { Session } from '../session.ts'
-import { say, type Terminal } from '../terminal.ts'
 
 export interface ServeFlags {
   stdio?: boolean
@@ -11,16 +10,13 @@ export interface ServeFlags {
 const LIST_WAIT_MS = 3_000
 
 /** `toolpost serve --stdio`: the tools as an MCP server on standard input and output, until the client is gone. */
-export async function runServe(session: Session, flags: ServeFlags, terminal: Terminal): Promise<number> {
+export async function runServe({ project, stop }: CommandContext, flags: ServeFlags): Promise<number> {
   if (!flags.stdio) throw new UsageError('serve needs --stdio; `toolpost up` serves over HTTP')
   const { guardStdout, serveTools } = await import('../../gateway/index.ts')
   const stdout = guardStdout()
-  const ready = session.servers.ready().then(
-    () => {},
-    error => say(terminal, `Error: ${(error as Error).message}`),
-  )
+  const ready = project.ready()
   const waited = delay(LIST_WAIT_MS, undefined, { ref: false })
-  const { executor, logger, stop } = session
+  const { executor, logger } = project
   try {
     await serveTools({
       executor,
@@ -28,7 +24,7 @@ export async function runServe(session: Session, flags: ServeFlags, terminal: Te
       stdin: process.stdin,
       stdout,
       signal: stop.signal,
-      whenListed: () => Promise.race([ready, waited]),
+      whenListed: async () => void (await Promise.race([ready, waited])),
     })
     return EXIT.ok
   } finally {

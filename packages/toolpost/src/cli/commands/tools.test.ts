@@ -15,9 +15,9 @@ it.each([true, false])(
         server: 'home\u001b[1A',
       },
     )
-    const session = { tools, servers: { ready: async () => [] }, stop: new AbortController() }
+    const context = { project: { tools, ready: async () => [] }, stop: new AbortController() }
     const out = Object.assign(new PassThrough(), { isTTY }) as unknown as NodeJS.WriteStream
-    expect(await listTools(session, {}, { out, err: out })).toBe(0)
+    expect(await listTools({ ...context, terminal: { out, err: out } }, {})).toBe(0)
     const written = String(out.read()).replace('\u001b[1m', '').replace('\u001b[0m', '')
     expect(written).not.toContain('\u001b')
     expect(written).toMatch(/^lamp\\u001b\[2K\(.*size\\u001b\[3J/)

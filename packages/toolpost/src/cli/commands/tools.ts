@@ -3,24 +3,25 @@ import { jsonSchemaOf } from '../../schema/json-schema.ts'
 import { signatureOf } from '../../schema/signature.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'
+import type { CommandContext } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
-import type { Session } from '../session.ts'
 import { unlessStopped } from '../stop-signals.ts'
 import { bold, printResult, type Terminal } from '../terminal.ts'
 
-/** What the list needs of a session. */
-type ToolsSession = Pick<Session, 'tools'> & {
-  servers: Pick<Session['servers'], 'ready'>
-  stop: Pick<Session['stop'], 'signal'>
+/** What the list needs of its context. */
+interface ToolsContext {
+  project: Pick<CommandContext['project'], 'tools' | 'ready'>
+  stop: Pick<CommandContext['stop'], 'signal'>
+  terminal: Terminal
 }
 
 /** `toolpost tools`: what there is, with signatures a person can read, or as JSON. */
 export async function listTools(
-  { tools, servers, stop }: ToolsSession,
+  { project, stop, terminal }: ToolsContext,
   { json = false }: { json?: boolean },
-  terminal: Terminal,
 ): Promise<number> {
-  await unlessStopped(servers.ready(), stop.signal)
+  await unlessStopped(project.ready(), stop.signal)
+  const { tools } = project
   const all = tools.getTools()
   if (json)
     printResult(

@@ -44,7 +44,7 @@ async function up(
   await new Promise<void>((resolve, reject) => {
     child.stdout.on('data', chunk => {
       out += chunk
-      if (out.includes('Ctrl-C ends it.')) resolve()
+      if (out.includes('Press Ctrl-C to stop.')) resolve()
     })
     void exit.then(code => reject(new Error(`up ended with ${code}: ${err}`)))
   })
@@ -100,7 +100,7 @@ describe('toolpost up', () => {
     const late = hostileServer({ journal, crashes: 1 })
     await using running = await up({ mcpServers: { late }, mcp: { retry: { baseDelayMs: 2_000 } } })
     // On a busy machine its first attempt has not even failed when the first word is said.
-    expect(running.out).toMatch(/^… late +(not there yet: .*next attempt at|still starting)/m)
+    expect(running.out).toMatch(/^… late +(unreachable; retrying: .*next attempt at|still starting)/m)
     await expect.poll(() => running.err(), PATIENCE).toMatch(/^✔ late +ready/m)
   })
 
@@ -119,7 +119,7 @@ describe('toolpost up', () => {
     const answer = call(running.url, 'stuck')
     await expect.poll(() => lines().includes('call stuck'), PATIENCE).toBe(true)
     running.child.kill('SIGTERM')
-    await expect.poll(() => running.err(), PATIENCE).toContain('Waiting for 1 calls under way')
+    await expect.poll(() => running.err(), PATIENCE).toContain('Waiting for 1 call in flight')
     expect(running.child.exitCode).toBeNull()
     running.child.kill('SIGINT')
     expect(await answer).toMatchObject({ success: false, code: 'cancelled' })

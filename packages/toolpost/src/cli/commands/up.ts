@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ServedGateway, ServeOptions } from '../../gateway/index.ts'
+import type { Project } from '../../project/project.ts'
+import { missingVoice, startInstalledVoice } from '../../project/voice.ts'
+import type { CommandContext, ProjectWishes } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
-import type { Session } from '../session.ts'
-import { printResult, say, type Terminal } from '../terminal.ts'
-import { announceServers, announceVoice } from '../up/latecomers.ts'
+import { printResult, say } from '../terminal.ts'
+import { announceChanges } from '../up/announcements.ts'
 import { type Overview, overview, statusText } from '../up/overview.ts'
-import { Parts } from '../up/parts.ts'
 import { keepStatusLine } from '../up/status-line.ts'
-import { Voice } from '../up/voice.ts'
 
 export interface UpFlags {
   host?: string
@@ -21,25 +21,28 @@ export interface UpFlags {
 const FIRST_WORD_MS = 1_600
 const SHORTEST_WAIT_MS = 300
 
+/** With `--voice` the project has a voice gateway; throws if it is not installed. */
+export function voiceFor({ voice }: UpFlags): ProjectWishes {
+  const install = voice ? missingVoice() : undefined
+  if (install) throw new UsageError(`--voice needs another package: ${install}`)
+  return voice ? { voice: startInstalledVoice } : {}
+}
+
 /** `toolpost up`: starts everything side by side, says what there is, and serves it until it is stopped. */
-export async function runUp(session: Session, flags: UpFlags, terminal: Terminal): Promise<number> {
-  const address = addressOf(session, flags)
-  const { stop } = session
-  const parts = new Parts(session)
-  const voice = flags.voice ? new Voice(session, parts, text => say(terminal, text)) : undefined
+export async function runUp(context: CommandContext, flags: UpFlags): Promise<number> {
+  const { project, stop, terminal } = context
+  const address = addressOf(project, flags)
   // First of all, because it can be refused: then nothing is started.
-  const gateway = await listen({ session, parts, voice }, address)
-  await Promise.race([Promise.all([parts.start(), voice?.start()]), firstWord(), stop.first])
-  const now = () => lookAt({ session, parts, voice }, gateway, address.token !== undefined)
+  const gateway = await listen(project, address)
+  await Promise.race([project.start(), firstWord(), stop.first])
+  const now = () => lookAt(project, gateway, address.token !== undefined)
   printResult(terminal, overview(now()))
-  const status = keepStatusLine(terminal, () => statusText(now(), session.executor.metrics.snapshot()))
-  const latecomers = announceServers(parts.servers, terminal)
-  announceVoice(voice, terminal)
+  const status = keepStatusLine(terminal, () => statusText(now(), project.executor.metrics.snapshot()))
+  const announcements = announceChanges(project, terminal)
   await stop.first
-  latecomers.stop()
+  announcements.stop()
   status.stop()
-  void stop.second.then(() => voice?.close({ drainMs: 0 }))
-  await Promise.all([voice?.close(), drain(session, gateway, terminal)])
+  await drain(context, gateway)
   return EXIT.ok
 }
 
@@ -49,7 +52,7 @@ function firstWord(): Promise<void> {
 
 type Address = Pick<ServeOptions, 'host' | 'port' | 'token' | 'hosts'>
 
-function addressOf({ config }: Session, flags: UpFlags): Address {
+function addressOf({ config }: Project, flags: UpFlags): Address {
   const token = flags.token ?? (process.env.TOOLPOST_TOKEN || undefined)
   return {
     host: flags.host ?? config.gateway?.host,
@@ -65,36 +68,18 @@ function portOf(text: string): number {
   throw new UsageError(`--port takes a number from 0 to 65535, got '${text}'`)
 }
 
-/** What runs, and is shown. */
-interface Running {
-  session: Session
-  parts: Parts
-  voice: Voice | undefined
-}
-
-async function listen({ session, parts, voice }: Running, address: Address): Promise<ServedGateway> {
-  const { executor, config, logger } = session
+async function listen(project: Project, address: Address): Promise<ServedGateway> {
   const { serveGateway, GatewayError } = await import('../../gateway/index.ts')
-  const { servers: mcp, client } = parts
-  const slowMs = config.executor?.slowMs
+  const { slowMs } = project.config.executor ?? {}
   try {
-    return await serveGateway({
-      executor,
-      mcp,
-      client,
-      model: () => parts.model(),
-      voice: () => voice?.input,
-      slowMs,
-      logger,
-      ...address,
-    })
+    return await serveGateway({ project, slowMs, logger: project.logger, ...address })
   } catch (error) {
     throw error instanceof GatewayError ? new UsageError(error.message, { cause: error }) : error
   }
 }
 
-function lookAt({ session, parts, voice }: Running, gateway: ServedGateway, hasToken: boolean): Overview {
-  const { file, tools } = session
+function lookAt(project: Project, gateway: ServedGateway, hasToken: boolean): Overview {
+  const { file, tools } = project
   const local = tools.getTools().filter(tool => !tools.originOf(tool))
   return {
     file,
@@ -102,17 +87,21 @@ function lookAt({ session, parts, voice }: Running, gateway: ServedGateway, hasT
     takenPort: gateway.takenPort,
     hasToken,
     localTools: local.map(({ name }) => name),
-    servers: parts.servers.status(),
-    problem: parts.problem,
-    model: parts.chosen,
-    voice: voice?.parts ?? [],
+    ...project.status(),
   }
 }
 
-/** Calls under way are waited for, unless somebody is in a hurry. */
-async function drain({ executor, stop }: Session, gateway: ServedGateway, terminal: Terminal): Promise<void> {
-  const { inFlight } = executor.metrics.snapshot()
-  if (inFlight > 0) say(terminal, `Waiting for ${inFlight} calls under way; Ctrl-C ends them`)
-  void stop.second.then(() => gateway.abort())
-  await gateway.close()
+/** Calls under way and spoken answers are waited for, unless somebody is in a hurry. */
+async function drain({ project, stop, terminal }: CommandContext, gateway: ServedGateway): Promise<void> {
+  const { inFlight } = project.executor.metrics.snapshot()
+  if (inFlight > 0)
+    say(
+      terminal,
+      `Waiting for ${inFlight} ${inFlight === 1 ? 'call' : 'calls'} in flight; press Ctrl-C to abort.`,
+    )
+  void stop.second.then(() => {
+    gateway.abort()
+    void project.closeVoice({ drainMs: 0 })
+  })
+  await Promise.all([project.closeVoice(), gateway.close()])
 }

@@ -1,22 +1,16 @@
-import type { ModelInfo } from '../../gateway/index.ts'
 import { escapeControls } from '../../logging/safe-value.ts'
 import type { ServerStatus } from '../../mcp/index.ts'
-import type { VoicePart } from './voice.ts'
+import type { ProjectStatus } from '../../project/project-options.ts'
+import type { VoicePart } from '../../project/voice.ts'
 
 /** What there is, at one moment. */
-export interface Overview {
+export interface Overview extends ProjectStatus {
   /** Where the configuration was read from. */
   file: string | undefined
   url: string
   takenPort: number | undefined
   hasToken: boolean
   localTools: readonly string[]
-  servers: readonly ServerStatus[]
-  /** Why no server could be started. */
-  problem: string | undefined
-  model: ModelInfo | undefined
-  /** The parts of the voice gateway, where it was asked for. */
-  voice: readonly VoicePart[]
 }
 
 const SHOWN_NAMES = 12
@@ -37,7 +31,7 @@ export function overview(now: Overview): string {
     `Console  ${url}${hasToken ? '#token=<the token>' : ''}`,
     `MCP      ${url}mcp`,
     '',
-    'Ctrl-C ends it.',
+    'Press Ctrl-C to stop.',
   ].join('\n')
 }
 
@@ -47,7 +41,7 @@ export function serverLine({ name, state, tools, error, attempts, nextAttemptAt 
     return line('✘', name, `failed after ${attempts} attempts: ${error ?? 'no reason given'}`)
   if (state === 'starting' && error === undefined) return line('…', name, 'still starting')
   const next = nextAttemptAt ? `, next attempt at ${nextAttemptAt.slice(11, 19)}` : ''
-  return line('…', name, `not there yet: ${error ?? state}${next}`)
+  return line('…', name, `unreachable; retrying: ${error ?? state}${next}`)
 }
 
 function chatLine({ model }: Overview): string {

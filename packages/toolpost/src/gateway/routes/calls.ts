@@ -20,8 +20,8 @@ export function addCallRoutes(app: Hono, context: GatewayContext): void {
 }
 
 /** For somebody new the servers as they are; for somebody who was away too long, everything. */
-function greeting({ servers, journal }: GatewayContext, wasHere: boolean): { type: string; data: unknown }[] {
-  const now = { type: 'servers', data: { servers: servers.status() } }
+function greeting({ source, journal }: GatewayContext, wasHere: boolean): { type: string; data: unknown }[] {
+  const now = { type: 'servers', data: { servers: source.status().servers } }
   if (!wasHere) return [now]
   const calls = journal.records().map(record => ({ type: 'call', data: record }))
   return [now, { type: 'tools', data: {} }, ...calls]

@@ -15,14 +15,14 @@ interface Question {
 
 export function addChatRoutes(app: Hono, context: GatewayContext): void {
   app.get('/api/model', async () => {
-    const model = await context.model()
-    return json({ ...model, voice: context.voice() !== undefined })
+    const model = await context.source.model()
+    return json({ name: model.name, why: model.why, voice: context.source.voice() !== undefined })
   })
   app.post('/api/chat', async c => {
     const question = await readQuestion(c.req.raw)
     if (question instanceof Response) return question
     if (context.calls.isDraining) return failure(503, 'Toolpost is shutting down')
-    if (!context.client) return failure(404, 'There is no chat here: no client was given')
+    if (!context.source.client) return failure(404, 'There is no chat here: no client was given')
     if (context.conversations.isBusy(question.conversation))
       return failure(409, 'This conversation is still being answered')
     return new Response(answerStream(question, c.req.raw.signal, context), { headers: EVENT_STREAM_HEADERS })
@@ -70,7 +70,7 @@ async function answer(
   { message, conversation }: Question,
   { stop, send, context }: Answering,
 ): Promise<void> {
-  const { conversations, client, executor, logger, instructions } = context
+  const { conversations, source, executor, logger, instructions } = context
   const { id, messages } = conversations.open(conversation)
   const release = conversations.hold(id)
   const model = await nameOf(context)
@@ -80,7 +80,7 @@ async function answer(
       ...messages,
       { role: 'user', content: message },
     ] as const
-    const given = await client?.ask(asked, {
+    const given = await source.client?.ask(asked, {
       executor,
       origin: 'chat',
       signal: stop,
@@ -105,9 +105,9 @@ async function answer(
   }
 }
 
-async function nameOf({ model }: GatewayContext): Promise<string> {
+async function nameOf({ source }: GatewayContext): Promise<string> {
   try {
-    return (await model()).name
+    return (await source.model()).name
   } catch {
     return 'none'
   }

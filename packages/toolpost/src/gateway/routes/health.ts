@@ -20,9 +20,9 @@ export function addHealthRoutes(app: Hono, context: GatewayContext): void {
   app.get('/metrics', () => plainText(`${executor.metrics.prometheus()}${ownMetrics(context)}`))
 }
 
-function countStates({ servers }: GatewayContext): Record<ServerState, number> {
+function countStates({ source }: GatewayContext): Record<ServerState, number> {
   const counts = Object.fromEntries(STATES.map(state => [state, 0])) as Record<ServerState, number>
-  for (const { state } of servers.status()) counts[state]++
+  for (const { state } of source.status().servers) counts[state]++
   return counts
 }
 

@@ -1,10 +1,10 @@
 import type { Context, Hono } from 'hono'
+import type { VoiceInput } from '../../project/voice.ts'
 import { onSignal } from '../caller.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure, json } from '../http/answers.ts'
 import { readBytes } from '../http/read-body.ts'
 import { MAX_AUDIO_BYTES } from '../limits.ts'
-import type { VoiceInput } from '../voice-input.ts'
 
 const AUDIO_TYPES = ['audio/wav', 'audio/x-wav', 'audio/wave', 'audio/vnd.wave', 'application/octet-stream']
 
@@ -16,7 +16,7 @@ export function addTranscriptionRoutes(app: Hono, context: GatewayContext): void
 async function transcribe(c: Context, context: GatewayContext): Promise<Response> {
   const request = c.req.raw
   if (context.calls.isDraining) return shuttingDown()
-  const voice = context.voice()
+  const voice = context.source.voice()
   if (!voice) return failure(404, 'There is no speech to text here: start it with toolpost up --voice')
   const wav = await readAudio(request)
   if (wav instanceof Response) return wav

@@ -1,0 +1,29 @@
+import type { McpIntegration } from '../mcp/index.ts'
+import type { GatewayOptions } from './gateway.ts'
+import type { GatewaySource } from './gateway-context.ts'
+
+/** The project of a gateway, or what a program without one gave piece by piece. */
+export function sourceOf(options: GatewayOptions): GatewaySource {
+  const { project, executor, mcp, client, model, voice } = options
+  if (project) return project
+  if (!executor) throw new TypeError('createGateway needs a project or an executor')
+  return {
+    executor,
+    client,
+    model: async () => model ?? unnamed(client),
+    voice: () => voice,
+    status: () => ({ servers: mcp?.status() ?? [] }),
+    restart: server =>
+      mcp?.restart(server) ?? Promise.reject(new Error(`There is no MCP server '${server}'`)),
+    on: (event, listener) => (event === 'server' && mcp ? mcp.on('server', listener) : () => {}),
+  }
+}
+
+/** What a gateway uses of the MCP servers. */
+export type GatewayServers = Pick<McpIntegration, 'status' | 'restart' | 'on'>
+
+function unnamed(client: GatewayOptions['client']): { name: string; why: string } {
+  return client
+    ? { name: client.constructor.name, why: 'the gateway was given it' }
+    : { name: 'none', why: 'no client was given' }
+}

@@ -1,0 +1,44 @@
+import type { ToolpostConfig } from '../config/config.ts'
+import type { Logger } from '../logging/logger.ts'
+import type { ServerStatus } from '../mcp/index.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { ModelInfo } from './model-choice.ts'
+import type { Description } from './open-project.ts'
+import type { Project } from './project.ts'
+import type { StartVoice, VoicePart } from './voice.ts'
+
+export interface ProjectOptions {
+  /** The logger, for a configuration that may say how much is logged. */
+  logger(config: ToolpostConfig): Logger
+  /** Told what a person should know, such as why a server failed. */
+  say(text: string): void
+  /** Reads the configuration again, for `reload`. */
+  read(): Promise<Description>
+  /** The model to use instead of the configured one; a required one that is unavailable is an error. */
+  model?: { wanted?: string | undefined; isRequired?: boolean | undefined } | undefined
+  /** Starts the voice gateway; left out, there is none. */
+  voice?: StartVoice<Project> | undefined
+  /** The program of the example home, if it is not the usual one. */
+  homeProgram?: string | undefined
+}
+
+export interface ProjectEvents {
+  /** A server's state, error, tools or next attempt changed. */
+  server: ServerStatus
+  /** Tools were added, replaced or removed. */
+  tools: readonly Tool[]
+  /** The client that answers was chosen. */
+  model: ModelInfo
+  /** A part of the voice gateway came, went or changed. */
+  voice: readonly VoicePart[]
+}
+
+/** How everything is at one moment. */
+export interface ProjectStatus {
+  /** In the order of the configuration. */
+  servers: ServerStatus[]
+  /** Why there are no servers, if they could not be started. */
+  problem: string | undefined
+  model: ModelInfo | undefined
+  voice: VoicePart[]
+}

@@ -1,0 +1,247 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { commandLine } from '../../test/command.ts'
+import { examine } from '../cli/commands/doctor.ts'
+import { listTools } from '../cli/commands/tools.ts'
+import { stopSignals } from '../cli/stop-signals.ts'
+import { say } from '../cli/terminal.ts'
+import type { ToolpostConfig } from '../config/config.ts'
+import { silentLogger } from '../logging/logger.ts'
+import type { ServerStatus } from '../mcp/index.ts'
+import { isRunning } from '../testing/hostile-server/harness.ts'
+import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+import { recordingLogger } from '../testing/recording-logger.ts'
+import { Project } from './project.ts'
+import type { ProjectOptions } from './project-options.ts'
+
+const { folder } = commandLine()
+const opened: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await Promise.all(opened.splice(0).map(project => project.close()))
+})
+
+interface Opening extends Partial<ProjectOptions> {
+  brokenServers?: Record<string, string>
+  /** Left out, it is that of a file; the built-in example has a home. */
+  isExample?: boolean
+}
+
+/** A project without a process of its own, and what it wrote. */
+function open(config: ToolpostConfig, { isExample = false, brokenServers = {}, ...options }: Opening = {}) {
+  const [out, err] = [new PassThrough(), new PassThrough()] as unknown as NodeJS.WriteStream[]
+  const terminal = { out: out as NodeJS.WriteStream, err: err as NodeJS.WriteStream }
+  const description = { config, file: isExample ? undefined : join(folder, 'toolpost.json'), brokenServers }
+  const project = new Project(description, {
+    logger: () => silentLogger,
+    say: text => say(terminal, text),
+    read: async () => description,
+    ...options,
+  })
+  const stop = stopSignals()
+  stop.forget()
+  opened.push(project)
+  const written = (stream: 'out' | 'err') => {
+    const chunks: string[] = []
+    for (let chunk = terminal[stream].read(); chunk !== null; chunk = terminal[stream].read())
+      chunks.push(String(chunk))
+    return chunks.join('')
+  }
+  return { project, context: { project, terminal, stop }, written }
+}
+
+function withJournal() {
+  const journal = join(folder, `journal-${crypto.randomUUID()}`)
+  const lines = () => (existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : [])
+  const pids = () => lines().flatMap(line => (line.startsWith('pid ') ? [Number(line.slice(4))] : []))
+  return { config: { mcpServers: { hostile: hostileServer({ journal }) } }, pids }
+}
+
+const NEVER_READY = { command: process.execPath, args: ['-e', 'setTimeout(() => {}, 60_000)'] }
+
+describe('the servers of a project', () => {
+  it('are started once, however often at the same time they are needed', async () => {
+    const { config, pids } = withJournal()
+    const { project } = open(config)
+    await Promise.all([project.ready(), project.start(), project.waitForTool('never')])
+    expect(await project.ready()).toMatchObject([{ name: 'hostile', state: 'ready' }])
+    expect(pids()).toHaveLength(1)
+    await project.close()
+    expect(pids().filter(isRunning)).toEqual([])
+  })
+
+  it('[F40] are ended also while they start, and not started afterwards', async () => {
+    const { config, pids } = withJournal()
+    const { project } = open(config)
+    const starting = project.ready()
+    await Promise.all([project.close(), project.close()])
+    await starting
+    expect(await project.ready()).toEqual([])
+    expect(pids().filter(isRunning)).toEqual([])
+  })
+
+  it('tell of their changes, in order; a listener that throws is logged once and harms nobody', async () => {
+    const logger = recordingLogger()
+    const { project } = open(withJournal().config, { logger: () => logger })
+    const states: ServerStatus['state'][] = []
+    project.on('server', () => {
+      throw new Error('my own mistake')
+    })
+    const stop = project.on('server', ({ state }) => states.push(state))
+    const tools = vi.fn()
+    project.on('tools', tools)
+    await project.ready()
+    await vi.waitFor(() => expect(states.at(-1)).toBe('ready'))
+    expect(states[0]).toBe('starting')
+    expect(tools).toHaveBeenCalled()
+    await project.restart('hostile')
+    await vi.waitFor(() => expect(states.slice(states.indexOf('ready'))).toContain('lost'))
+    const failures = logger.at('warn').filter(({ message }) => message.includes('listener'))
+    expect(failures).toHaveLength(1)
+    stop()
+    const before = states.length
+    await project.close()
+    expect(states).toHaveLength(before)
+  })
+
+  it('that cannot be started as they are configured fail alone, and say why', async () => {
+    const { config } = withJournal()
+    const servers = { broken: { command: 'x', env: { A: '${MISSING}' } }, ...config.mcpServers }
+    const problem = 'the environment variable MISSING is not set'
+    const { project, written } = open({ mcpServers: servers }, { brokenServers: { broken: problem } })
+    expect(await project.ready()).toMatchObject([
+      { name: 'broken', state: 'failed', error: problem, attempts: 0 },
+      { name: 'hostile', state: 'ready' },
+    ])
+    expect(written('err')).toBe(`❌ Server 'broken' cannot be started: ${problem}\n`)
+  })
+
+  it('that are still starting when a call runs out of time are named, not denied', async () => {
+    const { project } = open({ mcpServers: { slow: NEVER_READY } })
+    const among = await project.waitForTool('wanted', 300)
+    const result = await project.executor.run({ name: 'wanted', args: { any: 1 } }, { among })
+    expect(result).toMatchObject({
+      success: false,
+      code: 'timeout',
+      error: "Tool 'wanted' timed out after 300 ms",
+      diagnosis: { causes: ["Server 'slow' is still starting"] },
+    })
+  })
+})
+
+describe('reload', () => {
+  const greeting = (text: string) => ({
+    name: 'greet',
+    description: 'Greets',
+    implementation: { type: 'mock' as const, mock_response: text },
+  })
+
+  it('starts what the configuration describes now: tools, servers and model', async () => {
+    const first = withJournal()
+    const second = withJournal()
+    const read = async () => ({
+      config: { ...second.config, tools: [greeting('hello')], model: 'offline' },
+      file: join(folder, 'toolpost.json'),
+      brokenServers: {},
+    })
+    const { project } = open({ ...first.config, tools: [greeting('hi')], model: 'offline' }, { read })
+    await project.ready()
+    const models = vi.fn()
+    project.on('model', models)
+    await project.model()
+    await project.reload()
+    expect(await project.executor.execute('greet')).toBe('hello')
+    expect(first.pids().filter(isRunning)).toEqual([])
+    expect(second.pids().filter(isRunning)).toHaveLength(1)
+    await project.model()
+    expect(models).toHaveBeenCalledTimes(2)
+  })
+
+  it('[F59] changes nothing if the configuration has a mistake', async () => {
+    const { config, pids } = withJournal()
+    const read = async () => ({
+      config: { tools: [{ ...greeting('x'), implementation: { type: 'nonsense' } }] } as never,
+      file: join(folder, 'toolpost.json'),
+      brokenServers: {},
+    })
+    const { project } = open({ ...config, tools: [greeting('hi')] }, { read })
+    await project.ready()
+    await expect(project.reload()).rejects.toThrow(/nonsense/)
+    expect(await project.executor.execute('greet')).toBe('hi')
+    expect(pids().filter(isRunning)).toHaveLength(1)
+  })
+})
+
+describe('an example home that is broken', () => {
+  const broken = () => {
+    vi.stubEnv('MQTT_BROKER_URL', '')
+    const homeProgram = join(folder, 'broken-home.cjs')
+    writeFileSync(homeProgram, 'console.log("no such broker"); setTimeout(() => {}, 60_000)')
+    return open({ model: 'offline' }, { homeProgram, isExample: true })
+  }
+
+  it('is said in a sentence, and the local tools go on', async () => {
+    const { context, written } = broken()
+    expect(await listTools(context, {})).toBe(0)
+    expect(written('out')).toContain('echo(')
+    expect(written('err')).toBe(
+      "The example home could not be started; going on with local tools: it printed 'no such broker' instead of its address\n",
+    )
+  })
+
+  it('is a failed verdict of the doctor', async () => {
+    const { context, written } = broken()
+    expect(await examine(context)).toBe(1)
+    const out = written('out')
+    expect(out).toMatch(/^✔ configuration: /m)
+    expect(out).toMatch(/^✘ example home: it printed 'no such broker' instead of its address$/m)
+  })
+
+  it('is given up without a word when the project is closed', async () => {
+    const { project, written } = broken()
+    const ready = project.ready()
+    await project.close()
+    expect(await ready).toEqual([])
+    expect(written('err')).toBe('')
+  })
+})
+
+describe('the voice gateway of a project', () => {
+  const part = (state: 'ready' | 'missing') => ({ name: 'mqtt', state, text: state })
+
+  it('is started and ended with it, and tells of its parts', async () => {
+    let state: 'ready' | 'missing' = 'ready'
+    let change = () => {}
+    const close = vi.fn(async () => {})
+    const { project } = open(
+      { model: 'offline' },
+      {
+        voice: async (_project, { onChange }) => {
+          change = onChange
+          return { ready: async () => {}, status: () => [part(state)], close, transcribe: vi.fn() }
+        },
+      },
+    )
+    const parts = vi.fn()
+    project.on('voice', parts)
+    expect(project.voice()).toBeUndefined()
+    expect(project.status().voice).toMatchObject([{ name: 'voice', state: 'starting' }])
+    await project.start()
+    expect(project.voice()).toBeDefined()
+    expect(parts).toHaveBeenLastCalledWith([part('ready')])
+    state = 'missing'
+    change()
+    expect(parts).toHaveBeenLastCalledWith([part('missing')])
+    await project.close({ drainMs: 5 })
+    expect(close).toHaveBeenCalledWith({ drainMs: 5 })
+    expect(project.voice()).toBeUndefined()
+  })
+
+  it('that fails to start is missing, and says why', async () => {
+    const { project } = open({ model: 'offline' }, { voice: () => Promise.reject(new Error('no ears')) })
+    await project.start()
+    expect(project.status().voice).toEqual([{ name: 'voice', state: 'missing', text: 'no ears' }])
+  })
+})

@@ -1,0 +1,233 @@
+import type { ToolpostConfig } from '../config/config.ts'
+import type { ToolExecutor } from '../executor/tool-executor.ts'
+import type { Logger } from '../logging/logger.ts'
+import type { McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
+import type { AiClient, ChosenClient } from '../models/index.ts'
+import { Listeners } from '../runtime/listeners.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { ToolManager } from '../tools/tool-manager.ts'
+import { assemble, toolsOf } from './assemble.ts'
+import type { ExampleHome } from './example-home.ts'
+import { ModelChoice } from './model-choice.ts'
+import type { Description } from './open-project.ts'
+import type { ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
+import { Reports } from './reports.ts'
+import { serverEntries, serverStatus } from './server-entries.ts'
+import { type StartVoice, Voice, type VoiceInput } from './voice.ts'
+import { pendingTool, waitForTool } from './wait-for-tool.ts'
+
+/**
+ * What a toolpost.json describes, alive: it owns servers, model and voice. Nothing is loaded or started before it is
+ * needed; each part is on its own and holds up no other.
+ */
+export class Project {
+  readonly tools: ToolManager
+  readonly executor: ToolExecutor
+  readonly logger: Logger
+  readonly #options: ProjectOptions
+  readonly #listeners: Listeners<ProjectEvents>
+  readonly #model: ModelChoice
+  readonly #voice: Voice<Project> | undefined
+  readonly #reports: Reports
+  readonly #closing = new AbortController()
+  #description: Description
+  #home: Promise<ExampleHome | undefined> | undefined
+  #servers: Promise<McpIntegration | undefined> | undefined
+  #mcp: McpIntegration | undefined
+  #problem: string | undefined
+  #closed: Promise<void> | undefined
+
+  /** Throws a ConfigError on a tool that cannot be used. */
+  constructor(description: Description, options: ProjectOptions) {
+    const { config, file } = description
+    this.#description = description
+    this.#options = options
+    this.logger = options.logger(config)
+    this.#reports = new Reports(options.say)
+    this.#listeners = new Listeners((event, error) =>
+      this.logger.warn({ event, error: String(error) }, 'A listener of the project failed'),
+    )
+    const { tools, executor } = assemble(toolsOf(config, file), config, this.logger)
+    this.tools = tools
+    this.executor = executor
+    tools.onChange(() => this.#listeners.tell('tools', tools.getTools()))
+    this.#model = new ModelChoice({
+      executor,
+      logger: this.logger,
+      config: () => this.config,
+      whenReady: () => this.ready(),
+      onChosen: model => this.#listeners.tell('model', model),
+      ...options.model,
+    })
+    this.#voice = options.voice && this.#voiceOf(options.voice)
+  }
+
+  get config(): ToolpostConfig {
+    return this.#description.config
+  }
+
+  /** Where the configuration was read from; `undefined` for the built-in example. */
+  get file(): string | undefined {
+    return this.#description.file
+  }
+
+  /** Answers questions; those that come early wait for the model and the tools that they may need. */
+  get client(): AiClient {
+    return this.#model.client
+  }
+
+  /** The client that answers, chosen now if it was not before. */
+  model(): Promise<ChosenClient> {
+    return this.#model.choose()
+  }
+
+  /** What turns speech into text now, if anything does. */
+  voice(): VoiceInput | undefined {
+    return this.#voice?.input
+  }
+
+  /** Starts everything side by side. Resolves when nothing is starting any more; never rejects. */
+  async start(): Promise<void> {
+    await Promise.all([this.ready(), this.#model.choose().catch(() => {}), this.#voice?.start()])
+  }
+
+  /** Starts the servers. Resolves when every one, or the one named, is ready or has failed; never rejects. */
+  async ready(name?: string): Promise<ServerStatus[]> {
+    const mcp = await this.#startServers()
+    await mcp?.ready(name)
+    return this.status().servers.filter(server => name === undefined || server.name === name)
+  }
+
+  status(): ProjectStatus {
+    return {
+      servers: serverStatus(this.#description, this.#mcp?.status() ?? []),
+      problem: this.#problem,
+      model: this.#model.chosen,
+      voice: this.#voice?.status() ?? [],
+    }
+  }
+
+  /** Calls `listener` on every such event; returns a function that stops it. */
+  on<Event extends keyof ProjectEvents>(
+    event: Event,
+    listener: (value: ProjectEvents[Event]) => void,
+  ): () => void {
+    return this.#listeners.on(event, listener)
+  }
+
+  /** Ends a server and starts it again. Resolves when that has succeeded or failed. */
+  async restart(server: string): Promise<void> {
+    if (!this.#mcp) throw new Error(`There is no MCP server '${server}'`)
+    await this.#mcp.restart(server)
+  }
+
+  /** How a server is configured. */
+  async entryOf(server: string): Promise<ServerEntry | undefined> {
+    return serverEntries(this.#description, await this.#home)[server]
+  }
+
+  /** The home of the built-in example, started now if it was not before; `undefined` if there is none. */
+  exampleHome(): Promise<ExampleHome | undefined> {
+    this.#home ??= this.file === undefined ? this.#startHome() : Promise.resolve(undefined)
+    return this.#home
+  }
+
+  /**
+   * Waits for a tool that is not there yet, for `limitMs` at most. What ails other servers is told only if it is not
+   * found. Resolves to what the call may find: one tool, if its server is still starting, or anything.
+   */
+  async waitForTool(name: string, limitMs?: number): Promise<readonly Tool[] | undefined> {
+    if (this.tools.findTool(name)) return undefined
+    this.#reports.hold()
+    const mcp = await this.#startServers()
+    const found = mcp && (await waitForTool(name, { tools: this.tools, mcp, limitMs }))
+    this.#reports.release({ tell: !found })
+    const starting = mcp?.status().filter(({ state }) => state === 'starting') ?? []
+    return found || starting.length === 0 ? undefined : [pendingTool(name, limitMs ?? 0, starting)]
+  }
+
+  /**
+   * Reads the configuration again and starts everything that it describes anew. If it has a mistake, rejects with a
+   * ConfigError and changes nothing. The executor's own limits stay as they were.
+   */
+  async reload(): Promise<void> {
+    const description = await this.#options.read()
+    const ownTools = toolsOf(description.config, description.file)
+    const wasStarted = this.#servers !== undefined
+    await this.#endServers()
+    for (const { name } of [...this.tools.getTools()]) this.tools.remove(name)
+    this.#description = description
+    for (const tool of ownTools) this.tools.addCustomTool(tool)
+    this.#model.forget()
+    if (wasStarted) await this.ready()
+  }
+
+  /** Ends what was started, also what is still starting. Nothing can be started afterwards. */
+  close(options?: { drainMs?: number }): Promise<void> {
+    this.#closed ??= this.#close(options)
+    return this.#closed
+  }
+
+  /** Ends the voice gateway alone: nothing more is heard while calls under way are waited for. */
+  async closeVoice(options?: { drainMs?: number }): Promise<void> {
+    await this.#voice?.close(options)
+  }
+
+  async #close(options?: { drainMs?: number }): Promise<void> {
+    this.#closing.abort()
+    await this.closeVoice(options)
+    await this.#endServers()
+  }
+
+  async #endServers(): Promise<void> {
+    const [mcp, home] = await Promise.all([this.#servers, this.#home])
+    this.#servers = this.#home = this.#mcp = this.#problem = undefined
+    await mcp?.close()
+    await home?.close()
+  }
+
+  #startServers(): Promise<McpIntegration | undefined> {
+    if (!this.#closing.signal.aborted) this.#servers ??= this.#openServers()
+    return this.#servers ?? Promise.resolve(undefined)
+  }
+
+  /** Servers that cannot even be begun with are a problem to tell, and no reason to stop. */
+  async #openServers(): Promise<McpIntegration | undefined> {
+    for (const [name, problem] of Object.entries(this.#description.brokenServers))
+      this.#reports.add(`❌ Server '${name}' cannot be started: ${problem}`)
+    try {
+      const servers = serverEntries(this.#description, await this.exampleHome())
+      if (Object.keys(servers).length === 0) return undefined
+      const { McpIntegration } = await import('../mcp/index.ts')
+      if (this.#closing.signal.aborted) return undefined
+      const onReport = (report: string) => this.#reports.add(report)
+      const mcp = new McpIntegration({ ...this.config.mcp, servers, logger: this.logger, onReport })
+      mcp.on('server', status => this.#listeners.tell('server', status))
+      mcp.start(this.tools)
+      this.#mcp = mcp
+      return mcp
+    } catch (error) {
+      this.#problem = error instanceof Error ? error.message : String(error)
+      return undefined
+    }
+  }
+
+  /** A home that cannot be started takes no other tools with it. */
+  async #startHome(): Promise<ExampleHome | undefined> {
+    const { signal } = this.#closing
+    try {
+      const { startExampleHome } = await import('./example-home.ts')
+      return await startExampleHome({ program: this.#options.homeProgram, signal })
+    } catch (error) {
+      if (signal.aborted) return undefined
+      this.#problem = (error as Error).message
+      this.#reports.add(`The example home could not be started; going on with local tools: ${this.#problem}`)
+      return undefined
+    }
+  }
+
+  #voiceOf(start: StartVoice<Project>): Voice<Project> {
+    const onChange = () => this.#listeners.tell('voice', this.#voice?.status() ?? [])
+    return new Voice<Project>(this, start, { onChange, onNotice: this.#options.say })
+  }
+}

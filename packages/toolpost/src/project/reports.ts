@@ -1,0 +1,25 @@
+/** What a person is told about servers; held back while it is not known whether it matters. */
+export class Reports {
+  readonly #say: (text: string) => void
+  #held: string[] | undefined
+
+  constructor(say: (text: string) => void) {
+    this.#say = say
+  }
+
+  add(report: string): void {
+    if (this.#held) this.#held.push(report)
+    else this.#say(report)
+  }
+
+  hold(): void {
+    this.#held ??= []
+  }
+
+  /** Tells what was held back, or forgets it. */
+  release({ tell }: { tell: boolean }): void {
+    const held = this.#held ?? []
+    this.#held = undefined
+    if (tell) for (const report of held) this.#say(report)
+  }
+}

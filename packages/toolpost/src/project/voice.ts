@@ -1,0 +1,108 @@
+import { createRequire } from 'node:module'
+
+/** Turns what somebody said into text. */
+export interface VoiceInput {
+  /** Resolves with the words, or with why there are none; never rejects. */
+  transcribe(
+    wav: Uint8Array,
+    options: { signal: AbortSignal },
+  ): Promise<{ text: string } | { problem: string }>
+}
+
+/** A part of the voice gateway, and how it is in words. */
+export interface VoicePart {
+  name: string
+  state: 'starting' | 'ready' | 'missing'
+  text: string
+}
+
+/** What a project needs of the voice gateway. */
+export interface VoiceGateway extends VoiceInput {
+  /** Resolves when every part is ready or missing; never rejects. */
+  ready(): Promise<unknown>
+  status(): VoicePart[]
+  /** Lets the answer under way end, for `drainMs` at most. */
+  close(options?: { drainMs?: number }): Promise<void>
+}
+
+/** Starts the voice gateway beside the rest: it takes the same way to the same tools. */
+export type StartVoice<Project> = (
+  project: Project,
+  events: { onChange(): void; onNotice(notice: string): void },
+) => Promise<VoiceGateway>
+
+/** A package of its own, which Toolpost knows by name only. */
+const VOICE_PACKAGE = 'voice-gateway'
+
+/** How to install the voice gateway, unless it is installed. */
+export function missingVoice(): string | undefined {
+  try {
+    createRequire(import.meta.url).resolve(`${VOICE_PACKAGE}/package.json`)
+    return undefined
+  } catch {
+    return `npm install ${VOICE_PACKAGE}`
+  }
+}
+
+/** The voice gateway of the package that is installed. */
+export async function startInstalledVoice<Project>(
+  project: Project,
+  events: Parameters<StartVoice<Project>>[1],
+): Promise<VoiceGateway> {
+  const { startVoice } = (await import(VOICE_PACKAGE)) as {
+    startVoice(options: object): Promise<VoiceGateway>
+  }
+  return startVoice({ project, ...events })
+}
+
+/** The voice gateway of a project, from its start to its end. */
+export class Voice<Project> {
+  readonly #start: () => Promise<VoiceGateway>
+  readonly #onChange: () => void
+  #gateway: VoiceGateway | undefined
+  #starting: Promise<void> | undefined
+  #problem: string | undefined
+  #isReady = false
+  #isClosed = false
+
+  constructor(project: Project, start: StartVoice<Project>, events: Parameters<StartVoice<Project>>[1]) {
+    this.#start = () => start(project, events)
+    this.#onChange = events.onChange
+  }
+
+  /** Resolves when every part is ready or missing. Never rejects. */
+  start(): Promise<void> {
+    this.#starting ??= this.#open()
+    return this.#starting
+  }
+
+  /** What turns speech into text, once it can. */
+  get input(): VoiceInput | undefined {
+    return this.#isClosed ? undefined : this.#gateway
+  }
+
+  /** Its parts, without those that the rest of the project has as well. */
+  status(): VoicePart[] {
+    if (this.#problem !== undefined) return [{ name: 'voice', state: 'missing', text: this.#problem }]
+    if (!this.#isReady) return [{ name: 'voice', state: 'starting', text: 'still starting' }]
+    return (this.#gateway?.status() ?? []).filter(({ name }) => name !== 'tools' && name !== 'model')
+  }
+
+  async close(options?: { drainMs?: number }): Promise<void> {
+    this.#isClosed = true
+    await this.#gateway?.close(options)
+  }
+
+  async #open(): Promise<void> {
+    try {
+      this.#gateway = await this.#start()
+      if (this.#isClosed) await this.#gateway.close()
+      this.#onChange()
+      await this.#gateway.ready()
+      this.#isReady = true
+    } catch (error) {
+      this.#problem = error instanceof Error ? error.message : String(error)
+    }
+    this.#onChange()
+  }
+}

@@ -1,0 +1,55 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { McpIntegration, ServerStatus } from '../mcp/index.ts'
+import { defineTool, type Tool } from '../tools/tool.ts'
+import { ToolFailureError } from '../tools/tool-failure-error.ts'
+import type { ToolManager } from '../tools/tool-manager.ts'
+
+/** How long an earlier server is waited for: it has the better right to a name. */
+const GRACE_FOR_EARLIER_MS = 3_000
+
+interface Wait {
+  tools: ToolManager
+  mcp: McpIntegration
+  limitMs: number | undefined
+}
+
+/** Waits until a tool of that name appears or no server is starting any more, for `limitMs` at most. */
+export async function waitForTool(name: string, { tools, mcp, limitMs }: Wait): Promise<Tool | undefined> {
+  await inTime([mcp.ready(), appearanceOf(name, tools)], limitMs)
+  const found = tools.findTool(name)
+  const order = found && tools.originOf(found)?.order
+  const earlier = mcp.status().slice(0, order ?? 0)
+  await inTime([Promise.all(earlier.map(server => mcp.ready(server.name)))], GRACE_FOR_EARLIER_MS)
+  return tools.findTool(name)
+}
+
+function appearanceOf(name: string, tools: ToolManager): Promise<void> {
+  return new Promise(resolve => {
+    const stop = tools.onChange(() => {
+      if (!tools.findTool(name)) return
+      stop()
+      resolve()
+    })
+  })
+}
+
+/** Resolves with the first of `events`, and after `limitMs` in any case. */
+async function inTime(events: readonly Promise<unknown>[], limitMs: number | undefined): Promise<void> {
+  const limit = limitMs === undefined ? [] : [delay(limitMs, undefined, { ref: false })]
+  await Promise.race([...events, ...limit])
+}
+
+/** Stands in for a tool whose server did not come in time: its call goes the one way, and says why it failed. */
+export function pendingTool(name: string, waitedMs: number, starting: readonly ServerStatus[]): Tool {
+  const causes = starting.map(server => `Server '${server.name}' is still starting`)
+  return defineTool({
+    name,
+    description: 'A tool whose server is still starting',
+    schema: { type: 'object' },
+    handler: () => {
+      throw new ToolFailureError('timeout', `Tool '${name}' timed out after ${waitedMs} ms`, {
+        diagnosis: { causes },
+      })
+    },
+  })
+}
