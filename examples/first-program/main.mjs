@@ -17,7 +17,7 @@ tools.addCustomTool(
 )
 const executor = new ToolExecutor(tools)
 
-// What a model sent. It always gets one answer, and nothing throws.
+// What a model sent. Every call gets exactly one answer; nothing throws.
 const result = await executor.run(
   { id: 'call_1', name: 'set_light', args: { room: 'hall', state: 'ON' } },
   { repair: true },

@@ -27,7 +27,7 @@ export interface VoiceConfig {
   piperModel?: string
   /** The voice of espeak-ng: `en-us`, `de` … */
   language?: string
-  /** The program that plays sound; `none` where nobody is to hear it. */
+  /** The program that plays sound; `none` for silence. */
   player?: string
   mqtt?: { url?: string; username?: string; password?: string; clientId?: string }
   microphone?: boolean

@@ -29,8 +29,8 @@ export interface ExampleHomeOptions {
 
 /**
  * The home of the built-in example: the broker of `MQTT_BROKER_URL`, or else an embedded broker with a virtual home,
- * started as a command. `undefined` where the Z-Wave server is not installed; rejects, and leaves no process behind,
- * where the virtual home cannot be started.
+ * started as a command. `undefined` if the Z-Wave server is not installed; rejects, and leaves no process behind,
+ * if the virtual home cannot be started.
  */
 export async function startExampleHome(options: ExampleHomeOptions = {}): Promise<ExampleHome | undefined> {
   const { environment = process.env } = options

@@ -13,7 +13,7 @@ import { printResult } from '../terminal.ts'
 const BROKER_TIMEOUT_MS = 3_000
 const SHOWN_STDERR_LINES = 5
 
-/** What was found out about one part: a line for a person, and what to do where it does not work. */
+/** What was found out about one part: a line for a person, and what to do if it does not work. */
 interface Verdict {
   ok: boolean
   text: string

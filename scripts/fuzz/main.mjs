@@ -1,0 +1,96 @@
+// Throws everything it can think of at the product: `npm run fuzz -- --seconds 60 [--seed 1] [--target executor]`.
+// Fails on an uncaught error, a hang, memory that grows, or a check that does not hold; prints the seed that repeats it.
+import { parseArgs } from 'node:util'
+import fc from 'fast-check'
+import { executorTarget } from './executor.mjs'
+import { gatewayTarget } from './gateway.mjs'
+import { httpServerTarget } from './http-server.mjs'
+import { mqttTarget } from './mqtt.mjs'
+import { stdioServerTarget } from './stdio-server.mjs'
+import { wavTarget } from './wav.mjs'
+
+const TARGETS = [executorTarget, stdioServerTarget, httpServerTarget, gatewayTarget, wavTarget, mqttTarget]
+/** One input may take so long, on a machine that is busy with other things. */
+const HANG_MS = 30_000
+const MAX_GROWTH_MB = 50
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    seed: { type: 'string' },
+    target: { type: 'string' },
+  },
+})
+const chosen = TARGETS.filter(({ name }) => values.target === undefined || name === values.target)
+if (chosen.length === 0) {
+  console.error(
+    `unknown target '${values.target}'; expected one of ${TARGETS.map(({ name }) => name).join(', ')}`,
+  )
+  process.exit(2)
+}
+const seed = Number(values.seed ?? Math.trunc(Math.random() * 2 ** 31))
+const limitMs = (Number(values.seconds) * 1_000) / chosen.length
+let current = 'start'
+let failures = 0
+
+for (const event of ['uncaughtException', 'unhandledRejection'])
+  process.on(event, error => {
+    console.error(`✘ ${current}: ${event} (--target ${current} --seed ${seed})`)
+    console.error(error)
+    process.exit(1)
+  })
+
+console.log(`Fuzzing for ${values.seconds} s, seed ${seed}`)
+for (const target of chosen) {
+  current = target.name
+  const problem = await fuzz(target)
+  if (problem) failures++
+}
+console.log(`Fuzz: ${chosen.length - failures} passed, ${failures} failed`)
+process.exit(failures > 0 ? 1 : 0)
+
+async function fuzz({ name, setUp = async () => ({}), inputs, check, tearDown = async () => {} }) {
+  const context = await setUp()
+  const half = { seed, limitMs: limitMs / 2 }
+  const first = await run({ inputs, check, context, ...half })
+  const heapBefore = heapMb()
+  const second = first.failed ? first : await run({ inputs, check, context, ...half, seed: seed + 1 })
+  const grownMb = heapMb() - heapBefore
+  await tearDown(context)
+  const problem = second.failed
+    ? fc.defaultReportMessage(second)
+    : grownMb > MAX_GROWTH_MB && `memory grew by ${grownMb.toFixed(0)} MB`
+  const runs = first.numRuns + (first.failed ? 0 : second.numRuns)
+  if (problem)
+    console.error(`✘ ${name}: ${problem}\nRepeat it: npm run fuzz -- --target ${name} --seed ${seed}`)
+  else console.log(`✔ ${name}: ${runs} inputs, memory ${grownMb >= 0 ? '+' : ''}${grownMb.toFixed(1)} MB`)
+  return problem
+}
+
+function run({ inputs, check, context, seed, limitMs }) {
+  const property = fc.asyncProperty(inputs, input => withoutHanging(check(input, context)))
+  return fc.check(property, {
+    seed,
+    numRuns: 1e7,
+    interruptAfterTimeLimit: limitMs,
+    includeErrorInReport: true,
+  })
+}
+
+async function withoutHanging(work) {
+  let timer
+  const hung = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${HANG_MS} ms`)), HANG_MS)
+  })
+  try {
+    await Promise.race([work, hung])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function heapMb() {
+  globalThis.gc?.()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return (heapUsed + arrayBuffers) / 1024 / 1024
+}

@@ -1,0 +1,78 @@
+// Schemas as servers write them, and as nobody should.
+import fc from 'fast-check'
+
+const name = fc.oneof(
+  fc.constantFrom('a', 'b', 'deviceName', 'device_name', '__proto__', 'constructor', 'toString', ''),
+  fc.string({ maxLength: 6, unit: 'binary' }),
+)
+const pattern = fc.constantFrom('^a+$', '(a|a)*$', '^(?=x)', '\\p{Letter}', '[', '(a+)+b', '\\u{110000}')
+
+/** A JSON Schema of an argument: mostly valid, sometimes recursive, sometimes nonsense. */
+const { property } = fc.letrec(tie => ({
+  property: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.record(
+      {
+        type: fc.constantFrom(
+          'string',
+          'number',
+          'integer',
+          'boolean',
+          'null',
+          'array',
+          'object',
+          'nonsense',
+        ),
+        enum: fc.array(fc.jsonValue({ maxDepth: 1 }), { maxLength: 3 }),
+        pattern,
+        minimum: fc.double(),
+        format: fc.constantFrom('date', 'email', 'uri', 'nonsense'),
+        uniqueItems: fc.boolean(),
+      },
+      { requiredKeys: [] },
+    ),
+    fc.record({ type: fc.constant('array'), items: tie('property') }),
+    fc.record({
+      $ref: fc.constantFrom('#', '#/properties/a', '#/$defs/x', '#/%', 'https://example.test/x', ''),
+    }),
+    fc.record({ anyOf: fc.array(tie('property'), { maxLength: 4 }) }),
+    fc.record({ allOf: fc.array(tie('object'), { maxLength: 3 }) }),
+    tie('object'),
+    fc.anything({ maxDepth: 1 }),
+  ),
+  object: fc.record(
+    {
+      type: fc.constantFrom('object', ['object', 'null']),
+      properties: fc.dictionary(name, tie('property'), { maxKeys: 4 }),
+      required: fc.array(name, { maxLength: 3 }),
+      additionalProperties: fc.oneof(fc.boolean(), tie('property')),
+      $defs: fc.dictionary(fc.constant('x'), tie('property'), { maxKeys: 1 }),
+      $id: fc.constantFrom('same', 'https://example.test/x'),
+      $schema: fc.constantFrom(
+        'http://json-schema.org/draft-07/schema#',
+        'https://json-schema.org/draft/2020-12/schema',
+        'nonsense',
+      ),
+    },
+    { requiredKeys: ['type'] },
+  ),
+}))
+
+export const schemas = fc.record(
+  {
+    type: fc.constant('object'),
+    properties: fc.dictionary(name, property, { maxKeys: 5 }),
+    required: fc.array(name, { maxLength: 3 }),
+    additionalProperties: fc.boolean(),
+    $defs: fc.dictionary(fc.constant('x'), property, { maxKeys: 1 }),
+  },
+  { requiredKeys: ['type'] },
+)
+
+/** Arguments as they come: an object, text, or anything at all. */
+export const argumentValues = fc.oneof(
+  fc.dictionary(name, fc.anything({ maxDepth: 2, withBigInt: true, withDate: true }), { maxKeys: 5 }),
+  fc.json({ maxDepth: 3 }),
+  fc.anything({ withBigInt: true, withMap: true, withNullPrototype: true, withObjectString: true }),
+  fc.string({ maxLength: 2_000, unit: fc.constantFrom('`', '\n', '"', '{', '}', '[', '\\', 'a', ' ') }),
+)
