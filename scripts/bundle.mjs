@@ -23,23 +23,17 @@ const entries = [
   },
 ]
 
-/** Parts that few commands need stay modules of their own beside the bundle, loaded when they are imported. */
-const separateParts = {
-  name: 'separate-parts',
+/**
+ * Commands that load more than a bundle should hold are left out of it: `bin/toolpost.cjs` runs them from the modules.
+ * So no module is ever there twice in one process, once in the bundle and once beside it.
+ */
+const withoutLargeCommands = {
+  name: 'without-large-commands',
   setup(build) {
-    build.onResolve(
-      { filter: /\/(mcp|models|gateway)\/index\.ts$|\.\/commands\/(chat|doctor|serve|up)\.ts$/ },
-      ({ path, kind }) =>
-        kind === 'dynamic-import' ? { path: partBesideTheBundle(path), external: true } : undefined,
+    build.onResolve({ filter: /^\.\/commands\// }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path: path.replace(/\.ts$/, '.js'), external: true } : undefined,
     )
   },
-}
-
-function partBesideTheBundle(path) {
-  const compiled = path.replace(/\.ts$/, '.js')
-  return compiled.startsWith('./commands/')
-    ? compiled.replace('./', './cli/')
-    : compiled.replace(/^.*\/(\w+\/index\.js)$/, './$1')
 }
 
 for (const entry of entries) {
@@ -53,7 +47,7 @@ for (const entry of entries) {
     target: 'node20',
     format: 'cjs',
     external: entry.external,
-    plugins: [separateParts],
+    plugins: [withoutLargeCommands],
     minify: true,
     keepNames: true,
     legalComments: 'none',

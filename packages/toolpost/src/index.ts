@@ -3,7 +3,7 @@ export type { ToolCall } from './call/tool-call.ts'
 export type { Diagnosis, ToolFailure, ToolResult, ToolSuccess } from './call/tool-result.ts'
 export type { Figures, Metrics, ToolFigures } from './executor/metrics.ts'
 export type { CallEvent, CallObserver } from './executor/observers.ts'
-export type { ExecutorOptions, RunOptions } from './executor/options.ts'
+export type { ExecutorOptions, RunOptions, TypedCall } from './executor/options.ts'
 export { ToolExecutor } from './executor/tool-executor.ts'
 export { type Logger, silentLogger } from './logging/logger.ts'
 export { type Clock, systemClock, type Timer } from './runtime/clock.ts'
@@ -13,6 +13,7 @@ export {
   type DeclareOptions,
   declareTools,
   type Handler,
+  type Implementation,
   type IsolatedHandler,
   type ToolDeclaration,
 } from './tools/declared-tools.ts'
@@ -27,3 +28,4 @@ export {
 } from './tools/tool.ts'
 export { ToolFailureError } from './tools/tool-failure-error.ts'
 export { type McpToolsOptions, ToolManager } from './tools/tool-manager.ts'
+export { type ContentBlock, ToolOutput } from './tools/tool-output.ts'

@@ -9,12 +9,14 @@ interface ResultBase {
   repairs?: string[]
 }
 
-export interface ToolSuccess extends ResultBase {
+export interface ToolSuccess<Result = unknown> extends ResultBase {
   success: true
   /** What the tool returned, whole. */
-  result: unknown
-  /** What a model reads, where that is not simply `result` as text (content blocks of MCP tools). */
+  result: Result
+  /** What a model reads, if that is not simply `result` as text (content blocks of MCP tools). */
   text?: string
+  /** The content blocks that came beside `result`, as they came. */
+  content?: readonly { readonly type: string; readonly [field: string]: unknown }[]
 }
 
 export interface ToolFailure extends ResultBase {
@@ -25,7 +27,7 @@ export interface ToolFailure extends ResultBase {
 }
 
 /** The one answer that every call gets. Plain data: it survives JSON. */
-export type ToolResult = ToolSuccess | ToolFailure
+export type ToolResult<Result = unknown> = ToolSuccess<Result> | ToolFailure
 
 /** What helps whoever has to put a failed call right. */
 export interface Diagnosis {

@@ -151,6 +151,27 @@ describe('toolpost call', () => {
   })
 })
 
+describe('the bundled command line', () => {
+  it('leaves exactly those commands out that are run from the modules', () => {
+    const named = (file: string, pattern: RegExp) =>
+      [...readFileSync(join(packageRoot(), file), 'utf8').matchAll(pattern)].map(([, name]) => name).sort()
+    const leftOut = named('dist/cli.cjs', /import\("\.\/commands\/(\w+)\.js"\)/g)
+    const list = readFileSync(join(packageRoot(), 'bin/toolpost.cjs'), 'utf8').match(
+      /\[('\w+'[^\]]*)\]\.includes/,
+    )
+    expect(leftOut).toEqual((list?.[1] ?? '').split(/\W+/).filter(Boolean).sort())
+    expect(leftOut.length).toBeGreaterThan(0)
+  })
+
+  it('imports no module of its own package beside it: everything is there once in a process', () => {
+    const bundle = readFileSync(join(packageRoot(), 'dist/cli.cjs'), 'utf8')
+    const imported = [...bundle.matchAll(/(?:import|require)\("(\.[^"]+|toolpost[^"]*)"\)/g)].map(
+      ([, path]) => path,
+    )
+    expect(imported.filter(path => !path?.startsWith('./commands/'))).toEqual([])
+  })
+})
+
 describe('toolpost tools', () => {
   it('shows signatures that a person can read', async () => {
     const { code, out, err } = await toolpost(['tools', '--config', configFile({ tools: [weather] })])

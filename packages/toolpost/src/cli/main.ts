@@ -1,12 +1,13 @@
 import { Command, CommanderError } from 'commander'
+import { ConfigError } from '../config/config.ts'
 import { type CallFlags, callTool } from './commands/call.ts'
 import type { ChatFlags } from './commands/chat.ts'
 import type { ServeFlags } from './commands/serve.ts'
 import { listTools } from './commands/tools.ts'
 import type { UpFlags } from './commands/up.ts'
 import { type CommandContext, type GlobalOptions, openContext, type ProjectWishes } from './context.ts'
-import { EXIT } from './exit-codes.ts'
-import { type StopSignals, stopSignals } from './stop-signals.ts'
+import { EXIT, UsageError } from './exit-codes.ts'
+import { Stopped, type StopSignals, stopSignals } from './stop-signals.ts'
 import { say, type Terminal } from './terminal.ts'
 
 const terminal: Terminal = { out: process.stdout, err: process.stderr }
@@ -117,11 +118,13 @@ function endStopped(exitCode: number): never {
 function report(error: unknown): number {
   // Commander has already said what is wrong; help and version are not mistakes.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-  // By name: commands that are loaded beside the bundle have classes of their own.
-  if (!(error instanceof Error) || !['ConfigError', 'UsageError', 'Stopped'].includes(error.name)) throw error
-  const isStopped = error.name === 'Stopped'
-  say(terminal, isStopped ? 'Stopped.' : `Error: ${error.message}`)
-  return isStopped ? EXIT.failed : EXIT.usage
+  if (error instanceof Stopped) {
+    say(terminal, 'Stopped.')
+    return EXIT.failed
+  }
+  if (!(error instanceof ConfigError || error instanceof UsageError)) throw error
+  say(terminal, `Error: ${error.message}`)
+  return EXIT.usage
 }
 
 void main(process.argv.slice(2))

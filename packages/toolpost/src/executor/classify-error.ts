@@ -1,8 +1,7 @@
-import { FAILURE_CODES } from '../call/failure-codes.ts'
 import { isObjectLike } from '../runtime/guards.ts'
 import { jsonSchemaOf } from '../schema/json-schema.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { ToolFailureError } from '../tools/tool-failure-error.ts'
+import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { Failure, invalidArguments, toolError, unavailable } from './failure.ts'
 
 const CONNECTION_CODES = new Set([
@@ -21,21 +20,12 @@ const MAX_CAUSES = 6
 
 /** What a thrown value means for the call: `unavailable` for a service out of reach, else `tool_error`. */
 export function classifyError(error: unknown, tool: Tool): Failure {
-  if (isToolFailure(error)) return new Failure(error.code, error.message, error.diagnosis)
+  if (error instanceof ToolFailureError) return new Failure(error.code, error.message, error.diagnosis)
   const chain = causes(error)
   const gone = chain.find(isConnectionError)
   if (gone !== undefined) return unavailable(tool.name, messageOf(gone, tool), causesOf(chain, tool))
   if (isParsingException(error)) return invalidArguments([parsingProblem(error)], tool, jsonSchemaOf(tool))
   return toolError(withoutAdapterPrefix(messageOf(error, tool), tool), causesOf(chain.slice(1), tool))
-}
-
-/** By its name and not its class: the tool's package may have been loaded a second time. */
-function isToolFailure(error: unknown): error is ToolFailureError {
-  return (
-    error instanceof Error &&
-    error.name === 'ToolFailureError' &&
-    FAILURE_CODES.includes((error as ToolFailureError).code)
-  )
 }
 
 /** The error and what caused it, outermost first; the parts of an AggregateError too. */

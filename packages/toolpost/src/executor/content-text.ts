@@ -1,13 +1,10 @@
 import { isObjectLike } from '../runtime/guards.ts'
-import { attachedContent } from '../tools/attached-content.ts'
 
 /**
  * The text of what an MCP tool, ours or an adapter's, answers: content blocks, `[content, artifacts]`, or an
- * object around them. `undefined` where the value is no such thing.
+ * object around them. `undefined` if the value is none of these.
  */
 export function contentText(value: unknown): string | undefined {
-  const attached = isObjectLike(value) ? attachedContent(value) : undefined
-  if (attached) return contentText(attached)
   if (isPair(value)) return typeof value[0] === 'string' ? value[0] : contentText(value[0])
   if (Array.isArray(value)) return value.every(isBlock) ? value.map(blockText).join('\n') : undefined
   if (!isObjectLike(value)) return undefined

@@ -17,8 +17,15 @@ export class Failure {
   }
 }
 
-export function unknownTool(name: string, suggestions: string[]): Failure {
-  return new Failure('unknown_tool', `Tool '${name}' not found`, { suggestions })
+/** The suggestions are looked for when they are read: among ten thousand names that takes a while. */
+export function unknownTool(name: string, suggest: () => string[]): Failure {
+  let suggestions: string[] | undefined
+  return new Failure('unknown_tool', `Tool '${name}' not found`, {
+    get suggestions() {
+      suggestions ??= suggest()
+      return suggestions
+    },
+  })
 }
 
 export function invalidArguments(problems: readonly string[], tool: Tool, schema: JsonSchema): Failure {

@@ -257,6 +257,20 @@ describe('math_eval through the executor', () => {
     expect(await calculate('1/3')).toMatchObject({ success: true })
   })
 
+  it('[F55] twenty endless calls of one caller do not keep the call of another from running', async () => {
+    const stop = new AbortController()
+    const args = { expression: 'f(n) = n < 2 ? n : f(n-1) + f(n-2); f(60)' }
+    const options = { caller: 'greedy', timeoutMs: 60_000, signal: stop.signal }
+    const attack = Array.from({ length: 20 }, () => executor.run({ name: 'math', args }, options))
+    const modest = await executor.run(
+      { name: 'math', args: { expression: '2+2' } },
+      { caller: 'modest', timeoutMs: 15_000 },
+    )
+    expect(modest).toMatchObject({ result: { result: 4 } })
+    stop.abort()
+    expect(new Set((await Promise.all(attack)).map(result => result.success))).toEqual(new Set([false]))
+  })
+
   it('[F24] says in words that a result is no number', async () => {
     expect(await calculate('0/0')).toMatchObject({
       code: 'tool_error',

@@ -4,44 +4,72 @@ import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Failure, unknownTool } from './failure.ts'
 
 const MAX_SUGGESTIONS = 3
-/** A name from a model can be anything; comparing a long one with a large catalog would take too long. */
+/** Names can be anything: longer ones are not compared. */
 const MAX_COMPARED_LENGTH = 64
+/** How unlike a name may be that is still suggested. */
+const MAX_UNLIKENESS = 0.4
 
-/** Stage 1: the tool of that name, or `unknown_tool` with the names that come near it. */
+/** Stage 1: the tool of that name, among those that may be found, or `unknown_tool` with the names that come near. */
 export function findTool(tools: ToolManager, name: string, among?: readonly Tool[]): Tool | Failure {
-  const offered = among?.find(tool => tool.name === name)
-  if (offered) return offered
-  return (
-    tools.findTool(name) ??
-    unknownTool(
-      name,
-      similarNames(
-        name,
-        tools.getTools().map(tool => tool.name),
-      ),
-    )
-  )
+  const tool = tools.findTool(name)
+  if (tool && (!among || isAmong(tool, name, among))) return tool
+  return unknownTool(name, () => similarNames(name, among ?? tools.getTools()))
+}
+
+/** By name too: a tool that was offered may have been replaced since, when its server came back. */
+function isAmong(tool: Tool, name: string, among: readonly Tool[]): boolean {
+  return among.includes(tool) || among.some(offered => offered.name === name || offered.lc_name === name)
 }
 
 /** The names nearest to a wrong one, best first; none if nothing resembles it. */
-export function similarNames(name: string, names: readonly string[]): string[] {
+function similarNames(name: string, tools: readonly Tool[]): string[] {
   const wanted = comparable(name)
-  if (wanted === '' || wanted.length > MAX_COMPARED_LENGTH) return []
-  return names
-    .map(candidate => ({ candidate, score: unlikeness(wanted, comparable(candidate)) }))
-    .filter(({ score }) => score <= 0.4)
+  if (wanted.text === '') return []
+  return tools
+    .map(tool => ({ tool, score: unlikeness(wanted, comparableNameOf(tool)) }))
+    .filter(({ score }) => score <= MAX_UNLIKENESS)
     .sort((a, b) => a.score - b.score)
     .slice(0, MAX_SUGGESTIONS)
-    .map(({ candidate }) => candidate)
+    .map(({ tool }) => tool.name)
 }
 
 /** 0 for the same, 1 for nothing in common; a name that contains the other is near. */
-function unlikeness(wanted: string, candidate: string): number {
-  const contained = wanted.length >= 3 && (candidate.includes(wanted) || wanted.includes(candidate))
-  const relative = distance(wanted, candidate) / Math.max(wanted.length, candidate.length, 1)
+function unlikeness(wanted: Comparable, { text, letters }: Comparable): number {
+  if (text === '') return 1
+  const longer = Math.max(wanted.text.length, text.length)
+  const contained = wanted.text.length >= 3 && (text.includes(wanted.text) || wanted.text.includes(text))
+  // Every letter that the other has not is at least one change.
+  const changes = Math.max(count(wanted.letters & ~letters), count(letters & ~wanted.letters))
+  if (!contained && changes / longer > MAX_UNLIKENESS) return 1
+  const relative = distance(wanted.text, text) / longer
   return contained ? Math.min(relative, 0.3) : relative
 }
 
-function comparable(name: string): string {
-  return name.toLowerCase().replace(/[\s_.-]/g, '')
+/** A name without case and separators, and its letters as bits: most names need not be compared further. */
+interface Comparable {
+  text: string
+  letters: number
+}
+
+const known = new WeakMap<Tool, Comparable>()
+
+function comparableNameOf(tool: Tool): Comparable {
+  const name = known.get(tool) ?? comparable(tool.name)
+  known.set(tool, name)
+  return name
+}
+
+function comparable(name: string): Comparable {
+  const text = name.length > MAX_COMPARED_LENGTH ? '' : name.toLowerCase().replace(/[\s_.-]/g, '')
+  let letters = 0
+  for (let at = 0; at < text.length; at++) letters |= 1 << text.charCodeAt(at)
+  return { text, letters }
+}
+
+/** How many bits are set. */
+function count(bits: number): number {
+  let left = bits
+  let ones = 0
+  for (; left !== 0; ones++) left &= left - 1
+  return ones
 }

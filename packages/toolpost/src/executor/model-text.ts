@@ -1,5 +1,6 @@
 import type { ToolResult } from '../call/tool-result.ts'
 import { isObjectLike } from '../runtime/guards.ts'
+import { describeThrown } from '../runtime/quietly.ts'
 
 /** What a model reads of a result: the value as text, or `Error: ` and what to do about it. */
 export function modelText(result: ToolResult, maxTextBytes: number): string {
@@ -23,7 +24,7 @@ export function textOf(value: unknown): string {
   try {
     return JSON.stringify(value, speakable([])) ?? '(no result)'
   } catch (error) {
-    return `(the result cannot be shown: ${error instanceof Error ? error.message : String(error)})`
+    return `(the result cannot be shown: ${describeThrown(error)})`
   }
 }
 

@@ -1,13 +1,17 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
+import { quietly } from '../runtime/quietly.ts'
+import type { Attempt } from './attempt.ts'
 
 /** A call as it begins, or as it ends with its result. */
 export interface CallEvent {
   /** The same for the beginning and the end of a call, and for no other call of this executor. */
   serial: number
   call: ToolCall
-  /** Who asked: `http`, `mcp`, `chat` …, as the caller gave it. */
+  /** Where it came from: `http`, `mcp`, `chat` …, as the caller gave it. */
   origin: string | undefined
+  /** Who asked, if that is known. */
+  caller?: string | undefined
   /** When it began, in milliseconds since 1970. */
   startedAt: number
   result?: ToolResult
@@ -26,9 +30,11 @@ export class Observers {
   }
 
   /** The event of a beginning call; `undefined` while nobody watches, which costs nothing. */
-  begin(call: ToolCall, origin: string | undefined): CallEvent | undefined {
+  begin({ id, name, args, options }: Attempt): CallEvent | undefined {
     if (this.#observers.size === 0) return undefined
-    const event: CallEvent = { serial: ++this.#serial, call, origin, startedAt: Date.now() }
+    const { origin, caller } = options
+    const call: ToolCall = { id, name, args }
+    const event: CallEvent = { serial: ++this.#serial, call, origin, caller, startedAt: Date.now() }
     this.#tell(event)
     return event
   }
@@ -38,12 +44,6 @@ export class Observers {
   }
 
   #tell(event: CallEvent): void {
-    for (const observer of this.#observers) {
-      try {
-        observer(event)
-      } catch {
-        // The observer's own mistake; the call goes on.
-      }
-    }
+    for (const observer of this.#observers) quietly(() => observer(event))
   }
 }

@@ -1,6 +1,7 @@
 import type { Logger } from '../logging/logger.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Progress, Tool } from '../tools/tool.ts'
+import type { ToolOutput } from '../tools/tool-output.ts'
 
 export const DEFAULT_TIMEOUT_MS = 30_000
 export const DEFAULT_SLOW_MS = 1_000
@@ -17,19 +18,31 @@ export interface ExecutorOptions {
   clock?: Clock | undefined
 }
 
+/** A call of one's own program: it does not compile with arguments that the tool does not take. */
+export interface TypedCall<Args extends object, Result> {
+  id?: string | undefined
+  tool: Tool<Args, Result>
+  args: NoInfer<Args>
+}
+
+/** What `result` is for a tool that returns `Result`. */
+export type ValueOf<Result> = Result extends ToolOutput<infer Value> ? Value : Result
+
 export interface RunOptions {
   signal?: AbortSignal | undefined
   timeoutMs?: number | undefined
   /** Put right what is certain in the arguments: for calls that a model or a person typed. */
   repair?: boolean | undefined
   onProgress?: ((progress: Progress) => void) | undefined
-  /** Who asks, for those who watch: `http`, `mcp`, `chat` … */
+  /** Where the call comes from: `cli`, `http`, `mcp`, `chat`, `voice`, `worker` … */
   origin?: string | undefined
-  /** The only tools that may be found: what a model was offered. */
+  /** Who asks, if that is known. Callers share what is scarce, such as child processes, fairly. */
+  caller?: string | undefined
+  /** The only tools that may be found: what a model was offered. All of them if left out. */
   among?: readonly Tool[] | undefined
 }
 
-/** A limit in milliseconds; what is no such number counts as none given. */
+/** A limit in milliseconds; anything else counts as none given. */
 export function limitOf(ms: number | undefined): number | undefined {
   return typeof ms === 'number' && ms >= 0 ? ms : undefined
 }

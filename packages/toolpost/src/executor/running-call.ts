@@ -1,4 +1,6 @@
+import { quietly } from '../runtime/quietly.ts'
 import type { InvokeOptions, Progress } from '../tools/tool.ts'
+import { abortQuietly } from './abort-quietly.ts'
 import type { DeadlineQueue, Deadlines, Expiring } from './deadlines.ts'
 import { unwatch, watch } from './watched-signals.ts'
 
@@ -16,10 +18,13 @@ export interface Limits {
   maxTimeoutMs?: number | undefined
   signal?: AbortSignal | undefined
   callId?: string | undefined
+  caller?: string | undefined
   onProgress?: ((progress: Progress) => void) | undefined
-  /** Told when the tool gives its value after its call has ended. */
-  onLate(): void
+  /** Logs what nobody else is told: a late answer, a listener that failed. */
+  warn(message: string, error?: unknown): void
 }
+
+const { then } = Promise.prototype
 
 /**
  * A tool at work. Ends exactly once: by its value, its error, its deadline or its caller, whichever comes first.
@@ -46,9 +51,12 @@ export class RunningCall implements Expiring {
   }
 
   /** From now on the tool, the deadline or the caller's signal ends the call. */
-  waitFor(outcome: PromiseLike<unknown>): void {
-    outcome.then(
-      value => this.finish({ kind: 'value', value }) || this.limits.onLate(),
+  waitFor(outcome: Promise<unknown>): void {
+    // Not `outcome.then`: a tool can give it one of its own that settles more than once, or at once.
+    then.call(
+      outcome,
+      value =>
+        this.finish({ kind: 'value', value }) || this.limits.warn('Late answer dropped: the call had ended'),
       // A rejection after the end is how most tools obey their signal: nothing to report.
       error => void this.finish({ kind: 'error', error }),
     )
@@ -90,15 +98,21 @@ export class RunningCall implements Expiring {
 
   #abort(reason: string): void {
     this.#aborted = true
-    this.#controller?.abort(new DOMException(`The call ${reason}`, 'AbortError'))
-    for (const listener of this.#listeners ?? []) quietly(listener)
+    const onError = (error: unknown) => this.limits.warn('An abort listener of the tool failed', error)
+    if (this.#controller)
+      abortQuietly(this.#controller, new DOMException(`The call ${reason}`, 'AbortError'), onError)
+    for (const listener of this.#listeners ?? []) quietly(listener, onError)
   }
 
   progress(progress: Progress): void {
     if (this.#ended) return
     this.#extend()
     const { onProgress } = this.limits
-    if (onProgress) quietly(() => onProgress(progress))
+    if (onProgress)
+      quietly(
+        () => onProgress(progress),
+        error => this.limits.warn('onProgress failed', error),
+      )
   }
 
   #extend(): void {
@@ -110,15 +124,6 @@ export class RunningCall implements Expiring {
     this.#deadlines.remove(this)
     this.deadlineAt = deadlineAt
     this.#deadlines.add(this, Math.ceil(deadlineAt - now))
-  }
-}
-
-/** Somebody else's callback: what it throws must not reach the calls beside this one. */
-function quietly(callback: () => void): void {
-  try {
-    callback()
-  } catch {
-    // The call has its own answer; the callback's owner lost only this notice.
   }
 }
 
@@ -139,6 +144,10 @@ export class CallOptions implements InvokeOptions {
 
   get callId(): string | undefined {
     return this.#call.limits.callId
+  }
+
+  get caller(): string | undefined {
+    return this.#call.limits.caller
   }
 
   get wantsProgress(): boolean {

@@ -3,19 +3,20 @@ import type { ToolResult } from '../call/tool-result.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
+import { describeThrown, quietly } from '../runtime/quietly.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
-import { logCall, logSlow } from './call-log.ts'
+import { type Attempt, attemptOf } from './attempt.ts'
+import { logCall, logMishap, logSlow } from './call-log.ts'
 import { type Arguments, checkArguments } from './check-arguments.ts'
-import { classifyError } from './classify-error.ts'
-import { contentText } from './content-text.ts'
 import { type Deadlines, deadlinesOf } from './deadlines.ts'
-import { cancelled, Failure, invalidArguments, timedOut, toolError } from './failure.ts'
+import { Failure, invalidArguments, toolError } from './failure.ts'
 import { findTool } from './find-tool.ts'
 import { fitSingleInput } from './fit-input.ts'
+import { fitNames } from './fit-names.ts'
 import { Metrics, type ToolFigures } from './metrics.ts'
 import { modelText } from './model-text.ts'
-import { type CallEvent, type CallObserver, Observers } from './observers.ts'
+import { type CallObserver, Observers } from './observers.ts'
 import {
   DEFAULT_MAX_TEXT_BYTES,
   DEFAULT_SLOW_MS,
@@ -23,29 +24,19 @@ import {
   type ExecutorOptions,
   limitOf,
   type RunOptions,
+  type TypedCall,
+  type ValueOf,
 } from './options.ts'
 import { type Plan, planFor } from './plan.ts'
 import { type Ending, type Limits, RunningCall } from './running-call.ts'
+import { shapeFailure, shapeResult } from './shape-result.ts'
 import { timeBox } from './time-box.ts'
 import { argumentsFromText, validateArguments } from './validate-arguments.ts'
-
-/** A call on its way through the stages. */
-interface Attempt {
-  readonly call: ToolCall
-  readonly name: string
-  readonly options: RunOptions
-  readonly startedAt: number
-  readonly event: CallEvent | undefined
-  figures: ToolFigures | undefined
-  repairs: string[] | undefined
-}
 
 interface Prepared {
   readonly plan: Plan | Failure
   readonly figures: ToolFigures
 }
-
-const NO_OPTIONS: RunOptions = {}
 
 /**
  * The one way of a tool call: find, fit names, repair, validate, time-box, shape.
@@ -80,18 +71,27 @@ export class ToolExecutor {
     return this.#tools
   }
 
+  /** Runs a call of a tool at hand: its arguments and its result are typed. */
+  run<Args extends object, Result>(
+    call: TypedCall<Args, Result>,
+    options?: RunOptions,
+  ): Promise<ToolResult<ValueOf<Result>>>
   /**
    * Runs a call. Resolves to its result, whatever happens; never rejects.
    * Not an async function: each promise on the way of a call costs a tenth of it.
    */
-  run(call: ToolCall, options?: RunOptions): Promise<ToolResult> {
-    const attempt = this.#begin(call, options ?? NO_OPTIONS)
+  run(call: ToolCall, options?: RunOptions): Promise<ToolResult>
+  run(call: ToolCall | TypedCall<object, unknown>, options?: RunOptions): Promise<ToolResult> {
+    this.metrics.begin()
+    const attempt = attemptOf(call, options, this.#clock.now())
     try {
-      const tool = findTool(this.#tools, attempt.name, attempt.options.among)
+      const { name, args } = attempt
+      attempt.event = this.#observers.begin(attempt)
+      const tool = findTool(this.#tools, name, attempt.options.among)
       if (tool instanceof Failure) return Promise.resolve(this.#fail(attempt, tool))
       const prepared = this.#prepared.get(tool)
-      if (!prepared || typeof call.args === 'string') return this.#prepareAndProceed(attempt, tool)
-      return this.#proceed(attempt, prepared, call.args ?? {})
+      if (!prepared || typeof args === 'string') return this.#prepareAndProceed(attempt, tool)
+      return this.#proceed(attempt, prepared, args ?? {})
     } catch (error) {
       return Promise.resolve(this.#failUnexpectedly(attempt, error))
     }
@@ -103,7 +103,7 @@ export class ToolExecutor {
     args?: unknown,
     options: Pick<RunOptions, 'signal' | 'timeoutMs'> = {},
   ): Promise<string> {
-    const { signal, timeoutMs } = options ?? NO_OPTIONS
+    const { signal, timeoutMs } = options ?? {}
     return this.text(await this.run({ name, args }, { signal, timeoutMs }))
   }
 
@@ -117,34 +117,19 @@ export class ToolExecutor {
     return this.#observers.add(observer)
   }
 
-  #begin(call: ToolCall, options: RunOptions): Attempt {
-    this.metrics.begin()
-    const startedAt = this.#clock.now()
-    const event = this.#observers.begin(call, options.origin)
-    return {
-      call,
-      name: nameOf(call),
-      options,
-      startedAt,
-      event,
-      figures: undefined,
-      repairs: undefined,
-    }
-  }
-
   /** The first call of a tool, which has to be read, and calls whose arguments came as text. */
   async #prepareAndProceed(attempt: Attempt, tool: Tool): Promise<ToolResult> {
-    const { call, options } = attempt
+    const { args, options } = attempt
     try {
       const prepared = this.#prepared.get(tool) ?? (await this.#prepareOnce(tool))
-      const given = typeof call.args === 'string' ? await this.#read(attempt, call.args, options) : call.args
+      const given = typeof args === 'string' ? await this.#read(attempt, args, options) : args
       return await this.#proceed(attempt, prepared, given ?? {})
     } catch (error) {
       return this.#failUnexpectedly(attempt, error)
     }
   }
 
-  /** Arguments that came as text: read where repairs are asked for, else refused as what they are. */
+  /** Arguments that came as text: read if repairs are asked for, else refused as what they are. */
   async #read(attempt: Attempt, text: string, { repair }: RunOptions): Promise<unknown> {
     const read = repair ? await argumentsFromText(text) : undefined
     if (read) attempt.repairs = ['arguments: text → object']
@@ -172,9 +157,10 @@ export class ToolExecutor {
     if (plan instanceof Failure || args instanceof Failure) {
       return Promise.resolve(this.#fail(attempt, args as Failure))
     }
+    const limits = this.#limits(attempt, plan.tool)
     return new Promise(resolve => {
       const end = (ending: Ending) => resolve(this.#answer(attempt, plan, ending))
-      timeBox(plan, args, new RunningCall(this.#limits(attempt, plan.tool), this.#deadlines, end))
+      timeBox(plan, args, new RunningCall(limits, this.#deadlines, end))
     })
   }
 
@@ -182,7 +168,9 @@ export class ToolExecutor {
   #fit(attempt: Attempt, plan: Plan, given: unknown): Arguments | Failure {
     const problem = checkArguments(given)
     if (problem) return invalidArguments([problem], plan.tool, plan.schema)
-    const named = plan.isMcp ? this.#tools.fitNames(plan.tool, given as Arguments) : (given as Arguments)
+    const named = plan.isMcp
+      ? fitNames(plan, given as Arguments, { tools: this.#tools, logger: this.#logger })
+      : (given as Arguments)
     const validated = validateArguments(plan, fitSingleInput(plan, named), attempt.options.repair === true)
     if (validated instanceof Failure) return validated
     const repairs = [...(attempt.repairs ?? []), ...(validated.repairs ?? [])]
@@ -193,64 +181,38 @@ export class ToolExecutor {
   #noteRepairs(attempt: Attempt, repairs: string[]): void {
     attempt.repairs = repairs
     if (attempt.figures) attempt.figures.repairs += repairs.length
-    this.#logger.info({ tool: attempt.name, call_id: attempt.call.id, repairs }, 'Arguments repaired')
+    this.#logger.info({ tool: attempt.name, call_id: attempt.id, repairs }, 'Arguments repaired')
   }
 
-  #limits({ call, name, options, startedAt }: Attempt, tool: Tool): Limits {
+  #limits({ id, name, options, startedAt }: Attempt, { timeoutMs, maxTimeoutMs }: Tool): Limits {
+    const limitMs = limitOf(options.timeoutMs) ?? limitOf(timeoutMs) ?? this.#timeoutMs
     return {
       startedAt,
-      timeoutMs: limitOf(options.timeoutMs) ?? limitOf(tool.timeoutMs) ?? this.#timeoutMs,
-      maxTimeoutMs: tool.maxTimeoutMs,
+      timeoutMs: maxTimeoutMs === undefined ? limitMs : Math.min(limitMs, limitOf(maxTimeoutMs) ?? limitMs),
+      maxTimeoutMs,
       signal: options.signal,
-      callId: call.id,
+      callId: id,
+      caller: options.caller ?? options.origin,
       onProgress: options.onProgress,
-      onLate: () =>
-        this.#logger.warn({ tool: name, call_id: call.id }, 'Late answer dropped: the call had ended'),
+      warn: (message, error) => logMishap(this.#logger, { id, name, error }, message),
     }
   }
 
   #answer(attempt: Attempt, plan: Plan, ending: Ending): ToolResult {
     try {
-      switch (ending.kind) {
-        case 'value':
-          return this.#succeed(attempt, plan, ending.value)
-        case 'error':
-          return this.#fail(attempt, classifyError(ending.error, plan.tool))
-        case 'timeout':
-          return this.#fail(attempt, timedOut(attempt.name, ending.afterMs))
-        case 'cancelled':
-          return this.#fail(attempt, cancelled(attempt.name))
-      }
+      return this.#finish(attempt, shapeResult(ending, plan, attempt, this.#elapsedMs(attempt)))
     } catch (error) {
       return this.#failUnexpectedly(attempt, error)
     }
   }
 
-  #succeed(attempt: Attempt, plan: Plan, value: unknown): ToolResult {
-    const text = plan.hasContentBlocks ? contentText(value) : undefined
-    return this.#finish(attempt, {
-      success: true,
-      result: value,
-      tool_name: attempt.name,
-      execution_time_ms: this.#elapsedMs(attempt),
-      ...(text !== undefined && { text }),
-    })
-  }
-
-  #fail(attempt: Attempt, { error, code, diagnosis }: Failure): ToolResult {
-    return this.#finish(attempt, {
-      success: false,
-      error,
-      code,
-      tool_name: attempt.name,
-      execution_time_ms: this.#elapsedMs(attempt),
-      ...(diagnosis && { diagnosis }),
-    })
+  #fail(attempt: Attempt, failure: Failure): ToolResult {
+    return this.#finish(attempt, shapeFailure(failure, attempt, this.#elapsedMs(attempt)))
   }
 
   /** For values that throw when they are looked at. */
   #failUnexpectedly(attempt: Attempt, error: unknown): ToolResult {
-    return this.#fail(attempt, toolError(`The call could not be carried out: ${describe(error)}`))
+    return this.#fail(attempt, toolError(`The call could not be carried out: ${describeThrown(error)}`))
   }
 
   #elapsedMs({ startedAt }: Attempt): number {
@@ -258,35 +220,20 @@ export class ToolExecutor {
   }
 
   /** Last stage: the result is completed, counted and logged. */
-  #finish({ call, name, event, figures, repairs }: Attempt, result: ToolResult): ToolResult {
-    if (call?.id !== undefined) result.tool_call_id = call.id
+  #finish(attempt: Attempt, result: ToolResult): ToolResult {
+    const { id, event, figures, repairs } = attempt
+    if (id !== undefined) result.tool_call_id = id
     if (repairs) result.repairs = repairs
     const { execution_time_ms } = result
     this.metrics.end(figures, execution_time_ms, result.success ? undefined : result.code)
-    if (this.#logger !== silentLogger) this.#log(call, name, result)
+    if (this.#logger !== silentLogger) quietly(() => this.#log(attempt, result))
     if (event) this.#observers.end(event, result)
     return result
   }
 
-  #log(call: ToolCall, name: string, result: ToolResult): void {
+  #log(attempt: Attempt, result: ToolResult): void {
+    const { name, options } = attempt
     if (result.execution_time_ms > this.#slowMs) logSlow(this.#logger, name, result.execution_time_ms)
-    logCall(this.#logger, call, result, () => this.#tools.getTools().map(tool => tool.name))
-  }
-}
-
-function nameOf(call: ToolCall): string {
-  try {
-    return String(call?.name)
-  } catch {
-    return '(no name)'
-  }
-}
-
-/** In words, also for values that throw when they are looked at. */
-function describe(error: unknown): string {
-  try {
-    return error instanceof Error ? error.message : String(error)
-  } catch {
-    return 'something that cannot be shown'
+    logCall(this.#logger, attempt, result, options.among ?? this.#tools.getTools())
   }
 }

@@ -1,31 +1,28 @@
 import { abortError } from './child-death.ts'
 import { type ChildEvents, type ChildSpec, IsolatedChild } from './isolated-child.ts'
+import { type PooledCall, WaitingCalls } from './waiting-calls.ts'
 
 export interface PoolOptions {
-  /** How many calls are at work at the same time, each in its own child; one more child may stand by. */
+  /** How many calls of one caller are at work at the same time; of all callers together, twice as many. */
   maxChildren: number
   /** A child that was idle for so long ends, unless it is the only idle one. */
   idleMs: number
-}
-
-/** A call that waits for a child or is at work in one. */
-export interface PooledCall {
-  readonly args: unknown
-  resolve(value: unknown): void
-  reject(error: Error): void
 }
 
 /** The standby starts so long after a call: a program that makes one quick call is over before and never pays. */
 const standbyAfterMs = 20
 
 /**
- * Gives calls to children in order, starts children as they are needed and ends those that are not.
- * Once there was a call, one more child stands by, so that the call after a killed one need not wait.
+ * Gives calls to children, starts children as they are needed and ends those that are not. A call first gets a
+ * place, caller by caller in turn, and then the next child. Once there was a call, one more child stands by, so that
+ * the call after a killed one need not wait.
  */
 export class ChildPool {
   readonly #spec: ChildSpec
   readonly #options: PoolOptions
-  readonly #waiting = new Set<PooledCall>()
+  readonly #waiting = new WaitingCalls()
+  /** Calls that have a place and wait for their child. */
+  readonly #placed = new Set<PooledCall>()
   readonly #working = new Map<IsolatedChild, PooledCall>()
   readonly #children = new Set<IsolatedChild>()
   readonly #ending = new Set<IsolatedChild>()
@@ -67,9 +64,10 @@ export class ChildPool {
     this.#dispatch()
   }
 
-  /** Rejects the call; where it is at work, its child is killed. Nothing happens to a call that was answered. */
+  /** Rejects the call; if it is at work, its child is killed. Nothing happens to a call that was answered. */
   abort(call: PooledCall): void {
     this.#waiting.delete(call)
+    this.#placed.delete(call)
     call.reject(abortError(this.#spec.name))
     const child = this.children.find(candidate => this.#working.get(candidate) === call)
     if (child) this.#kill(child)
@@ -90,28 +88,38 @@ export class ChildPool {
 
   /** Brings calls, children and the parent's life in line. Runs after every change. */
   #dispatch(): void {
-    this.#assignWaiting()
-    const wanted = Math.min(this.#waiting.size, this.#options.maxChildren - this.#working.size)
-    for (let started = this.#in('loading').length; started < wanted; started++) this.#start()
-    const held = this.#waiting.size + this.#working.size > 0
+    this.#giveOutPlaces()
+    for (const child of this.#in('idle')) {
+      const [call] = this.#placed
+      if (call && child.state === 'idle') this.#assign(child, call)
+    }
+    for (let started = this.#in('loading').length; started < this.#placed.size; started++) this.#start()
+    const held = !this.#waiting.isEmpty || this.#placed.size + this.#working.size > 0
     for (const child of this.#children) child.hold(held)
   }
 
-  #assignWaiting(): void {
-    for (const call of this.#waiting) {
-      const [child] = this.#in('idle')
-      if (!child || this.#working.size >= this.#options.maxChildren) return
-      this.#waiting.delete(call)
-      this.#assign(child, call)
+  #giveOutPlaces(): void {
+    for (;;) {
+      const call = this.#waiting.take(caller => this.#mayHavePlace(caller))
+      if (!call) return
+      this.#placed.add(call)
     }
   }
 
+  /** Nobody takes more places than are left for others: with endless calls one caller can have half of them. */
+  #mayHavePlace(caller: string | undefined): boolean {
+    const taken = [...this.#placed, ...this.#working.values()]
+    const own = taken.filter(call => call.caller === caller).length
+    return 2 * this.#options.maxChildren - taken.length > own
+  }
+
   #assign(child: IsolatedChild, call: PooledCall): void {
+    this.#placed.delete(call)
     try {
       child.call(call.args)
     } catch (cause) {
       call.reject(new Error(`The arguments of ${this.#spec.name} cannot be handed over: ${cause}`, { cause }))
-      return
+      return this.#dispatch()
     }
     this.#working.set(child, call)
     this.#standbyTimer ??= setTimeout(() => this.#standBy(), standbyAfterMs).unref()
@@ -162,8 +170,8 @@ export class ChildPool {
   }
 
   #rejectWaiting(error: Error): void {
-    for (const call of this.#waiting) call.reject(error)
-    this.#waiting.clear()
+    for (const call of [...this.#placed, ...this.#waiting.takeAll()]) call.reject(error)
+    this.#placed.clear()
   }
 
   #in(...states: IsolatedChild['state'][]): IsolatedChild[] {

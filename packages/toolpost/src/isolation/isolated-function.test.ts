@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type IsolatedFunction, type IsolateOptions, isolate } from './isolated-function.ts'
 
@@ -238,5 +239,53 @@ describe('the children of an isolated function', () => {
     await call
     expect(before.map(isAlive)).not.toContain(true)
     expect(await f({})).toContain(0)
+  })
+})
+
+describe('callers of an isolated function', () => {
+  const naming = 'export const f = args => args.spin ? new Promise(() => {}) : args.name'
+  const asked = (caller: string, signal = new AbortController().signal) => ({ caller, signal })
+  const busy = (f: IsolatedFunction) => f.children().filter(child => child.state === 'busy').length
+
+  it('[F55] with endless calls leave room for those of others, up to twice the children', async () => {
+    const f = isolateCode(naming, { maxChildren: 2 })
+    const endless = new AbortController()
+    setMaxListeners(0, endless.signal)
+    const attack = Array.from({ length: 20 }, () => f({ spin: true }, asked('a', endless.signal)))
+    const ended = Promise.allSettled(attack)
+    await vi.waitUntil(() => busy(f) === 2, { timeout: 10_000 })
+    expect(await f({ name: 'b' }, asked('b'))).toBe('b')
+    const other = [1, 2, 3].map(() => f({ spin: true }, asked('b', endless.signal)))
+    const bothEnded = Promise.allSettled(other)
+    await vi.waitUntil(() => busy(f) === 3, { timeout: 10_000 })
+    expect(await f({ name: 'c' }, asked('c'))).toBe('c')
+    expect(f.children().length).toBeLessThanOrEqual(5)
+    endless.abort()
+    await Promise.all([ended, bothEnded])
+  })
+
+  it('[F55] who wait are served in turn, and each in order', async () => {
+    const f = isolateCode(naming, { maxChildren: 1 })
+    await f({ name: 'first' })
+    const served: unknown[] = []
+    const ask = (caller: string, name: string) => f({ name }, asked(caller)).then(got => served.push(got))
+    const holder = new AbortController()
+    const held = f({ spin: true }, asked('a', holder.signal)).catch(() => {})
+    const holder2 = new AbortController()
+    const held2 = f({ spin: true }, asked('z', holder2.signal)).catch(() => {})
+    const calls = [ask('a', 'a1'), ask('a', 'a2'), ask('a', 'a3'), ask('b', 'b1'), ask('b', 'b2')]
+    await vi.waitUntil(() => busy(f) === 2, { timeout: 10_000 })
+    holder.abort()
+    await Promise.all([held, ...calls])
+    expect(served).toEqual(['a1', 'b1', 'a2', 'b2', 'a3'])
+    holder2.abort()
+    await held2
+  })
+
+  it('go on being served after arguments that cannot be handed over', async () => {
+    const f = isolateCode(naming, { maxChildren: 1 })
+    const calls = [f({ name: () => {} }), f({ name: () => {} }), f({ name: 'fine' })]
+    const outcomes = await Promise.allSettled(calls)
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
   })
 })

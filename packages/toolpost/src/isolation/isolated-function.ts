@@ -1,6 +1,8 @@
+import { totalmem } from 'node:os'
 import { resolve as resolvePath } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { ChildPool, PooledCall } from './child-pool.ts'
+import type { ChildPool } from './child-pool.ts'
+import type { PooledCall } from './waiting-calls.ts'
 
 export interface IsolateOptions {
   /** The module's file: a URL, its text, or a path (a relative one counts from the working directory). */
@@ -11,21 +13,25 @@ export interface IsolateOptions {
   name?: string
   /** Limit of the JavaScript heap of a child; buffers are not counted. */
   heapMb?: number
-  /** How many calls are at work at the same time; more wait. One more child may stand by. */
+  /**
+   * How many calls of one caller are at work at the same time, and of all callers twice as many; more wait. One more
+   * child may stand by. Four if left out, and fewer if they could fill a quarter of the memory.
+   */
   maxChildren?: number
   /** How long an idle child beyond the one that stands by is kept. */
   idleMs?: number
 }
 
-/** What ends a call early: `onAbort` is preferred, because a signal costs more. */
-interface AbortSource {
+/** Who asks, and what ends the call early: `onAbort` is preferred, because a signal costs more. */
+interface CallSource {
+  readonly caller?: string | undefined
   readonly signal: AbortSignal
   onAbort?(listener: () => void): void
 }
 
 /** A function that runs in another process. The process is killed when the call is aborted. */
 export interface IsolatedFunction {
-  (args: unknown, options?: AbortSource): Promise<unknown>
+  (args: unknown, options?: CallSource): Promise<unknown>
   /** Ends all children, and calls under way with them; resolves when the processes are gone. */
   close(): Promise<void>
   /** The processes there are now. */
@@ -37,22 +43,23 @@ export interface IsolatedFunction {
  * its memory or crash, and only its own call fails. Nothing is loaded or started before the first call.
  */
 export function isolate(options: IsolateOptions): IsolatedFunction {
-  const { export: exportName, name = exportName, heapMb = 64, maxChildren = 4, idleMs = 60_000 } = options
+  const { export: exportName, name = exportName, heapMb = 64, idleMs = 60_000 } = options
+  const { maxChildren = affordableChildren(heapMb) } = options
   const spec = { name, moduleUrl: moduleUrl(options.module), exportName, heapMb }
   let pool: ChildPool | undefined
-  const call: IsolatedFunction = async (args, abortSource) => {
+  const call: IsolatedFunction = async (args, source) => {
     const { ChildPool } = await import('./child-pool.ts')
     pool ??= new ChildPool(spec, { maxChildren, idleMs })
-    return run(pool, args, abortSource)
+    return run(pool, args, source)
   }
   call.close = async () => pool?.close()
   call.children = () => (pool?.children ?? []).map(({ pid, state }) => ({ pid, state }))
   return call
 }
 
-function run(pool: ChildPool, args: unknown, options: AbortSource | undefined): Promise<unknown> {
+function run(pool: ChildPool, args: unknown, options: CallSource | undefined): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const call: PooledCall = { args, resolve, reject }
+    const call: PooledCall = { args, caller: options?.caller, resolve, reject }
     const abort = () => pool.abort(call)
     if (!options?.onAbort && options?.signal.aborted) return abort()
     pool.submit(call)
@@ -74,6 +81,12 @@ function listen(signal: AbortSignal, call: PooledCall, abort: () => void): void 
     letGo()
     reject(error)
   }
+}
+
+/** A child takes about twice its heap. */
+function affordableChildren(heapMb: number): number {
+  const affordable = Math.floor(totalmem() / 2 ** 20 / 4 / (2 * heapMb))
+  return Math.max(1, Math.min(4, Math.floor(affordable / 2)))
 }
 
 function moduleUrl(module: string | URL): string {

@@ -16,16 +16,7 @@ const MAX_ENTRIES = 50
 const MAX_DEPTH = 6
 const REMOVED = '[removed]'
 
-/** One for the process, also where the package is loaded twice (the bundled command line and its parts). */
-const secretValues = registered('toolpost.secrets', () => new Set<string>())
-
-function registered<T>(name: string, make: () => T): T {
-  const registry = globalThis as unknown as Record<symbol, T | undefined>
-  const key = Symbol.for(name)
-  const value = registry[key] ?? make()
-  registry[key] = value
-  return value
-}
+const secretValues = new Set<string>()
 
 /** Values to remove wherever they turn up, such as the secret environment variables of a server. */
 export function removeFromLogs(values: Iterable<string>): void {

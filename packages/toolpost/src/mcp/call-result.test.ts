@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { contentText } from '../executor/content-text.ts'
+import { ToolOutput } from '../tools/tool-output.ts'
 import { refusalOf, valueOfResult } from './call-result.ts'
 
 const text = (value: string) => ({ type: 'text', text: value })
@@ -21,25 +22,18 @@ describe('valueOfResult', () => {
     expect(contentText(content)).toBe('see\n[image image/png]\nx')
   })
 
-  it('structured content is the value, and the text beside it is what a model reads', () => {
+  it('structured content is the value, and the content beside it comes along as it is', () => {
     const structuredContent = { temperature: 22 }
-    const value = valueOfResult({ content: [text('22 degrees')], structuredContent })
-    expect(value).toBe(structuredContent)
-    expect(Object.keys(value as object)).toEqual(['temperature'])
-    expect(contentText(value)).toBe('22 degrees')
-    expect(valueOfResult({ structuredContent })).toBe(structuredContent)
-  })
-
-  it('structured content beside an image, or that is no object, keeps its content', () => {
     const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
-    expect(valueOfResult({ content: [image], structuredContent: { a: 1 } })).toEqual({
-      content: [image],
-      structuredContent: { a: 1 },
-    })
-    expect(valueOfResult({ content: [text('five')], structuredContent: 5 })).toEqual({
-      content: [text('five')],
-      structuredContent: 5,
-    })
+    const content = [text('22 degrees'), image]
+    const output = valueOfResult({ content, structuredContent }) as ToolOutput
+    expect(output).toBeInstanceOf(ToolOutput)
+    expect(output.value).toBe(structuredContent)
+    expect(output.content).toBe(content)
+    expect(valueOfResult({ content: [text('five')], structuredContent: 5 })).toEqual(
+      new ToolOutput(5, [text('five')]),
+    )
+    expect(valueOfResult({ structuredContent })).toBe(structuredContent)
   })
 
   it.each([

@@ -1,5 +1,5 @@
 import { isRecord } from '../runtime/guards.ts'
-import { attachContent } from '../tools/attached-content.ts'
+import { ToolOutput } from '../tools/tool-output.ts'
 
 /** What an MCP server answered that a model cannot make sense of as a value: thrown, and so a `tool_error`. */
 class McpCallError extends Error {
@@ -9,12 +9,13 @@ class McpCallError extends Error {
 interface Block {
   type: string
   text?: unknown
+  [field: string]: unknown
 }
 
 /**
- * The value of a `tools/call` result: the text where there is nothing else, the structured content where there
- * is some, else the content blocks as they came. Throws the server's own words where it says `isError`, and
- * plain ones where the result is not of MCP's form.
+ * The value of a `tools/call` result: the text if there is nothing else, the structured content with its content
+ * blocks if there is some, else the content blocks as they came. Throws the server's own words if it says `isError`,
+ * and plain ones if the result is malformed.
  */
 export function valueOfResult(result: unknown): unknown {
   if (!isRecord(result)) throw malformed(`the result is ${kindOf(result)}, not an object`)
@@ -28,7 +29,8 @@ export function valueOfResult(result: unknown): unknown {
   if (isError === true) throw new McpCallError(errorText(blocks, structuredContent))
   // Servers of the oldest protocol answer with `toolResult` and no content.
   if (content === undefined && toolResult !== undefined) return toolResult
-  if (structuredContent !== undefined) return structuredValue(structuredContent, blocks)
+  if (structuredContent !== undefined)
+    return blocks.length === 0 ? structuredContent : new ToolOutput(structuredContent, blocks)
   return blocks.every(isText) ? textOf(blocks) : blocks
 }
 
@@ -42,14 +44,6 @@ function blocksOf(content: unknown, mayBeMissing: boolean): Block[] {
       throw malformed(`content block ${at + 1} has no text`)
   })
   return content as Block[]
-}
-
-function structuredValue(structuredContent: unknown, blocks: Block[]): unknown {
-  if (blocks.length === 0) return structuredContent
-  const isObject = typeof structuredContent === 'object' && structuredContent !== null
-  if (!isObject || !blocks.every(isText)) return { content: blocks, structuredContent }
-  attachContent(structuredContent, blocks)
-  return structuredContent
 }
 
 function errorText(blocks: Block[], structuredContent: unknown): string {

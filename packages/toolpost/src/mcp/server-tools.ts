@@ -96,12 +96,10 @@ export class ServerTools {
 
   #removeGone(before: ReadonlyMap<string, McpToolDefinition>): void {
     const { tools, logger } = this.#options
-    for (const tool of this.#registered()) {
-      const name = tools.originOf(tool)?.name ?? tool.name
-      if (this.#known.has(name) || !before.has(name)) continue
-      tools.remove(tool.name)
-      logger.info({ tool: tool.name }, 'MCP tool is gone')
-    }
+    const isGone = (name: string) => before.has(name) && !this.#known.has(name)
+    const gone = this.#registered().filter(tool => isGone(tools.originOf(tool)?.name ?? tool.name))
+    tools.removeAll(gone.map(tool => tool.name))
+    for (const tool of gone) logger.info({ tool: tool.name }, 'MCP tool is gone')
   }
 
   #isFresh(definition: McpToolDefinition, before: McpToolDefinition | undefined): boolean {

@@ -1,4 +1,3 @@
-import type { BaseMessage } from '@langchain/core/messages'
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
@@ -12,7 +11,14 @@ export interface PlainMessage {
   tool_call_id?: string
 }
 
-export type ConversationMessage = BaseMessage | PlainMessage
+/** A message of LangChain, any of its classes; described here so that these types do not need LangChain's. */
+interface LangChainMessage {
+  content: unknown
+  id?: string | undefined
+  getType(): string
+}
+
+export type ConversationMessage = LangChainMessage | PlainMessage
 
 /** A call as it starts and as it ends. */
 export type CallNotice =

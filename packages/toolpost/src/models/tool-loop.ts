@@ -4,7 +4,7 @@ import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { Answer, AskOptions, CallNotice, ConversationMessage, StopReason } from './ai-client.ts'
+import type { Answer, AskOptions, ConversationMessage, StopReason } from './ai-client.ts'
 import { Conversation, type NumberedCall } from './conversation.ts'
 import { DEFAULT_MAX_ITERATIONS, DEFAULT_TIME_LIMIT_MS } from './limits.ts'
 import { ModelError, type ModelErrorCode } from './model-error.ts'
@@ -130,7 +130,7 @@ class ToolLoop {
       tools: this.#tools,
       signal: this.#limit.signal,
       logger,
-      onCall: this.#guarded((event: CallNotice) => onCall?.(event)),
+      onCall: event => onCall?.(event),
       origin,
       clock,
     })

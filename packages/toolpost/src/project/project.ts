@@ -4,7 +4,6 @@ import type { Logger } from '../logging/logger.ts'
 import type { McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { AiClient, ChosenClient } from '../models/index.ts'
 import { Listeners } from '../runtime/listeners.ts'
-import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { assemble, toolsOf } from './assemble.ts'
 import type { ExampleHome } from './example-home.ts'
@@ -133,17 +132,17 @@ export class Project {
   }
 
   /**
-   * Waits for a tool that is not there yet, for `limitMs` at most. What ails other servers is told only if it is not
-   * found. Resolves to what the call may find: one tool, if its server is still starting, or anything.
+   * Waits for a tool that is not there yet, for `limitMs` at most; for a command that makes one call. What ails other
+   * servers is told only if it is not found. If servers are still starting then, a tool that says so stands in for it.
    */
-  async waitForTool(name: string, limitMs?: number): Promise<readonly Tool[] | undefined> {
-    if (this.tools.findTool(name)) return undefined
+  async waitForTool(name: string, limitMs?: number): Promise<void> {
+    if (this.tools.findTool(name)) return
     this.#reports.hold()
     const mcp = await this.#startServers()
     const found = mcp && (await waitForTool(name, { tools: this.tools, mcp, limitMs }))
     this.#reports.release({ tell: !found })
     const starting = mcp?.status().filter(({ state }) => state === 'starting') ?? []
-    return found || starting.length === 0 ? undefined : [pendingTool(name, limitMs ?? 0, starting)]
+    if (!found && starting.length > 0) this.tools.addCustomTool(pendingTool(name, limitMs ?? 0, starting))
   }
 
   /**
@@ -155,7 +154,7 @@ export class Project {
     const ownTools = toolsOf(description.config, description.file)
     const wasStarted = this.#servers !== undefined
     await this.#endServers()
-    for (const { name } of [...this.tools.getTools()]) this.tools.remove(name)
+    this.tools.removeAll(this.tools.getTools().map(tool => tool.name))
     this.#description = description
     for (const tool of ownTools) this.tools.addCustomTool(tool)
     this.#model.forget()

@@ -127,8 +127,8 @@ describe('internal tools', () => {
 
 describe('declarations', () => {
   it('with an unknown type are a mistake that names it', () => {
-    expect(() => declareTools([declaration({ type: 'magic' })])).toThrow(
-      /'declared' has the unknown implementation type 'magic'/,
+    expect(() => declareTools([declaration({ type: 'magic' } as never)])).toThrow(
+      /'declared' has an invalid implementation type 'magic'; expected one of mock, builtin, internal/,
     )
   })
 

@@ -5,13 +5,21 @@ import { defaultBuiltins } from './builtins/index.ts'
 import { ToolDefinitionError } from './check-tool.ts'
 import { defineTool, type InvokeOptions, type Tool } from './tool.ts'
 
+/** What a declared tool does: answer with a fixed value, or call a handler by its name. */
+export type Implementation =
+  | { type: 'mock'; mock_response?: unknown }
+  | { type: 'builtin'; handler: string }
+  | { type: 'internal'; handler: string }
+
 /** A tool declared in JSON. */
 export interface ToolDeclaration {
   name: string
   description: string
   parameters?: JsonSchema
-  implementation: { type: string; handler?: string; mock_response?: unknown }
+  implementation: Implementation
   timeout_ms?: number
+  /** No call may take longer, whatever its caller asks for. */
+  max_timeout_ms?: number
   read_only?: boolean
   idempotent?: boolean
   sentences?: readonly string[]
@@ -55,37 +63,33 @@ interface Handlers {
 }
 
 function declareTool(declaration: ToolDeclaration, handlers: Handlers): Tool {
-  const { name, description, parameters, implementation, timeout_ms, read_only, idempotent, sentences } =
-    declaration
+  const { name, description, parameters, implementation, idempotent, sentences } = declaration
   return defineTool({
     name,
     description,
     schema: parameters ?? { type: 'object', properties: {} },
     handler: implementationOf(name, implementation, handlers),
-    timeoutMs: timeout_ms,
-    readOnly: read_only,
+    timeoutMs: declaration.timeout_ms,
+    maxTimeoutMs: declaration.max_timeout_ms,
+    readOnly: declaration.read_only,
     idempotent,
     sentences,
   })
 }
 
-function implementationOf(
-  name: string,
-  implementation: ToolDeclaration['implementation'],
-  handlers: Handlers,
-): Handler {
+function implementationOf(name: string, implementation: Implementation, handlers: Handlers): Handler {
   if (!isObjectLike(implementation)) throw new ToolDefinitionError(`Tool '${name}' has no implementation`)
-  const { type, handler, mock_response } = implementation
-  switch (type) {
+  switch (implementation.type) {
     case 'mock':
-      return () => structuredClone(mock_response)
+      return () => structuredClone(implementation.mock_response)
     case 'builtin':
-      return byName('Builtin', handler, handlers.builtin)
+      return byName('Builtin', implementation.handler, handlers.builtin)
     case 'internal':
-      return byName('Internal', handler, handlers.internal)
+      return byName('Internal', implementation.handler, handlers.internal)
     default:
       throw new ToolDefinitionError(
-        `Tool '${name}' has the unknown implementation type '${type}'; known are mock, builtin, internal`,
+        `Tool '${name}' has an invalid implementation type '${(implementation as { type: unknown }).type}'; ` +
+          'expected one of mock, builtin, internal',
       )
   }
 }

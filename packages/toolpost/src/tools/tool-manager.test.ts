@@ -71,6 +71,110 @@ describe('collecting tools', () => {
   })
 })
 
+describe('the order of the tools', () => {
+  it.each([[['one', 'two']], [['two', 'one']]])(
+    'is local, then the servers as they are configured, whoever connects first: %s',
+    order => {
+      const manager = new ToolManager()
+      manager.addCustomTool(tool('local'))
+      for (const server of order)
+        manager.addMcpTools([tool(`${server}_a`), tool(`${server}_b`)], {
+          server,
+          order: server === 'one' ? 0 : 1,
+        })
+      manager.addCustomTool(tool('late'))
+      manager.addMcpTools([tool('one_c')], { server: 'one', order: 0 })
+      expect(names(manager)).toEqual(['local', 'late', 'one_a', 'one_b', 'one_c', 'two_a', 'two_b'])
+      for (const name of names(manager)) expect(manager.findTool(name)?.name).toBe(name)
+    },
+  )
+
+  it('stays when a tool is replaced', () => {
+    const manager = new ToolManager()
+    manager.addMcpTools([tool('a', 'old'), tool('b')], { server: 'one', order: 0 })
+    manager.addMcpTools([tool('a', 'new')], { server: 'one', order: 0 })
+    expect(names(manager)).toEqual(['a', 'b'])
+  })
+})
+
+describe('an array that others change', () => {
+  it('is always what is found', () => {
+    const manager = new ToolManager()
+    for (const name of ['a', 'b', 'c']) manager.addCustomTool(tool(name))
+    const array = manager.getTools()
+    array[1] = tool('other')
+    expect(manager.findTool('other')?.name).toBe('other')
+    expect(manager.findTool('b')).toBeUndefined()
+    const wrapped = tool('c', 'wrapped')
+    array[2] = wrapped
+    expect(manager.findTool('c')).toBe(wrapped)
+    array.reverse()
+    expect(['a', 'other', 'c'].map(name => manager.findTool(name)?.name)).toEqual(['a', 'other', 'c'])
+    array.length = 0
+    expect(manager.findTool('a')).toBeUndefined()
+    array.push(tool('twice', 1), tool('twice', 2))
+    expect(manager.findTool('twice')?.invoke({})).toBe(1)
+    expect(manager.remove('twice')).toBe(true)
+    expect(manager.findTool('twice')?.invoke({})).toBe(2)
+  })
+
+  it('gives a name before an lc_name, and finds who was hidden behind a tool that is gone', () => {
+    const manager = new ToolManager()
+    const alias: Tool = { ...tool('alias'), lc_name: 'plain' }
+    manager.addCustomTool(alias)
+    expect(manager.findTool('plain')).toBe(alias)
+    manager.addCustomTool(tool('plain'))
+    expect(manager.findTool('plain')?.name).toBe('plain')
+    manager.remove('plain')
+    expect(manager.findTool('plain')).toBe(alias)
+    manager.remove('alias')
+    expect(manager.findTool('plain')).toBeUndefined()
+  })
+})
+
+describe('ten thousand tools', () => {
+  const many = (reads: { count: number }) => {
+    const manager = new ToolManager()
+    for (let index = 0; index < 10_000; index++) {
+      const name = `tool_${index}`
+      const counted = { ...tool(name) }
+      const get = () => {
+        reads.count++
+        return name
+      }
+      Object.defineProperty(counted, 'name', { get })
+      manager.addCustomTool(counted)
+    }
+    reads.count = 0
+    return manager
+  }
+
+  it('are not searched for a name that is not there', () => {
+    const reads = { count: 0 }
+    const manager = many(reads)
+    for (let index = 0; index < 100; index++) expect(manager.findTool(`absent_${index}`)).toBeUndefined()
+    expect(reads.count).toBeLessThan(100 * 50)
+  })
+
+  it('are removed one by one, or at once, without reading the others again and again', () => {
+    const reads = { count: 0 }
+    const one = many(reads)
+    for (let index = 0; index < 9_000; index++) one.remove(`tool_${index}`)
+    expect(reads.count).toBeLessThan(9_000 * 10)
+    const all = many(reads)
+    let told = 0
+    all.onChange(() => told++)
+    all.removeAll(Array.from({ length: 9_000 }, (_, index) => `tool_${index}`))
+    expect(reads.count).toBeLessThan(9_000 * 10)
+    expect(told).toBe(1)
+    for (const manager of [one, all]) {
+      expect(manager.getTools()).toHaveLength(1_000)
+      expect(manager.findTool('tool_0')).toBeUndefined()
+      expect(manager.findTool('tool_9999')?.invoke({})).toBe('tool_9999')
+    }
+  })
+})
+
 describe('what a tool must have', () => {
   const unusable: [string, unknown, RegExp][] = [
     ['no object', 'text', /must be an object/],
@@ -128,7 +232,7 @@ describe('the same name twice', () => {
     const manager = new ToolManager({ logger })
     for (const name of ['a', 'b', 'a']) manager.addCustomTool(tool(name))
     expect(names(manager)).toEqual(['a', 'b'])
-    expect(logger.at('warn')).toMatchObject([{ message: "Tool 'a' was registered before and is replaced" }])
+    expect(logger.at('warn')).toMatchObject([{ message: "Tool 'a' is already registered; replacing it" }])
   })
 
   it('[A09] replaces the tool of the same server', () => {

@@ -1,55 +1,50 @@
-import { ZWAVE_PARAMETER_NAMES } from '../known-servers/zwave.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
-import { safeValue } from '../logging/safe-value.ts'
-import { jsonSchemaOf } from '../schema/json-schema.ts'
-import { describeRenaming, fitArgumentNames, type ParameterNames } from './argument-names.ts'
+import { describeThrown, quietly } from '../runtime/quietly.ts'
+import type { ParameterNames } from './argument-names.ts'
 import { checkedTool } from './check-tool.ts'
+import { type McpOrigin, NameConflicts } from './name-conflicts.ts'
 import { withName } from './renamed-tool.ts'
 import type { Tool, ToolLike } from './tool.ts'
-
-/** Where an MCP tool came from. */
-export interface McpOrigin {
-  server: string
-  /** The server's own name for the tool; it may be registered under another one. */
-  name: string
-  /** The server's place in the configuration: of two servers, the earlier keeps the plain name. */
-  order: number
-}
+import { ToolIndex } from './tool-index.ts'
 
 export interface McpToolsOptions {
   server?: string
+  /** The server's place in the configuration; its tools stand behind those of earlier servers. */
   order?: number
   /** Argument names that this server's tools know by another name. */
   parameterNames?: ParameterNames
 }
 
+const LOCAL = -1
 const NO_ORDER = Number.MAX_SAFE_INTEGER
 
-/** All tools there are, in one array: those of MCP servers and those of the program side by side. */
+/** All tools there are, in one array: those of the program, then those of each MCP server in the configured order. */
 export class ToolManager {
   readonly #tools: Tool[] = []
-  /** Where each name stands in the array: a short cut, made anew when the array has changed under it. */
-  readonly #positions = new Map<string, number>()
-  #notedLength = 0
+  readonly #index = new ToolIndex(this.#tools, tool => this.#origins.get(tool)?.order ?? LOCAL)
   /** Which tools are MCP tools, without changing them. */
   readonly #origins = new WeakMap<Tool, McpOrigin>()
-  readonly #parameterNames = new Map<string, ParameterNames>()
+  readonly #conflicts: NameConflicts
   readonly #listeners = new Set<() => void>()
   readonly #logger: Logger
 
   constructor({ logger = silentLogger }: { logger?: Logger | undefined } = {}) {
     this.#logger = quietLogger(logger)
+    this.#conflicts = new NameConflicts(
+      {
+        holderOf: name => this.#holderOf(name),
+        originOf: tool => this.originOf(tool),
+        rename: (tool, origin, name) => this.#place(this.#named(tool, origin, name), tool),
+      },
+      this.#logger,
+    )
   }
 
   /** Adds a tool of the program. Replaces one of the same name; throws on a tool it cannot use. */
   addCustomTool(like: ToolLike): void {
     const tool = checkedTool(like)
-    const holder = this.#holderOf(tool.name)
-    const origin = holder && this.#origins.get(holder)
-    if (holder && origin) this.#moveAside(holder, origin, `the local tool '${tool.name}'`)
-    else if (holder) this.#warnReplaced(tool.name, 'custom')
-    this.#place(tool, holder && !origin ? holder : undefined)
+    this.#place(tool, this.#conflicts.makeRoomFor(tool.name))
     this.#changed()
   }
 
@@ -58,12 +53,11 @@ export class ToolManager {
     tools: Iterable<ToolLike>,
     { server = 'mcp', order = NO_ORDER, parameterNames }: McpToolsOptions = {},
   ): void {
-    if (parameterNames) this.#parameterNames.set(server, parameterNames)
     let hasAdded = false
     for (const like of tools) {
       const tool = this.#usable(like, server)
       if (!tool) continue
-      this.#addMcpTool(tool, { server, name: tool.name, order })
+      this.#addMcpTool(tool, { server, name: tool.name, order, parameterNames })
       hasAdded = true
     }
     if (hasAdded) this.#changed()
@@ -73,60 +67,15 @@ export class ToolManager {
     try {
       return checkedTool(like, { needsDescription: false })
     } catch (error) {
-      this.#logger.warn({ server, reason: (error as Error).message }, 'MCP tool skipped')
+      this.#logger.warn({ server, reason: describeThrown(error) }, 'MCP tool skipped')
       return undefined
     }
   }
 
   #addMcpTool(tool: Tool, origin: McpOrigin): void {
-    const own = this.#registeredAs(origin)
-    if (own) {
-      this.#warnReplaced(own.name, origin.server)
-      this.#place(this.#named(tool, origin, own.name), own)
-      return
-    }
-    const holder = this.#holderOf(origin.name)
-    const rival = holder && this.#origins.get(holder)
-    if (holder && rival && origin.order < rival.order) {
-      this.#moveAside(holder, rival, `server '${origin.server}', which comes first in the configuration`)
-      this.#place(this.#named(tool, origin, origin.name))
-    } else if (holder) {
-      const name = this.#freeName(origin)
-      const owner = rival ? `server '${rival.server}'` : 'a local tool'
-      this.#logger.warn(
-        { tool: origin.name, server: origin.server, registered_as: name },
-        `The name is taken by ${owner}`,
-      )
-      this.#place(this.#named(tool, origin, name))
-    } else {
-      this.#place(this.#named(tool, origin, origin.name))
-    }
-  }
-
-  /** The tool of this server and name that is already there, under whichever name. */
-  #registeredAs(origin: McpOrigin): Tool | undefined {
-    for (const name of namesFor(origin)) {
-      const tool = this.#holderOf(name)
-      if (!tool && name !== origin.name) return undefined
-      const known = tool && this.#origins.get(tool)
-      if (known?.server === origin.server && known.name === origin.name) return tool
-    }
-    return undefined
-  }
-
-  /** The first name for the tool, other than its plain one, that nobody has. */
-  #freeName(origin: McpOrigin): string {
-    for (const name of namesFor(origin)) if (name !== origin.name && !this.#holderOf(name)) return name
-    return origin.name
-  }
-
-  #moveAside(tool: Tool, origin: McpOrigin, reason: string): void {
-    const name = this.#freeName(origin)
-    this.#logger.warn(
-      { tool: tool.name, server: origin.server, registered_as: name },
-      `The name goes to ${reason}`,
-    )
-    this.#place(this.#named(tool, origin, name), tool)
+    const before = this.#conflicts.replacedBy(origin)
+    const name = before?.name ?? this.#conflicts.nameFor(origin)
+    this.#place(this.#named(tool, origin, name), before)
   }
 
   #named(tool: Tool, origin: McpOrigin, name: string): Tool {
@@ -135,17 +84,10 @@ export class ToolManager {
     return named
   }
 
-  /** Puts `tool` where `holder` stood, or at the end. */
-  #place(tool: Tool, holder?: Tool): void {
-    const position = holder ? this.#tools.indexOf(holder) : -1
-    if (position >= 0) this.#tools[position] = tool
-    else this.#tools.push(tool)
-    this.#positions.set(tool.name, position >= 0 ? position : this.#tools.length - 1)
-    if (position < 0) this.#notedLength++
-  }
-
-  #warnReplaced(name: string, source: string): void {
-    this.#logger.warn({ tool: name, source }, `Tool '${name}' was registered before and is replaced`)
+  /** Puts `tool` where `before` stood, or at the end. */
+  #place(tool: Tool, before?: Tool): void {
+    if (before) this.#index.replace(before, tool)
+    else this.#index.append(tool)
   }
 
   /** The array itself, in the format that LangChain's models take. */
@@ -155,34 +97,29 @@ export class ToolManager {
 
   /** By `name` or `lc_name`; `undefined` if there is none. */
   findTool(name: string): Tool | undefined {
-    return this.#holderOf(name) ?? this.#tools.find(tool => tool.name === name || tool.lc_name === name)
+    return this.#index.find(name)
   }
 
   #holderOf(name: string): Tool | undefined {
-    if (this.#tools.length !== this.#notedLength) this.#noteAllPositions()
-    const position = this.#positions.get(name)
-    if (position === undefined) return undefined
-    const tool = this.#tools[position]
-    if (tool?.name === name) return tool
-    this.#noteAllPositions()
-    return this.#tools[this.#positions.get(name) ?? -1]
-  }
-
-  #noteAllPositions(): void {
-    this.#positions.clear()
-    this.#tools.forEach((tool, position) => {
-      this.#positions.set(tool.name, position)
-    })
-    this.#notedLength = this.#tools.length
+    const tool = this.#index.find(name)
+    return tool?.name === name ? tool : undefined
   }
 
   /** Takes a tool away; says whether there was one. */
   remove(name: string): boolean {
     const tool = this.findTool(name)
     if (!tool) return false
-    this.#tools.splice(this.#tools.indexOf(tool), 1)
+    this.#index.remove(tool)
     this.#changed()
     return true
+  }
+
+  /** Takes many tools away at once, and tells of it once. */
+  removeAll(names: Iterable<string>): void {
+    const gone = new Set([...names].flatMap(name => this.findTool(name) ?? []))
+    if (gone.size === 0) return
+    this.#index.removeAll(gone)
+    this.#changed()
   }
 
   /** Calls `listener` after tools were added, replaced or removed; gives a function that stops it. */
@@ -192,59 +129,14 @@ export class ToolManager {
   }
 
   #changed(): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener()
-      } catch {
-        // The listener's own mistake; the tools are in place.
-      }
-    }
+    this.#index.settle()
+    const warn = (error: unknown) =>
+      this.#logger.warn({ error: describeThrown(error) }, 'A listener for changed tools failed')
+    for (const listener of this.#listeners) quietly(listener, warn)
   }
 
   /** Server and original name of an MCP tool; `undefined` for any other. */
   originOf(tool: Tool): McpOrigin | undefined {
     return this.#origins.get(tool)
   }
-
-  /** Names the arguments as the tool's server takes them. Tools that are not MCP tools get theirs unchanged. */
-  fitNames(tool: Tool, args: Record<string, unknown>): Record<string, unknown> {
-    const origin = this.#origins.get(tool)
-    if (!origin) return args
-    const fitted = fitArgumentNames(args, jsonSchemaOf(tool), this.#mappingOf(origin))
-    if (!fitted) return args
-    this.#logRenaming(tool.name, args, fitted)
-    return fitted.args
-  }
-
-  #mappingOf(origin: McpOrigin): Record<string, string> | undefined {
-    const fixed = own(ZWAVE_PARAMETER_NAMES, origin.name)
-    const configured = own(this.#parameterNames.get(origin.server) ?? {}, origin.name)
-    return configured ? { ...fixed, ...configured } : fixed
-  }
-
-  #logRenaming(
-    name: string,
-    before: Record<string, unknown>,
-    fitted: { args: Record<string, unknown>; lost: string[] },
-  ): void {
-    const shown = (args: Record<string, unknown>) => safeValue(args) as Record<string, unknown>
-    this.#logger.info(
-      { tool: name },
-      `Argument names: ${describeRenaming(shown(before), shown(fitted.args))}`,
-    )
-    for (const lost of fitted.lost) {
-      this.#logger.warn({ tool: name, argument: lost }, 'Argument dropped: another one already has that name')
-    }
-  }
-}
-
-function own<T>(values: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(values, name) ? values[name] : undefined
-}
-
-/** The names that a server's tool can go by, best first: `tool`, `server__tool`, `server__tool_2` … */
-function* namesFor({ server, name }: McpOrigin): Generator<string> {
-  yield name
-  yield `${server}__${name}`
-  for (let number = 2; ; number++) yield `${server}__${name}_${number}`
 }

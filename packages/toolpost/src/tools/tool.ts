@@ -1,3 +1,4 @@
+import type { FromSchema, JSONSchema } from 'json-schema-to-ts'
 import type { JsonSchema, StandardSchema } from '../schema/json-schema.ts'
 
 export interface Progress {
@@ -11,7 +12,9 @@ export interface InvokeOptions {
   /** Aborts at the deadline and when the caller gives up. Made when it is first read. */
   readonly signal: AbortSignal
   readonly callId?: string | undefined
-  /** Tells the caller how far the tool is; extends the deadline where the tool has a `maxTimeoutMs`. */
+  /** Who asked, if that is known. */
+  readonly caller?: string | undefined
+  /** Tells the caller how far the tool is; extends the deadline if the tool has a `maxTimeoutMs`. */
   reportProgress?(progress: Progress): void
   /** Like an `abort` listener on `signal`, without the cost of a signal. */
   onAbort?(listener: () => void): void
@@ -21,13 +24,15 @@ export interface InvokeOptions {
 
 /**
  * A tool, in the interface that LangChain's tools have too: those go in unchanged.
- * `invoke` may throw, reject or hang; the executor turns each into a result.
+ * `invoke` may throw, reject or hang; the executor turns each into a result. `Args` and `Result` are what the
+ * program's own code is checked against; calls of models are checked by the schema.
  */
-export interface Tool {
+export interface Tool<Args extends object = object, Result = unknown> {
   readonly name: string
   readonly description?: string | undefined
   readonly schema: JsonSchema | StandardSchema | object
-  invoke(args: object, options?: InvokeOptions): unknown
+  /** What it returns, or resolves to, is the result; a `ToolOutput` has content for a model beside it. */
+  invoke(args: Args, options?: InvokeOptions): Result | PromiseLike<Result>
   readonly lc_name?: unknown
   /** The tool takes its arguments as `{ input: args }`. */
   readonly inputEnvelope?: boolean | undefined
@@ -36,7 +41,7 @@ export interface Tool {
   /** JSON Schema of the structured result, as a server gave it; it may be wrong. */
   readonly outputSchema?: JsonSchema | undefined
   readonly timeoutMs?: number | undefined
-  /** Progress may extend the deadline up to this. */
+  /** No call may take longer: neither one that reports progress nor one whose caller asks for more time. */
   readonly maxTimeoutMs?: number | undefined
   readonly readOnly?: boolean | undefined
   readonly idempotent?: boolean | undefined
@@ -55,12 +60,13 @@ export interface ToolLike {
   invoke: (...args: never[]) => unknown
 }
 
-export interface ToolDefinition<Args extends object> {
+/** A tool as a program writes it down. `Args` is what the handler is given. */
+export interface ToolDefinition<Args extends object, Result = unknown, Schema = JsonSchema | StandardSchema> {
   name: string
   description: string
   /** JSON Schema, or a Standard Schema that gives one (zod 4, valibot with its converter). */
-  schema: JsonSchema | StandardSchema
-  handler(args: Args, options: InvokeOptions): unknown
+  schema: Schema
+  handler(args: Args, options: InvokeOptions): Result
   title?: string | undefined
   timeoutMs?: number | undefined
   maxTimeoutMs?: number | undefined
@@ -69,21 +75,39 @@ export interface ToolDefinition<Args extends object> {
   sentences?: readonly string[] | undefined
 }
 
-/** What the schema of a definition takes, as TypeScript knows it. */
-type InputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'] & object
+/** What callers give, and what the handler gets, as the library behind a Standard Schema knows it. */
+type StandardTypes<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>
+type InputOf<Schema extends StandardSchema> = StandardTypes<Schema>['input'] & object
+type OutputOf<Schema extends StandardSchema> = (StandardTypes<Schema> extends {
+  readonly output: infer Output
+}
+  ? Output
+  : StandardTypes<Schema>['input']) &
+  object
 
-type DefinitionFor<Schema extends StandardSchema> = Omit<ToolDefinition<InputOf<Schema>>, 'schema'> & {
-  schema: Schema
+/** What a JSON Schema takes, if it is written out as a literal; any arguments if not. */
+type ArgsOf<Schema> = string extends keyof Schema
+  ? Record<string, unknown>
+  : Schema extends JSONSchema
+    ? Extract<FromSchema<Schema>, object>
+    : Record<string, unknown>
+
+/** For `defineTool<Args>`: the handler takes what was written there and nothing narrower. */
+interface AnnotatedDefinition<Args extends object> extends ToolDefinition<Args> {
+  handler: (args: NoInfer<Args>, options: InvokeOptions) => unknown
 }
 
 /**
  * Makes a tool of a function. Every field is written out, also those that are not given: tools that are alike in
  * form are found and called twice as fast as ten thousand different ones.
  */
-export function defineTool<Schema extends StandardSchema>(definition: DefinitionFor<Schema>): Tool
-export function defineTool<Args extends object = Record<string, unknown>>(
-  definition: ToolDefinition<Args>,
-): Tool
+export function defineTool<Schema extends StandardSchema, Result>(
+  definition: ToolDefinition<OutputOf<Schema>, Result, Schema>,
+): Tool<InputOf<Schema>, Awaited<Result>>
+export function defineTool<const Schema extends JsonSchema, Result>(
+  definition: ToolDefinition<ArgsOf<Schema>, Result, Schema>,
+): Tool<ArgsOf<Schema>, Awaited<Result>>
+export function defineTool<Args extends object>(definition: AnnotatedDefinition<Args>): Tool<Args>
 export function defineTool(definition: ToolDefinition<object>): Tool {
   return {
     name: definition.name,

@@ -14,12 +14,7 @@ const MODEL_FAILURES: Partial<Record<ModelErrorCode, string>> = {
 /** What is said to the person when there is no answer: one plain sentence. The log has the rest. */
 export function failureSentence(error: unknown): string {
   if (error instanceof TranscriberError) return 'Sorry, I could not make out what you said.'
-  if (!isModelError(error)) return 'Sorry, something went wrong on my side.'
+  if (!(error instanceof ModelError)) return 'Sorry, something went wrong on my side.'
   const sentence = MODEL_FAILURES[error.code] ?? 'The language model gave no usable answer.'
   return error.results?.some(result => result.success) ? `I did a part of it. ${sentence}` : sentence
-}
-
-/** By name: a client may come from another copy of Toolpost. */
-function isModelError(error: unknown): error is ModelError {
-  return error instanceof ModelError || (error instanceof Error && error.name === 'ModelError')
 }

@@ -21,11 +21,8 @@ export async function callTool(
   if (name === undefined) throw new UsageError('Which tool? `toolpost tools` lists them')
   const { args, repair } = parseArguments(await unlessStopped(withStandardInput(words), signal))
   const timeoutMs = timeoutOf(flags)
-  const among = await unlessStopped(project.waitForTool(name, timeoutMs), signal)
-  const result = await project.executor.run(
-    { name, args },
-    { repair, timeoutMs, signal, among, origin: 'cli' },
-  )
+  await unlessStopped(project.waitForTool(name, timeoutMs), signal)
+  const result = await project.executor.run({ name, args }, { repair, timeoutMs, signal, origin: 'cli' })
   if (flags.json) printResult(terminal, textOf(result))
   else if (result.success) printResult(terminal, resultText(result, terminal))
   else explain(result, args, terminal)

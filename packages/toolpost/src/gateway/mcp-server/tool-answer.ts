@@ -3,9 +3,6 @@ import type { ToolFailure, ToolResult } from '../../call/tool-result.ts'
 import { textOf } from '../../executor/model-text.ts'
 import { isObjectLike } from '../../runtime/guards.ts'
 
-/** Where our MCP client keeps the content blocks that came beside structured content: see `mcp/call-result.ts`. */
-const CONTENT = Symbol.for('toolpost.content')
-
 /** Whose result it is. */
 export interface ToolSource {
   isServer: boolean
@@ -22,14 +19,11 @@ type Structured = Record<string, unknown>
  */
 export function toolAnswer(result: ToolResult, source: ToolSource): CallToolResult {
   if (!result.success) return { isError: true, content: text(failureText(result)) }
-  const value = result.result
-  if (!source.isServer) return ownAnswer(value, result.text, source.hasOutputSchema)
-  const attached = isObjectLike(value) ? (value as { [CONTENT]?: unknown })[CONTENT] : undefined
-  if (isContent(attached)) return { content: attached, structuredContent: value as Structured }
-  if (isContent(value)) return { content: value }
-  if (isBoth(value))
-    return { content: value.content, structuredContent: value.structuredContent as Structured }
-  return ownAnswer(value, result.text, true)
+  const { result: value, content, text: given } = result
+  if (!source.isServer)
+    return { ...ownAnswer(value, given, source.hasOutputSchema), ...(isContent(content) && { content }) }
+  if (isContent(content)) return { content, structuredContent: value as Structured }
+  return isContent(value) ? { content: value } : ownAnswer(value, given, true)
 }
 
 function ownAnswer(value: unknown, given: string | undefined, isStructured: boolean): CallToolResult {
@@ -60,12 +54,6 @@ function isContent(value: unknown): value is Content {
 
 function isBlock(value: unknown): boolean {
   return isObjectLike(value) && BLOCK_TYPES.has((value as { type?: unknown }).type as string)
-}
-
-function isBoth(value: unknown): value is { content: Content; structuredContent: unknown } {
-  return (
-    isObjectLike(value) && 'structuredContent' in value && isContent((value as { content?: unknown }).content)
-  )
 }
 
 function isPlainObject(value: unknown): value is object {

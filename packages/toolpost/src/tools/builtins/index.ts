@@ -17,7 +17,8 @@ export const mathEvalDeclaration = {
     required: ['expression'],
   },
   implementation: { type: 'builtin', handler: 'math_eval' },
-  timeout_ms: 5000,
+  timeout_ms: 5_000,
+  max_timeout_ms: 15_000,
   read_only: true,
   idempotent: true,
   sentences: [

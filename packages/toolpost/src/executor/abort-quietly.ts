@@ -1,0 +1,33 @@
+import { getEventListeners } from 'node:events'
+import { quietly } from '../runtime/quietly.ts'
+
+type Callback = (event: Event) => unknown
+type Listener = Callback | { handleEvent: Callback }
+
+/**
+ * Aborts a tool's signal. Node ends the process when a listener throws or rejects; here that goes to `onError`. The
+ * listeners are guarded now and not when they are added, because most calls are never aborted.
+ */
+export function abortQuietly(
+  controller: AbortController,
+  reason: unknown,
+  onError: (error: unknown) => void,
+): void {
+  const { signal } = controller
+  const guards = new Map<unknown, Callback>()
+  for (const listener of getEventListeners(signal, 'abort') as Listener[]) {
+    const guard = (event: Event) => quietly(() => notify(listener, signal, event), onError)
+    guards.set(listener, guard)
+    for (const capture of [false, true]) signal.removeEventListener('abort', listener, { capture })
+    signal.addEventListener('abort', guard)
+  }
+  // A listener may take back another one that has not run yet.
+  const take = signal.removeEventListener
+  signal.removeEventListener = (type: string, listener: Listener) =>
+    take.call(signal, type, guards.get(listener) ?? listener)
+  controller.abort(reason)
+}
+
+function notify(listener: Listener, signal: AbortSignal, event: Event): unknown {
+  return typeof listener === 'function' ? listener.call(signal, event) : listener.handleEvent(event)
+}

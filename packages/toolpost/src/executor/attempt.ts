@@ -1,0 +1,54 @@
+import type { ToolCall } from '../call/tool-call.ts'
+import { describeThrown } from '../runtime/quietly.ts'
+import type { ToolFigures } from './metrics.ts'
+import type { CallEvent } from './observers.ts'
+import type { RunOptions, TypedCall } from './options.ts'
+
+/** A call on its way through the stages. What the caller gave was read once, and is not looked at again. */
+export interface Attempt {
+  readonly id: string | undefined
+  readonly name: string
+  readonly args: unknown
+  readonly options: RunOptions
+  readonly startedAt: number
+  event: CallEvent | undefined
+  figures: ToolFigures | undefined
+  repairs: string[] | undefined
+}
+
+const NO_OPTIONS: RunOptions = {}
+const NO_NAME = '(no name)'
+/** Stands for arguments that throw when they are read; no schema takes it. */
+const UNREADABLE = Symbol('unreadable')
+
+/** Reads a call, which may be anything: null, or an object whose getters throw. Never throws. */
+export function attemptOf(
+  call: ToolCall | TypedCall<object, unknown>,
+  options: RunOptions | undefined,
+  startedAt: number,
+): Attempt {
+  let id: unknown
+  let name: unknown
+  let args: unknown
+  try {
+    id = call.id
+    name = (call as ToolCall).name ?? (call as TypedCall<object, unknown>).tool?.name
+    args = call.args
+  } catch {
+    args = UNREADABLE
+  }
+  return {
+    id: typeof id === 'string' || id === undefined || id === null ? (id ?? undefined) : describeThrown(id),
+    name: typeof name === 'string' ? name : nameOf(name),
+    args,
+    options: options ?? NO_OPTIONS,
+    startedAt,
+    event: undefined,
+    figures: undefined,
+    repairs: undefined,
+  }
+}
+
+function nameOf(name: unknown): string {
+  return name === undefined || name === null ? NO_NAME : describeThrown(name)
+}

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest'
+import { fakeClock, recordingLogger } from '../testing/index.ts'
+import { defineTool, type InvokeOptions, type Tool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { ToolOutput } from '../tools/tool-output.ts'
+import { ToolExecutor } from './tool-executor.ts'
+
+function tool(name: string, invoke: Tool['invoke'] = () => name, extra: Partial<Tool> = {}): Tool {
+  return { name, description: `does ${name}`, schema: { type: 'object' }, invoke, ...extra }
+}
+
+function setup(...all: Tool[]) {
+  const logger = recordingLogger()
+  const clock = fakeClock()
+  const tools = new ToolManager({ logger })
+  for (const one of all) tools.addCustomTool(one)
+  return { logger, clock, tools, executor: new ToolExecutor(tools, { logger, clock }) }
+}
+
+describe('among', () => {
+  it('[A05] a call of a tool that is not among them is one of an unknown tool: counted, observed, logged', async () => {
+    const offered = [tool('light_on'), tool('light_off')]
+    const { executor, logger } = setup(...offered, tool('lights'))
+    const events: unknown[] = []
+    executor.observe(({ call, result }) => events.push([call.name, result?.success]))
+    const result = await executor.run({ id: 'c1', name: 'lights' }, { among: offered })
+    expect(result).toMatchObject({
+      code: 'unknown_tool',
+      error: "Tool 'lights' not found",
+      tool_call_id: 'c1',
+      diagnosis: { suggestions: ['light_on', 'light_off'] },
+    })
+    expect(executor.metrics.snapshot()).toMatchObject({ calls: 1, failures: { unknown_tool: 1 } })
+    expect(events).toEqual([
+      ['lights', undefined],
+      ['lights', false],
+    ])
+    expect(logger.at('warn')[0]?.fields).toMatchObject({ available: ['light_on', 'light_off'] })
+    expect(await executor.run({ name: 'lights' })).toMatchObject({ result: 'lights' })
+  })
+
+  it('finds a tool under either of its names, and its successor if it was replaced since', async () => {
+    const offered = [tool('a', () => 'old', { lc_name: 'other' })]
+    const { executor, tools } = setup(...offered)
+    expect(await executor.run({ name: 'other' }, { among: offered })).toMatchObject({ result: 'old' })
+    tools.addCustomTool(tool('a', () => 'new'))
+    expect(await executor.run({ name: 'a' }, { among: offered })).toMatchObject({ result: 'new' })
+  })
+})
+
+describe('suggestions for an unknown tool', () => {
+  it('are looked for when they are read, and are data like the rest', async () => {
+    const { executor } = setup(tool('get_weather'))
+    let reads = 0
+    Object.defineProperty(executor.tools.getTools()[0], 'name', {
+      get: () => {
+        reads++
+        return 'get_weather'
+      },
+    })
+    const result = await new ToolExecutor(executor.tools).run({ name: 'get_wether' })
+    const before = reads
+    expect(JSON.parse(JSON.stringify(result))).toMatchObject({ diagnosis: { suggestions: ['get_weather'] } })
+    expect(reads).toBeGreaterThan(before)
+    expect(structuredClone(result)).toMatchObject({ diagnosis: { suggestions: ['get_weather'] } })
+  })
+
+  it('leave names aside that are too long to compare', async () => {
+    const { executor } = setup(tool('x'.repeat(100_000)), tool('get_weather'))
+    expect(await executor.run({ name: 'get_weathr' })).toMatchObject({
+      diagnosis: { suggestions: ['get_weather'] },
+    })
+    expect(await executor.run({ name: 'y'.repeat(100_000) })).toMatchObject({
+      diagnosis: { suggestions: [] },
+    })
+  })
+})
+
+describe('caller and origin', () => {
+  it('are told to the tool and to those who watch', async () => {
+    const seen: unknown[] = []
+    const { executor } = setup(tool('t', (_args, options) => seen.push(options?.caller)))
+    executor.observe(({ origin, caller, result }) => result && seen.push([origin, caller]))
+    await executor.run({ name: 't' }, { origin: 'http', caller: 'claude' })
+    await executor.run({ name: 't' }, { origin: 'http' })
+    expect(seen).toEqual(['claude', ['http', 'claude'], 'http', ['http', undefined]])
+  })
+})
+
+describe('the longest time that a tool allows', () => {
+  it('[F55] is not exceeded, whatever the caller, the tool or the executor would give', async () => {
+    const hang = () => new Promise(() => {})
+    const { executor, clock } = setup(
+      tool('capped', hang, { timeoutMs: 100, maxTimeoutMs: 500 }),
+      tool('own', hang, { timeoutMs: 900, maxTimeoutMs: 500 }),
+      tool('default', hang, { maxTimeoutMs: 500 }),
+      tool('odd', hang, { timeoutMs: 100, maxTimeoutMs: Number.NaN }),
+    )
+    const timeoutMs = Number.POSITIVE_INFINITY
+    const running = [
+      executor.run({ name: 'capped' }, { timeoutMs }),
+      executor.run({ name: 'capped' }, { timeoutMs: 300 }),
+      executor.run({ name: 'own' }),
+      executor.run({ name: 'default' }),
+      executor.run({ name: 'odd' }),
+    ]
+    await clock.advance(10)
+    await clock.advance(1_000)
+    const errors = (await Promise.all(running)).map(result => (result.success ? '' : result.error))
+    expect(errors.map(error => error.match(/after (\d+) ms/)?.[1])).toEqual([
+      '500',
+      '300',
+      '500',
+      '500',
+      '100',
+    ])
+  })
+})
+
+describe('a ToolOutput', () => {
+  const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
+
+  it('is its value for programs, its text for models, and its content for those who pass it on', async () => {
+    const content = [{ type: 'text', text: 'three points' }, image]
+    const { executor } = setup(tool('chart', async () => new ToolOutput({ points: 3 }, content)))
+    const result = await executor.run({ name: 'chart' })
+    expect(result).toMatchObject({ success: true, result: { points: 3 }, content })
+    expect(executor.text(result)).toBe('three points\n[image image/png]')
+  })
+
+  it('has no content in the result if its text says it all', async () => {
+    const plain = [{ type: 'text', text: 'three points' }]
+    const noted = [{ type: 'text', text: 'three points', annotations: { audience: ['user'] } }]
+    const { executor } = setup(
+      tool('plain', () => new ToolOutput({ points: 3 }, plain)),
+      tool('noted', () => new ToolOutput({ points: 3 }, noted)),
+    )
+    expect(await executor.run({ name: 'plain' })).not.toHaveProperty('content')
+    expect(await executor.run({ name: 'noted' })).toMatchObject({ content: noted, text: 'three points' })
+  })
+})
+
+describe('a call of a tool at hand', () => {
+  it('goes the same way as one by name', async () => {
+    const greet = defineTool({
+      name: 'greet',
+      description: 'Greets',
+      schema: { type: 'object', properties: { who: { type: 'string' } }, required: ['who'] },
+      handler: ({ who }, { callId }: InvokeOptions) => `${callId}: hello ${who}`,
+    })
+    const { executor } = setup(greet)
+    expect(await executor.run({ id: 'c1', tool: greet, args: { who: 'Ada' } })).toMatchObject({
+      result: 'c1: hello Ada',
+      tool_name: 'greet',
+    })
+    const wrong = { tool: greet, args: { who: 5 } as unknown as { who: string } }
+    expect(await executor.run(wrong)).toMatchObject({ code: 'invalid_arguments' })
+  })
+})

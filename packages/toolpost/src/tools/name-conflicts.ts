@@ -1,0 +1,101 @@
+import type { Logger } from '../logging/logger.ts'
+import type { ParameterNames } from './argument-names.ts'
+import type { Tool } from './tool.ts'
+
+/** Where an MCP tool came from. */
+export interface McpOrigin {
+  server: string
+  /** The server's own name for the tool; it may be registered under another one. */
+  name: string
+  /** The server's place in the configuration: of two servers, the earlier keeps the plain name. */
+  order: number
+  /** Argument names that the server's tools know by another name. */
+  parameterNames?: ParameterNames | undefined
+}
+
+/** What there is, and how a tool is moved to another name. */
+interface Registry {
+  holderOf(name: string): Tool | undefined
+  originOf(tool: Tool): McpOrigin | undefined
+  rename(tool: Tool, origin: McpOrigin, name: string): void
+}
+
+/**
+ * Who gets a name that two tools want: a local tool before those of servers, and of servers the one that comes first
+ * in the configuration. The other goes by `<server>__<tool>`. Nothing is ever lost, and every conflict is logged.
+ */
+export class NameConflicts {
+  readonly #registry: Registry
+  readonly #logger: Logger
+
+  constructor(registry: Registry, logger: Logger) {
+    this.#registry = registry
+    this.#logger = logger
+  }
+
+  /** Frees the name for a local tool. Gives the local tool that it replaces. */
+  makeRoomFor(name: string): Tool | undefined {
+    const holder = this.#registry.holderOf(name)
+    const origin = holder && this.#registry.originOf(holder)
+    if (holder && origin) this.#moveAside(holder, origin, `the local tool '${name}'`)
+    else if (holder) this.#warnReplaced(name, 'custom')
+    return origin ? undefined : holder
+  }
+
+  /** The tool that a server has under this name already, whatever name it goes by: it is replaced. */
+  replacedBy(origin: McpOrigin): Tool | undefined {
+    for (const name of namesFor(origin)) {
+      const tool = this.#registry.holderOf(name)
+      if (!tool && name !== origin.name) return undefined
+      const known = tool && this.#registry.originOf(tool)
+      if (known?.server !== origin.server || known.name !== origin.name) continue
+      this.#warnReplaced(name, origin.server)
+      return tool
+    }
+    return undefined
+  }
+
+  /** The name for a tool that a server did not have before. */
+  nameFor(origin: McpOrigin): string {
+    const { server, name, order } = origin
+    const holder = this.#registry.holderOf(name)
+    if (!holder) return name
+    const rival = this.#registry.originOf(holder)
+    if (rival && order < rival.order) {
+      this.#moveAside(holder, rival, `server '${server}', which comes first in the configuration`)
+      return name
+    }
+    const free = this.#freeName(origin)
+    const owner = rival ? `server '${rival.server}'` : 'a local tool'
+    this.#logger.warn({ tool: name, server, registered_as: free }, `The name is taken by ${owner}`)
+    return free
+  }
+
+  #moveAside(tool: Tool, origin: McpOrigin, reason: string): void {
+    const name = this.#freeName(origin)
+    this.#logger.warn(
+      { tool: tool.name, server: origin.server, registered_as: name },
+      `The name goes to ${reason}`,
+    )
+    this.#registry.rename(tool, origin, name)
+  }
+
+  /** The first name for the tool, other than its plain one, that nobody has. */
+  #freeName(origin: McpOrigin): string {
+    for (const name of namesFor(origin)) {
+      if (name !== origin.name && !this.#registry.holderOf(name)) return name
+    }
+    return origin.name
+  }
+
+  #warnReplaced(name: string, source: string): void {
+    this.#logger.warn({ tool: name, source }, `Tool '${name}' is already registered; replacing it`)
+  }
+}
+
+/** The names that a server's tool can go by, best first: `tool`, `server__tool`, `server__tool_2` … */
+function* namesFor({ server, name }: McpOrigin): Generator<string> {
+  yield name
+  yield `${server}__${name}`
+  for (let number = 2; ; number++) yield `${server}__${name}_${number}`
+}

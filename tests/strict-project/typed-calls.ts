@@ -1,0 +1,127 @@
+// What a program with strict types can and cannot write. Compiled, never run: see strict-project.test.ts.
+import {
+  declareTools,
+  defineTool,
+  type Tool,
+  ToolExecutor,
+  ToolManager,
+  ToolOutput,
+  type ToolResult,
+} from 'toolpost'
+import type { ToolpostConfig } from 'toolpost/config'
+import type { createGateway } from 'toolpost/gateway'
+import type { McpIntegration } from 'toolpost/mcp'
+import type { openProject } from 'toolpost/project'
+import { z } from 'zod'
+
+export type EverySubpath = [ToolpostConfig, typeof createGateway, McpIntegration, typeof openProject]
+
+/** Compiles only if the two are the same type. */
+function same<A>() {
+  return <B>(_: [A] extends [B] ? ([B] extends [A] ? true : never) : never) => {}
+}
+
+const weather = defineTool({
+  name: 'weather',
+  description: 'The weather somewhere',
+  schema: {
+    type: 'object',
+    properties: { city: { type: 'string' }, days: { type: 'integer' }, unit: { enum: ['c', 'f'] } },
+    required: ['city'],
+    additionalProperties: false,
+  },
+  handler({ city, days, unit }) {
+    same<typeof city>()<string>(true)
+    same<typeof days>()<number | undefined>(true)
+    same<typeof unit>()<'c' | 'f' | undefined>(true)
+    return { city, degrees: 22 }
+  },
+})
+
+const search = defineTool({
+  name: 'search',
+  description: 'Searches',
+  schema: z.object({ query: z.string(), limit: z.string().default('5').transform(Number) }),
+  async handler({ query, limit }) {
+    same<typeof limit>()<number>(true)
+    return [query, limit.toFixed(0)]
+  },
+})
+
+const chart = defineTool({
+  name: 'chart',
+  description: 'Draws',
+  schema: { type: 'object' },
+  handler: () => new ToolOutput({ points: 3 }, [{ type: 'text', text: 'three points' }]),
+})
+
+const schema: Record<string, unknown> = { type: 'object' }
+const open = defineTool({
+  name: 'open',
+  description: 'Takes anything',
+  schema,
+  handler: args => args.anything,
+})
+const annotated = defineTool<{ a: string }>({ name: 'a', description: 'd', schema, handler: ({ a }) => a })
+
+export async function calls(executor: ToolExecutor): Promise<void> {
+  const result = await executor.run({ tool: weather, args: { city: 'Oslo', unit: 'c' } })
+  same<typeof result>()<ToolResult<{ city: string; degrees: number }>>(true)
+  if (result.success) result.result.degrees.toFixed()
+
+  // @ts-expect-error city is a string
+  await executor.run({ tool: weather, args: { city: 5 } })
+  // @ts-expect-error city is missing
+  await executor.run({ tool: weather, args: {} })
+  // @ts-expect-error there is no such unit
+  await executor.run({ tool: weather, args: { city: 'Oslo', unit: 'kelvin' } })
+  // @ts-expect-error there is no such argument
+  await executor.run({ tool: weather, args: { city: 'Oslo', country: 'Norway' } })
+  // @ts-expect-error the same, without the executor
+  weather.invoke({ city: 5 })
+
+  const found = await executor.run({ tool: search, args: { query: 'x' } })
+  same<typeof found>()<ToolResult<string[]>>(true)
+  // @ts-expect-error callers give the text, not what it becomes
+  await executor.run({ tool: search, args: { query: 'x', limit: 5 } })
+
+  const drawn = await executor.run({ tool: chart, args: {} })
+  if (drawn.success) drawn.result.points.toFixed()
+
+  await executor.run({ tool: open, args: { anything: 1 } })
+  await executor.run({ tool: annotated, args: { a: 'x' } })
+  // @ts-expect-error a is a string
+  await executor.run({ tool: annotated, args: { a: 1 } })
+
+  // What a model asks for is checked when it is called.
+  const asked: ToolResult = await executor.run({ id: '1', name: 'weather', args: { city: 5 } as unknown })
+  if (asked.success) same<typeof asked.result>()<unknown>(true)
+}
+
+export function registration(): Tool[] {
+  const tools = new ToolManager()
+  for (const tool of [weather, search, chart, open, annotated]) tools.addCustomTool(tool)
+  defineTool({
+    name: 'wrong',
+    description: 'd',
+    schema: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
+    // @ts-expect-error n is a number
+    handler: ({ n }: { n: string }) => n,
+  })
+  declareTools([
+    { name: 'm', description: 'd', implementation: { type: 'mock', mock_response: { temperature: 22 } } },
+    {
+      name: 'b',
+      description: 'd',
+      implementation: { type: 'builtin', handler: 'echo' },
+      max_timeout_ms: 5_000,
+    },
+    // @ts-expect-error a builtin has a handler
+    { name: 'h', description: 'd', implementation: { type: 'builtin' } },
+    // @ts-expect-error there is no such type
+    { name: 't', description: 'd', implementation: { type: 'magic' } },
+  ])
+  return tools.getTools()
+}
+
+export const executor: ToolExecutor = new ToolExecutor(new ToolManager())
