@@ -2,29 +2,35 @@ import { isObjectLike } from '../runtime/guards.ts'
 import { kindOf } from '../schema/explain-errors.ts'
 
 const MAX_ARGUMENT_DEPTH = 200
-const MAX_ARGUMENT_OBJECTS = 1_000_000
+const MAX_ARGUMENT_OBJECTS = 200_000
 
 export type Arguments = Record<string, unknown>
 
-/** What is wrong with the arguments before any schema is asked; `undefined` if they are a plain, finite object. */
-export function checkArguments(args: unknown): string | undefined {
+/**
+ * How much the arguments weigh: their parts and characters. What is wrong with them, in words, if they are not a plain,
+ * finite object. Asked of every call, before any schema is.
+ */
+export function weighArguments(args: unknown): number | string {
   if (!isObjectLike(args) || Array.isArray(args)) return `arguments must be object, got ${kindOf(args)}`
+  let weight = 1
   let nested: object[] | undefined
   for (const key in args) {
     if (key === '__proto__') return PROTO
     const value = (args as Arguments)[key]
+    weight += typeof value === 'string' ? value.length + 1 : 1
     if (!isObjectLike(value)) continue
     nested ??= []
     nested.push(value)
   }
-  return nested && checkNested(nested)
+  return nested ? weighNested(nested, weight) : weight
 }
 
 const PROTO = "'__proto__' is not an argument name"
 
 /** Level by level and not by recursion: the depth is what is being checked. */
-function checkNested(start: object[]): string | undefined {
+function weighNested(start: object[], startWeight: number): number | string {
   let level = start
+  let weight = startWeight
   let objects = 0
   for (let depth = 2; level.length > 0; depth++) {
     if (depth > MAX_ARGUMENT_DEPTH) return `arguments are nested more than ${MAX_ARGUMENT_DEPTH} levels deep`
@@ -32,10 +38,14 @@ function checkNested(start: object[]): string | undefined {
     if (objects > MAX_ARGUMENT_OBJECTS) return `arguments have more than ${MAX_ARGUMENT_OBJECTS} parts`
     const next: object[] = []
     for (const value of level) {
-      if (!Array.isArray(value) && Object.hasOwn(value, '__proto__')) return PROTO
-      for (const inner of Object.values(value)) if (isObjectLike(inner)) next.push(inner)
+      for (const key in value) {
+        if (key === '__proto__') return PROTO
+        const inner = (value as Arguments)[key]
+        weight += typeof inner === 'string' ? inner.length + 1 : 1
+        if (isObjectLike(inner)) next.push(inner)
+      }
     }
     level = next
   }
-  return undefined
+  return weight
 }

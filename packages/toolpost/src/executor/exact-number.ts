@@ -1,4 +1,8 @@
-const NUMBER = /^\s*([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?\s*$/
+import { trimmedEnd } from '../runtime/trimmed-end.ts'
+
+const NUMBER = /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+/** No number has more digits than this that mean anything. */
+const MAX_CHARS = 1_000
 
 /** The number that a text writes, if a number can hold exactly what is written; else `undefined`. */
 export function exactNumber(text: string): number | undefined {
@@ -11,11 +15,12 @@ export function exactNumber(text: string): number | undefined {
 
 /** Sign, digits and exponent without padding, so that `1.50`, `15e-1` and `1.5` are the same. */
 function canonical(text: string): string | undefined {
-  const parts = NUMBER.exec(text)
+  const trimmed = text.trim()
+  const parts = trimmed.length > MAX_CHARS ? undefined : NUMBER.exec(trimmed)
   if (!parts) return undefined
   const [, sign, whole = '', fraction = '', exponent = '0'] = parts
   const digits = `${whole}${fraction}`.replace(/^0+/, '')
-  const significant = digits.replace(/0+$/, '')
+  const significant = trimmedEnd(digits, '0')
   if (significant === '') return '0'
   const power = Number(exponent) - fraction.length + (digits.length - significant.length)
   return `${sign === '-' ? '-' : ''}${significant}e${power}`

@@ -1,25 +1,21 @@
 import { ZWAVE_PARAMETER_NAMES } from '../known-servers/zwave.ts'
 import type { Logger } from '../logging/logger.ts'
 import { safeValue } from '../logging/safe-value.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
 import { describeRenaming, type FittedNames, fitArgumentNames } from '../tools/argument-names.ts'
 import type { McpOrigin } from '../tools/name-conflicts.ts'
-import type { ToolManager } from '../tools/tool-manager.ts'
+import type { Tool } from '../tools/tool.ts'
 import type { Arguments } from './check-arguments.ts'
-import type { Plan } from './plan.ts'
 
 interface NamingContext {
-  tools: ToolManager
+  tool: Tool
+  schema: JsonSchema
+  origin: McpOrigin
   logger: Logger
 }
 
 /** Stage 2, for MCP tools only: names the arguments as the tool's server takes them, and logs the change. */
-export function fitNames(
-  { tool, schema }: Plan,
-  args: Arguments,
-  { tools, logger }: NamingContext,
-): Arguments {
-  const origin = tools.originOf(tool)
-  if (!origin) return args
+export function fitNames(args: Arguments, { tool, schema, origin, logger }: NamingContext): Arguments {
   const fitted = fitArgumentNames(args, schema, mappingOf(origin))
   if (!fitted) return args
   logRenaming(logger, tool.name, args, fitted)

@@ -136,7 +136,7 @@ describe('schemas of other libraries', () => {
     }
   })
 
-  it('refinements hold too, and the tool gets the arguments as they were given', async () => {
+  it('refinements hold too, and the tool gets what the schema makes of the arguments', async () => {
     const schema = z.object({
       email: z.string().refine(text => text.endsWith('@me.com'), 'must be mine'),
       level: z.number().default(7),
@@ -152,7 +152,50 @@ describe('schemas of other libraries', () => {
       error: "Invalid parameters: 'email': must be mine",
     })
     expect(await run(mail, { email: 'x@me.com' })).toMatchObject({
-      result: { email: 'x@me.com', level: undefined },
+      result: { email: 'x@me.com', level: 7 },
+    })
+  })
+
+  it('transforms and coercions mean what they say', async () => {
+    const schema = z.object({ at: z.string().transform(text => text.length), n: z.coerce.number() })
+    const subject = defineTool({ name: 't', description: 't', schema, handler: args => args })
+    expect(await run(subject, { at: 'noon', n: '5' })).toMatchObject({ result: { at: 4, n: 5 } })
+    expect(await run(subject, { at: 'noon', n: 'five' })).toMatchObject({ code: 'invalid_arguments' })
+  })
+
+  it('asynchronous refinements are awaited', async () => {
+    const schema = z.object({
+      name: z.string().refine(async name => (await Promise.resolve(name)) === 'free', 'is taken'),
+    })
+    const subject = defineTool({ name: 't', description: 't', schema, handler: args => args })
+    expect(await run(subject, { name: 'free' })).toMatchObject({ result: { name: 'free' } })
+    expect(await run(subject, { name: 'other' })).toMatchObject({
+      code: 'invalid_arguments',
+      error: "Invalid parameters: 'name': is taken",
+    })
+  })
+
+  it.each([
+    ['throws', () => fail('no database')],
+    ['rejects', async () => fail('no database')],
+  ])('a refinement that %s fails that call alone', async (_how, refinement) => {
+    const schema = z.object({ name: z.string().refine(refinement) })
+    const subject = defineTool({ name: 't', description: 't', schema, handler: () => 'ran' })
+    expect(await run(subject, { name: 'x' })).toMatchObject({ code: 'tool_error', error: 'no database' })
+  })
+
+  it('a refinement that never ends is ended by the deadline, or by the caller', async () => {
+    const schema = z.object({ name: z.string().refine(() => new Promise<boolean>(() => {})) })
+    const subject = defineTool({ name: 't', description: 't', schema, handler: () => 'ran', timeoutMs: 20 })
+    expect(await run(subject, { name: 'x' })).toMatchObject({
+      code: 'timeout',
+      error: "Tool 't' timed out after 20 ms",
+    })
+    const tools = new ToolManager()
+    tools.addCustomTool(subject)
+    const signal = AbortSignal.abort()
+    expect(await new ToolExecutor(tools).run({ name: 't', args: { name: 'x' } }, { signal })).toMatchObject({
+      code: 'cancelled',
     })
   })
 
@@ -185,3 +228,7 @@ describe('schemas of other libraries', () => {
     )
   })
 })
+
+function fail(message: string): never {
+  throw new Error(message)
+}

@@ -11,70 +11,98 @@ import {
   propertiesOf,
   resolveRef,
 } from '../schema/json-schema.ts'
+import { costPerPart, isDearToCompile } from '../schema/validation-cost.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
+import type { Arguments } from './check-arguments.ts'
 import { type Failure, invalidSchema } from './failure.ts'
+import { fitNames } from './fit-names.ts'
 
 /** What the executor worked out about a tool at its first call. */
 export interface Plan {
   readonly tool: Tool
   readonly schema: JsonSchema
-  readonly validate: ValidateFunction
-  /** What the tool's own schema library finds beyond the JSON Schema; asked last, and only for what it refuses. */
-  readonly refine: ((args: object) => string[]) | undefined
-  readonly isMcp: boolean
+  /** Absent if the schema takes too long to compile: its arguments are validated in another process. */
+  readonly validate: ValidateFunction | undefined
+  /** The most that one part of the arguments costs to validate. */
+  readonly costPerPart: number
+  /** The schema library's own check, whose output the tool gets: refinements, defaults, transforms. */
+  readonly parse: ((args: object) => unknown) | undefined
+  /** Names the arguments as the server takes them: MCP tools only. */
+  readonly fitNames: ((args: Arguments) => Arguments) | undefined
   /** LangChain copies its options, so its tools need a real signal. */
   readonly isLangChain: boolean
   /** A LangChain tool with the one argument `input`: as text, as anything, or not such a tool. */
   readonly singleInput: 'text' | 'any' | undefined
   /** The tool answers with content blocks, and a model reads their text. */
   readonly hasContentBlocks: boolean
+  /** Tells, once, of patterns that cannot be checked. */
+  warnLeftOut(patterns: readonly string[]): void
 }
 
-/** Reads and compiles what a tool says about itself; `invalid_schema` where that cannot be done. */
+/** Reads and compiles what a tool says about itself; `invalid_schema` if that cannot be done. */
 export async function planFor(tool: Tool, tools: ToolManager, logger: Logger): Promise<Plan | Failure> {
   try {
     const schema = jsonSchemaOf(tool)
-    const { validate, leftOut } = await compileSchema(schema)
-    for (const pattern of leftOut) {
-      logger.warn(
-        { tool: tool.name, pattern: safeText(pattern) },
-        'Pattern left to the tool: it cannot be checked in linear time',
-      )
-    }
-    const isMcp = tools.originOf(tool) !== undefined
+    const origin = tools.originOf(tool)
     const isLangChain = isLangChainTool(tool)
+    const warnLeftOut = leftOutWarning(tool, logger)
+    const cost = costPerPart(schema)
+    const compiled = isDearToCompile(schema) ? undefined : await compileSchema(schema)
+    if (compiled) warnLeftOut(compiled.leftOut)
     return {
       tool,
       schema,
-      validate,
-      refine: isLangChain ? undefined : refinementOf(tool),
-      isMcp,
+      validate: compiled?.validate,
+      costPerPart: cost,
+      // LangChain's tools parse by themselves.
+      parse: isLangChain ? undefined : parserOf(tool),
+      fitNames: origin && (args => fitNames(args, { tool, schema, origin, logger })),
       isLangChain,
       singleInput: isLangChain ? singleInputOf(schema) : undefined,
-      hasContentBlocks: isMcp || tool.responseFormat === 'content_and_artifact',
+      hasContentBlocks: origin !== undefined || tool.responseFormat === 'content_and_artifact',
+      warnLeftOut,
     }
   } catch (error) {
     return invalidSchema(tool.name, error instanceof Error ? error.message : String(error))
   }
 }
 
-/** Refinements of zod or valibot. The tool still receives the arguments as they were given, not what they become. */
-function refinementOf({ schema }: Tool): Plan['refine'] {
-  const validate = isStandardSchema(schema) ? schema['~standard'].validate : undefined
-  if (!validate) return undefined
-  return args => {
-    const { issues = [] } = validate(args) as { issues?: readonly Issue[] }
-    return issues.map(({ path = [], message }) => {
-      const place = path.map(part => (isObjectLike(part) ? (part as { key?: unknown }).key : part)).join('.')
-      return place === '' ? message : `'${place}': ${message}`
-    })
+/** Says once which patterns cannot be checked. */
+function leftOutWarning(tool: Tool, logger: Logger): Plan['warnLeftOut'] {
+  let isDone = false
+  return patterns => {
+    if (isDone) return
+    isDone = true
+    for (const pattern of patterns.slice(0, MAX_WARNED)) {
+      logger.warn(
+        { tool: tool.name, pattern: safeText(pattern) },
+        'Pattern left to the tool: it cannot be checked in linear time',
+      )
+    }
   }
 }
 
-interface Issue {
-  message: string
-  path?: readonly unknown[]
+const MAX_WARNED = 10
+
+/** How the schema library of a tool checks arguments. */
+function parserOf({ schema }: Tool): Plan['parse'] {
+  const standard = isStandardSchema(schema) ? schema['~standard'] : undefined
+  if (!standard?.validate) return undefined
+  const { safeParseAsync } = schema as { safeParseAsync?: (args: object) => Promise<ZodOutcome> }
+  // zod's own `validate` first tries without waiting, and leaves an asynchronous refinement behind that nobody awaits:
+  // one that rejects would end the process.
+  if (typeof safeParseAsync !== 'function') return args => standard.validate?.(args)
+  return async args => {
+    const { success, data, error } = await safeParseAsync.call(schema, args)
+    return success ? { value: data } : { issues: error?.issues ?? [] }
+  }
+}
+
+interface ZodOutcome {
+  success: boolean
+  data?: unknown
+  error?: { issues: readonly { message: string }[] }
 }
 
 function singleInputOf(schema: JsonSchema): Plan['singleInput'] {

@@ -1,183 +1,118 @@
 import type { ErrorObject } from 'ajv'
-import { isObjectLike } from '../runtime/guards.ts'
 import { pointerParts } from '../schema/explain-errors.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { changed, withoutKeys } from './change-arguments.ts'
 import type { Arguments } from './check-arguments.ts'
-import { exactNumber } from './exact-number.ts'
-import { change } from './extra-arguments.ts'
-import { parseJsonText } from './json-text.ts'
+import { ABSENT, onlyOf, type Repair, repairFor } from './repair-value.ts'
 
 /** Beyond this the arguments are not slightly wrong, they are something else. */
 const MAX_ERRORS = 1_000
-/** So many candidates are weighed one by one; more than that are taken together. */
+/** So many candidates are weighed one by one. */
 const MAX_WEIGHED = 12
-
-interface Repair {
-  value: unknown
-  /** `numeric text → number` */
-  what: string
-}
 
 export interface Repaired {
   args: Arguments
   repairs: string[]
 }
 
-type FindErrors = (trial: Arguments) => readonly ErrorObject[]
+interface Candidate {
+  pointer: string
+  repair: Repair
+}
 
-const ABSENT = Symbol('absent')
+export interface RepairOptions {
+  root: JsonSchema
+  /** Validates a trial. */
+  findErrors(trial: Arguments): readonly ErrorObject[]
+}
 
 /**
- * One round of repairs, led by what the validation found. Of several the one that leaves the fewest errors goes first,
- * so that nothing is changed for the sake of an alternative that was not meant. Gives `undefined` if there is nothing
- * certain to do. `findErrors` validates a trial.
+ * One round of repairs, led by what the validation found. If there are alternatives, the one repair that leaves the
+ * fewest errors goes first, so that nothing is changed for the sake of an alternative that was not meant; else all are
+ * made at once. Gives `undefined` if there is nothing certain to do.
  */
 export function repairArguments(
   args: Arguments,
   errors: readonly ErrorObject[],
-  findErrors: FindErrors,
+  options: RepairOptions,
 ): Repaired | undefined {
   if (errors.length > MAX_ERRORS) return undefined
   const candidates = [...byPlace(errors)].flatMap(([pointer, here]) => {
-    const repair = onlyRepair(here)
-    return repair ? [{ path: pointerParts(pointer), repair }] : []
+    const isEntry = Array.isArray(valueAt(args, pointerParts(pointer).slice(0, -1)))
+    const repair = onlyOf(here.map(error => repairFor(error, { root: options.root, isEntry })))
+    return repair && !repair.isDoubtful ? [{ pointer, repair }] : []
   })
-  const tried = candidates.flatMap(candidate => apply(args, candidate, findErrors) ?? [])
-  if (tried.length <= MAX_WEIGHED) return fewestErrors(tried, findErrors)
-  return candidates.reduce<Repaired>(
-    (done, candidate) => {
-      const next = apply(done.args, candidate, findErrors)
-      return next ? { args: next.args, repairs: [...done.repairs, ...next.repairs] } : done
-    },
-    { args, repairs: [] },
-  )
+  const hasAlternatives = errors.some(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
+  const groups = hasAlternatives ? weighable(candidates) : [candidates]
+  const tried = groups.flatMap(group => tryOut(args, group, options) ?? [])
+  return tried.sort((a, b) => a.left - b.left)[0]
 }
 
-interface Candidate {
-  path: string[]
-  repair: Repair
+/** Each candidate for itself; if there are many, what is left out is left out together. */
+function weighable(candidates: readonly Candidate[]): Candidate[][] {
+  if (candidates.length <= MAX_WEIGHED) return candidates.map(candidate => [candidate])
+  const absent = candidates.filter(({ repair }) => repair.value === ABSENT)
+  const others = candidates.filter(({ repair }) => repair.value !== ABSENT)
+  return [absent, ...others.slice(0, MAX_WEIGHED).map(candidate => [candidate])]
 }
 
-function apply(args: Arguments, { path, repair }: Candidate, findErrors: FindErrors): Repaired | undefined {
-  const repairs = [`${path.join('.')}: ${repair.what}`]
-  if (repair.value !== ABSENT) return { args: change(args, path, () => repair.value), repairs }
-  const trial = leaveOut(args, path)
-  return trial && !isMissed(path, findErrors(trial)) ? { args: trial, repairs } : undefined
+/** Makes the repairs, then takes back those that turn out to be wrong: what was left out is missed, what was made does not fit. */
+function tryOut(
+  args: Arguments,
+  candidates: readonly Candidate[],
+  { findErrors }: RepairOptions,
+): (Repaired & { left: number }) | undefined {
+  const all = repaired(args, candidates)
+  const errors = findErrors(all)
+  const broken = brokenPlaces(errors)
+  const kept = candidates.filter(({ pointer, repair }) => !(repair.isTentative && broken.has(pointer)))
+  if (kept.length === 0) return undefined
+  const isWhole = kept.length === candidates.length
+  const trial = isWhole ? all : repaired(args, kept)
+  const left = isWhole ? errors.length : findErrors(trial).length
+  const repairs = kept.map(({ pointer, repair }) => `${pointerParts(pointer).join('.')}: ${repair.what}`)
+  return { args: trial, repairs, left }
 }
 
-function fewestErrors(tried: readonly Repaired[], findErrors: FindErrors): Repaired | undefined {
-  const [best] = tried
-    .map(repaired => ({ repaired, left: findErrors(repaired.args).length }))
-    .sort((a, b) => a.left - b.left)
-  return best?.repaired
+function repaired(args: Arguments, candidates: readonly Candidate[]): Arguments {
+  const keys = new Map<string, Set<string>>()
+  const values = new Map<string, () => unknown>()
+  for (const { pointer, repair } of candidates) {
+    if (repair.value !== ABSENT) values.set(pointer, () => repair.value)
+    else {
+      const parent = pointer.slice(0, pointer.lastIndexOf('/'))
+      keys.set(parent, (keys.get(parent) ?? new Set()).add(pointerParts(pointer).at(-1) as string))
+    }
+  }
+  return withoutKeys(changed(args, values), keys)
+}
+
+/** The places that errors are at or inside of, and those of properties that are missed. */
+function brokenPlaces(errors: readonly ErrorObject[]): Set<string> {
+  const places = new Set<string>()
+  for (const { instancePath, keyword, params } of errors) {
+    if (keyword === 'required') places.add(`${instancePath}/${escaped(params.missingProperty)}`)
+    for (let end = instancePath.length; end > 0; end = instancePath.lastIndexOf('/', end - 1))
+      places.add(instancePath.slice(0, end))
+  }
+  return places
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 function byPlace(errors: readonly ErrorObject[]): Map<string, ErrorObject[]> {
   const places = new Map<string, ErrorObject[]>()
   for (const error of errors) {
     if (error.instancePath === '') continue
-    places.set(error.instancePath, [...(places.get(error.instancePath) ?? []), error])
+    const here = places.get(error.instancePath)
+    if (here) here.push(error)
+    else places.set(error.instancePath, [error])
   }
   return places
 }
 
-/** The repair that all who know one agree on. */
-function onlyRepair(errors: readonly ErrorObject[]): Repair | undefined {
-  return onlyOf(errors.map(repairFor))
-}
-
-function same(a: unknown, b: unknown): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b)
-}
-
-function repairFor(error: ErrorObject): Repair | undefined {
-  const { keyword, params, data } = error
-  if (data === null && (keyword === 'type' || keyword === 'enum'))
-    return { value: ABSENT, what: 'null → left out' }
-  if (keyword === 'type') return onlyOf([params.type].flat().map(type => toType(data, type)))
-  if (keyword === 'enum') return toChoice(data, params.allowedValues)
-  if (keyword === 'const') return toChoice(data, [params.allowedValue])
-  return undefined
-}
-
-/** One repair, or several that come to the same. */
-function onlyOf(repairs: (Repair | undefined)[]): Repair | undefined {
-  const [first, ...others] = repairs.filter(repair => repair !== undefined)
-  return first && others.every(other => same(other.value, first.value)) ? first : undefined
-}
-
-function toType(data: unknown, type: string): Repair | undefined {
-  switch (type) {
-    case 'number':
-    case 'integer':
-      return toNumber(data, type)
-    case 'boolean':
-      return toBoolean(data)
-    case 'object':
-      return fromJson(data, value => isObjectLike(value) && !Array.isArray(value), 'object')
-    case 'array':
-      return fromJson(data, Array.isArray, 'list') ?? toList(data)
-    default:
-      return undefined
-  }
-}
-
-/** Text that begins like a list is a broken list, and no entry of one. */
-function toList(data: unknown): Repair | undefined {
-  if (typeof data === 'string' && data.trimStart().startsWith('[')) return undefined
-  return { value: [data], what: 'one value → list of one' }
-}
-
-function toNumber(data: unknown, type: string): Repair | undefined {
-  const value = typeof data === 'string' ? exactNumber(data) : undefined
-  if (value === undefined || (type === 'integer' && !Number.isInteger(value))) return undefined
-  return { value, what: 'numeric text → number' }
-}
-
-function toBoolean(data: unknown): Repair | undefined {
-  const text = typeof data === 'string' ? data.trim().toLowerCase() : ''
-  return text === 'true' || text === 'false' ? { value: text === 'true', what: `text → ${text}` } : undefined
-}
-
-function fromJson(data: unknown, fits: (value: unknown) => boolean, what: string): Repair | undefined {
-  const value = typeof data === 'string' ? parseJsonText(data) : undefined
-  return value !== undefined && fits(value) ? { value, what: `JSON text → ${what}` } : undefined
-}
-
-/** The one allowed value that differs from the given text only in case and blanks, or in being no text. */
-function toChoice(data: unknown, choices: readonly unknown[]): Repair | undefined {
-  if (typeof data !== 'string') return undefined
-  const wanted = folded(data)
-  const fitting = choices.filter(choice => {
-    if (typeof choice === 'string' || typeof choice === 'boolean') return folded(String(choice)) === wanted
-    return typeof choice === 'number' && exactNumber(data) === choice
-  })
-  return fitting.length === 1
-    ? { value: fitting[0], what: `text → ${JSON.stringify(fitting[0])}` }
-    : undefined
-}
-
-function folded(text: string): string {
-  return text.replace(/\s+/g, '').toLowerCase()
-}
-
-/** A copy without the argument; `undefined` in a list, where a hole would move the others. */
-function leaveOut(args: Arguments, path: readonly string[]): Arguments | undefined {
-  const key = path.at(-1) as string
-  let inList = false
-  const rest = change(args, path.slice(0, -1), parent => {
-    inList = Array.isArray(parent)
-    const { [key]: _, ...others } = parent as Arguments
-    return others
-  })
-  return inList ? undefined : rest
-}
-
-function isMissed(path: readonly string[], errors: readonly ErrorObject[]): boolean {
-  const parent = path.slice(0, -1).join('/')
-  return errors.some(
-    ({ keyword, params, instancePath }) =>
-      keyword === 'required' &&
-      params.missingProperty === path.at(-1) &&
-      pointerParts(instancePath).join('/') === parent,
-  )
+function valueAt(args: Arguments, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, part) => (value as Arguments | undefined)?.[part], args)
 }

@@ -8,12 +8,10 @@ import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Attempt, attemptOf } from './attempt.ts'
 import { logCall, logMishap, logSlow } from './call-log.ts'
-import { type Arguments, checkArguments } from './check-arguments.ts'
 import { type Deadlines, deadlinesOf } from './deadlines.ts'
-import { Failure, invalidArguments, toolError } from './failure.ts'
+import { Failure, toolError } from './failure.ts'
 import { findTool } from './find-tool.ts'
-import { fitSingleInput } from './fit-input.ts'
-import { fitNames } from './fit-names.ts'
+import { type Fitted, fitArguments, type LateFitting } from './fit-arguments.ts'
 import { Metrics, type ToolFigures } from './metrics.ts'
 import { modelText } from './model-text.ts'
 import { type CallObserver, Observers } from './observers.ts'
@@ -28,10 +26,10 @@ import {
   type ValueOf,
 } from './options.ts'
 import { type Plan, planFor } from './plan.ts'
-import { type Ending, type Limits, RunningCall } from './running-call.ts'
+import { CallOptions, type Ending, type Limits, RunningCall } from './running-call.ts'
 import { shapeFailure, shapeResult } from './shape-result.ts'
 import { timeBox } from './time-box.ts'
-import { argumentsFromText, validateArguments } from './validate-arguments.ts'
+import { argumentsFromText } from './validate-arguments.ts'
 
 interface Prepared {
   readonly plan: Plan | Failure
@@ -153,29 +151,38 @@ export class ToolExecutor {
   /** Fits and validates the arguments, runs the tool in its time, and answers. */
   #proceed(attempt: Attempt, { plan, figures }: Prepared, given: unknown): Promise<ToolResult> {
     attempt.figures = figures
-    const args = plan instanceof Failure ? plan : this.#fit(attempt, plan, given)
-    if (plan instanceof Failure || args instanceof Failure) {
-      return Promise.resolve(this.#fail(attempt, args as Failure))
-    }
+    if (plan instanceof Failure) return Promise.resolve(this.#fail(attempt, plan))
+    const fitted = fitArguments(plan, given, attempt.options.repair === true)
+    return typeof fitted === 'function'
+      ? this.#whenFitted(attempt, plan, fitted)
+      : this.#invoke(attempt, plan, fitted)
+  }
+
+  /** Fitting that takes its time is part of the call: it has the same deadline and the same caller. */
+  #whenFitted(attempt: Attempt, plan: Plan, fit: LateFitting): Promise<ToolResult> {
+    return new Promise(resolve => {
+      const end = (ending: Ending) =>
+        resolve(
+          ending.kind === 'value'
+            ? this.#invoke(attempt, plan, ending.value as Fitted | Failure)
+            : this.#answer(attempt, plan, ending),
+        )
+      const call = new RunningCall(this.#limits(attempt, plan.tool), this.#deadlines, end)
+      call.waitFor(fit(new CallOptions(call)))
+      if (attempt.options.signal?.aborted) call.cancel()
+    })
+  }
+
+  #invoke(attempt: Attempt, plan: Plan, fitted: Fitted | Failure): Promise<ToolResult> {
+    if (fitted instanceof Failure) return Promise.resolve(this.#fail(attempt, fitted))
+    const { args, repairs } = fitted
+    if (repairs || attempt.repairs)
+      this.#noteRepairs(attempt, [...(attempt.repairs ?? []), ...(repairs ?? [])])
     const limits = this.#limits(attempt, plan.tool)
     return new Promise(resolve => {
       const end = (ending: Ending) => resolve(this.#answer(attempt, plan, ending))
       timeBox(plan, args, new RunningCall(limits, this.#deadlines, end))
     })
-  }
-
-  /** Names, repairs and validates the arguments: what comes out is what the tool gets. */
-  #fit(attempt: Attempt, plan: Plan, given: unknown): Arguments | Failure {
-    const problem = checkArguments(given)
-    if (problem) return invalidArguments([problem], plan.tool, plan.schema)
-    const named = plan.isMcp
-      ? fitNames(plan, given as Arguments, { tools: this.#tools, logger: this.#logger })
-      : (given as Arguments)
-    const validated = validateArguments(plan, fitSingleInput(plan, named), attempt.options.repair === true)
-    if (validated instanceof Failure) return validated
-    const repairs = [...(attempt.repairs ?? []), ...(validated.repairs ?? [])]
-    if (repairs.length > 0) this.#noteRepairs(attempt, repairs)
-    return validated.args
   }
 
   #noteRepairs(attempt: Attempt, repairs: string[]): void {

@@ -1,60 +1,62 @@
-import type { ErrorObject } from 'ajv'
+import type { ErrorObject, ValidateFunction } from 'ajv'
 import { explainErrors } from '../schema/explain-errors.ts'
-import { type Arguments, checkArguments } from './check-arguments.ts'
-import { extraArguments, withoutExtras } from './extra-arguments.ts'
-import { type Failure, invalidArguments } from './failure.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { withoutKeys } from './change-arguments.ts'
+import { type Arguments, weighArguments } from './check-arguments.ts'
+import { extraArguments } from './extra-arguments.ts'
 import { parseJsonText, parseNearlyJson } from './json-text.ts'
-import type { Plan } from './plan.ts'
 import { repairArguments } from './repair-arguments.ts'
 
 /** Text in text in text: each round of repairs may uncover another. */
 const MAX_REPAIRS = 50
-/** Leaving out uncovers what lies deeper; no schema that people write needs more. */
-const MAX_REMOVALS = 100
+/** How often arguments are validated in all, however cheap that is. */
+const MAX_TRIALS = 300
 
-export interface Validated {
-  args: Arguments
-  repairs?: string[]
+export interface Validator {
+  readonly schema: JsonSchema
+  readonly validate: ValidateFunction
 }
 
+/** Arguments that fit, with what was repaired; or what is wrong with them. */
+export type Validated =
+  | { args: Arguments; repairs?: string[]; problems?: undefined }
+  | { problems: string[]; args?: undefined; repairs?: undefined }
+
 /**
- * Stages 3 and 4: arguments that fit the schema, or `invalid_arguments`. What a closed schema does not know is
- * left out; `repair` puts right what is certain. The arguments given are never changed: repairs are made on a copy.
+ * Arguments that fit the schema. What a closed schema does not know is left out; with `trials`, what is certain is put
+ * right, and validated so many times at most. The arguments given are never changed: repairs are made on a copy.
  */
-export function validateArguments(plan: Plan, given: Arguments, repair: boolean): Validated | Failure {
-  const findErrors = (trial: Arguments) => errorsIn(plan, trial) ?? []
+export function validateArguments(validator: Validator, given: Arguments, trials = 0): Validated {
+  const { schema, validate } = validator
+  let left = Math.min(trials, MAX_TRIALS)
+  const findErrors = (trial: Arguments): readonly ErrorObject[] => {
+    left--
+    return validate(trial) ? [] : (validate.errors ?? [])
+  }
   let args = given
   const repairs: string[] = []
-  for (let removals = 0; ; ) {
-    const errors = errorsIn(plan, args)
-    if (!errors) return refined(plan, repairs.length > 0 ? { args, repairs } : { args })
-    const extras = extraArguments(errors, plan.schema)
-    if (extras.size > 0 && removals++ < MAX_REMOVALS) {
-      args = withoutExtras(args, extras)
+  for (let removals = 0; !validate(args); ) {
+    const errors = validate.errors ?? []
+    const extras = extraArguments(errors, schema)
+    if (extras.size > 0 && removals++ < MAX_REPAIRS) {
+      args = withoutKeys(args, extras)
       continue
     }
     const repaired =
-      repair && repairs.length < MAX_REPAIRS ? repairArguments(args, errors, findErrors) : undefined
-    if (!repaired || repaired.repairs.length === 0 || checkArguments(repaired.args)) {
-      return invalidArguments(explainErrors(errors), plan.tool, plan.schema)
-    }
+      left > 0 && repairs.length < MAX_REPAIRS
+        ? repairArguments(args, errors, { root: schema, findErrors })
+        : undefined
+    if (!repaired || typeof weighArguments(repaired.args) === 'string')
+      return { problems: explainErrors(errors) }
     args = repaired.args
     repairs.push(...repaired.repairs)
   }
+  return repairs.length > 0 ? { args, repairs } : { args }
 }
 
-function refined(plan: Plan, validated: Validated): Validated | Failure {
-  const problems = plan.refine?.(validated.args) ?? []
-  return problems.length === 0 ? validated : invalidArguments(problems, plan.tool, plan.schema)
-}
-
-function errorsIn(plan: Plan, args: Arguments): readonly ErrorObject[] | undefined {
-  return plan.validate(args) ? undefined : (plan.validate.errors ?? [])
-}
-
-/** The arguments as an object where they came as text, as some models send them. */
+/** The arguments as an object if they came as text, as some models send them. */
 export async function argumentsFromText(text: string): Promise<Arguments | undefined> {
   let value: unknown = text.trim() === '' ? {} : (parseJsonText(text) ?? (await parseNearlyJson(text)))
   if (typeof value === 'string') value = parseJsonText(value)
-  return checkArguments(value) === undefined ? (value as Arguments) : undefined
+  return typeof weighArguments(value) === 'number' ? (value as Arguments) : undefined
 }

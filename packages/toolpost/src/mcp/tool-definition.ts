@@ -1,5 +1,5 @@
 import { isRecord } from '../runtime/guards.ts'
-import type { JsonSchema } from '../schema/json-schema.ts'
+import { type JsonSchema, sizeProblem } from '../schema/json-schema.ts'
 
 /** A tool as its server describes it, as far as Toolpost reads it. */
 export interface McpToolDefinition {
@@ -27,12 +27,15 @@ export function readDefinition(entry: unknown): McpToolDefinition | string {
   if (typeof name !== 'string' || name.trim() === '') return 'a tool has no name'
   if (inputSchema !== undefined && !isRecord(inputSchema))
     return `the inputSchema of '${name}' is not an object`
+  const problem = sizeProblem(inputSchema)
+  if (problem) return `the inputSchema of '${name}' cannot be read: ${problem}`
   return {
     name,
     inputSchema: inputSchema ?? { type: 'object' },
     ...(typeof title === 'string' && { title }),
     ...(typeof description === 'string' && { description }),
-    ...(isRecord(outputSchema) && { outputSchema }),
+    // A result can be used without it: one that cannot be read is left out.
+    ...(isRecord(outputSchema) && !sizeProblem(outputSchema) && { outputSchema }),
     ...(isRecord(annotations) && { annotations }),
   }
 }

@@ -1,5 +1,6 @@
 import { safeText } from '../logging/safe-value.ts'
 import { isObjectLike } from '../runtime/guards.ts'
+import { trimmedEnd } from '../runtime/trimmed-end.ts'
 import { ModelError, type ModelErrorCode } from './model-error.ts'
 
 /** What a provider says about itself when something goes wrong. */
@@ -86,16 +87,16 @@ function statusOf(error: unknown): number | undefined {
 /** The innermost cause says the most: `fetch failed` says nothing, `connect ECONNREFUSED 127.0.0.1:11434` all. */
 function ownWords(error: unknown): string {
   const words = [...chainOf(error)].map(cause => plainMessage(String(cause.message ?? ''))).filter(Boolean)
-  return safeText(words.at(-1) ?? safeText(String(error))).replace(/[.\s]+$/, '')
+  return trimmedEnd(safeText(words.at(-1) ?? safeText(String(error))), '. \n\t')
 }
 
 /** The provider's own message out of an error body, without LangChain's link. */
 function plainMessage(message: string): string {
   const plain = message.split('\n\nTroubleshooting URL:')[0]?.trim() ?? ''
-  const json = /\{.*\}$/s.exec(plain)?.[0]
-  if (json === undefined) return plain
+  const start = plain.endsWith('}') ? plain.indexOf('{') : -1
+  if (start < 0) return plain
   try {
-    const { error } = JSON.parse(json) as { error?: { message?: unknown } | string }
+    const { error } = JSON.parse(plain.slice(start)) as { error?: { message?: unknown } | string }
     const inner = typeof error === 'string' ? error : error?.message
     return typeof inner === 'string' ? inner : plain
   } catch {

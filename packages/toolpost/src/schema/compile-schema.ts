@@ -18,12 +18,15 @@ const OPTIONS: Options = {
   // No meta-schema: compiling it is most of Ajv's start-up time, and broken schemas throw without it.
   meta: false,
   validateSchema: false,
-  // Two tools may carry the same `$id`.
-  addUsedSchema: false,
+  // Written out at every reference, a definition that is used 200 times takes 200 times as long to compile.
+  inlineRefs: false,
   // Optimising the generated code takes half of the compile time and gains nothing that can be measured.
   code: { optimize: false },
   logger: false,
 }
+
+type Compiler = Ajv | Ajv2020
+type CompilerClass = new (options: Options) => Compiler
 
 const compiled = new Map<string, CompiledSchema>()
 
@@ -35,12 +38,21 @@ export interface CompileOptions {
   isOurs?: boolean
 }
 
-/** Compiles a schema, once for all equal ones. Rejects where it cannot be compiled. */
+const texts = new WeakMap<JsonSchema, string>()
+
+/** A schema as text, by which equal ones are known; written once. */
+export function schemaText(schema: JsonSchema): string {
+  const text = texts.get(schema) ?? JSON.stringify(schema)
+  texts.set(schema, text)
+  return text
+}
+
+/** Compiles a schema, once for all equal ones. Rejects, in words, if that cannot be done. */
 export async function compileSchema(
   schema: JsonSchema,
   { isOurs = false }: CompileOptions = {},
 ): Promise<CompiledSchema> {
-  const text = JSON.stringify(schema)
+  const text = schemaText(schema)
   const before = compiled.get(text)
   if (before) return before
   const leftOut: string[] = []
@@ -49,42 +61,59 @@ export async function compileSchema(
     const { linearPatterns } = await import('./patterns.ts')
     options.code = { optimize: false, regExp: linearPatterns(pattern => leftOut.push(pattern)) as never }
   }
-  const result = compiled.get(text) ?? {
-    validate: compiledWith(compilerFor(schema, options), schema),
-    leftOut,
-  }
-  if (compiled.size >= MAX_COMPILED) forgetAll()
+  const compiler = await compilerFor(schema, text, options)
+  const result = compiled.get(text) ?? { validate: compiledWith(compiler, schema), leftOut }
+  if (compiled.size >= MAX_COMPILED) forgetCompiled()
   compiled.set(text, result)
   return result
 }
 
-function compiledWith(compiler: Ajv | Ajv2020, schema: JsonSchema): ValidateFunction {
+function compiledWith(compiler: Compiler, schema: JsonSchema): ValidateFunction {
   const validate = compiler.compile(schema)
   // It would answer with a promise, which passes for true.
   if ('$async' in validate) throw new Error('asynchronous schemas ($async) are not supported')
   return validate
 }
 
-function forgetAll(): void {
+/** Lets go of everything compiled so far. */
+export function forgetCompiled(): void {
   compiled.clear()
   sharedCompilers.clear()
 }
 
-function compilerFor(schema: JsonSchema, options: Options): Ajv | Ajv2020 {
-  const Compiler = isOldDraft(schema) ? Ajv : Ajv2020
-  const compiler = sharedCompilers.get(Compiler)
-  if (compiler && !options.code?.regExp) return compiler
-  const fresh = new Compiler(options)
+const sharedCompilers = new Map<CompilerClass, Compiler>()
+
+/** A schema that brings names (`$id`) or patterns gets a compiler of its own: two tools may use the same name. */
+async function compilerFor(schema: JsonSchema, text: string, options: Options): Promise<Compiler> {
+  const Class = await compilerClass(schema, text)
+  const refersToMeta = /"\$(?:ref|dynamicRef)":"https?:\/\/json-schema\.org\//.test(text)
+  const isShared = !options.code?.regExp && !refersToMeta && !text.includes('"$id"')
+  const before = isShared ? sharedCompilers.get(Class) : undefined
+  if (before) return before
+  const fresh = new Class(refersToMeta ? { ...options, meta: true } : options)
   // The package is CommonJS: its function is the default export or that export's own default.
   const addFormats = ((ajvFormats as { default?: unknown }).default ?? ajvFormats) as (ajv: unknown) => void
   addFormats(fresh)
-  if (!options.code?.regExp) sharedCompilers.set(Compiler, fresh)
+  if (refersToMeta) await addOldMetaSchemas(fresh)
+  if (isShared) sharedCompilers.set(Class, fresh)
   return fresh
 }
 
-const sharedCompilers = new Map<unknown, Ajv | Ajv2020>()
+/** `definitions`, list `items` and `dependencies` mean something else in older drafts. */
+async function compilerClass({ $schema }: JsonSchema, text: string): Promise<CompilerClass> {
+  if (text.includes('json-schema.org/draft/2019-09/schema')) return (await import('ajv/dist/2019.js')).Ajv2019
+  const isOld = typeof $schema === 'string' && /draft-0[3-7]\b/.test($schema)
+  return isOld && !text.includes('json-schema.org/draft/2020-12/schema') ? Ajv : Ajv2020
+}
 
-/** `definitions`, array `items` and `dependencies` mean something else before 2019-09. */
-function isOldDraft({ $schema }: JsonSchema): boolean {
-  return typeof $schema === 'string' && /draft-0[3-7]\b/.test($schema)
+const OLD_META_SCHEMAS = ['draft-06', 'draft-07']
+
+/** Ajv brings the meta-schema of its own draft; older ones are schemas like any other. */
+async function addOldMetaSchemas(compiler: Compiler): Promise<void> {
+  const { createRequire } = await import('node:module')
+  const require = createRequire(import.meta.url)
+  for (const draft of OLD_META_SCHEMAS) {
+    if (compiler.getSchema(`http://json-schema.org/${draft}/schema`)) continue
+    compiler.addSchema(require(`ajv/dist/refs/json-schema-${draft}.json`))
+  }
 }

@@ -1,6 +1,8 @@
 import type { ErrorObject } from 'ajv'
+import { firstOf } from './signature.ts'
 
 const MAX_PROBLEMS = 10
+const MAX_CHOICES = 60
 
 /** What is wrong with the arguments, one short phrase a problem: `missing 'a'`, `'n' must be integer, got string`. */
 export function explainErrors(errors: readonly ErrorObject[]): string[] {
@@ -12,7 +14,7 @@ export function explainErrors(errors: readonly ErrorObject[]): string[] {
 const MAX_EXPLAINED = 200
 const EXTRA_KEYWORDS = new Set(['additionalProperties', 'unevaluatedProperties'])
 
-/** Extra arguments are left out and are never what is wrong, where anything else is. */
+/** Extra arguments are left out and are never what is wrong if anything else is. */
 function serious(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const others = errors.filter(error => !EXTRA_KEYWORDS.has(error.keyword))
   return (others.length > 0 ? others : errors).slice(0, MAX_EXPLAINED)
@@ -28,9 +30,9 @@ function explain(error: ErrorObject): string {
     case 'dependencies':
       return `missing '${join(place, error.params.missingProperty)}' (needed with '${error.params.property}')`
     case 'type':
-      return `${subject} must be ${wanted(error.params.type)}, got ${kindOf(error.data)}`
+      return `${subject} must be ${wanted(error.params.type)}, got ${kindOf(error.data)}${listHint(error)}`
     case 'enum':
-      return `${subject} must be one of: ${error.params.allowedValues.map(plain).join(', ')}`
+      return `${subject} must be one of: ${choices(error.params.allowedValues)}`
     case 'const':
       return `${subject} must be ${plain(error.params.allowedValue)}`
     case 'additionalProperties':
@@ -46,6 +48,19 @@ function explain(error: ErrorObject): string {
 
 function wanted(type: string | string[]): string {
   return Array.isArray(type) ? type.join(' or ') : type.replaceAll(',', ' or ')
+}
+
+function choices(values: readonly unknown[]): string {
+  return firstOf(values.slice(0, MAX_CHOICES).map(plain), MAX_CHOICES, values.length).join(', ')
+}
+
+const MAX_HINT_CHARS = 200
+
+/** A text with separators is probably a list, but where it is to be split is not ours to say. */
+function listHint({ params, data }: ErrorObject): string {
+  if (params.type !== 'array' || typeof data !== 'string' || data.length > MAX_HINT_CHARS) return ''
+  const parts = data.split(/[,;|\n]/).map(part => part.trim())
+  return parts.length > 1 ? ` (if it is a list, write ${JSON.stringify(parts)})` : ''
 }
 
 function plain(value: unknown): string {
@@ -83,7 +98,7 @@ function join(place: string, name: string): string {
 }
 
 /**
- * Where alternatives (`anyOf`, `oneOf`) fail, Ajv reports every branch. One statement is left of each:
+ * If alternatives (`anyOf`, `oneOf`) fail, Ajv reports every branch. One statement is left of each:
  * the problems of the branch that was meant, or the list of types that would do.
  */
 function withoutBranches(errors: readonly ErrorObject[]): ErrorObject[] {

@@ -19,8 +19,9 @@ interface WithSchema {
   readonly schema: JsonSchema | StandardSchema | object
 }
 
-/** Deeper schemas than this are refused: nobody writes them, and they break what walks them. */
-export const MAX_SCHEMA_DEPTH = 100
+/** Larger schemas than this are refused: nobody writes them, and they break what walks them. */
+const MAX_SCHEMA_DEPTH = 100
+const MAX_SCHEMA_PARTS = 50_000
 
 /** Takes anything. Stands in for a schema that cannot be read but whose tool checks its arguments itself. */
 const OPEN_SCHEMA: JsonSchema = Object.freeze({ type: 'object' })
@@ -64,52 +65,47 @@ function zod3SingleInput(schema: StandardSchema): JsonSchema | undefined {
   return { type: 'object', properties: { input: { type: 'string' } } }
 }
 
-/** Levels of nesting, counted only up to one more than `limit`; a cycle counts as endless. Shared parts are seen once. */
-export function depthOf(value: unknown, limit: number): number {
-  const known = new Map<object, number>()
-  const visit = (part: unknown, left: number): number => {
-    if (!isObjectLike(part)) return 0
-    const before = known.get(part)
-    if (before !== undefined) return before
-    if (left < 0) return Number.POSITIVE_INFINITY
-    // Until it is known: met again inside itself it is endless.
-    known.set(part, Number.POSITIVE_INFINITY)
-    let depth = 0
-    for (const inner of Object.values(part)) depth = Math.max(depth, visit(inner, left - 1))
-    known.set(part, depth + 1)
-    return depth + 1
-  }
-  return Math.min(visit(value, limit), limit + 1)
+interface Size {
+  depth: number
+  parts: number
 }
 
-const namesBySchema = new WeakMap<object, ReadonlySet<string>>()
+/** How long a text counts as one part. */
+const CHARS_PER_PART = 20
 
-/** Every argument name that a schema knows at its top, in whichever of its forms: through `$ref`, `allOf`, `anyOf` … */
-export function knownNames(schema: JsonSchema, root: JsonSchema = schema): ReadonlySet<string> {
-  const before = namesBySchema.get(schema)
+/**
+ * Why a schema is too large to be read, in words; `undefined` if it is not. Shared parts are looked at once, but count as
+ * often as they are written out.
+ */
+export function sizeProblem(schema: unknown): string | undefined {
+  const { depth, parts } = sizeOf(schema, MAX_SCHEMA_DEPTH, new Map())
+  if (parts === Number.POSITIVE_INFINITY) return 'it contains itself; write recursion as a $ref'
+  if (depth > MAX_SCHEMA_DEPTH) return `it is nested more than ${MAX_SCHEMA_DEPTH} levels deep`
+  return parts > MAX_SCHEMA_PARTS ? `it has more than ${MAX_SCHEMA_PARTS} parts` : undefined
+}
+
+function sizeOf(value: unknown, left: number, known: Map<object, Size>): Size {
+  if (typeof value === 'string') return { depth: 0, parts: 1 + value.length / CHARS_PER_PART }
+  if (!isObjectLike(value)) return LEAF
+  const before = known.get(value)
   if (before) return before
-  const names = new Set<string>()
-  collectNames(schema, root, { names, depth: 0 })
-  namesBySchema.set(schema, names)
-  return names
-}
-
-const MAX_FORMS_DEPTH = 8
-
-function collectNames(form: unknown, root: JsonSchema, found: { names: Set<string>; depth: number }): void {
-  const schema = resolveRef(form, root)
-  if (!isObjectLike(schema) || found.depth > MAX_FORMS_DEPTH) return
-  for (const name of Object.keys(propertiesOf(schema as JsonSchema))) found.names.add(name)
-  const { allOf, anyOf, oneOf, if: condition, then, else: otherwise } = schema as JsonSchema
-  for (const inner of [allOf, anyOf, oneOf, condition, then, otherwise].flat()) {
-    collectNames(inner, root, { names: found.names, depth: found.depth + 1 })
+  if (left < 0) return TOO_DEEP
+  // Until it is known: met again inside itself it is endless.
+  known.set(value, ENDLESS)
+  const size = { depth: 1, parts: 1 }
+  for (const key of Object.keys(value)) {
+    const inner = sizeOf((value as JsonSchema)[key], left - 1, known)
+    size.depth = Math.max(size.depth, inner.depth + 1)
+    size.parts += inner.parts + key.length / CHARS_PER_PART
+    if (size.parts > MAX_SCHEMA_PARTS) break
   }
+  known.set(value, size)
+  return size
 }
 
-/** Whether a schema takes names that it does not list: by pattern, or with a schema for all others. */
-export function isNameMap({ patternProperties, additionalProperties }: JsonSchema): boolean {
-  return isObjectLike(patternProperties) || isObjectLike(additionalProperties)
-}
+const LEAF: Size = { depth: 0, parts: 1 }
+const TOO_DEEP: Size = { depth: MAX_SCHEMA_DEPTH + 1, parts: 1 }
+const ENDLESS: Size = { depth: 0, parts: Number.POSITIVE_INFINITY }
 
 /** The properties that a schema declares at its top; `{}` where it declares none. */
 export function propertiesOf(schema: JsonSchema): Record<string, unknown> {
@@ -123,27 +119,49 @@ export function requiredOf(schema: JsonSchema): string[] {
   return Array.isArray(required) ? required.filter(name => typeof name === 'string') : []
 }
 
-/** Follows a `$ref` inside the same document; anything else comes back as it is. */
+/** Follows a `$ref` inside the same document to its end; anything else comes back as it is. */
 export function resolveRef(schema: unknown, root: JsonSchema): unknown {
   let current = schema
   for (let hops = 0; hops < 20; hops++) {
-    const ref = isObjectLike(current) ? (current as { $ref?: unknown }).$ref : undefined
-    if (typeof ref !== 'string') return current
-    const target = pointedAt(root, ref)
+    const target = isObjectLike(current) ? refTarget(current as JsonSchema, root) : undefined
     if (target === undefined) return current
     current = target
   }
   return current
 }
 
-function pointedAt(root: JsonSchema, ref: string): unknown {
-  if (ref === '#') return root
-  if (!ref.startsWith('#/')) return undefined
+/** What a schema's own `$ref` points at in the same document, if it has one that does. */
+export function refTarget({ $ref }: JsonSchema, root: JsonSchema): unknown {
+  return typeof $ref === 'string' ? pointedAt(root, $ref) : undefined
+}
+
+function pointedAt(root: JsonSchema, given: string): unknown {
+  const { $id } = root
+  const ref = typeof $id === 'string' && given.startsWith($id) ? given.slice($id.length) : given
+  if (ref === '#' || ref === '') return root
+  if (!ref.startsWith('#/')) return anchored(root, ref)
   let target: unknown = root
   for (const part of ref.slice(2).split('/')) {
     if (!isObjectLike(target)) return undefined
-    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
-    target = Object.hasOwn(target, key) ? (target as Record<string, unknown>)[key] : undefined
+    const key = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    target = Object.hasOwn(target, key) ? (target as JsonSchema)[key] : undefined
   }
   return target
+}
+
+/** A definition by the name that it gives itself: `#name`, or an `$id` of its own. */
+function anchored(root: JsonSchema, ref: string): unknown {
+  const definitions = [root.$defs, root.definitions].filter(isObjectLike).flatMap(Object.values)
+  return definitions.find(definition => {
+    const { $anchor, $dynamicAnchor, $id } = isObjectLike(definition) ? (definition as JsonSchema) : {}
+    return ref === `#${$anchor}` || ref === `#${$dynamicAnchor}` || ref === $id
+  })
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }

@@ -3,6 +3,10 @@ import { type JsonSchema, jsonSchemaOf, propertiesOf, requiredOf, resolveRef } f
 
 const MAX_NESTING = 3
 const MAX_CHOICES = 8
+const MAX_PARAMETERS = 60
+const MAX_LITERAL_CHARS = 100
+/** How many types one signature may spell out; alternatives of alternatives would otherwise multiply. */
+const MAX_TYPES = 300
 
 /** What a signature needs of a tool. */
 interface Named {
@@ -10,81 +14,119 @@ interface Named {
   readonly schema: object
 }
 
-/** How a tool is called, as a person would write it: `turn(action: "on" | "off", level?: integer)`. */
+/** A schema that is being put in words. */
+interface Reading {
+  readonly root: JsonSchema
+  typesLeft: number
+}
+
+/**
+ * How a tool is called, as a person would write it: `turn(action: "on" | "off", level?: integer)`. What is too long or
+ * cannot be read is `…`; never throws.
+ */
 export function signatureOf(tool: Named): string {
-  const schema = topOf(jsonSchemaOf(tool))
-  const required = new Set(requiredOf(schema))
-  const parameters = Object.entries(propertiesOf(schema)).map(
-    ([name, property]) =>
-      `${propertyName(name)}${required.has(name) ? '' : '?'}: ${typeText(property, schema, 0)}`,
-  )
-  if (parameters.length === 0 && schema.additionalProperties !== false) parameters.push('…')
-  return `${tool.name}(${parameters.join(', ')})`
+  try {
+    return `${tool.name}(${parametersText(topOf(jsonSchemaOf(tool)))})`
+  } catch {
+    return `${tool.name}(…)`
+  }
+}
+
+function parametersText(schema: JsonSchema): string {
+  const reading = { root: schema, typesLeft: MAX_TYPES }
+  const parameters = propertiesText(schema, reading, 0)
+  return parameters === '' && schema.additionalProperties !== false ? '…' : parameters
 }
 
 /** The arguments a tool must have, as its error messages list them: `a (string), x (one of on, off)`. */
 export function requiredArguments(given: JsonSchema): string {
   const schema = topOf(given)
   const properties = propertiesOf(schema)
-  return requiredOf(schema)
-    .map(name => `${name} (${kindText(resolveRef(properties[name], schema), schema)})`)
-    .join(', ')
+  const reading = { root: schema, typesLeft: MAX_TYPES }
+  const texts = requiredOf(schema)
+    .slice(0, MAX_PARAMETERS + 1)
+    .map(name => `${name} (${kindText(resolveRef(own(properties, name), schema), reading)})`)
+  return firstOf(texts, MAX_PARAMETERS, requiredOf(schema).length).join(', ')
 }
 
-/** The schema itself, where the whole of it is a reference into its own definitions. */
+/** The schema itself, or what it refers to if the whole of it is a reference into its own definitions. */
 function topOf(schema: JsonSchema): JsonSchema {
   const top = resolveRef(schema, schema)
   return top === schema ? schema : { ...schema, ...(top as JsonSchema) }
 }
 
-function kindText(property: unknown, root: JsonSchema): string {
+function kindText(property: unknown, reading: Reading): string {
   const choices = isObjectLike(property) ? (property as JsonSchema).enum : undefined
-  if (Array.isArray(choices)) return `one of ${choices.map(plainText).join(', ')}`
-  return typeText(property, root, MAX_NESTING)
+  if (Array.isArray(choices))
+    return `one of ${firstOf(choices.slice(0, MAX_PARAMETERS + 1).map(plainText), MAX_PARAMETERS, choices.length).join(', ')}`
+  return typeText(property, reading, MAX_NESTING)
 }
 
 /** A type as TypeScript would write it, with `integer` kept apart from `number`. */
-function typeText(given: unknown, root: JsonSchema, nesting: number): string {
-  const schema = resolveRef(given, root)
+function typeText(given: unknown, reading: Reading, nesting: number): string {
+  if (reading.typesLeft-- <= 0 || nesting > 2 * MAX_NESTING) return '…'
+  const schema = resolveRef(given, reading.root)
   if (!isObjectLike(schema)) return 'any'
   const { enum: choices, const: constant, type, anyOf, oneOf } = schema as JsonSchema
-  if (constant !== undefined) return JSON.stringify(constant)
-  if (Array.isArray(choices)) return union(choices.map(choice => JSON.stringify(choice)))
+  if (constant !== undefined) return literal(constant)
+  if (Array.isArray(choices)) return union(choices, literal)
   const branches = Array.isArray(anyOf) ? anyOf : oneOf
-  if (Array.isArray(branches)) return union(branches.map(branch => typeText(branch, root, nesting + 1)))
-  if (Array.isArray(type)) return union(type.map(one => typeText({ ...schema, type: one }, root, nesting)))
-  if (type === 'array') return listText(schema as JsonSchema, root, nesting)
-  if (type === 'object') return objectText(schema as JsonSchema, root, nesting)
+  if (Array.isArray(branches)) return union(branches, branch => typeText(branch, reading, nesting + 1))
+  if (Array.isArray(type)) return union(type, one => typeText({ ...schema, type: one }, reading, nesting))
+  if (type === 'array') return listText(schema as JsonSchema, reading, nesting)
+  if (type === 'object') return objectText(schema as JsonSchema, reading, nesting)
   return typeof type === 'string' ? type : 'any'
 }
 
-function union(parts: string[]): string {
-  const distinct = [...new Set(parts)]
-  const shown = distinct.slice(0, MAX_CHOICES)
-  if (distinct.length > MAX_CHOICES) shown.push('…')
+function union(parts: readonly unknown[], text: (part: unknown) => string): string {
+  const distinct = new Set<string>()
+  for (const part of parts) if (distinct.size <= MAX_CHOICES) distinct.add(text(part))
+  const shown = [...distinct].slice(0, MAX_CHOICES)
+  if (distinct.size > MAX_CHOICES) shown.push('…')
   return shown.length === 0 ? 'any' : shown.join(' | ')
 }
 
-function listText(schema: JsonSchema, root: JsonSchema, nesting: number): string {
-  const item = typeText(schema.items, root, nesting + 1)
+function listText(schema: JsonSchema, reading: Reading, nesting: number): string {
+  const item = typeText(schema.items, reading, nesting + 1)
   return item.includes(' | ') ? `(${item})[]` : `${item}[]`
 }
 
-function objectText(schema: JsonSchema, root: JsonSchema, nesting: number): string {
-  const entries = Object.entries(propertiesOf(schema))
-  if (entries.length === 0 || nesting >= MAX_NESTING) return 'object'
+function objectText(schema: JsonSchema, reading: Reading, nesting: number): string {
+  const properties = nesting >= MAX_NESTING ? '' : propertiesText(schema, reading, nesting + 1)
+  return properties === '' ? 'object' : `{ ${properties} }`
+}
+
+function propertiesText(schema: JsonSchema, reading: Reading, nesting: number): string {
+  const properties = propertiesOf(schema)
+  const names = Object.keys(properties)
   const required = new Set(requiredOf(schema))
-  const parts = entries.map(
-    ([name, property]) =>
-      `${propertyName(name)}${required.has(name) ? '' : '?'}: ${typeText(property, root, nesting + 1)}`,
-  )
-  return `{ ${parts.join(', ')} }`
+  const texts = names
+    .slice(0, MAX_PARAMETERS + 1)
+    .map(
+      name =>
+        `${propertyName(name)}${required.has(name) ? '' : '?'}: ${typeText(properties[name], reading, nesting)}`,
+    )
+  return firstOf(texts, MAX_PARAMETERS, names.length).join(', ')
+}
+
+/** As many as there is room for, and how many there are beyond. */
+export function firstOf(texts: readonly string[], room: number, total = texts.length): string[] {
+  return total <= room ? [...texts] : [...texts.slice(0, room), `… ${total - room} more`]
+}
+
+function own(properties: Record<string, unknown>, name: string): unknown {
+  return Object.hasOwn(properties, name) ? properties[name] : undefined
 }
 
 function propertyName(name: string): string {
   return /^[\w$]+$/.test(name) ? name : JSON.stringify(name)
 }
 
+function literal(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'any'
+  return text.length <= MAX_LITERAL_CHARS ? text : `${text.slice(0, MAX_LITERAL_CHARS)}…`
+}
+
 function plainText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  return typeof value === 'string' ? value : literal(value)
 }

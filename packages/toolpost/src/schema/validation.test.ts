@@ -95,6 +95,25 @@ describe('what a schema can say', () => {
     )
   })
 
+  it('a property that one part declares and another, closed, refuses is not dropped in silence', async () => {
+    const schema = object(
+      { a: { type: 'string' } },
+      { allOf: [object({ b: {} }, { additionalProperties: false })] },
+    )
+    expect(await check(schema, { a: 'x', b: 1 })).toBe("unknown 'a'")
+    expect(await check(schema, { b: 1, c: 2 })).toBe('ok')
+    const nested = object({ rows: { type: 'array', items: schema } })
+    expect(await check(nested, { rows: [{ b: 1 }, { a: 'x' }] })).toBe("unknown 'rows[1].a'")
+  })
+
+  it('hints at a list where a text has separators', async () => {
+    const schema = object({ sizes: { type: 'array', items: { type: 'string' } } })
+    expect(await check(schema, { sizes: 'M, L' })).toBe(
+      `'sizes' must be array, got string (if it is a list, write ["M","L"])`,
+    )
+    expect(await check(schema, { sizes: 'M' })).toBe("'sizes' must be array, got string")
+  })
+
   it('names at most ten problems', async () => {
     const schema = { type: 'object', required: Array.from({ length: 14 }, (_, index) => `a${index}`) }
     expect(await check(schema, {})).toMatch(/missing 'a9'; and 4 more$/)
@@ -129,5 +148,27 @@ describe('patterns', () => {
     expect(await check(schema, { a: 'anything', b: 'b' }, logger)).toBe('ok')
     expect(await check(schema, { a: 'anything', b: 'c' })).toBe(`'b' must match pattern "^b$"`)
     expect(logger.at('warn')).toMatchObject([{ fields: { tool: 'subject', pattern: '^(x)\\1$' } }])
+  })
+
+  it.each([
+    ['^\\p{Letter}+$', 'äß', 'a1'],
+    ['^\\P{Letter}+$', '12', '1a'],
+    ['^[\\p{Letter}\\d]+$', 'ä1', '-'],
+    ['^[^\\p{Letter}]+$', '12', 'a'],
+    ['^[\\P{Letter}]+$', '12', 'a'],
+    ['^\\p{Script=Greek}+$', 'αβγ', 'abc'],
+    ['^\\p{sc=Cyrl}+$', 'да', 'da'],
+    ['^\\p{Script_Extensions=Latin}+$', 'abc', 'αβγ'],
+    ['^\\p{General_Category=Uppercase_Letter}+$', 'ÄB', 'äb'],
+    ['^\\p{gc=Decimal_Number}+$', '12', 'ab'],
+    ['^\\p{ASCII}+$', 'abc', 'ä'],
+    ['^\\p{Alphabetic}+$', 'aä', '1'],
+    ['^\\p{ID_Start}\\p{ID_Continue}*$', 'a1', '1a'],
+    ['^\\P{ASCII}+$', 'ä\u{10fffd}', 'a'],
+  ])('with classes of Unicode hold: %s', async (pattern, right, wrong) => {
+    const logger = recordingLogger()
+    expect(await check(object({ a: { pattern } }), { a: right }, logger)).toBe('ok')
+    expect(logger.at('warn')).toEqual([])
+    expect(await check(object({ a: { pattern } }), { a: wrong })).toMatch(/must match pattern/)
   })
 })

@@ -30,13 +30,47 @@ async function received(tool: Partial<Tool>, args: object, { mcp = true, paramet
 }
 
 describe('argument names of MCP tools', () => {
-  it('[A27 A30] become camelCase where the schema does not have them as they are', async () => {
+  it('[A27] become camelCase if the schema has them so, and stay if it does not know them', async () => {
     const schema = properties('deviceName', 'newParameterName')
     const { result } = await received(
       { schema },
       { device_name: 'Lamp', new_parameter_name: 1, unknown_one: 2 },
     )
-    expect(result).toEqual({ deviceName: 'Lamp', newParameterName: 1, unknownOne: 2 })
+    expect(result).toEqual({ deviceName: 'Lamp', newParameterName: 1, unknown_one: 2 })
+  })
+
+  it('[A30] become camelCase if the schema says nothing about names', async () => {
+    const given = { new_parameter_name: 1, MAX_RESULTS: 2, _meta: 3, to_string: 4, kebab_case_2: 5 }
+    expect((await received({ schema: { type: 'object' } }, given)).result).toEqual({
+      newParameterName: 1,
+      MAX_RESULTS: 2,
+      _meta: 3,
+      to_string: 4,
+      kebabCase2: 5,
+    })
+  })
+
+  it('become the known name that differs in case, _ and - alone', async () => {
+    const schema = properties('playerID', 'max-results', 'URL', 'page_size')
+    const given = { player_id: 1, MAX_RESULTS: 2, url: 3, pageSize: 4, other_name: 5 }
+    expect((await received({ schema }, given)).result).toEqual({
+      playerID: 1,
+      'max-results': 2,
+      URL: 3,
+      page_size: 4,
+      other_name: 5,
+    })
+  })
+
+  it('stay if two known names differ in case, _ and - alone', async () => {
+    const schema = properties('userId', 'user_id')
+    expect((await received({ schema }, { UserID: 1, user_id: 2 })).result).toEqual({ UserID: 1, user_id: 2 })
+  })
+
+  it("[A29] ignore the fixed mapping if another server's tool of that name has other names", async () => {
+    const tool = { name: 'control_zwave_device', schema: properties('device_name', 'command', 'brightness') }
+    const given = { device_name: 'Lamp', command: 'on', brightness: 3 }
+    expect((await received(tool, given)).result).toEqual(given)
   })
 
   it('[A28] are left alone for tools that are not MCP tools', async () => {

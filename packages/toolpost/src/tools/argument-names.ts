@@ -7,7 +7,8 @@
  * as `device_name` and is refused. So this normalisation stays. docs/decisions/2026-11-15-argument-names.md
  */
 import { isObjectLike } from '../runtime/guards.ts'
-import { isNameMap, type JsonSchema, knownNames } from '../schema/json-schema.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { isNameMap, knownNames } from '../schema/walk-schema.ts'
 
 /** For each tool: given name → name that the server takes. */
 export type ParameterNames = Readonly<Record<string, Readonly<Record<string, string>>>>
@@ -39,17 +40,43 @@ function fittingName(
   schema: JsonSchema,
   mapping: Readonly<Record<string, string>> | undefined,
 ): string {
-  if (mapping && Object.hasOwn(mapping, given)) return mapping[given] as string
-  const known = knownNames(schema)
-  if (known.has(given)) return given
-  if (!given.includes('_')) {
-    const snake = toSnakeCase(given)
-    return known.has(snake) ? snake : given
-  }
+  const { names, byFold, isSilent } = namingOf(schema)
+  const mapped = mapping && Object.hasOwn(mapping, given) ? mapping[given] : undefined
+  if (mapped !== undefined && (isSilent || names.has(mapped))) return mapped
+  if (names.has(given)) return given
+  if (!isSilent) return byFold.get(foldedName(given)) ?? given
   const camel = toCamelCase(given)
-  if (known.has(camel)) return camel
-  // A map takes names of any style, and no argument is called what every object has.
-  return isNameMap(schema) || camel in Object.prototype ? given : camel
+  // No argument is called what every object has.
+  return camel in Object.prototype ? given : camel
+}
+
+interface Naming {
+  names: ReadonlySet<string>
+  /** Names by what is left of them without case, `_` and `-`; none that several have in common. */
+  byFold: ReadonlyMap<string, string | undefined>
+  /** The schema says nothing about names, so that only the rule of the specification is left. */
+  isSilent: boolean
+}
+
+const namings = new WeakMap<JsonSchema, Naming>()
+
+function namingOf(schema: JsonSchema): Naming {
+  const before = namings.get(schema)
+  if (before) return before
+  const names = knownNames(schema)
+  const byFold = new Map<string, string | undefined>()
+  for (const name of names) {
+    const fold = foldedName(name)
+    byFold.set(fold, byFold.has(fold) ? undefined : name)
+  }
+  const naming = { names, byFold, isSilent: names.size === 0 && !isNameMap(schema) }
+  namings.set(schema, naming)
+  return naming
+}
+
+/** A name without case, `_` and `-`: `player_id`, `playerID` and `player-id` are one. */
+export function foldedName(name: string): string {
+  return name.replace(/[_-]/g, '').toLowerCase()
 }
 
 function rename(args: Record<string, unknown>, renamed: [string, string][]): FittedNames {
@@ -68,12 +95,11 @@ function rename(args: Record<string, unknown>, renamed: [string, string][]): Fit
   return { args: Object.fromEntries(entries), renamed, lost }
 }
 
+/** snake_case as camelCase; names of any other kind stay. */
 function toCamelCase(name: string): string {
-  return name.replace(/(?<=[^_])_+([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase())
-}
-
-function toSnakeCase(name: string): string {
-  return name.replace(/(?<=[a-z0-9])[A-Z]/g, letter => `_${letter}`).toLowerCase()
+  if (!/^[a-z][a-z0-9_]*$/.test(name)) return name
+  const [first = '', ...words] = name.split('_')
+  return first + words.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
 /** `{device_name: "Switch One"} → {deviceName: "Switch One"}`, as it is logged. */

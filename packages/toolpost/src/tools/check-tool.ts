@@ -1,5 +1,5 @@
 import { isObjectLike } from '../runtime/guards.ts'
-import { depthOf, jsonSchemaOf, MAX_SCHEMA_DEPTH } from '../schema/json-schema.ts'
+import { jsonSchemaOf, sizeProblem } from '../schema/json-schema.ts'
 import type { Tool } from './tool.ts'
 
 /** A tool, or a declaration of one, that cannot be used: a mistake of the program or its configuration. */
@@ -36,7 +36,8 @@ function checkSchema(tool: Tool, refuse: (reason: string) => void): void {
   if (type !== undefined && type !== 'object' && !(Array.isArray(type) && type.includes('object'))) {
     refuse(`its schema must be of type object, got ${JSON.stringify(type)}`)
   }
-  if (depthOf(schema, MAX_SCHEMA_DEPTH) > MAX_SCHEMA_DEPTH) {
-    refuse(`its schema is nested more than ${MAX_SCHEMA_DEPTH} levels deep`)
-  }
+  const problem = sizeProblem(schema)
+  if (problem) refuse(`its schema cannot be read: ${problem}`)
+  const outputProblem = tool.outputSchema && sizeProblem(tool.outputSchema)
+  if (outputProblem) refuse(`its output schema cannot be read: ${outputProblem}`)
 }

@@ -212,11 +212,19 @@ describe('what a tool must have', () => {
     const endless: Record<string, unknown> = { type: 'object' }
     endless.properties = { a: endless, b: endless }
     expect(() => new ToolManager().addCustomTool({ ...tool('endless'), schema: endless })).toThrow(
-      /nested more than/,
+      /it contains itself; write recursion as a \$ref/,
     )
-    let shared: object = { type: 'string' }
-    for (let level = 0; level < 30; level++) shared = { type: 'object', properties: { a: shared, b: shared } }
-    expect(() => new ToolManager().addCustomTool({ ...tool('shared'), schema: shared })).not.toThrow()
+  })
+
+  it('counts the parts that a schema shares as often as they are written out', () => {
+    const shared = (levels: number) => {
+      let schema: object = { type: 'string' }
+      for (let level = 0; level < levels; level++)
+        schema = { type: 'object', properties: { a: schema, b: schema } }
+      return { ...tool('shared'), schema }
+    }
+    expect(() => new ToolManager().addCustomTool(shared(8))).not.toThrow()
+    expect(() => new ToolManager().addCustomTool(shared(30))).toThrow(/more than 50000 parts/)
   })
 
   it('[E01] takes an MCP tool without a description', () => {

@@ -1,6 +1,7 @@
 import type { Tool as McpToolEntry } from '@modelcontextprotocol/server'
 import { compileSchema } from '../../schema/compile-schema.ts'
 import { type JsonSchema, jsonSchemaOf } from '../../schema/json-schema.ts'
+import { isDearToCompile } from '../../schema/validation-cost.ts'
 import type { Tool } from '../../tools/tool.ts'
 
 /** The tools as `tools/list` gives them. Remembered by tool: a list is asked for often, and tools do not change. */
@@ -44,9 +45,9 @@ function objectSchema(schema: JsonSchema): McpToolEntry['inputSchema'] {
   return { ...schema, type: 'object' }
 }
 
-/** One output schema that does not compile makes a client refuse all tools: such a one is left out. */
+/** One output schema that does not compile makes a client refuse all tools: such a one, or one that takes long, is left out. */
 async function usableOutput(schema: JsonSchema | undefined): Promise<McpToolEntry['outputSchema']> {
-  if (schema?.type !== 'object') return undefined
+  if (schema?.type !== 'object' || isDearToCompile(schema)) return undefined
   try {
     await compileSchema(schema)
     return objectSchema(schema)

@@ -39,7 +39,7 @@ function toolPath({ name, title, description, schema, source }: ToolInfo): [stri
     requestBody: { required: true, content: jsonContent(schema) },
     responses: { 200: answer('The result', ref('ToolResult')), ...ERRORS },
   }
-  return [`/api/tools/${encodeURIComponent(name)}/call`, { post }]
+  return [`/api/tools/${encodeURIComponent(name.toWellFormed())}/call`, { post }]
 }
 
 function ref(name: string): JsonSchema {

@@ -25,7 +25,7 @@ export class TemplateError extends Error {
 }
 
 const TOKEN = /\{[^{}]*\}|[[\]()|]|[^\s[\](){}|]+|[{}]/gu
-const SLOT = /^\{\s*([\p{L}\p{N}_$.-]+)\s*(?:([:=#])\s*(.*?))?\s*\}$/su
+const SLOT = /^\{\s*([\p{L}\p{N}_$.-]+)\s*(?:([:=#])(.*))?\}$/su
 const MAX_LENGTH = 1_000
 
 /** Reads a sentence. Throws a TemplateError that says what is wrong with it. */
@@ -79,7 +79,8 @@ class Reader {
 }
 
 function readSlot(token: string): TemplateNode {
-  const [, name, mark, rest = ''] = SLOT.exec(token) ?? []
+  const [, name, mark, written = ''] = SLOT.exec(token) ?? []
+  const rest = written.trim()
   if (name === undefined) throw new TemplateError(`has '${token}', which is no argument`)
   if (mark === '=') return { kind: 'fixed', name, value: rest }
   if (mark === '#') {

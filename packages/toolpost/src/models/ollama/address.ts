@@ -1,3 +1,4 @@
+import { trimmedEnd } from '../../runtime/trimmed-end.ts'
 import type { Environment } from '../environment.ts'
 
 const DEFAULT_ADDRESS = 'http://127.0.0.1:11434'
@@ -17,7 +18,7 @@ function completed(given: string): string {
   if (!hasScheme && url.port === '' && !/:80(\/|$)/.test(withHost)) url.port = DEFAULT_PORT
   // The address a server listens on everywhere is none to call it at.
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
-  return url.href.replace(/\/+$/, '')
+  return trimmedEnd(url.href, '/')
 }
 
 function parsed(address: string): URL | undefined {

@@ -1,6 +1,7 @@
 import type { ChatOllamaInput } from '@langchain/ollama'
 import { type Logger, silentLogger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
+import { trimmedEnd } from '../../runtime/trimmed-end.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { flattened } from '../conversation.ts'
 import type { Environment } from '../environment.ts'
@@ -33,7 +34,7 @@ export class OllamaClient extends ProviderClient {
   constructor(options: OllamaClientOptions) {
     const { environment = process.env } = options
     const model = options.model ?? (environment.OLLAMA_MODEL?.trim() || DEFAULT_OLLAMA_MODEL)
-    const baseUrl = (options.baseUrl ?? ollamaAddress(environment)).replace(/\/+$/, '')
+    const baseUrl = trimmedEnd(options.baseUrl ?? ollamaAddress(environment), '/')
     super(new OllamaProvider({ ...options, model, baseUrl }), options)
     this.model = model
     this.baseUrl = baseUrl

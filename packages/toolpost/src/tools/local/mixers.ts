@@ -36,7 +36,7 @@ const pactl: Mixer = {
   program: 'pactl',
   // Volume: front-left: 29491 /  45% / -20.81 dB,   front-right: … and Mute: no
   read: async run => ({
-    level: loudestChannel(/(\d+)%/g, await run(['get-sink-volume', PACTL_SINK])),
+    level: loudestChannel(/(\d{1,4})%/g, await run(['get-sink-volume', PACTL_SINK])),
     muted: capture(/Mute:\s*(yes|no)/, await run(['get-sink-mute', PACTL_SINK])) === 'yes',
   }),
   setLevel: (run, percent) => run(['set-sink-volume', PACTL_SINK, `${percent}%`]),
@@ -49,7 +49,7 @@ const amixer: Mixer = {
   read: async run => {
     const output = await run(['get', 'Master'])
     return {
-      level: loudestChannel(/\[(\d+)%\]/g, output),
+      level: loudestChannel(/\[(\d{1,4})%\]/g, output),
       muted: output.includes('[off]') && !output.includes('[on]'),
     }
   },

@@ -1,3 +1,4 @@
+import { trimmedEnd } from '../../runtime/trimmed-end.ts'
 import { plainText } from './plain-text.ts'
 
 export interface SearchHit {
@@ -29,7 +30,7 @@ export type JsonObject = Record<string, unknown>
 /** A SearXNG instance at the given address, with or without `/search` at its end; throws on one that is no URL. */
 export function searxng(address: string): SearchService {
   const base = httpUrl(address)
-  base.pathname = `${base.pathname.replace(/\/+$/, '').replace(/\/search$/, '')}/search`
+  base.pathname = `${trimmedEnd(base.pathname, '/').replace(/\/search$/, '')}/search`
   return {
     name: 'SearXNG',
     url: query => withParameters(base, { q: query, format: 'json' }),

@@ -1,0 +1,55 @@
+// What runs in the child process: validation that may take as long as it likes, since the child can be killed.
+import { compileSchema, forgetCompiled } from '../schema/compile-schema.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import type { Arguments } from './check-arguments.ts'
+import { type Validated, validateArguments } from './validate-arguments.ts'
+
+interface Request {
+  /** As text, by which a schema that was compiled before is known. */
+  schema: string
+  args: Arguments
+  repair: boolean
+}
+
+export interface ChildAnswer {
+  /** Absent if the arguments are fine as they are. */
+  validated?: Validated
+  leftOut: string[]
+  /** Why the schema cannot be used. */
+  unusable?: string
+}
+
+/** Large schemas only come here: few are kept. */
+const MAX_KEPT = 16
+const schemas = new Map<string, JsonSchema>()
+
+/** More would only be tried on arguments that are something else. */
+const TRIALS = 100
+
+export async function validate({ schema: text, args, repair }: Request): Promise<ChildAnswer> {
+  try {
+    const schema = schemaOf(text)
+    const { validate, leftOut } = await compileSchema(schema)
+    const validated = validateArguments({ schema, validate }, args, repair ? TRIALS : 0)
+    return validated.args === args ? { leftOut } : { validated, leftOut }
+  } catch (error) {
+    return { leftOut: [], unusable: reason(error) }
+  }
+}
+
+function schemaOf(text: string): JsonSchema {
+  const known = schemas.get(text)
+  if (known) return known
+  if (schemas.size >= MAX_KEPT) {
+    schemas.clear()
+    forgetCompiled()
+  }
+  const schema: JsonSchema = JSON.parse(text)
+  schemas.set(text, schema)
+  return schema
+}
+
+function reason(error: unknown): string {
+  if (error instanceof RangeError) return 'it refers to itself without end'
+  return error instanceof Error ? error.message : String(error)
+}

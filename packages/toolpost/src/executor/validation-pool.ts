@@ -1,0 +1,31 @@
+import { type IsolatedFunction, isolate } from '../isolation/isolated-function.ts'
+import { compiledFile } from '../runtime/package-root.ts'
+import { schemaText } from '../schema/compile-schema.ts'
+import type { Arguments } from './check-arguments.ts'
+import { type Failure, invalidSchema } from './failure.ts'
+import type { Plan } from './plan.ts'
+import type { Validated } from './validate-arguments.ts'
+import type { ChildAnswer } from './validation-child.ts'
+
+/** What gives a validation up. */
+export type AbortSource = NonNullable<Parameters<IsolatedFunction>[1]>
+
+let isolated: IsolatedFunction | undefined
+
+/** Validates in a child process, which is killed when the call ends: for what would hold up the calls beside it. */
+export async function validateInChild(
+  plan: Plan,
+  { args, repair }: { args: Arguments; repair: boolean },
+  call: AbortSource,
+): Promise<Validated | Failure> {
+  isolated ??= isolate({
+    name: 'Validating the arguments',
+    module: compiledFile('executor/validation-child.js'),
+    export: 'validate',
+    heapMb: 256,
+  })
+  const answer = (await isolated({ schema: schemaText(plan.schema), args, repair }, call)) as ChildAnswer
+  if (answer.unusable !== undefined) return invalidSchema(plan.tool.name, answer.unusable)
+  plan.warnLeftOut(answer.leftOut)
+  return answer.validated ?? { args }
+}

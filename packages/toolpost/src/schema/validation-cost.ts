@@ -1,0 +1,175 @@
+/*
+ * What compiling a schema, and validating with it, will cost: told before it is done, so that what is dear is done in
+ * another process. Figures are in validations of one small schema, about a microsecond if it fails.
+ */
+import { isObjectLike, isRecord } from '../runtime/guards.ts'
+import type { JsonSchema } from './json-schema.ts'
+import { type Form, formOf, formsOfProperty } from './walk-schema.ts'
+
+/** Ajv takes about 0.3 ms for a schema, and re2js as long for a pattern. */
+const MAX_COMPILED_HERE = 150
+/** Some 20 ms if everything is wrong, one if all is well. */
+const MAX_WORK_HERE = 20_000
+/** Arguments that need repairs are validated again and again. */
+const REPAIR_FACTOR = 8
+
+const MAX_STEPS = 4_000
+const MAX_DEPTH = 1_000
+const UNITS_PER_FORMAT_CHAR = 0.1
+/** Keywords whose lists are data and cost next to nothing. */
+const DATA = new Set(['enum', 'examples', 'required'])
+
+/** Whether a schema takes too long to compile on the event loop. */
+export function isDearToCompile(schema: JsonSchema): boolean {
+  const seen = new Set<unknown>([schema])
+  let units = 0
+  for (const part of seen) {
+    if (!isObjectLike(part)) continue
+    units += 1 + patternUnits(part as JsonSchema)
+    if (units > 3 * MAX_COMPILED_HERE) return true
+    for (const [key, inner] of Object.entries(part)) if (!DATA.has(key) || isRecord(inner)) seen.add(inner)
+  }
+  return units > MAX_COMPILED_HERE
+}
+
+/** What the patterns of one schema cost to compile: repeats are written out by the engine. */
+function patternUnits({ pattern, patternProperties }: JsonSchema): number {
+  const patterns = isRecord(patternProperties) ? Object.keys(patternProperties) : []
+  if (typeof pattern === 'string') patterns.push(pattern)
+  return patterns.reduce((units, text) => units + 2 + statesOf(text) / 300 + 20 * unicodeClasses(text), 0)
+}
+
+function unicodeClasses(pattern: string): number {
+  return pattern.match(/\\p\{/gi)?.length ?? 0
+}
+
+/** Roughly how many states the linear engine has for a pattern: each is looked at for each character. */
+function statesOf(pattern: unknown): number {
+  if (typeof pattern !== 'string') return 0
+  const repeats = pattern.match(/\d{1,4}(?=\})/g) ?? []
+  return (
+    pattern.length *
+    Math.max(
+      1,
+      repeats.reduce((sum, count) => sum + Number(count), 0),
+    )
+  )
+}
+
+/**
+ * The most that one part of the arguments can cost, whatever it is; infinite if a schema is recursive or compares entries
+ * with each other. Worked out once a schema: most calls are so far below the limit that nothing else is needed. Throws,
+ * in words, if a schema refers to itself for the very same value, which can never be validated.
+ */
+export function costPerPart(schema: JsonSchema): number {
+  const known = new Map<JsonSchema, number>()
+  const visit = (part: JsonSchema, above: ReadonlySet<JsonSchema>, depth: number): number => {
+    if (above.has(part)) throw new Error('it refers to itself without end')
+    const before = known.get(part)
+    if (before !== undefined) return before
+    if (depth > MAX_DEPTH) return Number.POSITIVE_INFINITY
+    // Until it is known: met again inside itself it is endless.
+    known.set(part, Number.POSITIVE_INFINITY)
+    const form = formOf(part, schema)
+    let cost = ownCost(form) + statesOf(part.pattern)
+    if (comparesEntries(part)) cost = Number.POSITIVE_INFINITY
+    const here = form.branches.length > 0 ? new Set(above).add(part) : NOTHING
+    for (const inner of form.branches) cost += visit(inner, here, depth + 1)
+    for (const inner of partsOf(form)) cost += visit(inner, NOTHING, depth + 1)
+    known.set(part, cost)
+    return cost
+  }
+  return visit(schema, NOTHING, 0)
+}
+
+const NOTHING: ReadonlySet<JsonSchema> = new Set()
+
+function partsOf({ items, declared, byPattern, others, names }: Form): JsonSchema[] {
+  return [...items, ...Object.values(declared ?? {}).filter(isRecord), ...byPattern, ...others, ...names]
+}
+
+/** Whether arguments of a known weight take too long to validate on the event loop. */
+export function isDearToValidate(
+  { schema, costPerPart }: { schema: JsonSchema; costPerPart: number },
+  args: object,
+  { weight, repair }: { weight: number; repair: boolean },
+): boolean {
+  const limit = repair ? MAX_WORK_HERE / REPAIR_FACTOR : MAX_WORK_HERE
+  return costPerPart * weight > limit && workOf(schema, args) > limit
+}
+
+/** How often arguments may be validated anew, for the sake of repairs, before that takes too long. */
+export function trialsFor({ costPerPart }: { costPerPart: number }, weight: number): number {
+  const work = Math.min(Math.max(costPerPart * weight, 1), MAX_WORK_HERE / REPAIR_FACTOR)
+  return Math.ceil((2 * MAX_WORK_HERE) / work)
+}
+
+/**
+ * The most that validating `args` costs: every schema on every value that it is applied to, each pair looked at once.
+ * Infinite if that cannot be told in a few steps.
+ */
+function workOf(schema: JsonSchema, args: object): number {
+  const forms = new Map<JsonSchema, { form: Form; own: number; onValues: Map<unknown, number> }>()
+  let steps = 0
+  const visit = (part: JsonSchema, value: unknown, depth: number): number => {
+    let known = forms.get(part)
+    if (!known) {
+      const form = formOf(part, schema)
+      known = { form, own: ownCost(form), onValues: new Map() }
+      forms.set(part, known)
+    }
+    const before = known.onValues.get(value)
+    if (before !== undefined) return before
+    if (++steps > MAX_STEPS || depth > MAX_DEPTH) return Number.POSITIVE_INFINITY
+    known.onValues.set(value, Number.POSITIVE_INFINITY)
+    let work = known.own + costOnValue(part, value)
+    for (const inner of known.form.branches) work += visit(inner, value, depth + 1)
+    eachApplication(known.form, value, (inner, entry) => {
+      if (work < Number.POSITIVE_INFINITY) work += visit(inner, entry, depth + 1)
+    })
+    known.onValues.set(value, work)
+    return work
+  }
+  return visit(schema, args, 0)
+}
+
+/** Tells which schemas a form applies to which parts of a value. */
+function eachApplication(
+  form: Form,
+  value: unknown,
+  apply: (schema: JsonSchema, part: unknown) => void,
+): void {
+  if (Array.isArray(value)) {
+    for (const schema of form.items) for (const part of value) apply(schema, part)
+  } else if (isObjectLike(value)) {
+    for (const [name, part] of Object.entries(value)) {
+      for (const schema of formsOfProperty(form, name)) apply(schema, part)
+      for (const schema of form.names) apply(schema, name)
+    }
+  }
+}
+
+/** What a form costs wherever it is applied. */
+function ownCost({ declared, schema: { patternProperties, required, enum: choices } }: Form): number {
+  let cost = 1
+  if (declared) cost += Object.keys(declared).length
+  if (isRecord(patternProperties))
+    for (const pattern of Object.keys(patternProperties)) cost += statesOf(pattern)
+  if (Array.isArray(required)) cost += required.length
+  return Array.isArray(choices) ? cost + choices.length : cost
+}
+
+function costOnValue(schema: JsonSchema, value: unknown): number {
+  if (Array.isArray(value)) return comparesEntries(schema) ? value.length ** 2 / 2 : 0
+  if (typeof value !== 'string') return isObjectLike(value) ? Object.keys(value).length : 0
+  return (
+    value.length * (statesOf(schema.pattern) / 10 + (schema.format === undefined ? 0 : UNITS_PER_FORMAT_CHAR))
+  )
+}
+
+/** `uniqueItems` compares every entry with every other unless it knows that they are plain values. */
+function comparesEntries({ uniqueItems, items }: JsonSchema): boolean {
+  if (uniqueItems !== true) return false
+  const types = isRecord(items) ? [items.type].flat() : [undefined]
+  return types.some(type => type === undefined || type === 'object' || type === 'array')
+}

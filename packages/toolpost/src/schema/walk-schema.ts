@@ -1,0 +1,160 @@
+/*
+ * The one way to walk a JSON Schema. Schemas are foreign: they refer to themselves, share parts and multiply. So a walk
+ * sees every part once, by reference, and has a budget; what lies beyond is left unread.
+ */
+import { isRecord } from '../runtime/guards.ts'
+import { type JsonSchema, refTarget } from './json-schema.ts'
+
+const MAX_FORMS = 2_000
+
+/** What the schemas of a keyword apply to: the same value, the entries of a list, properties. */
+const KEYWORDS: Readonly<
+  Record<string, 'branch' | 'branches' | 'item' | 'declared' | 'byPattern' | 'other' | 'name'>
+> = {
+  allOf: 'branch',
+  anyOf: 'branch',
+  oneOf: 'branch',
+  not: 'branch',
+  if: 'branch',
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: 'branch',
+  else: 'branch',
+  dependentSchemas: 'branches',
+  dependencies: 'branches',
+  items: 'item',
+  prefixItems: 'item',
+  additionalItems: 'item',
+  contains: 'item',
+  unevaluatedItems: 'item',
+  properties: 'declared',
+  patternProperties: 'byPattern',
+  additionalProperties: 'other',
+  unevaluatedProperties: 'other',
+  propertyNames: 'name',
+}
+
+/** A schema taken apart, one level deep. */
+export interface Form {
+  readonly schema: JsonSchema
+  /** Schemas for the very same value: what it refers to, and its branches. */
+  readonly branches: JsonSchema[]
+  /** Schemas for the entries of a list; those of a tuple all together. */
+  readonly items: JsonSchema[]
+  readonly declared: Readonly<Record<string, unknown>> | undefined
+  /** Schemas for properties, as far as their names match a pattern. */
+  readonly byPattern: JsonSchema[]
+  /** Schemas for properties that are not declared. */
+  readonly others: JsonSchema[]
+  readonly names: JsonSchema[]
+}
+
+/** Takes a schema apart; `root` is what it may refer into. */
+export function formOf(schema: JsonSchema, root: JsonSchema): Form {
+  const form = { schema, branches: [], items: [], byPattern: [], others: [], names: [] }
+  const places = {
+    branch: form.branches,
+    branches: form.branches,
+    item: form.items,
+    byPattern: form.byPattern,
+    other: form.others,
+    name: form.names,
+  }
+  let declared: Form['declared']
+  for (const key of Object.keys(schema)) {
+    const value = schema[key]
+    const kind = Object.hasOwn(KEYWORDS, key) ? KEYWORDS[key] : undefined
+    if (key === '$ref') addSchemas(form.branches, refTarget(schema, root))
+    else if (kind === 'declared') declared = isRecord(value) ? value : undefined
+    else if (kind === 'branches' || kind === 'byPattern')
+      addSchemas(places[kind], isRecord(value) ? Object.values(value) : undefined)
+    else if (kind) addSchemas(places[kind], value)
+  }
+  return { ...form, declared }
+}
+
+function addSchemas(schemas: JsonSchema[], value: unknown): void {
+  for (const one of Array.isArray(value) ? value : [value]) if (isRecord(one)) schemas.push(one)
+}
+
+/** The schemas that a form applies to a property, as far as they can be told without testing a pattern. */
+export function formsOfProperty({ declared, byPattern, others }: Form, name: string): JsonSchema[] {
+  if (!declared || !Object.hasOwn(declared, name))
+    return byPattern.length === 0 ? others : [...byPattern, ...others]
+  const own = declared[name]
+  return isRecord(own) ? [own, ...byPattern] : byPattern
+}
+
+/** Every schema that applies to the same value as `schemas`: themselves, what they refer to, their branches. Each once. */
+export function formsOf(schemas: Iterable<unknown>, root: JsonSchema): Form[] {
+  const seen = new Set<JsonSchema>()
+  const add = (schema: unknown) => {
+    if (isRecord(schema) && seen.size < MAX_FORMS) seen.add(schema)
+  }
+  for (const schema of schemas) add(schema)
+  const forms: Form[] = []
+  // What is added on the way is visited too.
+  for (const schema of seen) {
+    const form = formOf(schema, root)
+    forms.push(form)
+    form.branches.forEach(add)
+  }
+  return forms
+}
+
+/** Finds every schema that applies to the value at a place inside of what `root` describes. */
+export function formFinder(root: JsonSchema): (path: readonly string[]) => readonly Form[] {
+  interface Place {
+    readonly forms: readonly Form[]
+    readonly inner: Map<string, Place>
+  }
+  const top: Place = { forms: formsOf([root], root), inner: new Map() }
+  return path => {
+    let place = top
+    for (const part of path) {
+      // Entries of a list are alike: 40,000 of them are looked up as one.
+      const isIndex = isDigits(part)
+      const key = isIndex ? '0' : part
+      let next = place.inner.get(key)
+      if (!next) {
+        const schemas = place.forms.flatMap(form => [
+          ...(isIndex ? form.items : []),
+          ...formsOfProperty(form, part),
+        ])
+        next = { forms: formsOf(schemas, root), inner: new Map() }
+        place.inner.set(key, next)
+      }
+      place = next
+    }
+    return place.forms
+  }
+}
+
+function isDigits(part: string): boolean {
+  const code = part.charCodeAt(0)
+  return code >= 48 && code <= 57 && /^\d+$/.test(part)
+}
+
+const namesBySchema = new WeakMap<object, ReadonlySet<string>>()
+
+/** Every argument name that a schema knows at its top, in whichever of its forms. */
+export function knownNames(schema: JsonSchema): ReadonlySet<string> {
+  const before = namesBySchema.get(schema)
+  if (before) return before
+  const names = namesIn(formsOf([schema], schema))
+  namesBySchema.set(schema, names)
+  return names
+}
+
+export function namesIn(forms: Iterable<Form>): Set<string> {
+  const names = new Set<string>()
+  for (const { declared } of forms) for (const name of Object.keys(declared ?? {})) names.add(name)
+  return names
+}
+
+/** Whether a schema takes names that it does not list: by pattern, or with a schema for all others. */
+export function isNameMap(schema: JsonSchema): boolean {
+  return formsOf([schema], schema).some(
+    ({ byPattern, others, schema: { patternProperties } }) =>
+      byPattern.length + others.length > 0 || isRecord(patternProperties),
+  )
+}
