@@ -22,14 +22,27 @@ describe('the logger', () => {
     expect(written).toHaveLength(1)
   })
 
-  it.each(['password', 'MQTT_PASSWORD'.slice(5), 'api_key', 'Authorization'])(
-    'hides %s at any depth',
-    key => {
-      const { written, logger } = lines('info')
-      logger.info({ options: { [key]: 'hunter2' } }, 'x')
-      expect(written[0]).not.toContain('hunter2')
-    },
-  )
+  it.each([
+    'password',
+    'MQTT_PASSWORD',
+    'api_key',
+    'Authorization',
+    'accessToken',
+    'pin',
+    'userCode',
+    'networkKey',
+  ])('hides %s at any depth', key => {
+    const { written, logger } = lines('info')
+    logger.info({ options: { [key]: 'hunter2' } }, 'x')
+    expect(written[0]).not.toContain('hunter2')
+  })
+
+  it('hides the password of an address, also in an error', () => {
+    const { written, logger } = lines('info')
+    logger.info({ broker: 'mqtt://me:hunter2@host', error: new Error('no mqtt://me:hunter2@host') }, 'x')
+    expect(written[0]).not.toContain('hunter2')
+    expect(written[0]).toContain('mqtt://me:[secret]@host')
+  })
 
   it('shortens long texts and says how long they were', () => {
     const { written, logger } = lines('info')

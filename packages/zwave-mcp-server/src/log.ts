@@ -22,7 +22,9 @@ export interface LoggerOptions {
 }
 
 const MAX_TEXT_LENGTH = 500
-const SECRET_KEYS = /^(password|passwd|secret|token|apikey|authorization|cookie)$/
+const SECRET_KEYS =
+  /password|passwd|secret|apikey|authorization|cookie|credential|token$|^(?:pass|pw|pin|otp|auth)$|usercode|(?:network|security)keys?/
+const URL_PASSWORD = /(:\/\/[^\s/:@]{0,100}:)[^\s@]{1,200}@/g
 
 export function isLogLevel(text: string): text is LogLevel {
   return (LEVELS as readonly string[]).includes(text)
@@ -56,10 +58,14 @@ function prettyLine(level: LogLevel, fields: Fields, message: string): string {
 
 function clean(key: string, value: unknown): unknown {
   if (SECRET_KEYS.test(key.toLowerCase().replace(/[_-]/g, ''))) return '[secret]'
-  if (value instanceof Error) return value.message
+  if (value instanceof Error) return clean(key, value.message)
   if (typeof value === 'bigint') return String(value)
-  if (typeof value === 'string' && value.length > MAX_TEXT_LENGTH) {
-    return `${value.slice(0, MAX_TEXT_LENGTH)}… (${value.length} characters)`
-  }
-  return value
+  return typeof value === 'string' ? cleanText(value) : value
+}
+
+function cleanText(text: string): string {
+  const shown = text.slice(0, 2 * MAX_TEXT_LENGTH).replace(URL_PASSWORD, '$1[secret]@')
+  return text.length > MAX_TEXT_LENGTH
+    ? `${shown.slice(0, MAX_TEXT_LENGTH)}… (${text.length} characters)`
+    : shown
 }

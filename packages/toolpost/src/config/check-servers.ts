@@ -1,3 +1,4 @@
+import { shownAddress } from '../logging/config-secrets.ts'
 import { ConfigError, type ServerConfig, type ToolpostConfig } from './config.ts'
 
 /** What a JSON Schema says badly: a server is either started here or reached at an address. */
@@ -15,14 +16,10 @@ export function problemOf({ command, url }: ServerConfig): string | undefined {
   if (command !== undefined && url !== undefined) return "has both 'command' and 'url'; give one of them"
   if (command?.trim() === '') return "'command' is empty"
   if (url !== undefined && !isHttpUrl(url))
-    return `'url' is not a valid URL: '${withoutCredentials(url)}'; expected http://… or https://…`
+    return `'url' is not a valid URL: '${shownAddress(url)}'; expected http://… or https://…`
   return undefined
 }
 
 function isHttpUrl(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
-}
-
-function withoutCredentials(url: string): string {
-  return url.replace(/^.*@/s, '')
 }

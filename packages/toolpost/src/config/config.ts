@@ -14,7 +14,8 @@ export interface ToolpostConfig {
   search?: { searxng?: string }
   gateway?: { host?: string; port?: number }
   voice?: VoiceConfig
-  log?: { level?: LogLevel | 'silent' }
+  /** `secrets` are more names whose values no log may show. */
+  log?: { level?: LogLevel | 'silent'; secrets?: string[] }
 }
 
 /** How the voice gateway hears, speaks and is reached. */

@@ -36,7 +36,7 @@ describe('variables in the values of servers', () => {
   it.each([
     ['', "''"],
     ['localhost:3000/mcp', "'localhost:3000/mcp'"],
-    ['http//user:pw@host', "'host'"],
+    ['http//user:pw@host', "'[removed]@host'"],
   ])('that make %j of a url are said to be no URL', (value, shown) => {
     const filled = fillEnvironment(
       { mcpServers: { remote: { url: '${ADDRESS}' } } },

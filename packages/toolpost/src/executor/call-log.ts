@@ -2,7 +2,7 @@ import type { FailureCode } from '../call/failure-codes.ts'
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { Logger } from '../logging/logger.ts'
-import { safeText, safeValue } from '../logging/safe-value.ts'
+import { safeName, safeText, safeValue } from '../logging/safe-value.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import type { Tool } from '../tools/tool.ts'
 
@@ -27,14 +27,17 @@ export function logCall(
 ): void {
   const level = result.success ? 'info' : FAILURE_LEVELS[result.code]
   if (!logger.isLevelEnabled(level)) return
-  const record = {
-    tool: safeText(result.tool_name),
-    call_id: id,
+  const record: Record<string, unknown> = {
+    tool: safeName(result.tool_name),
+    call_id: safeValue(id),
     args: safeValue(args),
     duration_ms: result.execution_time_ms,
-    ...(result.repairs && { repairs: result.repairs }),
   }
-  if (result.success) return logger.info({ ...record, result: safeValue(result.result) }, 'Tool call')
+  if (result.repairs) record.repairs = safeValue(result.repairs)
+  if (result.success) {
+    record.result = safeValue(result.result)
+    return logger.info(record, 'Tool call')
+  }
   const { code, error, diagnosis } = result
   const why = {
     ...(diagnosis && { diagnosis: safeValue(diagnosis) }),

@@ -1,3 +1,4 @@
+import { withoutKnownSecrets } from '../logging/known-secrets.ts'
 import { isObjectLike } from '../runtime/guards.ts'
 import { jsonSchemaOf } from '../schema/json-schema.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -58,7 +59,8 @@ function isConnectionError(error: unknown): boolean {
 }
 
 function messageOf(error: unknown, tool: Tool): string {
-  const text = rawMessage(error)
+  // A server's own key must not reach a model because the server tells it in an error.
+  const text = withoutKnownSecrets(rawMessage(error))
   if (text.trim() !== '') return text
   const name = isObjectLike(error) ? nameOf(error) : undefined
   return `Tool '${tool.name}' failed without a message${name ? ` (${name})` : ''}`

@@ -81,8 +81,37 @@ describe('results that JSON cannot say', () => {
     }
     const { executor, logger, run } = setup(() => value)
     expect(await run({})).toMatchObject({ success: true })
-    expect(await executor.execute('subject', {})).toBe('(the result cannot be shown: no look)')
+    expect(await executor.execute('subject', {})).toBe('{"boom":"[unreadable: no look]"}')
     expect(logger.at('info')).toHaveLength(2)
+  })
+
+  it('[F32] nested 100,000 deep, or branching without end, are JSON that says what is left out', async () => {
+    let deep: unknown = 1
+    for (let level = 0; level < 100_000; level++) deep = level % 2 ? [deep] : { deep }
+    let branching: unknown = 1
+    for (let level = 0; level < 100; level++) branching = { left: branching, right: branching }
+    for (const value of [deep, branching]) {
+      const { executor, logger, run } = setup(() => value)
+      const result = await run({})
+      expect(result).toMatchObject({ success: true })
+      expect(executor.text(result)).toMatch(/^[[{].*\n… \[\d+ of \d+ bytes left out\] …\n.*[\]}]$/)
+      expect(logger.text().length).toBeLessThan(20_000)
+    }
+  })
+
+  it('[F32] whose toJSON throws something unprintable have a text', async () => {
+    const unprintable = new Proxy(Object.create(null), {
+      get: () => {
+        throw new Error('again')
+      },
+    })
+    const toJSON = () => {
+      throw unprintable
+    }
+    expect(await setup(() => ({ toJSON, a: 1 })).executor.execute('subject', {})).toBe('"[unreadable]"')
+    expect(await setup(() => ({ a: { toJSON }, b: 2 })).executor.execute('subject', {})).toBe(
+      '{"a":"[unreadable]","b":2}',
+    )
   })
 
   it('text that is too long is cut in the middle, and the whole value stays in the result', async () => {

@@ -1,5 +1,5 @@
 import type { ToolResult } from '../call/tool-result.ts'
-import { isObjectLike } from '../runtime/guards.ts'
+import { jsonText } from '../runtime/plain-value.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 
 /** What a model reads of a result: the value as text, or `Error: ` and what to do about it. */
@@ -22,33 +22,10 @@ export function textOf(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)
   if (typeof value === 'function' || typeof value === 'symbol') return `(a ${typeof value})`
   try {
-    return JSON.stringify(value, speakable([])) ?? '(no result)'
+    return jsonText(value) ?? '(no result)'
   } catch (error) {
     return `(the result cannot be shown: ${describeThrown(error)})`
   }
-}
-
-/** A JSON replacer that says what JSON would drop, turn into null or throw on. `path` is where it stands. */
-function speakable(path: object[]) {
-  return function (this: unknown, _key: string, value: unknown): unknown {
-    if (typeof value === 'bigint') return String(value)
-    if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
-    if (!isObjectLike(value)) return value
-    while (path.length > 0 && path.at(-1) !== this) path.pop()
-    if (path.includes(value)) return '[circular]'
-    path.push(value)
-    return plainForm(value, path)
-  }
-}
-
-function plainForm(value: object, path: object[]): unknown {
-  let plain: object | string = value
-  if (value instanceof Map) plain = [...value.entries()]
-  else if (value instanceof Set) plain = [...value]
-  else if (value instanceof Error) plain = { name: value.name, message: value.message }
-  else if (ArrayBuffer.isView(value)) plain = `[${value.byteLength} bytes]`
-  if (plain !== value && isObjectLike(plain)) path.push(plain)
-  return plain
 }
 
 /** Cut where it hurts least: the beginning and the end of a long text say the most. */

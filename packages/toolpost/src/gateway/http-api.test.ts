@@ -176,6 +176,24 @@ describe('POST /api/tools/:name/call', () => {
   })
 })
 
+describe('a result nested 100,000 deep', () => {
+  it.each(['/api/tools/deep/call', '/api/calls'])('[F32] is valid JSON at %s', async path => {
+    let value: unknown = 'inside'
+    for (let level = 0; level < 100_000; level++) value = [value]
+    const deep = defineTool({
+      name: 'deep',
+      description: 'd',
+      schema: { type: 'object' },
+      handler: () => value,
+    })
+    await using gateway = testGateway([deep])
+    const answer = await gateway.post('/api/tools/deep/call', {})
+    const text = path === '/api/calls' ? await (await gateway.get(path)).text() : await answer.text()
+    expect(() => JSON.parse(text)).not.toThrow()
+    expect(text).toContain('[…]')
+  })
+})
+
 describe('servers', () => {
   it('are listed with their state, and restarted by name', async () => {
     await using hostile = await startHostile()

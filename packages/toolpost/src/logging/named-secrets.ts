@@ -1,4 +1,5 @@
-import { inBothCases, NAME_HINTS, namesASecret } from './secret-key.ts'
+import { REMOVED } from './known-secrets.ts'
+import { namesASecret } from './secret-names.ts'
 
 /*
  * Secrets with a name in a text: `"password": "x"`, `token=x`, `api key: x`, also in JSON inside JSON, where a quote
@@ -12,7 +13,13 @@ const NOT_IN_A_NAME = ' \t\r\n"\'`,;&?!(){}[]<>:=/|*#@'
 /** To a blank, the end of a quotation or an element, or the next `&name=`. */
 const BARE_VALUE = /(?:[^\s&"'`<]|(?<=\w\\{0,7})["'`](?=\w)|<(?!\/)|&(?![\w.%-]+=))*/y
 const NOT_AT_THE_END = '\\,;.)}]'
-const NAME_HINT = inBothCases(NAME_HINTS)
+/** `{"name": "password", "value": "x"}`: the name stands beside it, within this many characters. */
+const PAIR_VALUE = /^val(?:ue)?$/i
+const PAIR_NAME =
+  /\b(?:name|key|header|field|label|id|type|element|param|parameter|variable)\\{0,7}["']?\s{0,20}[:=]\s{0,20}\\{0,7}["']?([\w .-]{1,60})/gi
+const PAIR_REACH = 500
+/** Says that there is no secret. */
+const NO_SECRET = /^(?:true|false|null|none|undefined)$/i
 const HEADER_NAME = /authorization|cookie/i
 const HEADER_VALUE = /(?:="[^"\r\n]*"|[^\r\n"'`]|(?<=\w\\{0,7})["'`](?=\w))*/y
 const QUOTE_OR_BRACKET = /["'`{}[\]]/g
@@ -26,12 +33,12 @@ interface Span {
 }
 
 /** `text` with the value of every secret name replaced. */
-export function withoutNamedSecrets(text: string, replacement: string): string {
+export function withoutNamedSecrets(text: string): string {
   let clean = ''
   let end = 0
   for (const { from, to } of secretSpans(text)) {
     if (to <= end) continue
-    if (from > end || end === 0) clean += text.slice(end, from) + replacement
+    if (from > end || end === 0) clean += text.slice(end, from) + REMOVED
     end = to
   }
   return end === 0 ? text : clean + text.slice(end)
@@ -44,13 +51,24 @@ function* secretSpans(text: string): Generator<Span> {
   for (const { index, 0: separator } of text.matchAll(SEPARATOR)) {
     if (index < closedTo) continue
     const name = nameBefore(text, index)
-    if (!NAME_HINT.test(name) || !namesASecret(name)) continue
+    if (!namesASecret(name) && !(PAIR_VALUE.test(name) && isPaired(text, index))) continue
     const span = valueAt(text, index + separator.length, name, coveredTo)
-    if (span.to <= span.from) continue
+    if (span.to <= span.from || NO_SECRET.test(text.slice(span.from, Math.min(span.to, span.from + 10))))
+      continue
     if (span.closed) closedTo = span.to
     coveredTo = Math.max(coveredTo, span.to)
     yield span
   }
+}
+
+/** Whether the object around the value at `index` has a secret name in it. */
+function isPaired(text: string, index: number): boolean {
+  const before = text.slice(Math.max(0, index - PAIR_REACH), index)
+  const after = text.slice(index, index + PAIR_REACH)
+  const begin = Math.max(before.lastIndexOf('{'), before.lastIndexOf('<'), before.lastIndexOf('}'))
+  const end = after.search(/[}>{]/)
+  const around = before.slice(begin + 1) + (end < 0 ? after : after.slice(0, end))
+  return [...around.matchAll(PAIR_NAME)].some(([, name = '']) => namesASecret(name))
 }
 
 /** The name that ends at a separator: what is in quotes, or a word, or two (`api key`). */
@@ -66,11 +84,11 @@ function decodeLetter(_: string, code: string): string {
 }
 
 function quotedName(before: string, close: number): string {
-  const level = levelOf(before, close)
+  const level = backslashesBefore(before, close)
   let open = close
   do open = open > 0 ? before.lastIndexOf(before.charAt(close), open - 1) : -1
-  while (open !== -1 && levelOf(before, open) > level)
-  return before.slice(open + 1, close - backslashesAt(level))
+  while (open !== -1 && backslashesBefore(before, open) > level)
+  return before.slice(open + 1, close - level)
 }
 
 function bareName(before: string): string {
@@ -104,12 +122,13 @@ function endOf(pattern: RegExp, text: string, start: number): number {
   return end
 }
 
+/** The next quote with no more backslashes: in a text that ends in one, that is a quote too far. */
 function closingQuote(text: string, open: number): number {
-  const level = levelOf(text, open)
+  const level = backslashesBefore(text, open)
   let at = open
   do at = text.indexOf(text.charAt(open), at + 1)
-  while (at !== -1 && levelOf(text, at) > level)
-  return at === -1 ? text.length : at - backslashesAt(levelOf(text, at))
+  while (at !== -1 && backslashesBefore(text, at) > level)
+  return at === -1 ? text.length : at - backslashesBefore(text, at)
 }
 
 function closingBracket(text: string, open: number): number {
@@ -135,18 +154,8 @@ function isQuote(text: string, at: number): boolean {
   return character !== '' && QUOTES.includes(character)
 }
 
-/**
- * In how many texts the quote at `at` is escaped. Each one doubles its backslashes and adds one, so a quote that
- * ends a text has as many trailing one-bits in their number as the quote that began it.
- */
-function levelOf(text: string, at: number): number {
+function backslashesBefore(text: string, at: number): number {
   let backslashes = 0
   while (text[at - 1 - backslashes] === '\\') backslashes++
-  let level = 0
-  while ((backslashes >> level) & 1) level++
-  return level
-}
-
-function backslashesAt(level: number): number {
-  return 2 ** level - 1
+  return backslashes
 }

@@ -1,18 +1,45 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isSecretKey, removeFromLogs, safeText, safeValue } from './safe-value.ts'
+import { isSecretKey, removeFromLogs, safeLines, safeText, safeValue, treatAsSecret } from './safe-value.ts'
 
 describe('a key', () => {
   it.each([
     ...['password', 'Password', 'user_password', 'dbPassword1', 'passwd', 'passphrase', 'pwd'],
     ...['pass', 'user_pass', 'userPass', 'DB_PASS', 'PASS', 'MQTTPass', 'smtp-pass', 'pass2'],
     ...['token', 'accessToken', 'refresh_token', 'id-token', 'ACCESSTOKEN', 'token2', 'jwt'],
+    ...[
+      'auth',
+      'basic_auth',
+      'pin',
+      'userPin',
+      'pin_code',
+      'otp',
+      'pw',
+      'db-pw',
+      'passcode',
+      'sessionId',
+      'PHPSESSID',
+    ],
+    ...['OPENAI_KEY', 'GITHUB_PAT', 'SSH_KEY', 'openai key', 'ssh_key', 'MY_OWN_KEY', 'creds', 'auth code'],
     ...['apiKey', 'X-Api-Key', 'api key', 'Set-Cookie', 'Authorization', 'client-secret', 'AWS_ACCESS_KEY'],
   ])('[F34] %s names a secret', key => expect(isSecretKey(key)).toBe(true))
 
   it.each([
     ...['compass', 'Compass', 'COMPASS', 'bypass', 'by_passing', 'pass_count', 'passenger'],
-    ...['max_tokens', 'maxTokens', 'token_count', 'tokenizer', 'key', 'keyboard', 'monkey', 'author', ''],
+    ...[
+      'author',
+      'authored_by',
+      'spinning',
+      'pinned',
+      'pins',
+      'opinion',
+      'secretary',
+      'pattern',
+      'PATH',
+      'session',
+    ],
+    ...['primary_key', 'PRIMARY_KEY', 'cacheKey', 'sort key', 'country_code', 'phone_number', 'keys', 'pat'],
+    ...['max_tokens', 'maxTokens', 'token_count', 'tokenizer', 'key', 'keyboard', 'monkey', ''],
   ])('%s names none', key => expect(isSecretKey(key)).toBe(false))
 })
 
@@ -21,7 +48,8 @@ describe('a text', () => {
     ['{"password":"hunter2"}', '{"password":"[removed]"}'],
     ['{"a":1,"password" : "hunter2","b":2}', '{"a":1,"password" : "[removed]","b":2}'],
     ['{\\"password\\":\\"hunter2\\",\\"b\\":2}', '{\\"password\\":\\"[removed]\\",\\"b\\":2}'],
-    ['{"password":"hun\\"ter2\\\\","b":2}', '{"password":"[removed]","b":2}'],
+    ['{"password":"hun\\"ter2","b":2}', '{"password":"[removed]","b":2}'],
+    ['{"password":"hun\\"ter2\\\\","token":"hunter2"}', '{"password":"[removed]"token":"[removed]"}'],
     ['{"password\\"x":"hunter2"}', '{"password\\"x":"[removed]"}'],
     ['{"pass\\u0077ord":"hunter2"}', '{"pass\\u0077ord":"[removed]"}'],
     ['{"password":12345,"b":2}', '{"password":[removed],"b":2}'],
@@ -49,6 +77,42 @@ describe('a text', () => {
     ['Basic dXNlcjpodW50ZXIy', 'Basic [removed]'],
     ['Basic dXNlcjpodWRl', 'Basic [removed]'],
     ['authorization basic hunterhunter', 'authorization basic [removed]'],
+    ['run --password hunter2 --verbose', 'run --password [removed] --verbose'],
+    ['run --token=hunter2 x', 'run --token=[removed] x'],
+    ["run --api-key 'hunter 2' x", 'run --api-key [removed] x'],
+    ['["--password", "hunter 2", "b"]', '["--password", "[removed]", "b"]'],
+    ['{\\"args\\":[\\"--password\\",\\"hunter2\\"]}', '{\\"args\\":[\\"--password\\",\\"[removed]\\"]}'],
+    ['curl -u me:hunter2 http://x/', 'curl -u me:[removed] http://x/'],
+    ['<password>hunter2</password>', '<password>[removed]</password>'],
+    ['<ns:apiKey id="1"><![CDATA[hunter2]]></ns:apiKey>', '<ns:apiKey id="1"><![CDATA[[removed]</ns:apiKey>'],
+    ['<entry key="password">hunter2</entry>', '<entry key="password">[removed]</entry>'],
+    ['<add name="password" value="hunter2"/>', '<add name="password" value="[removed]"/>'],
+    ['https://hunter2@host/a', 'https://[removed]@host/a'],
+    ['mqtt://me:50%off/hunter2@host', 'mqtt://me:[removed]@host'],
+    ['postgres://me:hunt@er2@host/db', 'postgres://me:[removed]@host/db'],
+    ['{"name":"password","value":"hunter2"}', '{"name":"password","value":"[removed]"}'],
+    [
+      '{"value": "hunter2", "n": 1, "name": "password"}',
+      '{"value": "[removed]", "n": 1, "name": "password"}',
+    ],
+    ['[["token","hunter2"]]', '[["token","[removed]"]]'],
+    [
+      'headers: [{\\"name\\":\\"Cookie\\",\\"value\\":\\"a=hunter2\\"}]',
+      'headers: [{\\"name\\":\\"Cookie\\",\\"value\\":\\"[removed]\\"}]',
+    ],
+    ['pin: 1234, ok', 'pin: [removed], ok'],
+    ['OPENAI_KEY=hunter2', 'OPENAI_KEY=[removed]'],
+    ['is sk-ant-api03-hunter2hunter2 ok', 'is [removed] ok'],
+    ['is sk-hunter2hunter2hunter2 ok', 'is [removed] ok'],
+    [`is ghp_${'a1'.repeat(18)} ok`, 'is [removed] ok'],
+    [`is github_pat_${'a1'.repeat(30)} ok`, 'is [removed] ok'],
+    ['is xoxb-1234-5678-hunter2 ok', 'is [removed] ok'],
+    ['is AKIAHUNTER2HUNTER2XX ok', 'is [removed] ok'],
+    [`is AIza${'Hunter2'.repeat(5)} ok`, 'is [removed] ok'],
+    ['is eyJhbGciOiJI.eyJzdWIiOiIx.SflKxwRJ-hunter2 ok', 'is [removed] ok'],
+    ['a -----BEGIN RSA PRIVATE KEY-----\nhunter2\nhunter2\n-----END RSA PRIVATE KEY----- b', 'a [removed] b'],
+    ['-----BEGIN PRIVATE KEY-----\nhunter2', '[removed]'],
+    ['hunter2\nhunter2==\n-----END PRIVATE KEY-----\nb', '[removed]\\nb'],
   ])('[F34] %s has its secret removed', (text, safe) => {
     expect(safeText(text)).toBe(safe)
     expect(safeText(safe)).toBe(safe)
@@ -62,6 +126,31 @@ describe('a text', () => {
       'tokenizer: bpe',
       'monkey: x',
       'Enter your token: ',
+    ],
+    ...['6f1c2d34-5e6f-4a7b-8c9d-0e1f2a3b4c5d', 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c'],
+    ...[
+      'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ',
+      'author: me',
+      'spinning: 5',
+      'auth: none',
+    ],
+    ...[
+      '{"author":"me","pinned":true,"auth":true}',
+      'git@github.com:a/b.git',
+      'ssh://git@host/a',
+      '--verbose x',
+    ],
+    ...[
+      'http://host:8080/a?to=me@host',
+      'http://[::1]:8080/a@b',
+      '<author>me</author>',
+      'task-force-of-many-words-1',
+    ],
+    ...[
+      '{"name":"colour","value":"red"}',
+      'user: 5 keys: 6',
+      'Content-Type: text/plain',
+      'the passenger: Bob',
     ],
     ...['?token=&a=b', 'http://localhost:8080/a', '12:03:04', '{"password":""}', 'no password, no token'],
   ])('%s stays as it is', text => expect(safeText(text)).toBe(text))
@@ -87,9 +176,53 @@ describe('a text', () => {
     expect(safeValue({ 'known-value-1': 1 })).toEqual({ '[removed]': 1 })
   })
 
+  it('[F34] has known values removed in other forms: in JSON, in an address, line by line', () => {
+    removeFromLogs(['known "value" 2', `${'first-line'.repeat(3)}\n${'second-line'.repeat(3)}`])
+    expect(safeText(JSON.stringify('a known "value" 2 b'))).toBe('"a [removed] b"')
+    expect(safeText(`/?q=${encodeURIComponent('known "value" 2')}`)).toBe('/?q=[removed]')
+    expect(safeText(`a ${'second-line'.repeat(3)} b`)).toBe('a [removed] b')
+  })
+
+  it('[F34] of many lines keeps them, and has no private key', () => {
+    const text =
+      'a\n-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\r\npassword: hunter2\n\u001b'
+    expect(safeLines(text)).toBe('a\n[removed]\npassword: [removed]\n\\u001b')
+  })
+
+  it('[F34] has the values of names removed that the configuration adds', () => {
+    treatAsSecret(['houseCode'])
+    expect(safeText('my_house_code=hunter2 house=1')).toBe('my_house_code=[removed] house=1')
+    expect(safeValue({ 'HOUSE-CODE': 'hunter2', houseCodes: 1 })).toEqual({
+      'HOUSE-CODE': '[removed]',
+      houseCodes: 1,
+    })
+  })
+
   it.each([
     ...['token=', 'password:[', 'password:"', '\\', 'password:\\', 'basic ', 'token=}', "token:'", 'a:'],
-    ...['authorization:="', 'http://a:', ' ', 'basic a', 'password:{"', 'token=a&'],
+    ...['authorization:="', 'http://a:', ' ', 'basic a', 'password:{"', 'token=a&', 'http://a:b@', '://'],
+    ...[
+      '-----BEGIN PRIVATE KEY-----',
+      '<a ',
+      '<password>',
+      '--password ',
+      '["--token","',
+      '[["a","',
+      'sk-',
+      'eyJ-',
+    ],
+    ...[
+      'eyJaaaaaaaa.',
+      '{"name":"a","value":',
+      'value=',
+      'xoxb-',
+      '-u a:',
+      '"',
+      'A',
+      '_KEY',
+      'https://a',
+      '--a ',
+    ],
   ])('takes no long time over 200,000 × %j', part => {
     const started = performance.now()
     safeText(`password: ${part.repeat(200_000 / part.length)}!`, Number.POSITIVE_INFINITY)
@@ -101,8 +234,8 @@ describe('a value', () => {
   it.each([
     ['{"password":"hunter2"}', '{"password":"[removed]"}'],
     [{ c: '{"password":"hunter2"}' }, { c: '{"password":"[removed]"}' }],
-    [new Map([['password', 'hunter2']]), { password: '[removed]' }],
-    [new Map([['a', new Map([['token', 'hunter2']])]]), { a: { token: '[removed]' } }],
+    [new Map([['password', 'hunter2']]), [['password', '[removed]']]],
+    [new Map([['a', new Map([['token', 'hunter2']])]]), [['a', [['token', '[removed]']]]]],
     [
       new Map<unknown, unknown>([
         ['token', 'hunter2'],
@@ -113,18 +246,48 @@ describe('a value', () => {
         [1, 'b'],
       ],
     ],
-    [new Map([['__proto__', 'a']]), { '[__proto__]': 'a' }],
+    [JSON.parse('{"__proto__":{"token":"hunter2"}}'), { '[__proto__]': { token: '[removed]' } }],
     [{ 'token=hunter2': 1 }, { 'token=[removed]': 1 }],
+    [
+      { name: 'password', value: 'hunter2' },
+      { name: 'password', value: '[removed]' },
+    ],
+    [
+      { val: 'hunter2', key: 'api_key' },
+      { val: '[removed]', key: 'api_key' },
+    ],
+    [
+      { element: 'Password field', text: 'hunter2' },
+      { element: 'Password field', text: '[removed]' },
+    ],
+    [[['token', 'hunter2']], [['token', '[removed]']]],
+    [
+      ['--password', 'hunter2', '--verbose'],
+      ['--password', '[removed]', '--verbose'],
+    ],
+    [
+      ['Host', 'x', 'Cookie', 'a=hunter2'],
+      ['Host', 'x', 'Cookie', '[removed]'],
+    ],
+    [{ 'sk-ant-api03-hunter2hunter2': 1 }, { '[removed]': 1 }],
+    [new URL('https://me:hunter2@host/'), 'https://me:[removed]@host/'],
+    [
+      { auth: true, pin: null, password: '' },
+      { auth: true, pin: null, password: '' },
+    ],
+    [{ pin: 1234 }, { pin: '[removed]' }],
+    [
+      { type: 'token', text: 'a word' },
+      { type: 'token', text: 'a word' },
+    ],
+    [{ required: ['token', 'name', 'user'] }, { required: ['token', 'name', 'user'] }],
     [new Error('token=hunter2'), { name: 'Error', message: 'token=[removed]' }],
     [
       { compass: 'north', max_tokens: 5 },
       { compass: 'north', max_tokens: 5 },
     ],
   ])('[F34] %# has no secret', (value, safe) => {
-    const copy = safeValue(value)
-    if (value instanceof Map && value.has('__proto__'))
-      expect(Object.keys(copy as object)).toEqual(['[__proto__]'])
-    else expect(copy).toEqual(safe)
+    expect(safeValue(value)).toEqual(safe)
   })
 })
 

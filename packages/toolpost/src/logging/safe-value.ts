@@ -1,10 +1,14 @@
 /*
- * What may stand in a log: short, on one line, without secrets.
- * Everything that Toolpost logs of a call goes through `safeValue` or `safeText`.
+ * What may stand in a log, a record, an event, a report: short, on one line, without secrets. Every sink goes through
+ * one of these: `safeText` for a text, `safeLines` for what has lines, `safeValue` for any other value of a log,
+ * `cleaner` (with limits of one's own, by `plainCopy`) for what is kept and shown later, such as the journal's records.
  */
 
+import { type Cleaner, type PlainLimits, plainCopy } from '../runtime/plain-value.ts'
+import { removeFromLogs as addKnownSecrets, REMOVED, withoutKnownSecrets } from './known-secrets.ts'
 import { withoutNamedSecrets } from './named-secrets.ts'
-import { inBothCases, isSecretKey, NAME_HINTS } from './secret-key.ts'
+import { mayHaveASecret, withoutPrivateKeys, withoutSecretFormats } from './secret-formats.ts'
+import { addSecretNames, isSecretKey } from './secret-names.ts'
 
 export { isSecretKey }
 
@@ -12,144 +16,58 @@ const MAX_TEXT = 500
 /** Secrets are searched in so much of a text, or in twice what is shown of it. */
 const MAX_SEARCHED = 20_000
 const MAX_KEY = 100
-const MAX_ENTRIES = 50
-const MAX_DEPTH = 6
-const REMOVED = '[removed]'
-
-const secretValues = new Set<string>()
-
-/** Values to remove wherever they turn up, such as the secret environment variables of a server. */
-export function removeFromLogs(values: Iterable<string>): void {
-  for (const value of values) if (value.length >= 6) secretValues.add(value)
-}
-
-/** A copy of `value` fit for a log: shortened, escaped, without secrets, without cycles. Never throws. */
-export function safeValue(value: unknown): unknown {
-  try {
-    return copy(value, 0)
-  } catch {
-    return '[unreadable]'
-  }
-}
-
-function copy(value: unknown, depth: number): unknown {
-  switch (typeof value) {
-    case 'string':
-      return safeText(value)
-    case 'bigint':
-      return `${value}n`
-    case 'number':
-      return Number.isFinite(value) ? value : String(value)
-    case 'function':
-    case 'symbol':
-      return `[${typeof value}]`
-    case 'object':
-      return value === null ? null : copyObject(value, depth)
-    default:
-      return value
-  }
-}
-
-function copyObject(value: object, depth: number): unknown {
-  if (depth >= MAX_DEPTH) return '[…]'
-  if (Array.isArray(value)) return copyArray(value, depth)
-  if (value instanceof Error) return { name: value.name, message: safeText(value.message) }
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()
-  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
-  if (value instanceof Map) return copyMap(value, depth)
-  if (value instanceof Set) return copyArray([...value], depth)
-  return copyEntries(value, depth)
-}
-
-/** An object where the keys are texts, else a list of pairs. */
-function copyMap(map: ReadonlyMap<unknown, unknown>, depth: number): unknown {
-  const pairs = [...map]
-  if (pairs.every(([key]) => typeof key === 'string')) return copyEntries(Object.fromEntries(pairs), depth)
-  return copyArray(
-    pairs.map(([key, value]) => [key, typeof key === 'string' && isSecretKey(key) ? REMOVED : value]),
-    depth,
-  )
-}
-
-function copyEntries(value: object, depth: number): Record<string, unknown> {
-  const result: Record<string, unknown> = {}
-  let entries = 0
-  for (const key in value) {
-    if (!Object.hasOwn(value, key)) continue
-    if (++entries > MAX_ENTRIES) {
-      result['…'] = `${Object.keys(value).length - MAX_ENTRIES} more`
-      break
-    }
-    const entry = (value as Record<string, unknown>)[key]
-    result[key === '__proto__' ? '[__proto__]' : safeKey(key)] = isSecretKey(key)
-      ? REMOVED
-      : copy(entry, depth + 1)
-  }
-  return result
-}
-
-function copyArray(values: readonly unknown[], depth: number): unknown[] {
-  const result = values.slice(0, MAX_ENTRIES).map(value => copy(value, depth + 1))
-  if (values.length > MAX_ENTRIES) result.push(`… ${values.length - MAX_ENTRIES} more`)
-  return result
-}
-
-function safeKey(key: string): string {
-  return key.length > MAX_KEY || secretValues.size > 0 || UNSAFE_KEY.test(key) ? safeText(key, MAX_KEY) : key
-}
 
 /** Control and formatting characters that could move a cursor, hide text or forge a line. */
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/
-const ESCAPED = new RegExp(`${UNSAFE.source}`, 'gu')
-/** A key with one of these may be more than a name: `token=x`. */
-const UNSAFE_KEY = new RegExp(`[\\s:=]|${UNSAFE.source}`)
+const ESCAPED = new RegExp(UNSAFE.source, 'gu')
+/** A pair may begin with its value and have its name a little later. */
+const NAME_REACH = 500
 
-/** What every text with a secret has in it, other than a known value; most texts have none of it. */
-const HINT = inBothCases(`${NAME_HINTS}|basic|://|[\\\\]u00[4-7]`)
-const URL_PASSWORD = /(:\/\/[^\s/:@]*:)[^\s/@]+@/g
-const BEARER = /\b(bearer)\s+[\w.~+/=-]{8,}/gi
-const BASIC = /\b((authorization\W{0,5})?basic\s+)([\w.~+/=-]{8,})/gi
-/** Of base64, not of a word: "Basic dXNlcjpwYXNz", "basic information". */
-function likeCredentials(word: string): boolean {
-  return /[\d=+/]/.test(word) || (/[a-z]/.test(word) && /.[A-Z]/.test(word))
+/** Values to remove wherever they turn up, such as the secret environment variables of a server. */
+export function removeFromLogs(values: Iterable<string>): void {
+  addKnownSecrets(values)
+  keys.clear()
+}
+
+/** More names whose values are secret: `log.secrets` of the configuration. */
+export function treatAsSecret(names: Iterable<string>): void {
+  addSecretNames(names)
+  keys.clear()
 }
 
 /** `text` on one line, shortened, with control characters escaped and secrets removed. */
 export function safeText(text: string, maxLength = MAX_TEXT): string {
-  let safe = secretValues.size > 0 ? withoutKnownSecrets(text) : text
-  // A secret that begins in the part shown has its name there, too.
-  if (HINT.test(safe.length > maxLength ? safe.slice(0, maxLength) : safe)) safe = searched(safe, maxLength)
-  if (safe.length > maxLength) safe = shorten(safe, maxLength, text.length)
+  const clean = withoutSecrets(text, maxLength)
+  const safe = clean.length > maxLength ? shorten(clean, maxLength, text.length) : clean
   return UNSAFE.test(safe) ? escapeControls(safe) : safe
+}
+
+/** The same for text of many lines, which stay, at its full length. */
+export function safeLines(text: string): string {
+  return withoutPrivateKeys(withoutKnownSecrets(text))
+    .split(/\r?\n/)
+    .map(line => safeText(line, Number.POSITIVE_INFINITY))
+    .join('\n')
 }
 
 function shorten(text: string, maxLength: number, length: number): string {
   return `${text.slice(0, maxLength)}… (${length} characters)`
 }
 
-function withoutKnownSecrets(text: string): string {
-  let clean = text
-  for (const secret of secretValues) if (clean.includes(secret)) clean = clean.replaceAll(secret, REMOVED)
-  return clean
+/** `text` without secrets, of which `shown` characters are going to be shown. Searches before it is cut, so that no half survives. */
+export function withoutSecrets(text: string, shown = Number.POSITIVE_INFINITY): string {
+  const known = withoutKnownSecrets(text)
+  const near = known.length > shown + NAME_REACH ? known.slice(0, shown + NAME_REACH) : known
+  if (!mayHaveASecret(near)) return known
+  const limit = Math.max(MAX_SEARCHED, 2 * shown)
+  if (known.length <= limit) return withoutFoundSecrets(known)
+  const clean = withoutFoundSecrets(known.slice(0, limit))
+  // So much was removed that the end of what was searched would show: the word there may be half a secret.
+  return clean.length > shown ? clean : `${clean.slice(0, clean.lastIndexOf(' ') + 1)}…`
 }
 
-/** Searches before shortening, so that no half of a secret survives the cut, and not for ever. */
-function searched(text: string, maxLength: number): string {
-  const limit = Math.max(MAX_SEARCHED, 2 * maxLength)
-  if (text.length <= limit) return withoutSecrets(text)
-  const clean = withoutSecrets(text.slice(0, limit))
-  // So much was removed that the cut would show: the word there may be half a secret.
-  return clean.length > maxLength ? clean : `${clean.slice(0, clean.lastIndexOf(' ') + 1)}…`
-}
-
-function withoutSecrets(text: string): string {
-  const clean = text
-    .replace(URL_PASSWORD, `$1${REMOVED}@`)
-    .replace(BEARER, `$1 ${REMOVED}`)
-    .replace(BASIC, (all, scheme: string, header: string | undefined, word: string) =>
-      header || likeCredentials(word) ? scheme + REMOVED : all,
-    )
-  return withoutNamedSecrets(clean, REMOVED)
+function withoutFoundSecrets(text: string): string {
+  return withoutNamedSecrets(withoutSecretFormats(text))
 }
 
 /** Shows control characters as text (`\u001b`); well-formed surrogate pairs stay. */
@@ -159,4 +77,82 @@ export function escapeControls(text: string): string {
     if (character === '\t') return '\\t'
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   })
+}
+
+const MAX_REMEMBERED = 10_000
+const keys = new Map<string, { shown: string; isSecret: boolean }>()
+
+function knownKey(key: string): { shown: string; isSecret: boolean } {
+  let known = keys.get(key)
+  if (!known) {
+    known = {
+      shown: key === '__proto__' ? '[__proto__]' : safeText(key, MAX_KEY),
+      isSecret: isSecretKey(key),
+    }
+    if (keys.size < MAX_REMEMBERED && key.length <= MAX_KEY) keys.set(key, known)
+  }
+  return known
+}
+
+/** `safeText` for names, which come again and again: of tools, of servers. */
+export function safeName(name: string): string {
+  return knownKey(name).shown
+}
+
+/** An option or a header in a flat list, with its value after it. */
+const LISTED_NAME = /^--?[a-z]|^(?:proxy-)?authorization$|cookie$|^x-/i
+const PAIR_VALUES: Record<string, readonly string[]> = {
+  value: [
+    'name',
+    'key',
+    'header',
+    'field',
+    'label',
+    'id',
+    'type',
+    'param',
+    'parameter',
+    'variable',
+    'element',
+  ],
+  val: ['name', 'key', 'header', 'field', 'label', 'id', 'param', 'parameter', 'variable'],
+  text: ['name', 'field', 'label', 'element', 'selector'],
+}
+
+/** Takes secrets out of a copy: by their keys, by the names beside them, and out of its texts. */
+export const cleaner: Cleaner = {
+  text: text => withoutSecrets(text),
+  key: knownKey,
+  secret: value => (typeof value === 'boolean' || value === null || value === '' ? value : REMOVED),
+  list(values) {
+    for (let at = 0; at + 1 < values.length; at++) {
+      const name = values[at]
+      if (typeof name !== 'string' || name.length > MAX_KEY || !isSecretKey(name)) continue
+      if (LISTED_NAME.test(name) || values.length === 2) values[at + 1] = cleaner.secret(values[at + 1])
+    }
+  },
+  object(entries) {
+    for (const key in PAIR_VALUES) {
+      if (entries[key] === undefined) continue
+      const isPaired = PAIR_VALUES[key]?.some(name => isSecretName(entries[name]))
+      if (isPaired) entries[key] = cleaner.secret(entries[key])
+    }
+  },
+}
+
+function isSecretName(name: unknown): boolean {
+  return typeof name === 'string' && name.length <= MAX_KEY && isSecretKey(name)
+}
+
+const LOG_LIMITS: PlainLimits = {
+  maxDepth: 6,
+  maxEntries: 50,
+  maxBytes: 50_000,
+  maxValues: 2_000,
+  cleaner: { ...cleaner, text: text => safeText(text) },
+}
+
+/** A copy of `value` fit for a log: shortened, escaped, without secrets, without cycles. Never throws. */
+export function safeValue(value: unknown): unknown {
+  return plainCopy(value, LOG_LIMITS).value
 }

@@ -1,10 +1,24 @@
 import { createRequire } from 'node:module'
+import { type PlainLimits, plainCopy } from '../runtime/plain-value.ts'
 import { LOG_LEVELS, type Logger, type LogLevel } from './logger.ts'
-import { escapeControls } from './safe-value.ts'
+import { cleaner, escapeControls, withoutSecrets } from './safe-value.ts'
 
 type Pino = (options: object, destination: { write(line: string): void }) => Logger
 
-/** A logger on stderr: JSON lines, or lines for a person on a terminal. pino is loaded when something is written. */
+/** Whoever writes a line has shortened what is long; no line may be without end all the same. */
+const LINE_LIMITS: PlainLimits = {
+  maxDepth: 10,
+  maxEntries: 1_000,
+  maxBytes: 200_000,
+  maxValues: 10_000,
+  cleaner,
+}
+
+function safeFields(fields: object): Record<string, unknown> {
+  return plainCopy(fields, LINE_LIMITS).value as Record<string, unknown>
+}
+
+/** A logger on stderr, which takes secrets out of all that it is given: JSON lines, or lines for a person on a terminal. pino is loaded when something is written. */
 export function stderrLogger(
   level: LogLevel | 'silent',
   stream: NodeJS.WriteStream = process.stderr,
@@ -21,7 +35,7 @@ function lazyLogger(level: LogLevel | 'silent', load: () => Logger): Logger {
   const threshold = level === 'silent' ? LOG_LEVELS.length : LOG_LEVELS.indexOf(level)
   const isLevelEnabled = (wanted: LogLevel) => LOG_LEVELS.indexOf(wanted) >= threshold
   const writer = (at: 'debug' | 'info' | 'warn' | 'error') => (fields: object, message?: string) => {
-    if (isLevelEnabled(at)) load()[at](fields, message)
+    if (isLevelEnabled(at)) load()[at](safeFields(fields), message && withoutSecrets(message))
   }
   return {
     level,
@@ -30,7 +44,7 @@ function lazyLogger(level: LogLevel | 'silent', load: () => Logger): Logger {
     info: writer('info'),
     warn: writer('warn'),
     error: writer('error'),
-    child: bindings => lazyLogger(level, () => load().child(bindings)),
+    child: bindings => lazyLogger(level, () => load().child(safeFields(bindings))),
   }
 }
 

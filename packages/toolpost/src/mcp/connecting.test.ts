@@ -146,7 +146,7 @@ describe('the first connection', () => {
     for (const entry of [{}, { command: '' }, { command: 'x', url: 'http://localhost' }, { command: 5 }]) {
       expect(make(entry)).toThrow("MCP server 'mine' needs either 'command' or 'url', as text")
     }
-    expect(make({ url: 'nowhere' })).toThrow("MCP server 'mine': 'nowhere' is not a URL")
+    expect(make({ url: 'nowhere' })).toThrow("MCP server 'mine': 'nowhere' is not a valid URL")
   })
 })
 

@@ -1,4 +1,6 @@
 import { isZwaveServer, ZWAVE_HINT } from '../known-servers/zwave.ts'
+import { shownAddress } from '../logging/config-secrets.ts'
+import { safeText } from '../logging/safe-value.ts'
 import { isHttp, type ServerEntry } from './server-entry.ts'
 import { lastLines } from './stderr-tail.ts'
 
@@ -52,9 +54,9 @@ export function hintFor(server: string, entry: ServerEntry): string {
 }
 
 function withoutUserInfo(url: string): string {
-  if (!URL.canParse(url)) return url
+  if (!URL.canParse(url)) return shownAddress(url)
   const { origin, pathname } = new URL(url)
-  return `${origin}${pathname}`
+  return safeText(`${origin}${pathname}`)
 }
 
 function consequence({ server, localTools, othersReady }: FailureReport): string {

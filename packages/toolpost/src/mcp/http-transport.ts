@@ -1,4 +1,5 @@
 import type { Transport } from '@modelcontextprotocol/client'
+import { basicCredentials } from '../logging/config-secrets.ts'
 import { loadSdk } from './sdk-client.ts'
 import type { HttpServerEntry } from './server-entry.ts'
 
@@ -11,10 +12,22 @@ export async function createHttpTransport(
   kind: HttpKind,
 ): Promise<Transport> {
   const { SSEClientTransport, StreamableHTTPClientTransport } = await loadSdk()
-  const options = { requestInit: { headers: { ...headers } } }
+  const address = new URL(url)
+  const options = { requestInit: { headers: withCredentials(address, headers) } }
   return kind === 'sse'
-    ? new SSEClientTransport(new URL(url), options)
-    : new StreamableHTTPClientTransport(new URL(url), options)
+    ? new SSEClientTransport(address, options)
+    : new StreamableHTTPClientTransport(address, options)
+}
+
+/** Moves user and password, which fetch refuses in an address, into a header; one that is configured stays. */
+function withCredentials(url: URL, headers: HttpServerEntry['headers']): Record<string, string> {
+  const { username, password } = url
+  const all = new Headers(headers)
+  if ((username || password) && !all.has('authorization'))
+    all.set('authorization', `Basic ${basicCredentials(username, password)}`)
+  url.username = ''
+  url.password = ''
+  return Object.fromEntries(all)
 }
 
 /** Whether the server knows no Streamable HTTP, so that the older SSE is worth a try: it refused the POST as such. */

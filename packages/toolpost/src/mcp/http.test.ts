@@ -31,6 +31,28 @@ describe.each(kinds)('%s', (_, makeServer, protocolVersion) => {
     })
   })
 
+  it('[F34] takes user and password out of the address, into a header', async () => {
+    await using server = await makeServer()
+    const url = server.url.replace('://', '://me:p%40ss-of-the-address@')
+    await using client = await startServers({ remote: { url } })
+    expect(client.status().state).toBe('ready')
+    expect(await client.executor.execute('echo', { text: 'hello' })).toBe('hello')
+    expect(server.authorizations).toEqual([
+      `Basic ${Buffer.from('me:p@ss-of-the-address').toString('base64')}`,
+    ])
+    expect(JSON.stringify([client.log.records, client.status()])).not.toContain('ss-of-the-address')
+  })
+
+  it('[F34] leaves an Authorization header that is configured as it is', async () => {
+    await using server = await makeServer()
+    const url = server.url.replace('://', '://me:other-password@')
+    await using client = await startServers({
+      remote: { url, headers: { Authorization: 'Bearer mine-alone' } },
+    })
+    expect(client.status().state).toBe('ready')
+    expect(server.authorizations).toEqual(['Bearer mine-alone'])
+  })
+
   it('tells the server that nobody waits any more', async () => {
     await using server = await makeServer()
     await using client = await startServers({ remote: { url: server.url } })

@@ -1,3 +1,4 @@
+import { shownAddress } from '../logging/config-secrets.ts'
 import type { ParameterNames } from '../tools/argument-names.ts'
 
 interface CommonEntry {
@@ -49,5 +50,5 @@ export function checkServerEntry(name: string, entry: ServerEntry): void {
   const fits = given.length === 1 && typeof given[0] === 'string' && given[0].trim() !== ''
   if (!fits) throw new TypeError(`MCP server '${name}' needs either 'command' or 'url', as text`)
   if (typeof url === 'string' && !URL.canParse(url))
-    throw new TypeError(`MCP server '${name}': '${url}' is not a URL`)
+    throw new TypeError(`MCP server '${name}': '${shownAddress(url)}' is not a valid URL`)
 }

@@ -1,48 +1,55 @@
+import { secretsInAddress } from '../logging/config-secrets.ts'
 import { isSecretKey } from '../logging/safe-value.ts'
+import { looksRandom } from '../logging/secret-formats.ts'
 import { isHttp, type ServerEntry } from './server-entry.ts'
 
 /** Shorter values would be found everywhere, and are no secrets. */
 const MIN_LENGTH = 6
-const FLAG = /^--?([\w-]+)(?:=(.*))?$/
+/** `--api-key=value`, `API_KEY=value` */
+const ASSIGNMENT = /^-{0,2}([\w.-]+)=(.+)$/s
+const OPTION = /^--?([\w.-]+)$/
+/** The end of a variable's name that says enough in the configuration of a server. */
+const SECRET_VARIABLE = /(?:key|pat|psk|creds?|salt|seed|dsn)s?\d*$/i
+/** Says that there is a secret, or none, and would be found everywhere. */
+const NO_SECRET =
+  /^(?:true|false|none|null|enabled|disabled|required|optional|basic|bearer|digest|oauth2?|default|production|development|localhost)$/i
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+type Named = [name: string, value: string]
 
 /**
- * The secret values that a server's configuration holds: environment variables, headers and command line
- * options with a telling name, and passwords inside URLs. Longest first, so that none is cut by another.
+ * The secret values that a server's configuration holds: environment variables, headers and options with a telling
+ * name or a random value, and what is secret in addresses. Longest first, so that none is cut by another.
  */
 export function secretsOf(entry: ServerEntry): string[] {
-  const named = isHttp(entry)
-    ? Object.entries(entry.headers ?? {})
-    : [...Object.entries(entry.env ?? {}), ...optionsIn(entry.args ?? [])]
-  const secrets = named
-    .filter(([key]) => isSecretKey(key))
-    .flatMap(([, value]) => [value, withoutScheme(value)])
-  const passwords = [entry.url ?? '', ...named.map(([, value]) => value)].flatMap(passwordIn)
-  const found = [...secrets, ...passwords].filter(value => value.length >= MIN_LENGTH)
-  return [...new Set(found)].sort((a, b) => b.length - a.length)
+  const { settings, args } = isHttp(entry)
+    ? { settings: Object.entries(entry.headers ?? {}), args: [] }
+    : { settings: Object.entries(entry.env ?? {}), args: entry.args ?? [] }
+  const options = optionsIn(args)
+  const secrets = [...settings.filter(isSecretSetting), ...options.filter(([name]) => isSecretKey(name))]
+  const texts = [entry.url ?? '', ...args, ...[...settings, ...options].map(([, value]) => value)]
+  const found = [
+    ...secrets.flatMap(([, value]) => [value, withoutScheme(value)]),
+    ...texts.flatMap(secretsInAddress),
+  ]
+  const secret = found.filter(value => value.length >= MIN_LENGTH && !NO_SECRET.test(value))
+  return [...new Set(secret)].sort((a, b) => b.length - a.length)
 }
 
-/** `--api-key value` and `--api-key=value` as pairs. */
-function optionsIn(args: readonly string[]): [string, string][] {
-  return args.flatMap((arg, at) => {
-    const [, name, value] = FLAG.exec(arg) ?? []
-    return name === undefined ? [] : [[name, value ?? args[at + 1] ?? ''] as [string, string]]
+function isSecretSetting([name, value]: Named): boolean {
+  return isSecretKey(name) || SECRET_VARIABLE.test(name) || (looksRandom(value) && !UUID.test(value))
+}
+
+/** `--api-key value`, `--api-key=value` and `API_KEY=value` as pairs. */
+function optionsIn(args: readonly string[]): Named[] {
+  return args.flatMap((arg, at): Named[] => {
+    const [, name, value] = ASSIGNMENT.exec(arg) ?? []
+    if (name !== undefined && value !== undefined) return [[name, value]]
+    const option = OPTION.exec(arg)?.[1]
+    return option === undefined ? [] : [[option, args[at + 1] ?? '']]
   })
 }
 
 function withoutScheme(value: string): string {
-  return value.replace(/^(bearer|basic)\s+/i, '')
-}
-
-function passwordIn(value: string): string[] {
-  if (!value.includes('://') || !URL.canParse(value)) return []
-  const { password } = new URL(value)
-  return password === '' ? [] : [password, decodedOr(password)]
-}
-
-function decodedOr(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return value.replace(/^(bearer|basic|token)\s+/i, '')
 }

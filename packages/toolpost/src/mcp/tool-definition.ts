@@ -1,3 +1,4 @@
+import { withoutKnownSecretsIn } from '../logging/known-secrets.ts'
 import { isRecord } from '../runtime/guards.ts'
 import { type JsonSchema, sizeProblem } from '../schema/json-schema.ts'
 
@@ -23,7 +24,8 @@ interface McpAnnotations {
 /** Reads one entry of `tools/list`. Lenient, because one bad tool must not take the others away; words where it cannot. */
 export function readDefinition(entry: unknown): McpToolDefinition | string {
   if (!isRecord(entry)) return `a tool must be an object, got ${JSON.stringify(entry) ?? typeof entry}`
-  const { name, title, description, inputSchema, outputSchema, annotations } = entry
+  // What a server tells of itself goes to the console and to models, also where it tells its own key.
+  const { name, title, description, inputSchema, outputSchema, annotations } = withoutKnownSecretsIn(entry)
   if (typeof name !== 'string' || name.trim() === '') return 'a tool has no name'
   if (inputSchema !== undefined && !isRecord(inputSchema))
     return `the inputSchema of '${name}' is not an object`

@@ -1,6 +1,8 @@
 import { ConfigError, type ToolpostConfig } from '../config/config.ts'
 import { ToolExecutor } from '../executor/tool-executor.ts'
+import { secretsIn } from '../logging/config-secrets.ts'
 import type { Logger } from '../logging/logger.ts'
+import { removeFromLogs, treatAsSecret } from '../logging/safe-value.ts'
 import { checkedTool, ToolDefinitionError } from '../tools/check-tool.ts'
 import { declareTools } from '../tools/declared-tools.ts'
 import { type LocalToolsOptions, localInternals, localTools } from '../tools/local-tools.ts'
@@ -13,6 +15,8 @@ export function assemble(
   config: ToolpostConfig,
   logger: Logger,
 ): { tools: ToolManager; executor: ToolExecutor } {
+  treatAsSecret(config.log?.secrets ?? [])
+  removeFromLogs(secretsIn(config))
   const tools = new ToolManager({ logger })
   for (const tool of ownTools) tools.addCustomTool(tool)
   return { tools, executor: new ToolExecutor(tools, { ...config.executor, logger }) }

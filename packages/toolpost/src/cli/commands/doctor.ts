@@ -68,7 +68,7 @@ function brokerUrls({ mcpServers = {} }: ToolpostConfig): string[] {
 }
 
 async function broker(url: string, isVirtual: boolean): Promise<Verdict> {
-  const shown = url.replace(/\/\/[^@/]*@/, '//')
+  const shown = url.replace(/\/\/.*@/s, '//')
   const before = performance.now()
   try {
     await reach(new URL(url))

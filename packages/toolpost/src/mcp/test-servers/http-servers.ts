@@ -12,6 +12,8 @@ export interface TestHttpServer {
   url: string
   /** The same events as a hostile server's journal has: `call <tool>`, `cancelled`. */
   readonly events: string[]
+  /** The different Authorization headers of its requests. */
+  readonly authorizations: string[]
   /** Resolves when `event` has happened. */
   happened(event: string): Promise<void>
   /** Breaks all connections and stops listening. */
@@ -166,6 +168,7 @@ interface Parts {
 async function serve(makeHandler: (parts: Parts) => Handler): Promise<TestHttpServer> {
   const names = [...NAMES]
   const events: string[] = []
+  const authorizations = new Set<string>()
   const waiting = new Set<() => void>()
   let tellers: (() => Promise<void>)[] = []
   const journal = {
@@ -181,6 +184,7 @@ async function serve(makeHandler: (parts: Parts) => Handler): Promise<TestHttpSe
     tellers = []
     const handle = makeHandler({ names, journal, onChange: tell => void tellers.push(tell) })
     http = createServer((request, response) => {
+      if (request.headers.authorization) authorizations.add(request.headers.authorization)
       Promise.resolve(handle(request, response)).catch(() => response.destroy())
     })
     await new Promise<void>(resolve => {
@@ -196,6 +200,9 @@ async function serve(makeHandler: (parts: Parts) => Handler): Promise<TestHttpSe
   return {
     url: `http://127.0.0.1:${port}/`,
     events,
+    get authorizations() {
+      return [...authorizations]
+    },
     happened: event =>
       new Promise(resolve => {
         const look = () => {

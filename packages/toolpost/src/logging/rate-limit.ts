@@ -1,0 +1,74 @@
+import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
+import type { Logger } from './logger.ts'
+
+type Level = 'debug' | 'info' | 'warn' | 'error'
+type Line = [fields: object, message: string]
+
+export interface RateLimitOptions {
+  clock?: Clock
+  intervalMs?: number
+}
+
+interface Kind {
+  level: Level
+  repeated: number
+  timer: Timer
+}
+
+/**
+ * For lines that somebody else can cause as often as they like: the first of a kind is written in full, what follows
+ * is counted, and the count is written once a second until a second passes without any.
+ */
+export class RateLimitedLog {
+  readonly #logger: Logger
+  readonly #clock: Clock
+  readonly #intervalMs: number
+  readonly #kinds = new Map<string, Kind>()
+
+  constructor(logger: Logger, { clock = systemClock, intervalMs = 1_000 }: RateLimitOptions = {}) {
+    this.#logger = logger
+    this.#clock = clock
+    this.#intervalMs = intervalMs
+  }
+
+  /**
+   * `kind` says what is counted ("stray answers") and is one of ours, never foreign text: each is remembered.
+   * `line` is called only if it is written, so a line that is only counted costs a map lookup.
+   */
+  write(level: Level, kind: string, line: () => Line): void {
+    if (!this.#logger.isLevelEnabled(level)) return
+    const known = this.#kinds.get(kind)
+    if (known) known.repeated++
+    else {
+      this.#kinds.set(kind, { level, repeated: 0, timer: this.#later(kind) })
+      this.#logger[level](...line())
+    }
+  }
+
+  /** Writes the counts that are still due. */
+  close(): void {
+    for (const [kind, known] of this.#kinds) {
+      known.timer.cancel()
+      this.#tell(kind, known)
+    }
+    this.#kinds.clear()
+  }
+
+  #later(kind: string): Timer {
+    const timer = this.#clock.setTimer(() => this.#due(kind), this.#intervalMs)
+    timer.hold(false)
+    return timer
+  }
+
+  #due(kind: string): void {
+    const known = this.#kinds.get(kind)
+    if (!known) return
+    if (known.repeated === 0) this.#kinds.delete(kind)
+    else this.#kinds.set(kind, { level: known.level, repeated: 0, timer: this.#later(kind) })
+    this.#tell(kind, known)
+  }
+
+  #tell(kind: string, { level, repeated }: Kind): void {
+    if (repeated > 0) this.#logger[level]({ repeated }, `${kind}: ${repeated} more`)
+  }
+}

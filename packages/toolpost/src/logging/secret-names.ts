@@ -1,0 +1,87 @@
+/*
+ * Which names belong to a secret: of keys, of options, of variables, in texts. The one list; `log.secrets` of the
+ * configuration adds to it. Compared without case, `_`, `-`, `.` and digits at the end.
+ */
+
+/** Anywhere in a name. */
+const ANYWHERE =
+  'password|passwd|passphrase|passcode|secret(?!ar)|authorization|cookie|credential|bearer|sess(?:ion)?id|mnemonic|seedphrase|(?:api|private|access|signing|encryption)key'
+/** At the end of a name: `max_tokens` and `tokenizer` are none. */
+const ENDINGS = 'token|pwd|jwt'
+/** A word of its own at the end, so that `compass`, `author`, `spinning` and `pinned` are none. */
+const LAST_WORDS =
+  'pass|pw|pin|otp|totp|auth|creds?|cvv|cvc|passkey|(?:pin|otp|mfa|auth|verification) ?(?:code|number)'
+/** Whose `key` is a secret: `primary_key`, `cache_key` and a lone `key` are none. */
+const KEY_OWNERS =
+  'decryption|secret|ssh|gpg|pgp|rsa|hmac|aes|tls|ssl|master|account|auth|client|service|deploy|licen[sc]e|storage|shared|webhook|admin|app|openai|anthropic|gemini|google|aws|azure|github|gitlab|stripe|slack'
+/** `OPENAI_KEY`, `GITHUB_PAT`: names of environment variables say more by their end than others. */
+const VARIABLE =
+  /^(?!.*(?:PUBLIC|PRIMARY|FOREIGN|SORT|PARTITION|CACHE|OBJECT|ROW|INDEX)_KEY$)[A-Z\d]+(?:_[A-Z\d]+)*_(?:KEY|PAT|PSK|CREDS?|SALT|SEED|DSN)\d*$/
+
+/** Every secret name has one of these in it. */
+const HINTS =
+  'p(?:ass|w|in|at|sk)|otp|auth|c(?:red|vv|vc|ode|ookie)|number|key|s(?:alt|eed|ess|ecret)|dsn|token|jwt|bearer|mnemonic'
+
+const MAX_NAME_LENGTH = 200
+const MAX_REMEMBERED = 10_000
+
+let inPlain: RegExp
+let hints: RegExp
+const added = new Set<string>()
+const remembered = new Map<string, boolean>()
+readNames()
+
+/** More names whose values no log may show; they fit a name that ends with them. */
+export function addSecretNames(names: Iterable<string>): void {
+  for (const name of names) if (plainOf(name) !== '') added.add(plainOf(name))
+  readNames()
+}
+
+function readNames(): void {
+  const own = [...added].join('|') || '(?!)'
+  inPlain = new RegExp(`${ANYWHERE}|(?:(?:${KEY_OWNERS})keys?|${ENDINGS}|${own})$`)
+  hints = new RegExp([HINTS, ...[...added].map(name => [...name].join('[ _.-]{0,3}'))].join('|'), 'i')
+  remembered.clear()
+}
+
+/** Whether a key names a secret. Remembers what it was asked. */
+export function isSecretKey(key: string): boolean {
+  let known = remembered.get(key)
+  if (known === undefined) {
+    known = namesASecret(key)
+    if (remembered.size < MAX_REMEMBERED && key.length <= MAX_NAME_LENGTH) remembered.set(key, known)
+  }
+  return known
+}
+
+/** The same, for names that are not worth remembering. */
+export function namesASecret(key: string): boolean {
+  if (!hints.test(key)) return false
+  const name = key.length > MAX_NAME_LENGTH ? key.slice(-MAX_NAME_LENGTH) : key
+  return inPlain.test(plainOf(name)) || LAST_WORD.test(wordsOf(name)) || VARIABLE.test(name)
+}
+
+const LAST_WORD = new RegExp(`(?:^| )(?:${LAST_WORDS})$`)
+
+/** Whether a secret name may be in a text: most texts have none. */
+export function mayNameASecret(text: string): boolean {
+  return hints.test(text)
+}
+
+function plainOf(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z\d\u00df-\uffff]/g, '')
+    .replace(/\d{1,9}$/, '')
+}
+
+/** `dbPass1`, `DB_PASS` and `MQTTPass` as `db pass` and `mqtt pass`. */
+function wordsOf(name: string): string {
+  return name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .toLowerCase()
+    .replace(/[^a-z\d]+/g, ' ')
+    .trim()
+    .replace(/ ?\d{1,9}$/, '')
+}
