@@ -11,7 +11,7 @@ function channel(meta?: Record<string, unknown>) {
   const sent: Sent[] = []
   const stray: unknown[][] = []
   const calls = new CallChannel(
-    { send: message => void sent.push(message as Sent), stray: (...given) => void stray.push(given) },
+    { send: message => sent.push(message as Sent) > 0, stray: (...given) => void stray.push(given) },
     meta,
   )
   const begin = (onProgress?: (progress: unknown) => void) => {

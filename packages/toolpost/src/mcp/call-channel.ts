@@ -2,6 +2,7 @@ import { isRecord } from '../runtime/guards.ts'
 import type { Progress } from '../tools/tool.ts'
 import { refusalOf } from './call-result.ts'
 import { REMEMBERED_CALLS } from './limits.ts'
+import { ServerLostError } from './server-failure.ts'
 
 /** A call that is on its way to a server. */
 export interface PendingCall {
@@ -11,7 +12,8 @@ export interface PendingCall {
 }
 
 export interface ChannelEvents {
-  send(message: object): void
+  /** `false`, and nothing is sent, if the server does not read what is sent to it. */
+  send(message: object): boolean
   /** An answer that belongs to no call under way: late, repeated, or to a call that was never made. */
   stray(id: unknown, isLate: boolean): void
 }
@@ -43,17 +45,18 @@ export class CallChannel {
     return this.#answered
   }
 
-  /** Sends a call; throws if its arguments cannot be put into JSON. Gives the id that it is cancelled by. */
+  /** Sends a call; throws if its arguments are not JSON or it cannot be sent. Gives the id that it is cancelled by. */
   begin(name: string, args: object, call: PendingCall): number {
     const id = this.#nextId++
     const meta = call.onProgress ? { ...this.#meta, progressToken: id } : this.#meta
     const params = meta ? { name, arguments: args, _meta: meta } : { name, arguments: args }
-    this.#events.send({ jsonrpc: '2.0', id, method: 'tools/call', params })
+    if (!this.#events.send({ jsonrpc: '2.0', id, method: 'tools/call', params }))
+      throw new ServerLostError('the server has stopped reading its stdin', { neverSent: true })
     this.#pending.set(id, call)
     return id
   }
 
-  /** Nobody waits any more: tells the server, and leaves the call without an answer. */
+  /** The caller gave up: tells the server, and leaves the call without an answer. */
   cancel(id: number, reason: string): void {
     if (!this.#pending.delete(id)) return
     this.#cancelled.add(id)

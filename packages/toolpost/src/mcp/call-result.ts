@@ -65,10 +65,10 @@ function textOf(blocks: readonly Block[]): string {
 }
 
 function malformed(problem: string): McpCallError {
-  return new McpCallError(`The server's answer is not of MCP's form: ${problem}`)
+  return new McpCallError(`Malformed MCP result: ${problem}`)
 }
 
-/** What a JSON-RPC error says, in the server's words; Toolpost's where it has none. */
+/** What a JSON-RPC error says, in the server's words; Toolpost's if it has none. */
 export function refusalOf(error: unknown): Error {
   const { message, code } = isRecord(error) ? error : { message: error, code: undefined }
   if (typeof message === 'string' && message.trim() !== '') return new McpCallError(message)

@@ -146,7 +146,12 @@ describe('the first connection', () => {
     for (const entry of [{}, { command: '' }, { command: 'x', url: 'http://localhost' }, { command: 5 }]) {
       expect(make(entry)).toThrow("MCP server 'mine' needs either 'command' or 'url', as text")
     }
-    expect(make({ url: 'nowhere' })).toThrow("MCP server 'mine': 'nowhere' is not a valid URL")
+    for (const url of ['nowhere', '', 'localhost:3000/mcp', 'ftp://host/', 'file:///etc/passwd']) {
+      expect(make({ url })).toThrow(
+        `MCP server 'mine': '${url}' is not a valid URL; expected http:// or https://`,
+      )
+    }
+    expect(make({ url: 'mcp://me:secret@host/' })).toThrow("'[removed]@host/' is not a valid URL")
   })
 })
 

@@ -1,16 +1,20 @@
 import type { Logger } from '../logging/logger.ts'
+import { RateLimitedLog } from '../logging/rate-limit.ts'
 import { safeText } from '../logging/safe-value.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { countOf } from './failure-report.ts'
 import type { ServerFailure } from './server-failure.ts'
 
 /** Everything that is logged about one server's connection. */
 export class ConnectionLog {
   readonly logger: Logger
+  /** For what a server can cause as often as it likes. */
+  readonly #limited: RateLimitedLog
   #junkLines = 0
-  #warnings = 0
 
-  constructor(logger: Logger, server: string) {
+  constructor(logger: Logger, server: string, clock: Clock) {
     this.logger = logger.child({ server })
+    this.#limited = new RateLimitedLog(this.logger, { clock })
   }
 
   get junkLines(): number {
@@ -42,34 +46,41 @@ export class ConnectionLog {
     this.logger.error(fieldsOf(failure), 'MCP connection lost')
   }
 
-  /** The first one is a warning; a server that writes many would fill the log. */
+  /** The first one is a warning; a server that writes to the wrong stream does it all the time. */
   junk(line: string): void {
-    const level = this.#junkLines++ === 0 ? 'warn' : 'debug'
-    if (!this.logger.isLevelEnabled(level)) return
-    this.logger[level](
+    this.#limited.write(this.#junkLines++ === 0 ? 'warn' : 'debug', 'Non-JSON-RPC lines on stdout', () => [
       { line: safeText(line) },
-      `MCP server wrote to stdout what is no message: ${safeText(line, 200)}`,
-    )
+      `MCP server wrote a non-JSON-RPC line to stdout: ${safeText(line, 200)}`,
+    ])
   }
 
   stray(id: unknown, isLate: boolean): void {
-    if (isLate) this.logger.info({ id }, 'Late answer of an MCP server dropped: the call had ended')
+    if (isLate)
+      this.#limited.write('info', 'Late answers of an MCP server', () => [
+        { id },
+        'Late answer of an MCP server dropped: the call had ended',
+      ])
     else
-      this.logger.warn({ id: safeText(String(id)) }, 'Answer of an MCP server dropped: no call waits for it')
+      this.#limited.write('warn', 'Answers without a pending call', () => [
+        { id: safeText(JSON.stringify(id) ?? 'none') },
+        'Answer of an MCP server dropped: no pending call with this id',
+      ])
   }
 
   problem(message: string): void {
-    this.#warn({ problem: safeText(message) }, 'MCP connection problem')
+    this.#limited.write('warn', 'MCP connection problems', () => [
+      { problem: safeText(message) },
+      'MCP connection problem',
+    ])
   }
 
-  /** What a server can cause as often as it likes must not fill the log. */
-  #warn(fields: object, message: string): void {
-    this.logger[this.#warnings++ < MAX_WARNINGS ? 'warn' : 'debug'](fields, message)
+  /** Writes the counts that are still due. */
+  close(): void {
+    this.#limited.close()
   }
 }
 
 const MAX_STDERR = 4_000
-const MAX_WARNINGS = 100
 
 function fieldsOf({ cause, stderr, exitCode, exitSignal }: ServerFailure): object {
   return {

@@ -134,13 +134,15 @@ describe('answers that do not come as they should', () => {
     expect(await server.executor.run({ name: 'wrong_id' }, { timeoutMs: 100 })).toMatchObject({
       code: 'timeout',
     })
-    expect(server.log.messages('warn')).toContain('Answer of an MCP server dropped: no call waits for it')
+    expect(server.log.messages('warn')).toContain(
+      'Answer of an MCP server dropped: no pending call with this id',
+    )
   })
 
   it('[F08] of two answers the first counts', async () => {
     await using server = await startHostile()
     expect(await server.executor.execute('twice')).toBe('first')
-    await server.log.logged('no call waits for it')
+    await server.log.logged('no pending call with this id')
     expect(await server.executor.execute('echo', { text: 'fine' })).toBe('fine')
   })
 
@@ -152,16 +154,13 @@ describe('answers that do not come as they should', () => {
     ['text as content', { content: 'hello' }, "'content' is a string, not a list"],
     ['a block of no type', { content: [{ text: 'hello' }] }, 'content block 1 has no type'],
     ['text that is none', { content: [{ type: 'text', text: 5 }] }, 'content block 1 has no text'],
-  ])(
-    "[F09] a result that is not of MCP's form is an error in plain words: %s",
-    async (_, result, problem) => {
-      await using server = await startHostile()
-      expect(await server.executor.run({ name: 'answer', args: { result } })).toMatchObject({
-        code: 'tool_error',
-        error: `The server's answer is not of MCP's form: ${problem}`,
-      })
-    },
-  )
+  ])('[F09] a malformed result is an error in plain words: %s', async (_, result, problem) => {
+    await using server = await startHostile()
+    expect(await server.executor.run({ name: 'answer', args: { result } })).toMatchObject({
+      code: 'tool_error',
+      error: `Malformed MCP result: ${problem}`,
+    })
+  })
 
   it.each(['"only words"', '{"code":-1}', 'null'])(
     '[F09] an error that is not of its form is one all the same: %s',
@@ -182,7 +181,7 @@ describe('output without measure', () => {
     const lines = ['Server listening on 1234', '{"level":30,"msg":"a log"}', '{broken', '42', '']
     expect(await server.executor.execute('junk', { lines })).toBe('after the junk')
     const warnings = server.log.messages('warn').filter(message => message.includes('stdout'))
-    expect(warnings).toEqual(['MCP server wrote to stdout what is no message: Server listening on 1234'])
+    expect(warnings).toEqual(['MCP server wrote a non-JSON-RPC line to stdout: Server listening on 1234'])
     expect(server.status().junkLines).toBe(4)
   })
 
@@ -259,12 +258,25 @@ describe('processes that do not want to go', () => {
     expect(children.map(isRunning)).toEqual([false, false])
   })
 
+  it.runIf(process.platform === 'linux')(
+    '[F15 F53] so are those that left its group and session, and those of a server that was killed',
+    async () => {
+      const server = await startHostile()
+      const run = async () =>
+        JSON.parse(await server.executor.execute('children', { count: 2, detached: true }))
+      const children: number[] = await run()
+      await server.executor.run({ name: 'die' })
+      await server.log.logged('MCP connection succeeded', 2)
+      children.push(...(await run()))
+      await server.mcp.close()
+      await expect.poll(() => children.map(isRunning)).toEqual([false, false, false, false])
+    },
+  )
+
   it('[F15] a death is noticed although a child that left the group holds the pipes for ever', async () => {
     await using server = await startHostile()
-    const [child = 0] = JSON.parse(await server.executor.execute('children', { detached: true }))
+    await server.executor.execute('children', { detached: true })
     const result = await server.executor.run({ name: 'die' })
-    expect(isRunning(child)).toBe(true)
-    process.kill(child, 'SIGKILL')
     expect(result).toMatchObject({ code: 'unavailable' })
     expect(result.execution_time_ms).toBeLessThan(SOON_MS)
   })

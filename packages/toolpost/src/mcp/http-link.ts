@@ -1,14 +1,16 @@
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import { refusalOf } from './call-result.ts'
+import { HttpMessages } from './http-messages.ts'
 import {
   answerAfterNotifications,
   createHttpTransport,
+  describeHttpError,
   type HttpKind,
   httpStatusOf,
   wantsSse,
 } from './http-transport.ts'
 import { GOODBYE_MS, HEALTH_CHECK_MS, NO_TIMEOUT_MS } from './limits.ts'
-import { createClient, listTools, loadSdk } from './sdk-client.ts'
+import { type ClientEvents, createClient, listenForChanges, listTools, loadSdk } from './sdk-client.ts'
 import type { HttpServerEntry } from './server-entry.ts'
 import { ConnectError, describeError, failureWith, ServerLostError } from './server-failure.ts'
 import type { Answer, LinkCall, LinkContext, Opening, ServerLink } from './server-link.ts'
@@ -22,7 +24,7 @@ export async function openHttpLink(opening: Opening<HttpServerEntry>): Promise<S
   } catch (error) {
     if (!wantsSse((error as ConnectError).cause)) throw error
     const link = await connect(opening, 'sse').catch(() => undefined)
-    // The first error says more: that the server is no SSE server either is no surprise.
+    // The first error says more: that it is not an SSE server either is no surprise.
     if (!link) throw error
     memory.sse = true
     return link
@@ -33,13 +35,14 @@ async function connect(
   { entry, context, signal }: Opening<HttpServerEntry>,
   kind: HttpKind,
 ): Promise<ServerLink> {
-  const link = new HttpLink(await createHttpTransport(entry, kind), context)
+  const messages = new HttpMessages(context.events, entry.maxLineBytes)
+  const link = new HttpLink(await createHttpTransport(entry, kind, messages), messages, context)
   try {
     await Promise.race([link.connect(kind), givenUp(signal)])
     return link
   } catch (error) {
     await link.close()
-    throw new ConnectError(failureWith(describeError(error)), { cause: error })
+    throw new ConnectError(failureWith(describeHttpError(error)), { cause: error })
   }
 }
 
@@ -56,27 +59,31 @@ class HttpLink implements ServerLink {
   tools: readonly unknown[] = []
   readonly #context: LinkContext
   readonly #transport: Transport
+  readonly #messages: HttpMessages
   #client: Client | undefined
   #isReady = false
   /** Why the connection ended, once it has. */
   #cause: string | undefined
   #isChecking = false
 
-  constructor(transport: Transport, context: LinkContext) {
+  constructor(transport: Transport, messages: HttpMessages, context: LinkContext) {
     this.#transport = transport
+    this.#messages = messages
     this.#context = context
   }
 
   async connect(kind: HttpKind): Promise<void> {
     const { events } = this.#context
-    const client = await createClient(kind === 'sse' ? 'legacy' : 'auto', {
+    const clientEvents: ClientEvents = {
       toolsChanged: () => events.toolsChanged(),
       error: error => this.#onError(error),
-    })
+    }
+    const client = await createClient(kind === 'sse' ? 'legacy' : 'auto', clientEvents)
     this.#client = client
     await client.connect(this.#transport, { timeout: NO_TIMEOUT_MS })
     answerAfterNotifications(this.#transport)
-    this.tools = await listTools(client, NO_TIMEOUT_MS)
+    await listenForChanges(client, clientEvents)
+    this.tools = await this.listTools(NO_TIMEOUT_MS)
     client.onclose = () => this.#lose('the server closed the connection')
     this.#isReady = true
   }
@@ -91,7 +98,7 @@ class HttpLink implements ServerLink {
 
   async listTools(timeoutMs: number): Promise<unknown[]> {
     if (!this.#client) throw new Error('Not connected')
-    return listTools(this.#client, timeoutMs)
+    return listTools(this.#client, timeoutMs, result => this.#messages.redeem(result))
   }
 
   call({ tool, args, onProgress }: LinkCall): Answer {
@@ -120,8 +127,9 @@ class HttpLink implements ServerLink {
         toolDefinition: toolDefinition as never,
         ...(onProgress && { onprogress: onProgress }),
       })
+      const redeemed = this.#messages.redeem(result)
       this.hasAnswered = true
-      return result
+      return redeemed
     } catch (error) {
       throw signal.aborted ? error : await this.#callError(error)
     }
@@ -129,23 +137,24 @@ class HttpLink implements ServerLink {
 
   /** What a failed request means for its call, and for the connection. */
   async #callError(error: unknown): Promise<Error> {
-    const { ProtocolError, SdkError, SdkErrorCode } = await loadSdk()
-    if (error instanceof ProtocolError) return refusalOf(error)
-    if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult) {
-      return new Error("The server's answer is not of MCP's form", { cause: error })
+    if (error instanceof ServerLostError) {
+      void this.#check(error)
+      return error
     }
-    if (!isGone(error)) return new Error(describeError(error))
-    const isForgotten = httpStatusOf(error) === 404
-    this.#lose(isForgotten ? 'the server has forgotten this session' : describeError(error))
-    return new ServerLostError(this.#cause ?? '', { neverSent: isForgotten || isRefusedConnection(error) })
+    const { ProtocolError } = await loadSdk()
+    if (error instanceof ProtocolError) return refusalOf(error)
+    if (!isGone(error)) return new Error(describeHttpError(error))
+    const isExpired = httpStatusOf(error) === 404
+    this.#lose(isExpired ? 'session expired on the server' : describeHttpError(error))
+    return new ServerLostError(this.#cause ?? '', { neverSent: isExpired || isRefusedConnection(error) })
   }
 
   /** An error outside a request: a stream that broke, most often. Is the server still there? */
   #onError(error: Error): void {
     if (!this.#isReady || this.#cause !== undefined) return
-    this.#context.events.problem(describeError(error))
+    this.#context.events.problem(describeHttpError(error))
     // An event of an SSE stream that broke: a new stream would be a new session, which knows nothing of this one.
-    if ('event' in error) this.#lose(describeError(error))
+    if ('event' in error) this.#lose(describeHttpError(error))
     else void this.#check(error)
   }
 

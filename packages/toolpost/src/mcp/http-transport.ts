@@ -1,33 +1,54 @@
 import type { Transport } from '@modelcontextprotocol/client'
 import { basicCredentials } from '../logging/config-secrets.ts'
+import { boundedFetch, currentRequest, HttpStatusError, httpWords } from './http-fetch.ts'
+import type { HttpMessages } from './http-messages.ts'
+import { MIN_RESUME_DELAY_MS, RECONNECT_MAX_DELAY_MS } from './limits.ts'
 import { loadSdk } from './sdk-client.ts'
 import type { HttpServerEntry } from './server-entry.ts'
+import { describeError } from './server-failure.ts'
 
 /** Streamable HTTP, or what servers spoke before there was that. */
 export type HttpKind = 'streamable' | 'sse'
 
-/** A transport of the SDK for a server at an address. */
+/** A transport of the SDK for a server at an address, whose messages pass through `messages`. */
 export async function createHttpTransport(
-  { url, headers }: HttpServerEntry,
+  entry: HttpServerEntry,
   kind: HttpKind,
+  messages: HttpMessages,
 ): Promise<Transport> {
   const { SSEClientTransport, StreamableHTTPClientTransport } = await loadSdk()
-  const address = new URL(url)
-  const options = { requestInit: { headers: withCredentials(address, headers) } }
-  return kind === 'sse'
-    ? new SSEClientTransport(address, options)
-    : new StreamableHTTPClientTransport(address, options)
+  const { url, headers } = splitCredentials(entry)
+  const fetch = boundedFetch(messages, { throwsStatus: kind === 'sse' })
+  const options = { requestInit: { headers }, fetch }
+  const transport: Transport =
+    kind === 'sse'
+      ? new SSEClientTransport(url, options)
+      : new StreamableHTTPClientTransport(url, { ...options, reconnectionScheduler })
+  const start = transport.start.bind(transport)
+  const send = transport.send.bind(transport)
+  transport.start = () => currentRequest.run(undefined, start)
+  transport.send = (message, sendOptions) =>
+    currentRequest.run(messages.sent(message), () => send(message, sendOptions))
+  return transport
+}
+
+/** A server may say how soon a broken stream is taken up again, but not "at once, for ever". */
+function reconnectionScheduler(reconnect: () => void, delayMs: number): () => void {
+  const boundedMs = Math.min(Math.max(delayMs, MIN_RESUME_DELAY_MS), RECONNECT_MAX_DELAY_MS)
+  const timer = setTimeout(reconnect, boundedMs)
+  return () => clearTimeout(timer)
 }
 
 /** Moves user and password, which fetch refuses in an address, into a header; one that is configured stays. */
-function withCredentials(url: URL, headers: HttpServerEntry['headers']): Record<string, string> {
-  const { username, password } = url
+function splitCredentials({ url, headers }: HttpServerEntry): { url: URL; headers: Record<string, string> } {
+  const bare = new URL(url)
+  const { username, password } = bare
   const all = new Headers(headers)
   if ((username || password) && !all.has('authorization'))
     all.set('authorization', `Basic ${basicCredentials(username, password)}`)
-  url.username = ''
-  url.password = ''
-  return Object.fromEntries(all)
+  bare.username = ''
+  bare.password = ''
+  return { url: bare, headers: Object.fromEntries(all) }
 }
 
 /** Whether the server knows no Streamable HTTP, so that the older SSE is worth a try: it refused the POST as such. */
@@ -41,6 +62,15 @@ export function httpStatusOf(error: unknown): number | undefined {
   const { status, code } = (error ?? {}) as { status?: unknown; code?: unknown }
   if (typeof status === 'number') return status
   return typeof code === 'number' && code >= 100 && code < 600 ? code : undefined
+}
+
+/** An error of a request, in words: with status, reason and the beginning of the body if it is about a status. */
+export function describeHttpError(error: unknown): string {
+  const status = httpStatusOf(error)
+  const isRedirect = status !== undefined && status < 400
+  if (status === undefined || isRedirect || error instanceof HttpStatusError) return describeError(error)
+  const { statusText, data } = error as { statusText?: string; data?: { text?: unknown } }
+  return describeError(httpWords(status, statusText, typeof data?.text === 'string' ? data.text : ''))
 }
 
 /**

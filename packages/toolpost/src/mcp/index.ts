@@ -1,5 +1,5 @@
 export { hintFor } from './failure-report.ts'
 export { MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
-export { McpIntegration, type McpIntegrationOptions } from './mcp-integration.ts'
+export { McpIntegration, type McpIntegrationOptions, type ServerListener } from './mcp-integration.ts'
 export type { HttpServerEntry, ServerEntry, StdioServerEntry } from './server-entry.ts'
 export type { ServerState, ServerStatus } from './server-status.ts'

@@ -17,8 +17,16 @@ export const RECONNECT_MAX_DELAY_MS = 30_000
 /** A server that lived this long, or answered a call, was not in a crash loop: its next start is at once again. */
 export const STABLE_AFTER_MS = 10_000
 
-/** The longest line, which is the largest message, that a server may write. */
-export const MAX_LINE_BYTES = 64 * 1024 * 1024
+/** The longest message that a server may send: a line on stdout, an event of a stream, the body of an answer. */
+export const MAX_LINE_BYTES = 16 * 1024 * 1024
+/** Longer messages are parsed in slices, because they would hold up everything else. */
+export const SLICED_OVER_CHARACTERS = 128 * 1024
+/** How long a slice of work may hold up the event loop. */
+export const SLICE_MS = 8
+/** A message may have one value (list, object, text, number …) for so many bytes of `maxLineBytes`: 1,048,576 in all. */
+export const BYTES_PER_VALUE = 16
+/** A message nested deeper than this is refused. */
+export const MAX_MESSAGE_DEPTH = 1_000
 /** A line that goes on for this long has no end: the server is started anew. */
 export const ENDLESS_LINE_BYTES = 1024 * 1024 * 1024
 /** How much is kept of both ends of a line that is too long, to tell which call it answers. */
@@ -42,10 +50,44 @@ export const GROUP_GRACE_MS = 500
 
 /** A list of tools that has more pages than this has no end. */
 export const MAX_LIST_PAGES = 1_000
+/** Tools that one server may have; the rest of its list is left out. */
+export const MAX_TOOLS = 20_000
+/** A tool's definition with more values or more text than this is skipped. */
+export const MAX_DEFINITION_VALUES = 20_000
+export const MAX_DEFINITION_CHARACTERS = 512 * 1024
+/** A tool with a longer name is skipped. */
+export const MAX_NAME_CHARACTERS = 256
+/** After a list that changed it is not read again for this long, twice as long if it goes on … */
+export const LIST_PAUSE_MS = 500
+/** … but no longer than this. */
+export const LIST_MAX_PAUSE_MS = 30_000
+
+/** Calls are refused while so many bytes wait for a server that does not read its stdin … */
+export const MAX_UNREAD_BYTES = 16 * 1024 * 1024
+/** … and it is restarted if it has not read anything for this long. */
+export const UNREAD_GRACE_MS = 3_000
+/** A server that has sent so many messages more than it got … */
+export const UNASKED_BURST = 1_000
+/** … is not read from for this long after each slice of work that it causes. */
+export const UNASKED_PAUSE_MS = 2 * SLICE_MS
+/** What a message costs that the SDK handles, later in the same turn. */
+export const SDK_MESSAGE_MS = 0.2
+/** So many progress notices of a call are passed on one by one; of further ones the latest, every so often. */
+export const PROGRESS_BURST = 50
+export const PROGRESS_INTERVAL_MS = 50
+/** While a server writes to stderr, its status is told this often. */
+export const STDERR_TOLD_EVERY_MS = 1_000
+
 /** How many cancelled calls are remembered, so that their late answers are known as such. */
 export const REMEMBERED_CALLS = 10_000
 /** How long an HTTP server may take to show that it is still there. */
 export const HEALTH_CHECK_MS = 2_000
+/** How long the answer to `subscriptions/listen` is waited for before the tools are listed without it. */
+export const LISTEN_GRACE_MS = 500
+/** How much is shown of the body of a refused HTTP request. */
+export const HTTP_ERROR_CHARACTERS = 300
+/** A broken stream is taken up again no sooner than this, whatever the server says. */
+export const MIN_RESUME_DELAY_MS = 250
 /** How long an HTTP server may take to hear that a session ends. */
 export const GOODBYE_MS = 500
 /** The longest time that Node's timers take: the executor holds the deadlines, not the SDK. */

@@ -1,12 +1,16 @@
 import { ENDLESS_LINE_BYTES, LONG_LINE_ENDS_BYTES, MAX_LINE_BYTES } from './limits.ts'
 
-/** A line over the limit, of which only both ends were kept. */
-export interface LongLine {
+/** Both ends of a line. */
+export interface LineEnds {
   head: string
   /** Empty while the line goes on. */
   tail: string
-  bytes: number
   ended: boolean
+}
+
+/** A line over the limit, of which only both ends were kept. */
+export interface LongLine extends LineEnds {
+  bytes: number
 }
 
 export interface LineEvents {
@@ -143,11 +147,11 @@ function lastBytes(before: Buffer, after: Buffer): Buffer {
 
 // Where servers put the id: after `jsonrpc` (Python, Go, Rust, Java) or at the very end (TypeScript). Nowhere
 // else, because the result itself may contain anything that looks like one.
-const ID_FIRST = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d+)\s*,/
-const ID_LAST = /[}\]"\d]\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d+)\s*\}\s*$/
+const ID_FIRST = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(-?\d{1,15})"?\s*,/
+const ID_LAST = /[}\]"\d]\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(-?\d{1,15})"?\s*\}\s*$/
 
-/** The id of the message that a line over the limit held, where its ends tell it. */
-export function idOfLongLine({ head, tail }: Pick<LongLine, 'head' | 'tail'>): number | undefined {
+/** The id of the message that a line over the limit held, if its ends tell it. */
+export function idOfLongLine({ head, tail }: Pick<LineEnds, 'head' | 'tail'>): number | undefined {
   const id = ID_FIRST.exec(head)?.[1] ?? ID_LAST.exec(tail)?.[1]
   return id === undefined ? undefined : Number(id)
 }

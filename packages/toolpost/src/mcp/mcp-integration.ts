@@ -1,13 +1,14 @@
 import { type Logger, silentLogger } from '../logging/logger.ts'
+import { quietLogger } from '../logging/quiet-logger.ts'
 import { removeFromLogs } from '../logging/safe-value.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { describeFailure } from './failure-report.ts'
 import { CONNECT_TIMEOUT_MS, MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
-import { ServerConnection } from './server-connection.ts'
+import { type Change, ServerConnection } from './server-connection.ts'
 import { checkServerEntry, type ServerEntry } from './server-entry.ts'
-import type { ServerFailure } from './server-failure.ts'
+import { describeError, type ServerFailure } from './server-failure.ts'
 import { secretsOf } from './server-secrets.ts'
 import type { ServerStatus } from './server-status.ts'
 
@@ -18,10 +19,13 @@ export interface McpIntegrationOptions {
   retry?: { attempts?: number | undefined; baseDelayMs?: number | undefined } | undefined
   connectTimeoutMs?: number | undefined
   logger?: Logger | undefined
-  /** Given the text for a person when a server could not be had. It is logged as well. */
+  /** Given the text for a person when a server is unavailable. It is logged as well. */
   onReport?: ((text: string) => void) | undefined
   clock?: Clock | undefined
 }
+
+/** Told what a server is like now. What it throws is logged once and harms nobody. */
+export type ServerListener = (status: ServerStatus) => void
 
 /**
  * The MCP servers of a configuration, and their tools in a ToolManager. Each server is on its own: one that is
@@ -33,10 +37,12 @@ export class McpIntegration {
   #connections: ServerConnection[] = []
   #tools: ToolManager | undefined
   readonly #ready = new Map<string, Promise<unknown>>()
-  #isClosed = false
-  readonly #listeners = new Listeners<{ server: ServerStatus }>((event, error) =>
-    this.#logger.warn({ event, error: String(error) }, 'A listener of the MCP servers failed'),
+  readonly #listeners = new Listeners<Record<Change, ServerStatus>>((_, error) =>
+    this.#logger.warn({ error: describeError(error) }, 'A listener for MCP servers failed'),
   )
+  /** What changed in this turn of the event loop. */
+  readonly #changes = new Map<ServerConnection, Set<Change>>()
+  #closing: Promise<unknown> | undefined
 
   constructor(options: McpIntegrationOptions) {
     for (const [name, entry] of Object.entries(options.servers)) {
@@ -44,12 +50,13 @@ export class McpIntegration {
       removeFromLogs(secretsOf(entry))
     }
     this.#options = options
-    this.#logger = options.logger ?? silentLogger
+    this.#logger = quietLogger(options.logger ?? silentLogger)
   }
 
   /** Begins to connect to every server, side by side, and returns at once. Tools appear as servers become ready. */
   start(tools: ToolManager): void {
-    if (this.#tools) throw new Error('This McpIntegration was started before')
+    if (this.#tools) throw new Error('This McpIntegration is already started')
+    if (this.#closing) throw new Error('This McpIntegration is closed')
     this.#tools = tools
     const { servers, retry, connectTimeoutMs = CONNECT_TIMEOUT_MS, clock = systemClock } = this.#options
     this.#connections = Object.entries(servers).map(
@@ -64,7 +71,7 @@ export class McpIntegration {
           connectTimeoutMs,
           clock,
           logger: this.#logger,
-          onChange: connection => this.#listeners.tell('server', connection.status()),
+          onChange: (connection, what) => this.#onChange(connection, what),
           onFailed: (connection, failure, attempts) => this.#report(connection, failure, attempts),
         }),
     )
@@ -76,11 +83,6 @@ export class McpIntegration {
     await (name === undefined ? Promise.all(this.#ready.values()) : this.#ready.get(name))
   }
 
-  /** Calls `listener` whenever a server changes; returns a function that stops it. */
-  on(event: 'server', listener: (status: ServerStatus) => void): () => void {
-    return this.#listeners.on(event, listener)
-  }
-
   /** Every server, in the order of the configuration. */
   status(): ServerStatus[] {
     return this.#connections.map(connection => connection.status())
@@ -89,14 +91,39 @@ export class McpIntegration {
   /** Ends a server and starts it again, also one that has failed. Resolves when that has succeeded or failed. */
   async restart(name: string): Promise<void> {
     const connection = this.#connections.find(each => each.name === name)
-    if (!connection || this.#isClosed) throw new Error(`There is no MCP server '${name}'`)
+    if (!connection || this.#closing) throw new Error(`There is no MCP server '${name}'`)
     await connection.restart()
   }
 
-  /** Ends every server. Resolves when no process of theirs is left; calls under way fail. */
+  /**
+   * Calls `listener` with a server's status after it changed, once for all changes of a turn of the event loop:
+   * `server` for its state, error, attempts, tools or stderr (that at most once a second), `tools` for its tools alone.
+   * Returns a function that stops it.
+   */
+  on(event: Change, listener: ServerListener): () => void {
+    return this.#listeners.on(event, listener)
+  }
+
+  /** Ends every server. Resolves when no process of theirs is left; calls under way fail. May be called again. */
   async close(): Promise<void> {
-    this.#isClosed = true
-    await Promise.all(this.#connections.map(connection => connection.close()))
+    this.#closing ??= Promise.all(this.#connections.map(connection => connection.close()))
+    await this.#closing
+  }
+
+  #onChange(connection: ServerConnection, what: Change): void {
+    if (this.#changes.size === 0) setImmediate(() => this.#tellChanges())
+    const changes = this.#changes.get(connection) ?? new Set<Change>(['server'])
+    this.#changes.set(connection, changes.add(what))
+  }
+
+  #tellChanges(): void {
+    const changes = [...this.#changes]
+    this.#changes.clear()
+    for (const [connection, whats] of changes) {
+      if (![...whats].some(what => this.#listeners.has(what))) continue
+      const status = connection.status()
+      for (const what of whats) this.#listeners.tell(what, status)
+    }
   }
 
   #report(connection: ServerConnection, failure: ServerFailure, attempts: number): void {
@@ -115,7 +142,7 @@ export class McpIntegration {
     try {
       this.#options.onReport?.(report)
     } catch (error) {
-      this.#logger.warn({ error: String(error) }, 'onReport failed')
+      this.#logger.warn({ error: describeError(error) }, 'onReport failed')
     }
   }
 

@@ -1,7 +1,8 @@
 import type { JsonSchema } from '../schema/json-schema.ts'
-import type { InvokeOptions, Tool } from '../tools/tool.ts'
+import type { InvokeOptions, Progress, Tool } from '../tools/tool.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { valueOfResult } from './call-result.ts'
+import { ProgressRelay } from './progress-relay.ts'
 import type { ServerEntry } from './server-entry.ts'
 import { ServerLostError } from './server-failure.ts'
 import type { Answer, ServerLink } from './server-link.ts'
@@ -18,6 +19,7 @@ export interface ToolServer {
   unavailable(cause?: string): ToolFailureError
 }
 
+const CALLER_GAVE_UP = 'The caller gave up'
 const NO_OPTIONS: Partial<InvokeOptions> = {}
 
 /** A tool of an MCP server. It belongs to the server and not to a connection: it works again after a restart. */
@@ -63,14 +65,25 @@ export class McpTool implements Tool {
 
   #callOn(link: ServerLink, args: object, options: Partial<InvokeOptions>): Promise<unknown> {
     const report = options.wantsProgress ? options.reportProgress : undefined
-    const onProgress = report?.bind(options)
+    if (!report) return this.#send(link, args, options)
+    const relay = new ProgressRelay(progress => report.call(options, progress))
+    const onProgress = (progress: Progress) => relay.report(progress)
+    return this.#send(link, args, options, onProgress).finally(() => relay.flush())
+  }
+
+  #send(
+    link: ServerLink,
+    args: object,
+    options: Partial<InvokeOptions>,
+    onProgress?: (progress: Progress) => void,
+  ): Promise<unknown> {
     const answer = link.call({ tool: this.#definition, args, onProgress })
-    if (options.onAbort) options.onAbort(() => answer.cancel('The caller does not wait any more'))
+    if (options.onAbort) options.onAbort(() => answer.cancel(CALLER_GAVE_UP))
     else if (options.signal) return untilAborted(answer, options.signal)
     return answer.result
   }
 
-  /** A call whose server went away is repeated once, where that cannot do anything twice. */
+  /** A call whose server went away is repeated once, if that cannot do anything twice. */
   async #recover(error: unknown, args: object, options: Partial<InvokeOptions>): Promise<unknown> {
     if (!(error instanceof ServerLostError)) throw error
     if (!this.readOnly && !this.idempotent) throw this.#server.unavailable(lossOf(error, true))
@@ -111,7 +124,7 @@ function isAborted(options: Partial<InvokeOptions>): boolean {
 function untilAborted(answer: Answer, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const giveUp = () => {
-      answer.cancel('The caller does not wait any more')
+      answer.cancel(CALLER_GAVE_UP)
       reject(signal.reason)
     }
     if (signal.aborted) return giveUp()

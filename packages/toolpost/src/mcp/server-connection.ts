@@ -2,24 +2,16 @@ import type { Logger } from '../logging/logger.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
+import { Attempts } from './attempts.ts'
 import { ConnectionLog } from './connection-log.ts'
-import { STABLE_AFTER_MS } from './limits.ts'
 import type { ToolServer } from './mcp-tool.ts'
 import { openLink } from './open-link.ts'
-import { firstConnectionDelayMs, reconnectDelayMs } from './retry-schedule.ts'
 import type { ServerEntry } from './server-entry.ts'
-import {
-  ConnectError,
-  describeError,
-  failureWith,
-  type ServerFailure,
-  unavailable,
-} from './server-failure.ts'
+import { failureWith, type ServerFailure, unavailable } from './server-failure.ts'
 import type { LinkContext, ServerLink } from './server-link.ts'
 import { secretsOf } from './server-secrets.ts'
 import type { ServerState, ServerStatus } from './server-status.ts'
 import { ServerTools } from './server-tools.ts'
-import { Waiter } from './waiter.ts'
 
 export interface ConnectionOptions {
   name: string
@@ -32,10 +24,14 @@ export interface ConnectionOptions {
   connectTimeoutMs: number
   clock: Clock
   logger: Logger
-  onChange(connection: ServerConnection): void
+  /** Its status is another one now. */
+  onChange(connection: ServerConnection, what: Change): void
   /** The first connection could not be made, and is not tried any more. */
   onFailed(connection: ServerConnection, failure: ServerFailure, attempts: number): void
 }
+
+/** `tools` if its tools changed too. */
+export type Change = 'server' | 'tools'
 
 /**
  * One server, for as long as the program runs: `starting → ready → lost → starting → …`, or `failed` when its
@@ -48,19 +44,13 @@ export class ServerConnection implements ToolServer {
   readonly #options: ConnectionOptions
   readonly #tools: ServerTools
   readonly #context: LinkContext
-  readonly #waiter: Waiter
+  readonly #attempts: Attempts
   #state: ServerState = 'starting'
   #link: ServerLink | undefined
   #failure: ServerFailure | undefined
-  #attempts = 0
-  #nextAttemptAt: string | undefined
   #startedAt = 0
-  #readyAt = 0
   #readyAfterMs: number | undefined
-  #wasReady = false
   #isClosed = false
-  /** Connections in a row that ended soon and without use: the next one waits the longer. */
-  #shortLives = 0
   /** Which round of connecting is the current one: an older one that wakes up has nothing to do any more. */
   #round = 0
   #connecting: Promise<void> = Promise.resolve()
@@ -69,26 +59,32 @@ export class ServerConnection implements ToolServer {
   #opening: AbortController | undefined
 
   constructor(options: ConnectionOptions) {
-    const { name, entry, order, tools, clock } = options
+    const { name, entry, order, tools, clock, attempts, baseDelayMs } = options
     this.name = name
     this.entry = entry
     this.#options = options
-    this.log = new ConnectionLog(options.logger, name)
+    this.log = new ConnectionLog(options.logger, name, clock)
+    const { logger } = this.log
+    const listTimeoutMs = options.connectTimeoutMs
+    const onChange = () => options.onChange(this, 'tools')
     this.#tools = new ServerTools({
       name,
       order,
       server: this,
       tools,
-      logger: this.log.logger,
-      listTimeoutMs: options.connectTimeoutMs,
+      logger,
+      clock,
+      listTimeoutMs,
+      onChange,
     })
-    this.#waiter = new Waiter(clock)
+    this.#attempts = new Attempts({ clock, attempts, baseDelayMs, onChange: () => this.#changed() })
     this.#context = {
       secrets: secretsOf(entry),
       memory: {},
       events: {
         lost: failure => this.#onLost(failure),
         toolsChanged: () => this.#tools.refresh(),
+        stderr: () => this.#changed(),
         junk: line => this.log.junk(line),
         stray: (id, isLate) => this.log.stray(id, isLate),
         problem: message => this.log.problem(message),
@@ -121,7 +117,7 @@ export class ServerConnection implements ToolServer {
       ...failure,
       ...(cause && { cause }),
       server: this.name,
-      nextAttemptAt: this.#nextAttemptAt,
+      nextAttemptAt: this.#attempts.nextAt,
     })
   }
 
@@ -129,14 +125,14 @@ export class ServerConnection implements ToolServer {
     return {
       name: this.name,
       state: this.#state,
-      attempts: this.#attempts,
+      attempts: this.#attempts.number,
       tools: this.#tools.names(),
       error: this.#state === 'ready' ? undefined : this.#failure?.cause,
       stderr: this.#link?.stderr() ?? this.#failure?.stderr ?? '',
       exitCode: this.#failure?.exitCode ?? null,
       pid: this.#link?.pid,
       junkLines: this.log.junkLines,
-      nextAttemptAt: this.#nextAttemptAt,
+      nextAttemptAt: this.#attempts.nextAt,
       readyAfterMs: this.#readyAfterMs,
       protocolVersion: this.#link?.protocolVersion,
     }
@@ -144,13 +140,13 @@ export class ServerConnection implements ToolServer {
 
   /** Ends the connection and makes a new one. Resolves when that has succeeded or failed. */
   async restart(): Promise<void> {
-    this.log.logger.info({}, 'MCP server is restarted')
+    this.log.logger.info({}, 'Restarting MCP server')
     await this.#end('lost', 'it is being restarted')
     if (this.#isClosed) return
-    this.#shortLives = 0
+    this.#attempts.forgive()
     const connected = this.start()
     // A server that was there before is tried for ever; its first attempt is the answer.
-    await (this.#wasReady ? this.#attempt : connected)
+    await (this.#attempts.wasReady ? this.#attempt : connected)
   }
 
   /** Ends the connection and what it started. Resolves when nothing of it is left. */
@@ -163,18 +159,22 @@ export class ServerConnection implements ToolServer {
     this.#round++
     const link = this.#link
     this.#link = undefined
-    this.#state = state
-    this.#nextAttemptAt = undefined
-    this.#changed()
     this.#failure = { ...failureWith(cause), stderr: link?.stderr() ?? '' }
+    this.#attempts.wake()
+    this.#become(state)
     this.#opening?.abort(new Error(cause))
-    this.#waiter.wake()
     await link?.close()
     await this.#connecting
+    this.log.close()
+  }
+
+  #become(state: ServerState): void {
+    this.#state = state
+    this.#changed()
   }
 
   #changed(): void {
-    queueMicrotask(() => this.#options.onChange(this))
+    this.#options.onChange(this, 'server')
   }
 
   #connect(firstAttempt: number): Promise<void> {
@@ -184,37 +184,22 @@ export class ServerConnection implements ToolServer {
 
   async #tryUntilReady(round: number, firstAttempt: number): Promise<void> {
     for (let attempt = firstAttempt; ; attempt++) {
-      const delayMs = this.#delayBefore(attempt)
-      this.#attempts = attempt
-      // Without a delay it begins at once, not after a moment in which no attempt would be under way.
-      if (delayMs > 0) await this.#wait(delayMs)
+      const due = this.#attempts.next(attempt)
+      if (due) await due
       if (round !== this.#round) return
       const failure = await this.#tryOnce(round, attempt)
       if (!failure || round !== this.#round) return
-      if (!this.#wasReady && attempt >= this.#options.attempts) return this.#fail(failure, attempt)
-      this.#state = this.#wasReady ? 'lost' : 'starting'
-      this.#changed()
-      this.log.attemptFailed(failure, attempt, this.#delayBefore(attempt + 1))
+      if (this.#attempts.isLast(attempt)) return this.#fail(failure, attempt)
+      this.#become(this.#attempts.wasReady ? 'lost' : 'starting')
+      this.log.attemptFailed(failure, attempt, this.#attempts.delayBefore(attempt + 1))
     }
-  }
-
-  #delayBefore(attempt: number): number {
-    return this.#wasReady
-      ? reconnectDelayMs(attempt)
-      : firstConnectionDelayMs(attempt, this.#options.baseDelayMs)
-  }
-
-  #wait(delayMs: number): Promise<void> {
-    this.#nextAttemptAt = new Date(Date.now() + delayMs).toISOString()
-    return this.#waiter.wait(delayMs)
   }
 
   /** One attempt: its failure, or nothing if the server is ready. */
   #tryOnce(round: number, attempt: number): Promise<ServerFailure | undefined> {
-    this.log.attempt(attempt, this.#delayBefore(attempt))
-    this.#nextAttemptAt = undefined
-    this.#state = 'starting'
-    this.#changed()
+    this.log.attempt(attempt, this.#attempts.delayBefore(attempt))
+    this.#attempts.begin()
+    this.#become('starting')
     const outcome = this.#open(round, attempt)
     this.#attempt = outcome
     return outcome
@@ -222,53 +207,41 @@ export class ServerConnection implements ToolServer {
 
   async #open(round: number, attempt: number): Promise<ServerFailure | undefined> {
     const { clock, connectTimeoutMs } = this.#options
-    const opening = new AbortController()
-    const timer = clock.setTimer(() => opening.abort(tooSlow(connectTimeoutMs)), connectTimeoutMs)
-    this.#opening = opening
-    try {
-      const link = await openLink({ entry: this.entry, context: this.#context, signal: opening.signal })
-      if (round === this.#round) this.#becomeReady(link, attempt)
-      else await link.close()
-      return undefined
-    } catch (error) {
-      const failure = error instanceof ConnectError ? error.failure : failureWith(describeError(error))
-      if (round === this.#round) this.#failure = failure
-      return failure
-    } finally {
-      timer.cancel()
+    const giveUp = new AbortController()
+    this.#opening = giveUp
+    const context = this.#context
+    const opened = await openLink({ entry: this.entry, context, clock, connectTimeoutMs, giveUp })
+    const isCurrent = round === this.#round
+    if ('cause' in opened) {
+      if (isCurrent) this.#failure = opened
+      return opened
     }
+    await (isCurrent ? this.#adopt(opened, attempt) : opened.close())
+    return undefined
   }
 
-  #becomeReady(link: ServerLink, attempt: number): void {
+  async #adopt(link: ServerLink, attempt: number): Promise<void> {
+    const { clock } = this.#options
     this.#link = link
-    this.#state = 'ready'
-    this.#changed()
-    this.#wasReady = true
-    this.#readyAt = this.#options.clock.now()
-    this.#readyAfterMs ??= Math.round(this.#readyAt - this.#startedAt)
-    this.#tools.adopt(link.tools)
+    this.#attempts.succeeded()
+    this.#readyAfterMs ??= Math.round(clock.now() - this.#startedAt)
+    await this.#tools.adopt(link)
+    if (link !== this.#link) return
+    this.#become('ready')
     this.log.succeeded(attempt, this.#tools.names().length)
   }
 
   #fail(failure: ServerFailure, attempts: number): void {
-    this.#state = 'failed'
-    this.#changed()
+    this.#become('failed')
     this.#options.onFailed(this, failure, attempts)
   }
 
   #onLost(failure: ServerFailure): void {
-    const livedMs = this.#options.clock.now() - this.#readyAt
-    const wasOfUse = this.#link?.hasAnswered === true || livedMs >= STABLE_AFTER_MS
-    this.#shortLives = wasOfUse ? 0 : this.#shortLives + 1
+    const next = this.#attempts.afterLoss(this.#link?.hasAnswered === true)
     this.#link = undefined
-    this.#state = 'lost'
     this.#failure = failure
-    this.#changed()
+    this.#become('lost')
     this.log.lost(failure)
-    void this.#connect(Math.max(1, this.#shortLives))
+    void this.#connect(next)
   }
-}
-
-function tooSlow(connectTimeoutMs: number): Error {
-  return new Error(`no answer to the handshake in ${connectTimeoutMs} ms`)
 }

@@ -13,6 +13,8 @@ interface CommonEntry {
   /** Names of the tools to offer, with `*` and `?`; all if left out. */
   include?: readonly string[] | undefined
   exclude?: readonly string[] | undefined
+  /** The longest message that it may send: a line, an event or a body. 16 MB if left out. */
+  maxLineBytes?: number | undefined
   /** By tool: sentences that call it without a model. */
   sentences?: Readonly<Record<string, readonly string[]>> | undefined
 }
@@ -24,12 +26,10 @@ export interface StdioServerEntry extends CommonEntry {
   /** Added to the few variables of this process that are safe to hand on (PATH, HOME, …). */
   env?: Readonly<Record<string, string>> | undefined
   cwd?: string | undefined
-  /** The largest message that it may write. */
-  maxLineBytes?: number | undefined
   url?: undefined
 }
 
-/** A server at an address: Streamable HTTP, or SSE where it is too old for that. */
+/** A server at an address: Streamable HTTP, or SSE if it is too old for that. */
 export interface HttpServerEntry extends CommonEntry {
   url: string
   headers?: Readonly<Record<string, string>> | undefined
@@ -47,8 +47,15 @@ export function isHttp(entry: ServerEntry): entry is HttpServerEntry {
 export function checkServerEntry(name: string, entry: ServerEntry): void {
   const { command, url } = entry as { command?: unknown; url?: unknown }
   const given = [command, url].filter(value => value !== undefined)
-  const fits = given.length === 1 && typeof given[0] === 'string' && given[0].trim() !== ''
-  if (!fits) throw new TypeError(`MCP server '${name}' needs either 'command' or 'url', as text`)
-  if (typeof url === 'string' && !URL.canParse(url))
-    throw new TypeError(`MCP server '${name}': '${shownAddress(url)}' is not a valid URL`)
+  if (given.length !== 1 || typeof given[0] !== 'string' || command === '')
+    throw new TypeError(`MCP server '${name}' needs either 'command' or 'url', as text`)
+  if (typeof url === 'string' && !isHttpUrl(url))
+    throw new TypeError(
+      `MCP server '${name}': '${shownAddress(url)}' is not a valid URL; expected http:// or https://`,
+    )
+}
+
+/** `localhost:3000` parses too, as a URL of the scheme `localhost:`. */
+export function isHttpUrl(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 }

@@ -14,7 +14,7 @@ export interface LinkCall {
 export interface Answer {
   /** The raw result; rejects with the server's refusal, or a ServerLostError. Never settles once cancelled. */
   readonly result: Promise<unknown>
-  /** Nobody waits any more: the server is told. */
+  /** The caller gave up: the server is told. */
   cancel(reason: string): void
 }
 
@@ -40,8 +40,10 @@ interface LinkEvents {
   /** The connection, once it was open, is gone. Told once, before the calls under way fail. */
   lost(failure: ServerFailure): void
   toolsChanged(): void
+  /** The server wrote to stderr. */
+  stderr(): void
   junk(line: string): void
-  /** An answer that no call waits for. */
+  /** An answer without a pending call. */
   stray(id: unknown, isLate: boolean): void
   /** A problem that concerns no call. */
   problem(message: string): void
@@ -51,7 +53,7 @@ interface LinkEvents {
 export interface LinkContext {
   events: LinkEvents
   secrets: readonly string[]
-  /** What earlier attempts learned of this server, e.g. that it knows only the newest protocol. */
+  /** What earlier attempts learned of this server, such as that it knows only the newest protocol. */
   memory: { modernOnly?: boolean; sse?: boolean }
 }
 

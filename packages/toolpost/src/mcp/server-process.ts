@@ -1,10 +1,20 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { CLOSED_PIPE_GRACE_MS, EXIT_GRACE_MS, SIGTERM_GRACE_MS, STDIN_CLOSED_GRACE_MS } from './limits.ts'
+// Node's own cannot start `npx` and other scripts on Windows.
+import spawn from 'cross-spawn'
+import { MARK_VARIABLE, newMark } from './group-watchdog.ts'
+import {
+  CLOSED_PIPE_GRACE_MS,
+  EXIT_GRACE_MS,
+  SIGTERM_GRACE_MS,
+  STDERR_TOLD_EVERY_MS,
+  STDIN_CLOSED_GRACE_MS,
+} from './limits.ts'
 import { adoptGroup, endGroup, signalGroup } from './process-group.ts'
 import { releaseChunk } from './release-chunk.ts'
 import type { StdioServerEntry } from './server-entry.ts'
+import { ServerInput } from './server-input.ts'
 import { StderrTail } from './stderr-tail.ts'
 
 /** The variables of this process that a server gets beside its own: what programs need, and no secrets. */
@@ -31,10 +41,14 @@ const INHERITED_VARIABLES =
     : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER']
 
 export interface ProcessEvents {
+  /** It wrote to stderr. Told once for all of a second. */
+  stderr(): void
   /** The chunk is gone afterwards: what is needed of it must be copied. */
   output(chunk: Buffer): void
   /** The process is gone and its output read. Told once, also after `stop()`. */
   ended(cause: string): void
+  /** Processes that it started and that cannot be ended. */
+  leftBehind(pids: readonly number[]): void
 }
 
 /**
@@ -48,12 +62,15 @@ export class ServerProcess {
   readonly #entry: StdioServerEntry
   readonly #events: ProcessEvents
   readonly #child: ChildProcessWithoutNullStreams | undefined
+  readonly #input: ServerInput | undefined
+  readonly #mark = newMark()
   readonly #exited: Promise<void>
   #markExited = (): void => {}
   #groupEnded: Promise<void> = Promise.resolve()
   #hasEnded = false
   #stopping: Promise<void> | undefined
-  /** Why it was ended from here, where that says more than its exit does. */
+  #stderrTimer: NodeJS.Timeout | undefined
+  /** Why it was ended from here, if that says more than its exit does. */
   #reason: string | undefined
 
   constructor(entry: StdioServerEntry, events: ProcessEvents, secrets: readonly string[] = []) {
@@ -64,7 +81,11 @@ export class ServerProcess {
       this.#markExited = resolve
     })
     try {
-      this.#child = startProcess(entry)
+      this.#child = startProcess(entry, this.#mark)
+      this.#input = new ServerInput(
+        this.#child.stdin,
+        () => void this.stop('the server stopped reading its stdin'),
+      )
       this.started = this.#listen(this.#child)
     } catch (error) {
       this.started = Promise.reject(this.#startError(error))
@@ -85,8 +106,18 @@ export class ServerProcess {
     return this.#child?.signalCode ?? null
   }
 
-  write(text: string): void {
-    this.#child?.stdin.write(text)
+  /** Sends a line at the end of this turn; `false` if too much waits for the server to read it. */
+  write(line: string): boolean {
+    return this.#input?.write(line) ?? true
+  }
+
+  /** Reads no output until `resume()`. */
+  pause(): void {
+    this.#child?.stdout.pause()
+  }
+
+  resume(): void {
+    this.#child?.stdout.resume()
   }
 
   /** Ends the process and its children: asked by closing its stdin, then told, then forced. Resolves when they are gone. */
@@ -99,6 +130,7 @@ export class ServerProcess {
   async #stop(): Promise<void> {
     const child = this.#child
     if (child?.pid === undefined) return
+    this.#input?.flush()
     child.stdin.end()
     if (!(await this.#exitsWithin(STDIN_CLOSED_GRACE_MS))) signalGroup(child.pid, 'SIGTERM')
     if (!(await this.#exitsWithin(SIGTERM_GRACE_MS))) signalGroup(child.pid, 'SIGKILL')
@@ -123,6 +155,7 @@ export class ServerProcess {
     child.stderr.on('data', (chunk: Buffer) => {
       this.stderr.push(chunk)
       releaseChunk(chunk)
+      this.#stderrTimer ??= setTimeout(() => this.#tellStderr(), STDERR_TOLD_EVERY_MS).unref()
     })
     child.stdin.on('error', () => this.#expectExit('the server closed its stdin'))
     for (const stream of [child.stdout, child.stderr]) stream.on('error', () => {})
@@ -142,6 +175,11 @@ export class ServerProcess {
     })
   }
 
+  #tellStderr(): void {
+    this.#stderrTimer = undefined
+    if (!this.#hasEnded) this.#events.stderr()
+  }
+
   /** A server that does not hear or speak any more is of no use: it exits by itself, or is made to. */
   #expectExit(reason: string): void {
     const timer = setTimeout(() => void this.stop(reason), CLOSED_PIPE_GRACE_MS)
@@ -149,16 +187,22 @@ export class ServerProcess {
   }
 
   #onExit(child: ChildProcessWithoutNullStreams): void {
-    this.#groupEnded = endGroup(child.pid as number)
+    this.#groupEnded = this.#endGroup(child.pid as number)
     this.#markExited()
     // `close` follows when all output was read; never, if a child of the server holds the pipes. The turns of
     // the event loop after the time let in what had arrived while this process was busy.
     setTimeout(() => setImmediate(() => setImmediate(() => this.#end())), EXIT_GRACE_MS)
   }
 
+  async #endGroup(leader: number): Promise<void> {
+    const left = await endGroup(leader, this.#mark)
+    if (left.length > 0) this.#events.leftBehind(left)
+  }
+
   #end(): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
+    this.#input?.close()
     for (const stream of [this.#child?.stdin, this.#child?.stdout, this.#child?.stderr]) stream?.destroy()
     this.#events.ended(this.#reason ?? this.#exitCause())
   }
@@ -181,15 +225,18 @@ export class ServerProcess {
   }
 }
 
-function startProcess({ command, args = [], env, cwd }: StdioServerEntry): ChildProcessWithoutNullStreams {
+function startProcess(
+  { command, args = [], env, cwd }: StdioServerEntry,
+  mark: string,
+): ChildProcessWithoutNullStreams {
   return spawn(command, [...args], {
     cwd,
-    env: { ...inheritedEnvironment(), ...env },
+    env: { ...inheritedEnvironment(), ...env, [MARK_VARIABLE]: mark },
     stdio: ['pipe', 'pipe', 'pipe'],
     // A group of its own, so that it can be ended with all that it started.
     detached: process.platform !== 'win32',
     windowsHide: true,
-  })
+  }) as ChildProcessWithoutNullStreams
 }
 
 function inheritedEnvironment(): Record<string, string> {

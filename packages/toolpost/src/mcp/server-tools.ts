@@ -1,10 +1,13 @@
 import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
+import { LIST_MAX_PAUSE_MS, LIST_PAUSE_MS, MAX_TOOLS } from './limits.ts'
 import { McpTool, type ToolServer } from './mcp-tool.ts'
 import { describeError } from './server-failure.ts'
 import type { ServerLink } from './server-link.ts'
+import { inSlices } from './slices.ts'
 import { describeChanges } from './tool-changes.ts'
 import { type McpToolDefinition, readDefinition } from './tool-definition.ts'
 import { isOffered } from './tool-filter.ts'
@@ -16,14 +19,23 @@ export interface ServerToolsOptions {
   server: ToolServer
   tools: ToolManager
   logger: Logger
+  clock: Clock
   /** How long the server may take to list its tools again. */
   listTimeoutMs: number
+  /** Tools were added, replaced or removed. */
+  onChange(): void
 }
+
+type Line = [fields: object, message: string]
+
+const BATCH = 200
+/** Lines of one kind that one list can cause. */
+const MAX_LINES = 20
 
 /** The tools of one server in the ToolManager, kept in line with what the server says there are. */
 export class ServerTools {
   readonly #options: ServerToolsOptions
-  #known = new Map<string, McpToolDefinition>()
+  readonly #known = new Map<string, McpToolDefinition>()
   #isRefreshing = false
   #isStale = false
 
@@ -37,25 +49,15 @@ export class ServerTools {
   }
 
   /** Takes over the tools of a new connection, and what changed in them while it was made. */
-  adopt(entries: readonly unknown[]): void {
-    this.#update(entries)
+  async adopt(link: ServerLink): Promise<void> {
+    await this.#update(link.tools, link)
     if (this.#isStale) this.refresh()
   }
 
-  /** Adds what is new, replaces what changed, removes what is gone. What stayed the same is not touched. */
-  #update(entries: readonly unknown[]): void {
-    const definitions = this.#usable(entries)
-    const before = this.#known
-    this.#known = new Map(definitions.map(definition => [definition.name, definition]))
-    this.#removeGone(before)
-    const fresh = definitions.filter(definition => this.#isFresh(definition, before.get(definition.name)))
-    const { name: server, order, server: owner, tools } = this.#options
-    const { parameterNames } = owner.entry
-    const added = fresh.map(definition => new McpTool(definition, owner))
-    tools.addMcpTools(added, { server, order, ...(parameterNames && { parameterNames }) })
-  }
-
-  /** Looks at the server's tools again; once more if they change while it looks. */
+  /**
+   * Lists the server's tools again, unless that is under way: then once more after it. A server that changes them all
+   * the time is listed less and less often.
+   */
   refresh(): void {
     this.#isStale = true
     if (!this.#isRefreshing) void this.#refreshUntilFresh()
@@ -64,58 +66,113 @@ export class ServerTools {
   async #refreshUntilFresh(): Promise<void> {
     const { server } = this.#options
     this.#isRefreshing = true
-    while (this.#isStale && server.link) {
+    for (let pauseMs = LIST_PAUSE_MS; this.#isStale && server.link; pauseMs *= 2) {
       this.#isStale = false
       await this.#refreshOnce(server.link)
+      await this.#pause(Math.min(pauseMs, LIST_MAX_PAUSE_MS))
     }
     this.#isRefreshing = false
   }
 
+  #pause(ms: number): Promise<void> {
+    return new Promise(resolve => this.#options.clock.setTimer(resolve, ms).hold(false))
+  }
+
   async #refreshOnce(link: ServerLink): Promise<void> {
-    const { server, logger, listTimeoutMs } = this.#options
+    const { logger, listTimeoutMs } = this.#options
     try {
-      const entries = await link.listTools(listTimeoutMs)
-      if (link === server.link) this.#update(entries)
+      await this.#update(await link.listTools(listTimeoutMs), link)
     } catch (error) {
-      logger.warn(
-        { error: safeText(describeError(error)) },
-        'The changed tools of an MCP server could not be listed',
-      )
+      const fields = { error: safeText(describeError(error)) }
+      logger.warn(fields, 'The changed tools of an MCP server could not be listed')
     }
   }
 
-  #usable(entries: readonly unknown[]): McpToolDefinition[] {
-    return entries.flatMap(entry => {
+  /** Adds what is new, replaces what changed, removes what is gone. What stayed the same is not touched. */
+  async #update(entries: readonly unknown[], link: ServerLink): Promise<void> {
+    const { server, logger, onChange } = this.#options
+    const definitions = await this.#usable(entries)
+    if (link !== server.link) return
+    const fresh = await this.#freshOf(definitions)
+    const gone = this.#removeGone(definitions)
+    await inSlices(batchesOf(fresh), batch => link === server.link && this.#add(batch))
+    if (gone.length > 0) logger.info({ tools: gone.slice(0, MAX_LINES) }, goneText(gone.length))
+    if (gone.length + fresh.length > 0) onChange()
+  }
+
+  /** By name: of two tools with the same one, the later. */
+  async #usable(entries: readonly unknown[]): Promise<Map<string, McpToolDefinition>> {
+    const usable = new Map<string, McpToolDefinition>()
+    const skipped: Line[] = []
+    const duplicates: Line[] = []
+    await inSlices(entries.slice(0, MAX_TOOLS), entry => {
       const definition = readDefinition(entry)
-      if (typeof definition !== 'string')
-        return isOffered(definition.name, this.#options.server.entry) ? [definition] : []
-      this.#options.logger.warn({ reason: safeText(definition) }, 'MCP tool skipped')
-      return []
+      if (typeof definition === 'string')
+        return void skipped.push([{ reason: safeText(definition) }, 'MCP tool skipped'])
+      if (!isOffered(definition.name, this.#options.server.entry)) return
+      if (usable.has(definition.name))
+        duplicates.push([{ tool: safeText(definition.name) }, 'MCP tool listed twice; the later one counts'])
+      usable.set(definition.name, definition)
     })
-  }
-
-  #removeGone(before: ReadonlyMap<string, McpToolDefinition>): void {
-    const { tools, logger } = this.#options
-    const isGone = (name: string) => before.has(name) && !this.#known.has(name)
-    const gone = this.#registered().filter(tool => isGone(tools.originOf(tool)?.name ?? tool.name))
-    tools.removeAll(gone.map(tool => tool.name))
-    for (const tool of gone) logger.info({ tool: tool.name }, 'MCP tool is gone')
-  }
-
-  #isFresh(definition: McpToolDefinition, before: McpToolDefinition | undefined): boolean {
-    if (!before) return true
-    const changes = describeChanges(before, definition)
-    if (changes.length > 0) {
-      this.#options.logger.warn(
-        { tool: definition.name, changes },
-        `The definition of MCP tool '${safeText(definition.name)}' changed`,
-      )
+    this.#warn(skipped, 'MCP tools skipped')
+    this.#warn(duplicates, 'MCP tools listed twice')
+    if (entries.length > MAX_TOOLS) {
+      const message = `The server lists more than ${MAX_TOOLS} tools; the others are left out`
+      this.#options.logger.warn({ max_tools: MAX_TOOLS }, message)
     }
-    return changes.length > 0
+    return usable
+  }
+
+  #removeGone(definitions: ReadonlyMap<string, McpToolDefinition>): string[] {
+    const { tools } = this.#options
+    const gone = this.#registered().filter(tool => {
+      const name = tools.originOf(tool)?.name ?? tool.name
+      return !definitions.has(name) && this.#known.delete(name)
+    })
+    const names = gone.map(tool => tool.name)
+    if (names.length > 0) tools.removeAll(names)
+    return names
+  }
+
+  async #freshOf(definitions: ReadonlyMap<string, McpToolDefinition>): Promise<McpToolDefinition[]> {
+    const fresh: McpToolDefinition[] = []
+    const changed: Line[] = []
+    await inSlices(definitions.values(), definition => {
+      const before = this.#known.get(definition.name)
+      const changes = before ? describeChanges(before, definition) : []
+      if (!before || changes.length > 0) fresh.push(definition)
+      const message = `The definition of MCP tool '${safeText(definition.name)}' changed`
+      if (changes.length > 0) changed.push([{ tool: safeText(definition.name), changes }, message])
+    })
+    this.#warn(changed, 'definitions of MCP tools changed')
+    return fresh
+  }
+
+  #add(definitions: readonly McpToolDefinition[]): void {
+    const { name: server, order, server: owner, tools } = this.#options
+    const { parameterNames } = owner.entry
+    for (const definition of definitions) this.#known.set(definition.name, definition)
+    const added = definitions.map(definition => new McpTool(definition, owner))
+    tools.addMcpTools(added, { server, order, ...(parameterNames && { parameterNames }) })
+  }
+
+  #warn(lines: readonly Line[], what: string): void {
+    const { logger } = this.#options
+    for (const line of lines.slice(0, MAX_LINES)) logger.warn(...line)
+    const more = lines.length - MAX_LINES
+    if (more > 0) logger.warn({ repeated: more }, `${more} more ${what}`)
   }
 
   #registered(): Tool[] {
     const { tools, name } = this.#options
     return tools.getTools().filter(tool => tools.originOf(tool)?.server === name)
   }
+}
+
+function* batchesOf<T>(items: readonly T[]): Generator<T[]> {
+  for (let at = 0; at < items.length; at += BATCH) yield items.slice(at, at + BATCH)
+}
+
+function goneText(count: number): string {
+  return count === 1 ? 'MCP tool is gone' : `${count} MCP tools are gone`
 }

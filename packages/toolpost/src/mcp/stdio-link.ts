@@ -1,8 +1,16 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { CallChannel } from './call-channel.ts'
 import { NO_TIMEOUT_MS } from './limits.ts'
-import { idOfLongLine, type LongLine } from './line-reader.ts'
-import { clientInfo, createClient, listTools, loadSdk, type Negotiation } from './sdk-client.ts'
+import { idOfLongLine, type LineEnds } from './line-reader.ts'
+import {
+  type ClientEvents,
+  clientInfo,
+  createClient,
+  listenForChanges,
+  listTools,
+  loadSdk,
+  type Negotiation,
+} from './sdk-client.ts'
 import type { StdioServerEntry } from './server-entry.ts'
 import {
   ConnectError,
@@ -31,6 +39,9 @@ export async function openStdioLink(opening: Opening<StdioServerEntry>): Promise
     return link
   }
 }
+
+/** Those that concern the SDK's own requests and the server's. */
+const SDK_NOTIFICATIONS = new Set(['notifications/cancelled', 'notifications/subscriptions/acknowledged'])
 
 /** The server answered the handshake, with a refusal. */
 class HandshakeRefusedError extends Error {
@@ -75,9 +86,12 @@ class StdioLink implements ServerLink {
     this.#transport = new StdioTransport(
       entry,
       {
-        intercept: message => this.#calls.receive(message),
+        intercept: message => this.#calls.receive(message) || this.#notice(message.method),
+        stderr: () => events.stderr(),
         junk: line => events.junk(line),
-        tooLong: (line, maxLineBytes) => this.#tooLong(line, maxLineBytes),
+        stray: id => events.stray(id, false),
+        tooLarge: (line, problem) => this.#tooLarge(line, problem),
+        problem: message => events.problem(message),
         ended: cause => this.#ended(cause),
       },
       context.secrets,
@@ -87,14 +101,16 @@ class StdioLink implements ServerLink {
   async connect(negotiation: Negotiation): Promise<void> {
     const { events } = this.#context
     await this.#transport.start()
-    const client = await createClient(negotiation, {
+    const clientEvents: ClientEvents = {
       toolsChanged: () => events.toolsChanged(),
       error: error => this.#isReady && events.problem(describeError(error)),
-    })
+    }
+    const client = await createClient(negotiation, clientEvents)
     if (this.#cause !== undefined) throw new ServerLostError(this.#cause)
     await this.#shakeHands(client)
     if (client.getProtocolEra() === 'modern') this.#calls = this.#channel(await modernMeta(client))
     this.#client = client
+    await listenForChanges(client, clientEvents)
     this.tools = await listTools(client, NO_TIMEOUT_MS)
     this.#isReady = true
   }
@@ -111,7 +127,8 @@ class StdioLink implements ServerLink {
 
   #channel(meta?: Record<string, unknown>): CallChannel {
     const { events } = this.#context
-    return new CallChannel({ send: message => this.#transport.write(message), stray: events.stray }, meta)
+    const send = (message: object) => this.#transport.write(message)
+    return new CallChannel({ send, stray: events.stray }, meta)
   }
 
   get pid(): number | undefined {
@@ -144,14 +161,18 @@ class StdioLink implements ServerLink {
     return listTools(this.#client, timeoutMs)
   }
 
-  /** Only that call fails whose answer was too long; all of them, if it cannot be told which that was. */
-  #tooLong(line: LongLine, maxLineBytes: number): void {
+  /** Takes the notifications that the SDK would only turn over at length. */
+  #notice(method: unknown): boolean {
+    if (method === 'notifications/tools/list_changed') this.#context.events.toolsChanged()
+    return typeof method === 'string' && method.startsWith('notifications/') && !SDK_NOTIFICATIONS.has(method)
+  }
+
+  /** Only that request fails whose answer was too large; all of them, if it cannot be told which that was. */
+  #tooLarge(line: LineEnds, problem: string): void {
     const id = idOfLongLine(line)
     if (id === undefined && !line.ended) return
-    const size = line.ended ? `is ${line.bytes} bytes long` : `is longer than ${maxLineBytes} bytes`
-    const error = new Error(
-      `The server's answer ${size}, over the limit of ${maxLineBytes} bytes (maxLineBytes)`,
-    )
+    const error = new Error(`The server's answer ${problem}`)
+    this.#transport.refuse(error.message, id)
     const failed = this.#calls.fail(error, id)
     if (failed > 0) this.#context.events.problem(error.message)
   }

@@ -1,25 +1,40 @@
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { isRecord } from '../runtime/guards.ts'
-import { MAX_LINE_BYTES } from './limits.ts'
-import { LineReader, type LongLine } from './line-reader.ts'
+import {
+  BYTES_PER_VALUE,
+  LONG_LINE_ENDS_BYTES,
+  MAX_LINE_BYTES,
+  SDK_MESSAGE_MS,
+  SLICE_MS,
+  SLICED_OVER_CHARACTERS,
+  UNASKED_BURST,
+  UNASKED_PAUSE_MS,
+} from './limits.ts'
+import { type LineEnds, LineReader, type LongLine } from './line-reader.ts'
 import type { StdioServerEntry } from './server-entry.ts'
 import { ServerProcess } from './server-process.ts'
+import { parseInSlices, TooLargeError } from './sliced-json.ts'
 
 export interface StdioEvents {
   /** Sees every message first; what it takes, the SDK does not get. */
   intercept(message: Record<string, unknown>): boolean
-  /** A line that is no message. */
+  /** The server wrote to stderr. */
+  stderr(): void
+  /** A line that is not a JSON-RPC message. */
   junk(line: string): void
-  tooLong(line: LongLine, maxLineBytes: number): void
+  /** An answer that fits no request. */
+  stray(id: unknown): void
+  /** A message over the limits, of which only both ends are known; `problem` is what is wrong with it, in words. */
+  tooLarge(line: LineEnds, problem: string): void
+  /** Something that concerns no request. */
+  problem(message: string): void
   /** The process is gone; told before the SDK is. `cause` is in words. */
   ended(cause: string): void
 }
 
-/** More than this is not held back until the end of the turn. */
-const MAX_OUTBOX_CHARACTERS = 1024 * 1024
-
 /**
- * A server's process as a transport of the MCP SDK. The SDK's own would do, were servers always well: this one
+ * A server's process as a transport of the MCP SDK. The SDK's own would do if servers always behaved: this one
  * notices a death although a grandchild holds the pipes, ends grandchildren too, survives lines of any length,
  * reads stderr and reports junk.
  */
@@ -30,23 +45,40 @@ export class StdioTransport implements Transport {
   readonly process: ServerProcess
   readonly #events: StdioEvents
   readonly #lines: LineReader
-  #outbox = ''
+  readonly #maxValues: number
+  /** The ids of the SDK's requests that are not answered yet. */
+  readonly #requests = new Set<string>()
+  /** Lines that wait for their turn: a long one is being parsed, or this turn has had enough. */
+  #backlog: string[] | undefined
+  /** When this turn of the event loop has had enough. */
+  #turnEndsAt: number | undefined
+  /** Messages received beyond those that were sent. */
+  #unasked = 0
+  /** How the process ended while a line was still being parsed. */
+  #endCause: string | undefined
   #closed = false
 
   constructor(entry: StdioServerEntry, events: StdioEvents, secrets: readonly string[] = []) {
     this.#events = events
     const maxLineBytes = entry.maxLineBytes ?? MAX_LINE_BYTES
+    this.#maxValues = maxLineBytes / BYTES_PER_VALUE
     this.#lines = new LineReader(
       {
         line: line => this.#readLine(line),
-        tooLong: line => this.#events.tooLong(line, maxLineBytes),
+        tooLong: line => this.#events.tooLarge(line, tooLong(line, maxLineBytes)),
         endless: bytes => void this.process.stop(`the server wrote ${bytes} bytes without a line end`),
       },
       { maxLineBytes },
     )
     this.process = new ServerProcess(
       entry,
-      { output: chunk => this.#lines.push(chunk), ended: cause => this.#ended(cause) },
+      {
+        stderr: () => events.stderr(),
+        output: chunk => this.#lines.push(chunk),
+        ended: cause => this.#onEnd(cause),
+        leftBehind: pids =>
+          events.problem(`processes that the server started cannot be ended: ${pids.join(', ')}`),
+      },
       secrets,
     )
   }
@@ -66,48 +98,103 @@ export class StdioTransport implements Transport {
   }
 
   send(message: JSONRPCMessage): Promise<void> {
-    this.write(message)
-    return SENT
+    if ('method' in message && 'id' in message) this.#requests.add(keyOf(message.id))
+    return this.write(message) ? SENT : Promise.reject(new Error('the server does not read its stdin'))
   }
 
-  /** Sends at the end of this turn of the event loop, together with what else is sent in it. */
-  write(message: object): void {
-    const line = `${JSON.stringify(message)}\n`
-    if (this.#outbox === '') setImmediate(() => this.#flush())
-    this.#outbox += line
-    if (this.#outbox.length > MAX_OUTBOX_CHARACTERS) this.#flush()
+  /** Sends a message at the end of this turn; `false` if too many wait for the server to read them. */
+  write(message: object): boolean {
+    if (this.#unasked > 0) this.#unasked--
+    return this.process.write(`${JSON.stringify(message)}\n`)
   }
 
-  #flush(): void {
-    const text = this.#outbox
-    this.#outbox = ''
-    if (text !== '' && !this.#closed) this.process.write(text)
+  /** Fails the SDK's request of that id, or all if none is given. */
+  refuse(message: string, id?: number): void {
+    const ids = id === undefined ? [...this.#requests] : [keyOf(id)]
+    for (const each of ids.filter(key => this.#requests.delete(key)))
+      this.onmessage?.({ jsonrpc: '2.0', id: Number(each), error: { code: REFUSED, message } })
   }
 
   async close(): Promise<void> {
-    this.#flush()
     await this.process.stop()
     // A process that never ran has no end to report.
-    this.#ended('the connection was closed')
+    this.#onEnd('the connection was closed')
   }
 
   #readLine(line: string): void {
-    if (line === '' || line === '\r') return
-    const message = parse(line)
+    if (this.#backlog) this.#backlog.push(line)
+    else if (line.length > SLICED_OVER_CHARACTERS) void this.#hold(() => this.#readLong(line))
+    else {
+      this.#turnEndsAt = this.#startTurn()
+      this.#take(parse(line), line)
+      if (performance.now() >= this.#turnEndsAt) void this.#hold(() => this.#nextTurn())
+    }
+  }
+
+  /** Reads nothing until `work` is done: the order stays, and what waits is no more than one chunk. */
+  async #hold(work: () => Promise<unknown>): Promise<void> {
+    this.#backlog = []
+    this.process.pause()
+    await work()
+    const waiting = this.#backlog
+    this.#backlog = undefined
+    for (const line of waiting) this.#readLine(line)
+    if (this.#backlog) return
+    this.process.resume()
+    if (this.#endCause !== undefined) this.#end(this.#endCause)
+  }
+
+  async #readLong(line: string): Promise<void> {
+    try {
+      this.#take(await parseInSlices(line, { maxValues: this.#maxValues }), line)
+    } catch (error) {
+      if (error instanceof TooLargeError) this.#events.tooLarge(endsOf(line), error.message)
+      else this.#events.junk(line)
+    }
+  }
+
+  #startTurn(): number {
+    if (this.#turnEndsAt !== undefined) return this.#turnEndsAt
+    setImmediate(() => {
+      this.#turnEndsAt = undefined
+    })
+    return performance.now() + SLICE_MS
+  }
+
+  /** A server that sends what nobody asked for, without end, gets a part of this process and no more. */
+  #nextTurn(): Promise<unknown> {
+    return this.#unasked > UNASKED_BURST ? pause(UNASKED_PAUSE_MS) : turn()
+  }
+
+  #take(message: unknown, line: string): void {
+    this.#unasked++
     if (Array.isArray(message)) for (const each of message) this.#receive(each, line)
-    else this.#receive(message, line)
+    else if (message !== undefined || line.trim() !== '') this.#receive(message, line)
   }
 
   #receive(message: unknown, line: string): void {
     if (!isRecord(message) || message.jsonrpc !== '2.0') return this.#events.junk(line)
     try {
-      if (!this.#events.intercept(message)) this.onmessage?.(message as unknown as JSONRPCMessage)
+      if (this.#events.intercept(message)) return
+      if ('method' in message || this.#requests.delete(keyOf(message.id))) this.#toSdk(message)
+      else this.#events.stray(message.id)
     } catch (error) {
       this.onerror?.(error as Error)
     }
   }
 
-  #ended(cause: string): void {
+  #toSdk(message: object): void {
+    if (this.#turnEndsAt !== undefined) this.#turnEndsAt -= SDK_MESSAGE_MS
+    this.onmessage?.(message as JSONRPCMessage)
+  }
+
+  /** What is being parsed was written before the end. */
+  #onEnd(cause: string): void {
+    if (this.#backlog) this.#endCause ??= cause
+    else this.#end(cause)
+  }
+
+  #end(cause: string): void {
     if (this.#closed) return
     this.#closed = true
     const rest = this.#lines.rest()
@@ -117,12 +204,30 @@ export class StdioTransport implements Transport {
   }
 }
 
+/** A JSON-RPC code of our own making. */
+const REFUSED = -32_000
 const SENT = Promise.resolve()
 
+function keyOf(id: unknown): string {
+  return typeof id === 'number' || typeof id === 'string' ? String(id) : ''
+}
+
+/** Messages are objects, or lists of them; the rest is not worth an exception. */
 function parse(line: string): unknown {
+  const first = line.trimStart()[0]
+  if (first !== '{' && first !== '[') return undefined
   try {
     return JSON.parse(line)
   } catch {
     return undefined
   }
+}
+
+function tooLong({ bytes, ended }: LongLine, maxLineBytes: number): string {
+  const size = ended ? `is ${bytes} bytes long` : `is longer than ${maxLineBytes} bytes`
+  return `${size}, over the limit of ${maxLineBytes} bytes (maxLineBytes)`
+}
+
+function endsOf(line: string): LineEnds {
+  return { head: line.slice(0, LONG_LINE_ENDS_BYTES), tail: line.slice(-LONG_LINE_ENDS_BYTES), ended: true }
 }

@@ -1,6 +1,8 @@
 import { withoutKnownSecretsIn } from '../logging/known-secrets.ts'
-import { isRecord } from '../runtime/guards.ts'
+import { safeText } from '../logging/safe-value.ts'
+import { isObjectLike, isRecord } from '../runtime/guards.ts'
 import { type JsonSchema, sizeProblem } from '../schema/json-schema.ts'
+import { MAX_DEFINITION_CHARACTERS, MAX_DEFINITION_VALUES, MAX_NAME_CHARACTERS } from './limits.ts'
 
 /** A tool as its server describes it, as far as Toolpost reads it. */
 export interface McpToolDefinition {
@@ -21,18 +23,18 @@ interface McpAnnotations {
   readonly openWorldHint?: boolean | undefined
 }
 
-/** Reads one entry of `tools/list`. Lenient, because one bad tool must not take the others away; words where it cannot. */
+/** Reads one entry of `tools/list`. Lenient, because one bad tool must not take the others away; words if it cannot. */
 export function readDefinition(entry: unknown): McpToolDefinition | string {
-  if (!isRecord(entry)) return `a tool must be an object, got ${JSON.stringify(entry) ?? typeof entry}`
-  // What a server tells of itself goes to the console and to models, also where it tells its own key.
+  if (!isRecord(entry)) return `a tool must be an object, got ${kindOf(entry)}`
+  const problem = problemOfName(entry.name)
+  if (problem) return problem
+  if (isTooLarge(entry)) return `the definition of '${entry.name}' is too large`
+  // What a server says about itself goes to the console and to models, even if it tells its own key.
   const { name, title, description, inputSchema, outputSchema, annotations } = withoutKnownSecretsIn(entry)
-  if (typeof name !== 'string' || name.trim() === '') return 'a tool has no name'
   if (inputSchema !== undefined && !isRecord(inputSchema))
     return `the inputSchema of '${name}' is not an object`
-  const problem = sizeProblem(inputSchema)
-  if (problem) return `the inputSchema of '${name}' cannot be read: ${problem}`
   return {
-    name,
+    name: name as string,
     inputSchema: inputSchema ?? { type: 'object' },
     ...(typeof title === 'string' && { title }),
     ...(typeof description === 'string' && { description }),
@@ -40,4 +42,32 @@ export function readDefinition(entry: unknown): McpToolDefinition | string {
     ...(isRecord(outputSchema) && !sizeProblem(outputSchema) && { outputSchema }),
     ...(isRecord(annotations) && { annotations }),
   }
+}
+
+function problemOfName(name: unknown): string | undefined {
+  if (typeof name !== 'string' || name.trim() === '') return 'a tool has no name'
+  if (name.length > MAX_NAME_CHARACTERS)
+    return `the name '${safeText(name, 40)}' is longer than ${MAX_NAME_CHARACTERS} characters`
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(name) || !name.isWellFormed())
+    return `the name '${safeText(name)}' has characters that no name can have`
+  return undefined
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`
+}
+
+/** Counts no further than the limits: a definition can be as large as a message. */
+function isTooLarge(definition: object): boolean {
+  let values = 0
+  let characters = 0
+  const waiting: object[] = [definition]
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    for (const [key, value] of Object.entries(next)) {
+      characters += key.length + (typeof value === 'string' ? value.length : 0)
+      if (++values > MAX_DEFINITION_VALUES || characters > MAX_DEFINITION_CHARACTERS) return true
+      if (isObjectLike(value)) waiting.push(value)
+    }
+  }
+  return false
 }

@@ -1,6 +1,8 @@
+import { quietly } from './quietly.ts'
+
 type Listener<T> = (value: T) => void
 
-/** Those who want to hear of events. One that throws is reported once, and takes nothing away from the others. */
+/** Those who want to hear of events. One that throws or rejects is reported once, and harms none of the others. */
 export class Listeners<Events extends object> {
   readonly #listeners = new Map<keyof Events, Set<Listener<never>>>()
   readonly #failed = new WeakSet<Listener<never>>()
@@ -12,19 +14,22 @@ export class Listeners<Events extends object> {
 
   /** Returns a function that stops it. */
   on<Event extends keyof Events>(event: Event, listener: Listener<Events[Event]>): () => void {
+    const own: Listener<Events[Event]> = value => listener(value)
     const listeners = this.#listeners.get(event) ?? new Set()
-    this.#listeners.set(event, listeners.add(listener))
-    return () => void listeners.delete(listener)
+    this.#listeners.set(event, listeners.add(own))
+    return () => void listeners.delete(own)
+  }
+
+  has(event: keyof Events): boolean {
+    return (this.#listeners.get(event)?.size ?? 0) > 0
   }
 
   tell<Event extends keyof Events>(event: Event, value: Events[Event]): void {
-    for (const listener of this.#listeners.get(event) ?? []) {
-      try {
-        ;(listener as Listener<Events[Event]>)(value)
-      } catch (error) {
-        this.#report(event, listener, error)
-      }
-    }
+    for (const listener of this.#listeners.get(event) ?? [])
+      quietly(
+        () => (listener as Listener<Events[Event]>)(value),
+        error => this.#report(event, listener, error),
+      )
   }
 
   #report(event: keyof Events, listener: Listener<never>, error: unknown): void {

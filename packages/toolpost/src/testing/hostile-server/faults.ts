@@ -24,6 +24,10 @@ export interface HostileFaults {
   /** Tools to offer instead of its own, as `tools/list` gives them. Each answers with the server's label. */
   tools?: object[]
   label?: string
+  /** How many tools to offer, `tool_0` and so on; fewer after `change_tools`. */
+  toolCount?: number
+  /** Says that its tools changed after every list of them. */
+  listStorm?: boolean
 }
 
 /** The environment variable that carries the faults. */

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, writeSync } from 'node:fs'
 import { FAULTS_VARIABLE, type HostileFaults } from './faults.ts'
 import { Journal } from './journal.ts'
-import { changedTools, HOSTILE_TOOLS } from './tool-list.ts'
+import { changedTools, HOSTILE_TOOLS, numberedTools } from './tool-list.ts'
 
 interface Message {
   id?: number | string
@@ -34,8 +34,10 @@ const faults: HostileFaults = JSON.parse(process.env[FAULTS_VARIABLE] ?? '{}')
 const journal = new Journal(faults.journal)
 const late = new Map<unknown, Call>()
 const stuck = new Set<Call>()
-let tools: Record<string, unknown>[] =
-  (faults.tools as Record<string, unknown>[] | undefined) ?? HOSTILE_TOOLS
+let tools: Record<string, unknown>[] = [
+  ...((faults.tools as Record<string, unknown>[] | undefined) ?? HOSTILE_TOOLS),
+  ...numberedTools(faults.toolCount ?? 0),
+]
 
 // Synchronous: what is written has left this process before the next step, which may be its death.
 function write(text: string, fd = 1): void {
@@ -119,6 +121,24 @@ const behaviours: Record<string, (call: Call) => void> = {
   },
   environment: call => call.answer(text(Object.keys(process.env).sort().join(','))),
   close_stdout: () => closeSync(1),
+  stop_reading: call => {
+    process.stdin.pause()
+    setInterval(() => {}, 1_000)
+    call.answer(text('deaf'))
+  },
+  flood: call => {
+    const { line, times } = call.args
+    for (let at = 0; at < number(times, 1); at += 1_000) {
+      const lines = Array.from({ length: Math.min(1_000, number(times, 1) - at) }, (_, more) => at + more)
+      write(lines.map(n => `${String(line).replaceAll('$n', String(n))}\n`).join(''))
+    }
+    call.answer(text('after the flood'))
+  },
+  fill: ({ id, args }) => {
+    const unit = String(args.unit)
+    const items = unit.repeat(Math.floor(number(args.bytes, 1_000_000) / unit.length)).slice(0, -1)
+    write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"items":[${items}]}}}\n`)
+  },
 }
 
 function die({ args }: Call): void {
@@ -162,7 +182,11 @@ const methods: Record<string, (message: Message) => void> = {
       result: { protocolVersion, capabilities, serverInfo: { name: 'hostile', version: '1' } },
     })
   },
-  'tools/list': ({ id }) => send({ jsonrpc: '2.0', id, result: { tools } }),
+  'tools/list': ({ id }) => {
+    journal.write('list')
+    send({ jsonrpc: '2.0', id, result: { tools } })
+    if (faults.listStorm) send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+  },
   'tools/call': message => call(message),
   'notifications/cancelled': ({ params }) => {
     journal.write('cancelled')

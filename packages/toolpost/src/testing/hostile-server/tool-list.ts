@@ -57,6 +57,13 @@ export const HOSTILE_TOOLS: Record<string, unknown>[] = [
   { name: 'change_tools', description: 'Changes its own list of tools', inputSchema: anything },
   { name: 'environment', description: 'Gives the names of its environment variables', inputSchema: anything },
   { name: 'close_stdout', description: 'Closes its stdout and lives on', inputSchema: anything },
+  { name: 'stop_reading', description: 'Answers, and never reads its stdin again', inputSchema: anything },
+  {
+    name: 'flood',
+    description: 'Writes a line many times, $n counting, then answers',
+    inputSchema: anything,
+  },
+  { name: 'fill', description: 'Answers with a list of one unit repeated', inputSchema: anything },
   { name: 'removable', description: 'Is gone after change_tools', inputSchema: anything },
 ]
 
@@ -64,9 +71,14 @@ function withText(name: string): object {
   return { type: 'object', properties: { [name]: { type: 'string' } }, required: [name] }
 }
 
-/** The list after `change_tools`: one gone, one new, one that says something else. */
+/** `tool_0`, `tool_1` … */
+export function numberedTools(count: number): Record<string, unknown>[] {
+  return Array.from({ length: count }, (_, n) => ({ name: `tool_${n}`, inputSchema: anything }))
+}
+
+/** The list after `change_tools`: one gone, one new, one that says something else; no numbered ones. */
 export function changedTools(tools: readonly Record<string, unknown>[]): Record<string, unknown>[] {
-  const kept = tools.filter(tool => tool.name !== 'removable')
+  const kept = tools.filter(({ name }) => name !== 'removable' && !/^tool_\d+$/.test(String(name)))
   const changed = kept.map(tool =>
     tool.name === 'echo'
       ? { ...tool, description: 'Says it all again', inputSchema: withText('words') }

@@ -1,0 +1,118 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import type { HttpMessages, SentRequest } from './http-messages.ts'
+import { SDK_MESSAGE_MS, SLICE_MS, UNASKED_BURST, UNASKED_PAUSE_MS } from './limits.ts'
+
+export interface StreamOptions {
+  messages: HttpMessages
+  /** The request whose answer the stream brings; none for a stream of the server's own messages. */
+  request: SentRequest | undefined
+  /** Aborted by whoever does not want the stream any more. */
+  signal: AbortSignal | null | undefined
+}
+
+const EVENTS_A_SLICE = SLICE_MS / SDK_MESSAGE_MS
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>
+
+/** A server's event stream as the SDK shall see it: bounded, and never ended without an answer to its request. */
+export function eventStream(
+  body: ReadableStream<Uint8Array>,
+  options: StreamOptions,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  const events = new EventReader(reader, options).read()
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await events.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    cancel: reason => reader.cancel(reason),
+  })
+}
+
+class EventReader {
+  readonly #reader: Reader
+  readonly #options: StreamOptions
+  readonly #decoder = new TextDecoder()
+  readonly #parser: ReturnType<typeof createParser>
+  #parsed: EventSourceMessage[] = []
+  #retryMs: number | undefined
+  #isTooLong = false
+  #count = 0
+  /** The server can go on with the stream after a break: the SDK sees to that. */
+  #isResumable = false
+
+  constructor(reader: Reader, options: StreamOptions) {
+    this.#reader = reader
+    this.#options = options
+    this.#parser = createParser({
+      maxBufferSize: options.messages.maxBytes,
+      onEvent: event => this.#parsed.push(event),
+      onRetry: ms => {
+        this.#retryMs = ms
+      },
+      onError: ({ type }) => {
+        this.#isTooLong ||= type === 'max-buffer-size-exceeded'
+      },
+    })
+  }
+
+  async *read(): AsyncGenerator<string> {
+    const { messages, request, signal } = this.#options
+    try {
+      yield* this.#events()
+    } catch (error) {
+      if (signal?.aborted || !request || this.#isResumable) throw error
+    }
+    if (request && !this.#isResumable && !signal?.aborted) yield* messages.lose(request).map(asData)
+  }
+
+  async *#events(): AsyncGenerator<string> {
+    const { messages, request } = this.#options
+    for (let read = await this.#reader.read(); !read.done; read = await this.#reader.read()) {
+      this.#parser.feed(this.#decoder.decode(read.value, { stream: true }))
+      const parsed = this.#parsed
+      this.#parsed = []
+      for (const event of parsed) yield* this.#rewritten(event)
+      if (!this.#isTooLong) continue
+      await this.#reader.cancel().catch(() => {})
+      yield* messages.refuse(tooLong(messages.maxBytes), request).map(asData)
+      return
+    }
+  }
+
+  async *#rewritten({ event, id, data }: EventSourceMessage): AsyncGenerator<string> {
+    const { messages, request } = this.#options
+    if (++this.#count > UNASKED_BURST && this.#count % EVENTS_A_SLICE === 0) await pause(UNASKED_PAUSE_MS)
+    if (id) this.#isResumable = true
+    const head = this.#headOf(event, id)
+    const isMessage = (event === undefined || event === 'message') && data !== ''
+    const texts = isMessage ? (await messages.read(data, request)).map(asData) : [asLines(data)]
+    yield head + (texts.join('') || '\n')
+  }
+
+  #headOf(event: string | undefined, id: string | undefined): string {
+    const retry = this.#retryMs === undefined ? '' : `retry: ${this.#retryMs}\n`
+    this.#retryMs = undefined
+    return `${retry}${id ? `id: ${id}\n` : ''}${event ? `event: ${event}\n` : ''}`
+  }
+}
+
+/** What is said of an answer over the limit, after decompression. */
+export function tooLong(maxBytes: number): string {
+  return `The server's answer is longer than ${maxBytes} bytes, over the limit (maxLineBytes)`
+}
+
+function asData(message: object): string {
+  return `data: ${JSON.stringify(message)}\n\n`
+}
+
+function asLines(data: string): string {
+  return `${data
+    .split('\n')
+    .map(line => `data: ${line}\n`)
+    .join('')}\n`
+}

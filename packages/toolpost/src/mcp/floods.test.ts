@@ -1,0 +1,228 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { fakeClock } from '../testing/fake-clock.ts'
+import { startHostile } from '../testing/hostile-server/harness.ts'
+import { LIST_MAX_PAUSE_MS, MAX_LINE_BYTES, MAX_TOOLS, MAX_UNREAD_BYTES } from './limits.ts'
+
+/** The rest of the program may feel 100 ms; a busy machine gets room. Without slices these were 1 to 26 s. */
+const STALL_MS = 1_000
+
+/** The longest time that the event loop was held up while `work` ran. */
+async function longestStall(work: () => Promise<unknown>): Promise<number> {
+  const delay = monitorEventLoopDelay({ resolution: 5 })
+  delay.enable()
+  await work()
+  delay.disable()
+  return delay.max / 1e6
+}
+
+const MB = 1024 * 1024
+
+describe('long messages', () => {
+  it('[F49] a line just under the limit holds nothing up, and its memory comes back', async () => {
+    await using server = await startHostile()
+    await server.executor.execute('echo', { text: 'warm' })
+    const before = process.memoryUsage().rss
+    const records = '{"id":12345,"name":"a name that has a certain length, as names have","ok":true},'
+    const stall = await longestStall(async () => {
+      const result = await server.executor.run({
+        name: 'fill',
+        args: { unit: records, bytes: MAX_LINE_BYTES - 1_000 },
+      })
+      expect(result).toMatchObject({ success: true, result: { items: expect.any(Array) } })
+    })
+    expect(stall).toBeLessThan(STALL_MS)
+    expect(process.memoryUsage().rss - before).toBeLessThan(400 * MB)
+  })
+
+  it('[F49] more values than anybody can handle are refused in words, and nothing else', async () => {
+    await using server = await startHostile()
+    const stall = await longestStall(async () => {
+      const result = await server.executor.run({ name: 'fill', args: { unit: '{},', bytes: 15 * MB } })
+      expect(result).toMatchObject({
+        code: 'tool_error',
+        error: "The server's answer has more than 1048576 values",
+      })
+    })
+    expect(stall).toBeLessThan(STALL_MS)
+    expect(server.status().state).toBe('ready')
+    expect(await server.executor.execute('echo', { text: 'fine' })).toBe('fine')
+  })
+
+  it('[F49] a long answer counts although its server exits right after it', async () => {
+    await using server = await startHostile()
+    const long = server.executor.run({ name: 'big_result', args: { bytes: 4 * MB } })
+    const death = server.executor.run({ name: 'die' })
+    expect(await long).toMatchObject({ success: true })
+    expect(await death).toMatchObject({ code: 'unavailable' })
+  })
+
+  it('[F14] a list of tools over the limit is told in words', async () => {
+    await using server = await startHostile(
+      { toolCount: 1_000 },
+      { maxLineBytes: 10_000 },
+      { retry: { attempts: 1 } },
+    )
+    expect(server.status()).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('over the limit of 10000 bytes (maxLineBytes)'),
+    })
+  })
+})
+
+describe('a server that stops reading its stdin', () => {
+  it('[F50] its calls fail in words, no more is kept than the limit, and it is restarted', async () => {
+    await using server = await startHostile()
+    await server.executor.execute('stop_reading')
+    const text = 'x'.repeat(MB)
+    const calls = Array.from({ length: (2 * MAX_UNREAD_BYTES) / MB }, async () => {
+      await turn()
+      return server.executor.run({ name: 'write', args: { text } })
+    })
+    const results = await Promise.all(calls)
+    const refused = results.filter(
+      result => !result.success && result.error.endsWith('the server has stopped reading its stdin'),
+    )
+    expect(refused.length).toBeGreaterThan(calls.length / 4)
+    expect(results.every(result => !result.success && result.code === 'unavailable')).toBe(true)
+    expect(results.some(result => !result.success && result.error.includes('outcome'))).toBe(true)
+    const lost = await server.log.logged('MCP connection lost')
+    expect(lost.fields).toMatchObject({ error: 'the server stopped reading its stdin' })
+    await server.log.logged('MCP connection succeeded', 2)
+    expect(await server.executor.execute('echo', { text: 'back' })).toBe('back')
+  })
+
+  it('[F50] a server that only is slow gets all of its calls', async () => {
+    await using server = await startHostile()
+    const text = 'x'.repeat(MB)
+    const calls = Array.from({ length: 12 }, () => server.executor.run({ name: 'write', args: { text } }))
+    expect((await Promise.all(calls)).every(result => result.success)).toBe(true)
+  })
+})
+
+describe('storms', () => {
+  it('[F51] a server that changes its tools after every list is listed less and less often', async () => {
+    const clock = fakeClock()
+    await using server = await startHostile({ listStorm: true }, {}, { clock })
+    for (let second = 0; second < 120; second++) {
+      await clock.advance(1_000)
+      await server.executor.execute('echo', { text: 'so that the list has arrived' })
+    }
+    // 0.5 + 1 + 2 + … + 30 + 30 s
+    expect(server.count('list')).toBeGreaterThan(4)
+    expect(server.count('list')).toBeLessThan(
+      4 + Math.log2(LIST_MAX_PAUSE_MS / 500) + 120_000 / LIST_MAX_PAUSE_MS,
+    )
+  })
+
+  it.each([
+    ['answers to nothing', '{"jsonrpc":"2.0","id":9$n,"result":{}}'],
+    ['answers to the SDK that it never asked for', '{"jsonrpc":"2.0","id":$n.5,"result":{}}'],
+    ['ids that are no ids', '{"jsonrpc":"2.0","id":{"toString":1},"result":{}}'],
+    ['pings', '{"jsonrpc":"2.0","id":"p$n","method":"ping"}'],
+    ['requests that nobody knows', '{"jsonrpc":"2.0","id":$n,"method":"sampling/createMessage","params":{}}'],
+    [
+      'notifications',
+      '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}',
+    ],
+    ['changes of its tools', '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'],
+    ['junk', 'Listening on $n'],
+  ])('[F51] a storm of %s fills no log and holds nothing up', async (_, line) => {
+    await using server = await startHostile()
+    const stall = await longestStall(async () => {
+      const args = { line, times: 30_000 }
+      expect(await server.executor.execute('flood', args)).toBe('after the flood')
+    })
+    expect(stall).toBeLessThan(STALL_MS)
+    expect(server.log.records.length).toBeLessThan(60)
+    expect(server.status().state).toBe('ready')
+    expect(server.count('list')).toBeLessThan(10)
+  })
+
+  it('[F51] progress without end is passed on now and then, the last of it for certain', async () => {
+    await using server = await startHostile()
+    const seen: number[] = []
+    await server.executor.run(
+      { name: 'progress', args: { steps: 20_000 } },
+      { onProgress: ({ progress }) => void seen.push(progress) },
+    )
+    expect(seen.at(-1)).toBe(20_000)
+    expect(seen.length).toBeLessThan(1_000)
+  })
+
+  it('[F51] a server with too many tools gives the first of them, and comes and goes without holding anything up', async () => {
+    let tools = 0
+    const stall = await longestStall(async () => {
+      await using server = await startHostile({ toolCount: 60_000 })
+      tools = server.status().tools.length
+      expect(server.log.messages('warn')).toContain(
+        `The server lists more than ${MAX_TOOLS} tools; the others are left out`,
+      )
+      await server.executor.execute('change_tools')
+      await server.log.logged('MCP tools are gone')
+      expect(server.status().tools.length).toBeLessThan(100)
+    })
+    expect(tools).toBe(MAX_TOOLS)
+    expect(stall).toBeLessThan(STALL_MS)
+  })
+
+  it('[F51] the same name again and again is one tool and a few warnings', async () => {
+    const twin = { name: 'twin', description: 'One of many', inputSchema: { type: 'object' } }
+    await using server = await startHostile({ tools: Array.from({ length: 1_000 }, () => twin) })
+    expect(server.status().tools).toEqual(['twin'])
+    expect(server.log.messages('warn').length).toBeLessThan(30)
+    expect(server.log.messages('warn')).toContain('979 more MCP tools listed twice')
+  })
+})
+
+describe('what a server does is told', () => {
+  it('its state, attempts, error and tools, once a turn, to everybody who wants to know', async () => {
+    await using server = await startHostile()
+    const states: string[] = []
+    const tools: number[] = []
+    const stop = server.mcp.on('server', ({ state }) => void states.push(state))
+    server.mcp.on('tools', status => void tools.push(status.tools.length))
+    server.mcp.on('server', () => {
+      throw new Error('a listener of no use')
+    })
+    await server.executor.execute('change_tools')
+    await server.log.logged('MCP tool is gone')
+    await expect.poll(() => tools.length).toBe(1)
+    await server.executor.run({ name: 'die' })
+    await server.log.logged('MCP connection succeeded', 2)
+    await expect.poll(() => states.at(-1)).toBe('ready')
+    expect(states).toContain('starting')
+    stop()
+    const { length } = states
+    await Promise.all([server.mcp.close(), server.mcp.close()])
+    expect(states).toHaveLength(length)
+    const failures = server.log.messages('warn').filter(message => message.includes('listener'))
+    expect(failures).toEqual(['A listener for MCP servers failed'])
+  })
+
+  it('what it writes to stderr at most once a second, and silence not at all', async () => {
+    await using server = await startHostile()
+    await turn()
+    const told: string[] = []
+    server.mcp.on('server', ({ stderr }) => void told.push(stderr))
+    await server.executor.execute('flood_stderr', { bytes: 5_000_000 })
+    await expect.poll(() => told.length, { timeout: 5_000 }).toBeGreaterThan(0)
+    expect(told.length).toBeLessThan(4)
+  })
+
+  it('to nobody who throws: a logger that always does holds up no server', async () => {
+    const logger = () => {
+      throw new Error('disk full')
+    }
+    const broken = { level: 'info', isLevelEnabled: logger, child: logger, debug: logger } as never
+    const { McpIntegration } = await import('./mcp-integration.ts')
+    const { ToolManager } = await import('../tools/tool-manager.ts')
+    const { hostileServer } = await import('../testing/hostile-server/hostile-server.ts')
+    const mcp = new McpIntegration({ servers: { a: hostileServer() }, logger: broken })
+    mcp.start(new ToolManager())
+    await mcp.ready()
+    expect(mcp.status()[0]).toMatchObject({ state: 'ready' })
+    await mcp.close()
+  })
+})

@@ -1,0 +1,360 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createGzip, gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { startServers } from '../testing/hostile-server/harness.ts'
+import type { HttpServerEntry } from './server-entry.ts'
+
+interface Message {
+  id?: number | string
+  method: string
+  params?: { name?: string; protocolVersion?: string; arguments?: Record<string, unknown> }
+}
+
+interface Exchange {
+  message: Message
+  request: IncomingMessage
+  response: ServerResponse
+}
+
+type Behaviour = (exchange: Exchange) => void
+
+const MB = 1024 * 1024
+const tools = ['act', 'look'].map(name => ({
+  name,
+  inputSchema: { type: 'object' },
+  annotations: { readOnlyHint: name === 'look' },
+}))
+
+function json(response: ServerResponse, body: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+/** A server by hand, sound but for what it does in a call (or instead of another method). */
+async function hostileHttp(onCall: Behaviour, others: Record<string, Behaviour> = {}) {
+  const seen: { method: string; url: string; headers: IncomingMessage['headers'] }[] = []
+  const methods: Record<string, Behaviour> = {
+    initialize: ({ message, response }) =>
+      json(response, {
+        jsonrpc: '2.0',
+        id: message.id,
+        result: {
+          protocolVersion: message.params?.protocolVersion,
+          capabilities: { tools: { listChanged: true } },
+          serverInfo: { name: 'by hand', version: '1' },
+        },
+      }),
+    'tools/list': ({ message, response }) =>
+      json(response, { jsonrpc: '2.0', id: message.id, result: { tools } }),
+    'tools/call': onCall,
+    'server/discover': ({ response }) => void response.writeHead(400).end('Bad Request'),
+    ...others,
+  }
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const message: Message = request.method === 'POST' ? JSON.parse(body) : { method: request.method ?? '' }
+    seen.push({ method: message.method, url: request.url ?? '', headers: request.headers })
+    const behave = methods[message.method]
+    if (behave) behave({ message, request, response })
+    else response.writeHead(request.method === 'POST' ? 202 : 405).end()
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    seen,
+    count: (method: string) => seen.filter(each => each.method === method).length,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+    },
+  }
+}
+
+async function callOf(onCall: Behaviour, entry: Partial<HttpServerEntry> = {}) {
+  await using server = await hostileHttp(onCall)
+  await using client = await startServers({ remote: { url: server.url, ...entry } })
+  expect(client.status().state).toBe('ready')
+  const result = await client.executor.run({ name: 'act' }, { timeoutMs: 15_000 })
+  return { result, calls: server.count('tools/call'), client }
+}
+
+const sse = { 'content-type': 'text/event-stream' }
+
+/** Writes for ever, as fast as it is read. */
+function forEver(response: NodeJS.WritableStream, text: string): void {
+  const chunk = text.repeat(Math.ceil(65_536 / text.length))
+  const more = () => {
+    while (response.writable) if (!response.write(chunk)) return void response.once('drain', more)
+  }
+  response.on('error', () => {})
+  more()
+}
+
+describe('answers over HTTP without measure', () => {
+  const tooLong = {
+    code: 'tool_error',
+    error: "The server's answer is longer than 1048576 bytes, over the limit (maxLineBytes)",
+  }
+
+  it.each<[string, Behaviour]>([
+    ['an SSE line without end', ({ response }) => forEver(response.writeHead(200, sse), 'data: x')],
+    ['an SSE event without end', ({ response }) => forEver(response.writeHead(200, sse), 'data: xxxxxxx\n')],
+    [
+      'a body without end',
+      ({ response }) => forEver(response.writeHead(200, { 'content-type': 'application/json' }), '[1,'),
+    ],
+    [
+      'a compressed body',
+      ({ response }) =>
+        void response
+          .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+          .end(gzipSync(Buffer.alloc(50 * MB, ' '))),
+    ],
+    [
+      'a compressed stream without end',
+      ({ response }) => {
+        const gzip = createGzip()
+        gzip.pipe(response.writeHead(200, { ...sse, 'content-encoding': 'gzip' }))
+        forEver(gzip, 'data: x')
+        response.on('close', () => gzip.destroy())
+      },
+    ],
+  ])('[F48] %s is a size error of that call, and memory is bounded', async (_, behave) => {
+    const before = process.memoryUsage().rss
+    const { result } = await callOf(behave, { maxLineBytes: MB })
+    expect(result).toMatchObject(tooLong)
+    expect(process.memoryUsage().rss - before).toBeLessThan(150 * MB)
+  })
+
+  it('[F48] a list of tools without end is told in words', async () => {
+    const endless: Behaviour = ({ response }) => forEver(response.writeHead(200, sse), 'data: x')
+    await using server = await hostileHttp(() => {}, { 'tools/list': endless })
+    await using client = await startServers({ remote: { url: server.url } }, { retry: { attempts: 1 } })
+    expect(client.status()).toMatchObject({ state: 'failed', error: expect.stringContaining('maxLineBytes') })
+  })
+
+  it.each(['json', 'sse'])('[F49] a long answer arrives whole: %s', async kind => {
+    const items = Array.from({ length: 100_000 }, (_, id) => ({ id, name: 'something of some length' }))
+    const { result } = await callOf(({ message, response }) => {
+      const answer = { jsonrpc: '2.0', id: message.id, result: { content: [], structuredContent: { items } } }
+      if (kind === 'json') json(response, answer)
+      else response.writeHead(200, sse).end(`event: message\ndata: ${JSON.stringify(answer)}\n\n`)
+    })
+    expect(result).toMatchObject({ success: true, result: { items: expect.any(Array) } })
+    expect(result).toHaveProperty(['result', 'items', 99_999, 'id'], 99_999)
+  })
+})
+
+describe('what an HTTP server says with a status', () => {
+  it.each([
+    [401, {}, 'no token', 'HTTP 401 Unauthorized: no token'],
+    [403, {}, '', 'HTTP 403 Forbidden'],
+    [409, {}, 'busy', 'HTTP 409 Conflict: busy'],
+    [410, {}, '', 'HTTP 410 Gone'],
+    [429, { 'retry-after': '30' }, 'slow down', 'HTTP 429 Too Many Requests (retry after 30 s): slow down'],
+    [500, {}, 'oops', 'HTTP 500 Internal Server Error: oops'],
+  ])('%i is told with its number and reason', async (status, headers, body, words) => {
+    const { result, calls } = await callOf(
+      ({ response }) => void response.writeHead(status, headers as Record<string, string>).end(body),
+    )
+    expect(result).toMatchObject({ code: 'tool_error', error: words })
+    expect(calls).toBe(1)
+  })
+
+  it('503 is unavailable, with the same words', async () => {
+    const { result } = await callOf(({ response }) => void response.writeHead(503).end('maintenance'))
+    expect(result).toMatchObject({
+      code: 'unavailable',
+      error: expect.stringContaining('HTTP 503 Service Unavailable: maintenance'),
+    })
+  })
+
+  it('401 at the handshake is the reason of the failure', async () => {
+    const refuse: Behaviour = ({ response }) => void response.writeHead(401).end('who are you?')
+    await using server = await hostileHttp(() => {}, { initialize: refuse, 'server/discover': refuse })
+    await using client = await startServers({ remote: { url: server.url } }, { retry: { attempts: 1 } })
+    expect(client.status().error).toBe('HTTP 401 Unauthorized: who are you?')
+  })
+
+  it('a page without end behind a status is cut', async () => {
+    const { result } = await callOf(({ response }) => forEver(response.writeHead(500), '<html>'))
+    expect(result).toMatchObject({ error: expect.stringMatching(/^HTTP 500 Internal Server Error: <html>/) })
+    expect(JSON.stringify(result).length).toBeLessThan(1_000)
+  })
+})
+
+describe('answers over HTTP that do not come as they should', () => {
+  const answer = (message: Message, result: unknown) => ({ jsonrpc: '2.0', id: message.id, result })
+
+  it.each<[string, Behaviour]>([
+    ['before the answer', ({ response }) => void response.writeHead(200, sse).end(': nothing\n\n')],
+    [
+      'in the middle of it',
+      ({ response }) => {
+        response.writeHead(200, sse).write('data: {"jsonrpc":"2.0",')
+        setImmediate(() => response.destroy())
+      },
+    ],
+    [
+      'in the middle of a body',
+      ({ response }) => {
+        response
+          .writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 })
+          .write('{"json')
+        setImmediate(() => response.destroy())
+      },
+    ],
+  ])('[F01] a write whose stream is cut %s has an unknown outcome, at once', async (_, behave) => {
+    const { result, calls } = await callOf(behave)
+    expect(result).toMatchObject({
+      code: 'unavailable',
+      error: expect.stringContaining(
+        'the connection was cut during the call; the outcome of the call is unknown',
+      ),
+    })
+    expect(result.execution_time_ms).toBeLessThan(5_000)
+    expect(calls).toBe(1)
+  })
+
+  it.each(['json', 'sse'])('[F09] `result: null` is told in words: %s', async kind => {
+    const { result } = await callOf(({ message, response }) => {
+      if (kind === 'json') json(response, answer(message, null))
+      else response.writeHead(200, sse).end(`data: ${JSON.stringify(answer(message, null))}\n\n`)
+    })
+    expect(result).toMatchObject({
+      code: 'tool_error',
+      error: 'Malformed MCP result: the result is null, not an object',
+    })
+  })
+
+  it.each(['not json', '{"a":1}', '[]', '[[[]]]', '{"jsonrpc":"2.0","id":12345,"result":{}}'])(
+    '[F09] %s is told in words',
+    async body => {
+      const { result } = await callOf(
+        ({ response }) => void response.writeHead(200, { 'content-type': 'application/json' }).end(body),
+      )
+      expect(result).toMatchObject({ code: 'tool_error', error: expect.stringMatching(/^Malformed MCP/) })
+    },
+  )
+
+  it('[F51] a stream of notifications before the answer changes nothing', async () => {
+    const notice = `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: {} })}\n\n`
+    const { result } = await callOf(({ message, response }) => {
+      const last = `data: ${JSON.stringify(answer(message, { content: [{ type: 'text', text: 'ok' }] }))}\n\n`
+      response.writeHead(200, sse).end(notice.repeat(5_000) + last)
+    })
+    expect(result).toMatchObject({ success: true, result: 'ok' })
+  })
+
+  it('a stream that can be resumed is, and the call is not sent again', async () => {
+    let call: Message = { method: '' }
+    await using server = await hostileHttp(
+      ({ message, response }) => {
+        call = message
+        response.writeHead(200, sse).end('id: 7\nretry: 1\ndata:\n\n')
+      },
+      {
+        GET: ({ request, response }) => {
+          if (request.headers['last-event-id'] !== '7') return void response.writeHead(405).end()
+          const result = answer(call, { content: [{ type: 'text', text: 'resumed' }] })
+          response.writeHead(200, sse).end(`id: 8\ndata: ${JSON.stringify(result)}\n\n`)
+        },
+      },
+    )
+    await using client = await startServers({ remote: { url: server.url } })
+    expect(await client.executor.execute('act')).toBe('resumed')
+    expect(server.count('tools/call')).toBe(1)
+  })
+})
+
+describe('redirects', () => {
+  it('a call that is redirected is not sent again', async () => {
+    const { result, calls } = await callOf(
+      ({ response }) => void response.writeHead(307, { location: '/elsewhere' }).end(),
+    )
+    expect(result).toMatchObject({
+      code: 'tool_error',
+      error: expect.stringContaining('HTTP 307 Temporary Redirect: the server redirects to /elsewhere'),
+    })
+    expect(calls).toBe(1)
+  })
+
+  it('a handshake that is redirected within the server is followed, and the calls go there straight away', async () => {
+    const moving =
+      (behave: Behaviour): Behaviour =>
+      exchange => {
+        if (exchange.request.url === '/mcp/') behave(exchange)
+        else exchange.response.writeHead(307, { location: '/mcp/' }).end()
+      }
+    const sound = ({ message, response }: Exchange, result: object) =>
+      json(response, { jsonrpc: '2.0', id: message.id, result })
+    await using server = await hostileHttp(
+      moving(exchange => sound(exchange, { content: [{ type: 'text', text: 'here' }] })),
+      {
+        'server/discover': moving(({ response }) => void response.writeHead(400).end()),
+        initialize: moving(exchange =>
+          sound(exchange, {
+            protocolVersion: exchange.message.params?.protocolVersion,
+            capabilities: { tools: {} },
+            serverInfo: { name: 'moved', version: '1' },
+          }),
+        ),
+        'tools/list': moving(exchange => sound(exchange, { tools })),
+      },
+    )
+    await using client = await startServers({ remote: { url: server.url } })
+    expect(await client.executor.execute('act')).toBe('here')
+    expect(server.count('tools/call')).toBe(1)
+  })
+
+  it('another server gets neither the request nor its credentials', async () => {
+    await using other = await hostileHttp(() => {})
+    const away: Behaviour = ({ response }) => void response.writeHead(307, { location: other.url }).end()
+    await using server = await hostileHttp(() => {}, { initialize: away, 'server/discover': away })
+    const headers = { authorization: 'Bearer very-secret' }
+    await using client = await startServers(
+      { remote: { url: server.url, headers } },
+      { retry: { attempts: 1 } },
+    )
+    expect(client.status()).toMatchObject({ state: 'failed', error: expect.stringContaining(other.url) })
+    expect(other.seen).toEqual([])
+  })
+
+  it('a user and password in the URL go into a header', async () => {
+    await using server = await hostileHttp(() => {})
+    const url = server.url.replace('://', '://me:p%40ss@')
+    await using client = await startServers({ remote: { url } })
+    expect(client.status().state).toBe('ready')
+    const basic = `Basic ${Buffer.from('me:p@ss').toString('base64')}`
+    expect(server.seen.every(({ headers }) => headers.authorization === basic)).toBe(true)
+  })
+})
+
+describe('a server of the newest protocol that does not answer subscriptions/listen', () => {
+  it.each<[string, Behaviour]>([
+    ['is silent', () => {}],
+    ['opens a stream and is silent', ({ response }) => void response.writeHead(200, sse).flushHeaders()],
+    ['refuses', ({ response }) => void response.writeHead(500).end()],
+  ])('is ready with its tools: it %s', async (_, listen) => {
+    const complete = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
+    await using server = await hostileHttp(() => {}, {
+      'server/discover': ({ message, response }) =>
+        json(response, {
+          jsonrpc: '2.0',
+          id: message.id,
+          result: {
+            ...complete,
+            supportedVersions: ['2026-07-28'],
+            capabilities: { tools: { listChanged: true } },
+            serverInfo: { name: 'modern', version: '1' },
+          },
+        }),
+      'subscriptions/listen': listen,
+    })
+    await using client = await startServers({ remote: { url: server.url } }, { retry: { attempts: 1 } })
+    expect(client.status()).toMatchObject({ state: 'ready', protocolVersion: '2026-07-28' })
+    expect(client.status().tools).toEqual(['act', 'look'])
+  })
+})

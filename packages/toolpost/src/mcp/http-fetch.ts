@@ -1,0 +1,151 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { STATUS_CODES } from 'node:http'
+import type { FetchLike } from '@modelcontextprotocol/client'
+import { eventStream, tooLong } from './event-stream.ts'
+import type { HttpMessages, SentRequest } from './http-messages.ts'
+import { HTTP_ERROR_CHARACTERS } from './limits.ts'
+
+/** Which request of the SDK a fetch belongs to: also one that resumes its broken stream later. */
+export const currentRequest = new AsyncLocalStorage<SentRequest | undefined>()
+
+/** A request that the server refused with an HTTP status. */
+export class HttpStatusError extends Error {
+  override name = 'HttpStatusError'
+  readonly status: number
+
+  constructor(status: number, statusText: string, text: string) {
+    super(httpWords(status, statusText, text))
+    this.status = status
+  }
+}
+
+/** `HTTP 429 Too Many Requests: slow down`. */
+export function httpWords(status: number, statusText = '', text = ''): string {
+  const reason = statusText || STATUS_CODES[status] || ''
+  const body = text.trim().slice(0, HTTP_ERROR_CHARACTERS)
+  return `HTTP ${status} ${reason}`.trim() + (body === '' ? '' : `: ${body}`)
+}
+
+/**
+ * The `fetch` of a connection: nothing that comes back is larger than permitted (after decompression), what fails says
+ * so in the answer to its request, and no call is ever sent twice.
+ */
+export function boundedFetch(messages: HttpMessages, { throwsStatus }: { throwsStatus: boolean }): FetchLike {
+  /** Where the server sent us at the handshake: calls go there straight away. */
+  let moved: { from: string; to: string } | undefined
+  return async (url, init) => {
+    const request = currentRequest.getStore()
+    const target = moved?.from === String(url) ? moved.to : String(url)
+    const response = await fetch(target, { ...init, redirect: 'manual' })
+    const location = redirectOf(response, target)
+    if (!location) return boundedResponse(response, { messages, request, init, throwsStatus })
+    if (init?.method !== 'POST') return response
+    if (request?.method === 'tools/call') {
+      await response.body?.cancel()
+      const { status } = response
+      throw new HttpStatusError(
+        status,
+        '',
+        `the server redirects to ${location.pathname}; no call is sent twice`,
+      )
+    }
+    const keepsMethod = response.status === 307 || response.status === 308
+    if (keepsMethod && location.origin === new URL(target).origin)
+      moved = { from: moved?.to === target ? moved.from : target, to: location.href }
+    return response
+  }
+}
+
+function redirectOf({ status, headers }: Response, from: string): URL | undefined {
+  const location = headers.get('location')
+  if (status < 300 || status > 399 || location === null || !URL.canParse(location, from)) return undefined
+  return new URL(location, from)
+}
+
+interface Exchange {
+  messages: HttpMessages
+  request: SentRequest | undefined
+  init: RequestInit | undefined
+  /** A refused POST throws an HttpStatusError: the SDK's old transport would lose what the server said. */
+  throwsStatus: boolean
+}
+
+async function boundedResponse(response: Response, exchange: Exchange): Promise<Response> {
+  const { messages, request, init } = exchange
+  const { status, headers } = response
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (!response.ok) return refused(response, exchange)
+  const kept = { status, headers }
+  if (type === 'text/event-stream' && response.body)
+    return new Response(eventStream(response.body, { messages, request, signal: init?.signal }), kept)
+  if (type !== 'application/json' || !request) return new Response(await shortText(response), bodiless(kept))
+  return new Response(JSON.stringify(await jsonMessages(response, messages, request)), kept)
+}
+
+/** Statuses that may not have a body. */
+function bodiless<T extends { status: number }>(kept: T): T {
+  return kept.status === 204 ? { ...kept, status: 202 } : kept
+}
+
+async function refused(response: Response, exchange: Exchange): Promise<Response> {
+  const { messages, request, init, throwsStatus } = exchange
+  const { status, headers } = response
+  const text = await shortText(response)
+  // The stream of an answer cannot be taken up again.
+  if (request && init?.method === 'GET' && messages.isPending(request)) return lost(messages, request)
+  const after = headers.get('retry-after')
+  const reason = response.statusText || STATUS_CODES[status] || ''
+  const full = after === null ? reason : `${reason} (retry after ${shownDelay(after)})`
+  const statusText = full.replace(/[^\x20-\x7e]/g, '?')
+  if (throwsStatus && init?.method === 'POST') throw new HttpStatusError(status, statusText, text)
+  return new Response(text, { status, statusText, headers })
+}
+
+function lost(messages: HttpMessages, request: SentRequest): Response {
+  const events = messages.lose(request).map(message => `data: ${JSON.stringify(message)}\n\n`)
+  return new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } })
+}
+
+/** Seconds, or a date. */
+function shownDelay(after: string): string {
+  return /^\d+$/.test(after) ? `${after} s` : after.slice(0, 40)
+}
+
+async function jsonMessages(
+  response: Response,
+  messages: HttpMessages,
+  request: SentRequest,
+): Promise<unknown> {
+  const read = await readBody(response, messages, request).catch(() => messages.lose(request))
+  if (messages.isPending(request))
+    read.push(...messages.refuse('Malformed MCP result: it answers another request', request))
+  return read.length === 1 ? read[0] : read
+}
+
+async function readBody(response: Response, messages: HttpMessages, request: SentRequest): Promise<object[]> {
+  const { maxBytes } = messages
+  const text = await textUpTo(response, maxBytes)
+  if (text !== undefined) return messages.read(text, request)
+  return messages.refuse(tooLong(maxBytes), request)
+}
+
+/** The beginning of a body that nobody needs the whole of. */
+async function shortText(response: Response): Promise<string> {
+  const text = await textUpTo(response, HTTP_ERROR_CHARACTERS * 10, true).catch(() => '')
+  return text ?? ''
+}
+
+/** The whole body, or nothing if it is longer; its beginning if that will do. */
+async function textUpTo({ body }: Response, maxBytes: number, cut = false): Promise<string | undefined> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  const reader = body?.getReader()
+  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+    chunks.push(read.value)
+    bytes += read.value.length
+    if (bytes <= maxBytes) continue
+    await reader?.cancel().catch(() => {})
+    return cut ? Buffer.concat(chunks).toString('utf8', 0, maxBytes) : undefined
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks))
+}

@@ -1,0 +1,51 @@
+import type { Writable } from 'node:stream'
+import { MAX_UNREAD_BYTES, UNREAD_GRACE_MS } from './limits.ts'
+
+/** More than this is not held back until the end of the turn. */
+const MAX_OUTBOX_CHARACTERS = 1024 * 1024
+
+/**
+ * What is written to a server's stdin: everything of one turn of the event loop at once, and never more than a
+ * bounded amount ahead of a server that does not read.
+ */
+export class ServerInput {
+  readonly #stream: Writable
+  readonly #onStuck: () => void
+  #outbox = ''
+  #isClosed = false
+  #watch: NodeJS.Timeout | undefined
+
+  constructor(stream: Writable, onStuck: () => void) {
+    this.#stream = stream
+    this.#onStuck = onStuck
+  }
+
+  /** `false`, and nothing is sent, if too much waits already. A server that goes on like that is stuck. */
+  write(line: string): boolean {
+    const waiting = this.#stream.writableLength
+    if (waiting > 0 && waiting + this.#outbox.length + line.length > MAX_UNREAD_BYTES) {
+      this.#watch ??= setTimeout(() => this.#onStuck(), UNREAD_GRACE_MS).unref()
+      return false
+    }
+    if (this.#outbox === '') setImmediate(() => this.flush())
+    this.#outbox += line
+    if (this.#outbox.length > MAX_OUTBOX_CHARACTERS) this.flush()
+    return true
+  }
+
+  flush(): void {
+    const text = this.#outbox
+    this.#outbox = ''
+    if (text !== '' && !this.#isClosed) this.#stream.write(text, () => this.#wasRead())
+  }
+
+  #wasRead(): void {
+    clearTimeout(this.#watch)
+    this.#watch = undefined
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#wasRead()
+  }
+}

@@ -1,0 +1,174 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { MAX_MESSAGE_DEPTH, SLICE_MS } from './limits.ts'
+
+/** JSON that is larger than permitted, in words that follow "the message". What is not JSON is a SyntaxError. */
+export class TooLargeError extends Error {
+  override name = 'TooLargeError'
+}
+
+export interface JsonLimits {
+  maxValues: number
+  maxDepth?: number
+}
+
+/** A list or an object that is being read. */
+interface Container {
+  value: unknown[] | Record<string, unknown>
+  end: ']' | '}'
+  /** The name of the property that comes next, in an object. */
+  key: string
+}
+
+/** How often the clock is looked at. */
+const VALUES_PER_LOOK = 256
+/** Longer strings, and those with a quote in them, are read in parts. */
+const SHORT_STRING = 16_384
+/** One part. Bounded, because the engine's stack is; never ends inside an escape. */
+const STRING_PART = /(?:[^"\\]|\\u[\da-fA-F]{4}|\\[^u]){1,16384}/y
+const LITERAL = /[\w.+-]+/y
+
+/**
+ * `JSON.parse` for long texts: gives way to the event loop all the time, and refuses what is too large to be handled
+ * afterwards. Copies what it keeps, so that no value holds on to the whole text.
+ */
+export async function parseInSlices(text: string, limits: JsonLimits): Promise<unknown> {
+  const reading = new JsonReader(text, limits).read()
+  for (;;) {
+    const until = performance.now() + SLICE_MS
+    do {
+      const { done, value } = reading.next()
+      if (done) return value
+    } while (performance.now() < until)
+    await turn()
+  }
+}
+
+class JsonReader {
+  readonly #text: string
+  readonly #maxValues: number
+  readonly #maxDepth: number
+  readonly #open: Container[] = []
+  #at = 0
+
+  constructor(text: string, { maxValues, maxDepth = MAX_MESSAGE_DEPTH }: JsonLimits) {
+    this.#text = text
+    this.#maxValues = maxValues
+    this.#maxDepth = maxDepth
+  }
+
+  /** The value of the whole text; yields often. */
+  *read(): Generator<undefined, unknown> {
+    for (let values = 1; ; values++) {
+      if (values % VALUES_PER_LOOK === 0) yield
+      if (values > this.#maxValues) throw new TooLargeError(`has more than ${this.#maxValues} values`)
+      const first = this.#peek()
+      let value: unknown
+      if (first === '{' || first === '[') {
+        const container = this.#enter(first)
+        if (this.#peek() !== container.end) {
+          if (container.end === '}') yield* this.#key(container)
+          continue
+        }
+      } else {
+        value = first === '"' ? (this.#shortString() ?? (yield* this.#longString())) : this.#literal()
+        if (!this.#put(value)) return this.#end(value)
+        if (yield* this.#another()) continue
+      }
+      // One list or object is complete, and perhaps those around it.
+      for (;;) {
+        this.#at++
+        value = this.#open.pop()?.value
+        if (!this.#put(value)) return this.#end(value)
+        if (yield* this.#another()) break
+      }
+    }
+  }
+
+  /** Past blanks. */
+  #peek(): string | undefined {
+    for (let code = this.#text.charCodeAt(this.#at); code <= 32; code = this.#text.charCodeAt(++this.#at)) {
+      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) throw this.#unexpected()
+    }
+    return this.#text[this.#at]
+  }
+
+  #enter(first: '{' | '['): Container {
+    if (this.#open.length >= this.#maxDepth)
+      throw new TooLargeError(`is nested more than ${this.#maxDepth} levels deep`)
+    const container: Container =
+      first === '{' ? { value: {}, end: '}', key: '' } : { value: [], end: ']', key: '' }
+    this.#open.push(container)
+    this.#at++
+    return container
+  }
+
+  /** Whether a comma and another item follow; if not, the list or object ends here. */
+  *#another(): Generator<undefined, boolean> {
+    const container = this.#open.at(-1) as Container
+    const next = this.#peek()
+    if (next === container.end) return false
+    if (next !== ',') throw this.#unexpected()
+    this.#at++
+    if (container.end === '}') yield* this.#key(container)
+    return true
+  }
+
+  *#key(container: Container): Generator<undefined, void> {
+    if (this.#peek() !== '"') throw this.#unexpected()
+    container.key = this.#shortString() ?? (yield* this.#longString())
+    if (this.#peek() !== ':') throw this.#unexpected()
+    this.#at++
+  }
+
+  /** Puts a value where it belongs; `false` if it is the whole. */
+  #put(value: unknown): boolean {
+    const container = this.#open.at(-1)
+    if (!container) return false
+    const { value: parent, key } = container
+    if (Array.isArray(parent)) parent.push(value)
+    else if (key !== '__proto__') parent[key] = value
+    else Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true })
+    return true
+  }
+
+  #shortString(): string | undefined {
+    const end = this.#text.indexOf('"', this.#at + 1)
+    if (end < 0) throw this.#unexpected()
+    if (this.#text[end - 1] === '\\' || end - this.#at > SHORT_STRING) return undefined
+    const text = JSON.parse(this.#text.slice(this.#at, end + 1))
+    this.#at = end + 1
+    return text
+  }
+
+  *#longString(): Generator<undefined, string> {
+    const parts: string[] = []
+    this.#at++
+    for (;;) {
+      STRING_PART.lastIndex = this.#at
+      const part = STRING_PART.exec(this.#text)?.[0]
+      if (part === undefined) break
+      parts.push(JSON.parse(`"${part}"`))
+      this.#at += part.length
+      yield
+    }
+    if (this.#text[this.#at++] !== '"') throw this.#unexpected()
+    return parts.join('')
+  }
+
+  #literal(): unknown {
+    LITERAL.lastIndex = this.#at
+    const literal = LITERAL.exec(this.#text)?.[0]
+    if (literal === undefined) throw this.#unexpected()
+    this.#at += literal.length
+    return JSON.parse(literal)
+  }
+
+  #end(value: unknown): unknown {
+    if (this.#peek() !== undefined) throw this.#unexpected()
+    return value
+  }
+
+  #unexpected(): SyntaxError {
+    return new SyntaxError(`Unexpected text at position ${this.#at} of JSON`)
+  }
+}

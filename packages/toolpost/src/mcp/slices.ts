@@ -1,0 +1,13 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { SLICE_MS } from './limits.ts'
+
+/** Does work item by item, and lets the rest of the program in between; ends early if `work` gives `false`. */
+export async function inSlices<T>(items: Iterable<T>, work: (item: T) => unknown): Promise<void> {
+  let until = performance.now() + SLICE_MS
+  for (const item of items) {
+    if (work(item) === false) return
+    if (performance.now() < until) continue
+    await turn()
+    until = performance.now() + SLICE_MS
+  }
+}
