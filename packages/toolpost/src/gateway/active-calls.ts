@@ -1,16 +1,17 @@
 import { type Clock, systemClock } from '../runtime/clock.ts'
+import { ABORT_GRACE_MS } from './limits.ts'
 
-/** What is under way, so that the gateway can wait for it before it goes, and end what does not end by itself. */
+/** What is under way, so that the gateway can wait for it before it closes, and end what does not end by itself. */
 export class ActiveCalls {
   readonly #running = new Set<{ caller: AbortController }>()
+  readonly #waiting = new Set<() => void>()
   #isDraining = false
-  #onIdle: (() => void) | undefined
 
   get isDraining(): boolean {
     return this.#isDraining
   }
 
-  /** Does `work`, whose signal aborts with its caller, or when the gateway does not wait any longer. */
+  /** Does `work`, whose signal aborts with its caller, or when the gateway gives up waiting. */
   async run<T>(caller: AbortController, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const entry = { caller }
     this.#running.add(entry)
@@ -18,20 +19,27 @@ export class ActiveCalls {
       return await work(caller.signal)
     } finally {
       this.#running.delete(entry)
-      if (this.#running.size === 0) this.#onIdle?.()
+      if (this.#running.size === 0) for (const tell of this.#waiting) tell()
     }
   }
 
-  /** From now on nothing new is to begin. Resolves when nothing is under way; after `limitMs` it is aborted. */
+  /**
+   * Nothing new is to begin from now on. Resolves when nothing is under way. After `limitMs` it is aborted, and what
+   * ignores that is not waited for.
+   */
   async drain(limitMs: number, clock: Clock = systemClock): Promise<void> {
     this.#isDraining = true
     if (this.#running.size === 0) return
-    const idle = new Promise<void>(resolve => {
-      this.#onIdle = resolve
+    await new Promise<void>(resolve => {
+      let timer = clock.setTimer(() => {
+        this.abort()
+        timer = clock.setTimer(resolve, ABORT_GRACE_MS)
+      }, limitMs)
+      this.#waiting.add(() => {
+        timer.cancel()
+        resolve()
+      })
     })
-    const timer = clock.setTimer(() => this.abort(), limitMs)
-    await idle
-    timer.cancel()
   }
 
   /** Ends everything that is under way. */

@@ -5,7 +5,8 @@ import { removeFromLogs } from '../logging/safe-value.ts'
 import { startHostile } from '../testing/hostile-server/harness.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { CallJournal, type CallRecord } from './call-journal.ts'
+import type { CallRecord } from './api-types.ts'
+import { CallJournal } from './call-journal.ts'
 
 function journal(options: { maxCalls?: number; maxBytes?: number } = {}) {
   return new CallJournal({ tools: new ToolManager(), slowMs: 100, ...options })

@@ -1,25 +1,9 @@
 import type { ToolResult } from '../call/tool-result.ts'
 import type { CallEvent } from '../executor/observers.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
+import type { CallRecord } from './api-types.ts'
 import { JOURNAL_BYTES, JOURNAL_CALLS, RECORDED_BYTES } from './limits.ts'
 import { recordValue } from './record-value.ts'
-
-/** A call as the console shows it. Plain data, without secrets; no `result` while it is under way. */
-export interface CallRecord {
-  serial: number
-  id?: string
-  tool: string
-  /** `local`, or the name of the server whose tool it is. */
-  source: string
-  /** Who asked: `http`, `mcp`, `chat` … */
-  origin: string
-  args: unknown
-  /** Milliseconds since 1970. */
-  startedAt: number
-  durationMs?: number
-  slow: boolean
-  result?: ToolResult
-}
 
 export interface JournalEntry {
   record: CallRecord
@@ -51,6 +35,17 @@ export class CallJournal {
   /** Oldest first. */
   records(): CallRecord[] {
     return Array.from(this.#entries.values(), entry => entry.record)
+  }
+
+  /** The newest that take at most `maxBytes` together, oldest first. */
+  latest(maxBytes: number): CallRecord[] {
+    const entries = [...this.#entries.values()]
+    let left = maxBytes
+    const last = entries.findLastIndex(({ bytes }) => {
+      left -= bytes
+      return left < 0
+    })
+    return entries.slice(last + 1).map(({ record }) => record)
   }
 
   /** Takes over the beginning or the end of a call; gives its entry. */
@@ -112,7 +107,7 @@ export class CallJournal {
 }
 
 /** A large value is left out, and the rest of the result stays what it is. */
-function recordResult(result: ToolResult): { result: ToolResult; bytes: number } {
+export function recordResult(result: ToolResult): { result: ToolResult; bytes: number } {
   const whole = recordValue(result, RECORDED_BYTES)
   if (isResult(whole.value)) return { result: whole.value, bytes: whole.bytes }
   const parts = Object.entries(result).map(

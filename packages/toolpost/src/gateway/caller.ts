@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** What Hono's server for Node hands on beside a request. */
+/** What Hono's server for Node passes along with a request. */
 interface NodeEnvironment {
   outgoing?: ServerResponse
 }
@@ -21,7 +21,7 @@ function onConnection(socket: Socket): AbortController {
   let caller = connections.get(socket)
   if (!caller) {
     const made = new AbortController()
-    socket.once('close', () => made.abort(new Error('The caller is gone')))
+    socket.once('close', () => made.abort(new Error('The caller disconnected')))
     connections.set(socket, made)
     caller = made
   }

@@ -1,17 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import type { ConversationMessage } from '../models/ai-client.ts'
 import { Conversations } from '../models/conversations.ts'
-import { KEPT_CONVERSATIONS, KEPT_MESSAGES } from './limits.ts'
+import { KEPT_CHARACTERS, KEPT_CONVERSATIONS, KEPT_MESSAGES } from './limits.ts'
 
-/** The conversations of the chat: each is answered in by one at a time. */
+/** The conversations of the chat: one question at a time is answered in each. */
 export class ChatConversations {
-  readonly #kept = new Conversations({ conversations: KEPT_CONVERSATIONS, messages: KEPT_MESSAGES })
+  readonly #kept = new Conversations({
+    conversations: KEPT_CONVERSATIONS,
+    messages: KEPT_MESSAGES,
+    characters: KEPT_CHARACTERS,
+  })
   readonly #busy = new Set<string>()
 
-  /** The conversation of that id, or a new one where it is not known. */
+  /** The conversation of that id, or a new one if it is not known. */
   open(id: string | undefined): { id: string; messages: readonly ConversationMessage[] } {
     const messages = id === undefined ? undefined : this.#kept.of(id)
     return messages && id !== undefined ? { id, messages } : { id: randomUUID(), messages: [] }
+  }
+
+  /** In how many an answer is being given. */
+  get answering(): number {
+    return this.#busy.size
   }
 
   /** Whether an answer is being given in it. */

@@ -21,19 +21,19 @@ export interface HubOptions {
 }
 
 export interface WatchOptions {
-  /** The last event that the client has seen, if it was here before. */
+  /** The last event that the client saw, if it was here before. */
   lastEventId?: string | undefined
-  /** What a client is told that was not here before, or was away for too long. */
+  /** What a client is told that is new, or was away for too long. */
   greeting?: readonly { type: string; data: unknown }[] | undefined
   /** Breaks the connection of a client that does not read; without it the stream fails. */
   cut?: (() => void) | undefined
 }
 
 /**
- * Events for everybody who watches, and again for those who come back. Events of one moment are written once and sent
- * to all in one piece. A client that does not read fast enough is cut off, so that it holds up and costs nobody else.
+ * Events for everybody who watches, replayed for those who come back. Events of one moment are written once and sent
+ * to all in one piece. A client that reads too slowly is cut off, so that it costs nobody else.
  */
-export class EventHub {
+export class EventHub<Events extends object = Record<string, unknown>> {
   /** Ids of another run of the program mean nothing here. */
   readonly #run = randomUUID().slice(0, 8)
   readonly #clock: Clock
@@ -59,7 +59,7 @@ export class EventHub {
   }
 
   /** `bytes` is about what the event takes in memory. */
-  publish(type: string, data: unknown, bytes = 200): void {
+  publish<Type extends keyof Events & string>(type: Type, data: Events[Type], bytes = 200): void {
     this.#events.push({ number: ++this.#number, type, data, bytes })
     this.#bytes += bytes
     if (this.#events.length > 2 * REPLAYED_EVENTS || this.#bytes > REPLAYED_BYTES) this.#forgetOldest()
@@ -165,7 +165,7 @@ export class EventHub {
     return greeting.map(({ type, data }) => eventText(type, data, this.#idOf(this.#number))).join('')
   }
 
-  /** What came after an event; `undefined` where that cannot be said any more. */
+  /** What came after an event; `undefined` if that is not known any more. */
   #after(lastEventId: string | undefined): HubEvent[] | undefined {
     const [run, text = ''] = lastEventId?.split('-') ?? []
     const number = Number(text)

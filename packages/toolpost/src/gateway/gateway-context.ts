@@ -2,9 +2,9 @@ import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
 import type { AiClient } from '../models/ai-client.ts'
-import type { ModelInfo } from '../project/model-choice.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import type { ActiveCalls } from './active-calls.ts'
+import type { GatewayEvents, ModelInfo } from './api-types.ts'
 import type { CallJournal } from './call-journal.ts'
 import type { ChatConversations } from './chat-conversations.ts'
 import type { EventHub } from './event-hub.ts'
@@ -33,7 +33,7 @@ export interface GatewayContext {
   calls: ActiveCalls
   journal: CallJournal
   conversations: ChatConversations
-  events: EventHub
+  events: EventHub<GatewayEvents>
   mcp: McpEndpoint
   logger: Logger
 }

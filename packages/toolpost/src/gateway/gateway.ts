@@ -1,13 +1,13 @@
-import { Hono } from 'hono'
+import { Hono, type HonoRequest } from 'hono'
 import { getPath } from 'hono/utils/url'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { AiClient } from '../models/ai-client.ts'
-import type { ModelInfo } from '../project/model-choice.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { ActiveCalls } from './active-calls.ts'
+import type { ModelInfo } from './api-types.ts'
 import { CallJournal } from './call-journal.ts'
 import { ChatConversations } from './chat-conversations.ts'
 import { ConsoleFiles, findConsole } from './console-files.ts'
@@ -41,9 +41,9 @@ export interface GatewayOptions {
   voice?: VoiceInput | undefined
   /** What the client is told before every conversation. */
   instructions?: string | undefined
-  /** Asked for on every route but the page's own files. */
+  /** Required on every route but the page's own files. */
   token?: string | undefined
-  /** Names under which the gateway may be addressed, beside those of the loopback. */
+  /** Host names that the gateway answers to, beside those of the loopback. */
   hosts?: readonly string[] | undefined
   /** Calls that take longer are marked as slow. */
   slowMs?: number | undefined
@@ -58,7 +58,7 @@ export interface Gateway {
   fetch(request: Request, env?: object): Response | Promise<Response>
   /** Takes no new calls, waits for those under way, at most `drainMs`, then ends them and every stream. */
   close(options?: { drainMs?: number }): Promise<void>
-  /** Ends the calls under way now, for those who do not want to wait. */
+  /** Ends the calls under way now. */
   abort(): void
 }
 
@@ -125,17 +125,20 @@ function contextOf(options: GatewayOptions): GatewayContext {
   }
 }
 
-/** Looks at every request first, then has it answered. */
+/** The guard sees every request first. */
 function createApp(context: GatewayContext, options: GatewayOptions): Required<Gateway>['fetch'] {
   const { token, hosts } = options
   const files = new ConsoleFiles(options.console ?? findConsole())
   const guard = createGuard({ token, hosts })
-  const app = createRoutes(context, files)
+  const routes = createRoutes(context, files)
   return (request, env) => {
-    const isPage = request.method === 'GET' && files.isOwn(getPath(request))
-    return guard(request, isPage) ?? app.fetch(request, env)
+    const isPage = PAGE_METHODS.includes(request.method) && files.has(getPath(request))
+    return guard(request, isPage) ?? (isPage ? files.answer(request) : routes.fetch(request, env))
   }
 }
+
+const PAGE_METHODS = ['GET', 'HEAD']
+const METHODS = [...PAGE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']
 
 function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
   const app = new Hono()
@@ -147,11 +150,23 @@ function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
   addHealthRoutes(app, context)
   addOpenApiRoute(app, context)
   app.all('/mcp', c => context.mcp.handle(c.req.raw))
-  app.get('*', c => files.answer(c.req.path) ?? c.notFound())
-  app.notFound(c => failure(404, `There is no ${c.req.method} ${safeText(c.req.path, 200)}`))
+  app.notFound(c => notFound(c.req, allowedMethods(app, files, c.req.path)))
   app.onError(error => {
-    context.logger.error({ error: safeText(error.message) }, 'A request failed')
-    return failure(500, 'Something went wrong inside Toolpost')
+    context.logger.error({ error: safeText(error.message) }, 'Request failed')
+    return failure(500, 'Internal error; see the log')
   })
   return app
+}
+
+function notFound({ method, path }: HonoRequest, allowed: readonly string[]): Response {
+  const what = `${method} ${safeText(path, 200)}`
+  if (allowed.length === 0) return failure(404, `Not found: ${what}`)
+  return failure(405, `Method not allowed: ${what}`, { allow: allowed.join(', ') })
+}
+
+/** By hand, and only when nothing was found: Hono's `methodNotAllowed` would stand in the way of every call. */
+function allowedMethods(app: Hono, files: ConsoleFiles, path: string): readonly string[] {
+  if (files.has(path)) return PAGE_METHODS
+  const isRouted = (method: string) => app.router.match(method, path)[0].length > 0
+  return METHODS.filter(method => isRouted(method === 'HEAD' ? 'GET' : method))
 }

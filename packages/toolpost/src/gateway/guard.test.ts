@@ -96,5 +96,16 @@ describe('the token', () => {
   it('is not asked for by the page itself, which could not send it', async () => {
     await using gateway = testGateway([], { token })
     expect((await gateway.get('/')).status).toBe(200)
+    for (const [method, status] of [
+      ['HEAD', 200],
+      ['POST', 401],
+    ] as const)
+      expect((await gateway.fetch(new Request('http://127.0.0.1:4040/', { method }))).status).toBe(status)
+  })
+
+  it('may have any printable sign', async () => {
+    const odd = '!"#$%&()*,:;<=>?@[]^`{|}'
+    await using gateway = testGateway([], { token: odd })
+    expect((await gateway.get('/healthz', { authorization: `Bearer ${odd}` })).status).toBe(200)
   })
 })

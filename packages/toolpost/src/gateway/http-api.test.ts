@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import parsePrometheus from 'parse-prometheus-text-format'
@@ -47,6 +47,28 @@ describe('GET /api/tools', () => {
       },
       expect.objectContaining({ name: 'echo', readOnly: true }),
     ])
+  })
+})
+
+describe('a method that a path does not have', () => {
+  it.each([
+    ['PUT', '/api/tools', 'GET, HEAD'],
+    ['OPTIONS', '/healthz', 'GET, HEAD'],
+    ['GET', '/api/tools/turn/call', 'POST'],
+    ['DELETE', '/api/chat', 'POST'],
+    ['POST', '/', 'GET, HEAD'],
+    ['POST', '/api/events', 'GET, HEAD'],
+    ['PUT', '/mcp', 'POST'],
+  ])('is answered with 405 and those that it has: %s %s', async (method, path, allow) => {
+    await using gateway = testGateway([turn])
+    const response = await gateway.fetch(new Request(ADDRESS + path, { method }))
+    expect([response.status, response.headers.get('allow')]).toEqual([405, allow])
+  })
+
+  it('is no matter on a path that does not exist', async () => {
+    await using gateway = testGateway()
+    for (const method of ['GET', 'POST', 'DELETE'])
+      expect((await gateway.fetch(new Request(`${ADDRESS}/nowhere`, { method }))).status).toBe(404)
   })
 })
 
@@ -254,6 +276,9 @@ describe('the page', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolpost-console-'))
   writeFileSync(join(folder, 'index.html'), '<!doctype html><title>console</title>')
   writeFileSync(join(folder, 'app.js'), 'void 0')
+  mkdirSync(join(folder, 'assets'))
+  writeFileSync(join(folder, 'assets', 'app-1a2b3c.js'), 'void 0')
+  writeFileSync(join(folder, '.hidden'), 'a secret')
   afterAll(() => rmSync(folder, { recursive: true }))
 
   it('comes with a policy that allows no foreign and no inline script', async () => {
@@ -266,13 +291,25 @@ describe('the page', () => {
     expect(policy).toContain("frame-ancestors 'none'")
     expect(page.headers.get('x-content-type-options')).toBe('nosniff')
     expect(page.headers.get('permissions-policy')).toContain('microphone=(self)')
+    expect(page.headers.get('cache-control')).toBe('no-cache')
+    const asset = await gateway.get('/assets/app-1a2b3c.js')
+    expect(asset.headers.get('cache-control')).toContain('immutable')
     const script = await gateway.get('/app.js')
     expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
   })
 
   it('gives out nothing that is not its own', async () => {
     await using gateway = testGateway([], { console: folder })
-    for (const path of ['/..%2f..%2fetc/passwd', '/../package.json', '/nothing.js', '/%00', '//etc/passwd'])
+    for (const path of [
+      '/..%2f..%2fetc/passwd',
+      '/../package.json',
+      '/nothing.js',
+      '/%00',
+      '//etc/passwd',
+      '/assets',
+      '/assets/',
+      '/.hidden',
+    ])
       expect((await gateway.get(path)).status).toBe(404)
   })
 

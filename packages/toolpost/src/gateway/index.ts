@@ -1,8 +1,24 @@
-export type { CallRecord } from './call-journal.ts'
+export type {
+  ApiError,
+  CallRecord,
+  ChatCall,
+  ChatEnd,
+  ChatEvents,
+  Diagnosis,
+  GatewayEvents,
+  JsonSchema,
+  ModelInfo,
+  ServerState,
+  ServerStatus,
+  ToolFailure,
+  ToolInfo,
+  ToolResult,
+  ToolSuccess,
+  Transcription,
+} from './api-types.ts'
 export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
 export type { GatewaySource } from './gateway-context.ts'
 export { GatewayError } from './gateway-error.ts'
 export { type StdioOptions, serveTools } from './mcp-server/stdio-endpoint.ts'
 export { guardStdout } from './mcp-server/stdout-guard.ts'
 export { type ServedGateway, type ServeOptions, serveGateway } from './serve-gateway.ts'
-export type { ToolInfo } from './tool-info.ts'

@@ -4,17 +4,40 @@
 
 export const DEFAULT_HOST = '127.0.0.1'
 export const DEFAULT_PORT = 4040
-/** How many ports after the default one are tried where that is taken. */
+/** How many ports after the default one are tried if that is taken. */
 export const PORTS_TRIED = 20
-/** A shorter token could be guessed. */
+/** Shorter tokens are too easy to guess. */
 export const MIN_TOKEN_LENGTH = 16
+
+/** Of Node's HTTP server: a client that dawdles is answered with 408 and cut off, so that it holds no connection. */
+export const HTTP_LIMITS = {
+  headersTimeout: 10_000,
+  requestTimeout: 120_000,
+  connectionsCheckingInterval: 2_000,
+  keepAliveTimeout: 5_000,
+  maxHeaderSize: 16 * 1024,
+}
+/** More connections are closed at once, so that those to servers, and files, can still be opened. */
+export const MAX_CONNECTIONS = 16_000
 
 /** The largest body of a request to the API. */
 export const MAX_BODY_BYTES = 1_000_000
+/** A list or a record in a body counts 1, any other value a quarter. */
+export const MAX_JSON_COST = 150_000
+/** What all bodies that are being read may take together, not counting small ones. */
+export const MAX_BODIES_BYTES = 256 * 1024 * 1024
+export const SMALL_BODY_BYTES = 16 * 1024
 /** The largest recording: ten minutes of 16 kHz, 16-bit, mono WAV. */
 export const MAX_AUDIO_BYTES = 20_000_000
 /** The largest message of an MCP client. */
 export const MAX_MCP_BODY_BYTES = 4 * 1024 * 1024
+export const MAX_MCP_BATCH = 100
+/** The largest answer to an MCP client: it is written in one go, unlike that of the HTTP API. */
+export const MAX_MCP_ANSWER = { maxChars: 16 * 1024 * 1024, maxValues: 200_000, maxDepth: 500 }
+/** Larger schemas are not shown; their tools can be called all the same. */
+export const MAX_SHOWN_SCHEMA = { maxChars: 1_000_000, maxValues: 20_000, maxDepth: 200 }
+/** Larger output schemas are not announced over MCP: each is compiled, to see whether clients can use it. */
+export const MAX_OUTPUT_SCHEMA = { ...MAX_SHOWN_SCHEMA, maxValues: 500 }
 /** The longest deadline that a caller may ask for. */
 export const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1_000
 
@@ -22,28 +45,34 @@ export const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1_000
 export const JOURNAL_CALLS = 1_000
 /** … and how much memory it takes at most, roughly. */
 export const JOURNAL_BYTES = 32 * 1024 * 1024
-/** Arguments and results that are larger are only counted. */
+/** Of larger arguments and results only the size is kept. */
 export const RECORDED_BYTES = 64 * 1024
 
 /** How many events are kept for those who come back, and how much memory they take at most, roughly. */
 export const REPLAYED_EVENTS = 2_000
-export const REPLAYED_BYTES = 16 * 1024 * 1024
+export const REPLAYED_BYTES = 1024 * 1024
 /** Events are sent together, this often. */
 export const EVENT_FLUSH_MS = 20
-/** A line that says nothing, so that nobody takes a quiet connection for a dead one. */
+/** A line that says nothing, so that a quiet connection does not look dead. */
 export const HEARTBEAT_MS = 15_000
+export const MAX_EVENT_CLIENTS = 2_000
+/** What a client that was away too long is told of the last calls. */
+export const GREETING_BYTES = 256 * 1024
 /** What may wait for a client that does not read; then it is cut off. */
 export const MAX_WAITING_BYTES = 1024 * 1024
 
 /** How many conversations are kept in memory, and how long each may grow. */
 export const KEPT_CONVERSATIONS = 100
 export const KEPT_MESSAGES = 200
+export const KEPT_CHARACTERS = 500_000
+/** How many questions are answered at once. */
+export const MAX_CHATS = 32
 /** The longest question. */
 export const MAX_MESSAGE_LENGTH = 100_000
 
-/** Sessions of MCP clients of the 2025 protocols; the one that was used least recently goes first. */
+/** Sessions of MCP clients of the 2025 protocols; of those that are idle, the least recently used goes first. */
 export const MAX_MCP_SESSIONS = 1_000
-/** A session that nothing was heard of for so long is over. */
+/** An idle session that was not used for so long is over. */
 export const MCP_SESSION_IDLE_MS = 60 * 60 * 1_000
 /**
  * The answer to a call follows its last notice of progress by at least this: the SDK's clients drop a notice that
@@ -55,3 +84,7 @@ export const LIST_CHANGE_DELAY_MS = 20
 
 /** How long calls under way may go on after the gateway was told to stop. */
 export const DRAIN_MS = 10_000
+/** How long something may go on after it was aborted. */
+export const ABORT_GRACE_MS = 1_000
+/** What was answered last is on its way; after this its connection is closed. */
+export const LAST_WORDS_MS = 250

@@ -2,26 +2,26 @@ import { hostname, networkInterfaces } from 'node:os'
 import { GatewayError } from './gateway-error.ts'
 import { MIN_TOKEN_LENGTH } from './limits.ts'
 
-/** Throws where a token could be guessed, or cannot be sent. */
+/** Throws if a token could be guessed, or cannot be sent. */
 export function checkToken(token: string | undefined): void {
   if (token === undefined) return
   if (token.length < MIN_TOKEN_LENGTH)
     throw new GatewayError(`The token is too short: it needs at least ${MIN_TOKEN_LENGTH} characters`)
   if (!/^[\x21-\x7e]+$/.test(token))
-    throw new GatewayError('The token may only have letters, digits and signs of ASCII, without blanks')
+    throw new GatewayError('The token must consist of printable ASCII characters without spaces')
 }
 
-/** Throws where everybody in the network could call the tools. */
+/** Throws if everybody on the network could call the tools. */
 export function checkHost(host: string, token: string | undefined): void {
   if (isLoopback(host) || token !== undefined) return
   throw new GatewayError(
-    `Listening on ${host} lets others in the network call the tools: set a token with --token or TOOLPOST_TOKEN`,
+    `Listening on ${host} lets others on the network call the tools: set a token with --token or TOOLPOST_TOKEN`,
   )
 }
 
 export function checkPort(port: number): void {
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return
-  throw new GatewayError(`A port is a number from 0 to 65535, got ${port}`)
+  throw new GatewayError(`Invalid port ${port}; expected a number from 0 to 65535`)
 }
 
 export function isLoopback(host: string): boolean {

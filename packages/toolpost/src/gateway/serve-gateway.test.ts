@@ -41,7 +41,7 @@ describe('listening', () => {
     expect(await (await call(served.url, 'echo')).json()).toMatchObject({ success: true })
   })
 
-  it('takes the next free port where the usual one is taken, and says so', async () => {
+  it('takes the next free port if the usual one is taken, and says so', async () => {
     const squatter = await occupy(DEFAULT_PORT).catch(() => undefined)
     await using served = await serve({ port: undefined }, echoTool)
     expect(served.port).toBeGreaterThan(DEFAULT_PORT)
@@ -167,5 +167,56 @@ describe('closing', () => {
     expect((await gateway.fetch(new Request('http://127.0.0.1/healthz'))).status).toBe(503)
     finish('done')
     await Promise.all([answer, closed])
+  })
+
+  it('[F40] twice, at once and during a call, resolves twice', async () => {
+    const { tool, begun, finish } = patientTool()
+    const served = await serve({}, tool)
+    const answer = call(served.url, 'patient')
+    await begun
+    const both = [served.close(), served.close()]
+    finish('in time')
+    expect(await (await answer).json()).toMatchObject({ result: 'in time' })
+    await Promise.all(both)
+    await served.close()
+  })
+
+  it('[F40] a second time, without patience, ends the first', async () => {
+    const { tool, begun, aborted } = patientTool()
+    const { createGateway } = await import('./gateway.ts')
+    const gateway = createGateway({ executor: executorWith(tool) })
+    const request = new Request('http://127.0.0.1/api/tools/patient/call', { method: 'POST', body: '{}' })
+    const answer = gateway.fetch(request)
+    await begun
+    const patient = gateway.close()
+    await gateway.close({ drainMs: 0 })
+    await aborted
+    await patient
+    expect(await (await answer).json()).toMatchObject({ code: 'cancelled' })
+  })
+
+  it('[F40] does not wait for a model client that ignores its signal', async () => {
+    const { createGateway } = await import('./gateway.ts')
+    const client = { ask: () => new Promise<never>(() => {}) }
+    const gateway = createGateway({ executor: executorWith(), client })
+    const body = JSON.stringify({ message: 'hello' })
+    const response = await gateway.fetch(new Request('http://127.0.0.1/api/chat', { method: 'POST', body }))
+    expect(response.status).toBe(200)
+    await gateway.close({ drainMs: 0 })
+  })
+
+  it('[F40] refuses a call whose body was still on its way', async () => {
+    const { createGateway } = await import('./gateway.ts')
+    const gateway = createGateway({ executor: executorWith(echoTool) })
+    const body = new ReadableStream({
+      pull: async controller => {
+        await gateway.close()
+        controller.enqueue(new TextEncoder().encode('{}'))
+        controller.close()
+      },
+    })
+    const init = { method: 'POST', body, duplex: 'half' } as RequestInit
+    const response = await gateway.fetch(new Request('http://127.0.0.1/api/tools/echo/call', init))
+    expect(response.status).toBe(503)
   })
 })

@@ -1,14 +1,22 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
 import { GatewayError } from './gateway-error.ts'
-import { DEFAULT_HOST, DEFAULT_PORT, DRAIN_MS, PORTS_TRIED } from './limits.ts'
+import {
+  DEFAULT_HOST,
+  DEFAULT_PORT,
+  DRAIN_MS,
+  HTTP_LIMITS,
+  LAST_WORDS_MS,
+  MAX_CONNECTIONS,
+  PORTS_TRIED,
+} from './limits.ts'
 import { checkHost, checkPort, checkToken, namesOf, urlHost } from './listen-address.ts'
 
 export interface ServeOptions extends GatewayOptions {
   host?: string | undefined
-  /** 4040 or, if that is taken, the next free one, where left out; a port that is given must be free. */
+  /** If left out, 4040 or the next free one; a port that is given must be free. */
   port?: number | undefined
 }
 
@@ -17,27 +25,29 @@ export interface ServedGateway {
   url: string
   host: string
   port: number
-  /** The port that was wanted, where another one had to be taken. */
+  /** The port that was wanted, if another one had to be taken. */
   takenPort: number | undefined
-  /** Listens no more, waits for calls under way, at most `drainMs`, and ends every connection. */
+  /** Stops listening, waits for calls under way, at most `drainMs`, and closes every connection. */
   close(options?: { drainMs?: number }): Promise<void>
   /** Ends the calls under way now. */
   abort(): void
 }
 
-/** Listens. Rejects with a GatewayError where it cannot or should not. */
+/** Listens. Rejects with a GatewayError if it cannot or should not. */
 export async function serveGateway(options: ServeOptions): Promise<ServedGateway> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, token, hosts = [] } = options
   checkToken(token)
   checkPort(port)
   checkHost(host, token)
-  const server = createServer()
+  const server = createHttpServer()
   await listen(server, host, port, options.port === undefined ? PORTS_TRIED : 0)
   const gateway = createGateway({ ...options, hosts: [...namesOf(host), ...hosts] })
   server.on(
     'request',
     getRequestListener((request, env) => gateway.fetch(request, env)),
   )
+  // Without a listener, one connection that cannot be accepted (EMFILE) would end the process.
+  server.on('error', error => options.logger?.warn({ error: error.message }, 'Connection not accepted'))
   const bound = (server.address() as AddressInfo).port
   return {
     url: `http://${urlHost(host)}:${bound}/`,
@@ -47,6 +57,12 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
     abort: () => gateway.abort(),
     close: ({ drainMs = DRAIN_MS } = {}) => close(server, gateway, drainMs),
   }
+}
+
+export function createHttpServer(limits: ServerOptions = HTTP_LIMITS): Server {
+  const server = createServer(limits)
+  server.maxConnections = MAX_CONNECTIONS
+  return server
 }
 
 async function listen(server: Server, host: string, port: number, more: number): Promise<void> {
@@ -73,7 +89,7 @@ function listenOnce(server: Server, host: string, port: number): Promise<void> {
 
 function reason({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'EADDRINUSE') return 'the address is already in use; choose another one with --port'
-  if (code === 'EACCES') return 'this port needs more rights; choose one above 1023'
+  if (code === 'EACCES') return 'permission denied; choose a port above 1023'
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return 'this machine does not have that address'
   return message
 }
@@ -82,11 +98,8 @@ async function close(server: Server, gateway: Gateway, drainMs: number): Promise
   const closed = new Promise<void>(resolve => server.close(() => resolve()))
   server.closeIdleConnections()
   await gateway.close({ drainMs })
-  // What was answered last is on its way; nobody may hold the door for longer.
   const giveUp = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS)
   server.closeIdleConnections()
   await closed
   clearTimeout(giveUp)
 }
-
-const LAST_WORDS_MS = 250

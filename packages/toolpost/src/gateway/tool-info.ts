@@ -1,38 +1,75 @@
-import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
+import { jsonSchemaOf } from '../schema/json-schema.ts'
 import { signatureOf } from '../schema/signature.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
+import type { JsonSchema, ToolInfo } from './api-types.ts'
+import { type JsonLimits, JsonWriter, RawJson } from './http/json-writer.ts'
+import { MAX_SHOWN_SCHEMA } from './limits.ts'
 
-/** A tool as the API shows it. */
-export interface ToolInfo {
-  name: string
-  title?: string
-  description: string
-  /** `local`, or the name of its server. */
-  source: string
-  signature: string
-  schema: JsonSchema
-  outputSchema?: JsonSchema
-  readOnly?: boolean
-  idempotent?: boolean
-  destructive?: boolean
-  timeoutMs?: number
-}
-
+/** What cannot be read of a tool is left out of that tool, and harms no other one. */
 export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
-  const { name, title, description = '', outputSchema, readOnly, idempotent, destructive, timeoutMs } = tool
-  const source = tools.originOf(tool)?.server ?? 'local'
-  const info: ToolInfo = {
+  const { name, title, description = '', readOnly, idempotent, destructive, timeoutMs } = tool
+  const outputSchema = shownSchema(() => tool.outputSchema)
+  return {
     name,
+    ...(title !== undefined && { title }),
     description,
-    source,
-    signature: signatureOf(tool),
-    schema: jsonSchemaOf(tool),
+    source: tools.originOf(tool)?.server ?? 'local',
+    signature: attempt(() => signatureOf(tool)) ?? `${name}(…)`,
+    schema: inputSchemaOf(tool),
+    ...(outputSchema && { outputSchema }),
+    ...(readOnly !== undefined && { readOnly }),
+    ...(idempotent !== undefined && { idempotent }),
+    ...(destructive !== undefined && { destructive }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
   }
-  const optional = { title, outputSchema, readOnly, idempotent, destructive, timeoutMs }
-  return Object.assign(info, withoutUndefined(optional))
 }
 
-function withoutUndefined(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+/** The schema of a tool's arguments; an open one if it cannot be shown. */
+export function inputSchemaOf(tool: Tool): JsonSchema {
+  const open = { type: 'object', description: 'The schema of this tool cannot be shown' }
+  return shownSchema(() => jsonSchemaOf(tool)) ?? open
+}
+
+/** A schema as plain data that any program can read; `undefined` if it is too large for that, or there is none. */
+export function shownSchema(
+  read: () => JsonSchema | undefined,
+  limits: JsonLimits = MAX_SHOWN_SCHEMA,
+): JsonSchema | undefined {
+  const schema = attempt(read)
+  if (schema === undefined) return undefined
+  const writer = new JsonWriter(schema, limits)
+  const text = writer.rest()
+  return writer.isWhole ? (JSON.parse(text) as JsonSchema) : undefined
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Something told of every tool, as JSON that is made once a tool, when it is first written: a list of 10,000 tools is
+ * written in slices, and the next time it is at hand.
+ */
+export class ToolTexts {
+  readonly #texts = new WeakMap<Tool, RawJson>()
+  readonly #describe: (tool: Tool) => object
+
+  constructor(describe: (tool: Tool) => object) {
+    this.#describe = describe
+  }
+
+  of(tool: Tool): { toJSON(): RawJson } {
+    return { toJSON: () => this.#texts.get(tool) ?? this.#made(tool) }
+  }
+
+  #made(tool: Tool): RawJson {
+    const text = new RawJson(new JsonWriter(this.#describe(tool)).rest())
+    this.#texts.set(tool, text)
+    return text
+  }
 }

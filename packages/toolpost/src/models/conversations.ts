@@ -3,11 +3,13 @@ import type { ConversationMessage } from './ai-client.ts'
 export interface ConversationsOptions {
   /** How many conversations are kept. */
   conversations: number
-  /** How long each may grow. */
+  /** How many messages each may have. */
   messages: number
+  /** How many characters each may have. */
+  characters?: number
 }
 
-/** What was said in each conversation, in memory: the one that was used least recently goes first. */
+/** What was said in each conversation, in memory: the least recently used goes first. */
 export class Conversations {
   readonly #kept = new Map<string, readonly ConversationMessage[]>()
   readonly #limits: ConversationsOptions
@@ -16,7 +18,7 @@ export class Conversations {
     this.#limits = limits
   }
 
-  /** What was said in that conversation; `undefined` where it is not known. */
+  /** What was said in that conversation; `undefined` if it is not known. */
   of(id: string): readonly ConversationMessage[] | undefined {
     return this.#kept.get(id)
   }
@@ -25,7 +27,7 @@ export class Conversations {
   keep(id: string, messages: readonly ConversationMessage[]): void {
     this.#kept.delete(id)
     const said = messages.filter(message => !isInstruction(message))
-    this.#kept.set(id, shortened(said, this.#limits.messages))
+    this.#kept.set(id, shortened(said, this.#limits))
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size <= this.#limits.conversations) return
       this.#kept.delete(oldest)
@@ -33,11 +35,23 @@ export class Conversations {
   }
 }
 
-/** Without its beginning where it is too long; never between a question and what belongs to it. */
-function shortened(messages: readonly ConversationMessage[], limit: number): readonly ConversationMessage[] {
-  if (messages.length <= limit) return messages
-  const start = messages.findIndex((message, at) => at >= messages.length - limit && isQuestion(message))
+/** Without its beginning if it is too long; never between a question and what belongs to it. */
+function shortened(
+  messages: readonly ConversationMessage[],
+  { messages: limit, characters = Number.POSITIVE_INFINITY }: ConversationsOptions,
+): readonly ConversationMessage[] {
+  let left = characters
+  const last = messages.findLastIndex((message, at) => {
+    left -= lengthOf(message)
+    return left < 0 || messages.length - at > limit
+  })
+  if (last < 0) return messages
+  const start = messages.findIndex((message, at) => at > last && isQuestion(message))
   return start < 0 ? [] : messages.slice(start)
+}
+
+function lengthOf({ content }: ConversationMessage): number {
+  return typeof content === 'string' ? content.length : JSON.stringify(content).length
 }
 
 function isQuestion(message: ConversationMessage): boolean {

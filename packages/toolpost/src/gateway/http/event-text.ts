@@ -1,9 +1,9 @@
-import { textOf } from '../../executor/model-text.ts'
+import { JsonWriter } from './json-writer.ts'
 
 /** One server-sent event. The data is JSON, so that no line of it can be taken for another event. */
 export function eventText(event: string, data: unknown, id?: string): string {
   const idLine = id === undefined ? '' : `id: ${id}\n`
-  return `${idLine}event: ${event}\ndata: ${textOf(data)}\n\n`
+  return `${idLine}event: ${event}\ndata: ${new JsonWriter(data).rest()}\n\n`
 }
 
 /** A line that clients ignore. */

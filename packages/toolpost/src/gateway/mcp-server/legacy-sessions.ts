@@ -4,15 +4,14 @@ import {
   type LegacyHttpHandler,
   legacyStatelessFallback,
   type Server,
-  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import { failure } from '../http/answers.ts'
 import { MAX_MCP_SESSIONS, MCP_SESSION_IDLE_MS } from '../limits.ts'
+import { rpcFailure } from './rpc-failure.ts'
+import { SessionTransport } from './session-transport.ts'
 
 interface LegacySession {
   server: Server
-  transport: WebStandardStreamableHTTPServerTransport
-  usedAt: number
+  transport: SessionTransport
 }
 
 export interface LegacySessionsOptions {
@@ -23,13 +22,15 @@ export interface LegacySessionsOptions {
 
 /**
  * Clients of the 2025 protocols, each with a session: only so can they cancel a call and hear that the tools changed.
- * A request without a session is answered for itself, which is all that a simple client needs.
+ * A request without a session is answered by itself, which is all that a simple client needs.
  */
 export class LegacySessions {
   readonly #options: LegacySessionsOptions
   readonly #maxSessions: number
+  /** The least recently used first. */
   readonly #sessions = new Map<string, LegacySession>()
   readonly #withoutSession: LegacyHttpHandler
+  #beginning = 0
 
   constructor(options: LegacySessionsOptions) {
     this.#options = options
@@ -44,7 +45,8 @@ export class LegacySessions {
   async handle(request: Request, parsedBody: unknown): Promise<Response> {
     const id = request.headers.get('mcp-session-id')
     if (id !== null) return this.#continue(id, request, parsedBody)
-    if (request.method !== 'POST') return failure(405, 'This needs a session', { allow: 'POST' })
+    if (request.method !== 'POST')
+      return rpcFailure(405, 'Method not allowed without a session', { headers: { allow: 'POST' } })
     return isInitializeRequest(parsedBody)
       ? this.#begin(request, parsedBody)
       : this.#withoutSession(request, { parsedBody })
@@ -64,19 +66,31 @@ export class LegacySessions {
   #continue(id: string, request: Request, parsedBody: unknown): Response | Promise<Response> {
     const session = this.#sessions.get(id)
     // What the protocol says: the client begins anew.
-    if (!session) return failure(404, 'There is no such session (any more): initialize again')
-    session.usedAt = Date.now()
-    // The last one in the map is the one used last.
+    if (!session) return rpcFailure(404, 'Session not found: initialize again')
     this.#sessions.delete(id)
     this.#sessions.set(id, session)
     return session.transport.handleRequest(request, { parsedBody })
   }
 
-  async #begin(request: Request, parsedBody: unknown): Promise<Response> {
+  async #begin(request: Request, parsedBody: object): Promise<Response> {
+    this.#makeRoom()
+    if (this.#sessions.size + this.#beginning >= this.#maxSessions) {
+      const { id } = parsedBody as { id: string | number }
+      return rpcFailure(503, 'Too many sessions: try again later', { id, headers: { 'retry-after': '5' } })
+    }
+    this.#beginning++
+    try {
+      return await this.#connect(request, parsedBody)
+    } finally {
+      this.#beginning--
+    }
+  }
+
+  async #connect(request: Request, parsedBody: object): Promise<Response> {
     const server = this.#options.createServer()
-    const transport = new WebStandardStreamableHTTPServerTransport({
+    const transport = new SessionTransport({
       sessionIdGenerator: randomUUID,
-      onsessioninitialized: id => void this.#add(id, { server, transport, usedAt: Date.now() }),
+      onsessioninitialized: id => void this.#sessions.set(id, { server, transport }),
       onsessionclosed: id => void this.#sessions.delete(id),
     })
     server.onerror = this.#options.onError
@@ -84,12 +98,14 @@ export class LegacySessions {
     return transport.handleRequest(request, { parsedBody })
   }
 
-  #add(id: string, session: LegacySession): void {
-    this.#sessions.set(id, session)
+  /** For one more. Sessions with a call under way or a client that listens stay, whatever comes. */
+  #makeRoom(): void {
     const tooOld = Date.now() - MCP_SESSION_IDLE_MS
-    for (const [oldest, { server, usedAt }] of this.#sessions) {
-      if (usedAt > tooOld && this.#sessions.size <= this.#maxSessions) return
-      this.#sessions.delete(oldest)
+    for (const [id, { server, transport }] of this.#sessions) {
+      const isFull = this.#sessions.size + this.#beginning >= this.#maxSessions
+      if (!isFull && transport.usedAt > tooOld) return
+      if (transport.isBusy) continue
+      this.#sessions.delete(id)
       server.close().catch(this.#options.onError)
     }
   }

@@ -15,9 +15,9 @@ export interface StdioOptions {
   stdin: Readable
   /** Carries JSON-RPC and nothing else. */
   stdout: Writable
-  /** Stops serving: calls under way are waited for. */
+  /** Stops serving, once calls under way are done. */
   signal?: AbortSignal | undefined
-  /** Waits until the tools are there, before the first list of them is given. */
+  /** Waits until the tools are there, before they are first listed. */
   whenListed?: (() => Promise<void>) | undefined
   logger?: Logger | undefined
   drainMs?: number | undefined
@@ -55,7 +55,7 @@ function remembered(server: Server, servers: Set<Server>): Server {
 
 function ended(stdin: Readable): Promise<void> {
   return new Promise(resolve => {
-    // Whatever was read last is handed on before it is asked what is still to be answered.
+    // What was read last is passed on before it is asked what is still to be answered.
     const soon = () => void setImmediate(resolve)
     stdin.once('end', soon).once('close', soon)
   })

@@ -6,7 +6,7 @@ import { isObjectLike } from '../../runtime/guards.ts'
 /** Whose result it is. */
 export interface ToolSource {
   isServer: boolean
-  /** Clients want structured content where a schema for it was announced. */
+  /** Clients want structured content if a schema for it was announced. */
   hasOutputSchema: boolean
 }
 
@@ -15,7 +15,7 @@ type Structured = Record<string, unknown>
 
 /**
  * A result as MCP has it. What came from an MCP server goes on as it came: its blocks, its structured content, its own
- * words where it failed.
+ * words if it failed.
  */
 export function toolAnswer(result: ToolResult, source: ToolSource): CallToolResult {
   if (!result.success) return { isError: true, content: text(failureText(result)) }

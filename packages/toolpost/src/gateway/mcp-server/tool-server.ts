@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type CallToolRequest,
   type CallToolResult,
@@ -13,20 +13,21 @@ import { toolpostVersion } from '../../runtime/version.ts'
 import type { Progress } from '../../tools/tool.ts'
 import type { ActiveCalls } from '../active-calls.ts'
 import { onSignal } from '../caller.ts'
-import { PROGRESS_GAP_MS } from '../limits.ts'
+import { JsonWriter } from '../http/json-writer.ts'
+import { MAX_MCP_ANSWER, PROGRESS_GAP_MS } from '../limits.ts'
 import { toolAnswer } from './tool-answer.ts'
 import { ToolList } from './tool-list.ts'
 
 export interface ToolServerOptions {
   executor: ToolExecutor
   calls: ActiveCalls
-  /** Waits until the tools are there; how long, is its own matter. */
+  /** Waits until the tools are there, for as long as it sees fit. */
   whenListed?: (() => Promise<void>) | undefined
-  /** Who asks, for those who watch the calls. */
+  /** Who asks, as the journal has it. */
   origin?: string | undefined
 }
 
-/** Makes MCP servers that offer the executor's tools. Clients of the newest protocol get one a request: it is small. */
+/** Makes MCP servers that offer the executor's tools. Clients of the newest protocol get one for every request: it is small. */
 export function toolServerFactory(options: ToolServerOptions): () => Server {
   const list = new ToolList()
   const { executor, whenListed } = options
@@ -51,17 +52,31 @@ async function callTool(
   options: ToolServerOptions,
 ): Promise<CallToolResult> {
   const { executor, calls, origin = 'mcp' } = options
-  if (calls.isDraining)
-    return { isError: true, content: [{ type: 'text', text: 'Toolpost is shutting down' }] }
+  if (calls.isDraining) return problem('Toolpost is shutting down')
   const notices = new ProgressNotices(request)
   const result = await calls.run(onSignal(request.signal), signal =>
     executor.run({ name, args: args ?? {} }, { signal, origin, onProgress: notices.listener }),
   )
   await notices.settled()
   if (isUnknown(result)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownText(result))
+  if (!(await fits(result))) return problem(`The result of '${name}' is too large for MCP`)
   const tool = executor.tools.findTool(name)
   const isServer = tool !== undefined && executor.tools.originOf(tool) !== undefined
   return toolAnswer(result, { isServer, hasOutputSchema: tool?.outputSchema !== undefined })
+}
+
+function problem(text: string): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text }] }
+}
+
+/** Whether the SDK can write a result in one go. Looked at in slices, since it may be huge. */
+async function fits(result: ToolResult): Promise<boolean> {
+  const writer = new JsonWriter(result, MAX_MCP_ANSWER)
+  while (!writer.isDone && writer.isWhole) {
+    writer.next()
+    await nextTurn()
+  }
+  return writer.isWhole
 }
 
 /** Progress of a call, to a client that asked for it. */
@@ -74,7 +89,7 @@ class ProgressNotices {
     if (progressToken === undefined) return
     this.listener = progress => {
       this.#lastAt = performance.now()
-      // A client that is gone does not miss it.
+      // The client may be gone.
       notify({ method: 'notifications/progress', params: { progressToken, ...progress } }).catch(() => {})
     }
   }

@@ -1,14 +1,18 @@
 import type { ServerResponse } from 'node:http'
 import type { Hono } from 'hono'
 import type { GatewayContext } from '../gateway-context.ts'
-import { EVENT_STREAM_HEADERS, json } from '../http/answers.ts'
+import { busy, EVENT_STREAM_HEADERS, json } from '../http/answers.ts'
+import { GREETING_BYTES, MAX_EVENT_CLIENTS } from '../limits.ts'
 
 export function addCallRoutes(app: Hono, context: GatewayContext): void {
   const { journal, events } = context
   app.get('/api/calls', () => json({ calls: journal.records() }))
   app.get('/api/events', c => {
+    // Nobody would read, or end, the stream of a HEAD.
+    if (c.req.method === 'HEAD') return new Response(null, { headers: EVENT_STREAM_HEADERS })
+    if (events.clients >= MAX_EVENT_CLIENTS) return busy('Too many clients watch the events')
     const lastEventId = c.req.header('last-event-id')
-    // Node's response, where there is one: the only way to be rid of a client that does not read.
+    // Node's response, if there is one: the only way to cut off a client that does not read.
     const outgoing = (c.env as { outgoing?: ServerResponse } | undefined)?.outgoing
     const stream = events.watch({
       lastEventId,
@@ -19,10 +23,10 @@ export function addCallRoutes(app: Hono, context: GatewayContext): void {
   })
 }
 
-/** For somebody new the servers as they are; for somebody who was away too long, everything. */
+/** For a new client the servers as they are; for one that was away too long, the last calls too. */
 function greeting({ source, journal }: GatewayContext, wasHere: boolean): { type: string; data: unknown }[] {
   const now = { type: 'servers', data: { servers: source.status().servers } }
   if (!wasHere) return [now]
-  const calls = journal.records().map(record => ({ type: 'call', data: record }))
+  const calls = journal.latest(GREETING_BYTES).map(record => ({ type: 'call', data: record }))
   return [now, { type: 'tools', data: {} }, ...calls]
 }

@@ -1,12 +1,15 @@
 import type { Hono } from 'hono'
 import { safeText } from '../../logging/safe-value.ts'
 import type { Answer, CallNotice } from '../../models/ai-client.ts'
+import type { ChatCall, ChatEvents } from '../api-types.ts'
+import { recordResult } from '../call-journal.ts'
 import { onSignal } from '../caller.ts'
 import type { GatewayContext } from '../gateway-context.ts'
-import { EVENT_STREAM_HEADERS, failure, json } from '../http/answers.ts'
+import { busy, EVENT_STREAM_HEADERS, failure, json, shuttingDown } from '../http/answers.ts'
 import { eventText } from '../http/event-text.ts'
 import { readJson } from '../http/read-body.ts'
-import { MAX_BODY_BYTES, MAX_MESSAGE_LENGTH } from '../limits.ts'
+import { MAX_BODY_BYTES, MAX_CHATS, MAX_MESSAGE_LENGTH, RECORDED_BYTES } from '../limits.ts'
+import { recordValue } from '../record-value.ts'
 
 interface Question {
   message: string
@@ -21,10 +24,12 @@ export function addChatRoutes(app: Hono, context: GatewayContext): void {
   app.post('/api/chat', async c => {
     const question = await readQuestion(c.req.raw)
     if (question instanceof Response) return question
-    if (context.calls.isDraining) return failure(503, 'Toolpost is shutting down')
-    if (!context.source.client) return failure(404, 'There is no chat here: no client was given')
-    if (context.conversations.isBusy(question.conversation))
+    const { calls, source, conversations } = context
+    if (calls.isDraining) return shuttingDown()
+    if (!source.client) return failure(404, 'The chat is off: no model client was given')
+    if (conversations.isBusy(question.conversation))
       return failure(409, 'This conversation is still being answered')
+    if (conversations.answering >= MAX_CHATS) return busy('Too many questions at once')
     return new Response(answerStream(question, c.req.raw.signal, context), { headers: EVENT_STREAM_HEADERS })
   })
 }
@@ -33,9 +38,10 @@ async function readQuestion(request: Request): Promise<Question | Response> {
   const body = await readJson(request, MAX_BODY_BYTES)
   if (body instanceof Response) return body
   const { message, conversation } = (body.value ?? {}) as { message?: unknown; conversation?: unknown }
-  if (typeof message !== 'string' || message.trim() === '') return failure(400, "'message' must be a text")
+  if (typeof message !== 'string' || message.trim() === '')
+    return failure(400, "'message' must be a non-empty string")
   if (message.length > MAX_MESSAGE_LENGTH)
-    return failure(400, `'message' has more than ${MAX_MESSAGE_LENGTH} characters`)
+    return failure(400, `'message' is longer than ${MAX_MESSAGE_LENGTH} characters`)
   return { message, conversation: typeof conversation === 'string' ? conversation : undefined }
 }
 
@@ -46,7 +52,7 @@ function answerStream(question: Question, signal: AbortSignal, context: GatewayC
   let isOpen = true
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      const send = (event: string, data: unknown) => {
+      const send: Send = (event, data) => {
         if (isOpen) controller.enqueue(encoder.encode(eventText(event, data)))
       }
       const answered = context.calls.run(gone, stop => answer(question, { stop, send, context }))
@@ -59,9 +65,11 @@ function answerStream(question: Question, signal: AbortSignal, context: GatewayC
   })
 }
 
+type Send = <Type extends keyof ChatEvents>(event: Type, data: ChatEvents[Type]) => void
+
 interface Answering {
   stop: AbortSignal
-  send(event: string, data: unknown): void
+  send: Send
   context: GatewayContext
 }
 
@@ -92,7 +100,7 @@ async function answer(
     send('end', { text, conversation: id, stopReason, model })
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error)
-    if (!stop.aborted) logger.warn({ error: safeText(said) }, 'The chat got no answer')
+    if (!stop.aborted) logger.warn({ error: safeText(said) }, 'Chat failed')
     send('end', {
       text: '',
       conversation: id,
@@ -113,7 +121,11 @@ async function nameOf({ source }: GatewayContext): Promise<string> {
   }
 }
 
-function callData(event: CallNotice): object {
-  const { id, name, args } = event.call
-  return { phase: event.type, id, name, args, ...(event.type === 'end' && { result: event.result }) }
+/** As the journal records it: bounded, without secrets. */
+function callData(event: CallNotice): ChatCall {
+  const { id = '', name, args } = event.call
+  const data = { id, name, args: recordValue(args, RECORDED_BYTES).value }
+  return event.type === 'start'
+    ? { phase: 'start', ...data }
+    : { phase: 'end', ...data, result: recordResult(event.result).result }
 }

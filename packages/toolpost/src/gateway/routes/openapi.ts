@@ -1,194 +1,157 @@
 import type { Hono } from 'hono'
 import { FAILURE_CODES } from '../../call/failure-codes.ts'
 import { toolpostVersion } from '../../runtime/version.ts'
-import type { JsonSchema } from '../../schema/json-schema.ts'
+import type { Tool } from '../../tools/tool.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { json } from '../http/answers.ts'
-import { type ToolInfo, toolInfo } from '../tool-info.ts'
-
-export function addOpenApiRoute(app: Hono, { executor: { tools } }: GatewayContext): void {
-  app.get('/api/openapi.json', () => json(describeApi(tools.getTools().map(tool => toolInfo(tool, tools)))))
-}
+import { inputSchemaOf, ToolTexts } from '../tool-info.ts'
 
 /** The API, and every tool as an operation of its own, so that programs that read OpenAPI can call them. */
-function describeApi(tools: readonly ToolInfo[]): object {
+export function addOpenApiRoute(app: Hono, { executor: { tools } }: GatewayContext): void {
+  const own = ownApi()
+  const texts = new ToolTexts(tool => toolOperation(tool, tools.originOf(tool)?.server ?? 'local'))
+  app.get('/api/openapi.json', () => {
+    const operations = tools.getTools().map(tool => [callPath(tool), texts.of(tool)] as const)
+    return json({ ...own, paths: { ...own.paths, ...Object.fromEntries(operations) } })
+  })
+}
+
+function callPath({ name }: Tool): string {
+  return `/api/tools/${encodeURIComponent(name.toWellFormed())}/call`
+}
+
+function toolOperation(tool: Tool, source: string): object {
+  const { name, title = name, description = '' } = tool
+  const body = { required: true, content: jsonContent(inputSchemaOf(tool)) }
+  const operation = { operationId: name, summary: title, description, tags: [source], requestBody: body }
+  return { post: { ...operation, responses: responses(ref('ToolResult'), [401, 403, ...CALL_ERRORS]) } }
+}
+
+/* Short forms of JSON Schema: `record('a b?:number')` has a string `a`, and may have a number `b`. */
+
+function record(fields: string, more: Record<string, object> = {}): object {
+  const entries = fields.split(' ').map(field => {
+    const [, name = '', optional, type = 'string'] = /^(\w+)(\?)?(?::(\w+))?$/.exec(field) ?? []
+    return { name, isRequired: optional === undefined, schema: more[name] ?? { type } }
+  })
   return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Toolpost',
-      version: toolpostVersion(),
-      description: 'Tools over HTTP. A tool that failed is answered with 200 and `success: false`.',
-    },
-    paths: { ...OWN_PATHS, ...Object.fromEntries(tools.map(toolPath)) },
-    components: {
-      schemas: SCHEMAS,
-      securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'Only where a token was set' },
-      },
-    },
-    security: [{}, { token: [] }],
+    type: 'object',
+    required: entries.filter(({ isRequired }) => isRequired).map(({ name }) => name),
+    properties: Object.fromEntries(entries.map(({ name, schema }) => [name, schema])),
   }
 }
 
-function toolPath({ name, title, description, schema, source }: ToolInfo): [string, object] {
-  const post = {
-    operationId: name,
-    summary: title ?? name,
-    description,
-    tags: [source],
-    requestBody: { required: true, content: jsonContent(schema) },
-    responses: { 200: answer('The result', ref('ToolResult')), ...ERRORS },
-  }
-  return [`/api/tools/${encodeURIComponent(name.toWellFormed())}/call`, { post }]
-}
-
-function ref(name: string): JsonSchema {
+function ref(name: string): object {
   return { $ref: `#/components/schemas/${name}` }
+}
+
+function listOf(name: string, items: object): object {
+  return record(name, { [name]: { type: 'array', items } })
 }
 
 function jsonContent(schema: object): object {
   return { 'application/json': { schema } }
 }
 
-function answer(description: string, schema: object): object {
-  return { description, content: jsonContent(schema) }
+const ERRORS: Record<number, string> = {
+  400: 'Invalid request',
+  401: 'The token is missing or wrong',
+  403: 'Host or Origin not allowed',
+  404: 'Not found',
+  409: 'This conversation is still being answered',
+  413: 'The body is too large',
+  415: 'The content type is not one of a WAV file',
+  422: 'Nothing was understood',
+  503: 'Busy or shutting down: try again later',
+}
+const CALL_ERRORS = [400, 404, 413, 503]
+const EVENTS = { 'text/event-stream': { schema: { type: 'string' } } }
+const ANYTHING = { type: 'object' }
+
+function responses(schema: object, errors: readonly number[], content: object = jsonContent(schema)): object {
+  const failures = errors.map(status => [status, { $ref: `#/components/responses/${status}` }])
+  return { 200: { description: 'The answer', content }, ...Object.fromEntries(failures) }
 }
 
-function list(name: string, items: object): object {
-  return { type: 'object', required: [name], properties: { [name]: { type: 'array', items } } }
+interface Details {
+  answer?: object
+  /** Beside 401 and 403. */
+  errors?: readonly number[]
+  parameters?: object[]
+  requestBody?: object
+  content?: object
 }
 
-const ERRORS = {
-  400: answer('The request makes no sense', ref('Error')),
-  401: answer('The token is missing or wrong', ref('Error')),
-  403: answer('A foreign Host or Origin', ref('Error')),
-  404: answer('There is no such thing', ref('Error')),
-  413: answer('The body is too large', ref('Error')),
-}
-
-function get(operationId: string, summary: string, schema: object): object {
-  return { get: { operationId, summary, responses: { 200: answer(summary, schema) } } }
-}
-
-function events(operationId: string, summary: string): object {
-  const content = { 'text/event-stream': { schema: { type: 'string' } } }
-  return { operationId, summary, responses: { 200: { description: summary, content } } }
-}
+const OPERATIONS = `
+  get  /api/tools                  listTools     All tools
+  post /api/tools/{name}/call      callTool      Calls a tool: its arguments in, its result out
+  get  /api/servers                listServers   The MCP servers and their state
+  post /api/servers/{name}/restart restartServer Ends a server and starts it again
+  get  /api/model                  getModel      Which client answers the chat, and why
+  post /api/chat                   chat          Asks in words; events: token, call, end
+  post /api/transcriptions         transcribe    Turns speech into text: a WAV file in, its words out
+  get  /api/calls                  listCalls     The last calls, oldest first
+  get  /api/events                 watch         What happens; events: call, servers, tools, voice
+  get  /healthz                    health        Whether it works`
 
 const NAME = { name: 'name', in: 'path', required: true, schema: { type: 'string' } }
-const anything = { type: 'object' }
+const TIMEOUT = { name: 'x-timeout-ms', in: 'header', schema: { type: 'number' } }
+const QUESTION = { required: true, content: jsonContent(record('message conversation?')) }
+const RECORDING = { required: true, content: { 'audio/wav': {}, 'application/octet-stream': {} } }
 
-const OWN_PATHS = {
-  '/api/tools': get('listTools', 'All tools', list('tools', ref('Tool'))),
-  '/api/tools/{name}/call': {
-    post: {
-      operationId: 'callTool',
-      summary: 'Calls a tool: its arguments in, its result out',
-      parameters: [NAME, { name: 'x-timeout-ms', in: 'header', schema: { type: 'number' } }],
-      requestBody: { content: jsonContent(anything) },
-      responses: { 200: answer('The result', ref('ToolResult')), ...ERRORS },
-    },
+const DETAILS: Record<string, Details> = {
+  listTools: { answer: listOf('tools', ref('Tool')) },
+  callTool: {
+    answer: ref('ToolResult'),
+    errors: CALL_ERRORS,
+    parameters: [NAME, TIMEOUT],
+    requestBody: { content: jsonContent(ANYTHING) },
   },
-  '/api/servers': get('listServers', 'The MCP servers and how they are', list('servers', anything)),
-  '/api/servers/{name}/restart': {
-    post: {
-      operationId: 'restartServer',
-      summary: 'Ends a server and starts it again',
-      parameters: [NAME],
-      responses: { 200: answer('The server', anything), 404: ERRORS[404] },
-    },
-  },
-  '/api/model': get('getModel', 'Which client answers the chat, and why', {
-    type: 'object',
-    properties: {
-      name: { type: 'string' },
-      why: { type: 'string' },
-      voice: { type: 'boolean', description: 'Whether speech can be turned into text' },
-    },
-  }),
-  '/api/chat': {
-    post: {
-      ...events('chat', 'Asks in words; events `token`, `call` and `end`'),
-      requestBody: {
-        required: true,
-        content: jsonContent({
-          type: 'object',
-          required: ['message'],
-          properties: { message: { type: 'string' }, conversation: { type: 'string' } },
-        }),
-      },
-    },
-  },
-  '/api/transcriptions': {
-    post: {
-      operationId: 'transcribe',
-      summary: 'Turns speech into text: a WAV file in, its words out',
-      requestBody: { required: true, content: { 'audio/wav': {}, 'application/octet-stream': {} } },
-      responses: {
-        200: answer('The words, and how long it took', {
-          type: 'object',
-          required: ['text', 'durationMs'],
-          properties: { text: { type: 'string' }, durationMs: { type: 'number' } },
-        }),
-        ...ERRORS,
-        415: answer('The body is no WAV file by its content type', ref('Error')),
-        422: answer('There is nothing to understand in it', ref('Error')),
-        503: answer('Toolpost is shutting down', ref('Error')),
-      },
-    },
-  },
-  '/api/calls': get('listCalls', 'The last calls, oldest first', list('calls', ref('Call'))),
-  '/api/events': { get: events('watch', 'What happens; events `call`, `servers`, `tools` and `voice`') },
-  '/healthz': get('health', 'Whether it works', anything),
+  listServers: { answer: listOf('servers', ANYTHING) },
+  restartServer: { errors: [404, 503], parameters: [NAME] },
+  getModel: { answer: ref('Model') },
+  chat: { errors: [...CALL_ERRORS, 409], requestBody: QUESTION, content: EVENTS },
+  transcribe: { answer: ref('Transcription'), errors: [...CALL_ERRORS, 415, 422], requestBody: RECORDING },
+  listCalls: { answer: listOf('calls', ref('Call')) },
+  watch: { errors: [503], content: EVENTS },
 }
 
+/** What is the same whichever tools there are. */
+function ownApi() {
+  const rows = OPERATIONS.trim().split('\n')
+  const description = 'Tools over HTTP. A tool that failed is answered with 200 and `success: false`.'
+  const content = jsonContent(ref('Error'))
+  const failures = Object.entries(ERRORS).map(([status, description]) => [status, { description, content }])
+  const token = { type: 'http', scheme: 'bearer', description: 'If a token was set' }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Toolpost', version: toolpostVersion(), description },
+    paths: Object.fromEntries(rows.map(ownOperation)),
+    components: { schemas: SCHEMAS, responses: Object.fromEntries(failures), securitySchemes: { token } },
+    security: [{}, { token: [] }],
+  }
+}
+
+function ownOperation(row: string): [string, object] {
+  const [method = '', path = '', operationId = '', ...summary] = row.trim().split(/ +/)
+  const { answer = ANYTHING, errors = [], content, ...request } = DETAILS[operationId] ?? {}
+  const all = { ...request, responses: responses(answer, [401, 403, ...errors], content) }
+  return [path, { [method]: { operationId, summary: summary.join(' '), ...all } }]
+}
+
+const RESULT =
+  'success:boolean result? text? error? code? tool_name execution_time_ms:number diagnosis?:object'
+const CALL =
+  'serial:integer id? tool source origin args? startedAt:number durationMs?:number slow:boolean result?'
+const TOOL =
+  'name title? description source signature schema:object outputSchema?:object readOnly?:boolean idempotent?:boolean destructive?:boolean timeoutMs?:number'
+
+/** api-types.ts, as JSON Schema. */
 const SCHEMAS = {
-  Error: { type: 'object', required: ['error'], properties: { error: { type: 'string' } } },
-  Tool: {
-    type: 'object',
-    required: ['name', 'description', 'source', 'signature', 'schema'],
-    properties: {
-      name: { type: 'string' },
-      title: { type: 'string' },
-      description: { type: 'string' },
-      source: { type: 'string', description: '`local`, or the name of its server' },
-      signature: { type: 'string' },
-      schema: { type: 'object', description: 'JSON Schema of the arguments' },
-      outputSchema: { type: 'object' },
-      readOnly: { type: 'boolean' },
-      idempotent: { type: 'boolean' },
-      destructive: { type: 'boolean' },
-      timeoutMs: { type: 'number' },
-    },
-  },
-  ToolResult: {
-    type: 'object',
-    required: ['success', 'tool_name', 'execution_time_ms'],
-    properties: {
-      success: { type: 'boolean' },
-      result: { description: 'What the tool answered' },
-      text: { type: 'string' },
-      error: { type: 'string' },
-      code: { enum: FAILURE_CODES },
-      tool_name: { type: 'string' },
-      execution_time_ms: { type: 'number' },
-      diagnosis: { type: 'object' },
-    },
-  },
-  Call: {
-    type: 'object',
-    required: ['serial', 'tool', 'source', 'origin', 'startedAt', 'slow'],
-    properties: {
-      serial: { type: 'integer' },
-      id: { type: 'string' },
-      tool: { type: 'string' },
-      source: { type: 'string' },
-      origin: { type: 'string' },
-      args: {},
-      startedAt: { type: 'number', description: 'Milliseconds since 1970' },
-      durationMs: { type: 'number' },
-      slow: { type: 'boolean' },
-      result: ref('ToolResult'),
-    },
-  },
+  Error: record('error'),
+  Tool: record(TOOL),
+  ToolResult: record(RESULT, { result: {}, code: { enum: FAILURE_CODES } }),
+  Call: record(CALL, { args: {}, result: ref('ToolResult') }),
+  Model: record('name why voice:boolean'),
+  Transcription: record('text durationMs:number'),
 }

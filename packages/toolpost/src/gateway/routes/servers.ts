@@ -1,14 +1,14 @@
 import type { Hono } from 'hono'
 import type { GatewayContext } from '../gateway-context.ts'
-import { failure, json } from '../http/answers.ts'
+import { failure, json, shuttingDown } from '../http/answers.ts'
 
 export function addServerRoutes(app: Hono, { source, calls }: GatewayContext): void {
   const find = (name: string) => source.status().servers.find(server => server.name === name)
   app.get('/api/servers', () => json({ servers: source.status().servers }))
   app.post('/api/servers/:name/restart', async c => {
     const name = c.req.param('name')
-    if (calls.isDraining) return failure(503, 'Toolpost is shutting down')
-    if (!find(name)) return failure(404, `There is no server '${name}'`)
+    if (calls.isDraining) return shuttingDown()
+    if (!find(name)) return failure(404, `No server '${name}'`)
     await source.restart(name)
     return json({ server: find(name) })
   })

@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono'
 import type { VoiceInput } from '../../project/voice.ts'
 import { onSignal } from '../caller.ts'
 import type { GatewayContext } from '../gateway-context.ts'
-import { failure, json } from '../http/answers.ts'
+import { failure, json, shuttingDown } from '../http/answers.ts'
 import { readBytes } from '../http/read-body.ts'
 import { MAX_AUDIO_BYTES } from '../limits.ts'
 
@@ -17,16 +17,12 @@ async function transcribe(c: Context, context: GatewayContext): Promise<Response
   const request = c.req.raw
   if (context.calls.isDraining) return shuttingDown()
   const voice = context.source.voice()
-  if (!voice) return failure(404, 'There is no speech to text here: start it with toolpost up --voice')
+  if (!voice) return failure(404, 'Speech to text is off: start it with toolpost up --voice')
   const wav = await readAudio(request)
   if (wav instanceof Response) return wav
   // The gateway may have been told to stop while the recording was still on its way.
   if (context.calls.isDraining) return shuttingDown()
   return context.calls.run(onSignal(request.signal), signal => answer(voice, wav, signal))
-}
-
-function shuttingDown(): Response {
-  return failure(503, 'Toolpost is shutting down')
 }
 
 async function readAudio(request: Request): Promise<Uint8Array | Response> {
@@ -51,7 +47,7 @@ async function answer(voice: VoiceInput, wav: Uint8Array, signal: AbortSignal): 
   return json({ text, durationMs: Math.round(performance.now() - startedAt) })
 }
 
-/** Nobody waits for a transcription that does not end when it is told to. */
+/** A transcription that ignores its signal is not waited for. */
 function aborted(signal: AbortSignal): Promise<undefined> {
   return new Promise(resolve => {
     if (signal.aborted) resolve(undefined)

@@ -1,0 +1,99 @@
+/*
+ * The data of the HTTP API. Types only, so that the console imports them and nothing else of the gateway.
+ */
+import type { Diagnosis, ToolFailure, ToolResult, ToolSuccess } from '../call/tool-result.ts'
+import type { ServerState, ServerStatus } from '../mcp/server-status.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+
+export type { Diagnosis, JsonSchema, ServerState, ServerStatus, ToolFailure, ToolResult, ToolSuccess }
+
+/** A tool, as `GET /api/tools` lists it. */
+export interface ToolInfo {
+  name: string
+  title?: string
+  description: string
+  /** `local`, or the name of its server. */
+  source: string
+  signature: string
+  schema: JsonSchema
+  outputSchema?: JsonSchema
+  readOnly?: boolean
+  idempotent?: boolean
+  destructive?: boolean
+  timeoutMs?: number
+}
+
+/** A call as the console shows it. Plain data, without secrets; no `result` while it is under way. */
+export interface CallRecord {
+  serial: number
+  id?: string
+  tool: string
+  /** `local`, or the name of the server whose tool it is. */
+  source: string
+  /** Who asked: `http`, `mcp`, `chat` … */
+  origin: string
+  args: unknown
+  /** Milliseconds since 1970. */
+  startedAt: number
+  durationMs?: number
+  slow: boolean
+  result?: ToolResult
+}
+
+/** Which client answers the chat, and why. */
+export interface ModelInfo {
+  name: string
+  why: string
+  /** Whether speech can be turned into text; `GET /api/model` adds it. */
+  voice?: boolean
+}
+
+/** The data of the events of `GET /api/events`, by type. */
+export interface GatewayEvents {
+  /** A call begins, or has ended: then it has a `result`. */
+  call: CallRecord
+  servers: { servers: readonly ServerStatus[] }
+  /** The list of tools has changed: fetch it again. */
+  tools: Record<string, never>
+  /** Speech to text has come or gone. */
+  voice: { available: boolean }
+}
+
+/** The data of the events of `POST /api/chat`, by type. The last one is always `end`. */
+export interface ChatEvents {
+  token: { text: string }
+  call: ChatCall
+  end: ChatEnd
+}
+
+/** A call that the chat's model makes. */
+export interface ChatCall {
+  phase: 'start' | 'end'
+  id: string
+  name: string
+  args: unknown
+  /** At its end. */
+  result?: ToolResult
+}
+
+export interface ChatEnd {
+  text: string
+  /** To be sent with the next question of the same conversation. */
+  conversation: string
+  stopReason: 'answer' | 'max_iterations' | 'time_limit' | 'repeated_failure' | 'stopped' | 'error'
+  /** The name of the model that answered. */
+  model: string
+  /** What went wrong, if something did. */
+  error?: string
+}
+
+/** What `POST /api/transcriptions` understood. */
+export interface Transcription {
+  text: string
+  durationMs: number
+}
+
+/** The answer to a request that the gateway refuses. */
+export interface ApiError {
+  error: string
+}

@@ -1,0 +1,223 @@
+import { isObjectLike } from '../../runtime/guards.ts'
+
+export interface JsonLimits {
+  maxChars: number
+  maxValues: number
+  maxDepth: number
+}
+
+const LIMITS: JsonLimits = {
+  maxChars: 64 * 1024 * 1024,
+  maxValues: Number.POSITIVE_INFINITY,
+  maxDepth: 1_000,
+}
+/** How much is written before others get their turn. */
+const SLICE_CHARS = 64 * 1024
+const SLICE_MS = 5
+const VALUES_PER_LOOK = 256
+/** What is smaller, and plain, is written by JSON.stringify, which is ten times as fast. */
+const MAX_PLAIN_VALUES = 1_000
+const REST = '[too large: the rest is left out]'
+
+/** JSON that is written as it is. */
+export class RawJson {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/**
+ * Writes any value as valid JSON, a slice at a time, so that a huge one holds up nobody. Never throws: what JSON cannot
+ * say (BigInt, NaN, cycles), what cannot be read, and what is over the limits is said in words.
+ */
+export class JsonWriter {
+  readonly #limits: JsonLimits
+  readonly #path = new Set<object>()
+  readonly #rest: Iterator<void>
+  #text = ''
+  #chars = 0
+  #values = 0
+  #lookAt = VALUES_PER_LOOK
+  #until = 0
+  isDone: boolean
+  /** Whether nothing had to be left out so far. */
+  isWhole = true
+
+  constructor(value: unknown, limits: Partial<JsonLimits> = {}) {
+    this.#limits = { ...LIMITS, ...limits }
+    this.isDone = this.#writeAtOnce(value)
+    this.#rest = this.#writeSlowly(value)
+  }
+
+  /** The next slice. */
+  next(): string {
+    this.#until = performance.now() + SLICE_MS
+    this.isDone ||= this.#rest.next().done ?? false
+    const text = this.#text
+    this.#chars += text.length
+    this.#text = ''
+    return text
+  }
+
+  /** All that is left, at once: for values that are known to be small. */
+  rest(): string {
+    let text = this.next()
+    while (!this.isDone) text += this.next()
+    return text
+  }
+
+  get #isFull(): boolean {
+    const { maxChars, maxValues } = this.#limits
+    return this.#chars + this.#text.length > maxChars || this.#values > maxValues
+  }
+
+  /** Whether the slice is over. */
+  get #isDue(): boolean {
+    if (this.#text.length >= SLICE_CHARS) return true
+    if (this.#values < this.#lookAt) return false
+    this.#lookAt = this.#values + VALUES_PER_LOOK
+    return performance.now() > this.#until
+  }
+
+  /** Writes what takes no time; says whether it was that. */
+  #writeAtOnce(value: unknown): boolean {
+    if (isObjectLike(value)) return this.#writePlain(value)
+    if (typeof value === 'string' && value.length > SLICE_CHARS) return false
+    this.#values++
+    this.#text += isOdd(value) ? `"${String(value)}"` : (JSON.stringify(value) ?? 'null')
+    return true
+  }
+
+  #writePlain(value: object): boolean {
+    try {
+      const left = countPlain(value, MAX_PLAIN_VALUES)
+      if (left < 0) return false
+      this.#text += JSON.stringify(value)
+      this.#values += MAX_PLAIN_VALUES - left
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  *#writeSlowly(value: unknown): Generator<void> {
+    if (!isObjectLike(value)) return yield* this.#writePieces(String(value))
+    if (this.#path.has(value)) return this.#say('[circular]')
+    if (this.#path.size >= this.#limits.maxDepth) return this.#leaveOut('[…]')
+    const plain = plainForm(value)
+    // A form of its own may have taken any time.
+    if (plain !== value) this.#lookAt = 0
+    if (plain instanceof RawJson) this.#text += plain.text
+    else if (!isObjectLike(plain)) this.#writeAtOnce(plain) || (yield* this.#writePieces(String(plain)))
+    else yield* this.#writeEntries(value, plain)
+  }
+
+  /** A pair of surrogates that is cut in two becomes two escapes, which are one character again. */
+  *#writePieces(text: string): Generator<void> {
+    this.#text += '"'
+    for (let at = 0; at < text.length && !this.#isFull; at += SLICE_CHARS) {
+      this.#text += JSON.stringify(text.slice(at, at + SLICE_CHARS)).slice(1, -1)
+      yield
+    }
+    if (this.#isFull) this.#leaveOut(REST, '')
+    this.#text += '"'
+  }
+
+  /** `value` is what a cycle would come back to, `plain` is what is written for it. */
+  *#writeEntries(value: object, plain: object): Generator<void> {
+    const { keys, length } = shapeOf(plain)
+    let comma = ''
+    this.#path.add(value)
+    this.#text += keys ? '{' : '['
+    for (let at = 0; at < length; at++) {
+      const key = keys?.[at]
+      const entry = read(plain, key ?? at)
+      if (key !== undefined && isSilent(entry)) continue
+      this.#text += key === undefined ? comma : `${comma}${JSON.stringify(key)}:`
+      comma = ','
+      if (this.#isFull) {
+        this.#leaveOut(REST)
+        break
+      }
+      if (!this.#writeAtOnce(entry)) yield* this.#writeSlowly(entry)
+      if (this.#isDue) yield
+    }
+    this.#text += keys ? '}' : ']'
+    this.#path.delete(value)
+  }
+
+  #say(words: string, quote = '"'): void {
+    this.#text += `${quote}${words}${quote}`
+  }
+
+  #leaveOut(words: string, quote?: string): void {
+    this.isWhole = false
+    this.#say(words, quote)
+  }
+}
+
+/** What JSON leaves out of a record. */
+function isSilent(value: unknown): boolean {
+  return value === undefined || typeof value === 'function' || typeof value === 'symbol'
+}
+
+/** What JSON cannot say. */
+function isOdd(value: unknown): boolean {
+  return typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value))
+}
+
+/** A proxy may refuse to tell. */
+function shapeOf(plain: object): { keys?: string[]; length: number } {
+  try {
+    if (Array.isArray(plain)) return { length: plain.length }
+    const keys = Object.keys(plain)
+    return { keys, length: keys.length }
+  } catch {
+    return { keys: [], length: 0 }
+  }
+}
+
+function read(source: object, key: string | number): unknown {
+  try {
+    return (source as Record<string | number, unknown>)[key]
+  } catch {
+    return '[unreadable]'
+  }
+}
+
+/** A list, a record or a text that is written for an object; itself if it is plain. */
+function plainForm(value: object): unknown {
+  try {
+    if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
+    const { toJSON } = value as { toJSON?: unknown }
+    if (typeof toJSON === 'function') return toJSON.call(value)
+    if (value instanceof Map || value instanceof Set) return [...value]
+    return value instanceof Error ? { name: value.name, message: value.message } : value
+  } catch {
+    return '[unreadable]'
+  }
+}
+
+/** How many values are left of `left` after those in `value`; negative if there are more, or one is not plain. */
+function countPlain(value: unknown, left: number): number {
+  if (typeof value === 'string') return left - 1 - value.length / 64
+  if (isObjectLike(value)) return countPlainObject(value as Record<string, unknown>, left - 1)
+  return isOdd(value) ? -1 : left - 1
+}
+
+function countPlainObject(value: Record<string, unknown>, given: number): number {
+  let left = given
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && left >= 0; at++) left = countPlain(value[at], left)
+    return left
+  }
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if ((prototype !== Object.prototype && prototype !== null) || value.toJSON !== undefined) return -1
+  for (const key in value) {
+    if (left < 0) return left
+    left = countPlain(value[key], left - key.length / 64)
+  }
+  return left
+}

@@ -1,0 +1,11 @@
+import { json } from '../http/answers.ts'
+
+/** A request that is refused, as JSON-RPC has it. */
+export function rpcFailure(
+  status: number,
+  message: string,
+  { id = null, headers }: { id?: string | number | null; headers?: Record<string, string> } = {},
+): Response {
+  const code = status === 404 ? -32_001 : status === 400 ? -32_600 : -32_000
+  return json({ jsonrpc: '2.0', id, error: { code, message } }, status, headers)
+}
