@@ -14,6 +14,7 @@ export default defineConfig({
     alias: {
       // Descriptions come from tools: they are shown as text, and the Markdown library stays out of the page.
       'markdown-to-jsx/react': fileURLToPath(new URL('./src/schema/no-markdown.ts', import.meta.url)),
+      'fast-uri': fileURLToPath(new URL('./src/schema/no-uri.ts', import.meta.url)),
     },
   },
   build: {

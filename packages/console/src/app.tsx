@@ -7,6 +7,7 @@ import type { Route } from './routing/route.ts'
 import { useRoute } from './routing/use-route.ts'
 import { gateway } from './state/gateway.ts'
 import { useStore } from './state/store.ts'
+import { oneLine } from './text/visible-text.ts'
 import { CallsView } from './views/calls/calls-view.tsx'
 import { ChatView } from './views/chat/chat-view.tsx'
 import { ServersView } from './views/servers/servers-view.tsx'
@@ -56,11 +57,11 @@ function View({ route }: { route: Route }) {
 function useTitle(route: Route): void {
   const part = route.view === 'tools' ? route.tool : undefined
   useEffect(() => {
-    document.title = `${part ?? TITLES[route.view]} · Toolpost`
+    document.title = `${part === undefined ? TITLES[route.view] : oneLine(part, 80)} · Toolpost`
   }, [route.view, part])
 }
 
-/** A screen reader starts to read where the new view begins; the first view is left alone. */
+/** A screen reader starts to read at the beginning of the new view; the first view is left alone. */
 function useFocusOnNewView(view: string, main: React.RefObject<HTMLElement | null>): void {
   const shown = useRef(view)
   useEffect(() => {

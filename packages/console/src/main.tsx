@@ -1,31 +1,28 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { adoptTokenFromAddress } from './api/token.ts'
+import { tokenFromAddress } from './api/token.ts'
 import { App } from './app.tsx'
 import { gateway } from './state/gateway.ts'
 import { speaking } from './state/speaking.ts'
 import { applyTheme } from './state/theme.ts'
-import './styles/base.css'
-import './styles/layout.css'
-import './styles/parts.css'
-import './styles/form.css'
-import './styles/tools.css'
-import './styles/calls.css'
-import './styles/servers.css'
-import './styles/chat.css'
-import './styles/talk.css'
+import './styles/index.css'
 
 applyTheme()
-adoptTokenFromAddress()
+takeOfferedToken()
 void gateway.follow()
 speaking.follow()
-// A machine that wakes up or gets its network back does not wait for the next attempt.
+// A machine that wakes up, or is back on the network, need not wait for the next attempt.
 addEventListener('online', () => gateway.retryNow())
-addEventListener('hashchange', adoptTokenFromAddress)
+addEventListener('hashchange', takeOfferedToken)
 document.addEventListener(
   'visibilitychange',
   () => document.visibilityState === 'visible' && gateway.retryNow(),
 )
+
+function takeOfferedToken(): void {
+  const token = tokenFromAddress()
+  if (token !== undefined) gateway.offerToken(token)
+}
 
 const root = document.getElementById('root')
 if (root)

@@ -1,20 +1,20 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { build } from 'vite'
 
+const root = fileURLToPath(new URL('..', import.meta.url))
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
 const executablePath = process.env.TOOLPOST_CHROMIUM ?? PLACES.find(place => existsSync(place))
 
-/** Whether the browser tests can run. Where they must, a missing Chromium makes them fail instead. */
+/** Whether the browser tests can run. If they must, a missing Chromium makes them fail instead. */
 export const hasBrowser = executablePath !== undefined || process.env.TOOLPOST_REQUIRE_SYSTEM_PARTS === '1'
 
 if (!hasBrowser)
-  process.stderr.write('No Chromium on this machine: the browser tests of the console are passed over.\n')
+  process.stderr.write('No Chromium on this machine: skipping the browser tests of the console.\n')
 
 export interface BrowserOptions {
   /** A WAV file that is heard once whenever a page opens the microphone. The page still needs the permission. */
@@ -41,29 +41,40 @@ function microphoneArguments(file: string): string[] {
   return ['--use-fake-device-for-media-stream', `--use-file-for-fake-audio-capture=${file}%noloop`]
 }
 
-/** The page, built from the sources as they are now. */
+/** The page, built from the sources as they are now: what `npm test` has built before, if that is up to date. */
 export async function buildPage(): Promise<{ folder: string; remove: () => Promise<void> }> {
+  const dist = join(root, 'dist')
+  if (isUpToDate(dist)) return { folder: dist, remove: async () => {} }
+  const { build } = await import('vite')
   const folder = await mkdtemp(join(tmpdir(), 'toolpost-console-'))
-  const configFile = fileURLToPath(new URL('../vite.config.ts', import.meta.url))
-  await build({ configFile, logLevel: 'error', build: { outDir: folder } })
+  await build({ configFile: join(root, 'vite.config.ts'), logLevel: 'error', build: { outDir: folder } })
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) }
+}
+
+function isUpToDate(dist: string): boolean {
+  const page = join(dist, 'index.html')
+  if (!existsSync(page)) return false
+  const sources = ['src', 'public'].flatMap(folder =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(name =>
+      join(root, folder, name),
+    ),
+  )
+  const files = [...sources, join(root, 'index.html'), join(root, 'vite.config.ts')]
+  const built = statSync(page).mtimeMs
+  return files.every(file => file.includes('.test.') || statSync(file).mtimeMs <= built)
 }
 
 export interface WatchedPage {
   page: Page
-  /** Whatever the page said that it should not: errors, warnings, breaches of its policy. */
+  /** Whatever the page should not have logged: errors, warnings, breaches of its policy. */
   complaints: string[]
   close: () => Promise<void>
 }
 
-export async function openPage(
-  browser: Browser,
-  url: string,
-  options: BrowserContextOptions = {},
-): Promise<WatchedPage> {
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  context.setDefaultTimeout(5_000)
+  context.setDefaultTimeout(10_000)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', message => {
@@ -74,6 +85,5 @@ export async function openPage(
     // biome-ignore lint/suspicious/noConsole: this is how a breach is noticed
     addEventListener('securitypolicyviolation', event => console.error(`CSP: ${event.violatedDirective}`))
   })
-  await page.goto(url)
   return { page, complaints, close: () => context.close() }
 }

@@ -36,7 +36,7 @@ describe.runIf(hasBrowser)('the calls of the console', () => {
     const { page, gateway } = await open({ at: '/calls' })
     await page.getByRole('button', { name: /Live/ }).click()
     await gateway.call('echo', { x: 1 }, { origin: 'http', signal: never })
-    await page.getByRole('button', { name: 'Paused, 1 new · go on' }).click()
+    await page.getByRole('button', { name: 'Paused, 1 new · resume' }).click()
     await page.getByRole('row', { name: /echo.*http/ }).waitFor()
   })
 

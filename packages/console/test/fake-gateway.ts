@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join, normalize } from 'node:path'
-import type { CallRecord, ServerStatus, ToolInfo, ToolResult } from '../src/api/types.ts'
+import type { CallRecord, ServerStatus, ToolInfo, ToolResult } from 'toolpost/gateway'
 import { answerChat } from './fake/chat.ts'
 import { exampleCalls } from './fake/example-calls.ts'
 import { exampleServers } from './fake/example-servers.ts'
@@ -15,6 +15,8 @@ const PAGE_POLICY = [
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'",
   "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 ].join('; ')
+
+const JSON_TYPE = { 'content-type': 'application/json' }
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -35,6 +37,8 @@ export class FakeGateway {
   tools: ToolInfo[] = exampleTools()
   servers: ServerStatus[] = exampleServers()
   calls: CallRecord[] = exampleCalls()
+  /** Answers to be given as they are instead of the usual ones, by path. */
+  readonly answers = new Map<string, { status?: number; text: string }>()
   /** Requests that were aborted before they were answered, by path. */
   readonly aborted: string[] = []
   /** What it takes every recording for … */
@@ -86,6 +90,11 @@ export class FakeGateway {
     for (const listener of this.#listeners) listener.write(this.#events.at(-1))
   }
 
+  /** To everybody who listens now, as it is. */
+  sendRaw(text: string): void {
+    for (const listener of this.#listeners) listener.write(text)
+  }
+
   setServer(name: string, change: Partial<ServerStatus>): ServerStatus {
     this.servers = this.servers.map(server => (server.name === name ? { ...server, ...change } : server))
     this.send('servers', { servers: this.servers })
@@ -127,6 +136,8 @@ export class FakeGateway {
     const { token } = this.#options
     if (token !== undefined && request.headers.authorization !== `Bearer ${token}`)
       return sendJson(response, { error: 'A token is needed' }, 401)
+    const answer = this.answers.get(pathname)
+    if (answer) return void response.writeHead(answer.status ?? 200, JSON_TYPE).end(answer.text)
     const [, , kind, name = '', action] = pathname.split('/').map(decodeURIComponent)
     const aborted = new AbortController()
     response.on('close', () => {
@@ -201,7 +212,7 @@ export class FakeGateway {
 }
 
 function sendJson(response: ServerResponse, value: unknown, status = 200): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+  response.writeHead(status, JSON_TYPE).end(JSON.stringify(value))
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {

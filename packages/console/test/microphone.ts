@@ -12,7 +12,7 @@ export interface SpokenFile {
   remove(): void
 }
 
-/** A WAV file in which somebody says that; a humming tone where there is no espeak-ng. */
+/** A WAV file in which somebody says that; a humming tone without espeak-ng. */
 export function spokenFile(words: string): SpokenFile {
   const folder = mkdtempSync(join(tmpdir(), 'toolpost-microphone-'))
   const file = join(folder, 'spoken.wav')

@@ -17,8 +17,9 @@ describe.runIf(hasBrowser)('the console on the product itself', () => {
   })
 
   async function open(view: string) {
-    const watched = await openPage(browser, `${product.url}#${view}`)
+    const watched = await openPage(browser)
     watched.page.setDefaultTimeout(15_000)
+    await watched.page.goto(`${product.url}#${view}`)
     return watched
   }
 

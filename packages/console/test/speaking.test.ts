@@ -12,7 +12,7 @@ const chat = { at: '/chat', voice: true, permissions: ['microphone'] }
 
 /** A browser that has a voice, as Chromium without a desktop has not; gives what it was asked to say. */
 async function openWithVoice() {
-  const opened = await open(chat)
+  const opened = await open({ ...chat, fresh: true })
   await opened.page.addInitScript(() => {
     const said: string[] = []
     const synthesis = {
@@ -64,7 +64,7 @@ describe.runIf(hasBrowser)('the answer to a spoken question', () => {
     expect(await said()).toEqual(['(silence)'])
   })
 
-  it('has no switch where the browser has no voice', async () => {
+  it('has no switch if the browser has no voice', async () => {
     const { page } = await open(chat)
     await page.locator('.talk-button').waitFor()
     expect(await page.getByRole('button', { name: /aloud/ }).count()).toBe(0)

@@ -80,7 +80,7 @@ describe.runIf(hasBrowser)('hold to talk', () => {
     }
   })
 
-  it('works with a finger, also where that is the first touch of the page', async () => {
+  it('works with a finger, also if that is the first touch of the page', async () => {
     const { page, gateway } = await open({ ...chat, ...phone })
     const { x = 0, y = 0 } = (await talkButton(page).boundingBox()) ?? {}
     const finger = await page.context().newCDPSession(page)
@@ -107,7 +107,7 @@ describe.runIf(hasBrowser)('hold to talk', () => {
     expect(await talkButton(page).getAttribute('aria-pressed')).toBe('false')
     await page.getByRole('button', { name: 'Hold to talk' }).waitFor()
     await holdToTalk(page)
-    await page.getByRole('button', { name: 'Recording: let go to send', pressed: true }).waitFor()
+    await page.getByRole('button', { name: 'Recording: release to send', pressed: true }).waitFor()
     expect(await status(page).textContent()).toBe('Recording')
     const level = () =>
       page
@@ -136,7 +136,7 @@ describe.runIf(hasBrowser)('hold to talk', () => {
       await page.mouse.up()
       expect(new Set(await microphone()), way).toEqual(new Set(['ended']))
       await page.evaluate(() => location.assign('#/chat'))
-      await status(page).getByText('The recording was thrown away.').waitFor()
+      await status(page).getByText('Recording discarded.').waitFor()
     }
     expect(gateway.recordings).toEqual([])
   })
@@ -158,7 +158,7 @@ describe.runIf(hasBrowser)('hold to talk', () => {
     gateway.hears = undefined
     await page.getByLabel('Message').fill('one question at a time')
     await talkFor(page, LONG_ENOUGH_S)
-    await status(page).getByText('Listening to what you said …').waitFor()
+    await status(page).getByText('Transcribing …').waitFor()
     expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
     await page.getByLabel('Message').press('Enter')
     await expect.poll(() => gateway.recordings.length).toBe(1)
@@ -213,7 +213,7 @@ describe.runIf(hasBrowser)('hold to talk', () => {
   })
 
   it('is not offered by a browser that gives no microphone to this page', async () => {
-    const { page } = await open(chat)
+    const { page } = await open({ ...chat, fresh: true })
     await talkButton(page).waitFor()
     await page.addInitScript(() => Object.defineProperty(navigator, 'mediaDevices', { value: undefined }))
     await page.reload()
@@ -222,13 +222,13 @@ describe.runIf(hasBrowser)('hold to talk', () => {
   })
 
   it('has no serious finding of axe while it records and after, in light, in dark and on a phone', async () => {
-    const { page } = await open({ ...chat, bypassCSP: true })
+    const { page } = await open({ ...chat, fresh: true })
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
       await holdToTalk(page)
       expect(await seriousFindings(page), colorScheme).toEqual([])
       await page.keyboard.press('Escape')
-      await status(page).getByText('The recording was thrown away.').waitFor()
+      await status(page).getByText('Recording discarded.').waitFor()
       expect(await seriousFindings(page), colorScheme).toEqual([])
       await page.mouse.up()
       await page.setViewportSize(phone.viewport)

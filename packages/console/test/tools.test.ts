@@ -42,7 +42,7 @@ describe.runIf(hasBrowser)('the tools of the console', () => {
     expect(complaints).toEqual([])
   })
 
-  it('say at the field what does not fit, and run anyway where that is wanted', async () => {
+  it('say at the field what does not match, and run anyway on request', async () => {
     const { page, gateway } = await open({ at: '/tools/math_eval' })
     await page.getByLabel('expression').waitFor()
     await run(page)
@@ -103,7 +103,7 @@ describe.runIf(hasBrowser)('the tools of the console', () => {
     const { page } = await open({ at: '/tools/slow_report' })
     await run(page)
     await page.getByRole('button', { name: 'Cancel' }).waitFor()
-    await page.getByRole('link', { name: /Calls.*1 under way/ }).click()
+    await page.getByRole('link', { name: /Calls.*1 running/ }).click()
     await page.getByRole('row', { name: /slow_report.*running/ }).waitFor()
     await page.goBack()
     await page.getByRole('button', { name: 'Cancel' }).click()

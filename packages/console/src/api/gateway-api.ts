@@ -1,16 +1,17 @@
+import type { CallRecord, ModelInfo, ServerStatus, ToolInfo, ToolResult } from 'toolpost/gateway'
+import { callsIn, isResult, serversIn, toolsIn } from './checked.ts'
 import { ApiError, isAbort, request, requestJson } from './http.ts'
-import type { CallRecord, ModelInfo, ServerStatus, ToolInfo, ToolResult } from './types.ts'
 
 export async function listTools(): Promise<ToolInfo[]> {
-  return (await requestJson<{ tools: ToolInfo[] }>('/api/tools')).tools
+  return toolsIn((await requestJson<{ tools: unknown }>('/api/tools')).tools)
 }
 
 export async function listServers(): Promise<ServerStatus[]> {
-  return (await requestJson<{ servers: ServerStatus[] }>('/api/servers')).servers
+  return serversIn((await requestJson<{ servers: unknown }>('/api/servers')).servers)
 }
 
 export async function listCalls(): Promise<CallRecord[]> {
-  return (await requestJson<{ calls: CallRecord[] }>('/api/calls')).calls
+  return callsIn((await requestJson<{ calls: unknown }>('/api/calls')).calls)
 }
 
 export function currentModel(): Promise<ModelInfo> {
@@ -61,6 +62,7 @@ export interface CallRequest {
 export async function callTool({ tool, args, timeoutMs, signal }: CallRequest): Promise<CallOutcome> {
   const startedAt = performance.now()
   try {
+    if (!tool.isWellFormed()) throw new Error('The name of this tool cannot be sent over HTTP')
     const result = await requestJson<ToolResult>(`/api/tools/${encodeURIComponent(tool)}/call`, {
       method: 'POST',
       body: JSON.stringify(args ?? {}),
@@ -73,8 +75,4 @@ export async function callTool({ tool, args, timeoutMs, signal }: CallRequest): 
     if (error instanceof ApiError && isResult(error.body)) return { kind: 'result', result: error.body }
     return { kind: 'failed', message: error instanceof Error ? error.message : String(error) }
   }
-}
-
-function isResult(body: unknown): body is ToolResult {
-  return typeof body === 'object' && body !== null && 'success' in body && 'tool_name' in body
 }

@@ -20,7 +20,7 @@ class GatewayGoneError extends Error {
 
 export interface RequestOptions {
   method?: 'GET' | 'POST'
-  /** Sent as it is: JSON text, where `headers` do not say otherwise. */
+  /** Sent as it is: JSON text, unless `headers` say otherwise. */
   body?: string | Uint8Array<ArrayBuffer>
   headers?: Record<string, string>
   signal?: AbortSignal
@@ -39,7 +39,7 @@ export async function requestJson<T>(path: string, options?: RequestOptions): Pr
     return (await response.json()) as T
   } catch (error) {
     if (isAbort(error)) throw error
-    throw new GatewayGoneError('The answer of the gateway was cut off', { cause: error })
+    throw new GatewayGoneError('The answer from the gateway was cut off', { cause: error })
   }
 }
 

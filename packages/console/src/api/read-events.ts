@@ -1,16 +1,20 @@
-import { EventParser, type ServerEvent } from './event-parser.ts'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+
+/** A longer event is left out. */
+const MAX_EVENT_CHARACTERS = 32_000_000
 
 interface ReadOptions {
   /** The stream is given up after this long without a byte; the gateway sends a comment every 15 s. */
   silenceMs?: number
-  onEvent: (event: ServerEvent) => void
+  onEvent: (event: EventSourceMessage) => void
 }
 
 /** Reads a response as server-sent events until it ends, breaks, is aborted or falls silent. */
 export async function readEvents(response: Response, { silenceMs, onEvent }: ReadOptions): Promise<void> {
   if (!response.body) return
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  const parser = new EventParser()
+  const onError = ({ type }: { type: string }) => type === 'max-buffer-size-exceeded' && parser.reset()
+  const parser = createParser({ onEvent, onError, maxBufferSize: MAX_EVENT_CHARACTERS })
   let timer: ReturnType<typeof setTimeout> | undefined
   const listen = () => {
     clearTimeout(timer)
@@ -21,17 +25,17 @@ export async function readEvents(response: Response, { silenceMs, onEvent }: Rea
       listen()
       const { done, value } = await reader.read()
       if (done) return
-      for (const event of parser.push(value)) onEvent(event)
+      parser.feed(value)
     }
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** The data of an event; `undefined` where it is not JSON. */
-export function dataOf<T>(event: ServerEvent): T | undefined {
+/** The data of an event; `undefined` if it is not JSON. */
+export function dataOf(event: EventSourceMessage): unknown {
   try {
-    return JSON.parse(event.data) as T
+    return JSON.parse(event.data)
   } catch {
     return undefined
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { tokenIn } from './token.ts'
+import { tokenHeaders, tokenIn } from './token.ts'
 
 describe('the token in the address', () => {
   it('is read from the fragment', () => {
@@ -13,7 +13,12 @@ describe('the token in the address', () => {
     expect(tokenIn('')).toBeUndefined()
   })
 
-  it('is taken as it is where it is not well encoded', () => {
+  it('is taken as it is if it is not well encoded', () => {
     expect(tokenIn('#token=100%')).toBe('100%')
+  })
+
+  it('is not sent if a header cannot carry it, which would look like a gateway that is gone', () => {
+    expect(tokenHeaders('abc')).toEqual({ authorization: 'Bearer abc' })
+    expect(['a\nb', 'ключ', 'a\0'].map(token => tokenHeaders(token))).toEqual([{}, {}, {}])
   })
 })

@@ -1,11 +1,10 @@
 const KEY = 'toolpost.token'
 
-/** Takes `#token=…` out of the address, so that it is neither bookmarked nor sent on, and keeps it for this tab. */
-export function adoptTokenFromAddress(): void {
+/** Takes `#token=…` out of the address, so that it is neither bookmarked nor sent on. */
+export function tokenFromAddress(): string | undefined {
   const token = tokenIn(location.hash)
-  if (token === undefined) return
-  keepToken(token)
-  history.replaceState(null, '', `${location.pathname}${location.search}#/tools`)
+  if (token !== undefined) history.replaceState(null, '', `${location.pathname}${location.search}#/tools`)
+  return token
 }
 
 export function tokenIn(hash: string): string | undefined {
@@ -18,6 +17,7 @@ export function tokenIn(hash: string): string | undefined {
   }
 }
 
+/** For this tab. */
 export function keepToken(token: string): void {
   sessionStorage.setItem(KEY, token)
 }
@@ -26,8 +26,7 @@ export function currentToken(): string | undefined {
   return sessionStorage.getItem(KEY) ?? undefined
 }
 
-/** For every request; empty where no token was given. */
-export function tokenHeaders(): Record<string, string> {
-  const token = currentToken()
-  return token === undefined ? {} : { authorization: `Bearer ${token}` }
+/** For every request; empty without a token, or with one that no header can carry. */
+export function tokenHeaders(token = currentToken()): Record<string, string> {
+  return token !== undefined && /^[\x20-\x7e]+$/.test(token) ? { authorization: `Bearer ${token}` } : {}
 }

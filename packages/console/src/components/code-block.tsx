@@ -1,57 +1,86 @@
-import { useState } from 'react'
-import { bytesText } from '../text/figures.ts'
-import { jsonText, visibleText } from '../text/visible-text.ts'
+import { useMemo, useState } from 'react'
+import { jsonText, type Printed } from '../text/json-text.ts'
+import { visibleText } from '../text/visible-text.ts'
 
-/** More than this is shown on demand, and coloured never: it would freeze the page. */
-const SHOWN_CHARACTERS = 20_000
+/** More is shown on demand and without colours: they would freeze the page. */
+const FIRST_CHARACTERS = 20_000
+const MAX_CHARACTERS = 500_000
 
 interface Props {
-  text: string
   /** For screen readers. */
   label: string
   className?: string
 }
 
-/** Text as it is, in a box that scrolls by itself and can be reached with the keyboard. */
-function CodeBlock({ text, label, className = '' }: Props) {
-  const [whole, setWhole] = useState(false)
-  const shown = whole ? text : text.slice(0, SHOWN_CHARACTERS)
+export function TextBlock({ text, ...rest }: Props & { text: string }) {
+  return <CodeBlock value={text} print={textStart} {...rest} />
+}
+
+export function JsonBlock({ value, ...rest }: Props & { value: unknown }) {
+  return <CodeBlock value={value} print={jsonText} isJson {...rest} />
+}
+
+/** A paragraph of a tool, which may be a book. */
+export function LongText({ text, className }: { text: string; className: string }) {
+  const { shown, more } = useGrowing(text, textStart, 1_000)
+  return (
+    <>
+      <p className={className}>
+        {shown.text}
+        {!shown.whole && '…'}
+      </p>
+      {more}
+    </>
+  )
+}
+
+interface BlockProps<T> extends Props {
+  value: T
+  print: (value: T, limit: number) => Printed
+  isJson?: boolean
+}
+
+/** Preformatted text in a scrolling box that takes the keyboard focus. */
+function CodeBlock<T>({ value, print, label, className = '', isJson = false }: BlockProps<T>) {
+  const { shown, more } = useGrowing(value, print, FIRST_CHARACTERS)
   return (
     <div className={`code ${className}`}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to take the focus */}
       <section className="code-scroll" aria-label={label} tabIndex={0}>
-        <pre>{shown}</pre>
+        <pre>{isJson && shown.whole ? coloured(shown.text) : shown.text}</pre>
       </section>
-      {shown.length < text.length && (
-        <button type="button" className="button button-quiet" onClick={() => setWhole(true)}>
-          Show all {bytesText(text.length)}
-        </button>
-      )}
+      {more}
     </div>
   )
 }
 
-export function TextBlock({ text, ...rest }: Props) {
-  return <CodeBlock text={visibleText(text)} {...rest} />
+/** The beginning of something long, and a button for more of it, up to what a page can bear. */
+function useGrowing<T>(value: T, print: (value: T, limit: number) => Printed, first: number) {
+  const [limit, setLimit] = useState(first)
+  const shown = useMemo(() => print(value, limit), [value, print, limit])
+  const more = shown.whole ? null : limit >= MAX_CHARACTERS ? (
+    <p className="muted">The rest is too long for this page.</p>
+  ) : (
+    <button
+      type="button"
+      className="button button-quiet"
+      onClick={() => setLimit(Math.min(MAX_CHARACTERS, limit * 5))}
+    >
+      Show more
+    </button>
+  )
+  return { shown, more }
 }
 
-export function JsonBlock({ value, label }: { value: unknown; label: string }) {
-  const text = jsonText(value)
-  if (text.length > SHOWN_CHARACTERS) return <CodeBlock text={text} label={label} />
-  return (
-    <div className="code">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to take the focus */}
-      <section className="code-scroll" aria-label={label} tabIndex={0}>
-        <pre>{coloured(text)}</pre>
-      </section>
-    </div>
-  )
+function textStart(text: string, limit: number): Printed {
+  return { text: visibleText(text.slice(0, limit)), whole: text.length <= limit }
 }
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g
 
 /** Keys, texts and other values in colours of their own; elements, never HTML. */
-function coloured(json: string) {
+function coloured(json: string): React.ReactNode {
+  if (json.length > FIRST_CHARACTERS) return json
   const parts: React.ReactNode[] = []
   let end = 0
   for (const match of json.matchAll(TOKEN)) {

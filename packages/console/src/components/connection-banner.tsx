@@ -1,24 +1,50 @@
+import type { ReactNode } from 'react'
 import { gateway } from '../state/gateway.ts'
 import { useStore } from '../state/store.ts'
+import { oneLine } from '../text/visible-text.ts'
 import { useNow } from './use-now.ts'
 
-/** Says plainly that the gateway is gone, and when it is tried again. */
+/** Says plainly that the gateway is gone, and when it is tried again; or what it cannot list. */
 export function ConnectionBanner() {
   const connection = useStore(gateway, state => state.connection)
+  const problems = useStore(gateway, state => state.problems)
   return (
     <div role="status" className="banner-place">
       {connection.state === 'gone' && (
-        <div className="banner">
+        <Banner action="Try now" onAction={() => gateway.retryNow()}>
           <p>
             <strong>The gateway does not answer.</strong> Is <code>toolpost up</code> still running? What you
-            see may be out of date; this page comes back by itself.
+            see may be out of date; this page reconnects by itself.
           </p>
           <Countdown until={connection.retryAt} />
-          <button type="button" className="button" onClick={() => gateway.retryNow()}>
-            Try now
-          </button>
-        </div>
+        </Banner>
       )}
+      {Object.entries(problems).map(([name, problem]) => (
+        <Banner key={name} action="Try again" onAction={() => gateway.retryLists()}>
+          <p>
+            <strong>The gateway could not list its {name}:</strong> {oneLine(problem)}
+          </p>
+        </Banner>
+      ))}
+    </div>
+  )
+}
+
+function Banner({
+  children,
+  action,
+  onAction,
+}: {
+  children: ReactNode
+  action: string
+  onAction: () => void
+}) {
+  return (
+    <div className="banner">
+      {children}
+      <button type="button" className="button" onClick={onAction}>
+        {action}
+      </button>
     </div>
   )
 }

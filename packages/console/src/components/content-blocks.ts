@@ -1,3 +1,6 @@
+import { isRecord } from '../api/guards.ts'
+import { oneLine } from '../text/visible-text.ts'
+
 /* MCP content in a result: which parts are images, which are text, which can only be named. */
 
 export type ContentPart =
@@ -12,9 +15,9 @@ export interface Content {
 }
 
 const IMAGE_TYPE = /^image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)$/
-const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/
+const BASE64 = /^[A-Za-z0-9+/=\s]+$/
 
-/** The content blocks that a result consists of; `undefined` where it is a plain value. */
+/** The content blocks that a result consists of; `undefined` if it is a plain value. */
 export function contentOf(result: unknown): Content | undefined {
   if (isBlocks(result)) return { parts: result.map(partOf), structured: undefined }
   if (isRecord(result) && isBlocks(result.content) && 'structuredContent' in result)
@@ -31,7 +34,7 @@ function isBlocks(value: unknown): value is Block[] {
   return (
     Array.isArray(value) &&
     value.length > 0 &&
-    value.every(block => isRecord(block) && types.includes(String(block.type)))
+    value.every(block => isRecord(block) && types.includes(block.type as string))
   )
 }
 
@@ -60,9 +63,5 @@ function descriptionOf({ type, mimeType, uri, name }: Block): string {
     resource_link: 'Link',
   }
   const details = [name, mimeType, uri].filter(one => typeof one === 'string')
-  return [words[type as keyof typeof words] ?? type, ...details].join(' · ')
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return oneLine([words[type as keyof typeof words] ?? type, ...details].join(' · '))
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** Copies text, and says whether that worked. */
+/** Copies text, and says whether it worked. */
 export function CopyButton({ label, text }: { label: string; text: () => string }) {
   const [outcome, setOutcome] = useState<'copied' | 'failed'>()
   useEffect(() => {
@@ -8,7 +8,7 @@ export function CopyButton({ label, text }: { label: string; text: () => string 
     const timer = setTimeout(() => setOutcome(undefined), 2_000)
     return () => clearTimeout(timer)
   }, [outcome])
-  const copy = async () => setOutcome((await copyText(text())) ? 'copied' : 'failed')
+  const copy = async () => setOutcome((await copied(text)) ? 'copied' : 'failed')
   return (
     <button type="button" className="button button-quiet" onClick={() => void copy()}>
       <span aria-live="polite">
@@ -18,13 +18,17 @@ export function CopyButton({ label, text }: { label: string; text: () => string 
   )
 }
 
-/** The clipboard is there on loopback and over HTTPS only; elsewhere the old way. */
-async function copyText(text: string): Promise<boolean> {
+/** Browsers offer the clipboard on loopback and over HTTPS only; elsewhere the text is selected and copied. */
+async function copied(text: () => string): Promise<boolean> {
   try {
-    await navigator.clipboard.writeText(text)
-    return true
+    // Throws on a value that is nested too deeply for JSON.
+    const made = text()
+    return await navigator.clipboard.writeText(made).then(
+      () => true,
+      () => copyBySelection(made),
+    )
   } catch {
-    return copyBySelection(text)
+    return false
   }
 }
 

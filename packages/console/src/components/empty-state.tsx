@@ -9,7 +9,7 @@ export function EmptyState({ title, children }: { title: string; children?: Reac
   )
 }
 
-/** Grey bars where something is being read. */
+/** Grey bars while something is loading. */
 export function Loading({ label, rows = 5 }: { label: string; rows?: number }) {
   return (
     <div className="loading" role="status">

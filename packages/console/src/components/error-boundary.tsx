@@ -4,14 +4,19 @@ interface Props {
   children: ReactNode
   /** Shown instead of what failed. */
   fallback?: ReactNode
+  onError?: () => void
 }
 
-/** Keeps a fault in one part of the page to that part. */
+/** Keeps a failure inside the part of the page that it happened in. */
 export class ErrorBoundary extends Component<Props, { error: Error | undefined }> {
   override state: { error: Error | undefined } = { error: undefined }
 
   static getDerivedStateFromError(error: unknown) {
     return { error: error instanceof Error ? error : new Error(String(error)) }
+  }
+
+  override componentDidCatch() {
+    this.props.onError?.()
   }
 
   override render() {

@@ -1,16 +1,17 @@
-import type { ToolFailure } from '../api/types.ts'
+import type { ToolFailure } from 'toolpost/gateway'
 import { hrefOf } from '../routing/route.ts'
-import { visibleText } from '../text/visible-text.ts'
-import { JsonBlock, TextBlock } from './code-block.tsx'
+import { clipped, oneLine } from '../text/visible-text.ts'
+import { JsonBlock, LongText, TextBlock } from './code-block.tsx'
+import { Facts } from './facts.tsx'
 
 /** What to do next, by code. */
 const ADVICE: Record<string, string> = {
-  unknown_tool: 'There is no tool of this name now. Its server may be away: see Servers.',
-  invalid_arguments: 'The arguments do not fit the schema. Nothing was run.',
-  invalid_schema: 'The tool cannot be called until its schema is put right.',
-  timeout: 'The tool did not answer in time. What it had begun may have happened.',
-  cancelled: 'The call was cancelled. What the tool had begun may have happened.',
-  unavailable: 'The service behind the tool cannot be reached.',
+  unknown_tool: 'There is no tool with this name. Its server may be down: see Servers.',
+  invalid_arguments: 'The arguments do not match the schema. Nothing was run.',
+  invalid_schema: 'The tool cannot be called until its schema is fixed.',
+  timeout: 'The tool did not answer in time. It may still have taken effect.',
+  cancelled: 'The call was cancelled. It may still have taken effect.',
+  unavailable: 'The service behind the tool is unreachable.',
   tool_error: 'The tool itself reported this.',
 }
 
@@ -20,19 +21,21 @@ export function FailureView({ failure }: { failure: ToolFailure }) {
   const { stderr, ...otherDetails } = details
   return (
     <div className="failure">
-      <p className="failure-error">{visibleText(error)}</p>
+      <LongText className="failure-error" text={error} />
       <p className="muted">
-        <code>{visibleText(code)}</code> · {ADVICE[code] ?? 'The call failed.'}
+        <code>{oneLine(code)}</code> · {ADVICE[code] ?? 'The call failed.'}
       </p>
-      <dl className="facts">
-        {required && <Fact term="Required">{visibleText(required)}</Fact>}
-        {signature && <Fact term="Signature">{<code>{visibleText(signature)}</code>}</Fact>}
-        {suggestions.length > 0 && <Fact term="Did you mean">{<Suggestions names={suggestions} />}</Fact>}
-        {causes.length > 0 && <Fact term="Causes">{<Causes causes={causes} />}</Fact>}
-      </dl>
+      <Facts
+        facts={{
+          Required: required && clipped(required, 2_000),
+          Signature: signature && <code>{clipped(signature, 2_000)}</code>,
+          'Did you mean': suggestions.length > 0 ? <Suggestions names={suggestions} /> : undefined,
+          Causes: causes.length > 0 ? <Causes causes={causes} /> : undefined,
+        }}
+      />
       {typeof stderr === 'string' && stderr.trim() !== '' && (
         <section>
-          <h3>Last words of the server (stderr)</h3>
+          <h3>Last lines of the server’s stderr</h3>
           <TextBlock text={stderr} label="stderr of the server" />
         </section>
       )}
@@ -46,19 +49,10 @@ export function FailureView({ failure }: { failure: ToolFailure }) {
   )
 }
 
-function Fact({ term, children }: { term: string; children: React.ReactNode }) {
-  return (
-    <div>
-      <dt>{term}</dt>
-      <dd>{children}</dd>
-    </div>
-  )
-}
-
 function Suggestions({ names }: { names: string[] }) {
   return names.map(name => (
     <a key={name} className="chip" href={hrefOf({ view: 'tools', tool: name })}>
-      {visibleText(name)}
+      {oneLine(name)}
     </a>
   ))
 }
@@ -67,7 +61,7 @@ function Causes({ causes }: { causes: string[] }) {
   return (
     <ol className="causes">
       {causes.map(cause => (
-        <li key={cause}>{visibleText(cause)}</li>
+        <li key={cause}>{clipped(cause, 2_000)}</li>
       ))}
     </ol>
   )

@@ -40,35 +40,26 @@ function addressOf(view: Route['view']): string {
   return hrefOf(view === 'calls' ? { view, filter: {} } : { view })
 }
 
-/** A number beside a view that asks for a look. */
+/** A count beside a view that needs attention. */
 function Mark({ view }: { view: Route['view'] }) {
   const running = useStore(gateway, state => state.calls?.filter(call => !call.result).length ?? 0)
-  const away = useStore(
-    gateway,
-    state => state.servers?.filter(server => server.state !== 'ready').length ?? 0,
-  )
-  if (view === 'calls' && running > 0)
-    return (
-      <span className="nav-mark">
-        {running}
-        <span className="visually-hidden"> under way</span>
-      </span>
-    )
-  if (view !== 'servers' || away === 0) return null
+  const down = useStore(gateway, state => state.servers?.filter(one => one.state !== 'ready').length ?? 0)
+  const count = { calls: running, servers: down, tools: 0, chat: 0 }[view]
+  if (count === 0) return null
   return (
-    <span className="nav-mark nav-mark-warn">
-      {away}
-      <span className="visually-hidden"> not ready</span>
+    <span className={`nav-mark ${view === 'servers' ? 'nav-mark-warn' : ''}`}>
+      {count}
+      <span className="visually-hidden"> {view === 'servers' ? 'not ready' : 'running'}</span>
     </span>
   )
 }
 
+const STATES = { open: 'Connected', connecting: 'Connecting', gone: 'Unreachable', token: 'Token required' }
+
 function ConnectionState() {
   const state = useStore(gateway, ({ connection }) => connection.state)
   const tools = useStore(gateway, value => value.tools?.length)
-  const text = { open: 'Connected', connecting: 'Connecting', gone: 'Gateway gone', token: 'Token needed' }[
-    state
-  ]
+  const text = STATES[state]
   return (
     <span
       className={`connection connection-${state}`}

@@ -1,4 +1,4 @@
-/** 20 × 20, drawn in the colour of the text around them. */
+/** 20 × 20, in the colour of the surrounding text. */
 const SHAPES = {
   tools: (
     <path d="M12.6 3.2a4.2 4.2 0 0 0-4.5 5.7l-5 5a1.9 1.9 0 0 0 2.8 2.8l5-5a4.2 4.2 0 0 0 5.6-4.6l-2.5 2.4-2.6-.6-.6-2.6z" />

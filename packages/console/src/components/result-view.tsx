@@ -1,13 +1,22 @@
-import type { ToolFailure, ToolResult } from '../api/types.ts'
+import type { ToolFailure, ToolResult } from 'toolpost/gateway'
 import { durationText } from '../text/figures.ts'
 import { visibleText } from '../text/visible-text.ts'
 import { Badge } from './badge.tsx'
 import { JsonBlock, TextBlock } from './code-block.tsx'
 import { type ContentPart, contentOf } from './content-blocks.ts'
+import { ErrorBoundary } from './error-boundary.tsx'
 import { FailureView } from './failure-view.tsx'
 
-/** A result with everything that it says: how it ended, how long it took, what was repaired, and the value. */
-export function ResultView({ result, slow = false }: { result: ToolResult; slow?: boolean }) {
+/** A result with everything that it says. One with parts that are not what they should be is shown as it came. */
+export function ResultView(props: { result: ToolResult; slow?: boolean }) {
+  return (
+    <ErrorBoundary fallback={<JsonBlock value={props.result} label="Result" />}>
+      <WholeResult {...props} />
+    </ErrorBoundary>
+  )
+}
+
+function WholeResult({ result, slow = false }: { result: ToolResult; slow?: boolean }) {
   return (
     <div className="result">
       <p className="result-head">
@@ -67,6 +76,6 @@ function Part({ part }: { part: ContentPart }) {
 
 function PlainValue({ value }: { value: unknown }) {
   if (typeof value !== 'string') return <JsonBlock value={value} label="Result" />
-  if (value === '') return <p className="muted">The tool answered with an empty text.</p>
+  if (value === '') return <p className="muted">The tool returned an empty text.</p>
   return <TextBlock text={value} label="Result" />
 }

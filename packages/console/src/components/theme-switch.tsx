@@ -3,12 +3,12 @@ import { setTheme, THEMES, theme } from '../state/theme.ts'
 import { Icon } from './icon.tsx'
 
 const ICONS = { auto: 'auto', light: 'sun', dark: 'moon' } as const
-const NAMES = { auto: 'as the system', light: 'light', dark: 'dark' }
+const NAMES = { auto: 'system', light: 'light', dark: 'dark' }
 
 export function ThemeSwitch() {
   const current = useStore(theme, value => value)
   const next = THEMES[(THEMES.indexOf(current) + 1) % THEMES.length] ?? 'auto'
-  const label = `Colours: ${NAMES[current]}. Switch to ${NAMES[next]}.`
+  const label = `Theme: ${NAMES[current]}. Switch to ${NAMES[next]}.`
   return (
     <button
       type="button"

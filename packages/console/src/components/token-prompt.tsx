@@ -9,10 +9,10 @@ export function TokenPrompt({ refused }: { refused: boolean }) {
   }
   return (
     <form className="card token-prompt" onSubmit={submit}>
-      <h1>This gateway asks for a token</h1>
+      <h1>This gateway requires a token</h1>
       <p className="muted">
-        It is the value of <code>--token</code> or <code>TOOLPOST_TOKEN</code> that the gateway was started
-        with. It is kept for this tab only.
+        It is the <code>--token</code> or <code>TOOLPOST_TOKEN</code> that the gateway was started with. It is
+        stored for this tab only.
       </p>
       <label className="field-label" htmlFor="token">
         Token

@@ -3,11 +3,12 @@ import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { useStore } from '../state/store.ts'
 import { theme } from '../state/theme.ts'
+import { clockText } from '../text/figures.ts'
 import type { LatencyColumns } from './latency.ts'
 
 const HEIGHT = 168
 
-/** p50 and p95 over time. Times grow by powers of ten, so that a slow tool does not flatten the others. */
+/** p50 and p95 over time, on a logarithmic scale so that a slow tool does not flatten the others. */
 export function LatencyPlot({ columns, label }: { columns: LatencyColumns; label: string }) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
@@ -44,7 +45,7 @@ function watchSystem(listener: () => void): () => void {
   return () => darkSystem.removeEventListener('change', listener)
 }
 
-/** A logarithm has no place for zero. */
+/** Zero has no logarithm. */
 function drawable([times, p50, p95]: LatencyColumns): uPlot.AlignedData {
   const positive = (values: number[]) => values.map(value => Math.max(0.1, value))
   return [times, positive(p50), positive(p95)]
@@ -67,7 +68,12 @@ function optionsFor(element: HTMLElement): uPlot.Options {
     padding: [8, 8, 0, 0],
     scales: { y: { distr: 3, range: rangeOf } },
     axes: [
-      { ...axis, grid: { show: false }, size: 28, values: (_, times) => times.map(axisTime) },
+      {
+        ...axis,
+        grid: { show: false },
+        size: 28,
+        values: (_, times) => times.map(seconds => clockText(seconds * 1_000)),
+      },
       {
         ...axis,
         size: 54,
@@ -90,13 +96,6 @@ function rangeOf(_: uPlot, least: number, most: number): [number, number] {
   return [low, Math.max(low * 10, 10 ** Math.ceil(Math.log10(Math.max(0.1, most || 1))))]
 }
 
-function axisTime(seconds: number): string {
-  const time = new Date(seconds * 1_000)
-  return [time.getHours(), time.getMinutes(), time.getSeconds()]
-    .map(part => String(part).padStart(2, '0'))
-    .join(':')
-}
-
 function axisDuration(ms: number): string {
   return ms >= 1_000 ? `${ms / 1_000} s` : `${ms} ms`
 }
@@ -107,7 +106,7 @@ function powersOfTen(_: uPlot, __: number, least: number, most: number): number[
   return Array.from({ length: count }, (_value, at) => Number((10 ** (first + at)).toPrecision(1)))
 }
 
-/** A colour of the style sheet as the canvas understands it, for light or dark as it is now. */
+/** A colour of the style sheet in a form that the canvas takes, for the current theme. */
 function colourOf(element: HTMLElement, name: string): string {
   const probe = document.createElement('span')
   probe.style.color = `var(${name})`

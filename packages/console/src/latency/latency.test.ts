@@ -1,9 +1,18 @@
+import type { CallRecord } from 'toolpost/gateway'
 import { describe, expect, it } from 'vitest'
-import type { CallRecord } from '../api/types.ts'
 import { latencyByTool, latencyOverTime, percentile } from './latency.ts'
 
 function call(startedAt: number, durationMs: number | undefined, more: Partial<CallRecord> = {}): CallRecord {
-  const base = { serial: startedAt, tool: 'echo', source: 'local', args: {}, startedAt, slow: false, ...more }
+  const base = {
+    serial: startedAt,
+    tool: 'echo',
+    source: 'local',
+    origin: 'http',
+    args: {},
+    startedAt,
+    slow: false,
+    ...more,
+  }
   return durationMs === undefined ? base : { ...base, durationMs }
 }
 

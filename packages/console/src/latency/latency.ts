@@ -1,4 +1,4 @@
-import type { CallRecord } from '../api/types.ts'
+import type { CallRecord } from 'toolpost/gateway'
 
 export interface ToolLatency {
   tool: string

@@ -1,13 +1,13 @@
 import type { CallFilter } from '../state/call-list.ts'
 
 export type Route =
-  /** `from` is the serial of a recorded call whose arguments are taken over. */
+  /** `from` is the serial of a recorded call whose arguments are reused. */
   | { view: 'tools'; tool?: string | undefined; from?: number | undefined }
   | { view: 'calls'; serial?: number | undefined; filter: CallFilter }
   | { view: 'servers' }
   | { view: 'chat' }
 
-/** The view that an address names; the tools where it names none. */
+/** The view that an address names; the tools if it names none. */
 export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
   const [view, ...rest] = path.split('/').map(decoded)
@@ -20,7 +20,7 @@ export function parseRoute(hash: string): Route {
 export function hrefOf(route: Route): string {
   if (route.view === 'tools') {
     const query = route.from === undefined ? '' : `?call=${route.from}`
-    return `#/tools${route.tool === undefined ? '' : `/${encodeURIComponent(route.tool)}`}${query}`
+    return `#/tools${route.tool === undefined ? '' : `/${encodeURIComponent(route.tool.toWellFormed())}`}${query}`
   }
   if (route.view !== 'calls') return `#/${route.view}`
   const given = Object.entries(route.filter).filter(([, value]) => value !== undefined) as [string, string][]

@@ -1,4 +1,5 @@
-import type { JsonSchema } from '../api/types.ts'
+import type { JsonSchema } from 'toolpost/gateway'
+import { isRecord } from '../api/guards.ts'
 
 /** Hints for the form, along the schema. */
 export type FormLayout = { [key: string]: unknown }
@@ -39,8 +40,4 @@ function fieldLayout(property: JsonSchema, { name, required, depth }: Field): Fo
 function isLongText(name: string, { enum: choices, format, maxLength }: JsonSchema): boolean {
   if (choices !== undefined || format !== undefined) return false
   return LONG_TEXT.test(name) && !(typeof maxLength === 'number' && maxLength <= 100)
-}
-
-function isRecord(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -4,24 +4,16 @@ import type {
   DescriptionFieldProps,
   FieldErrorProps,
   FieldTemplateProps,
-  IconButtonProps,
   MultiSchemaFieldTemplateProps,
   ObjectFieldTemplateProps,
   RJSFSchema,
   TemplatesType,
   WrapIfAdditionalTemplateProps,
 } from '@rjsf/utils'
-import {
-  ADDITIONAL_PROPERTY_FLAG,
-  buttonId,
-  canExpand,
-  descriptionId,
-  errorId,
-  getUiOptions,
-} from '@rjsf/utils'
+import { ADDITIONAL_PROPERTY_FLAG, buttonId, canExpand, descriptionId, errorId } from '@rjsf/utils'
 import { visibleText } from '../text/visible-text.ts'
 
-/* How the form looks. Everything that a schema says is shown as text. */
+/* How the form looks. Names are made visible here, titles and descriptions by `formSchema`. */
 
 function Field(props: FieldTemplateProps) {
   const { id, label, children, errors, hidden, required, displayLabel, schema, rawDescription } = props
@@ -35,15 +27,13 @@ function Field(props: FieldTemplateProps) {
           <span className="field-name">{visibleText(name)}</span>
           <span className="field-type">{typeOf(schema)}</span>
           {required && !isItem && <span className="field-required">required</span>}
-          {label !== name && label && !isItem && (
-            <span className="visually-hidden">{visibleText(label)}</span>
-          )}
+          {label !== name && label && !isItem && <span className="visually-hidden">{label}</span>}
         </label>
       )}
       {children}
       {displayLabel && rawDescription && (
         <p id={descriptionId(id)} className="field-description">
-          {visibleText(rawDescription)}
+          {rawDescription}
         </p>
       )}
       {errors}
@@ -51,7 +41,7 @@ function Field(props: FieldTemplateProps) {
   )
 }
 
-/** The argument's own name, which is what a call needs; titles are often only its spelling with blanks. */
+/** The argument's own name, which is what a call needs; a title often only spells it with spaces. */
 function nameOf({ fieldPathId, label }: FieldTemplateProps): string {
   const last = fieldPathId?.path.at(-1)
   if (typeof last === 'number') return `Item ${last + 1}`
@@ -65,7 +55,7 @@ function typeOf(schema: RJSFSchema): string {
   return `${[type].flat().filter(Boolean).join(' or ')}${format ? `, ${format}` : ''}${range}`
 }
 
-/** An argument that the schema does not name has a name to fill in, and can be taken away. */
+/** An argument that the schema does not name: its name can be edited, and it can be removed. */
 function Additional(props: WrapIfAdditionalTemplateProps) {
   const {
     children,
@@ -101,7 +91,7 @@ function Additional(props: WrapIfAdditionalTemplateProps) {
 }
 
 function ObjectField({ title, description, properties, fieldPathId, ...rest }: ObjectFieldTemplateProps) {
-  const { schema, uiSchema, formData, onAddProperty, disabled, optionalDataControl } = rest
+  const { schema, uiSchema, formData, onAddProperty, disabled } = rest
   const isRoot = fieldPathId.path.length === 0
   const expandable = canExpand(schema, uiSchema, formData)
   if (properties.length === 0 && !expandable && isRoot) return null
@@ -109,8 +99,7 @@ function ObjectField({ title, description, properties, fieldPathId, ...rest }: O
     <fieldset className={isRoot ? 'fields' : 'fields fields-inner'} id={fieldPathId.$id}>
       {!isRoot && title && <legend>{visibleText(String(fieldPathId.path.at(-1) ?? title))}</legend>}
       {isRoot && <legend className="visually-hidden">Arguments</legend>}
-      {!isRoot && description && <p className="field-description">{plain(description)}</p>}
-      {optionalDataControl}
+      {!isRoot && description && <p className="field-description">{description}</p>}
       {properties.map(property => property.content)}
       {expandable && (
         <button type="button" className="button button-quiet" disabled={disabled} onClick={onAddProperty}>
@@ -131,7 +120,7 @@ function ArrayField({
   required,
   ...rest
 }: ArrayFieldTemplateProps) {
-  const { disabled, optionalDataControl } = rest
+  const { disabled } = rest
   const name = fieldPathId.path.at(-1) ?? title
   return (
     <fieldset className="fields fields-inner" id={fieldPathId.$id}>
@@ -140,8 +129,7 @@ function ArrayField({
         <span className="field-type">list</span>
         {required && <span className="field-required">required</span>}
       </legend>
-      {schema.description && <p className="field-description">{visibleText(schema.description)}</p>}
-      {optionalDataControl}
+      {schema.description && <p className="field-description">{schema.description}</p>}
       {items}
       {canAdd && (
         <button
@@ -191,7 +179,7 @@ function Description({ id, description }: DescriptionFieldProps) {
   if (!description) return null
   return (
     <p id={id} className="field-description">
-      {plain(description)}
+      {description}
     </p>
   )
 }
@@ -207,32 +195,7 @@ function FieldErrors({ errors = [], fieldPathId }: FieldErrorProps) {
   )
 }
 
-function AddButton({ id, onClick, disabled, uiSchema }: IconButtonProps) {
-  const { title } = getUiOptions(uiSchema)
-  return (
-    <button type="button" id={id} className="button button-quiet" onClick={onClick} disabled={disabled}>
-      Add {title}
-    </button>
-  )
-}
-
-function RemoveButton({ id, onClick, disabled }: IconButtonProps) {
-  return (
-    <button type="button" id={id} className="button button-quiet" onClick={onClick} disabled={disabled}>
-      Remove
-    </button>
-  )
-}
-
-function plain(description: React.ReactNode): React.ReactNode {
-  return typeof description === 'string' ? visibleText(description) : description
-}
-
-type Buttons = TemplatesType['ButtonTemplates']
-
-export const templates: Partial<Omit<TemplatesType, 'ButtonTemplates'>> & {
-  ButtonTemplates: Partial<Buttons>
-} = {
+export const templates: Partial<TemplatesType> = {
   FieldTemplate: Field,
   WrapIfAdditionalTemplate: Additional,
   ObjectFieldTemplate: ObjectField,
@@ -241,5 +204,4 @@ export const templates: Partial<Omit<TemplatesType, 'ButtonTemplates'>> & {
   MultiSchemaFieldTemplate: Choices,
   DescriptionFieldTemplate: Description,
   FieldErrorTemplate: FieldErrors,
-  ButtonTemplates: { AddButton, RemoveButton },
 }

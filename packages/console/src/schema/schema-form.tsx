@@ -1,8 +1,8 @@
-import Form from '@rjsf/core/lib/components/Form.js'
-import type { RJSFSchema } from '@rjsf/utils'
-import { type KeyboardEvent, useMemo } from 'react'
-import type { JsonSchema } from '../api/types.ts'
+import Form, { type FormProps } from '@rjsf/core/lib/components/Form.js'
+import { type KeyboardEvent, useEffect, useMemo } from 'react'
+import type { JsonSchema } from 'toolpost/gateway'
 import { formLayout } from './form-layout.ts'
+import { fitsForm, formSchema, UnfitSchemaError } from './form-schema.ts'
 import { templates } from './form-templates.tsx'
 import { formValidator } from './form-validator.ts'
 
@@ -10,29 +10,52 @@ interface Props {
   id: string
   schema: JsonSchema
   args: unknown
-  /** Adds no defaults to the arguments. */
+  /** Does not add defaults to the arguments. */
   exact: boolean
-  /** Checks at every change, not only before a run. */
+  /** Validates on every change, not only before a run. */
   checkAlways: boolean
   onChange: (args: unknown) => void
   onRun: (args: unknown) => void
   onProblems: (count: number) => void
+  /** No form can be shown; `reason` is one sentence. */
+  onUnfit: (reason: string) => void
 }
 
 /** The form of a tool's arguments, made from its schema. */
-export function SchemaForm({ id, schema, args, exact, checkAlways, onChange, onRun, onProblems }: Props) {
-  const shown = useMemo(() => withoutHeading(schema), [schema])
-  const layout = useMemo(() => formLayout(schema), [schema])
+export function SchemaForm({ schema, onUnfit, ...props }: Props) {
+  const parts = useMemo(() => formParts(schema), [schema])
+  const tooLarge = fitsForm(props.args) ? undefined : 'These arguments are too large for a form.'
+  const reason = 'reason' in parts ? parts.reason : tooLarge
+  useEffect(() => {
+    if (reason !== undefined) onUnfit(reason)
+  }, [reason, onUnfit])
+  return 'reason' in parts || tooLarge ? null : <FittingForm {...parts} {...props} />
+}
+
+type FormParts = Pick<FormProps, 'schema' | 'validator' | 'uiSchema'>
+
+function formParts(schema: JsonSchema): FormParts | { reason: string } {
+  try {
+    const shown = formSchema(schema)
+    return { schema: shown, validator: formValidator(shown), uiSchema: formLayout(schema) }
+  } catch (error) {
+    return {
+      reason: error instanceof UnfitSchemaError ? error.message : 'No form can be made from this schema.',
+    }
+  }
+}
+
+type FittingProps = Omit<Props, 'schema' | 'onUnfit'> & FormParts
+
+function FittingForm({ id, args, exact, checkAlways, onChange, onRun, onProblems, ...parts }: FittingProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a second way to submit the form, from a text area
     <div className="schema-form" onKeyDown={submitOnControlEnter}>
       <Form
         id={id}
         idPrefix="argument"
-        schema={shown}
-        uiSchema={layout}
+        {...parts}
         formData={args}
-        validator={formValidator}
         templates={templates}
         onChange={({ formData }) => onChange(formData ?? {})}
         onSubmit={({ formData }) => onRun(formData ?? {})}
@@ -48,17 +71,11 @@ export function SchemaForm({ id, schema, args, exact, checkAlways, onChange, onR
           arrayMinItems: { populate: 'requiredOnly' },
         }}
       >
-        {/* The run button stands outside. */}
+        {/* In place of a submit button: the run button is outside. */}
         <span hidden />
       </Form>
     </div>
   )
-}
-
-/** The tool's own title and description stand above the form already. */
-function withoutHeading(schema: JsonSchema): RJSFSchema {
-  const { title: _, description: __, ...rest } = schema
-  return { type: 'object', ...rest } as RJSFSchema
 }
 
 function submitOnControlEnter(event: KeyboardEvent<HTMLElement>): void {

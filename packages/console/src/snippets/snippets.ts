@@ -1,4 +1,9 @@
-import type { ToolResult } from '../api/types.ts'
+import type { ToolResult } from 'toolpost/gateway'
+
+/*
+ * Calls to paste elsewhere. A name and a value can hold anything: what is copied is of printable characters only,
+ * because a terminal takes others for keys, and nothing in it runs but the command itself.
+ */
 
 export interface SnippetOptions {
   tool: string
@@ -9,11 +14,10 @@ export interface SnippetOptions {
   withToken: boolean
 }
 
-/** The call as a command of Toolpost's own. */
 export function asCommand({ tool, args }: SnippetOptions): string {
-  const name = tool.startsWith('-') ? `-- ${shellQuoted(tool)}` : shellWord(tool)
+  const name = `${tool.startsWith('-') ? '-- ' : ''}${shellWord(tool)}`
   const isEmpty = typeof args === 'object' && args !== null && Object.keys(args).length === 0
-  return `toolpost call ${name}${isEmpty ? '' : ` ${shellQuoted(plainJson(args))}`}`
+  return `toolpost call ${name}${isEmpty ? '' : ` ${shellWord(plainJson(args))}`}`
 }
 
 export function asCurl({ tool, args, origin, withToken }: SnippetOptions): string {
@@ -21,7 +25,7 @@ export function asCurl({ tool, args, origin, withToken }: SnippetOptions): strin
     `curl -sS ${shellWord(addressOf(origin, tool))}`,
     ...(withToken ? ['-H "authorization: Bearer $TOOLPOST_TOKEN"'] : []),
     "-H 'content-type: application/json'",
-    `-d ${shellQuoted(plainJson(args))}`,
+    `-d ${shellWord(plainJson(args))}`,
   ].join(' \\\n  ')
 }
 
@@ -35,7 +39,7 @@ test(${jsText(`${tool} ${result?.success === false ? `fails with ${result.code}`
   const response = await fetch(${jsText(addressOf(origin, tool))}, {
     method: 'POST',
     headers: ${headersText(withToken)},
-    body: JSON.stringify(${indented(plainJson(args, 2), 4)}),
+    body: JSON.stringify(${jsValue(args, 4)}),
   })
   const answer = await response.json()
 ${expectations(result).join('\n')}
@@ -48,7 +52,7 @@ function expectations(result: ToolResult | undefined): string[] {
     return ['  assert.equal(answer.success, false)', `  assert.equal(answer.code, ${jsText(result.code)})`]
   const success = '  assert.equal(answer.success, true, answer.error)'
   if (result?.result === undefined) return [success]
-  return [success, `  assert.deepEqual(answer.result, ${indented(plainJson(result.result, 2), 2)})`]
+  return [success, `  assert.deepEqual(answer.result, ${jsValue(result.result, 2)})`]
 }
 
 function headersText(withToken: boolean): string {
@@ -57,31 +61,58 @@ function headersText(withToken: boolean): string {
 }
 
 function addressOf(origin: string, tool: string): string {
-  return `${origin}/api/tools/${encodeURIComponent(tool)}/call`
+  return `${origin}/api/tools/${encodeURIComponent(tool.toWellFormed())}/call`
 }
 
-/** JSON of printable characters only: nothing in it can steer the terminal that it is pasted into. */
+/** Control, format and unassigned characters, line separators, and halves of characters. */
+const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu
+
+/** JSON of printable characters only. */
 function plainJson(value: unknown, indent = 0): string {
   const json = JSON.stringify(value ?? null, null, indent)
-  return json.replace(
-    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
-    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return json.replace(UNPRINTABLE, character => (character === '\n' ? character : unicodeEscapes(character)))
 }
 
-function indented(text: string, spaces: number): string {
-  return text.replaceAll('\n', `\n${' '.repeat(spaces)}`)
+function unicodeEscapes(text: string): string {
+  return text
+    .split('')
+    .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
+}
+
+/** As text to be parsed if it has a key that means something else in JavaScript than in JSON. */
+function jsValue(value: unknown, indent: number): string {
+  const json = plainJson(value, 2)
+  if (json.includes('"__proto__"')) return `JSON.parse(${jsText(plainJson(value))})`
+  return json.replaceAll('\n', `\n${' '.repeat(indent)}`)
 }
 
 function jsText(text: string): string {
-  const body = plainJson(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")
-  return `'${body}'`
+  const json = plainJson(text)
+  return /["'\\]/.test(json.slice(1, -1)) ? json : `'${json.slice(1, -1)}'`
 }
 
+/** For every POSIX shell. */
 function shellWord(text: string): string {
-  return /^[\w./:@%+-]+$/.test(text) ? text : shellQuoted(text)
+  if (/^[\w./:@%+-]+$/.test(text)) return text
+  return text.search(UNPRINTABLE) === -1 ? shellQuoted(text) : shellPrinted(text)
 }
 
 function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** Characters that cannot be written down come from `printf`; the shell would take line breaks at the end from it. */
+function shellPrinted(text: string): string {
+  const end = /\n*$/.exec(text)?.[0] ?? ''
+  const format = text
+    .slice(0, text.length - end.length)
+    .replace(/[\\%]/g, character => (character === '%' ? '%%' : '\\\\'))
+    .replace(UNPRINTABLE, octalEscapes)
+  return `"$(printf -- ${shellQuoted(format)})"${end && shellQuoted(end)}`
+}
+
+function octalEscapes(character: string): string {
+  const bytes = [...new TextEncoder().encode(character)]
+  return bytes.map(byte => `\\${byte.toString(8).padStart(3, '0')}`).join('')
 }

@@ -1,9 +1,18 @@
+import type { CallRecord } from 'toolpost/gateway'
 import { describe, expect, it } from 'vitest'
-import type { CallRecord } from '../api/types.ts'
 import { filterCalls, MAX_CALLS, obstacleToRepeat, withCalls } from './call-list.ts'
 
 function call(serial: number, more: Partial<CallRecord> = {}): CallRecord {
-  return { serial, tool: 'echo', source: 'local', args: {}, startedAt: serial, slow: false, ...more }
+  return {
+    serial,
+    tool: 'echo',
+    source: 'local',
+    origin: 'http',
+    args: {},
+    startedAt: serial,
+    slow: false,
+    ...more,
+  }
 }
 
 const done = { success: true, result: 1, tool_name: 'echo', execution_time_ms: 1 } as const

@@ -1,4 +1,5 @@
-import type { CallRecord } from '../api/types.ts'
+import type { CallRecord } from 'toolpost/gateway'
+import { isRecord } from '../api/guards.ts'
 
 /** As many as the gateway keeps. */
 export const MAX_CALLS = 1_000
@@ -12,13 +13,6 @@ export function withCalls(calls: readonly CallRecord[], records: Iterable<CallRe
   }
   const all = [...bySerial.values()].sort((a, b) => a.serial - b.serial)
   return all.slice(-MAX_CALLS)
-}
-
-export type Outcome = 'succeeded' | 'failed' | 'running'
-
-export function outcomeOf(call: CallRecord): Outcome {
-  if (call.result === undefined) return 'running'
-  return call.result.success ? 'succeeded' : 'failed'
 }
 
 export interface CallFilter {
@@ -40,19 +34,24 @@ export function filterCalls(
   )
 }
 
-/** Why the recorded arguments cannot be sent again as they are; `undefined` where they can. */
+function outcomeOf({ result }: CallRecord): string {
+  if (result === undefined) return 'running'
+  return result.success ? 'succeeded' : 'failed'
+}
+
+/** Why the recorded arguments cannot be sent again as they are; `undefined` if they can. */
 export function obstacleToRepeat(args: unknown): string | undefined {
   if (isShortened(args)) return 'The arguments were too large to be kept.'
-  if (holds(args, '[removed]')) return 'Secrets were removed from the arguments: fill them in again.'
+  try {
+    if (JSON.stringify(args)?.includes('"[removed]"'))
+      return 'Secrets were removed from the arguments: fill them in again.'
+  } catch {
+    return 'The arguments are nested too deeply to be sent again.'
+  }
   return undefined
 }
 
 function isShortened(args: unknown): boolean {
   if (typeof args === 'string') return /shortened, (?:more than )?\d+ bytes/.test(args)
-  return typeof args === 'object' && args !== null && Object.keys(args).length === 1 && '…' in args
-}
-
-function holds(value: unknown, mark: string): boolean {
-  if (value === mark) return true
-  return typeof value === 'object' && value !== null && Object.values(value).some(inner => holds(inner, mark))
+  return isRecord(args) && Object.keys(args).length === 1 && '…' in args
 }

@@ -1,5 +1,5 @@
+import type { ChatCall } from 'toolpost/gateway'
 import { describe, expect, it } from 'vitest'
-import type { ChatCall } from '../api/types.ts'
 import { type Answer, answerAfter, type ChatEvent, emptyAnswer, spokenText } from './chat-answer.ts'
 
 function after(...events: ChatEvent[]): Answer {
@@ -12,7 +12,7 @@ const end: ChatCall = {
   phase: 'end',
   result: { success: true, result: 1, tool_name: 'echo', execution_time_ms: 1 },
 }
-const finished = { text: 'Hello.', conversation: 'k', stopReason: 'answer', model: 'offline' }
+const finished = { text: 'Hello.', conversation: 'k', stopReason: 'answer', model: 'offline' } as const
 
 describe('an answer of the chat', () => {
   it('keeps words and calls in the order in which they came', () => {
@@ -30,14 +30,19 @@ describe('an answer of the chat', () => {
     ])
   })
 
-  it('shows the whole text where nothing was streamed, and never twice', () => {
+  it('keeps the end of a call, in whatever order its events come', () => {
+    const { parts } = after({ kind: 'call', call: end }, { kind: 'call', call: start })
+    expect(parts).toEqual([{ kind: 'call', call: end }])
+  })
+
+  it('shows the whole text if nothing was streamed, and never twice', () => {
     expect(after({ kind: 'end', end: finished }).parts).toEqual([{ kind: 'text', text: 'Hello.' }])
     expect(after({ kind: 'token', text: 'Hello.' }, { kind: 'end', end: finished }).parts).toHaveLength(1)
   })
 
   it('says why it ended without an answer', () => {
     const limited = after({ kind: 'end', end: { ...finished, stopReason: 'time_limit' } })
-    expect(limited).toMatchObject({ state: 'done', note: 'Ended: the time limit was reached.' })
+    expect(limited).toMatchObject({ state: 'done', note: 'Stopped: time limit reached.' })
     expect(after({ kind: 'end', end: { ...finished, error: 'Ollama is down' } })).toMatchObject({
       state: 'failed',
       note: 'Ollama is down',

@@ -1,13 +1,13 @@
-import type { ChatCall, ChatEnd } from '../api/types.ts'
+import type { ChatCall, ChatEnd } from 'toolpost/gateway'
 
-/** An answer is words and calls in the order in which they came. */
+/** An answer is text and calls, in order of arrival. */
 export type AnswerPart = { kind: 'text'; text: string } | { kind: 'call'; call: ChatCall }
 
 export interface Answer {
   parts: AnswerPart[]
   state: 'streaming' | 'done' | 'stopped' | 'failed'
   model: string | undefined
-  /** Why there is no more of it, or something that has to be said about it. */
+  /** Why it ended early. */
   note: string | undefined
 }
 
@@ -39,7 +39,7 @@ export function answerAfter(answer: Answer, event: ChatEvent): Answer {
   }
 }
 
-/** What of an answer is read aloud: its words, or why there are none. */
+/** What is read aloud: the answer's text, or why there is none. */
 export function spokenText({ parts, state, note }: Answer): string {
   if (state === 'failed') return note ?? ''
   if (state !== 'done') return ''
@@ -47,18 +47,17 @@ export function spokenText({ parts, state, note }: Answer): string {
 }
 
 const REASONS: Record<string, string> = {
-  max_iterations: 'Ended: the model asked for tools too many times.',
-  time_limit: 'Ended: the time limit was reached.',
-  repeated_failure: 'Ended: the same call failed again and again.',
+  max_iterations: 'Stopped: too many rounds of tool calls.',
+  time_limit: 'Stopped: time limit reached.',
+  repeated_failure: 'Stopped: the same call kept failing.',
 }
 
-/** The whole text comes at the end; it stands in where nothing was streamed. */
+/** The whole text comes at the end; it is used if nothing was streamed. */
 function ended(answer: Answer, { text, stopReason, model, error }: ChatEnd): Answer {
   const spoken = answer.parts.some(part => part.kind === 'text' && part.text.trim() !== '')
   const parts = spoken || !text ? answer.parts : withText(answer.parts, text)
-  const name = typeof model === 'string' ? model : model?.name
-  if (error) return { parts, state: 'failed', model: name, note: error }
-  return { parts, state: 'done', model: name, note: REASONS[stopReason] }
+  if (error) return { parts, state: 'failed', model, note: error }
+  return { parts, state: 'done', model, note: REASONS[stopReason] }
 }
 
 function withText(parts: AnswerPart[], text: string): AnswerPart[] {
@@ -67,8 +66,11 @@ function withText(parts: AnswerPart[], text: string): AnswerPart[] {
   return [...parts.slice(0, -1), { kind: 'text', text: last.text + text }]
 }
 
+/** A call that has ended never goes back to running, in whatever order its events come. */
 function withCall(parts: AnswerPart[], call: ChatCall): AnswerPart[] {
-  const known = parts.some(part => part.kind === 'call' && part.call.id === call.id)
-  if (!known) return [...parts, { kind: 'call', call }]
-  return parts.map(part => (part.kind === 'call' && part.call.id === call.id ? { kind: 'call', call } : part))
+  const at = parts.findIndex(part => part.kind === 'call' && part.call.id === call.id)
+  const known = parts[at]
+  if (known === undefined) return [...parts, { kind: 'call', call }]
+  const hasEnded = known.kind === 'call' && known.call.result !== undefined
+  return hasEnded && call.result === undefined ? parts : parts.with(at, { kind: 'call', call })
 }

@@ -1,8 +1,9 @@
-import type { ServerEvent } from '../api/event-parser.ts'
+import type { EventSourceMessage } from 'eventsource-parser'
+import { chatCallIn, chatEndIn, textOf } from '../api/checked.ts'
 import { openChat } from '../api/gateway-api.ts'
+import { isRecord } from '../api/guards.ts'
 import { isAbort } from '../api/http.ts'
 import { dataOf, readEvents } from '../api/read-events.ts'
-import type { ChatCall, ChatEnd } from '../api/types.ts'
 import { type Answer, answerAfter, type ChatEvent, emptyAnswer } from './chat-answer.ts'
 import { Store } from './store.ts'
 
@@ -18,19 +19,19 @@ interface ChatState {
   stop: (() => void) | undefined
 }
 
-/** The conversation of this page. It goes on when another view is opened. */
+/** The conversation of this page. It continues while another view is open. */
 class Chat extends Store<ChatState> {
   constructor() {
     super({ turns: [], conversation: undefined, stop: undefined })
   }
 
-  /** Resolves with the whole answer; with nothing where another conversation was begun meanwhile. */
+  /** Resolves with the whole answer; with nothing if a new conversation was started meanwhile. */
   async ask(question: string): Promise<Answer | undefined> {
     const controller = new AbortController()
     const stop = () => controller.abort()
     const { turns, conversation } = this.get()
     this.update({ turns: [...turns, { number: turns.length + 1, question, answer: emptyAnswer }], stop })
-    // Whatever still arrives after a new start belongs to a conversation that is no longer shown.
+    // What still arrives after `startOver` belongs to a conversation that is no longer shown.
     const take = (event: ChatEvent) => {
       if (this.get().stop === stop) this.#apply(event)
     }
@@ -73,16 +74,17 @@ async function stream({ question, conversation, controller, take }: Stream): Pro
   }
 }
 
-function takeEvent(event: ServerEvent, take: (event: ChatEvent) => void): void {
-  const data = dataOf<{ text: string } & ChatCall & ChatEnd>(event)
-  if (data === undefined) return
-  if (event.event === 'token') take({ kind: 'token', text: data.text })
-  if (event.event === 'call') take({ kind: 'call', call: data })
-  if (event.event === 'end') take({ kind: 'end', end: data })
+function takeEvent(event: EventSourceMessage, take: (event: ChatEvent) => void): void {
+  const data = dataOf(event)
+  const call = event.event === 'call' ? chatCallIn(data) : undefined
+  const end = event.event === 'end' ? chatEndIn(data) : undefined
+  if (call) take({ kind: 'call', call })
+  if (end) take({ kind: 'end', end })
+  if (event.event === 'token' && isRecord(data)) take({ kind: 'token', text: textOf(data.text) })
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof TypeError) return 'The connection to the gateway broke off.'
+  if (error instanceof TypeError) return 'The connection to the gateway was lost.'
   return error instanceof Error ? error.message : String(error)
 }
 

@@ -1,4 +1,4 @@
-/** How the page stands with the gateway. */
+/** The state of the connection to the gateway. */
 export type Connection =
   | { state: 'connecting' }
   | { state: 'open' }
@@ -6,13 +6,13 @@ export type Connection =
   | { state: 'gone'; retryAt: number }
   | { state: 'token'; refused: boolean }
 
-/** No byte for this long, though a comment comes every 15 s: the gateway or the way to it is gone. */
+/** The gateway sends a comment every 15 s: after this long without a byte, the connection is dead. */
 export const SILENCE_MS = 40_000
 
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 5_000
 
-/** The pause before attempt `n` (from 1) to reach the gateway again: none at first, since it may only have hung up. */
+/** The pause before attempt `n` (from 1) to reach the gateway again: none at first, since it may only have closed the stream. */
 export function retryDelayMs(attempt: number): number {
   return attempt <= 1 ? 0 : Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 2))
 }

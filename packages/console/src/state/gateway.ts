@@ -1,10 +1,13 @@
-import type { ServerEvent } from '../api/event-parser.ts'
+import type { EventSourceMessage } from 'eventsource-parser'
+import type { CallRecord, ModelInfo, ServerStatus, ToolInfo } from 'toolpost/gateway'
+import { callsIn, serversIn } from '../api/checked.ts'
 import { currentModel, listCalls, listServers, listTools, openEvents } from '../api/gateway-api.ts'
+import { isRecord } from '../api/guards.ts'
 import { ApiError } from '../api/http.ts'
 import { dataOf, readEvents } from '../api/read-events.ts'
 import { currentToken, keepToken } from '../api/token.ts'
-import type { CallRecord, ModelInfo, ServerStatus, ToolInfo } from '../api/types.ts'
 import { withCalls } from './call-list.ts'
+import { coalesced } from './coalesced.ts'
 import { type Connection, retryDelayMs, SILENCE_MS } from './connection.ts'
 import { Store } from './store.ts'
 
@@ -16,14 +19,18 @@ interface GatewayState {
   calls: CallRecord[] | undefined
   /** Who answers the chat, and whether it can be spoken to. */
   model: ModelInfo | undefined
+  /** Why a list could not be read, by its name, though the gateway answers. */
+  problems: Readonly<Record<string, string>>
 }
+
+const LISTS = { tools: listTools, servers: listServers, calls: listCalls }
 
 /** New records are shown together, this often at most: a busy gateway must not freeze the page. */
 const FLUSH_MS = 60
 
 /**
- * The gateway as this page knows it: reads everything once, follows the events, and begins again by itself when
- * the connection breaks.
+ * The gateway as this page knows it: reads everything once, follows the events, and starts over by itself when the
+ * connection is lost.
  */
 class Gateway extends Store<GatewayState> {
   #lastEventId: string | undefined
@@ -31,6 +38,13 @@ class Gateway extends Store<GatewayState> {
   #wake: (() => void) | undefined
   #pending: CallRecord[] = []
   #flushTimer: ReturnType<typeof setTimeout> | undefined
+  /** From a link, for the case that the token of this tab is refused. */
+  #offeredToken: string | undefined
+  readonly #refreshTools = coalesced(() => this.#refresh('tools'))
+  /** On its own: a gateway that is still looking for a model must not hold up the rest. */
+  readonly #refreshModel = coalesced(async () =>
+    this.update({ model: await currentModel().catch(() => undefined) }),
+  )
 
   constructor() {
     super({
@@ -39,6 +53,7 @@ class Gateway extends Store<GatewayState> {
       servers: undefined,
       calls: undefined,
       model: undefined,
+      problems: {},
     })
   }
 
@@ -54,18 +69,21 @@ class Gateway extends Store<GatewayState> {
     this.#wake?.()
   }
 
+  /** Once the gateway has asked for a token, or refused the one that there was. */
   adoptToken(token: string): void {
     keepToken(token)
     this.retryNow()
   }
 
-  async refreshTools(): Promise<void> {
-    this.update({ tools: await listTools() })
+  /** A link can come from anybody: its token never replaces one that works. */
+  offerToken(token: string): void {
+    if (currentToken() === undefined || this.get().connection.state === 'token') this.adoptToken(token)
+    else this.#offeredToken = token
   }
 
-  /** On its own: a gateway that still looks for a model must not hold up the rest. */
-  async #refreshModel(): Promise<void> {
-    this.update({ model: await currentModel().catch(() => undefined) })
+  retryLists(): void {
+    for (const name of Object.keys(this.get().problems))
+      this.#refresh(name as keyof typeof LISTS).catch(() => {})
   }
 
   putServer(server: ServerStatus): void {
@@ -88,38 +106,44 @@ class Gateway extends Store<GatewayState> {
     }
   }
 
-  /** Events of calls that came in while the list was on its way are newer than the list. */
   async #readAll(): Promise<void> {
-    const [tools, servers, calls] = await Promise.all([listTools(), listServers(), listCalls()])
+    await Promise.all([this.#refresh('tools'), this.#refresh('servers'), this.#refresh('calls')])
     this.#failures = 0
-    this.update({
-      connection: { state: 'open' },
-      tools,
-      servers,
-      calls: withCalls(calls, this.#takePending()),
-    })
+    this.update({ connection: { state: 'open' } })
+    this.#flush()
     void this.#refreshModel()
   }
 
-  #take(event: ServerEvent): void {
+  /** A list that the gateway answers with an error stays as it was. Rejects if the gateway is gone. */
+  async #refresh(name: keyof typeof LISTS): Promise<void> {
+    const others = () => Object.entries(this.get().problems).filter(([one]) => one !== name)
+    try {
+      const list = await LISTS[name]()
+      this.update({ [name]: list, problems: Object.fromEntries(others()) })
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status === 401) throw error
+      const problems = Object.fromEntries([...others(), [name, error.message]])
+      this.update({ [name]: this.get()[name] ?? [], problems })
+    }
+  }
+
+  #take(event: EventSourceMessage): void {
     this.#lastEventId = event.id ?? this.#lastEventId
-    if (event.event === 'call') this.#addCall(dataOf<CallRecord>(event))
-    if (event.event === 'servers') this.#putServers(dataOf<{ servers: ServerStatus[] }>(event)?.servers)
-    if (event.event === 'tools') this.refreshTools().catch(() => {})
+    const data = dataOf(event)
+    if (event.event === 'call') for (const call of callsIn([data])) this.#addCall(call)
+    if (event.event === 'servers' && isRecord(data)) this.update({ servers: serversIn(data.servers) })
+    if (event.event === 'tools') void this.#refreshTools()
     if (event.event === 'voice') void this.#refreshModel()
   }
 
-  #putServers(servers: ServerStatus[] | undefined): void {
-    if (servers !== undefined) this.update({ servers })
-  }
-
-  #addCall(record: CallRecord | undefined): void {
-    if (record === undefined) return
+  #addCall(record: CallRecord): void {
     this.#pending.push(record)
     this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH_MS)
   }
 
+  /** Events of calls that came in while the list was on its way are newer than the list: they wait for it. */
   #flush(): void {
+    clearTimeout(this.#flushTimer)
     this.#flushTimer = undefined
     const { calls, connection } = this.get()
     if (connection.state !== 'open' || calls === undefined) return
@@ -133,10 +157,14 @@ class Gateway extends Store<GatewayState> {
   }
 
   #askForToken(): void {
-    this.update({ connection: { state: 'token', refused: currentToken() !== undefined } })
+    const offered = this.#offeredToken
+    this.#offeredToken = undefined
+    if (offered !== undefined) keepToken(offered)
+    const refused = currentToken() !== undefined
+    this.update({ connection: offered === undefined ? { state: 'token', refused } : { state: 'connecting' } })
   }
 
-  /** Another process may answer next: its calls are numbered anew, so nothing of this one is mixed in. */
+  /** Another process may answer next: its calls are numbered from 1 again, so nothing of this one is mixed in. */
   #lost(): void {
     this.#failures += 1
     this.#takePending()

@@ -1,6 +1,6 @@
 import { sentencesOf } from '../voice/sentences.ts'
 import { type Answer, spokenText } from './chat-answer.ts'
-import { Store } from './store.ts'
+import { Store, stored } from './store.ts'
 
 interface SpeakingState {
   /** Whether the browser has a voice. */
@@ -10,15 +10,15 @@ interface SpeakingState {
 
 const KEY = 'toolpost.muted'
 
-/** Reads answers aloud with the browser's own voice, where it has one. */
+/** Reads answers aloud with the browser's voice, if it has one. */
 class Speaking extends Store<SpeakingState> {
   #isUnlocked = false
 
   constructor() {
-    super({ available: false, muted: stored() === 'yes' })
+    super({ available: false, muted: stored(KEY) === 'yes' })
   }
 
-  /** For as long as the page lives: voices may come late, and a page that is left must not go on talking. */
+  /** For as long as the page lives: voices may load late, and a page that is left must stop talking. */
   follow(): void {
     const synthesis = synthesisOf()
     if (!synthesis) return
@@ -39,7 +39,7 @@ class Speaking extends Store<SpeakingState> {
     if (this.get().available) synthesisOf()?.cancel()
   }
 
-  /** Called while a person presses something: some browsers let a page speak later only if it did so then. */
+  /** Call it during a user gesture: some browsers let a page speak later only if it spoke then. */
   unlock(): void {
     const { available, muted } = this.get()
     if (!available || muted || this.#isUnlocked) return
@@ -56,10 +56,6 @@ class Speaking extends Store<SpeakingState> {
 
 function synthesisOf(): SpeechSynthesis | undefined {
   return globalThis.speechSynthesis as SpeechSynthesis | undefined
-}
-
-function stored(): string | null {
-  return typeof localStorage === 'undefined' ? null : localStorage.getItem(KEY)
 }
 
 export const speaking = new Speaking()

@@ -123,7 +123,7 @@ describe('holding to talk', () => {
     await talk.press()
     microphone.lose()
     await vi.advanceTimersByTimeAsync(MAX_RECORDING_MS)
-    expect([notice(), questions]).toEqual(['The microphone went away while you spoke.', []])
+    expect([notice(), questions]).toEqual(['The microphone was disconnected.', []])
   })
 
   it.each(['finish', 'toWav', 'transcribe'])('asks nothing that was called off during %s', async step => {

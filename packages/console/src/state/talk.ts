@@ -6,16 +6,16 @@ import { chat } from './chat.ts'
 import { speaking } from './speaking.ts'
 import { Store } from './store.ts'
 
-/** `opening` until the microphone is there, which may take a person's permission. */
+/** `opening` until the microphone is open, which may need the user's permission. */
 export interface TalkState {
   phase: 'idle' | 'opening' | 'recording' | 'transcribing'
   /** When the recording began, in milliseconds since 1970. */
   startedAt: number
-  /** One sentence about what came of the last attempt, where that was not a question. */
+  /** Why the last attempt led to no question, in one sentence. */
   notice: string | undefined
 }
 
-/** What talking is made of. */
+/** What `Talk` is built on; replaced in tests. */
 export interface TalkParts {
   record(options: RecordOptions): Promise<Recording>
   toWav(recorded: Blob): Promise<Uint8Array<ArrayBuffer>>
@@ -23,17 +23,17 @@ export interface TalkParts {
   onWords(words: string): void
 }
 
-/** What is shorter was a click, and nothing was said. */
+/** Anything shorter was a click. */
 export const MIN_RECORDING_MS = 300
 export const MAX_RECORDING_MS = 60_000
-/** The last sound is still on its way through the machine when the button is let go. */
+/** The last sound is still being processed when the button is released. */
 const TAIL_MS = 200
 
 const HINT = 'Hold the button while you speak.'
-const DISCARDED = 'The recording was thrown away.'
-const LOST = 'The microphone went away while you spoke.'
+const DISCARDED = 'Recording discarded.'
+const LOST = 'The microphone was disconnected.'
 
-/** Hold to talk: `press` records, `release` sends, `cancel` throws away. At most one recording at a time. */
+/** Hold to talk: `press` records, `release` sends, `cancel` discards. At most one recording at a time. */
 export class Talk extends Store<TalkState> {
   readonly #parts: TalkParts
   #attempt = new AbortController()
@@ -53,7 +53,7 @@ export class Talk extends Store<TalkState> {
     try {
       this.#begin(await this.#parts.record({ onLost: () => this.#discard(LOST) }), attempt)
     } catch (error) {
-      // Also where the button was let go meanwhile: a permission that is refused is worth a word.
+      // Also if the button was released meanwhile: a refused permission is worth a word.
       if (this.#attempt === attempt) this.#discard(problemOf(error))
     }
   }
@@ -71,7 +71,7 @@ export class Talk extends Store<TalkState> {
     if (phase !== 'idle') this.#discard(phase === 'opening' ? HINT : DISCARDED)
   }
 
-  /** What was said about the last attempt is out of date. */
+  /** The notice about the last attempt is out of date. */
   clearNotice(): void {
     this.update({ notice: undefined })
   }
@@ -93,7 +93,7 @@ export class Talk extends Store<TalkState> {
     clearTimeout(this.#limit)
     this.update({ phase: 'transcribing' })
     try {
-      const words = await this.#understand(signal)
+      const words = await this.#transcribe(signal)
       if (words === undefined) return
       this.#recording = undefined
       this.update({ phase: 'idle' })
@@ -103,8 +103,8 @@ export class Talk extends Store<TalkState> {
     }
   }
 
-  /** The words; `undefined` where nobody wants them any more. */
-  async #understand(signal: AbortSignal): Promise<string | undefined> {
+  /** The words; `undefined` if the attempt was cancelled. */
+  async #transcribe(signal: AbortSignal): Promise<string | undefined> {
     await new Promise(resolve => setTimeout(resolve, TAIL_MS))
     if (signal.aborted) return undefined
     const recorded = await this.#recording?.finish()

@@ -1,11 +1,11 @@
-import { Store } from './store.ts'
+import { Store, stored } from './store.ts'
 
 export const THEMES = ['auto', 'light', 'dark'] as const
 export type Theme = (typeof THEMES)[number]
 
 const KEY = 'toolpost.theme'
 
-export const theme = new Store<Theme>(storedTheme())
+export const theme = new Store<Theme>(THEMES.find(one => one === stored(KEY)) ?? 'auto')
 
 export function setTheme(next: Theme): void {
   localStorage.setItem(KEY, next)
@@ -13,14 +13,9 @@ export function setTheme(next: Theme): void {
   applyTheme()
 }
 
-/** `auto` follows the system, which the style sheet does by itself. */
+/** `auto` follows the system, which needs nothing but the style sheet. */
 export function applyTheme(): void {
   const chosen = theme.get()
   if (chosen === 'auto') delete document.documentElement.dataset.theme
   else document.documentElement.dataset.theme = chosen
-}
-
-function storedTheme(): Theme {
-  const stored = typeof localStorage === 'undefined' ? null : localStorage.getItem(KEY)
-  return THEMES.find(one => one === stored) ?? 'auto'
 }

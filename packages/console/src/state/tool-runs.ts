@@ -1,7 +1,7 @@
 import { type CallOutcome, callTool } from '../api/gateway-api.ts'
 import { Store } from './store.ts'
 
-/** A call made from this page. It goes on when another view is opened. */
+/** A call made from this page. It continues while another view is open. */
 export interface ToolRun {
   args: unknown
   /** In milliseconds since 1970. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { jsonText, oneLine, visibleText } from './visible-text.ts'
+import { oneLine, visibleText } from './visible-text.ts'
 
 describe('text of a tool', () => {
   it('[F33] shows terminal escapes and other control characters instead of obeying them', () => {
@@ -8,16 +8,16 @@ describe('text of a tool', () => {
   })
 
   it('[F33] shows marks that turn the direction of the text', () => {
-    expect(visibleText('invoice\u202efdp.exe')).toBe('invoice\\u202efdp.exe')
+    expect(visibleText('invoice\u202efdp.exe \u061c')).toBe('invoice\\u202efdp.exe \\u061c')
   })
 
-  it('[F33] stays on one line where there is one line for it', () => {
+  it('[F33] shows what is invisible, and leaves joined emoji and Persian alone', () => {
+    expect(visibleText('a\u200bb\u{e0041}\ud800')).toBe('a\\u200bb\\u{e0041}\\ud800')
+    expect(visibleText('👨‍👩‍👧 می‌خواهم')).toBe('👨‍👩‍👧 می‌خواهم')
+  })
+
+  it('[F33] stays on one line if there is only one line for it', () => {
     expect(oneLine('a\nb\tc')).toBe('a\\nb\\tc')
     expect(oneLine('x'.repeat(1_000), 10)).toBe(`${'x'.repeat(9)}…`)
-  })
-
-  it('as JSON has the same escapes', () => {
-    expect(jsonText({ a: '\u202e' }, 0)).toBe('{"a":"\\u202e"}')
-    expect(jsonText(undefined)).toBe('nothing')
   })
 })

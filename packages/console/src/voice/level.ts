@@ -1,8 +1,8 @@
-/** What is quieter is shown as silence, what is louder as loud as can be; in decibels of full scale. */
+/** Shown as silence and as full level, in dBFS. */
 const QUIETEST_DB = -55
 const LOUDEST_DB = -10
 
-/** How loud samples are, from 0 to 1, as an ear tells it. */
+/** How loud samples are to the ear, from 0 to 1. */
 export function levelOf(samples: Float32Array): number {
   let sum = 0
   for (const sample of samples) sum += sample * sample

@@ -3,11 +3,11 @@ const MICROPHONE_PROBLEMS: Record<string, string> = {
   SecurityError: 'The browser does not allow the microphone on this page.',
   NotFoundError: 'No microphone was found: connect one and try again.',
   OverconstrainedError: 'No microphone was found: connect one and try again.',
-  NotReadableError: 'The microphone does not work, or another program is using it.',
-  EncodingError: 'The recording could not be read: hold the button again and speak.',
+  NotReadableError: 'The microphone is not working, or another program is using it.',
+  EncodingError: 'The recording could not be read: hold the button and speak again.',
 }
 
-/** Why nothing came of a recording, in one sentence. */
+/** Why a recording failed, in one sentence. */
 export function problemOf(error: unknown): string {
   if (error instanceof DOMException) return MICROPHONE_PROBLEMS[error.name] ?? failed(error.message)
   if (error instanceof Error) return asSentence(error.message)

@@ -1,17 +1,17 @@
 import { levelOf } from './level.ts'
 
-/** A microphone that is open, and recorded. */
+/** An open microphone that is being recorded. */
 export interface Recording {
-  /** How loud it is now, from 0 to 1; stays 0 where the browser does not tell. */
+  /** How loud it is now, from 0 to 1; stays 0 if the browser cannot tell. */
   level(): number
   /** Closes the microphone. Resolves with all that was said, as the browser encodes it. */
   finish(): Promise<Blob>
-  /** Closes the microphone and forgets what was said. */
+  /** Closes the microphone and drops the recording. */
   discard(): void
 }
 
 export interface RecordOptions {
-  /** The microphone was unplugged or taken away. */
+  /** The microphone was unplugged, or its permission was withdrawn. */
   onLost: () => void
 }
 
@@ -21,7 +21,7 @@ export function canRecord(): boolean {
   return isSecureContext && mediaDevices?.getUserMedia !== undefined && 'MediaRecorder' in globalThis
 }
 
-/** Resolves once it records. Rejects with the browser's DOMException where there is no microphone to be had. */
+/** Resolves once it records. Rejects with the browser's DOMException if no microphone is available. */
 export async function record({ onLost }: RecordOptions): Promise<Recording> {
   const stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1 } })
   const close = () => {
@@ -36,8 +36,8 @@ export async function record({ onLost }: RecordOptions): Promise<Recording> {
 }
 
 /**
- * MediaRecorder and not an AudioWorklet: a finger that is held down is no user activation yet, and without one an
- * AudioContext stands still. The meter has one all the same, since it may stand still.
+ * MediaRecorder and not an AudioWorklet: a finger held down is not a user activation yet, and without one an
+ * AudioContext stays suspended. The meter uses one all the same: it may stay at 0.
  */
 async function recordStream(
   stream: MediaStream,
@@ -85,7 +85,7 @@ interface Meter {
   close(): void
 }
 
-/** Firefox refuses where microphone and loudspeaker have different rates; then there is no meter. */
+/** Firefox refuses if the sample rates of microphone and speakers differ; then there is no meter. */
 function meterOf(stream: MediaStream): Meter {
   const context = new AudioContext()
   const close = () => void context.close().catch(() => {})

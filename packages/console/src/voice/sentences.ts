@@ -1,6 +1,6 @@
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
 
-/** An answer in pieces that can be read aloud, without the marks that are there for the eye only. */
+/** An answer as sentences to be read aloud, without Markdown marks. */
 export function sentencesOf(text: string): string[] {
   const plain = text
     .replace(/[*#`]+/g, '')

@@ -9,7 +9,7 @@ interface Chat {
   signal: AbortSignal
 }
 
-/** Switches the light that it is asked for, fails where "fail" is asked for, and never ends where "forever" is. */
+/** Switches the light that it is asked for, fails if asked to "fail", and never ends if asked for "forever". */
 export async function answerChat({ gateway, request, response, signal }: Chat): Promise<void> {
   const { message, conversation = 'c1' } = JSON.parse(request) as { message: string; conversation?: string }
   response.writeHead(200, { 'content-type': 'text/event-stream' })

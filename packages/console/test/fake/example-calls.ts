@@ -1,4 +1,4 @@
-import type { CallRecord, ToolResult } from '../../src/api/types.ts'
+import type { CallRecord, ToolResult } from 'toolpost/gateway'
 
 interface Habit {
   tool: string

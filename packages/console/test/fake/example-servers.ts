@@ -1,8 +1,17 @@
-import type { ServerStatus } from '../../src/api/types.ts'
+import type { ServerStatus } from 'toolpost/gateway'
+
+const unset = {
+  error: undefined,
+  pid: undefined,
+  nextAttemptAt: undefined,
+  readyAfterMs: undefined,
+  protocolVersion: undefined,
+}
 
 export function exampleServers(): ServerStatus[] {
   return [
     {
+      ...unset,
       name: 'zwave',
       state: 'ready',
       attempts: 1,
@@ -15,6 +24,7 @@ export function exampleServers(): ServerStatus[] {
       protocolVersion: '2026-07-28',
     },
     {
+      ...unset,
       name: 'camera',
       state: 'ready',
       attempts: 2,
@@ -26,6 +36,7 @@ export function exampleServers(): ServerStatus[] {
       protocolVersion: '2025-06-18',
     },
     {
+      ...unset,
       name: 'notes',
       state: 'lost',
       attempts: 4,

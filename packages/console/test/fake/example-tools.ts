@@ -1,4 +1,4 @@
-import type { ToolInfo } from '../../src/api/types.ts'
+import type { ToolInfo } from 'toolpost/gateway'
 
 const device = { type: 'string', description: 'The name of the device, as list_zwave_devices shows it' }
 

@@ -1,4 +1,4 @@
-import type { Diagnosis, ToolInfo, ToolResult } from '../../src/api/types.ts'
+import type { Diagnosis, ToolFailure, ToolInfo, ToolResult } from 'toolpost/gateway'
 
 interface Run {
   tool: string
@@ -28,7 +28,7 @@ export async function runTool({ tool, args, signal, tools }: Run): Promise<ToolR
     ...base(),
     ...more,
   })
-  const failure = (code: string, error: string, diagnosis: Diagnosis = {}): ToolResult => ({
+  const failure = (code: ToolFailure['code'], error: string, diagnosis: Diagnosis = {}): ToolResult => ({
     success: false,
     error,
     code,

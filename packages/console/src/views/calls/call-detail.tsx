@@ -1,7 +1,8 @@
 import { useEffect, useRef } from 'react'
-import type { CallRecord } from '../../api/types.ts'
+import type { CallRecord } from 'toolpost/gateway'
 import { JsonBlock } from '../../components/code-block.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
+import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { ResultView } from '../../components/result-view.tsx'
 import { useNow } from '../../components/use-now.ts'
@@ -12,7 +13,7 @@ import { gateway } from '../../state/gateway.ts'
 import { useStore } from '../../state/store.ts'
 import { toolRuns } from '../../state/tool-runs.ts'
 import { clockText, durationText } from '../../text/figures.ts'
-import { visibleText } from '../../text/visible-text.ts'
+import { oneLine } from '../../text/visible-text.ts'
 import { CopyRow } from '../tools/copy-row.tsx'
 import { OutcomeBadge } from './call-table.tsx'
 
@@ -53,11 +54,11 @@ function CallBody({ call }: { call: CallRecord }) {
   return (
     <>
       <p className="call-title">
-        <a href={hrefOf({ view: 'tools', tool: call.tool })}>{visibleText(call.tool)}</a>{' '}
-        <OutcomeBadge call={call} />
+        <a href={hrefOf({ view: 'tools', tool: call.tool })}>{oneLine(call.tool)}</a>{' '}
+        <OutcomeBadge result={call.result} />
       </p>
       <Actions call={call} />
-      <Timing call={call} />
+      <Facts facts={factsOf(call)} />
       <section>
         <h3>Arguments</h3>
         <JsonBlock value={call.args} label="Arguments" />
@@ -67,7 +68,7 @@ function CallBody({ call }: { call: CallRecord }) {
         {call.result ? (
           <ResultView result={call.result} slow={call.slow} />
         ) : (
-          <p className="muted">Still under way.</p>
+          <p className="muted">Still running.</p>
         )}
       </section>
       <CopyRow tool={call.tool} args={call.args ?? {}} result={call.result} />
@@ -78,7 +79,7 @@ function CallBody({ call }: { call: CallRecord }) {
 function Actions({ call }: { call: CallRecord }) {
   const known = useStore(gateway, state => state.tools?.some(tool => tool.name === call.tool) ?? false)
   const open = useStore(gateway, state => state.connection.state === 'open')
-  const obstacle = known ? obstacleToRepeat(call.args) : 'This tool is not there now.'
+  const obstacle = known ? obstacleToRepeat(call.args) : 'This tool is not available now.'
   const again = () => {
     void toolRuns.start(call.tool, call.args ?? {})
     go({ view: 'tools', tool: call.tool, from: call.serial })
@@ -103,39 +104,15 @@ function Actions({ call }: { call: CallRecord }) {
   )
 }
 
-function Timing({ call }: { call: CallRecord }) {
-  return (
-    <dl className="facts">
-      <div>
-        <dt>Started</dt>
-        <dd className="figure">{clockText(call.startedAt)}</dd>
-      </div>
-      <div>
-        <dt>Took</dt>
-        <dd className="figure">
-          {call.durationMs === undefined ? <Elapsed since={call.startedAt} /> : durationText(call.durationMs)}
-        </dd>
-      </div>
-      <div>
-        <dt>Source</dt>
-        <dd>{visibleText(call.source)}</dd>
-      </div>
-      {call.origin && (
-        <div>
-          <dt>Asked by</dt>
-          <dd>{visibleText(call.origin)}</dd>
-        </div>
-      )}
-      {call.id && (
-        <div>
-          <dt>Id</dt>
-          <dd>
-            <code>{visibleText(call.id)}</code>
-          </dd>
-        </div>
-      )}
-    </dl>
-  )
+function factsOf(call: CallRecord): Record<string, React.ReactNode> {
+  const { startedAt, durationMs, source, origin, id } = call
+  return {
+    Started: clockText(startedAt),
+    Took: durationMs === undefined ? <Elapsed since={startedAt} /> : durationText(durationMs),
+    Source: oneLine(source),
+    'Asked by': oneLine(origin ?? ''),
+    ID: id && <code>{oneLine(id)}</code>,
+  }
 }
 
 function Elapsed({ since }: { since: number }) {

@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import type { CallRecord } from '../../api/types.ts'
+import type { CallRecord } from 'toolpost/gateway'
 import { goInPlace } from '../../routing/use-route.ts'
 import type { CallFilter } from '../../state/call-list.ts'
 import { oneLine } from '../../text/visible-text.ts'
@@ -12,7 +12,7 @@ interface Props {
   serial: number | undefined
 }
 
-/** The filters stand in the address, so that a filtered list can be kept and sent on. */
+/** The filters are part of the address, so that a filtered list can be bookmarked and shared. */
 export function CallFilters({ calls, filter, serial }: Props) {
   const tools = useMemo(() => distinct(calls.map(call => call.tool)), [calls])
   const sources = useMemo(() => distinct(calls.map(call => call.source)), [calls])

@@ -1,11 +1,13 @@
 import { memo, useState } from 'react'
-import type { CallRecord } from '../../api/types.ts'
+import type { CallRecord, ToolResult } from 'toolpost/gateway'
 import { Badge } from '../../components/badge.tsx'
+import { Columns } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { hrefOf } from '../../routing/route.ts'
 import { go } from '../../routing/use-route.ts'
-import { type CallFilter, outcomeOf } from '../../state/call-list.ts'
+import type { CallFilter } from '../../state/call-list.ts'
 import { clockText, durationText } from '../../text/figures.ts'
+import { shortJson } from '../../text/json-text.ts'
 import { oneLine } from '../../text/visible-text.ts'
 
 const SHOWN_CALLS = 100
@@ -24,22 +26,10 @@ export function CallTable({ calls, selected, filter }: Props) {
     <>
       <table className="call-table">
         <caption className="visually-hidden">Calls, the newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            <th scope="col">Tool</th>
-            <th scope="col" className="wide-only">
-              Source
-            </th>
-            <th scope="col" className="wide-only">
-              From
-            </th>
-            <th scope="col">Outcome</th>
-            <th scope="col" className="numeric">
-              Took
-            </th>
-          </tr>
-        </thead>
+        <Columns
+          names={['Time', 'Tool', 'Source', 'From', 'Outcome', 'Took']}
+          classes={{ Source: 'wide-only', From: 'wide-only', Took: 'numeric' }}
+        />
         <tbody>
           {shown.map(call => (
             <Row
@@ -87,7 +77,7 @@ const Row = memo(
         <td className="wide-only muted">{oneLine(call.source, 40)}</td>
         <td className="wide-only muted">{oneLine(call.origin ?? '', 40)}</td>
         <td>
-          <OutcomeBadge call={call} />
+          <OutcomeBadge result={call.result} />
         </td>
         <td className={`numeric figure ${call.slow ? 'slow' : ''}`}>
           {call.durationMs === undefined ? '…' : durationText(call.durationMs)}
@@ -101,16 +91,15 @@ const Row = memo(
 )
 
 function argsText(args: unknown): string {
-  const text = oneLine(JSON.stringify(args) ?? '', 90)
+  const text = shortJson(args, 90)
   return text === '{}' ? '' : text
 }
 
-export function OutcomeBadge({ call }: { call: CallRecord }) {
-  const outcome = outcomeOf(call)
-  if (outcome === 'running') return <Badge tone="accent">running</Badge>
-  if (outcome === 'succeeded') return <Badge tone="good">ok</Badge>
-  const code = call.result?.success === false ? call.result.code : 'failed'
-  return <Badge tone={code === 'cancelled' ? 'warn' : 'bad'}>{code.replaceAll('_', ' ')}</Badge>
+export function OutcomeBadge({ result }: { result: ToolResult | undefined }) {
+  if (result === undefined) return <Badge tone="accent">running</Badge>
+  if (result.success) return <Badge tone="good">ok</Badge>
+  const tone = result.code === 'cancelled' ? 'warn' : 'bad'
+  return <Badge tone={tone}>{oneLine(result.code, 40).replaceAll('_', ' ')}</Badge>
 }
 
 function SlowMark() {

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react'
-import type { CallRecord } from '../../api/types.ts'
+import type { CallRecord } from 'toolpost/gateway'
 import { EmptyState, Loading } from '../../components/empty-state.tsx'
 import { hrefOf } from '../../routing/route.ts'
 import { type CallFilter, filterCalls } from '../../state/call-list.ts'
@@ -15,7 +15,7 @@ export function CallsView({ serial, filter }: { serial: number | undefined; filt
   const [held, setHeld] = useState<CallRecord[]>()
   const calls = held ?? live
   const found = useMemo(() => filterCalls(calls ?? [], filter), [calls, filter])
-  if (calls === undefined) return <Loading label="Reading the calls" rows={8} />
+  if (calls === undefined) return <Loading label="Loading calls" rows={8} />
   const call = (live ?? calls).find(one => one.serial === serial)
   return (
     <div className={`calls ${serial === undefined ? '' : 'calls-detail'}`}>
@@ -52,21 +52,21 @@ interface PauseProps {
   onToggle: () => void
 }
 
-/** A busy list runs away under the eyes: it can be held still. */
+/** Holds a busy list still for reading. */
 function PauseButton({ paused, missed, onToggle }: PauseProps) {
   return (
     <button type="button" className="button button-quiet live" aria-pressed={paused} onClick={onToggle}>
       <span className={`dot ${paused ? '' : 'dot-live'}`} aria-hidden="true" />
-      {paused ? `Paused${missed > 0 ? `, ${missed} new` : ''} · go on` : 'Live · pause'}
+      {paused ? `Paused${missed > 0 ? `, ${missed} new` : ''} · resume` : 'Live · pause'}
     </button>
   )
 }
 
 function NoCalls({ any }: { any: boolean }) {
-  if (any) return <EmptyState title="No call fits the filters" />
+  if (any) return <EmptyState title="No calls match the filters" />
   return (
     <EmptyState title="No calls yet">
-      Every call shows up here as it happens, whoever makes it.{' '}
+      Every call appears here as it happens, from any client.{' '}
       <a href={hrefOf({ view: 'tools' })}>Run a tool</a> or{' '}
       <a href={hrefOf({ view: 'chat' })}>ask for something</a>.
     </EmptyState>

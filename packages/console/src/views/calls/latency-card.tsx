@@ -1,5 +1,6 @@
 import { lazy, Suspense, useMemo } from 'react'
-import type { CallRecord } from '../../api/types.ts'
+import type { CallRecord } from 'toolpost/gateway'
+import { Columns } from '../../components/facts.tsx'
 import { latencyByTool, latencyOverTime, type ToolLatency } from '../../latency/latency.ts'
 import { hrefOf } from '../../routing/route.ts'
 import type { CallFilter } from '../../state/call-list.ts'
@@ -12,7 +13,7 @@ const LatencyPlot = lazy(async () => ({
 
 const SHOWN_TOOLS = 6
 
-/** How long calls take: over time for what is filtered, and in figures for each tool. */
+/** How long calls take: over time for the filtered calls, and in figures for each tool. */
 export function LatencyCard({ calls, filter }: { calls: readonly CallRecord[]; filter: CallFilter }) {
   const tools = useMemo(() => latencyByTool(calls), [calls])
   const columns = useMemo(() => latencyOverTime(calls), [calls])
@@ -44,23 +45,10 @@ function LatencyTable({ tools, filter }: { tools: ToolLatency[]; filter: CallFil
   return (
     <table className="latency-table">
       <caption className="visually-hidden">Latency of each tool</caption>
-      <thead>
-        <tr>
-          <th scope="col">Tool</th>
-          <th scope="col" className="numeric">
-            Calls
-          </th>
-          <th scope="col" className="numeric">
-            p50
-          </th>
-          <th scope="col" className="numeric">
-            p95
-          </th>
-          <th scope="col" className="numeric">
-            Failed
-          </th>
-        </tr>
-      </thead>
+      <Columns
+        names={['Tool', 'Calls', 'p50', 'p95', 'Failed']}
+        classes={{ Calls: 'numeric', p50: 'numeric', p95: 'numeric', Failed: 'numeric' }}
+      />
       <tbody>
         {tools.slice(0, SHOWN_TOOLS).map(({ tool, calls, p50, p95, failed, slow }) => (
           <tr key={tool}>

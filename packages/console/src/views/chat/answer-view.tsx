@@ -1,10 +1,11 @@
-import type { ChatCall } from '../../api/types.ts'
-import { Badge } from '../../components/badge.tsx'
-import { JsonBlock } from '../../components/code-block.tsx'
+import type { ChatCall } from 'toolpost/gateway'
+import { JsonBlock, LongText } from '../../components/code-block.tsx'
 import { ResultView } from '../../components/result-view.tsx'
 import type { Answer, AnswerPart } from '../../state/chat-answer.ts'
 import { durationText } from '../../text/figures.ts'
+import { shortJson } from '../../text/json-text.ts'
 import { oneLine, visibleText } from '../../text/visible-text.ts'
+import { OutcomeBadge } from '../calls/call-table.tsx'
 
 export function AnswerView({ answer }: { answer: Answer }) {
   const waiting = answer.state === 'streaming' && answer.parts.length === 0
@@ -27,14 +28,14 @@ export function AnswerView({ answer }: { answer: Answer }) {
 
 function Part({ part }: { part: AnswerPart }) {
   if (part.kind === 'call') return <CallView call={part.call} />
-  return part.text.trim() === '' ? null : <p className="answer-text">{visibleText(part.text)}</p>
+  return part.text.trim() === '' ? null : <LongText className="answer-text" text={part.text} />
 }
 
 function Note({ answer }: { answer: Answer }) {
   if (answer.state === 'failed')
     return (
       <p className="notice notice-bad" role="alert">
-        {visibleText(answer.note ?? 'There is no answer.')}
+        {visibleText(answer.note ?? 'No answer.')}
       </p>
     )
   const model = answer.model && `Answered by ${oneLine(answer.model, 60)}.`
@@ -47,33 +48,16 @@ function CallView({ call }: { call: ChatCall }) {
     <details className="chat-call">
       <summary>
         <code>{oneLine(call.name, 60)}</code>
-        <span className="chat-call-args">{oneLine(JSON.stringify(call.args) ?? '', 80)}</span>
-        <CallState call={call} />
+        <span className="chat-call-args">{shortJson(call.args, 80)}</span>
+        <OutcomeBadge result={call.result} />
+        {call.result && <span className="figure muted">{durationText(call.result.execution_time_ms)}</span>}
       </summary>
       <div className="chat-call-body">
         <h3>Arguments</h3>
         <JsonBlock value={call.args} label="Arguments" />
         <h3>Result</h3>
-        {call.result ? <ResultView result={call.result} /> : <p className="muted">Still under way.</p>}
+        {call.result ? <ResultView result={call.result} /> : <p className="muted">Still running.</p>}
       </div>
     </details>
-  )
-}
-
-function CallState({ call: { result } }: { call: ChatCall }) {
-  if (result === undefined)
-    return (
-      <span className="running">
-        <span className="spinner" aria-hidden="true" />
-        running
-      </span>
-    )
-  return (
-    <>
-      <Badge tone={result.success ? 'good' : 'bad'}>
-        {result.success ? 'ok' : result.code.replaceAll('_', ' ')}
-      </Badge>
-      <span className="figure muted">{durationText(result.execution_time_ms)}</span>
-    </>
   )
 }

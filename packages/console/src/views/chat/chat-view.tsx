@@ -61,7 +61,7 @@ function Turn({ turn }: { turn: ChatTurn }) {
   )
 }
 
-/** Which model answers, and why that one. */
+/** Which model answers, and why. */
 function ModelNote() {
   const model = useStore(gateway, state => state.model)
   if (model === undefined) return <p className="model-note" />
@@ -79,7 +79,7 @@ function Beginning() {
   return (
     <div className="chat-beginning">
       <h2>Ask for something</h2>
-      <p className="muted">The tools are called for you, and every call is shown where it happens.</p>
+      <p className="muted">The model calls the tools, and every call is shown in the conversation.</p>
       <div className="chips">
         {questions.map(question => (
           <button
@@ -97,7 +97,7 @@ function Beginning() {
   )
 }
 
-/** Keeps the end in sight while it grows, unless somebody has scrolled up to read. */
+/** Scrolls along as the conversation grows, unless somebody has scrolled up to read. */
 function useFollowing(turns: ChatTurn[], end: React.RefObject<HTMLElement | null>): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the conversation grows
   useEffect(() => {

@@ -6,8 +6,7 @@ import { useStore } from '../../state/store.ts'
 import { talk } from '../../state/talk.ts'
 import { TalkButton } from './talk-button.tsx'
 import { TalkStatus } from './talk-status.tsx'
-import { useCanAsk } from './use-can-ask.ts'
-import { useCanTalk } from './use-can-talk.ts'
+import { useCanAsk, useCanTalk } from './use-can-ask.ts'
 
 export function Composer() {
   const [text, setText] = useState('')
@@ -44,7 +43,7 @@ export function Composer() {
   )
 }
 
-/** Stops the answer while there is one under way. */
+/** Stops the answer while one is streaming. */
 function SendButton({ disabled }: { disabled: boolean }) {
   const stop = useStore(chat, state => state.stop)
   if (stop)

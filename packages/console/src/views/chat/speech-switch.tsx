@@ -1,7 +1,7 @@
 import { Icon } from '../../components/icon.tsx'
 import { speaking } from '../../state/speaking.ts'
 import { useStore } from '../../state/store.ts'
-import { useCanTalk } from './use-can-talk.ts'
+import { useCanTalk } from './use-can-ask.ts'
 
 /** Whether answers to spoken questions are read aloud. */
 export function SpeechSwitch() {

@@ -4,14 +4,14 @@ import { speaking } from '../../state/speaking.ts'
 import { useStore } from '../../state/store.ts'
 import { talk } from '../../state/talk.ts'
 
-/** A finger may slip this far off the button before the recording is thrown away. */
+/** A finger may slip this far off the button before the recording is discarded. */
 const SLACK_PX = 28
 
 /** Records while it is held, with a pointer or a key. */
 export function TalkButton({ canAsk }: { canAsk: boolean }) {
   const phase = useStore(talk, state => state.phase)
   const isHeld = phase === 'opening' || phase === 'recording'
-  useThrowingAway(isHeld)
+  useDiscarding(isHeld)
   const begin = () => {
     if (!canAsk) return
     speaking.stop()
@@ -22,9 +22,9 @@ export function TalkButton({ canAsk }: { canAsk: boolean }) {
     <button
       type="button"
       className="button round-button talk-button"
-      aria-label={isHeld ? 'Recording: let go to send' : 'Hold to talk'}
+      aria-label={isHeld ? 'Recording: release to send' : 'Hold to talk'}
       aria-pressed={isHeld}
-      // Not `disabled`: that would take the focus away from somebody who holds a key on it.
+      // Not `disabled`: the button would lose the focus while a key is held on it.
       aria-disabled={!canAsk && !isHeld}
       title="Hold to talk"
       {...byPointer(begin, isHeld)}
@@ -48,7 +48,7 @@ function byPointer(begin: () => void, isHeld: boolean) {
     onPointerMove: (event: PointerEvent) => isHeld && isOff(event) && talk.cancel(),
     onPointerUp: () => talk.release(),
     onPointerCancel: () => isHeld && talk.cancel(),
-    // What a long touch opens otherwise.
+    // A long touch would open it.
     onContextMenu: (event: MouseEvent) => event.preventDefault(),
   }
 }
@@ -59,7 +59,7 @@ function isOff({ currentTarget, clientX, clientY }: PointerEvent): boolean {
   return isBeside || clientY < top - SLACK_PX || clientY > bottom + SLACK_PX
 }
 
-/** Keys make no click here: browsers repeat or delay it while they are held. */
+/** Keys make no clicks here: browsers repeat or delay them while a key is held. */
 function byKey(begin: () => void) {
   return {
     onKeyDown: (event: KeyboardEvent) => {
@@ -79,8 +79,8 @@ function isPressing({ key }: KeyboardEvent): boolean {
   return key === ' ' || key === 'Enter'
 }
 
-/** Escape, and whatever takes the button out of somebody's hands, throws the recording away. */
-function useThrowingAway(isHeld: boolean): void {
+/** Escape, and whatever interrupts the hold, discards the recording. */
+function useDiscarding(isHeld: boolean): void {
   useEffect(() => {
     const onEscape = ({ key }: globalThis.KeyboardEvent) => key === 'Escape' && talk.cancel()
     addEventListener('keydown', onEscape)

@@ -1,23 +1,23 @@
 import { useEffect, useRef } from 'react'
 import { useNow } from '../../components/use-now.ts'
 import { useStore } from '../../state/store.ts'
-import { type TalkState, talk } from '../../state/talk.ts'
+import { talk } from '../../state/talk.ts'
 import { visibleText } from '../../text/visible-text.ts'
 
 const WORDS = {
   opening: 'Opening the microphone …',
   recording: 'Recording',
-  transcribing: 'Listening to what you said …',
+  transcribing: 'Transcribing …',
 }
 
-/** What becomes of a recording, for eyes and for screen readers. */
+/** The state of a recording, on screen and for screen readers. */
 export function TalkStatus() {
   const { phase, startedAt, notice } = useStore(talk, state => state)
   return (
-    <div className={`talk-status ${hasProblem({ phase, notice }) ? 'talk-notice' : ''}`}>
+    <div className={`talk-status ${phase === 'idle' && notice !== undefined ? 'talk-notice' : ''}`}>
       {phase === 'recording' && <span className="talk-dot" aria-hidden="true" />}
       {phase === 'transcribing' && <span className="spinner" aria-hidden="true" />}
-      {/* Always there: a screen reader tells only of changes in what it already knows. */}
+      {/* Always rendered: screen readers announce only changes in regions that they know. */}
       <p role="status">{phase === 'idle' ? visibleText(notice ?? '') : WORDS[phase]}</p>
       {phase === 'recording' && <Progress startedAt={startedAt} />}
       {phase === 'transcribing' && (
@@ -29,10 +29,6 @@ export function TalkStatus() {
   )
 }
 
-function hasProblem({ phase, notice }: Pick<TalkState, 'phase' | 'notice'>): boolean {
-  return phase === 'idle' && notice !== undefined
-}
-
 /** Not for screen readers, which would read out every second. */
 function Progress({ startedAt }: { startedAt: number }) {
   const seconds = Math.max(0, useNow(100) - startedAt) / 1_000
@@ -41,13 +37,13 @@ function Progress({ startedAt }: { startedAt: number }) {
       <span className="figure">{seconds.toFixed(1)} s</span>
       <LevelMeter />
       <span className="muted talk-help">
-        Let go to send, slide off <span className="talk-escape">or press Escape </span>to throw away
+        Release to send; slide off <span className="talk-escape">or press Escape </span>to discard
       </span>
     </span>
   )
 }
 
-/** Moves with the voice. Drawn past React, which need not hear of every frame. */
+/** Moves with the voice. Drawn without React, which need not render every frame. */
 function LevelMeter() {
   const bar = useRef<HTMLSpanElement>(null)
   useEffect(() => {

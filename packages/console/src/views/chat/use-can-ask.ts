@@ -2,6 +2,7 @@ import { chat } from '../../state/chat.ts'
 import { gateway } from '../../state/gateway.ts'
 import { useStore } from '../../state/store.ts'
 import { talk } from '../../state/talk.ts'
+import { canRecord } from '../../voice/recorder.ts'
 
 /**
  * Whether a question can be asked now: one at a time, spoken or written. While the page is still connecting it can:
@@ -12,4 +13,10 @@ export function useCanAsk(): boolean {
   const isAnswering = useStore(chat, state => state.stop !== undefined)
   const isTalking = useStore(talk, state => state.phase !== 'idle')
   return isThere && !isAnswering && !isTalking
+}
+
+/** Whether hold to talk is offered: the gateway has speech to text, and the browser can record. */
+export function useCanTalk(): boolean {
+  const hasVoice = useStore(gateway, state => state.model?.voice === true)
+  return hasVoice && canRecord()
 }

@@ -1,14 +1,15 @@
 import { useState } from 'react'
+import type { ServerStatus } from 'toolpost/gateway'
 import { restartServer } from '../../api/gateway-api.ts'
-import type { ServerStatus } from '../../api/types.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
-import { TextBlock } from '../../components/code-block.tsx'
+import { LongText, TextBlock } from '../../components/code-block.tsx'
+import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { hrefOf } from '../../routing/route.ts'
 import { gateway } from '../../state/gateway.ts'
 import { counted, durationText } from '../../text/figures.ts'
-import { visibleText } from '../../text/visible-text.ts'
+import { oneLine } from '../../text/visible-text.ts'
 
 const TONES: Record<ServerStatus['state'], Tone> = {
   starting: 'accent',
@@ -20,19 +21,19 @@ const TONES: Record<ServerStatus['state'], Tone> = {
 
 export function ServerCard({ server }: { server: ServerStatus }) {
   return (
-    <article className="card server" aria-label={`Server ${server.name}`}>
+    <article className="card server" aria-label={`Server ${oneLine(server.name)}`}>
       <div className="server-head">
-        <h2>{visibleText(server.name)}</h2>
+        <h2>{oneLine(server.name)}</h2>
         <span aria-live="polite">
-          <Badge tone={TONES[server.state] ?? 'plain'}>{server.state}</Badge>
+          <Badge tone={TONES[server.state] ?? 'plain'}>{oneLine(server.state, 40)}</Badge>
         </span>
         <RestartButton server={server} />
       </div>
       {server.error && server.state !== 'ready' && (
-        <p className="failure-error">{visibleText(server.error)}</p>
+        <LongText className="failure-error" text={String(server.error)} />
       )}
       {server.nextAttemptAt && <NextAttempt at={Date.parse(server.nextAttemptAt)} />}
-      <Facts server={server} />
+      <Facts facts={factsOf(server)} />
       <ToolLinks tools={server.tools} />
       <Stderr server={server} />
     </article>
@@ -47,39 +48,28 @@ function NextAttempt({ at }: { at: number }) {
   )
 }
 
-function Facts({ server }: { server: ServerStatus }) {
-  const facts: [term: string, value: string | undefined][] = [
-    ['Attempt', server.state === 'ready' && server.attempts <= 1 ? undefined : String(server.attempts)],
-    ['Process', server.pid === undefined || server.pid === null ? undefined : String(server.pid)],
-    ['Protocol', server.protocolVersion ?? undefined],
-    ['Ready after', typeof server.readyAfterMs === 'number' ? durationText(server.readyAfterMs) : undefined],
-    ['Exit code', server.exitCode === null || server.state === 'ready' ? undefined : String(server.exitCode)],
-    ['Stray lines on stdout', server.junkLines > 0 ? String(server.junkLines) : undefined],
-  ]
-  return (
-    <dl className="facts">
-      {facts.map(
-        ([term, value]) =>
-          value !== undefined && (
-            <div key={term}>
-              <dt>{term}</dt>
-              <dd className="figure">{visibleText(value)}</dd>
-            </div>
-          ),
-      )}
-    </dl>
-  )
+function factsOf(server: ServerStatus): Record<string, string | undefined> {
+  const isReady = server.state === 'ready'
+  const text = (value: unknown) => (value == null ? undefined : oneLine(String(value)))
+  return {
+    Attempt: isReady && server.attempts <= 1 ? undefined : text(server.attempts),
+    Process: text(server.pid),
+    Protocol: text(server.protocolVersion),
+    'Ready after': typeof server.readyAfterMs === 'number' ? durationText(server.readyAfterMs) : undefined,
+    'Exit code': isReady ? undefined : text(server.exitCode),
+    'Non-JSON-RPC lines on stdout': server.junkLines > 0 ? text(server.junkLines) : undefined,
+  }
 }
 
 function ToolLinks({ tools }: { tools: string[] }) {
-  if (tools.length === 0) return <p className="muted">No tools at the moment.</p>
+  if (tools.length === 0) return <p className="muted">No tools.</p>
   return (
     <details className="server-tools" open={tools.length <= 12}>
       <summary>{counted(tools.length, 'tool')}</summary>
       <div className="chips">
         {tools.map(tool => (
           <a key={tool} className="chip" href={hrefOf({ view: 'tools', tool })}>
-            {visibleText(tool)}
+            {oneLine(tool, 80)}
           </a>
         ))}
       </div>
@@ -92,7 +82,7 @@ function Stderr({ server }: { server: ServerStatus }) {
   return (
     <details open={server.state !== 'ready'}>
       <summary>stderr</summary>
-      <TextBlock text={server.stderr} label={`stderr of ${server.name}`} className="code-log" />
+      <TextBlock text={server.stderr} label={`stderr of ${oneLine(server.name)}`} className="code-log" />
     </details>
   )
 }
@@ -112,14 +102,14 @@ function RestartButton({ server }: { server: ServerStatus }) {
     <div className="server-restart">
       {typeof state === 'object' && (
         <span className="field-problem" role="alert">
-          {visibleText(state.problem)}
+          {oneLine(state.problem)}
         </span>
       )}
       <button
         type="button"
         className="button"
         disabled={state === 'busy'}
-        aria-label={`Restart ${server.name}`}
+        aria-label={`Restart ${oneLine(server.name)}`}
         onClick={() => void restart()}
       >
         <Icon name="restart" /> {state === 'busy' ? 'Restarting …' : 'Restart'}

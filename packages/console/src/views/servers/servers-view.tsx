@@ -1,5 +1,6 @@
-import type { ServerStatus } from '../../api/types.ts'
+import type { ServerStatus } from 'toolpost/gateway'
 import { EmptyState, Loading } from '../../components/empty-state.tsx'
+import { ErrorBoundary } from '../../components/error-boundary.tsx'
 import { hrefOf } from '../../routing/route.ts'
 import { gateway } from '../../state/gateway.ts'
 import { useStore } from '../../state/store.ts'
@@ -9,7 +10,7 @@ import { ServerCard } from './server-card.tsx'
 export function ServersView() {
   const servers = useStore(gateway, state => state.servers)
   const local = useStore(gateway, state => state.tools?.filter(tool => tool.source === 'local').length ?? 0)
-  if (servers === undefined) return <Loading label="Reading the servers" rows={4} />
+  if (servers === undefined) return <Loading label="Loading servers" rows={4} />
   return (
     <div className="servers">
       <div className="view-head">
@@ -18,16 +19,18 @@ export function ServersView() {
       </div>
       {servers.length === 0 && (
         <EmptyState title="No MCP servers">
-          Name them under <code>mcpServers</code> in <code>toolpost.json</code>.
+          Add them under <code>mcpServers</code> in <code>toolpost.json</code>.
         </EmptyState>
       )}
       <div className="server-cards">
         {servers.map(server => (
-          <ServerCard key={server.name} server={server} />
+          <ErrorBoundary key={server.name}>
+            <ServerCard server={server} />
+          </ErrorBoundary>
         ))}
       </div>
       <p className="muted servers-local">
-        {counted(local, 'local tool')} of the gateway itself {local === 1 ? 'needs' : 'need'} no server:{' '}
+        {counted(local, 'local tool')} {local === 1 ? 'needs' : 'need'} no server:{' '}
         <a href={hrefOf({ view: 'tools' })}>Tools</a>.
       </p>
     </div>

@@ -1,11 +1,11 @@
 import { lazy, Suspense, type SyntheticEvent, useState } from 'react'
-import type { ToolInfo } from '../../api/types.ts'
+import type { ToolInfo } from 'toolpost/gateway'
 import { Loading } from '../../components/empty-state.tsx'
 import { ErrorBoundary } from '../../components/error-boundary.tsx'
 import { counted } from '../../text/figures.ts'
-import { type Draft, formKind, parseArguments } from './draft.ts'
+import { argumentsText, type Draft, formKind, parseArguments } from './draft.ts'
 
-/** The run button stands outside of the form and names it. */
+/** The run button is outside of the form and names it. */
 export const FORM_ID = 'call-form'
 
 const SchemaForm = lazy(async () => ({ default: (await import('../../schema/schema-form.tsx')).SchemaForm }))
@@ -19,9 +19,18 @@ interface Props {
   onRun: (args: unknown) => void
 }
 
+interface FormProps extends Props {
+  onUnfit: (reason: string) => void
+}
+
 export function ArgumentsEditor(props: Props) {
-  const { tool, draft } = props
+  const { tool, draft, onChange } = props
   const kind = formKind(tool.schema)
+  const [unfit, setUnfit] = useState<string>()
+  const fallBack = (reason: string) => {
+    setUnfit(reason)
+    onChange({ mode: 'json', text: argumentsText(draft.args) })
+  }
   return (
     <div className="arguments">
       <div className="arguments-head">
@@ -31,13 +40,16 @@ export function ArgumentsEditor(props: Props) {
       {kind === 'none' && draft.mode === 'json' ? (
         <NoArguments onRun={props.onRun} />
       ) : draft.mode === 'form' ? (
-        <ErrorBoundary key={tool.name} fallback={<FormFailed {...props} />}>
-          <Suspense fallback={<Loading label="Making the form" rows={3} />}>
-            <CheckedForm {...props} />
+        <ErrorBoundary fallback={null} onError={() => fallBack('No form can be made from this schema.')}>
+          <Suspense fallback={<Loading label="Loading the form" rows={3} />}>
+            <CheckedForm {...props} onUnfit={fallBack} />
           </Suspense>
         </ErrorBoundary>
       ) : (
-        <JsonEditor {...props} />
+        <>
+          {unfit && <p className="notice notice-warn">{unfit} Give the arguments as JSON.</p>}
+          <JsonEditor {...props} />
+        </>
       )}
     </div>
   )
@@ -46,11 +58,11 @@ export function ArgumentsEditor(props: Props) {
 function ModeSwitch({ draft, onChange }: Props) {
   const parsed = parseArguments(draft.text)
   const toForm = () => parsed.ok && onChange({ mode: 'form', args: parsed.args })
-  const toJson = () => onChange({ mode: 'json', text: JSON.stringify(draft.args, null, 2) })
+  const toJson = () => onChange({ mode: 'json', text: argumentsText(draft.args) })
   return (
     <fieldset className="segmented">
       <legend className="visually-hidden">Give the arguments as</legend>
-      <label title={parsed.ok || draft.mode === 'form' ? undefined : 'The JSON has a mistake'}>
+      <label title={parsed.ok || draft.mode === 'form' ? undefined : 'The JSON is not valid'}>
         <input
           type="radio"
           name="mode"
@@ -68,8 +80,8 @@ function ModeSwitch({ draft, onChange }: Props) {
   )
 }
 
-/** A form that does not fit the schema is not sent, unless that is what somebody wants to see. */
-function CheckedForm({ tool, draft, exact, onChange, onRun }: Props) {
+/** Arguments that do not match the schema are not sent, unless somebody insists. */
+function CheckedForm({ tool, draft, exact, onChange, onRun, onUnfit }: FormProps) {
   const [problems, setProblems] = useState(0)
   const run = (args: unknown) => {
     setProblems(0)
@@ -86,10 +98,11 @@ function CheckedForm({ tool, draft, exact, onChange, onRun }: Props) {
         onChange={args => onChange({ args })}
         onRun={run}
         onProblems={setProblems}
+        onUnfit={onUnfit}
       />
       {problems > 0 && (
         <p className="notice notice-bad" role="alert">
-          {counted(problems, 'argument does', 'arguments do')} not fit the schema.{' '}
+          {counted(problems, 'argument does', 'arguments do')} not match the schema.{' '}
           <button type="button" className="link-button" onClick={() => run(draft.args)}>
             Run anyway
           </button>
@@ -141,14 +154,5 @@ function NoArguments({ onRun }: { onRun: (args: unknown) => void }) {
     <form id={FORM_ID} onSubmit={submit}>
       <p className="muted">This tool takes no arguments.</p>
     </form>
-  )
-}
-
-function FormFailed(props: Props) {
-  return (
-    <>
-      <p className="notice notice-warn">No form can be made from this schema. Give the arguments as JSON.</p>
-      <JsonEditor {...props} />
-    </>
   )
 }

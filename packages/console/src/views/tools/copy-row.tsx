@@ -1,9 +1,10 @@
+import type { ToolResult } from 'toolpost/gateway'
 import { currentToken } from '../../api/token.ts'
-import type { ToolResult } from '../../api/types.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { asCommand, asCurl, asTest } from '../../snippets/snippets.ts'
 import { useStore } from '../../state/store.ts'
 import { toolRuns } from '../../state/tool-runs.ts'
+import { argumentsText } from './draft.ts'
 
 /** The call as something to paste elsewhere. */
 export function CopyRow({
@@ -30,5 +31,5 @@ export function CopyRow({
 }
 
 function sameArgs(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
+  return a === b || argumentsText(a) === argumentsText(b)
 }

@@ -1,5 +1,5 @@
+import type { ToolInfo } from 'toolpost/gateway'
 import { describe, expect, it } from 'vitest'
-import type { ToolInfo } from '../../api/types.ts'
 import { deadlineMs, firstDraft, formKind, keepDraft, parseArguments } from './draft.ts'
 
 const tool: ToolInfo = {
@@ -9,7 +9,15 @@ const tool: ToolInfo = {
   signature: 'lights()',
   schema: { properties: { on: { type: 'boolean' } } },
 }
-const call = { serial: 1, tool: 'lights', source: 'local', args: { on: true }, startedAt: 0, slow: false }
+const call = {
+  origin: 'http',
+  serial: 1,
+  tool: 'lights',
+  source: 'local',
+  args: { on: true },
+  startedAt: 0,
+  slow: false,
+}
 
 describe('the arguments that are filled in', () => {
   it('are kept for each tool, and give way to those of a call that is run again', () => {

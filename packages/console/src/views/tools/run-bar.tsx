@@ -1,4 +1,4 @@
-import type { ToolInfo } from '../../api/types.ts'
+import type { ToolInfo } from 'toolpost/gateway'
 import { Icon } from '../../components/icon.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { gateway } from '../../state/gateway.ts'

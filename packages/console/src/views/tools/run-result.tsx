@@ -5,8 +5,9 @@ import { ResultView } from '../../components/result-view.tsx'
 import { useStore } from '../../state/store.ts'
 import { toolRuns } from '../../state/tool-runs.ts'
 import { durationText } from '../../text/figures.ts'
+import { clipped } from '../../text/visible-text.ts'
 
-/** How the last call from this page ended. The region is there before the result, so that it is read out. */
+/** How the last call from this page ended. The region exists before the result, so that screen readers announce it. */
 export function RunResult({ tool }: { tool: string }) {
   const outcome = useStore(toolRuns, runs => runs[tool]?.outcome)
   return (
@@ -30,23 +31,18 @@ export function RunResult({ tool }: { tool: string }) {
 
 function OutcomeView({ outcome }: { outcome: CallOutcome }) {
   if (outcome.kind === 'result') return <ResultView result={outcome.result} />
-  if (outcome.kind === 'cancelled')
-    return (
-      <div className="result">
-        <p className="result-head">
-          <Badge tone="warn">Cancelled</Badge>
-          <span className="figure">{durationText(outcome.afterMs)}</span>
-        </p>
-        <p className="muted">The gateway was told to stop. What the tool had begun may have happened.</p>
-      </div>
-    )
+  const wasCancelled = outcome.kind === 'cancelled'
   return (
     <div className="result">
       <p className="result-head">
-        <Badge tone="bad">No result</Badge>
+        <Badge tone={wasCancelled ? 'warn' : 'bad'}>{wasCancelled ? 'Cancelled' : 'No result'}</Badge>
+        {wasCancelled && <span className="figure">{durationText(outcome.afterMs)}</span>}
       </p>
-      <p className="failure-error">{outcome.message}</p>
-      <p className="muted">The call did not come back. Whether it was carried out is not known.</p>
+      {!wasCancelled && <p className="failure-error">{clipped(outcome.message, 2_000)}</p>}
+      <p className="muted">
+        {wasCancelled ? 'The gateway was told to stop.' : 'No answer arrived.'} The call may still have taken
+        effect.
+      </p>
     </div>
   )
 }

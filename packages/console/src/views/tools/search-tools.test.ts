@@ -1,5 +1,5 @@
+import type { ToolInfo } from 'toolpost/gateway'
 import { describe, expect, it } from 'vitest'
-import type { ToolInfo } from '../../api/types.ts'
 import { groupBySource, searchTools } from './search-tools.ts'
 
 function tool(name: string, description = '', source = 'local'): ToolInfo {

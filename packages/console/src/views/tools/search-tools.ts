@@ -1,4 +1,4 @@
-import type { ToolInfo } from '../../api/types.ts'
+import type { ToolInfo } from 'toolpost/gateway'
 
 /** The tools that have every word of the query somewhere; those with it in their name come first. */
 export function searchTools(tools: readonly ToolInfo[], query: string): ToolInfo[] {

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react'
-import type { CallRecord, ToolInfo } from '../../api/types.ts'
+import type { CallRecord, ToolInfo } from 'toolpost/gateway'
 import { Badge } from '../../components/badge.tsx'
-import { JsonBlock } from '../../components/code-block.tsx'
+import { JsonBlock, LongText } from '../../components/code-block.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { hrefOf } from '../../routing/route.ts'
 import { obstacleToRepeat } from '../../state/call-list.ts'
 import { toolRuns } from '../../state/tool-runs.ts'
-import { visibleText } from '../../text/visible-text.ts'
+import { clipped, oneLine } from '../../text/visible-text.ts'
 import { ArgumentsEditor } from './arguments-editor.tsx'
 import { CopyRow } from './copy-row.tsx'
 import { type Draft, deadlineMs, firstDraft, keepDraft, parseArguments } from './draft.ts'
@@ -28,7 +28,7 @@ export function ToolDetail({ tool, call }: { tool: ToolInfo; call: CallRecord | 
   return (
     <article className="tool" aria-labelledby="tool-name">
       <ToolHead tool={tool} />
-      {call && <TakenOver call={call} />}
+      {call && <ReusedArguments call={call} />}
       <section className="card" aria-label="Call this tool">
         <ArgumentsEditor tool={tool} draft={draft} onChange={change} onRun={run} exact={call !== undefined} />
         <RunBar tool={tool} deadline={draft.deadline} onDeadline={deadline => change({ deadline })} />
@@ -53,25 +53,27 @@ function ToolHead({ tool }: { tool: ToolInfo }) {
         <Icon name="back" /> All tools
       </a>
       <div className="tool-title">
-        <h2 id="tool-name">{visibleText(tool.name)}</h2>
-        <Badge tone="accent">{tool.source === 'local' ? 'local' : visibleText(tool.source)}</Badge>
-        {tool.readOnly && <Badge>reads only</Badge>}
-        {tool.idempotent && !tool.readOnly && <Badge>safe to repeat</Badge>}
+        <h2 id="tool-name">{oneLine(tool.name)}</h2>
+        <Badge tone="accent">{oneLine(tool.source, 60)}</Badge>
+        {tool.readOnly && <Badge>read-only</Badge>}
+        {tool.idempotent && !tool.readOnly && <Badge>idempotent</Badge>}
         {tool.destructive && <Badge tone="warn">destructive</Badge>}
       </div>
-      {tool.title && tool.title !== tool.name && <p className="tool-subtitle">{visibleText(tool.title)}</p>}
-      <p className="tool-description">{visibleText(tool.description)}</p>
-      <code className="signature">{visibleText(tool.signature)}</code>
+      {typeof tool.title === 'string' && tool.title !== tool.name && (
+        <p className="tool-subtitle">{oneLine(tool.title)}</p>
+      )}
+      <LongText className="tool-description" text={tool.description} />
+      <code className="signature">{clipped(tool.signature, 2_000)}</code>
     </header>
   )
 }
 
-function TakenOver({ call }: { call: CallRecord }) {
+function ReusedArguments({ call }: { call: CallRecord }) {
   const obstacle = obstacleToRepeat(call.args)
   return (
     <p className={`notice ${obstacle ? 'notice-warn' : ''}`}>
       Arguments of <a href={hrefOf({ view: 'calls', serial: call.serial, filter: {} })}>call {call.serial}</a>
-      . {obstacle ?? 'Change what you like and run it again.'}
+      . {obstacle ?? 'Edit them and run the call again.'}
     </p>
   )
 }
@@ -80,13 +82,13 @@ function Schemas({ tool }: { tool: ToolInfo }) {
   return (
     <div className="disclosures">
       <details>
-        <summary>Schema of the arguments</summary>
-        <JsonBlock value={tool.schema} label="Schema of the arguments" />
+        <summary>Input schema</summary>
+        <JsonBlock value={tool.schema} label="Input schema" />
       </details>
       {tool.outputSchema && (
         <details>
-          <summary>Schema of the result</summary>
-          <JsonBlock value={tool.outputSchema} label="Schema of the result" />
+          <summary>Output schema</summary>
+          <JsonBlock value={tool.outputSchema} label="Output schema" />
         </details>
       )}
     </div>

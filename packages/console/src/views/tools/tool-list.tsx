@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
-import type { ToolInfo } from '../../api/types.ts'
+import type { ToolInfo } from 'toolpost/gateway'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { hrefOf } from '../../routing/route.ts'
@@ -8,7 +8,7 @@ import { counted } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { groupBySource, searchTools } from './search-tools.ts'
 
-/** A catalogue of thousands is searched, not scrolled. */
+/** Thousands of tools are searched, not scrolled. */
 const SHOWN_TOOLS = 200
 
 export function ToolList({ tools, selected }: { tools: ToolInfo[]; selected: string | undefined }) {
@@ -100,7 +100,7 @@ function Item({ tool, current }: { tool: ToolInfo; current: boolean }) {
 }
 
 function NothingFound({ any }: { any: boolean }) {
-  if (any) return <EmptyState title="Nothing found">Another word, or part of one, may do.</EmptyState>
+  if (any) return <EmptyState title="No matching tools">Try another word, or part of one.</EmptyState>
   return (
     <EmptyState title="No tools yet">
       Servers may still be starting: see <a href={hrefOf({ view: 'servers' })}>Servers</a>.

@@ -1,0 +1,62 @@
+import type { CallRecord, ChatCall, ChatEnd, ServerStatus, ToolInfo, ToolResult } from 'toolpost/gateway'
+import { isRecord } from './guards.ts'
+
+/*
+ * Only what has the parts that the page needs gets in: one malformed tool, server or event must not take the others
+ * away.
+ */
+
+export function toolsIn(value: unknown): ToolInfo[] {
+  return listOf(value)
+    .filter(one => has(one, { name: 'string' }))
+    .map(tool => ({
+      ...tool,
+      description: textOf(tool.description),
+      source: textOf(tool.source) || 'local',
+      signature: textOf(tool.signature),
+      schema: isRecord(tool.schema) ? tool.schema : {},
+    })) as ToolInfo[]
+}
+
+export function serversIn(value: unknown): ServerStatus[] {
+  const found = listOf(value).filter(one => has(one, { name: 'string', state: 'string' }))
+  return found.map(server => ({
+    ...server,
+    tools: listOf(server.tools).filter(tool => typeof tool === 'string'),
+    stderr: textOf(server.stderr),
+  })) as ServerStatus[]
+}
+
+export function callsIn(value: unknown): CallRecord[] {
+  const needed = { serial: 'number', tool: 'string', source: 'string', startedAt: 'number' }
+  return listOf(value)
+    .filter(one => has(one, needed))
+    .map(({ result, ...call }) => (isResult(result) ? { ...call, result } : call)) as unknown as CallRecord[]
+}
+
+export function chatCallIn(value: unknown): ChatCall | undefined {
+  if (!has(value, { id: 'string', name: 'string' })) return undefined
+  const { result, ...call } = value
+  return (isResult(result) ? { ...call, result } : call) as unknown as ChatCall
+}
+
+export function chatEndIn(value: unknown): ChatEnd | undefined {
+  return has(value, { text: 'string', conversation: 'string' }) ? (value as unknown as ChatEnd) : undefined
+}
+
+export function isResult(value: unknown): value is ToolResult {
+  if (!has(value, { success: 'boolean', tool_name: 'string', execution_time_ms: 'number' })) return false
+  return value.success === true || has(value, { error: 'string', code: 'string' })
+}
+
+function has(value: unknown, types: Record<string, string>): value is Record<string, unknown> {
+  return isRecord(value) && Object.entries(types).every(([name, type]) => typeof value[name] === type)
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
