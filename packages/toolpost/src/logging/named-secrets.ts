@@ -17,7 +17,7 @@ const NOT_AT_THE_END = '\\,;.)}]'
 const PAIR_VALUE = /^val(?:ue)?$/i
 const PAIR_NAME =
   /\b(?:name|key|header|field|label|id|type|element|param|parameter|variable)\\{0,7}["']?\s{0,20}[:=]\s{0,20}\\{0,7}["']?([\w .-]{1,60})/gi
-const PAIR_REACH = 500
+const PAIR_REACH = 300
 /** Says that there is no secret. */
 const NO_SECRET = /^(?:true|false|null|none|undefined)$/i
 const HEADER_NAME = /authorization|cookie/i

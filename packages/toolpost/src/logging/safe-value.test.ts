@@ -226,7 +226,7 @@ describe('a text', () => {
   ])('takes no long time over 200,000 × %j', part => {
     const started = performance.now()
     safeText(`password: ${part.repeat(200_000 / part.length)}!`, Number.POSITIVE_INFINITY)
-    expect(performance.now() - started).toBeLessThan(2_000)
+    expect(performance.now() - started).toBeLessThan(5_000)
   })
 })
 

@@ -78,7 +78,7 @@ export function withoutSecretFormats(text: string): string {
 }
 
 /** An address without its user and password. */
-export function withoutUserInfo(text: string): string {
+function withoutUserInfo(text: string): string {
   return text.replace(URL_PASSWORD, `$1${REMOVED}@`).replace(URL_TOKEN, `$1${REMOVED}@`)
 }
 

@@ -1,9 +1,7 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-// Node's own cannot start `npx` and other scripts on Windows.
-import spawn from 'cross-spawn'
-import { MARK_VARIABLE, newMark } from './group-watchdog.ts'
+import { newMark } from './group-watchdog.ts'
 import {
   CLOSED_PIPE_GRACE_MS,
   EXIT_GRACE_MS,
@@ -11,34 +9,12 @@ import {
   STDERR_TOLD_EVERY_MS,
   STDIN_CLOSED_GRACE_MS,
 } from './limits.ts'
-import { adoptGroup, endGroup, signalGroup } from './process-group.ts'
+import { adoptGroup, endGroup, runningNow, signalGroup } from './process-group.ts'
 import { releaseChunk } from './release-chunk.ts'
 import type { StdioServerEntry } from './server-entry.ts'
 import { ServerInput } from './server-input.ts'
+import { startProcess } from './start-process.ts'
 import { StderrTail } from './stderr-tail.ts'
-
-/** The variables of this process that a server gets beside its own: what programs need, and no secrets. */
-const INHERITED_VARIABLES =
-  process.platform === 'win32'
-    ? [
-        'APPDATA',
-        'COMSPEC',
-        'HOMEDRIVE',
-        'HOMEPATH',
-        'LOCALAPPDATA',
-        'PATH',
-        'PATHEXT',
-        'PROCESSOR_ARCHITECTURE',
-        'PROGRAMDATA',
-        'PROGRAMFILES',
-        'SYSTEMDRIVE',
-        'SYSTEMROOT',
-        'TEMP',
-        'USERNAME',
-        'USERPROFILE',
-        'WINDIR',
-      ]
-    : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER']
 
 export interface ProcessEvents {
   /** It wrote to stderr. Told once for all of a second. */
@@ -64,6 +40,7 @@ export class ServerProcess {
   readonly #child: ChildProcessWithoutNullStreams | undefined
   readonly #input: ServerInput | undefined
   readonly #mark = newMark()
+  readonly #before = runningNow()
   readonly #exited: Promise<void>
   #markExited = (): void => {}
   #groupEnded: Promise<void> = Promise.resolve()
@@ -195,7 +172,7 @@ export class ServerProcess {
   }
 
   async #endGroup(leader: number): Promise<void> {
-    const left = await endGroup(leader, this.#mark)
+    const left = await endGroup({ leader, mark: this.#mark, before: this.#before })
     if (left.length > 0) this.#events.leftBehind(left)
   }
 
@@ -223,28 +200,4 @@ export class ServerProcess {
       `'${command}' cannot be started: ${code === 'ENOENT' ? 'there is no such command' : message}`,
     )
   }
-}
-
-function startProcess(
-  { command, args = [], env, cwd }: StdioServerEntry,
-  mark: string,
-): ChildProcessWithoutNullStreams {
-  return spawn(command, [...args], {
-    cwd,
-    env: { ...inheritedEnvironment(), ...env, [MARK_VARIABLE]: mark },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    // A group of its own, so that it can be ended with all that it started.
-    detached: process.platform !== 'win32',
-    windowsHide: true,
-  }) as ChildProcessWithoutNullStreams
-}
-
-function inheritedEnvironment(): Record<string, string> {
-  const given = INHERITED_VARIABLES.map(name => [name, process.env[name]] as const)
-  // A value that begins like this is a function of the shell.
-  return Object.fromEntries(
-    given.filter(
-      (pair): pair is readonly [string, string] => pair[1] !== undefined && !pair[1].startsWith('()'),
-    ),
-  )
 }

@@ -38,9 +38,9 @@ export function readDefinition(entry: unknown): McpToolDefinition | string {
     inputSchema: inputSchema ?? { type: 'object' },
     ...(typeof title === 'string' && { title }),
     ...(typeof description === 'string' && { description }),
-    // A result can be used without it: one that cannot be read is left out.
+    // A tool can be used without these: what is too large to be read is left out.
     ...(isRecord(outputSchema) && !sizeProblem(outputSchema) && { outputSchema }),
-    ...(isRecord(annotations) && { annotations }),
+    ...(isRecord(annotations) && !sizeProblem(annotations) && { annotations }),
   }
 }
 

@@ -1,7 +1,8 @@
 import type { ToolpostConfig } from '../config/config.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Logger } from '../logging/logger.ts'
-import type { AiClient, ChosenClient } from '../models/index.ts'
+import type { AiClient } from '../models/ai-client.ts'
+import type { ChosenClient } from '../models/choose-client.ts'
 
 /** Which client answers the chat, and why. */
 export interface ModelInfo {

@@ -77,16 +77,14 @@ const CHARS_PER_PART = 20
  * Why a schema is too large to be read, in words; `undefined` if it is not. Shared parts are looked at once, but count as
  * often as they are written out.
  */
-export function sizeProblem(schema: unknown): string | undefined {
+export function sizeProblem(schema: object): string | undefined {
   const { depth, parts } = sizeOf(schema, MAX_SCHEMA_DEPTH, new Map())
   if (parts === Number.POSITIVE_INFINITY) return 'it contains itself; write recursion as a $ref'
   if (depth > MAX_SCHEMA_DEPTH) return `it is nested more than ${MAX_SCHEMA_DEPTH} levels deep`
   return parts > MAX_SCHEMA_PARTS ? `it has more than ${MAX_SCHEMA_PARTS} parts` : undefined
 }
 
-function sizeOf(value: unknown, left: number, known: Map<object, Size>): Size {
-  if (typeof value === 'string') return { depth: 0, parts: 1 + value.length / CHARS_PER_PART }
-  if (!isObjectLike(value)) return LEAF
+function sizeOf(value: object, left: number, known: Map<object, Size>): Size {
   const before = known.get(value)
   if (before) return before
   if (left < 0) return TOO_DEEP
@@ -94,16 +92,20 @@ function sizeOf(value: unknown, left: number, known: Map<object, Size>): Size {
   known.set(value, ENDLESS)
   const size = { depth: 1, parts: 1 }
   for (const key of Object.keys(value)) {
-    const inner = sizeOf((value as JsonSchema)[key], left - 1, known)
-    size.depth = Math.max(size.depth, inner.depth + 1)
-    size.parts += inner.parts + key.length / CHARS_PER_PART
+    const part = (value as JsonSchema)[key]
+    size.parts += 1 + key.length / CHARS_PER_PART
+    if (typeof part === 'string') size.parts += part.length / CHARS_PER_PART
+    else if (isObjectLike(part)) {
+      const inner = sizeOf(part, left - 1, known)
+      size.depth = Math.max(size.depth, inner.depth + 1)
+      size.parts += inner.parts
+    }
     if (size.parts > MAX_SCHEMA_PARTS) break
   }
   known.set(value, size)
   return size
 }
 
-const LEAF: Size = { depth: 0, parts: 1 }
 const TOO_DEEP: Size = { depth: MAX_SCHEMA_DEPTH + 1, parts: 1 }
 const ENDLESS: Size = { depth: 0, parts: Number.POSITIVE_INFINITY }
 

@@ -7,31 +7,22 @@ import { type JsonSchema, refTarget } from './json-schema.ts'
 
 const MAX_FORMS = 2_000
 
-/** What the schemas of a keyword apply to: the same value, the entries of a list, properties. */
-const KEYWORDS: Readonly<
-  Record<string, 'branch' | 'branches' | 'item' | 'declared' | 'byPattern' | 'other' | 'name'>
-> = {
-  allOf: 'branch',
-  anyOf: 'branch',
-  oneOf: 'branch',
-  not: 'branch',
-  if: 'branch',
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: 'branch',
-  else: 'branch',
-  dependentSchemas: 'branches',
-  dependencies: 'branches',
-  items: 'item',
-  prefixItems: 'item',
-  additionalItems: 'item',
-  contains: 'item',
-  unevaluatedItems: 'item',
-  properties: 'declared',
-  patternProperties: 'byPattern',
-  additionalProperties: 'other',
-  unevaluatedProperties: 'other',
-  propertyNames: 'name',
-}
+/** The keywords that hold schemas, by what these apply to: the same value, the entries of a list, properties. */
+const KEYWORDS = {
+  branches: 'allOf anyOf oneOf not if then else dependentSchemas dependencies',
+  items: 'items prefixItems additionalItems contains unevaluatedItems',
+  byPattern: 'patternProperties',
+  others: 'additionalProperties unevaluatedProperties',
+  names: 'propertyNames',
+} as const
+
+type Kind = keyof typeof KEYWORDS
+
+const KINDS: ReadonlyMap<string, Kind> = new Map(
+  Object.entries(KEYWORDS).flatMap(([kind, keywords]) => keywords.split(' ').map(key => [key, kind as Kind])),
+)
+/** Keywords that hold a map of schemas. */
+const MAPS = new Set(['dependentSchemas', 'dependencies', 'patternProperties'])
 
 /** A schema taken apart, one level deep. */
 export interface Form {
@@ -50,26 +41,16 @@ export interface Form {
 
 /** Takes a schema apart; `root` is what it may refer into. */
 export function formOf(schema: JsonSchema, root: JsonSchema): Form {
-  const form = { schema, branches: [], items: [], byPattern: [], others: [], names: [] }
-  const places = {
-    branch: form.branches,
-    branches: form.branches,
-    item: form.items,
-    byPattern: form.byPattern,
-    other: form.others,
-    name: form.names,
-  }
-  let declared: Form['declared']
+  const { properties } = schema
+  const declared = isRecord(properties) ? properties : undefined
+  const form: Form = { schema, declared, branches: [], items: [], byPattern: [], others: [], names: [] }
+  addSchemas(form.branches, refTarget(schema, root))
   for (const key of Object.keys(schema)) {
+    const kind = KINDS.get(key)
     const value = schema[key]
-    const kind = Object.hasOwn(KEYWORDS, key) ? KEYWORDS[key] : undefined
-    if (key === '$ref') addSchemas(form.branches, refTarget(schema, root))
-    else if (kind === 'declared') declared = isRecord(value) ? value : undefined
-    else if (kind === 'branches' || kind === 'byPattern')
-      addSchemas(places[kind], isRecord(value) ? Object.values(value) : undefined)
-    else if (kind) addSchemas(places[kind], value)
+    if (kind) addSchemas(form[kind], MAPS.has(key) && isRecord(value) ? Object.values(value) : value)
   }
-  return { ...form, declared }
+  return form
 }
 
 function addSchemas(schemas: JsonSchema[], value: unknown): void {

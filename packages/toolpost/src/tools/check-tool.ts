@@ -36,7 +36,7 @@ function checkSchema(tool: Tool, refuse: (reason: string) => void): void {
   if (type !== undefined && type !== 'object' && !(Array.isArray(type) && type.includes('object'))) {
     refuse(`its schema must be of type object, got ${JSON.stringify(type)}`)
   }
-  const problem = sizeProblem(schema)
+  const problem = sizeProblem(schema as object)
   if (problem) refuse(`its schema cannot be read: ${problem}`)
   const outputProblem = tool.outputSchema && sizeProblem(tool.outputSchema)
   if (outputProblem) refuse(`its output schema cannot be read: ${outputProblem}`)

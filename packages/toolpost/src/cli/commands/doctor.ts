@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { shownAddress } from '../../logging/config-secrets.ts'
 import type { ToolpostConfig } from '../../config/config.ts'
 import type { ServerStatus } from '../../mcp/index.ts'
 import { chooseClient } from '../../models/choose-client.ts'
@@ -68,7 +69,7 @@ function brokerUrls({ mcpServers = {} }: ToolpostConfig): string[] {
 }
 
 async function broker(url: string, isVirtual: boolean): Promise<Verdict> {
-  const shown = url.replace(/\/\/.*@/s, '//')
+  const shown = shownAddress(url)
   const before = performance.now()
   try {
     await reach(new URL(url))
