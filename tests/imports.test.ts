@@ -69,12 +69,17 @@ describe('imports', () => {
     ).toEqual([])
   })
 
-  it('never lead from toolpost or the Z-Wave server to another package of the project', () => {
-    const packages = ['toolpost', 'zwave-mcp-server', 'voice-gateway', 'console']
+  it('never lead from toolpost or the Z-Wave server to another package but common, nor from common to any', () => {
+    const packages = ['toolpost', 'toolpost-common', 'zwave-mcp-server', 'voice-gateway', 'toolpost-console']
+    const allowed: Record<string, string[]> = {
+      common: [],
+      toolpost: ['toolpost-common'],
+      'zwave-mcp-server': ['toolpost-common'],
+    }
     const found = product.flatMap(importsOf).filter(({ from, to }) => {
-      const own = from.split('/')[1]
+      const own = from.split('/')[1] ?? ''
       const name = packages.find(one => to === one || to.startsWith(`${one}/`))
-      return (own === 'toolpost' || own === 'zwave-mcp-server') && name !== undefined && name !== own
+      return allowed[own] && name !== undefined && name !== own && !allowed[own].includes(name)
     })
     expect(found).toEqual([])
   })

@@ -1,4 +1,4 @@
-import { guardStdout } from './stdout-guard.ts'
+import { guardStdout } from 'toolpost-common/stdout-guard'
 
 const protocolOut = guardStdout()
 

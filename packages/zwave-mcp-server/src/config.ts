@@ -1,3 +1,4 @@
+import { brokerAddress } from 'toolpost-common/broker-address'
 import { isLogLevel, type LogLevel } from './log.ts'
 
 /** What the environment says. Durations are in milliseconds. */
@@ -8,7 +9,7 @@ export interface Config {
   readonly password?: string
   /** The topic prefix of the gateway. */
   readonly prefix: string
-  /** The gateway's name in its MQTT settings; only needed where its status is not retained. */
+  /** The gateway's name in its MQTT settings; only needed if its status is not retained. */
   readonly gatewayName?: string
   readonly confirmTimeoutMs: number
   readonly staleMs: number
@@ -24,7 +25,6 @@ const DEFAULT_PREFIX = 'zwave'
 const DEFAULT_CONFIRM_TIMEOUT_MS = 5_000
 const DEFAULT_STALE_MS = 5 * 60_000
 const MAX_DURATION_MS = 2 ** 31 - 1
-const PROTOCOLS = new Set(['mqtt:', 'mqtts:', 'tcp:', 'ssl:', 'tls:', 'ws:', 'wss:'])
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -54,13 +54,14 @@ function readPrefix(env: Environment): string {
   return prefix
 }
 
-/** The URL of a broker; a bare `host:port` is taken as mqtt. The message never shows a password. */
+/** The URL of a broker, checked. The message never shows a password. */
 export function checkBrokerUrl(text: string): string {
-  const url = text.includes('://') ? text : `mqtt://${text}`
-  if (URL.canParse(url) && PROTOCOLS.has(new URL(url).protocol) && new URL(url).hostname) return url
-  throw new ConfigError(
-    `The MQTT broker URL must look like mqtt://host:1883 or mqtts://host:8883, not "${withoutCredentials(text)}".`,
-  )
+  try {
+    brokerAddress(text)
+    return text
+  } catch (error) {
+    throw new ConfigError(error instanceof Error ? error.message : String(error))
+  }
 }
 
 function readDuration(env: Environment, name: string, fallback: number): number {
@@ -75,9 +76,4 @@ function readLogLevel(env: Environment): LogLevel {
   const level = (env.ZWAVE_LOG_LEVEL || env.LOG_LEVEL || 'info').toLowerCase()
   if (isLogLevel(level)) return level
   throw new ConfigError(`ZWAVE_LOG_LEVEL must be trace, debug, info, warn, error or silent, not "${level}".`)
-}
-
-/** A broker URL that may be shown: without user and password. */
-export function withoutCredentials(url: string): string {
-  return url.replace(/\/\/[^/]*@/, '//').replace(/^[^/]*@/, '')
 }

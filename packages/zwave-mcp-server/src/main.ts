@@ -11,7 +11,7 @@ const HELP = `zwave-mcp-server ${VERSION}: an MCP server on stdio for a Z-Wave h
 
 Usage: zwave-mcp-server [--virtual-home]
 
-  --virtual-home  play a home instead of using a real one; the default where MQTT_BROKER_URL is not set
+  --virtual-home  play a home instead of using a real one; the default if MQTT_BROKER_URL is not set
   --version       print the version
   --help          print this
 

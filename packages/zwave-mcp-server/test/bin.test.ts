@@ -16,7 +16,7 @@ describe('the installed commands', () => {
   it.runIf(isBuilt)('zwave-mcp-server answers from its build', async () => {
     const server = await startServer({}, path('bin/zwave-mcp-server.js'))
     const { tools } = await server.request('tools/list')
-    expect(tools).toHaveLength(4)
+    expect(tools).toHaveLength(7)
     expect((await server.call('control_zwave_device', { deviceName: 'Switch One', action: 'on' })).text).toBe(
       'Switch One is on.',
     )

@@ -73,12 +73,16 @@ describe.each([
       'list_zwave_devices',
       'control_zwave_device',
       'get_device_sensor_data',
+      'set_thermostat',
+      'control_lock',
+      'activate_scene',
       'check_zwave_health',
     ])
     for (const tool of tools) {
-      const reads = tool.name !== 'control_zwave_device'
+      const reads = !/^(control|set|activate)_/.test(tool.name)
       expect(tool).toMatchObject({ title: expect.any(String), outputSchema: { type: 'object' } })
       expect(tool.annotations).toMatchObject({ readOnlyHint: reads, idempotentHint: true })
+      if (!reads) expect(tool.annotations).toMatchObject({ destructiveHint: tool.name === 'control_lock' })
     }
   })
 
@@ -92,13 +96,19 @@ describe.each([
       ['control_zwave_device', { deviceName: 'Porch Light', action: 'off' }],
       ['get_device_sensor_data', { deviceName: 'Temp Sensor 1' }],
       ['get_device_sensor_data', { deviceName: 'Front Door Sensor' }],
+      ['get_device_sensor_data', { deviceName: 'Hallway Thermostat' }],
+      ['set_thermostat', { deviceName: 'Hallway Thermostat', temperature: 22, mode: 'heat' }],
+      ['control_zwave_device', { deviceName: 'Living Room Blinds', action: 'dim', level: 50 }],
+      ['control_lock', { deviceName: 'Back Door Lock', action: 'unlock' }],
+      ['activate_scene', { sceneName: 'Movie Time' }],
+      ['control_zwave_device', { deviceName: 'Movie Time', action: 'on' }],
       ['check_zwave_health', {}],
     ]
     for (const [name, args] of calls) {
       const result = await client.callTool({ name, arguments: args })
       expect(result).toMatchObject({ structuredContent: expect.any(Object), content: [{ type: 'text' }] })
     }
-    expect(home.commands.map(({ value }) => value)).toEqual([true, 99, false])
+    expect(home.commands.map(({ value }) => value)).toEqual([true, 99, false, 1, 22, 50, 0, 20, 0, 20, 0])
   })
 
   it('gets a refusal as a result that is an error', async () => {

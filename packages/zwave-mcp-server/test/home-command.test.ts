@@ -65,6 +65,13 @@ describe('zwave-home', () => {
     )
   })
 
+  it('plays another gateway type and payload type', async () => {
+    const { url } = await startHomeCommand('--virtual-home', '--topics', 'valueid', '--payload', 'raw')
+    const server = await startServer({ MQTT_BROKER_URL: url })
+    expect((await server.call('control_zwave_device', on('Switch One'))).text).toBe('Switch One is on.')
+    expect((await server.call('check_zwave_health')).data).toMatchObject({ problems: [] })
+  })
+
   it('joins a broker that is there', async () => {
     const broker = await aedesBroker()
     const { url } = await startHomeCommand('--virtual-home', '--broker', broker.url)
@@ -85,6 +92,7 @@ describe('zwave-home', () => {
     [['--broker', 'mqtt://x'], '--broker needs --virtual-home'],
     [['--virtual-home', '--devices', '/no/such/file'], '/no/such/file'],
     [['--what'], '--what'],
+    [['--virtual-home', '--topics', 'x'], 'invalid --topics "x"; expected one of named, valueid, manual'],
   ])('ends with 2 on %j', async (args, message) => {
     const child = startChild(programs.home, { args })
     await expect(child.exit).resolves.toBe(2)

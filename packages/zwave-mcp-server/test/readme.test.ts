@@ -26,6 +26,6 @@ describe('the README', () => {
     const blocks = [...readme.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => JSON.parse(json ?? ''))
     const devices = blocks.filter(block => 'devices' in block)
     expect(devices).toHaveLength(1)
-    expect(describeDevices(devices[0])).toHaveLength(5)
+    expect(describeDevices(devices[0])).toHaveLength(6)
   })
 })

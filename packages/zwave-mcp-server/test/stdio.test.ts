@@ -69,7 +69,7 @@ describe('without a broker', () => {
     const env = await nowhere()
     const server = await startServer(env)
     const { tools } = await server.request('tools/list')
-    expect(tools).toHaveLength(4)
+    expect(tools).toHaveLength(7)
     const unreachable = `The MQTT broker at ${env.MQTT_BROKER_URL} is unreachable: connect ECONNREFUSED`
     for (const [tool, args] of [
       ['list_zwave_devices', {}],
@@ -88,7 +88,7 @@ describe('without a broker', () => {
     expect((await server.call('check_zwave_health')).data).toMatchObject({ healthy: false })
     await broker.start()
     await startTestHome({ brokerUrl: broker.url })
-    await server.callUntil('list_zwave_devices', {}, ({ text }) => text.startsWith('There are 7 devices'))
+    await server.callUntil('list_zwave_devices', {}, ({ text }) => text.startsWith('There are 10 devices'))
   })
 
   it('brings its own home where none is configured, and says that it is virtual', async () => {

@@ -104,9 +104,11 @@ function shellQuoted(text: string): string {
 
 /** Characters that cannot be written down come from `printf`; the shell would take line breaks at the end from it. */
 function shellPrinted(text: string): string {
-  const end = /\n*$/.exec(text)?.[0] ?? ''
+  let length = text.length
+  while (text[length - 1] === '\n') length--
+  const end = text.slice(length)
   const format = text
-    .slice(0, text.length - end.length)
+    .slice(0, length)
     .replace(/[\\%]/g, character => (character === '%' ? '%%' : '\\\\'))
     .replace(UNPRINTABLE, octalEscapes)
   return `"$(printf -- ${shellQuoted(format)})"${end && shellQuoted(end)}`

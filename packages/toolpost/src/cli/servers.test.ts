@@ -141,7 +141,7 @@ describe('toolpost doctor', () => {
     expect(out).toMatch(/^✔ configuration: built-in example, \d+ local tools$/m)
     expect(out).toMatch(/^✔ broker mqtt:\/\/127\.0\.0\.1:\d+: embedded, with a virtual home$/m)
     expect(out).toMatch(/^✔ model \S+: /m)
-    expect(out).toMatch(/^✔ server zwave: ready after \d+ ms, 4 tools: /m)
+    expect(out).toMatch(/^✔ server zwave: ready after \d+ ms, 7 tools: /m)
   })
 
   it('says what does not work and what to do, exit 1', async () => {

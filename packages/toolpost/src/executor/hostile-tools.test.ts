@@ -233,9 +233,7 @@ describe('what a tool returns', () => {
       const toJSON = () => {
         throw thrown
       }
-      expect(await setup(() => ({ toJSON })).executor.execute('subject')).toMatch(
-        /^"\[unreadable/,
-      )
+      expect(await setup(() => ({ toJSON })).executor.execute('subject')).toMatch(/^"\[unreadable/)
     }
   })
 })

@@ -1,3 +1,4 @@
+export { guardStdout } from 'toolpost-common/stdout-guard'
 export type {
   ApiError,
   CallRecord,
@@ -20,5 +21,4 @@ export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
 export type { GatewaySource } from './gateway-context.ts'
 export { GatewayError } from './gateway-error.ts'
 export { type StdioOptions, serveTools } from './mcp-server/stdio-endpoint.ts'
-export { guardStdout } from './mcp-server/stdout-guard.ts'
 export { type ServedGateway, type ServeOptions, serveGateway } from './serve-gateway.ts'

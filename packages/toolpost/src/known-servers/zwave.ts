@@ -28,6 +28,9 @@ export function isZwaveServer(words: readonly string[]): boolean {
 export const ZWAVE_PARAMETER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   control_zwave_device: { device_name: 'deviceName', command: 'action', brightness: 'level' },
   get_device_sensor_data: { device_name: 'deviceName' },
+  set_thermostat: { device_name: 'deviceName', target_temperature: 'temperature', setpoint: 'temperature' },
+  control_lock: { device_name: 'deviceName', command: 'action' },
+  activate_scene: { scene_name: 'sceneName', scene: 'sceneName' },
 }
 
 /** Sentences that call its tools without a model. */
@@ -37,16 +40,30 @@ export const ZWAVE_SENTENCES: Readonly<Record<string, readonly string[]>> = {
     '(turn|switch|power|put) [the|my|a|an] {deviceName} {action:on|off}',
     '(dim|lower|brighten|raise) [the|my|a|an] {deviceName} to {level} {action=dim}',
     '(set|turn|put|bring) [the|my|a|an] [brightness of] [the|my|a|an] {deviceName} [brightness] to {level} {action=dim}',
-    '{action:dim} [the|my|a|an] {deviceName} [by] {level}',
+    '{action:dim} [the|my|a|an] {deviceName} {level}',
     '{action:dim} [the|my|a|an] {deviceName}',
+    'open [the|my|a|an] {deviceName} {action=on}',
+    '(close|shut) [the|my|a|an] {deviceName} {action=off}',
+    '(open|close|move) [the|my|a|an] {deviceName} to {level} {action=dim}',
     '(activate|enable) [the|my|a|an] {deviceName} {action=on}',
     '(deactivate|disable) [the|my|a|an] {deviceName} {action=off}',
     '[the|my|a|an] {deviceName} {action:on|off}',
     '[the|my|a|an] {deviceName} (to|at) {level} {action=dim}',
   ],
+  set_thermostat: [
+    '(set|turn|put|change|raise|lower) [the|my|a|an] {deviceName} to {temperature} degrees [celsius|fahrenheit]',
+    '(set|switch|turn|put|change) [the|my|a|an] {deviceName} to {mode:heat|cool|auto|away|dry} [mode]',
+  ],
+  // Locking alone: whoever shouts through the window must not be let in.
+  control_lock: ['lock [the|my|a|an] {deviceName} {action=lock}'],
+  activate_scene: [
+    '(activate|start|run|set) [the|my] {sceneName} scene',
+    '(activate|start|run|set) [the|my] scene {sceneName}',
+    '(activate|start|run) [the|my] {sceneName}',
+  ],
   get_device_sensor_data: [
     'read [the|my|a|an] {deviceName}',
-    'is [the|my|a|an] {deviceName} (on|off|open|closed|dimmed)',
+    'is [the|my|a|an] {deviceName} (on|off|open|closed|dimmed|locked|unlocked)',
     'what is [the] (state|status|reading|value) of [the|my|a|an] {deviceName}',
     'what does [the|my|a|an] {deviceName} (say|show|read|report|measure)',
     'what is [the] (temperature|humidity|brightness|level|power) (of|at|on) [the|my|a|an] {deviceName}',

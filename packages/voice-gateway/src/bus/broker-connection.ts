@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import type { IClientOptions } from 'mqtt'
 import type { Clock, Logger, Timer } from 'toolpost'
-import { brokerAddress, withoutCredentials } from './broker-address.ts'
+import { brokerAddress, withoutCredentials } from 'toolpost-common/broker-address'
 import { BrokerLink, type LinkOptions } from './broker-link.ts'
 import { explainFailure } from './explain-failure.ts'
 import type { Send } from './outbox.ts'

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { brokerAddress, withoutCredentials } from './broker-address.ts'
 import { explainFailure } from './explain-failure.ts'
 import { ReconnectDelays } from './reconnect-delays.ts'
 
@@ -35,29 +34,5 @@ describe('a failure to connect', () => {
     ['thrown', 'thrown'],
   ])('is explained: %s', (error, words) => {
     expect(explainFailure(error)).toBe(words)
-  })
-})
-
-describe('the address of a broker', () => {
-  it.each([
-    ['broker:1884', { protocol: 'mqtt', host: 'broker', port: 1884 }],
-    ['mqtts://broker', { protocol: 'mqtts', host: 'broker' }],
-    ['mqtt://[::1]:1883', { protocol: 'mqtt', host: '::1', port: 1883 }],
-    ['mqtt://me:p%40ss@host', { protocol: 'mqtt', host: 'host', username: 'me', password: 'p@ss' }],
-    ['mqtt://me:100%@host', { protocol: 'mqtt', host: 'host', username: 'me', password: '100%' }],
-    [
-      'mqtt://5%25%:a b%zz%ff@host',
-      { protocol: 'mqtt', host: 'host', username: '5%%', password: 'a b%zz%ff' },
-    ],
-    ['ws://broker:9001/mqtt?a=1', { protocol: 'ws', host: 'broker', port: 9001, path: '/mqtt?a=1' }],
-  ])('is taken apart: %s', (url, address) => {
-    expect(brokerAddress(url)).toEqual(address)
-  })
-
-  it('is shown without its password', () => {
-    expect(withoutCredentials('mqtt://me:hunter2@host:1883')).toBe('mqtt://host:1883')
-    expect(withoutCredentials('me:hunter2@host')).toBe('host')
-    expect(withoutCredentials('mqtt://me:hunter2/x@y@host:1883')).toBe('mqtt://host:1883')
-    expect(withoutCredentials('ws://host:9001/mqtt')).toBe('ws://host:9001/mqtt')
   })
 })

@@ -58,7 +58,7 @@ describe('MqttBus without a broker', () => {
     })
   })
 
-  it.each(['http://broker', 'mqtt://', 'me:hunter2@', 'mqtt://me:hunter2/x@host'])(
+  it.each(['http://broker', 'mqtt://', 'me:hunter2@'])(
     'refuses %s as the URL of one, without a password',
     url => {
       const open = () =>

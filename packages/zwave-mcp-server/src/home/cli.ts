@@ -1,21 +1,25 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { ConfigError, checkBrokerUrl, withoutCredentials } from '../config.ts'
+import { withoutCredentials } from 'toolpost-common/broker-address'
+import { ConfigError, checkBrokerUrl } from '../config.ts'
 import { createLogger, isLogLevel, type Logger } from '../log.ts'
 import { VERSION } from '../version.ts'
+import { GATEWAY_TYPES, PAYLOAD_TYPES } from './gateway-messages.ts'
 import { type DeviceDescription, describeDevices, startBroker, startHome } from './index.ts'
 
 const HELP = `zwave-home ${VERSION}: an MQTT broker for this machine, and a virtual Z-Wave home on it.
 
 Usage: zwave-home [--virtual-home] [options]
 
-  --virtual-home    play Z-Wave JS UI and its devices; without it only the broker is started
+  --virtual-home    play Z-Wave JS UI and its devices; without it, only the broker is started
   --broker <url>    join this broker instead of starting one (with --virtual-home)
   --port <number>   the port of the broker; left out: a free one
   --devices <file>  the devices, described in JSON
   --delay <ms>      how long a device takes to act (10)
   --topic <prefix>  the topic prefix (zwave)
-  --until-stdin-ends  end when standard input does, as when the program that started this is gone
+  --topics <type>   the gateway type: named, valueid or manual (named)
+  --payload <type>  the payload type: time-value, entire or raw (time-value)
+  --until-stdin-ends  stop when standard input ends
   --version, --help
 
 Prints one line of JSON on stdout when it is ready: {"url":"mqtt://127.0.0.1:PORT"}. Logs go to stderr.
@@ -40,7 +44,15 @@ async function main(): Promise<void> {
 function parseArguments() {
   const flag = { type: 'boolean' } as const
   const text = { type: 'string' } as const
-  const options = { broker: text, port: text, devices: text, delay: text, topic: text }
+  const options = {
+    broker: text,
+    port: text,
+    devices: text,
+    delay: text,
+    topic: text,
+    topics: text,
+    payload: text,
+  }
   try {
     return parseArgs({
       options: {
@@ -71,8 +83,16 @@ async function start(values: Values, logger: Logger): Promise<{ url: string; clo
     ...(values.topic && { prefix: values.topic }),
     ...(values.delay !== undefined && { delayMs: readNumber('--delay', values.delay, 3_600_000) }),
     ...(values.devices && { devices: await readDevices(values.devices) }),
+    ...(values.topics !== undefined && { topics: readChoice('--topics', values.topics, GATEWAY_TYPES) }),
+    ...(values.payload !== undefined && { payload: readChoice('--payload', values.payload, PAYLOAD_TYPES) }),
     logger,
   })
+}
+
+function readChoice<Choice extends string>(name: string, text: string, choices: readonly Choice[]): Choice {
+  const choice = choices.find(item => item === text)
+  if (choice) return choice
+  throw new ConfigError(`invalid ${name} "${text}"; expected one of ${choices.join(', ')}`)
 }
 
 function readNumber(name: string, text: string, max: number): number {

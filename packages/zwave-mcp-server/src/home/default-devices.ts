@@ -1,6 +1,7 @@
+import type { SceneDescription } from './virtual-api.ts'
 import type { DeviceDescription } from './virtual-device.ts'
 
-/** The home that there is when nobody describes another: one of each kind, a dead one and one that never answers. */
+/** The home that there is if nobody describes another: one of each kind, a dead one and one that never answers. */
 export const DEFAULT_DEVICES: readonly DeviceDescription[] = [
   { nodeId: 2, name: 'Switch One', values: [{ type: 'switch' }] },
   { nodeId: 3, name: 'Demo Switch', values: [{ type: 'switch' }] },
@@ -34,4 +35,12 @@ export const DEFAULT_DEVICES: readonly DeviceDescription[] = [
   { nodeId: 7, name: 'Front Door Sensor', values: [{ type: 'binary', property: 'Door/Window' }] },
   { nodeId: 8, name: 'Garage Heater', location: 'Garage', status: 'Dead', values: [{ type: 'switch' }] },
   { nodeId: 9, name: 'Porch Light', location: 'Outside', answers: false, values: [{ type: 'switch' }] },
+  { nodeId: 10, name: 'Hallway Thermostat', values: [{ type: 'thermostat', value: 20 }] },
+  { nodeId: 11, name: 'Living Room Blinds', values: [{ type: 'cover', value: 99 }] },
+  { nodeId: 12, name: 'Back Door Lock', values: [{ type: 'lock', value: true }] },
+]
+
+/** Its scenes: device name → what it is set to. */
+export const DEFAULT_SCENES: readonly SceneDescription[] = [
+  { name: 'Movie Time', values: { 'Living Room Light': 20, 'Living Room Blinds': 0 } },
 ]

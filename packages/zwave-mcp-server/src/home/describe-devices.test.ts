@@ -17,7 +17,7 @@ describe('devices described in JSON', () => {
     [[{ status: 'Gone', values: [] }], 'devices[0].status cannot be "Gone"'],
     [
       [{ values: [{ type: 'lamp' }] }],
-      'devices[0].values[0].type must be one of switch, dimmer, sensor, binary',
+      'devices[0].values[0].type must be one of switch, dimmer, cover, lock, thermostat, sensor, binary',
     ],
     [[{ values: [{ type: 'sensor' }] }], 'devices[0].values[0].property is missing'],
     [[{ values: [{ type: 'switch', value: 1 }] }], 'devices[0].values[0].value cannot be 1'],

@@ -1,8 +1,9 @@
 import { isRecord } from '../zwave/payload.ts'
 import type { DeviceDescription } from './virtual-device.ts'
+import { VALUE_TYPES } from './virtual-values.ts'
 
 const STATUSES = ['Alive', 'Awake', 'Asleep', 'Dead', 'Unknown']
-const VALUE_TYPES = ['switch', 'dimmer', 'sensor', 'binary']
+const NUMERIC_TYPES = new Set(['sensor', 'dimmer', 'cover', 'thermostat'])
 
 /** Reads devices described in JSON: `{"devices": […]}` or the list alone. Throws with the place of a mistake. */
 export function describeDevices(json: unknown): DeviceDescription[] {
@@ -31,16 +32,16 @@ function checkDevice(device: unknown, at: string): void {
 }
 
 function checkValue(value: unknown, at: string): void {
-  if (!isRecord(value) || !VALUE_TYPES.includes(String(value.type))) {
+  if (!isRecord(value) || !VALUE_TYPES.some(type => type === value.type)) {
     throw new Error(`${at}.type must be one of ${VALUE_TYPES.join(', ')}.`)
   }
   const measured = value.type === 'sensor' || value.type === 'binary'
   if (measured && !isText(value.property)) throw new Error(`${at}.property is missing.`)
-  const isNumeric = value.type === 'sensor' || value.type === 'dimmer'
   check(value, at, {
     endpoint: isIndex,
     unit: isText,
-    value: isNumeric ? Number.isFinite : isBoolean,
+    value: NUMERIC_TYPES.has(String(value.type)) ? Number.isFinite : isBoolean,
+    mode: isIndex,
     drift: isDrift,
   })
 }

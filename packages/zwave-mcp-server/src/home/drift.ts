@@ -1,4 +1,19 @@
-import type { Drift } from './virtual-device.ts'
+import type { Timers } from './timers.ts'
+import type { Drift, VirtualDevice, VirtualValue } from './virtual-device.ts'
+
+type Report = (value: VirtualValue) => void
+
+/** Lets the values of a device that drift do so until the timers are cleared. A dead device does not report. */
+export function drift(device: VirtualDevice, timers: Timers, report: Report): void {
+  const step = (value: VirtualValue, bounds: Drift, direction: 1 | -1) =>
+    timers.after(bounds.everyMs, () => {
+      const next = nextDrift(Number(value.value ?? bounds.min), direction, bounds)
+      Object.assign(value, { value: next.value, lastUpdate: Date.now() })
+      if (device.status !== 'Dead') report(value)
+      step(value, bounds, next.direction)
+    })
+  for (const value of device.values) if (value.drift) step(value, value.drift, 1)
+}
 
 /** Where a drifting value goes next: one step on, and back again at the bounds. */
 export function nextDrift(

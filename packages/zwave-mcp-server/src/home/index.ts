@@ -4,8 +4,10 @@ import { VirtualHome, type VirtualHomeOptions } from './virtual-home.ts'
 export { type BrokerOptions, type EmbeddedBroker, startBroker } from './broker.ts'
 export { DEFAULT_DEVICES } from './default-devices.ts'
 export { describeDevices } from './describe-devices.ts'
-export type { DeviceDescription, Drift, ValueDescription, VirtualDevice } from './virtual-device.ts'
+export type { SceneDescription } from './virtual-api.ts'
+export type { DeviceDescription, Drift, VirtualDevice } from './virtual-device.ts'
 export { type ReceivedCommand, VirtualHome, type VirtualHomeOptions } from './virtual-home.ts'
+export type { ValueDescription } from './virtual-values.ts'
 
 export interface HomeOptions extends Omit<VirtualHomeOptions, 'brokerUrl'> {
   /** A broker that runs already; left out: one is started in this process. */
@@ -20,7 +22,7 @@ export interface RunningHome {
   close(): Promise<void>
 }
 
-/** Starts a virtual home, with an embedded broker unless there is one; resolves when its state is published. */
+/** Starts a virtual home, with an embedded broker unless one is given; resolves when its state is published. */
 export async function startHome({ brokerUrl, port, ...options }: HomeOptions = {}): Promise<RunningHome> {
   const broker: EmbeddedBroker | undefined = brokerUrl
     ? undefined

@@ -1,22 +1,32 @@
 import type { IClientPublishOptions, MqttClient } from 'mqtt'
+import { brokerAddress } from 'toolpost-common/broker-address'
+import { sendWithoutDelay } from 'toolpost-common/mqtt-client'
 import { type Logger, SILENT } from '../log.ts'
-import { brokerAddress } from '../mqtt/broker-address.ts'
-import { sendWithoutDelay } from '../mqtt/no-delay.ts'
 import type { NodeStatus } from '../zwave/device.ts'
-import type { Primitive } from '../zwave/payload.ts'
-import { apiTopic, gatewayTopic, sanitizeTopic } from '../zwave/topics.ts'
-import { DEFAULT_DEVICES } from './default-devices.ts'
-import { nextDrift } from './drift.ts'
+import { isRecord, type Primitive, parseJson } from '../zwave/payload.ts'
+import { gatewayTopic, parseTopic, sanitizeTopic } from '../zwave/topics.ts'
+import { DEFAULT_DEVICES, DEFAULT_SCENES } from './default-devices.ts'
+import { drift } from './drift.ts'
+import {
+  type GatewayMessage,
+  type GatewaySettings,
+  reportMessages,
+  statusMessage,
+  topicStyle,
+} from './gateway-messages.ts'
 import { parseCommand } from './parse-command.ts'
-import { type DeviceDescription, toNode, VirtualDevice, type VirtualValue } from './virtual-device.ts'
+import { Timers } from './timers.ts'
+import { answerApi, type SceneDescription } from './virtual-api.ts'
+import { type DeviceDescription, VirtualDevice, type VirtualValue } from './virtual-device.ts'
 
-export interface VirtualHomeOptions {
+export interface VirtualHomeOptions extends GatewaySettings {
   readonly brokerUrl: string
   /** The topic prefix; `zwave` if left out. */
   readonly prefix?: string
   /** The gateway's name in its MQTT settings. */
   readonly gatewayName?: string
   readonly devices?: readonly DeviceDescription[]
+  readonly scenes?: readonly SceneDescription[]
   /** How long a device takes to act on a command. */
   readonly delayMs?: number
   /** False: the gateway publishes nothing as retained, as some are set up. */
@@ -32,16 +42,6 @@ export interface ReceivedCommand {
   readonly at: number
 }
 
-const CONTROLLER = {
-  id: 1,
-  name: '',
-  loc: '',
-  status: 'Alive',
-  available: true,
-  ready: true,
-  isControllerNode: true,
-  values: {},
-}
 const GATEWAY_VERSION = '11.0.0'
 const DEFAULT_DELAY_MS = 10
 const RECONNECT_MS = 250
@@ -54,12 +54,13 @@ export class VirtualHome {
   /** Every command that reached a device, in order: what a test counts. */
   readonly commands: ReceivedCommand[] = []
   readonly devices: readonly VirtualDevice[]
+  readonly scenes: readonly SceneDescription[]
+  isDriverReady = true
   readonly #options: VirtualHomeOptions
   readonly #prefix: string
   readonly #gateway: string
   readonly #logger: Logger
-  readonly #timers = new Set<NodeJS.Timeout>()
-  readonly #targets = new Map<string, { device: VirtualDevice; value: VirtualValue }>()
+  readonly #timers = new Timers()
   #client: MqttClient | undefined
 
   constructor(options: VirtualHomeOptions) {
@@ -71,7 +72,7 @@ export class VirtualHome {
     this.devices = (options.devices ?? DEFAULT_DEVICES).map(
       (device, index) => new VirtualDevice(device, index + 2, now),
     )
-    for (const device of this.devices) this.#indexTargets(device)
+    this.scenes = options.scenes ?? (options.devices ? [] : DEFAULT_SCENES)
   }
 
   /** Connects and publishes everything; resolves when the broker has it. */
@@ -86,7 +87,7 @@ export class VirtualHome {
       timerVariant: 'native',
       log: () => {},
       will: {
-        topic: this.#topic('status'),
+        topic: gatewayTopic(this.#prefix, this.#gateway, 'status'),
         payload: Buffer.from('{"value":false}'),
         qos: 1,
         retain: this.#retain,
@@ -102,15 +103,16 @@ export class VirtualHome {
     await this.#announce(client)
     for (const device of this.devices) await this.#publishDevice(device)
     // Packets are taken in order: once this one is acknowledged, the broker has all that went before.
-    await this.#publish('driver/status', true, { qos: 1 })
-    for (const device of this.devices) this.#startDrift(device)
+    await this.setDriver(true)
+    for (const device of this.devices)
+      drift(device, this.#timers, value => void this.#report(device, [value]))
   }
 
   /** Says goodbye as the gateway does, and leaves. */
   async stop(): Promise<void> {
-    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers.clear()
     if (this.#client?.connected) {
-      await this.#publish('driver/status', false)
+      await this.setDriver(false)
       await this.#publish(`_CLIENTS/${this.#gateway}/status`, { value: false, time: Date.now() })
     }
     await this.#client?.endAsync(!this.#client.connected)
@@ -118,9 +120,15 @@ export class VirtualHome {
 
   /** Vanishes without a word: the broker publishes the last will. */
   crash(): void {
-    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers.clear()
     this.#client?.end(true)
     this.#client?.stream.destroy()
+  }
+
+  /** Pulls the stick out, or puts it back; resolves when the broker has it. */
+  async setDriver(isReady: boolean): Promise<void> {
+    this.isDriverReady = isReady
+    await this.#publish('driver/status', isReady, { qos: 1 })
   }
 
   /** Changes a value as if somebody were at the device; resolves when the broker has it. */
@@ -129,7 +137,7 @@ export class VirtualHome {
     const isMeant = (item: VirtualValue) => (property ? item.property === property : !item.writeable)
     const target = device.values.find(isMeant)
     if (!target) throw new Error(`${name} has no such value`)
-    const changed = /Value$/.test(target.property) ? device.act(target, value, Date.now()) : [target]
+    const changed = device.act(target, value, Date.now())
     Object.assign(target, { value, lastUpdate: Date.now() })
     await this.#report(device, changed, { qos: 1 })
   }
@@ -141,17 +149,30 @@ export class VirtualHome {
     await this.#publishStatus(device, { qos: 1 })
   }
 
+  /** Gives a device another name, and with it other topics; what was retained stays. Resolves when the broker has it. */
+  async rename(name: string, newName: string): Promise<void> {
+    const device = this.#device(name)
+    device.name = newName
+    await this.#publishStatus(device, { qos: 1 })
+  }
+
   /** Publishes anything below the prefix, as it is. */
   async publishRaw(topic: string, payload: string, { retain = false } = {}): Promise<void> {
     await this.#client?.publishAsync(`${this.#prefix}/${topic}`, payload, { qos: 1, retain })
   }
 
-  get #retain(): boolean {
-    return this.#options.retain ?? true
+  /** A command has reached a device, which acts on it if it can. */
+  command(device: VirtualDevice, target: VirtualValue, value: Primitive): void {
+    this.commands.push({ device: device.name, endpoint: target.endpoint, value, at: Date.now() })
+    this.#logger.debug({ device: device.name, value }, 'virtual home: command')
+    if (!device.responds) return
+    const delayMs = device.delayMs ?? this.#options.delayMs ?? DEFAULT_DELAY_MS
+    const act = () => void this.#report(device, device.act(target, value, Date.now()))
+    this.#timers.after(delayMs, act)
   }
 
-  #topic(about: 'status' | 'version'): string {
-    return gatewayTopic(this.#prefix, this.#gateway, about)
+  get #retain(): boolean {
+    return this.#options.retain ?? true
   }
 
   #device(name: string): VirtualDevice {
@@ -160,46 +181,40 @@ export class VirtualHome {
     return device
   }
 
-  #indexTargets(device: VirtualDevice): void {
-    for (const target of device.values.filter(value => value.writeable)) {
-      const current = { ...target, property: 'currentValue' }
-      for (const value of [target, current]) {
-        this.#targets.set(`${this.#prefix}/${device.topicOf(value)}/set`, { device, value: target })
-      }
-    }
-  }
-
   /** On every connect: listens for commands, then says that the gateway is there. */
   async #announce(client: MqttClient): Promise<void> {
     sendWithoutDelay(client)
-    const topics = [...this.#targets.keys(), `${this.#prefix}/_CLIENTS/${this.#gateway}/api/#`]
-    await client.subscribeAsync(topics, { qos: 1 })
+    await client.subscribeAsync([`${this.#prefix}/#`], { qos: 1 })
     await this.#publish(`_CLIENTS/${this.#gateway}/version`, { value: GATEWAY_VERSION, time: Date.now() })
     await this.#publish(`_CLIENTS/${this.#gateway}/status`, { value: true, time: Date.now() })
   }
 
   #onMessage(topic: string, text: string): void {
-    const target = this.#targets.get(topic)
-    if (target) this.#onCommand(target.device, target.value, text)
-    else if (topic === `${apiTopic(this.#prefix, this.#gateway, 'getNodes')}/set`) void this.#listNodes(text)
+    if (!topic.endsWith('/set')) return
+    const path = topic.slice(0, -'/set'.length)
+    const parsed = parseTopic(this.#prefix, path)
+    if (parsed.kind !== 'api') this.#onCommand(path.slice(this.#prefix.length + 1), text)
+    else if (parsed.client === this.#gateway) void this.#onCall(parsed.method, text)
   }
 
-  #onCommand(device: VirtualDevice, target: VirtualValue, text: string): void {
-    const value = parseCommand(text, target.type)
-    if (value === undefined) return
-    this.commands.push({ device: device.name, endpoint: target.endpoint, value, at: Date.now() })
-    this.#logger.debug({ device: device.name, value }, 'virtual home: command')
-    if (!device.responds) return
-    const delayMs = device.delayMs ?? this.#options.delayMs ?? DEFAULT_DELAY_MS
-    const act = () => void this.#report(device, device.act(target, value, Date.now()))
-    if (delayMs === 0) act()
-    else this.#after(delayMs, act)
+  /** A command to the value wanted, or to the one that is: both mean the first. */
+  #onCommand(path: string, text: string): void {
+    if (this.#options.topics === 'manual') return
+    const target = path.replace(/\/current(Value|Mode)$/, '/target$1')
+    const style = topicStyle(this.#options)
+    for (const device of this.devices)
+      for (const value of device.values) {
+        if (!value.writeable || device.topicOf(value, style) !== target) continue
+        const wanted = parseCommand(text, value.type)
+        if (wanted !== undefined) this.command(device, value, wanted)
+      }
   }
 
-  async #listNodes(text: string): Promise<void> {
-    const result = [CONTROLLER, ...this.devices.map(toNode)]
-    const answer = { success: true, message: 'Success zwave api call', result, origin: JSON.parse(text) }
-    await this.#publish(`_CLIENTS/${this.#gateway}/api/getNodes`, answer, { retain: false })
+  async #onCall(method: string, text: string): Promise<void> {
+    const origin = parseJson(text)
+    const args = isRecord(origin) && Array.isArray(origin.args) ? origin.args : []
+    const answer = { ...answerApi(this, method, args), origin }
+    await this.#publish(`_CLIENTS/${this.#gateway}/api/${method}`, answer, { retain: false })
   }
 
   async #publishDevice(device: VirtualDevice): Promise<void> {
@@ -208,12 +223,7 @@ export class VirtualHome {
   }
 
   async #publishStatus(device: VirtualDevice, options?: IClientPublishOptions): Promise<void> {
-    const { status, nodeId, path } = device
-    await this.#publish(
-      `${path}/status`,
-      { time: Date.now(), value: status !== 'Dead', status, nodeId },
-      options,
-    )
+    await this.#publishAll([statusMessage(device, this.#options)], options)
   }
 
   async #report(
@@ -221,47 +231,19 @@ export class VirtualHome {
     values: readonly VirtualValue[],
     options?: IClientPublishOptions,
   ): Promise<void> {
-    // What was wanted is reported before what is, as Z-Wave JS does it.
-    const ordered = [...values].sort((a, b) => Number(b.writeable) - Number(a.writeable))
-    const reports = ordered.map(({ lastUpdate: time, ...value }) =>
-      this.#publish(device.topicOf(value), { time, value: value.value }, options),
-    )
-    const time = Date.now()
-    await Promise.all([
-      ...reports,
-      this.#publish(`${device.path}/lastActive`, { time, value: time }, options),
-    ])
+    await this.#publishAll(reportMessages(device, values, this.#options), options)
+  }
+
+  async #publishAll(messages: readonly GatewayMessage[], options?: IClientPublishOptions): Promise<void> {
+    await Promise.all(messages.map(({ topic, payload }) => this.#publish(topic, payload, options)))
   }
 
   async #publish(topic: string, payload: unknown, options: IClientPublishOptions = {}): Promise<void> {
     if (!this.#client?.connected) return
-    await this.#client.publishAsync(`${this.#prefix}/${topic}`, JSON.stringify(payload), {
+    await this.#client.publishAsync(`${this.#prefix}/${topic}`, JSON.stringify(payload) ?? '', {
       qos: 0,
       retain: this.#retain,
       ...options,
     })
-  }
-
-  #startDrift(device: VirtualDevice): void {
-    for (const value of device.values) if (value.drift) this.#drift(device, value, 1)
-  }
-
-  #drift(device: VirtualDevice, value: VirtualValue, direction: 1 | -1): void {
-    const { drift } = value
-    if (!drift) return
-    this.#after(drift.everyMs, () => {
-      const next = nextDrift(Number(value.value ?? drift.min), direction, drift)
-      Object.assign(value, { value: next.value, lastUpdate: Date.now() })
-      if (device.status !== 'Dead') void this.#report(device, [value])
-      this.#drift(device, value, next.direction)
-    })
-  }
-
-  #after(ms: number, action: () => void): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer)
-      action()
-    }, ms)
-    this.#timers.add(timer)
   }
 }

@@ -78,7 +78,7 @@ describe('the connection to a broker', () => {
       authorizeSubscribe: (_client, _subscription, done) => done(null, null),
     })
     const { becomes, connection } = open({ url })
-    await becomes({ status: 'offline', cause: 'it does not allow to subscribe to zwave/#' })
+    await becomes({ status: 'offline', cause: 'it does not allow subscribing to zwave/#' })
     expect(connection.publish('zwave/x', '1')).toBe(false)
   })
 

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { IClientOptions, IPublishPacket, MqttClient, Packet } from 'mqtt'
-import { withoutCredentials } from '../config.ts'
+import { brokerAddress, withoutCredentials } from 'toolpost-common/broker-address'
+import { hushPackets, sendWithoutDelay } from 'toolpost-common/mqtt-client'
 import type { Logger } from '../log.ts'
-import { brokerAddress } from './broker-address.ts'
 import type { BrokerLink, LinkListener, LinkState } from './broker-link.ts'
-import { sendWithoutDelay } from './no-delay.ts'
 
 export interface BrokerOptions {
   /** The URL, or where to get it: an embedded broker has one only after it was started. */
@@ -20,6 +19,8 @@ const RECONNECT_MS = 1_000
 const CONNECT_TIMEOUT_MS = 5_000
 const KEEPALIVE_S = 15
 const UNSUBSCRIBABLE = 128
+/** A list of 232 nodes with all their values has some 15 MB. */
+const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 
 /**
  * The connection to a broker, through mqtt.js. It comes back by itself and subscribes anew each time.
@@ -99,7 +100,9 @@ export class BrokerConnection implements BrokerLink {
       this.#subscribe(client)
     })
     client.on('message', (topic, payload, packet: IPublishPacket) => {
-      this.#listener?.onMessage({ topic, text: payload.toString(), retained: packet.retain })
+      if (payload.length > MAX_MESSAGE_BYTES)
+        this.#options.logger.warn({ topic, bytes: payload.length }, 'ignored a message that is too large')
+      else this.#listener?.onMessage({ topic, text: payload.toString(), retained: packet.retain })
     })
     client.on('error', error => {
       this.#lastError = explain(error)
@@ -132,7 +135,7 @@ export class BrokerConnection implements BrokerLink {
     client.subscribe(filter, { qos: 0 }, (error, granted) => {
       if (!client.connected) return
       const refused = error || granted?.some(({ qos }) => qos === UNSUBSCRIBABLE)
-      if (refused) this.#goOffline(`it does not allow to subscribe to ${filter}`)
+      if (refused) this.#goOffline(`it does not allow subscribing to ${filter}`)
       else this.#setState({ status: 'connected' })
     })
   }
@@ -151,11 +154,6 @@ export class BrokerConnection implements BrokerLink {
     }
     this.#listener?.onState(state)
   }
-}
-
-/** The library's own debug output shows packets, and with them the password: `DEBUG=*` leaves it out. */
-function hushPackets(): void {
-  if (process.env.DEBUG) process.env.DEBUG += ',-mqtt*'
 }
 
 /** The reason in an error: a refused connection to a name with several addresses has no message of its own. */

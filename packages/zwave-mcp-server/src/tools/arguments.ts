@@ -3,7 +3,7 @@ import { type ArgumentSchema, type Arguments, listWords, type PropertySchema } f
 
 const TYPE_WORDS = { string: 'a text', boolean: 'true or false', number: 'a number' } as const
 
-/** What is wrong with the arguments of a tool, in sentences; undefined where they fit. */
+/** What is wrong with the arguments of a tool, in sentences; undefined if they fit. */
 export function describeMistakes(tool: string, schema: ArgumentSchema, args: Arguments): string | undefined {
   const missing = (schema.required ?? []).filter(name => args[name] === undefined)
   const sentences = [
@@ -33,7 +33,7 @@ function describeUnknown(tool: string, schema: ArgumentSchema, name: string): st
   return `${tool} has no argument ${show(name)}; did you mean '${near}'?`
 }
 
-/** What the value should have been, in words; undefined where it is that. */
+/** What the value should have been, in words; undefined if it is that. */
 function unmetDemand(property: PropertySchema, value: unknown): string | undefined {
   if (typeof value !== property.type || Number.isNaN(value)) return typeWords(property)
   if (typeof value === 'string') {

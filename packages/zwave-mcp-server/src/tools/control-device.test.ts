@@ -16,6 +16,9 @@ const devices: DeviceDescription[] = [
       { type: 'switch', endpoint: 2 },
     ],
   },
+  { name: 'Blinds', location: 'Study', values: [{ type: 'cover', value: 99 }] },
+  { name: 'Back Door Lock', values: [{ type: 'lock', value: true }] },
+  { name: 'Thermostat', values: [{ type: 'thermostat', value: 20 }] },
   { name: 'Strip', values: [{ type: 'switch' }, { type: 'switch', endpoint: 1 }] },
 ]
 
@@ -62,6 +65,19 @@ describe('control_zwave_device', () => {
   })
 
   it.each([
+    [{ action: 'on' }, '99', 'Blinds (Study) is open.'],
+    [{ action: 'off' }, '0', 'Blinds (Study) is closed.'],
+    [{ action: 'dim', level: 30 }, '30', 'Blinds (Study) is 30 % open.'],
+    [{ action: 'dim', level: 100 }, '99', 'Blinds (Study) is open.'],
+  ])('maps %j for a window covering', async (args, sent, text) => {
+    const { home, result } = control({ deviceName: 'study blinds', ...args })
+    expect((await result).text).toBe(text)
+    expect(home.link.commands).toEqual([
+      { topic: 'zwave/Study/Blinds/switch_multilevel/endpoint_0/targetValue/set', text: sent },
+    ])
+  })
+
+  it.each([
     [{ deviceName: 'Switch One', action: 'dim' }, 'dim needs a level from 0 to 100.'],
     [{ deviceName: 'Switch One', action: 'on', level: 5 }, 'A level goes with the action dim, not with on.'],
     [
@@ -71,6 +87,18 @@ describe('control_zwave_device', () => {
     [
       { deviceName: 'Thermo', action: 'on' },
       'Thermo is a sensor or has nothing to switch, so it cannot be controlled.',
+    ],
+    [
+      { deviceName: 'back door lock', action: 'off' },
+      'Back Door Lock is a lock: use control_lock to lock or unlock it. Nothing was sent.',
+    ],
+    [
+      { deviceName: 'back door lock', action: 'on' },
+      'Back Door Lock is a lock: use control_lock to lock or unlock it. Nothing was sent.',
+    ],
+    [
+      { deviceName: 'thermostat', action: 'off' },
+      'Thermostat is a thermostat: use set_thermostat to change its temperature or mode.',
     ],
     [
       { deviceName: 'Dead One', action: 'on' },
@@ -100,7 +128,7 @@ describe('control_zwave_device', () => {
 
   it('names the devices there are when nothing is near', async () => {
     const { text } = await control({ deviceName: 'qqqq', action: 'on' }).result
-    expect(text).toContain('The devices are Dead One, Double, Light (Hall), Light (Kitchen), Sleeper')
+    expect(text).toContain('The devices are Back Door Lock, Blinds (Study), Dead One, Double, Light (Hall)')
   })
 
   it('switches the endpoint that is named, and the root endpoint where there is one', async () => {

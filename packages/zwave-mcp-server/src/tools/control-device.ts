@@ -1,16 +1,34 @@
-import { type Actuator, actuatorsOf, type Device, fullName } from '../zwave/device.ts'
-import { RESTORE_LEVEL, toPercent, toZwaveLevel } from '../zwave/levels.ts'
+import { type Actuator, actuatorsOf, type Device, fullName, kindOf } from '../zwave/device.ts'
+import { MAX_ZWAVE_LEVEL, RESTORE_LEVEL, toZwaveLevel } from '../zwave/levels.ts'
 import type { Primitive } from '../zwave/payload.ts'
-import { sayState } from '../zwave/readings.ts'
-import type { CommandOutcome, ZwaveNetwork } from '../zwave/zwave-network.ts'
-import { pickDevice } from './pick-device.ts'
-import { type Arguments, answer, brokerUnreachable, listWords, refuse, type ZwaveTool } from './tool.ts'
-
-type Action = 'on' | 'off' | 'dim'
+import { sayState, shownState } from '../zwave/readings.ts'
+import type { Scene } from '../zwave/scenes.ts'
+import type { CommandOutcome } from '../zwave/zwave-network.ts'
+import { sceneCalled, startScene } from './activate-scene.ts'
+import {
+  type Commandable,
+  deviceFields,
+  deviceToCommand,
+  tellFailed,
+  tellUnconfirmed,
+  whyUnreachable,
+} from './command-device.ts'
+import {
+  type Arguments,
+  answer,
+  FIELDS,
+  fields,
+  listWords,
+  refuse,
+  SETS,
+  type ToolContext,
+  type ZwaveTool,
+} from './tool.ts'
 
 /** What is to be sent, and which report means that it was done. */
-interface Order {
-  readonly action: Action
+export interface Order {
+  /** As it is said: "on", "lock". */
+  readonly command: string
   readonly value: Primitive
   readonly accepts: (value: Primitive) => boolean
 }
@@ -19,86 +37,133 @@ type Target =
   | { readonly ok: true; readonly device: Device; readonly actuator: Actuator; readonly name: string }
   | { readonly ok: false; readonly reason: string }
 
-/** `control_zwave_device`: switches or dims a device and waits for its own report. */
+/** The name argument of every tool that commands a device. */
+export const DEVICE_NAME = {
+  type: 'string',
+  minLength: 1,
+  description:
+    'The name of the device, e.g. "Living Room Light"; upper and lower case do not matter. If several devices ' +
+    'share a name, put the location before it: "kitchen light".',
+} as const
+
+export const REPORT_FIELDS = {
+  confirmed: { ...FIELDS.boolean, description: 'Whether the device itself reported that it was done.' },
+  reported: {
+    type: ['boolean', 'number', 'string', 'null'],
+    description: 'What the device reported: true or false, or the level in percent; null if nothing.',
+  },
+  state: { ...FIELDS.textOrNull, description: 'The reported state in words.' },
+} as const
+
+/** `control_zwave_device`: switches, dims or moves a device and waits for its own report. */
 export const controlDevice: ZwaveTool = {
   definition: {
     name: 'control_zwave_device',
     title: 'Control a Z-Wave device',
     description:
-      'Switches a Z-Wave switch or dimmer on or off, or dims a dimmer to a level. It waits for the device to report its ' +
+      'Switches a Z-Wave switch or dimmer on or off, or dims a dimmer to a level. Blinds, shades and other window ' +
+      'coverings: on opens, off closes, dim moves to a position (0 closed, 100 open). It waits for the device to report its ' +
       'new state and says what it reported; if the device does not report in time, it says that the command was sent and ' +
-      'not confirmed: then do not claim that it worked. Sensors cannot be controlled.',
+      'not confirmed: then do not claim that it worked. Sensors cannot be controlled; use control_lock for locks, ' +
+      'set_thermostat for thermostats and activate_scene for scenes.',
     inputSchema: {
       type: 'object',
       properties: {
-        deviceName: {
-          type: 'string',
-          minLength: 1,
-          description:
-            'The name of the device, e.g. "Living Room Light"; upper and lower case do not matter. Where several devices ' +
-            'share a name, put the location before it: "kitchen light".',
-        },
+        deviceName: DEVICE_NAME,
         action: {
           type: 'string',
           enum: ['on', 'off', 'dim'],
           description:
-            'on: switch on (a dimmer goes to its last level). off: switch off. dim: set the level of a dimmer.',
+            'on: switch on (a dimmer goes to its last level) or open. off: switch off or close. ' +
+            'dim: set the level of a dimmer or the position of a covering.',
         },
         level: {
           type: 'number',
           minimum: 0,
           maximum: 100,
-          description: 'Brightness in percent, 0 to 100. Only with the action dim, and needed there.',
+          description:
+            'Brightness or position in percent, 0 to 100. Only with the action dim, and needed there.',
         },
       },
       required: ['deviceName', 'action'],
       additionalProperties: false,
     },
-    outputSchema: {
-      type: 'object',
-      properties: {
-        device: { type: 'string' },
-        location: { type: ['string', 'null'] },
-        nodeId: { type: ['integer', 'null'] },
-        endpoint: { type: 'integer' },
-        action: { type: 'string', enum: ['on', 'off', 'dim'] },
-        level: { type: ['number', 'null'], description: 'The level that was asked for, in percent.' },
-        confirmed: { type: 'boolean', description: 'Whether the device itself reported that it was done.' },
-        reported: {
-          type: ['boolean', 'number', 'string', 'null'],
-          description: 'What the device reported: true or false, or the level in percent; null if nothing.',
-        },
-        state: { type: ['string', 'null'], description: 'The reported state in words.' },
-      },
-      required: [
-        'device',
-        'location',
-        'nodeId',
-        'endpoint',
-        'action',
-        'level',
-        'confirmed',
-        'reported',
-        'state',
-      ],
-      additionalProperties: false,
-    },
-    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    outputSchema: fields({
+      ...FIELDS.device,
+      endpoint: FIELDS.integer,
+      action: { type: 'string', enum: ['on', 'off', 'dim'] },
+      level: { ...FIELDS.numberOrNull, description: 'The level that was asked for, in percent.' },
+      ...REPORT_FIELDS,
+    }),
+    annotations: SETS,
   },
 
-  async run(args, { network, confirmTimeoutMs, signal }) {
+  async run(args, context) {
     const mistake = levelMistake(args)
     if (mistake) return refuse(mistake)
-    const readiness = await network.ready()
-    if (!readiness.ready)
-      return refuse(`${brokerUnreachable(network.brokerUrl, readiness.cause)} Nothing was sent.`)
-    const target = pickTarget(network, args)
+    const { action, level = null } = args
+    const picked = await deviceToCommand(context, String(args.deviceName))
+    const scene =
+      picked.ok || action !== 'on' ? undefined : sceneCalled(context.network, String(args.deviceName))
+    if (scene) return turnOn(scene, context)
+    const target = pickTarget(context, picked, args)
     if (!target.ok) return refuse(target.reason)
-    const order = makeOrder(args, target.actuator)
-    const outcome = await network.send({ ...target, ...order, timeoutMs: confirmTimeoutMs, signal })
-    if (outcome.kind === 'not sent') return refuse(`Nothing was sent to ${target.name}: ${outcome.cause}.`)
-    return answer(tell(target, order, outcome, confirmTimeoutMs), toJson(target, args, outcome))
+    return carryOut(context, target, { order: makeOrder(args, target.actuator), asked: { action, level } })
   },
+}
+
+/** Sends an order and answers with what the device reported. `asked` goes into the answer as it is. */
+export async function carryOut(
+  { network, confirmTimeoutMs, signal }: ToolContext,
+  { device, actuator, name }: Target & { ok: true },
+  { order, asked }: { order: Order; asked: Record<string, unknown> },
+) {
+  const { kind, endpoint, state, target } = actuator
+  const { command, value, accepts } = order
+  const outcome = await network.send({
+    device,
+    state,
+    target,
+    value,
+    accepts,
+    timeoutMs: confirmTimeoutMs,
+    signal,
+  })
+  const failure = tellFailed(name, outcome)
+  if (failure) return refuse(failure)
+  const reported = reportOf(outcome)
+  const said = reported === undefined ? undefined : sayState(kind, reported)
+  const confirmed = outcome.kind === 'confirmed'
+  const text = confirmed
+    ? `${name} is ${said}.`
+    : tellUnconfirmed({ name, command, outcome, timeoutMs: confirmTimeoutMs, said })
+  return answer(text, {
+    ...deviceFields(device),
+    endpoint,
+    ...asked,
+    confirmed,
+    reported: shownState(kind, reported),
+    state: said ?? null,
+  })
+}
+
+/** "Turn on movie time": people do not tell scenes from devices. */
+async function turnOn(scene: Scene, context: ToolContext) {
+  const started = await startScene(scene, context)
+  if (!started.ok) return refuse(started.text)
+  const nothing = { location: null, nodeId: null, level: null, reported: null }
+  return answer(started.text, {
+    ...nothing,
+    device: scene.name,
+    endpoint: 0,
+    action: 'on',
+    confirmed: false,
+    state: 'activated',
+  })
+}
+
+function reportOf(outcome: CommandOutcome): Primitive | undefined {
+  return 'reported' in outcome ? outcome.reported : undefined
 }
 
 function levelMistake({ action, level }: Arguments): string | undefined {
@@ -107,25 +172,32 @@ function levelMistake({ action, level }: Arguments): string | undefined {
   return undefined
 }
 
-function pickTarget(network: ZwaveNetwork, { deviceName, action }: Arguments): Target {
-  const picked = pickDevice(network.devices(), String(deviceName))
+function pickTarget({ network }: ToolContext, picked: Commandable, { action }: Arguments): Target {
   if (!picked.ok) return picked
-  const { device, endpoint } = picked
+  const { device, endpoint, name } = picked
   const actuators = actuatorsOf(device).filter(item => endpoint === undefined || item.endpoint === endpoint)
   const actuator = actuators.find(item => item.endpoint === 0) ?? actuators[0]
-  const reason = !actuator ? cannotSwitch(device) : unreachable(network, device)
-  if (!actuator || reason) return { ok: false, reason: reason ?? cannotSwitch(device) }
+  if (!actuator || kindOf(device) === 'thermostat') return { ok: false, reason: cannotSwitch(device) }
+  const reason = whyUnreachable(network, device) ?? cannotDo(device, actuator, String(action))
+  if (reason) return { ok: false, reason }
   if (actuators.length > 1 && actuator.endpoint !== 0)
     return { ok: false, reason: severalEndpoints(device, actuators) }
-  if (action === 'dim' && !actuator.dims) {
-    return { ok: false, reason: `${fullName(device)} is a switch and cannot dim; it can only be on or off.` }
-  }
-  const name = endpoint === undefined ? fullName(device) : `${fullName(device)} endpoint ${endpoint}`
   return { ok: true, device, actuator, name }
 }
 
 function cannotSwitch(device: Device): string {
+  if (kindOf(device) === 'thermostat')
+    return `${fullName(device)} is a thermostat: use set_thermostat to change its temperature or mode.`
   return `${fullName(device)} is a sensor or has nothing to switch, so it cannot be controlled.`
+}
+
+function cannotDo(device: Device, { kind }: Actuator, action: string): string | undefined {
+  if (kind === 'switch' && action === 'dim')
+    return `${fullName(device)} is a switch and cannot dim; it can only be on or off.`
+  // On and off could mean either, and whoever says "everything off" must not open a door.
+  if (kind === 'lock')
+    return `${fullName(device)} is a lock: use control_lock to lock or unlock it. Nothing was sent.`
+  return undefined
 }
 
 function severalEndpoints(device: Device, actuators: readonly Actuator[]): string {
@@ -133,68 +205,17 @@ function severalEndpoints(device: Device, actuators: readonly Actuator[]): strin
   return `${fullName(device)} has several switches: ${listWords(names)}. Say which one.`
 }
 
-/** Why a command could only be lost, or be done much later. */
-function unreachable({ gateway }: ZwaveNetwork, device: Device): string | undefined {
-  if (gateway.online === false) return 'The Z-Wave gateway is offline, so nothing was sent.'
-  if (gateway.driverReady === false)
-    return 'The Z-Wave driver of the gateway is not ready, so nothing was sent.'
-  if (device.status === 'Dead')
-    return `${fullName(device)} is dead: it does not answer any more. Nothing was sent.`
-  if (device.status === 'Asleep') {
-    return `${fullName(device)} is asleep and would act only when it wakes up. Nothing was sent.`
-  }
-  return undefined
-}
-
-function makeOrder({ action, level }: Arguments, { dims }: Actuator): Order {
-  if (action === 'dim') {
-    const wanted = toZwaveLevel(Number(level))
-    return { action, value: wanted, accepts: value => value === wanted }
-  }
+function makeOrder({ action, level }: Arguments, { kind }: Actuator): Order {
+  if (action === 'dim' || kind === 'cover') return levelOrder(action, level)
   const on = action === 'on'
   return {
-    action: on ? 'on' : 'off',
-    value: dims ? (on ? RESTORE_LEVEL : 0) : on,
+    command: on ? 'on' : 'off',
+    value: kind === 'dimmer' ? (on ? RESTORE_LEVEL : 0) : on,
     accepts: value => Boolean(value) === on,
   }
 }
 
-function tell(
-  target: Target & { ok: true },
-  { action }: Order,
-  outcome: CommandOutcome,
-  timeoutMs: number,
-): string {
-  const { name, actuator } = target
-  const said =
-    'reported' in outcome && outcome.reported !== undefined
-      ? sayState({ ...actuator.state, value: outcome.reported })
-      : undefined
-  if (outcome.kind === 'confirmed') return `${name} is ${said}.`
-  const sent = `The command ${action} was sent to ${name}`
-  const reported = said ? ` It reported that it is ${said}.` : ''
-  if (outcome.kind === 'lost')
-    return `${sent}, but the connection to the broker was lost before it confirmed.${reported}`
-  if (outcome.kind === 'cancelled')
-    return `${sent}, but the call was cancelled before it confirmed.${reported}`
-  return `${sent}, but not confirmed within ${timeoutMs / 1000} seconds.${reported}`
-}
-
-function toJson(
-  { device, actuator }: Target & { ok: true },
-  args: Arguments,
-  outcome: CommandOutcome,
-): Record<string, unknown> {
-  const reported = 'reported' in outcome ? outcome.reported : undefined
-  return {
-    device: device.name,
-    location: device.location ?? null,
-    nodeId: device.nodeId ?? null,
-    endpoint: actuator.endpoint,
-    action: args.action,
-    level: args.level ?? null,
-    confirmed: outcome.kind === 'confirmed',
-    reported: (typeof reported === 'number' && actuator.dims ? toPercent(reported) : reported) ?? null,
-    state: reported === undefined ? null : sayState({ ...actuator.state, value: reported }),
-  }
+function levelOrder(action: unknown, level: unknown): Order {
+  const wanted = action === 'dim' ? toZwaveLevel(Number(level)) : action === 'on' ? MAX_ZWAVE_LEVEL : 0
+  return { command: String(action), value: wanted, accepts: value => value === wanted }
 }

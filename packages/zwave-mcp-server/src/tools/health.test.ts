@@ -25,6 +25,7 @@ describe('check_zwave_health', () => {
         driver: { ready: true },
         devices: { total: 3, asleep: 1, dead: 1 },
         lastMessage: { time: new Date(NOW).toISOString(), ageSeconds: 0 },
+        problems: [],
       },
     })
   })
@@ -64,7 +65,7 @@ describe('check_zwave_health', () => {
     expect(content).toEqual([
       {
         type: 'text',
-        text: 'The MQTT broker is connected, the gateway has not shown itself, and the Z-Wave driver has not said whether it is ready. 0 devices are known. No message has come yet. This is a virtual home: no real devices are connected.',
+        text: 'The MQTT broker is connected, the gateway has not shown itself, and the Z-Wave driver has not said whether it is ready. 0 devices are known. No message has come yet. The gateway has not shown itself: check that Z-Wave JS UI runs with this topic prefix, turn on Retain in its MQTT settings, or set ZWAVE_GATEWAY_NAME. This is a virtual home: no real devices are connected.',
       },
     ])
     expect(structuredContent).toMatchObject({

@@ -1,6 +1,17 @@
 import { sayAge } from '../zwave/age.ts'
-import type { Device } from '../zwave/device.ts'
-import { answer, brokerUnreachable, type ToolContext, type ZwaveTool } from './tool.ts'
+import { type Device, fullName } from '../zwave/device.ts'
+import type { ZwaveNetwork } from '../zwave/zwave-network.ts'
+import {
+  answer,
+  brokerUnreachable,
+  FIELDS,
+  fields,
+  listWords,
+  READS,
+  type ToolContext,
+  UNKNOWN_GATEWAY,
+  type ZwaveTool,
+} from './tool.ts'
 
 interface Health {
   readonly healthy: boolean
@@ -14,7 +25,10 @@ interface Health {
   readonly driver: { readonly ready: boolean | null }
   readonly devices: { readonly total: number; readonly asleep: number; readonly dead: number }
   readonly lastMessage: { readonly time: string; readonly ageSeconds: number } | null
+  readonly problems: readonly string[]
 }
+
+const MAX_NAMES = 5
 
 /** `check_zwave_health`: whether everything between here and the devices works. It never fails; it reports. */
 export const checkHealth: ZwaveTool = {
@@ -25,57 +39,31 @@ export const checkHealth: ZwaveTool = {
       'Checks whether the Z-Wave home can be reached: MQTT broker, gateway (Z-Wave JS UI), Z-Wave driver, number of ' +
       'devices and the time of the last message. Call it when devices do not react or are missing.',
     inputSchema: { type: 'object', properties: {}, additionalProperties: false },
-    outputSchema: {
-      type: 'object',
-      properties: {
-        healthy: { type: 'boolean' },
-        virtualHome: {
-          type: 'boolean',
-          description: 'True: the devices are played by a program, they are not real.',
-        },
-        broker: {
-          type: 'object',
-          properties: {
-            url: { type: 'string' },
-            connected: { type: 'boolean' },
-            cause: { type: ['string', 'null'] },
-          },
-          required: ['url', 'connected', 'cause'],
-          additionalProperties: false,
-        },
-        gateway: {
-          type: 'object',
-          properties: {
-            name: { type: ['string', 'null'] },
-            online: { type: ['boolean', 'null'], description: 'null: the gateway has not said.' },
-            version: { type: ['string', 'null'] },
-          },
-          required: ['name', 'online', 'version'],
-          additionalProperties: false,
-        },
-        driver: {
-          type: 'object',
-          properties: { ready: { type: ['boolean', 'null'] } },
-          required: ['ready'],
-          additionalProperties: false,
-        },
-        devices: {
-          type: 'object',
-          properties: { total: { type: 'integer' }, asleep: { type: 'integer' }, dead: { type: 'integer' } },
-          required: ['total', 'asleep', 'dead'],
-          additionalProperties: false,
-        },
-        lastMessage: {
-          type: ['object', 'null'],
-          properties: { time: { type: 'string' }, ageSeconds: { type: 'number' } },
-          required: ['time', 'ageSeconds'],
-          additionalProperties: false,
-        },
+    outputSchema: fields({
+      healthy: FIELDS.boolean,
+      virtualHome: {
+        ...FIELDS.boolean,
+        description: 'True: the devices are played by a program, they are not real.',
       },
-      required: ['healthy', 'virtualHome', 'broker', 'gateway', 'driver', 'devices', 'lastMessage'],
-      additionalProperties: false,
-    },
-    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+      broker: fields({ url: FIELDS.text, connected: FIELDS.boolean, cause: FIELDS.textOrNull }),
+      gateway: fields({
+        name: FIELDS.textOrNull,
+        online: { ...FIELDS.booleanOrNull, description: 'null: the gateway has not said.' },
+        version: FIELDS.textOrNull,
+      }),
+      driver: fields({ ready: FIELDS.booleanOrNull }),
+      devices: fields({ total: FIELDS.integer, asleep: FIELDS.integer, dead: FIELDS.integer }),
+      lastMessage: {
+        ...fields({ time: FIELDS.text, ageSeconds: { type: 'number' } }),
+        type: ['object', 'null'],
+      },
+      problems: {
+        type: 'array',
+        items: FIELDS.text,
+        description: 'What should be looked at, one sentence each.',
+      },
+    }),
+    annotations: READS,
   },
 
   async run(_args, context) {
@@ -86,7 +74,10 @@ export const checkHealth: ZwaveTool = {
 
 async function examine({ network, virtual, now }: ToolContext): Promise<Health> {
   const readiness = await network.ready()
-  const connected = readiness.ready && (await network.brokerAnswers())
+  const [connected, gatewayAnswers] = await Promise.all([
+    readiness.ready && network.brokerAnswers(),
+    readiness.ready && network.refresh(),
+  ])
   const { gateway, lastMessageAt } = network
   const devices = network.devices()
   const count = (status: Device['status']) => devices.filter(device => device.status === status).length
@@ -102,14 +93,45 @@ async function examine({ network, virtual, now }: ToolContext): Promise<Health> 
     driver: { ready: gateway.driverReady },
     devices: { total: devices.length, asleep: count('Asleep'), dead: count('Dead') },
     lastMessage: lastMessageAt === null ? null : lastMessage(lastMessageAt, now()),
+    problems: connected ? findProblems(network, devices, gatewayAnswers) : [],
   }
+}
+
+/** What should be looked at though nothing is down. */
+function findProblems(
+  { gateway }: ZwaveNetwork,
+  devices: readonly Device[],
+  gatewayAnswers: boolean,
+): string[] {
+  const { name, reachable } = gateway
+  const problems = [
+    name === null && UNKNOWN_GATEWAY,
+    !gatewayAnswers && 'The gateway did not answer when it was asked for its nodes.',
+    reachable.length > 1 &&
+      `${reachable.length} gateways share the topic prefix (${listWords(reachable)}): give each of them its own.`,
+    sayUnfollowed(devices),
+  ]
+  return problems.filter(problem => typeof problem === 'string')
+}
+
+function sayUnfollowed(devices: readonly Device[]): string | false {
+  const unfollowed = devices.filter(({ isFollowed }) => !isFollowed)
+  if (unfollowed.length === 0) return false
+  const whose =
+    unfollowed.length === devices.length
+      ? 'any device'
+      : listWords(unfollowed.slice(0, MAX_NAMES).map(fullName), 'or')
+  return (
+    `No topics of ${whose} have been seen (gateway type Manual, or Retain is off): the gateway is asked for ` +
+    'values instead, and commands go through its API. The gateway types Named topics and ValueID topics are followed.'
+  )
 }
 
 function lastMessage(at: number, now: number): Health['lastMessage'] {
   return { time: new Date(at).toISOString(), ageSeconds: Math.max(0, Math.round((now - at) / 100) / 10) }
 }
 
-function describe({ broker, gateway, driver, devices, lastMessage, virtualHome }: Health): string {
+function describe({ broker, gateway, driver, devices, lastMessage, virtualHome, problems }: Health): string {
   const virtual = virtualHome ? ' This is a virtual home: no real devices are connected.' : ''
   if (broker.cause !== null) return `${brokerUnreachable(broker.url, broker.cause)}${virtual}`
   const heard = lastMessage
@@ -117,7 +139,8 @@ function describe({ broker, gateway, driver, devices, lastMessage, virtualHome }
     : 'No message has come yet.'
   const dead = devices.dead > 0 ? `, ${devices.dead} of them dead` : ''
   const count = `${devices.total} ${devices.total === 1 ? 'device is' : 'devices are'} known${dead}.`
-  return `The MQTT broker is connected, ${sayGateway(gateway)}, ${sayDriver(driver)}. ${count} ${heard}${virtual}`
+  const problem = problems.map(sentence => ` ${sentence}`).join('')
+  return `The MQTT broker is connected, ${sayGateway(gateway)}, ${sayDriver(driver)}. ${count} ${heard}${problem}${virtual}`
 }
 
 function sayGateway({ online }: Health['gateway']): string {

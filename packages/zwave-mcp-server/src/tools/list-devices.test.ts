@@ -47,6 +47,7 @@ describe('list_zwave_devices', () => {
           },
         ],
         hiddenInactive: 1,
+        scenes: [],
         live: true,
       },
     })

@@ -1,6 +1,17 @@
-import { type Device, fullName, kindOf } from '../zwave/device.ts'
+import { type Device, fullName, KINDS, kindOf } from '../zwave/device.ts'
 import { readingsOf } from '../zwave/readings.ts'
-import { answer, brokerUnreachable, listWords, refuse, type ZwaveTool } from './tool.ts'
+import {
+  answer,
+  brokerUnreachable,
+  FIELDS,
+  fields,
+  listWords,
+  READS,
+  refuse,
+  type ToolContext,
+  UNKNOWN_GATEWAY,
+  type ZwaveTool,
+} from './tool.ts'
 
 /** `list_zwave_devices`: which devices there are, what they are and in which state. */
 export const listDevices: ZwaveTool = {
@@ -8,7 +19,8 @@ export const listDevices: ZwaveTool = {
     name: 'list_zwave_devices',
     title: 'List Z-Wave devices',
     description:
-      'Lists the Z-Wave devices of the home with name, location, kind (switch, dimmer, sensor) and current state. ' +
+      'Lists the Z-Wave devices of the home with name, location, kind (switch, dimmer, cover, lock, thermostat, sensor) and ' +
+      'current state, and the scenes of the gateway. ' +
       'Call it to find out the exact name of a device before controlling it, or to answer which devices there are.',
     inputSchema: {
       type: 'object',
@@ -26,55 +38,74 @@ export const listDevices: ZwaveTool = {
       },
       additionalProperties: false,
     },
-    outputSchema: {
-      type: 'object',
-      properties: {
-        devices: {
-          type: 'array',
-          items: {
-            type: 'object',
-            properties: {
-              name: { type: 'string' },
-              location: { type: ['string', 'null'] },
-              nodeId: { type: ['integer', 'null'] },
-              kind: { type: 'string', enum: ['switch', 'dimmer', 'sensor', 'other'] },
-              status: { type: 'string', enum: ['Alive', 'Awake', 'Asleep', 'Dead', 'Unknown'] },
-              state: {
-                type: 'string',
-                description: 'The state in words, e.g. "off", "dimmed to 40 %", "21.5 °C".',
-              },
-            },
-            required: ['name', 'location', 'nodeId', 'kind', 'status', 'state'],
-            additionalProperties: false,
+    outputSchema: fields({
+      devices: {
+        type: 'array',
+        items: fields({
+          name: FIELDS.text,
+          location: FIELDS.textOrNull,
+          nodeId: { type: ['integer', 'null'] },
+          kind: { type: 'string', enum: KINDS },
+          status: { type: 'string', enum: ['Alive', 'Awake', 'Asleep', 'Dead', 'Unknown'] },
+          state: {
+            ...FIELDS.text,
+            description: 'The state in words, e.g. "off", "dimmed to 40 %", "21.5 °C".',
           },
-        },
-        hiddenInactive: { type: 'integer', description: 'How many dead devices were left out.' },
-        live: {
-          type: 'boolean',
-          description: 'False: the broker is unreachable, and this is the last known state.',
-        },
+        }),
       },
-      required: ['devices', 'hiddenInactive', 'live'],
-      additionalProperties: false,
-    },
-    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+      hiddenInactive: { ...FIELDS.integer, description: 'How many dead devices were left out.' },
+      scenes: {
+        type: 'array',
+        items: FIELDS.text,
+        description: 'The scenes that activate_scene can activate.',
+      },
+      live: { ...FIELDS.boolean, description: 'False: this is the last known state, not the present one.' },
+    }),
+    annotations: READS,
   },
 
   async run(args, { network }) {
     const readiness = await network.ready()
     const all = network.devices()
-    const problem = readiness.ready ? undefined : brokerUnreachable(network.brokerUrl, readiness.cause)
+    const live = all.every(device => network.isLive(device))
+    const problem = readiness.ready ? notLive(live) : brokerUnreachable(network.brokerUrl, readiness.cause)
     if (problem && all.length === 0) return refuse(problem)
     const matching = all.filter(device => matches(device, String(args.filter ?? '')))
     const devices = args.includeInactive ? matching : matching.filter(device => device.status !== 'Dead')
     const hiddenInactive = matching.length - devices.length
-    const sentence = describe(devices, hiddenInactive, args.filter !== undefined)
+    const scenes = args.filter === undefined ? network.scenes().map(({ name }) => name) : []
+    const sentence = [
+      describe(devices, hiddenInactive, args.filter !== undefined),
+      hint(network, all),
+      sayScenes(scenes),
+    ]
+      .filter(Boolean)
+      .join(' ')
     return answer(problem ? `${problem} As last known: ${sentence}` : sentence, {
       devices: devices.map(toJson),
       hiddenInactive,
-      live: readiness.ready,
+      scenes,
+      live: readiness.ready && live,
     })
   },
+}
+
+/** Why a state may not be the present one, though the broker is there. */
+export function notLive(live: boolean): string | undefined {
+  return live
+    ? undefined
+    : 'The gateway does not publish these values and did not answer when it was asked for them.'
+}
+
+function hint({ gateway }: ToolContext['network'], devices: readonly Device[]): string {
+  return devices.length === 0 && gateway.name === null ? UNKNOWN_GATEWAY : ''
+}
+
+function sayScenes(scenes: readonly string[]): string {
+  if (scenes.length === 0) return ''
+  return scenes.length === 1
+    ? `There is 1 scene: ${scenes[0]}.`
+    : `There are ${scenes.length} scenes: ${listWords(scenes)}.`
 }
 
 function matches(device: Device, filter: string): boolean {

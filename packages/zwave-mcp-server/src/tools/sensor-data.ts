@@ -2,8 +2,19 @@ import type { CallToolResult } from '@modelcontextprotocol/server'
 import { sayAge } from '../zwave/age.ts'
 import { type Device, fullName } from '../zwave/device.ts'
 import { type Reading, readingsOf } from '../zwave/readings.ts'
+import { deviceFields } from './command-device.ts'
+import { notLive } from './list-devices.ts'
 import { pickDevice } from './pick-device.ts'
-import { answer, brokerUnreachable, refuse, type ToolContext, type ZwaveTool } from './tool.ts'
+import {
+  answer,
+  brokerUnreachable,
+  FIELDS,
+  fields,
+  READS,
+  refuse,
+  type ToolContext,
+  type ZwaveTool,
+} from './tool.ts'
 
 interface AgedReading extends Reading {
   readonly ageMs: number | null
@@ -16,8 +27,8 @@ export const sensorData: ZwaveTool = {
     name: 'get_device_sensor_data',
     title: 'Read a Z-Wave device',
     description:
-      'Reads the last values of a Z-Wave device: temperature, humidity, light, power, door and motion sensors, and ' +
-      'whether a switch or dimmer is on. Each value comes with its unit and its age; old ones are marked as stale. ' +
+      'Reads the last values of a Z-Wave device: temperature, humidity, light, power, door and motion sensors, ' +
+      'whether a switch or dimmer is on, a blind open or a door locked, and what a thermostat is set to. Each value comes with its unit and its age; old ones are marked as stale. ' +
       'It changes nothing.',
     inputSchema: {
       type: 'object',
@@ -31,40 +42,28 @@ export const sensorData: ZwaveTool = {
       required: ['deviceName'],
       additionalProperties: false,
     },
-    outputSchema: {
-      type: 'object',
-      properties: {
-        device: { type: 'string' },
-        location: { type: ['string', 'null'] },
-        nodeId: { type: ['integer', 'null'] },
-        status: { type: 'string', enum: ['Alive', 'Awake', 'Asleep', 'Dead', 'Unknown'] },
-        readings: {
-          type: 'array',
-          items: {
-            type: 'object',
-            properties: {
-              name: { type: 'string' },
-              value: { type: ['number', 'boolean', 'string', 'null'] },
-              unit: { type: ['string', 'null'] },
-              text: { type: 'string', description: 'The value in words.' },
-              endpoint: { type: 'integer' },
-              time: { type: ['string', 'null'], description: 'When the device reported it (ISO 8601).' },
-              ageSeconds: { type: ['number', 'null'] },
-              stale: { type: 'boolean' },
-            },
-            required: ['name', 'value', 'unit', 'text', 'endpoint', 'time', 'ageSeconds', 'stale'],
-            additionalProperties: false,
-          },
-        },
-        live: {
-          type: 'boolean',
-          description: 'False: the broker is unreachable, and these are the last known values.',
-        },
+    outputSchema: fields({
+      ...FIELDS.device,
+      status: { type: 'string', enum: ['Alive', 'Awake', 'Asleep', 'Dead', 'Unknown'] },
+      readings: {
+        type: 'array',
+        items: fields({
+          name: FIELDS.text,
+          value: { type: ['number', 'boolean', 'string', 'null'] },
+          unit: FIELDS.textOrNull,
+          text: { ...FIELDS.text, description: 'The value in words.' },
+          endpoint: FIELDS.integer,
+          time: { ...FIELDS.textOrNull, description: 'When the device reported it (ISO 8601).' },
+          ageSeconds: FIELDS.numberOrNull,
+          stale: FIELDS.boolean,
+        }),
       },
-      required: ['device', 'location', 'nodeId', 'status', 'readings', 'live'],
-      additionalProperties: false,
-    },
-    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+      live: {
+        ...FIELDS.boolean,
+        description: 'False: these are the last known values, not the present ones.',
+      },
+    }),
+    annotations: READS,
   },
 
   async run(args, context) {
@@ -79,7 +78,7 @@ export const sensorData: ZwaveTool = {
     const readings = age(readingsOf(device), context).filter(
       item => endpoint === undefined || item.endpoint === endpoint,
     )
-    return tell(device, readings, problem)
+    return tell(device, readings, problem ?? notLive(network.isLive(device)))
   },
 }
 
@@ -91,16 +90,14 @@ function age(readings: readonly Reading[], { now, staleMs }: ToolContext): AgedR
 }
 
 function tell(device: Device, readings: readonly AgedReading[], problem: string | undefined): CallToolResult {
-  const { name, location = null, nodeId = null, status } = device
+  const { status } = device
   const sentences = [
     problem && `${problem} These are the last values known.`,
     sayDevice(device, readings),
     status === 'Dead' && 'The device is dead: it no longer answers.',
   ]
   return answer(sentences.filter(Boolean).join(' '), {
-    device: name,
-    location,
-    nodeId,
+    ...deviceFields(device),
     status,
     readings: readings.map(toJson),
     live: !problem,

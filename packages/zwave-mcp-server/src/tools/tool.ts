@@ -38,6 +38,45 @@ export interface ArgumentSchema {
   readonly additionalProperties: false
 }
 
+type OutputSchema = NonNullable<Tool['outputSchema']>
+
+const TEXT = { type: 'string' } as const
+const TEXT_OR_NULL = { type: ['string', 'null'] } as const
+
+/** Fields of answers. */
+export const FIELDS = {
+  text: TEXT,
+  textOrNull: TEXT_OR_NULL,
+  boolean: { type: 'boolean' },
+  booleanOrNull: { type: ['boolean', 'null'] },
+  integer: { type: 'integer' },
+  numberOrNull: { type: ['number', 'null'] },
+  /** Which device an answer is about. */
+  device: { device: TEXT, location: TEXT_OR_NULL, nodeId: { type: ['integer', 'null'] } },
+} as const
+
+/** The schema of an answer: an object that always has exactly these fields. */
+export function fields(properties: Record<string, object>): OutputSchema & { type: 'object' } {
+  const schema = {
+    type: 'object',
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  }
+  return schema as OutputSchema & { type: 'object' }
+}
+
+/** The annotations of a tool that only reads. */
+export const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false } as const
+
+/** The annotations of a tool that sets a state, and may be called again without harm. */
+export const SETS = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+} as const
+
 /** An answer: a sentence to be spoken, and the same as data that fits the tool's output schema. */
 export function answer(text: string, structuredContent: Record<string, unknown>): CallToolResult {
   return { content: [{ type: 'text', text }], structuredContent }
@@ -54,7 +93,11 @@ export function listWords(words: readonly string[], joint = 'and'): string {
   return `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1)}`
 }
 
-/** Why nothing can be said or done: the broker is not there. */
+/** Why nothing can be said or done: there is no broker. */
 export function brokerUnreachable(url: string, cause: string): string {
   return `The MQTT broker at ${url} is unreachable: ${cause}.`
 }
+
+/** What to do if a gateway that retains nothing has not shown itself. */
+export const UNKNOWN_GATEWAY =
+  'The gateway has not shown itself: check that Z-Wave JS UI runs with this topic prefix, turn on Retain in its MQTT settings, or set ZWAVE_GATEWAY_NAME.'

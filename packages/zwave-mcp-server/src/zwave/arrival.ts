@@ -19,7 +19,7 @@ export class Arrival {
     this.#options = options
   }
 
-  /** Resolves when the state is in; at once where nothing is awaited. */
+  /** Resolves when the state is in; at once if nothing is awaited. */
   get whenComplete(): Promise<void> {
     return this.#complete
   }

@@ -1,146 +1,217 @@
+import { hasRightType } from './command-classes.ts'
 import type { Device, DeviceValue, NodeStatus } from './device.ts'
-import type { Node } from './nodes.ts'
-import { parseStatus } from './nodes.ts'
-import type { Payload } from './payload.ts'
-import { addressKey, nodePath, sanitizeTopic, type ValueAddress } from './topics.ts'
+import { NodePaths } from './node-paths.ts'
+import { type Node, parseStatus } from './nodes.ts'
+import { cleanText, type Payload } from './payload.ts'
+import { addressKey, type TopicStyle, topicPart, type ValueAddress } from './topics.ts'
 
 interface Entry {
+  readonly id: number
+  readonly values: Map<string, DeviceValue>
+  /** The gateway that lists it; undefined if it is known from topics alone. */
+  gateway?: string
   nodeId?: number
   name: string
   location?: string
   status: NodeStatus
-  /** Whether a topic has named its path; until then the path is a guess from the gateway's list. */
-  heard: boolean
-  readonly values: Map<string, DeviceValue>
+  isMotor?: boolean
+  path: string
 }
 
-/** A message of the broker about one value. `retained`: it is from the past, sent because we subscribed. */
-export interface ValueMessage {
+/** A message of the broker about a device. `retained`: it is from the past, sent because we subscribed. */
+interface NodeMessage {
   readonly node: string
-  readonly address: ValueAddress
   readonly payload: Payload
   readonly retained: boolean
 }
 
+export interface ValueMessage extends NodeMessage {
+  readonly address: ValueAddress
+  readonly style: TopicStyle
+  /** Below the prefix. */
+  readonly topic: string
+}
+
+/** What became of a message: `moved` means that a listed device has a new path, `ignored` says why. */
+export type Taken =
+  | { readonly kind: 'taken' | 'moved'; readonly deviceId: number }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'ignored'; readonly reason: string }
+
+/** Z-Wave Long Range has room for 4,000 nodes; a hostile broker for many more. */
+const MAX_DEVICES = 4_500
+const MAX_VALUES = 2_000
+
 /**
- * The devices, put together from topics and from the gateway's list of nodes, in any order.
- * A device is known from its topics alone; once the gateway has listed its nodes, only those count.
+ * The devices, put together from topics and from the gateways' lists of nodes, in any order.
+ * A device is known from its topics alone; once the gateways have listed their nodes, only those count.
  */
 export class DeviceRegistry {
-  readonly #entries = new Map<string, Entry>()
-  #listed = false
+  readonly #entries = new Map<number, Entry>()
+  readonly #paths = new NodePaths<Entry>()
+  #isListed = false
+  #lastId = 0
 
   /** All devices that have shown something of themselves, in the order of their names. */
   devices(): Device[] {
-    const devices = [...this.#entries].map(([path, { heard: _, ...entry }]) => ({
-      ...entry,
-      path,
-      values: [...entry.values.values()],
-    }))
-    return devices
-      .filter(device => device.values.length > 0)
+    return [...this.#entries.values()]
+      .filter(({ values }) => values.size > 0)
+      .map(toDevice)
       .sort((a, b) => a.name.localeCompare(b.name) || a.path.localeCompare(b.path))
   }
 
-  /** Takes a value in. False: the gateway lists no such device, and the value was ignored. */
-  applyValue({ node, address, payload, retained }: ValueMessage): boolean {
-    const entry = this.#entry(node)
-    if (!entry) return false
+  /** Takes a value in. */
+  applyValue(message: ValueMessage): Taken {
+    const { address, payload, retained, topic } = message
     const { value, time, unit, label } = payload
+    if (value !== undefined && !hasRightType(address, value))
+      return { kind: 'ignored', reason: 'its value has the wrong type' }
+    const found = this.#find(message)
+    if (!found) return { kind: 'unknown' }
     const report = {
       ...address,
+      topic,
       ...(value !== undefined && { value }),
       ...(time !== undefined && { time }),
       ...(unit !== undefined && { unit }),
       ...(label !== undefined && { label }),
     }
-    putValue(entry, report, { past: retained })
-    return true
+    if (!putValue(found.entry, report, { past: retained }))
+      return { kind: 'ignored', reason: 'its device has too many values' }
+    return this.#taken(found, message.node)
   }
 
   /** A retained value was deleted. */
   removeValue(node: string, address: ValueAddress): void {
-    this.#entries.get(node)?.values.delete(addressKey(address))
+    this.#paths.at(node)?.values.delete(addressKey(address))
   }
 
-  /** Takes a node's status in. False: the gateway lists no such device. */
-  applyStatus(node: string, payload: Payload): boolean {
-    const entry = this.#entry(node)
-    if (!entry) return false
-    entry.status = parseStatus(payload.fields.status, payload.value)
-    if (typeof payload.fields.nodeId === 'number') entry.nodeId = payload.fields.nodeId
-    return true
+  /** Takes a node's status in. */
+  applyStatus(message: NodeMessage): Taken {
+    const found = this.#find(message)
+    if (!found) return { kind: 'unknown' }
+    const { status, value, nodeId } = message.payload
+    found.entry.status = parseStatus(status, value)
+    if (nodeId !== undefined) found.entry.nodeId ??= nodeId
+    return this.#taken(found, message.node)
   }
 
   /**
-   * Takes a gateway's list in: names as people wrote them, units, and, where it is the only gateway
+   * Takes a gateway's list in: names as people wrote them, units, and, once all gateways have listed
    * (`complete`), which devices there are at all.
    */
-  applyNodes(nodes: readonly Node[], { complete }: { complete: boolean }): void {
-    const kept = new Set(nodes.map(node => this.#applyNode(node)))
-    if (!complete) return
-    for (const path of this.#entries.keys()) if (!kept.has(path)) this.#entries.delete(path)
-    this.#listed = true
+  applyNodes(nodes: readonly Node[], { gateway, complete }: { gateway: string; complete: boolean }): void {
+    const known = [...this.#entries.values()].filter(entry => entry.gateway === gateway)
+    const byId = new Map(known.map(entry => [entry.nodeId, entry]))
+    const listed = new Set<Entry>()
+    for (const node of nodes.slice(0, MAX_DEVICES)) {
+      const entry = byId.get(node.id) ?? this.#heardAs(node) ?? this.#create(node.name ?? '')
+      listed.add(describe(entry, node, gateway))
+    }
+    for (const entry of this.#entries.values()) {
+      const isGone = entry.gateway === gateway ? !listed.has(entry) : complete && entry.gateway === undefined
+      if (isGone) this.#entries.delete(entry.id)
+    }
+    this.#isListed = complete
+    this.#paths.index(this.#entries.values())
+    for (const entry of listed) this.#forgetForeignTopics(entry)
   }
 
-  #applyNode(node: Node): string {
-    const path = this.#pathOf(node)
-    const entry = this.#entries.get(path) ?? newEntry(path)
-    this.#entries.set(path, entry)
-    entry.nodeId = node.id
-    entry.name = node.name ?? `Node ${node.id}`
-    if (node.location) entry.location = node.location
-    else delete entry.location
-    entry.status = node.status
-    for (const value of node.values) putValue(entry, value, { past: true })
-    return path
-  }
-
-  /** Where the node publishes: a gateway can be set to leave the location out of its topics. */
-  #pathOf(node: Node): string {
-    const path = nodePath(node)
-    const short = nodePath({ id: node.id, name: node.name })
-    const atShort = this.#entries.get(short)
-    const isOurs = atShort !== undefined && (atShort.nodeId ?? node.id) === node.id
-    return !this.#entries.get(path)?.heard && isOurs ? short : path
-  }
-
-  /** The entry that a topic names; a new one as long as the gateway has not said which there are. */
-  #entry(path: string): Entry | undefined {
-    const entry = this.#entries.get(path) ?? (this.#listed ? this.#adopt(path) : newEntry(path))
-    if (!entry) return undefined
-    entry.heard = true
-    this.#entries.set(path, entry)
+  /** The device that was known from its topics. If it was heard at several paths, some are leftovers: none is believed. */
+  #heardAs(node: Node): Entry | undefined {
+    const heard = NodePaths.of(node).map(path => this.#paths.at(path))
+    const [entry, ...others] = new Set(
+      heard.filter(item => item && !item.gateway && (item.nodeId ?? node.id) === node.id),
+    )
+    if (others.length > 0) entry?.values.clear()
     return entry
   }
 
-  /** A listed device whose topics turn out to have no location moves to the path that it really has. */
-  #adopt(path: string): Entry | undefined {
-    const found = [...this.#entries].find(
-      ([, { heard, nodeId, name }]) =>
-        !heard && nodeId !== undefined && nodePath({ id: nodeId, name }) === path,
+  /** After a rename, or if nodes share a path, what was heard there may be another's: nothing is sent there. */
+  #forgetForeignTopics(entry: Entry): void {
+    for (const [key, { topic, ...value }] of entry.values) {
+      const isOwn = topic === undefined || this.#paths.owns(entry, topic)
+      if (!isOwn) entry.values.set(key, value)
+    }
+  }
+
+  #find({ node, payload, retained }: NodeMessage): { entry: Entry; isMoved: boolean } | undefined {
+    const { nodeId } = payload
+    const atPath = this.#paths.at(node)
+    if (atPath && (nodeId === undefined || (atPath.nodeId ?? nodeId) === nodeId))
+      return { entry: atPath, isMoved: false }
+    // A leftover of a former name is retained; a live message that gives its node id is from the device itself.
+    const owner = retained || nodeId === undefined ? undefined : this.#onlyNode(nodeId)
+    if (owner) return { entry: owner, isMoved: !this.#paths.has(node) }
+    if (this.#isListed || this.#paths.has(node) || this.#entries.size >= MAX_DEVICES) return undefined
+    const entry = this.#create(node)
+    this.#paths.index(this.#entries.values(), entry)
+    return { entry, isMoved: false }
+  }
+
+  #onlyNode(nodeId: number): Entry | undefined {
+    const [entry, ...others] = [...this.#entries.values()].filter(
+      item => item.nodeId === nodeId && item.gateway,
     )
-    if (found) this.#entries.delete(found[0])
-    return found?.[1]
+    return others.length === 0 ? entry : undefined
+  }
+
+  #taken({ entry, isMoved }: { entry: Entry; isMoved: boolean }, node: string): Taken {
+    if (!isMoved) entry.path = node
+    return { kind: isMoved ? 'moved' : 'taken', deviceId: entry.id }
+  }
+
+  /** A device of which only the path is known: `Kitchen/Ceiling_Light` reads as Ceiling Light in Kitchen. */
+  #create(path: string): Entry {
+    const parts = path.replaceAll('_', ' ').split('/')
+    const last = parts.at(-1) ?? path
+    const [, number] = /^(?:nodeID )?(\d+)$/.exec(last) ?? []
+    const location = parts.slice(0, -1).join('/')
+    const entry: Entry = {
+      id: ++this.#lastId,
+      path,
+      name: number ? `Node ${number}` : last,
+      ...(number && { nodeId: Number(number) }),
+      ...(location && { location }),
+      status: 'Unknown',
+      values: new Map(),
+    }
+    this.#entries.set(entry.id, entry)
+    return entry
   }
 }
 
-/** A device of which only the path is known: `Kitchen/Ceiling_Light` reads as Ceiling Light in Kitchen. */
-function newEntry(path: string): Entry {
-  const parts = path.replaceAll('_', ' ').split('/')
-  const name = parts.at(-1) ?? path
-  const location = parts.slice(0, -1).join('/')
-  return { name, status: 'Unknown', heard: false, values: new Map(), ...(location && { location }) }
+/** Names, status and values as the gateway lists them. */
+function describe(entry: Entry, node: Node, gateway: string): Entry {
+  const { id: nodeId, name = `Node ${nodeId}`, location, status, isMotor = false } = node
+  Object.assign(entry, { gateway, nodeId, name, status, isMotor })
+  if (location) entry.location = location
+  else delete entry.location
+  for (const value of node.values) putValue(entry, value, { past: true })
+  return entry
 }
 
-/** A past value never replaces a newer one; what is known of unit and label stays. */
-function putValue(entry: Entry, report: DeviceValue, { past }: { past: boolean }): void {
-  const value = { ...report, property: sanitizeTopic(report.property.replaceAll('/', '-')) }
+function toDevice({ values, location, ...entry }: Entry): Device {
+  const list = [...values.values()]
+  return {
+    ...entry,
+    name: cleanText(entry.name) || `Node ${entry.nodeId ?? '?'}`,
+    ...(location && { location: cleanText(location) }),
+    values: list,
+    isFollowed: list.some(({ topic }) => topic !== undefined),
+  }
+}
+
+/** A past value never replaces a newer one; what is known of its unit, bounds and topic stays. False: no room. */
+function putValue(entry: Entry, report: DeviceValue, { past }: { past: boolean }): boolean {
+  const value = { ...report, property: topicPart(report.property) }
   const key = addressKey(value)
   const known = entry.values.get(key)
+  if (!known && entry.values.size >= MAX_VALUES) return false
   if (!known) entry.values.set(key, value)
-  else if (past && isOlder(value, known)) entry.values.set(key, { ...describing(value), ...known })
-  else entry.values.set(key, { ...describing(known), ...value })
+  else if (past && isOlder(value, known)) entry.values.set(key, { ...value, ...known })
+  else entry.values.set(key, { ...withoutValue(known), ...value })
+  return true
 }
 
 function isOlder(value: DeviceValue, known: DeviceValue): boolean {
@@ -148,6 +219,6 @@ function isOlder(value: DeviceValue, known: DeviceValue): boolean {
   return value.value === undefined || (value.time ?? 0) < (known.time ?? 0)
 }
 
-function describing({ unit, label }: DeviceValue): Pick<DeviceValue, 'unit' | 'label'> {
-  return { ...(unit !== undefined && { unit }), ...(label !== undefined && { label }) }
+function withoutValue({ value: _value, time: _time, ...described }: DeviceValue): DeviceValue {
+  return described
 }

@@ -7,57 +7,116 @@ export type NodeStatus = 'Alive' | 'Awake' | 'Asleep' | 'Dead' | 'Unknown'
 /** The last known value at one address of a device. */
 export interface DeviceValue extends ValueAddress {
   readonly value?: Primitive
-  /** When the device reported it; undefined where nobody said. */
+  /** When the device reported it; undefined if nobody said. */
   readonly time?: number
   readonly unit?: string
   readonly label?: string
+  readonly min?: number
+  readonly max?: number
+  /** The numbers it can be set to. */
+  readonly choices?: readonly number[]
+  /** The topic it was heard on, below the prefix; undefined if it is known from the gateway's list alone. */
+  readonly topic?: string
 }
 
 /** A device as the tools see it: a snapshot that does not change under them. */
 export interface Device {
-  /** Its path in the topics, `[<location>/]<name>`: unique, and where its commands go. */
+  /** The same for as long as this program runs, whatever the device is called. */
+  readonly id: number
+  /** Its path in the topics, `[<location>/]<name>`. */
   readonly path: string
+  /** The gateway that lists it. */
+  readonly gateway?: string
   readonly nodeId?: number
   readonly name: string
   readonly location?: string
   readonly status: NodeStatus
+  readonly isMotor?: boolean
   readonly values: readonly DeviceValue[]
+  /** Whether it publishes its values on topics of its own; otherwise the gateway has to be asked for them. */
+  readonly isFollowed: boolean
 }
 
-export type DeviceKind = 'dimmer' | 'switch' | 'sensor' | 'other'
+export const KINDS = ['switch', 'dimmer', 'cover', 'lock', 'thermostat', 'sensor', 'other'] as const
+export type DeviceKind = (typeof KINDS)[number]
 
 /** Something that can be switched: one endpoint of a device. */
 export interface Actuator {
+  readonly kind: 'switch' | 'dimmer' | 'cover' | 'lock'
   readonly endpoint: number
-  readonly dims: boolean
   readonly state: DeviceValue
+  /** The property that takes commands. */
+  readonly target: string
 }
 
-const SENSOR_CLASSES = new Set(['sensor_multilevel', 'sensor_binary', 'meter', 'notification', 'battery'])
+const SENSOR_CLASSES = new Set([
+  'sensor_multilevel',
+  'sensor_binary',
+  'meter',
+  'notification',
+  'battery',
+  'central_scene',
+  'scene_activation',
+  'thermostat_setpoint',
+  'thermostat_mode',
+  'thermostat_operating_state',
+])
 
-/** What can be switched on a device, by endpoint; where an endpoint can dim, its dimmer counts. */
+/** If an endpoint has several, the first counts. A lock comes first, so that nothing else opens a door. */
+const RANKS = ['door_lock', 'window_covering', 'switch_multilevel', 'switch_binary']
+
+/** Parameters of Window Covering that turn slats rather than move the covering. */
+const SLATS = new Set(['10', '11', '22', '23'])
+
+/** What can be switched on a device, by endpoint. */
 export function actuatorsOf(device: Device): Actuator[] {
   const byEndpoint = new Map<number, Actuator>()
   for (const state of device.values) {
-    const dims = state.commandClass === 'switch_multilevel'
-    if (state.property !== 'currentValue' || !(dims || state.commandClass === 'switch_binary')) continue
-    if (dims || !byEndpoint.has(state.endpoint)) {
-      byEndpoint.set(state.endpoint, { endpoint: state.endpoint, dims, state })
-    }
+    const actuator = actuatorAt(device, state)
+    const other = byEndpoint.get(state.endpoint)
+    if (actuator && (!other || rank(actuator) < rank(other))) byEndpoint.set(state.endpoint, actuator)
   }
   return [...byEndpoint.values()].sort((a, b) => a.endpoint - b.endpoint)
 }
 
-/** Whether a value is measured by the device rather than set by people. */
+function actuatorAt(device: Device, state: DeviceValue): Actuator | undefined {
+  const { commandClass, property, endpoint } = state
+  if (commandClass === 'door_lock' && property === 'currentMode')
+    return { kind: 'lock', endpoint, state, target: 'targetMode' }
+  if (property !== 'currentValue' || !RANKS.includes(commandClass)) return undefined
+  const kind = kindAt(device, state)
+  return kind && { kind, endpoint, state, target: 'targetValue' }
+}
+
+function kindAt(
+  device: Device,
+  { commandClass, endpoint, key }: DeviceValue,
+): 'switch' | 'dimmer' | 'cover' | undefined {
+  if (commandClass === 'switch_binary') return 'switch'
+  // Even parameters of a window covering have no position that could be set.
+  if (commandClass === 'window_covering')
+    return Number(key) % 2 === 1 && !SLATS.has(key ?? '') ? 'cover' : undefined
+  const opens = device.values.some(
+    value =>
+      value.commandClass === commandClass && value.endpoint === endpoint && /^open$/i.test(value.property),
+  )
+  return device.isMotor || opens ? 'cover' : 'dimmer'
+}
+
+function rank({ state }: Actuator): number {
+  return RANKS.indexOf(state.commandClass)
+}
+
+/** Whether a value is told beside what can be switched. */
 export function isSensorValue(value: DeviceValue): boolean {
   return SENSOR_CLASSES.has(value.commandClass)
 }
 
 export function kindOf(device: Device): DeviceKind {
-  const actuators = actuatorsOf(device)
-  if (actuators.some(actuator => actuator.dims)) return 'dimmer'
-  if (actuators.length > 0) return 'switch'
-  return device.values.some(isSensorValue) ? 'sensor' : 'other'
+  if (device.values.some(({ commandClass }) => commandClass === 'thermostat_setpoint')) return 'thermostat'
+  const kinds = actuatorsOf(device).map(({ kind }) => kind)
+  const first = (['lock', 'cover', 'dimmer', 'switch'] as const).find(kind => kinds.includes(kind))
+  return first ?? (device.values.some(isSensorValue) ? 'sensor' : 'other')
 }
 
 /** The name that tells a device from all others. */

@@ -9,7 +9,15 @@ function device(name: string, location?: string, endpoints: number[] = [0]): Dev
     endpoint,
     property: 'currentValue',
   }))
-  return { name, status: 'Alive', values, path: `${location ?? ''}/${name}`, ...(location && { location }) }
+  return {
+    id: 1,
+    isFollowed: true,
+    name,
+    status: 'Alive',
+    values,
+    path: `${location ?? ''}/${name}`,
+    ...(location && { location }),
+  }
 }
 
 const home = [

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 import { type Device, fullName } from './device.ts'
 
-/** A device, and the endpoint where the name asked for one ("Double Switch endpoint 2"). */
+/** A device, and the endpoint if the name asked for one ("Double Switch endpoint 2"). */
 export interface Found {
   readonly device: Device
   readonly endpoint?: number
@@ -70,7 +70,7 @@ function hasEndpoint(device: Device, endpoint: number): boolean {
   return device.values.some(value => value.endpoint === endpoint)
 }
 
-function nameKey(name: string): string {
+export function nameKey(name: string): string {
   return name
     .normalize('NFKC')
     .toLowerCase()

@@ -4,6 +4,10 @@ export const MAX_ZWAVE_LEVEL = 99
 /** Tells a dimmer to go back to the level it had before it was switched off. */
 export const RESTORE_LEVEL = 255
 
+/** The mode of a lock that is locked. 254 is unknown, anything below is more or less unlocked. */
+export const LOCKED = 255
+export const UNLOCKED = 0
+
 export function toZwaveLevel(percent: number): number {
   return Math.min(Math.round(percent), MAX_ZWAVE_LEVEL)
 }

@@ -1,35 +1,50 @@
 import { commandClassName } from './command-classes.ts'
 import type { DeviceValue, NodeStatus } from './device.ts'
-import { isPrimitive, isRecord } from './payload.ts'
+import { cleanText, isPrimitive, isRecord, isTime } from './payload.ts'
 
-/** A node as the gateway's `getNodes` lists it. The controller and virtual nodes are left out. */
+/** A node as the gateway's `getNodes` lists it. Virtual nodes are left out. */
 export interface Node {
   readonly id: number
   readonly name?: string
   readonly location?: string
   readonly status: NodeStatus
+  /** The stick itself. */
+  readonly isController?: boolean
+  /** Whether its device class is that of a motor, as blinds have one. */
+  readonly isMotor?: boolean
   readonly values: readonly DeviceValue[]
 }
 
-/** The nodes in an answer of the gateway's API; undefined where the call failed or is no such answer. */
-export function parseNodes(answer: unknown): Node[] | undefined {
-  if (!isRecord(answer) || answer.success !== true || !Array.isArray(answer.result)) return undefined
-  return answer.result.flatMap(parseNode)
+const MULTILEVEL_SWITCH = 17
+const WINDOW_COVERING = 9
+const MOTORS = [3, 5, 6, 7]
+
+/** The nodes in the result of `getNodes`; undefined if it is no list. */
+export function parseNodes(result: unknown): Node[] | undefined {
+  return Array.isArray(result) ? result.flatMap(parseNode) : undefined
 }
 
 function parseNode(node: unknown): Node[] {
-  if (!isRecord(node) || typeof node.id !== 'number') return []
-  if (node.isControllerNode === true || node.virtual === true) return []
+  if (!isRecord(node) || typeof node.id !== 'number' || node.virtual === true) return []
   const values = isRecord(node.values) ? Object.values(node.values) : []
+  const { id, name, loc } = node
   return [
     {
-      id: node.id,
-      ...(typeof node.name === 'string' && node.name && { name: node.name }),
-      ...(typeof node.loc === 'string' && node.loc && { location: node.loc }),
+      id,
+      ...(typeof name === 'string' && name && { name }),
+      ...(typeof loc === 'string' && loc && { location: loc }),
       status: parseStatus(node.status, node.available),
+      ...(node.isControllerNode === true && { isController: true }),
+      ...(isMotor(node.deviceClass) && { isMotor: true }),
       values: values.flatMap(parseValue),
     },
   ]
+}
+
+function isMotor(deviceClass: unknown): boolean {
+  if (!isRecord(deviceClass)) return false
+  const { generic, specific } = deviceClass
+  return generic === WINDOW_COVERING || (generic === MULTILEVEL_SWITCH && MOTORS.includes(Number(specific)))
 }
 
 /** The status of a node; a gateway that publishes raw values says only whether it is available. */
@@ -42,17 +57,27 @@ function parseValue(value: unknown): DeviceValue[] {
   if (!isRecord(value) || typeof value.commandClass !== 'number') return []
   const property = value.propertyName ?? value.property
   if (typeof property !== 'string' && typeof property !== 'number') return []
-  const key = value.propertyKey
+  const { endpoint, propertyKey: key, value: last, lastUpdate, unit, label, min, max } = value
+  const choices = parseChoices(value.states)
   return [
     {
       commandClass: commandClassName(value.commandClass),
-      endpoint: typeof value.endpoint === 'number' ? value.endpoint : 0,
+      endpoint: typeof endpoint === 'number' ? endpoint : 0,
       property: String(property),
       ...((typeof key === 'string' || typeof key === 'number') && { key: String(key) }),
-      ...(isPrimitive(value.value) && { value: value.value }),
-      ...(typeof value.lastUpdate === 'number' && { time: value.lastUpdate }),
-      ...(typeof value.unit === 'string' && { unit: value.unit }),
-      ...(typeof value.label === 'string' && { label: value.label }),
+      ...(isPrimitive(last) && { value: typeof last === 'string' ? cleanText(last) : last }),
+      ...(isTime(lastUpdate) && { time: lastUpdate }),
+      ...(typeof unit === 'string' && { unit: cleanText(unit) }),
+      ...(typeof label === 'string' && { label: cleanText(label) }),
+      ...(typeof min === 'number' && { min }),
+      ...(typeof max === 'number' && { max }),
+      ...(choices.length > 0 && { choices }),
     },
   ]
+}
+
+/** The numbers that a value can be set to, e.g. the modes that a thermostat has. */
+function parseChoices(states: unknown): number[] {
+  if (!Array.isArray(states)) return []
+  return states.flatMap(state => (isRecord(state) && typeof state.value === 'number' ? [state.value] : []))
 }

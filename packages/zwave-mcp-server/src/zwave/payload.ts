@@ -1,45 +1,52 @@
 export type Primitive = string | number | boolean
 
-/** A value as it was published. `value` is left out where the device has not reported one yet. */
+/** A value as it was published. `value` is left out if the device has not reported one yet. */
 export interface Payload {
   readonly value?: Primitive
-  /** When the device reported it, in ms since 1970; left out where the gateway does not say. */
+  /** When the device reported it, in ms since 1970; left out if the gateway does not say. */
   readonly time?: number
   readonly unit?: string
   readonly label?: string
-  /** The other fields, e.g. `status` and `nodeId` of a node's status. */
-  readonly fields: Readonly<Record<string, unknown>>
+  readonly nodeId?: number
+  /** Of a node: `Alive`, `Dead`, … */
+  readonly status?: unknown
 }
 
 export type ParsedPayload =
   | { readonly ok: true; readonly payload: Payload }
   | { readonly ok: false; readonly reason: string }
 
+/** Far above what a gateway writes for one value. */
+const MAX_LENGTH = 64 * 1024
+const MAX_SHOWN_LENGTH = 200
+
 /**
- * Reads the three payload types of Z-Wave JS UI: "JSON time-value", "entire value ID object" and "just value".
+ * Reads the payload types of Z-Wave JS UI: "JSON time-value", "entire Z-Wave value object" and "just value".
  * An empty payload never gets here: it means that a retained message was removed.
  */
 export function parsePayload(text: string): ParsedPayload {
+  if (text.length > MAX_LENGTH) return { ok: false, reason: 'it is too long' }
   const json = parseJson(text)
   if (json === undefined) return { ok: false, reason: 'it is not JSON' }
-  if (isPrimitive(json)) return { ok: true, payload: { value: json, fields: {} } }
+  if (isPrimitive(json)) return { ok: true, payload: { value: clean(json) } }
   if (!isRecord(json)) return { ok: false, reason: 'it has no value' }
   if (!('value' in json) && typeof json.time !== 'number') return { ok: false, reason: 'it has no value' }
   return { ok: true, payload: fromRecord(json) }
 }
 
 function fromRecord(json: Record<string, unknown>): Payload {
-  const time = json.time ?? json.lastUpdate
+  const { value, time = json.lastUpdate, unit, label, nodeId, status } = json
   return {
-    fields: json,
-    ...(isPrimitive(json.value) && { value: json.value }),
-    ...(typeof time === 'number' && Number.isFinite(time) && { time }),
-    ...(typeof json.unit === 'string' && { unit: json.unit }),
-    ...(typeof json.label === 'string' && { label: json.label }),
+    ...(isPrimitive(value) && { value: clean(value) }),
+    ...(isTime(time) && { time }),
+    ...(typeof unit === 'string' && { unit: cleanText(unit) }),
+    ...(typeof label === 'string' && { label: cleanText(label) }),
+    ...(typeof nodeId === 'number' && { nodeId }),
+    ...(status !== undefined && { status }),
   }
 }
 
-/** The JSON value of a text; undefined where it is none (`null` counts as none: no gateway publishes it). */
+/** The JSON value of a text; undefined if it is none (`null` counts as none: no gateway publishes it). */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) ?? undefined
@@ -54,4 +61,21 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 export function isPrimitive(value: unknown): value is Primitive {
   return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+}
+
+/** Whether a number can be a time that a `Date` can hold. */
+export function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) <= 8.64e15
+}
+
+/** Foreign text that is going to be said: on one line, bounded, without control characters or changes of direction. */
+export function cleanText(text: string): string {
+  const plain = text
+    .slice(0, MAX_SHOWN_LENGTH)
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ')
+  return plain.toWellFormed().trim()
+}
+
+function clean(value: Primitive): Primitive {
+  return typeof value === 'string' ? cleanText(value) : value
 }

@@ -4,6 +4,8 @@ import { readingsOf } from './readings.ts'
 
 function device(...values: Array<Partial<DeviceValue> & { commandClass: string }>): Device {
   return {
+    id: 1,
+    isFollowed: true,
     path: 'D',
     name: 'D',
     status: 'Alive',
@@ -38,6 +40,25 @@ describe('readings', () => {
     [{ commandClass: 'sensor_binary', property: 'Any', value: true }, 'sensor: active'],
     [{ commandClass: 'meter', property: 'value', key: '66049', value: 12 }, 'power: 12 W'],
     [{ commandClass: 'battery', property: 'level', value: 80 }, 'battery: 80 %'],
+    [{ commandClass: 'window_covering', key: '13', value: 40 }, 'cover: 40 % open'],
+    [{ commandClass: 'window_covering', key: '13', value: 99 }, 'cover: open'],
+    [{ commandClass: 'door_lock', property: 'currentMode', value: 255 }, 'lock: locked'],
+    [{ commandClass: 'door_lock', property: 'currentMode', value: 0 }, 'lock: unlocked'],
+    [{ commandClass: 'door_lock', property: 'currentMode', value: 1 }, 'lock: unlocked'],
+    [{ commandClass: 'door_lock', property: 'currentMode', value: 254 }, 'lock: unknown'],
+    [
+      { commandClass: 'thermostat_setpoint', property: 'setpoint', key: '1', value: 68, unit: '°F' },
+      'heating setpoint: 68 °F',
+    ],
+    [
+      { commandClass: 'thermostat_setpoint', property: 'setpoint', key: '2', value: 25 },
+      'cooling setpoint: 25 °C',
+    ],
+    [{ commandClass: 'thermostat_mode', property: 'mode', value: 1 }, 'mode: heat'],
+    [{ commandClass: 'thermostat_mode', property: 'mode', value: 77 }, 'mode: mode 77'],
+    [{ commandClass: 'thermostat_operating_state', property: 'state', value: 0 }, 'activity: idle'],
+    [{ commandClass: 'central_scene', property: 'scene', key: '001', value: 3 }, 'button 1: pressed twice'],
+    [{ commandClass: 'scene_activation', property: 'sceneId', value: 4 }, 'scene: 4'],
     [
       { commandClass: 'notification', property: 'Access_Control', key: 'Door_state', value: 22 },
       'door state: open',
@@ -75,6 +96,20 @@ describe('what a device is', () => {
   it.each<[string, Parameters<typeof device>]>([
     ['dimmer', [{ commandClass: 'switch_multilevel' }, { commandClass: 'switch_binary' }]],
     ['switch', [{ commandClass: 'switch_binary' }, { commandClass: 'meter', property: 'value' }]],
+    ['cover', [{ commandClass: 'window_covering', key: '13' }]],
+    [
+      'cover',
+      [{ commandClass: 'switch_multilevel' }, { commandClass: 'switch_multilevel', property: 'Open' }],
+    ],
+    ['lock', [{ commandClass: 'door_lock', property: 'currentMode' }, { commandClass: 'switch_binary' }]],
+    [
+      'thermostat',
+      [
+        { commandClass: 'thermostat_setpoint', property: 'setpoint', key: '1' },
+        { commandClass: 'switch_multilevel' },
+      ],
+    ],
+    ['other', [{ commandClass: 'window_covering', key: '23' }]],
     ['sensor', [{ commandClass: 'sensor_binary', property: 'Any' }]],
     ['other', [{ commandClass: 'configuration', property: 'x' }]],
   ])('knows a %s', (kind, values) => {
@@ -87,7 +122,7 @@ describe('what a device is', () => {
       ['switch_multilevel', 'switch_binary'],
     ]) {
       const actuators = actuatorsOf(device(...classes.map(commandClass => ({ commandClass }))))
-      expect(actuators).toMatchObject([{ endpoint: 0, dims: true }])
+      expect(actuators).toMatchObject([{ endpoint: 0, kind: 'dimmer' }])
     }
   })
 })

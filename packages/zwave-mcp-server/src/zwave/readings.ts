@@ -1,10 +1,11 @@
-import { actuatorsOf, type Device, type DeviceValue, isSensorValue } from './device.ts'
-import { toPercent } from './levels.ts'
+import { type Actuator, actuatorsOf, type Device, type DeviceValue, isSensorValue } from './device.ts'
+import { LOCKED, toPercent } from './levels.ts'
 import type { Primitive } from './payload.ts'
+import { sayActivity, sayMode, setpointName } from './thermostat.ts'
 
 /** One value of a device as it is told to people and models. */
 export interface Reading {
-  /** What is measured, e.g. "air temperature"; with the endpoint where a device has several. */
+  /** What is measured, e.g. "air temperature"; with the endpoint if a device has several. */
   readonly name: string
   readonly value: Primitive | null
   readonly unit: string | null
@@ -24,9 +25,9 @@ const BINARY_WORDS: ReadonlyArray<readonly [RegExp, string, string]> = [
   [/^any$/i, 'active', 'inactive'],
 ]
 
-/** What the gateway does not say in a topic; where it lists its nodes, its own units win. */
+/** What the gateway does not say in a topic; if it lists its nodes, its own units win. */
 const DEFAULT_UNITS: ReadonlyArray<readonly [RegExp, string]> = [
-  [/temperature/i, '°C'],
+  [/temperature|setpoint/i, '°C'],
   [/humidity|battery/i, '%'],
   [/illuminance|luminance/i, 'lx'],
   [/^power$/i, 'W'],
@@ -49,23 +50,49 @@ const NOTIFICATION_STATES: Readonly<Record<string, Readonly<Record<number, strin
   Motion_sensor_status: { 0: 'no motion', 7: 'motion detected', 8: 'motion detected' },
 }
 
+/** What was done to a button of a scene controller. */
+const KEY_PRESSES = [
+  'pressed once',
+  'released',
+  'held down',
+  'pressed twice',
+  'pressed 3 times',
+  'pressed 4 times',
+]
+
 /** The readings of a device: what can be switched first, then what is measured. */
 export function readingsOf(device: Device): Reading[] {
   const actuators = actuatorsOf(device)
-  const switched = actuators.map(({ state, dims }) =>
-    reading(state, { name: dims ? 'dimmer' : 'switch', text: sayState(state), unit: dims ? '%' : null }),
-  )
+  const switched = actuators.map(readActuator)
   const readings = [...switched, ...device.values.filter(isSensorValue).flatMap(readSensor)]
   return nameEndpoints(readings)
 }
 
-/** The state of a switch or dimmer in words. */
-export function sayState({ commandClass, value }: DeviceValue): string {
+function readActuator({ kind, state }: Actuator): Reading {
+  const isLevel = kind === 'dimmer' || kind === 'cover'
+  return {
+    ...reading(state, { name: kind, text: sayState(kind, state.value), unit: isLevel ? '%' : null }),
+    value: shownState(kind, state.value),
+  }
+}
+
+/** The state of what can be switched, as a number of percent, or true for on and locked. */
+export function shownState(kind: Actuator['kind'], value: Primitive | undefined): Primitive | null {
+  if (value === undefined) return null
+  if (kind === 'lock') return value === LOCKED
+  return kind !== 'switch' && typeof value === 'number' ? toPercent(value) : value
+}
+
+/** The state of what can be switched, in words. */
+export function sayState(kind: Actuator['kind'], value: Primitive | undefined): string {
   if (value === undefined) return 'unknown'
-  if (commandClass !== 'switch_multilevel' || typeof value !== 'number') return value ? 'on' : 'off'
+  if (kind === 'lock')
+    return value === LOCKED ? 'locked' : Number(value) < LOCKED - 1 ? 'unlocked' : 'unknown'
+  const [full, none] = kind === 'cover' ? ['open', 'closed'] : ['on', 'off']
+  if (kind === 'switch' || typeof value !== 'number') return value ? full : none
   const percent = toPercent(value)
-  if (percent === 0) return 'off'
-  return percent === 100 ? 'on' : `dimmed to ${percent} %`
+  if (percent === 0 || percent === 100) return percent ? full : none
+  return kind === 'cover' ? `${percent} % open` : `dimmed to ${percent} %`
 }
 
 function readSensor(value: DeviceValue): Reading[] {
@@ -76,11 +103,31 @@ function readSensor(value: DeviceValue): Reading[] {
       return readMeter(value)
     case 'notification':
       return readNotification(value)
+    case 'thermostat_setpoint':
+      return value.property === 'setpoint' ? [measured(value, setpointName(value))] : []
+    case 'thermostat_mode':
+      return value.property === 'mode' ? [coded(value, 'mode', sayMode)] : []
+    case 'thermostat_operating_state':
+      return value.property === 'state' ? [coded(value, 'activity', sayActivity)] : []
+    case 'central_scene':
+      return value.property === 'scene' ? [coded(value, `button ${Number(value.key)}`, sayKeyPress)] : []
+    case 'scene_activation':
+      return value.property === 'sceneId' ? [coded(value, 'scene', String)] : []
     case 'battery':
       return value.property === 'level' ? [measured(value, 'battery')] : []
     default:
       return [measured(value, label(value))]
   }
+}
+
+/** A value that is a number with a meaning. */
+function coded(value: DeviceValue, name: string, say: (code: number) => string): Reading {
+  const text = value.value === undefined ? 'unknown' : say(Number(value.value))
+  return reading(value, { name, text, unit: null })
+}
+
+function sayKeyPress(press: number): string {
+  return KEY_PRESSES[press] ?? `pressed (${press})`
 }
 
 function readMeter(value: DeviceValue): Reading[] {
@@ -103,12 +150,7 @@ function measured(value: DeviceValue, name: string): Reading {
 }
 
 function reading(value: DeviceValue, said: Pick<Reading, 'name' | 'text' | 'unit'>): Reading {
-  return { ...said, value: shown(value), endpoint: value.endpoint, time: value.time ?? null }
-}
-
-function shown({ commandClass, value }: DeviceValue): Primitive | null {
-  if (value === undefined) return null
-  return commandClass === 'switch_multilevel' && typeof value === 'number' ? toPercent(value) : value
+  return { ...said, value: value.value ?? null, endpoint: value.endpoint, time: value.time ?? null }
 }
 
 function sayBinary({ property, value }: DeviceValue): string {

@@ -24,10 +24,14 @@ describe('reading topics', () => {
     )
     fc.assert(
       fc.property(place, address, fc.constantFrom('zwave', 'home/z'), (where, what, prefix) => {
-        const node = nodePath(where)
-        const parsed = parseTopic(prefix, `${prefix}/${valuePath(node, what)}`)
-        const expected = { ...what, property: sanitizeTopic(what.property.replaceAll('/', '-')) }
-        expect(parsed).toEqual({ kind: 'value', node, address: expected })
+        for (const style of ['named', 'valueid'] as const) {
+          const node = nodePath(where, style)
+          const parsed = parseTopic(prefix, `${prefix}/${valuePath(node, what, style)}`)
+          const expected = { ...what, property: sanitizeTopic(what.property.replaceAll('/', '-')) }
+          if (style === 'valueid' && what.commandClass === 'unknownClass_99')
+            expect(parsed).toEqual({ kind: 'other' })
+          else expect(parsed).toEqual({ kind: 'value', node, address: expected, style })
+        }
       }),
     )
   })
@@ -48,6 +52,20 @@ describe('reading topics', () => {
       'zwave/Plug/meter/endpoint_0/value/66049',
       { kind: 'value', node: 'Plug', address: { property: 'value', key: '66049' } },
     ],
+    ['zwave/2/37/0/currentValue', { kind: 'value', node: '2', style: 'valueid' }],
+    ['zwave/nodeID_2/37/0/currentValue', { kind: 'value', node: 'nodeID_2' }],
+    [
+      'zwave/38/37/38/0/currentValue',
+      { kind: 'value', node: '38/37', address: { commandClass: 'switch_multilevel' } },
+    ],
+    [
+      'zwave/Hall/7/67/1/setpoint/1',
+      { node: 'Hall/7', address: { commandClass: 'thermostat_setpoint', endpoint: 1, key: '1' } },
+    ],
+    [
+      'zwave/Blinds/unknownClass_106/endpoint_0/currentValue/13',
+      { node: 'Blinds', address: { commandClass: 'window_covering', key: '13' } },
+    ],
     ['zwave/Kitchen/Lamp/status', { kind: 'status', node: 'Kitchen/Lamp' }],
     ['zwave/driver/status', { kind: 'driver' }],
     [
@@ -66,7 +84,8 @@ describe('reading topics', () => {
   it.each([
     'zwave/Lamp/switch_binary/endpoint_0/targetValue/set',
     'zwave/_CLIENTS/ZWAVE_GATEWAY-x/api/getNodes/set',
-    'zwave/_EVENTS/ZWAVE_GATEWAY-x/node/status',
+    'zwave/2/112/0/5',
+    'zwave/2/37/0/currentValue/set',
     'zwave/_CLIENTS',
     'zwave/Lamp/lastActive',
     'zwave/Lamp/nodeinfo',

@@ -1,10 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
 import { fakeHome, fakeNetwork, GATEWAY, NOW, nodesAnswer } from '../../test/support/fake-home.ts'
+import type { FakeLink } from '../../test/support/fake-link.ts'
 import { VirtualDevice } from '../home/virtual-device.ts'
 import { actuatorsOf } from './device.ts'
 import { ZwaveNetwork } from './zwave-network.ts'
 
 const LAMP = 'zwave/Lamp/switch_binary/endpoint_0/currentValue'
+const lists = (link: FakeLink) => link.published.filter(({ topic }) => topic.includes('/getNodes/'))
 const lamp = { name: 'Lamp', values: [{ type: 'switch' as const }] }
 
 describe('how the state of the home comes in', () => {
@@ -12,7 +14,8 @@ describe('how the state of the home comes in', () => {
     const { link } = fakeNetwork()
     link.connect()
     link.receive(`${GATEWAY}/status`, { value: true }, { retained: true })
-    expect(link.published).toEqual([{ topic: `${GATEWAY}/api/getNodes/set`, text: '{"args":[]}' }])
+    expect(lists(link)).toMatchObject([{ topic: `${GATEWAY}/api/getNodes/set` }])
+    expect(JSON.parse(lists(link)[0]?.text ?? '')).toMatchObject({ args: [] })
   })
 
   it('asks again after a reconnect and when the gateway comes back', () => {
@@ -23,14 +26,14 @@ describe('how the state of the home comes in', () => {
     link.connect()
     link.receive(`${GATEWAY}/status`, { value: false })
     link.receive(`${GATEWAY}/status`, { value: true })
-    expect(link.published).toHaveLength(3)
+    expect(lists(link)).toHaveLength(3)
   })
 
   it('asks a configured gateway that keeps silent', () => {
     const { link, logger } = fakeNetwork()
     new ZwaveNetwork({ link, logger, prefix: 'zwave', gatewayName: 'test' }).start()
     link.connect()
-    expect(link.published).toMatchObject([{ topic: `${GATEWAY}/api/getNodes/set` }])
+    expect(lists(link)).toMatchObject([{ topic: `${GATEWAY}/api/getNodes/set` }])
   })
 
   it('is ready when the list is in, without waiting for silence', async () => {
@@ -101,7 +104,7 @@ describe('messages that make no sense', () => {
     [
       `${GATEWAY}/api/getNodes`,
       '{"success":false,"message":"Z-Wave client not connected"}',
-      'it is no list of nodes',
+      'it is not a list of nodes',
     ],
   ])('logs and ignores %s %s', (topic, payload, reason) => {
     const { network, link, log } = fakeHome([lamp])
@@ -124,7 +127,7 @@ describe('messages that make no sense', () => {
     now += 60_000
     link.receive(LAMP, { time: 1, value: true })
     link.receive(LAMP, { time: 2, value: true })
-    expect(link.published).toHaveLength(2)
+    expect(lists(link)).toHaveLength(2)
     link.receive(`${GATEWAY}/api/getNodes`, nodesAnswer([new VirtualDevice(lamp, 2, NOW)]))
     expect(network.devices()).toMatchObject([{ name: 'Lamp' }])
   })
@@ -139,7 +142,8 @@ describe('sending a command', () => {
     const send = (signal?: AbortSignal) =>
       home.network.send({
         device,
-        actuator,
+        state: actuator.state,
+        target: actuator.target,
         value: true,
         accepts: value => value === true,
         timeoutMs: 50,
@@ -158,6 +162,57 @@ describe('sending a command', () => {
     expect(link.commands).toEqual([
       { topic: 'zwave/Lamp/switch_binary/endpoint_0/targetValue/set', text: 'true' },
     ])
+  })
+
+  it('for a Window Covering goes to the topic, or with its parameter to the API', async () => {
+    const values = {
+      a: {
+        commandClass: 106,
+        endpoint: 0,
+        property: 'currentValue',
+        propertyKey: 13,
+        value: 0,
+        lastUpdate: 1,
+      },
+    }
+    const { network, link } = fakeNetwork()
+    link.connect()
+    link.receive(`${GATEWAY}/status`, { value: true })
+    link.receive(`${GATEWAY}/api/getNodes`, { success: true, result: [{ id: 5, name: 'Blinds', values }] })
+    const send = async () => {
+      const [device] = network.devices()
+      const [actuator] = device ? actuatorsOf(device) : []
+      if (!device || !actuator) throw new Error('no blinds')
+      return network.send({ ...actuator, device, value: 99, accepts: () => false, timeoutMs: 20 })
+    }
+    await send()
+    const written = link.published.find(({ topic }) => topic.endsWith('/writeValue/set'))
+    expect(JSON.parse(written?.text ?? '').args).toEqual([
+      { nodeId: 5, commandClass: 106, endpoint: 0, property: 'targetValue', propertyKey: 13 },
+      99,
+    ])
+    link.receive('zwave/Blinds/unknownClass_106/endpoint_0/currentValue/13', { time: 2, value: 0 })
+    await send()
+    expect(link.commands).toEqual([
+      { topic: 'zwave/Blinds/unknownClass_106/endpoint_0/targetValue/13/set', text: '99' },
+    ])
+  })
+
+  it.each([
+    ['its node is dead', 'zwave/nodeID_1/status', { value: false, status: 'Dead', nodeId: 1 }],
+    ['an event says so', 'zwave/_EVENTS/ZWAVE_GATEWAY-test/controller/status_changed', { data: [1] }],
+    [
+      'the API says so',
+      `${GATEWAY}/api/getNodes`,
+      { success: false, message: 'Z-Wave client not connected' },
+    ],
+  ])('finds the driver not ready when the stick is gone: %s', (_, topic, payload) => {
+    const { network, link } = fakeHome([lamp])
+    expect(network.gateway.driverReady).toBe(true)
+    link.receive(topic, payload)
+    expect(network.gateway.driverReady).toBe(false)
+    link.receive('zwave/driver/status', 'true')
+    expect(network.gateway.driverReady).toBe(true)
   })
 
   it('is not sent when the broker hangs', async () => {

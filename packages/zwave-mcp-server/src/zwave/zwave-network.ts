@@ -1,20 +1,15 @@
-import type { Logger } from '../log.ts'
-import type { BrokerLink, LinkState, Message } from '../mqtt/broker-link.ts'
-import { Arrival } from './arrival.ts'
-import type { Actuator, Device } from './device.ts'
-import { DeviceRegistry } from './device-registry.ts'
-import { GatewayState } from './gateway-state.ts'
-import { parseNodes } from './nodes.ts'
-import { type Payload, type Primitive, parseJson, parsePayload } from './payload.ts'
-import { type ReportOutcome, Reports, type ReportWait } from './reports.ts'
-import { apiTopic, parseTopic, type Topic, valuePath } from './topics.ts'
+import type { BrokerLink } from '../mqtt/broker-link.ts'
+import { commandClassNumber } from './command-classes.ts'
+import type { Device, DeviceValue } from './device.ts'
+import type { ApiAnswer } from './gateway-api.ts'
+import type { GatewayState } from './gateway-state.ts'
+import { type FollowerOptions, HomeFollower, placeOf } from './home-follower.ts'
+import { isRecord, type Primitive } from './payload.ts'
+import type { ReportOutcome, ReportWait } from './reports.ts'
+import type { Scene } from './scenes.ts'
 
-export interface NetworkOptions {
+export interface NetworkOptions extends Omit<FollowerOptions, 'publish'> {
   readonly link: BrokerLink
-  readonly prefix: string
-  readonly gatewayName?: string
-  readonly logger: Logger
-  readonly now?: () => number
 }
 
 /** Whether the tools can answer; if not, why. */
@@ -22,46 +17,44 @@ export type Readiness = { readonly ready: true } | { readonly ready: false; read
 
 export interface Command extends ReportWait {
   readonly device: Device
-  readonly actuator: Actuator
+  /** The value in which the device reports what it did. */
+  readonly state: DeviceValue
+  /** The property that takes the command. */
+  readonly target: string
   readonly value: Primitive
 }
 
-export type CommandOutcome = ReportOutcome | { readonly kind: 'not sent'; readonly cause: string }
+/** `refused`: the gateway took the command and said no. */
+export type CommandOutcome = ReportOutcome | { readonly kind: 'not sent' | 'refused'; readonly cause: string }
 
-const GATEWAY_PREFIX = 'ZWAVE_GATEWAY-'
 const FIRST_CONNECT_MS = 3_000
 const PROBE_MS = 1_000
-const QUIET_MS = 60
-const ARRIVAL_MAX_MS = 1_500
-const RELIST_MS = 10_000
+const POLL_MS = 500
+const NO_CONNECTION = { kind: 'not sent', cause: 'the connection to the MQTT broker is gone' } as const
+
+/** What Z-Wave JS says of a command that it sent: 255 and 254 are success, 1 is work in progress. */
+const REFUSALS: Readonly<Record<number, string>> = {
+  0: 'the device does not support it',
+  2: 'the device did not take it',
+  3: 'the device has no such endpoint',
+  4: 'the command class cannot be set',
+  5: 'the value is invalid',
+}
 
 /**
- * The Z-Wave home behind the broker: follows what it publishes and sends commands to it.
+ * The Z-Wave home behind the broker: what is known of it, and commands to it.
  * A command goes out once, now, or not at all.
  */
 export class ZwaveNetwork {
-  readonly gateway: GatewayState
   readonly #options: NetworkOptions
-  readonly #registry = new DeviceRegistry()
-  readonly #reports = new Reports()
-  readonly #arrival: Arrival
-  readonly #now: () => number
+  readonly #home: HomeFollower
   #started = false
-  #lastMessageAt: number | null = null
-  #listAskedAt: number | undefined
-  #listAwaited = false
   #whenFirstState: Promise<void>
   #onFirstState: () => void = () => {}
 
   constructor(options: NetworkOptions) {
     this.#options = options
-    this.#now = options.now ?? Date.now
-    this.gateway = new GatewayState(options.gatewayName && GATEWAY_PREFIX + options.gatewayName)
-    this.#arrival = new Arrival({
-      quietMs: QUIET_MS,
-      maxMs: ARRIVAL_MAX_MS,
-      expectsMore: () => this.#listAwaited,
-    })
+    this.#home = new HomeFollower({ ...options, publish: (topic, text) => options.link.publish(topic, text) })
     this.#whenFirstState = new Promise(resolve => {
       this.#onFirstState = resolve
     })
@@ -72,14 +65,17 @@ export class ZwaveNetwork {
     if (this.#started) return
     this.#started = true
     this.#options.link.start({
-      onState: state => this.#onState(state),
-      onMessage: message => this.#onMessage(message),
+      onState: ({ status }) => {
+        this.#onFirstState()
+        if (status === 'connected') this.#home.onConnected()
+        else this.#home.onLost()
+      },
+      onMessage: message => this.#home.onMessage(message),
     })
   }
 
   async close(): Promise<void> {
-    this.#arrival.complete()
-    this.#reports.lose()
+    this.#home.onLost()
     await this.#options.link.close()
   }
 
@@ -88,23 +84,43 @@ export class ZwaveNetwork {
     return this.#options.link.url
   }
 
+  get gateway(): GatewayState {
+    return this.#home.gateway
+  }
+
   /** When the last message came in, in ms since 1970. */
   get lastMessageAt(): number | null {
-    return this.#lastMessageAt
+    return this.#home.lastMessageAt
   }
 
   devices(): Device[] {
-    return this.#registry.devices()
+    return this.#home.devices()
+  }
+
+  scenes(): Scene[] {
+    return this.#home.scenes()
+  }
+
+  /** Whether what is known of a device is its present state. */
+  isLive(device: Device): boolean {
+    return this.#options.link.state.status === 'connected' && this.#home.isLive(device)
   }
 
   /** Waits until the state of the home is in; when the broker is gone, says so at once. */
   async ready(): Promise<Readiness> {
     this.start()
     if (this.#options.link.state.status === 'connecting') await atMost(this.#whenFirstState, FIRST_CONNECT_MS)
-    await this.#arrival.whenComplete
+    await this.#home.whenArrived
     const { state } = this.#options.link
-    if (state.status === 'connected') return { ready: true }
-    return { ready: false, cause: state.status === 'offline' ? state.cause : 'it has not answered yet' }
+    if (state.status !== 'connected')
+      return { ready: false, cause: state.status === 'offline' ? state.cause : 'it has not answered yet' }
+    if (this.devices().some(({ isFollowed }) => !isFollowed)) await this.refresh()
+    return { ready: true }
+  }
+
+  /** Asks the gateways for their nodes and scenes, unless they have just told. False: not all of them answered. */
+  refresh(): Promise<boolean> {
+    return this.#home.refresh()
   }
 
   /** Whether the broker answers now. */
@@ -112,104 +128,68 @@ export class ZwaveNetwork {
     return this.#options.link.answers(PROBE_MS)
   }
 
+  async activate({ gateway: client, id }: Scene, timeoutMs: number): Promise<ApiAnswer> {
+    if (!(await this.brokerAnswers())) return { kind: 'not sent', cause: 'the MQTT broker does not answer' }
+    return this.#home.api.call({ client, method: '_activateScene', args: [id], timeoutMs })
+  }
+
   /** Sends a command and waits for the device's own report. */
-  async send({ device, actuator, value, ...wait }: Command): Promise<CommandOutcome> {
+  async send(command: Command): Promise<CommandOutcome> {
     // Asked first, because a broker that hangs would take the command and pass it on much later.
     if (!(await this.brokerAnswers())) return { kind: 'not sent', cause: 'the MQTT broker does not answer' }
-    if (wait.signal?.aborted) return { kind: 'not sent', cause: 'the call was cancelled' }
-    const { prefix, link, logger } = this.#options
-    const path = valuePath(device.path, { ...actuator.state, property: 'targetValue' })
-    if (!link.publish(`${prefix}/${path}/set`, JSON.stringify(value))) {
-      return { kind: 'not sent', cause: 'the connection to the MQTT broker is gone' }
+    if (command.signal?.aborted) return { kind: 'not sent', cause: 'the call was cancelled' }
+    const { device, state, value } = command
+    const outcome = await (state.topic ? this.#publish(command, state.topic) : this.#write(command))
+    this.#options.logger.debug({ device: device.name, value, outcome: outcome.kind }, 'command')
+    // A device that keeps silent may have been renamed.
+    if (outcome.kind === 'timeout') void this.refresh()
+    return outcome
+  }
+
+  /** Through the topic on which the device was heard. */
+  async #publish(
+    { device, state, target, value, ...wait }: Command,
+    heardOn: string,
+  ): Promise<CommandOutcome> {
+    const { property, key } = state
+    const end = key === undefined ? property : `${property}/${key}`
+    const topic = `${heardOn.slice(0, -end.length)}${target}${end.slice(property.length)}`
+    const { prefix, link } = this.#options
+    if (!link.publish(`${prefix}/${topic}/set`, JSON.stringify(value))) return NO_CONNECTION
+    return this.#home.reports.wait(placeOf(device.id, state), wait)
+  }
+
+  /** Through the gateway's API, which knows the device by its number, whatever its topics are called. */
+  async #write(command: Command): Promise<CommandOutcome> {
+    const { device, state, target, value, ...wait } = command
+    const { gateway: client, nodeId } = device
+    if (!client || nodeId === undefined)
+      return { kind: 'not sent', cause: 'the gateway has not told where its commands go' }
+    const { endpoint, key } = state
+    const propertyKey = key !== undefined && /^\d+$/.test(key) ? Number(key) : key
+    const valueId = {
+      nodeId,
+      commandClass: commandClassNumber(state.commandClass),
+      endpoint,
+      property: target,
     }
-    logger.debug({ device: device.name, topic: path, value }, 'command sent')
-    return this.#reports.wait(valuePath(device.path, actuator.state), wait)
+    const args = [{ ...valueId, ...(key !== undefined && { propertyKey }) }, value]
+    const written = this.#home.api.call({ client, method: 'writeValue', args, timeoutMs: wait.timeoutMs })
+    const reported = this.#home.reports.wait(placeOf(device.id, state), wait)
+    // What the device does is heard on topics if it has any, and by asking if it has none.
+    const asking = setInterval(() => void this.refresh(), POLL_MS)
+    const outcome = await Promise.race([reported, written.then(answer => refusal(answer) ?? reported)])
+    clearInterval(asking)
+    return outcome
   }
+}
 
-  #onState(state: LinkState): void {
-    this.#onFirstState()
-    if (state.status === 'connected') {
-      this.#listAskedAt = undefined
-      this.#arrival.begin()
-      for (const client of this.gateway.reachable) this.#askForNodes(client)
-    } else {
-      this.#listAwaited = false
-      this.#arrival.complete()
-      this.#reports.lose()
-    }
-  }
-
-  #onMessage(message: Message): void {
-    this.#options.logger.trace({ topic: message.topic, payload: message.text }, 'message')
-    this.#lastMessageAt = this.#now()
-    this.#arrival.heard()
-    const topic = parseTopic(this.#options.prefix, message.topic)
-    if (topic.kind === 'driver') this.gateway.applyDriver(message.text)
-    else if (topic.kind === 'gateway') this.#onGateway(topic, message)
-    else if (topic.kind === 'api') this.#onApi(topic, message)
-    else if (topic.kind === 'value' || topic.kind === 'status') this.#onNode(topic, message)
-  }
-
-  #onGateway({ client, about }: Topic & { kind: 'gateway' }, { text }: Message): void {
-    this.gateway.apply(client, about, text)
-    if (about === 'status' && this.gateway.reachable.includes(client)) this.#askForNodes(client)
-  }
-
-  #askForNodes(client: string): void {
-    const { prefix, link, logger } = this.#options
-    if (!link.publish(`${apiTopic(prefix, client, 'getNodes')}/set`, '{"args":[]}')) return
-    this.#listAskedAt = this.#now()
-    this.#listAwaited = true
-    logger.debug({ gateway: client }, 'asked the gateway for its nodes')
-  }
-
-  #onApi({ client, method }: Topic & { kind: 'api' }, { text, topic }: Message): void {
-    if (method !== 'getNodes') return
-    const nodes = parseNodes(parseJson(text))
-    if (!nodes) {
-      this.#ignore(topic, text, 'it is no list of nodes')
-      return
-    }
-    this.#registry.applyNodes(nodes, { complete: this.gateway.reachable.every(other => other === client) })
-    this.#listAwaited = false
-    this.#arrival.complete()
-    this.#options.logger.debug({ gateway: client, nodes: nodes.length }, 'the gateway listed its nodes')
-  }
-
-  #onNode(topic: Topic & { kind: 'value' | 'status' }, message: Message): void {
-    if (message.text === '') {
-      if (topic.kind === 'value') this.#registry.removeValue(topic.node, topic.address)
-      return
-    }
-    const parsed = parsePayload(message.text)
-    if (!parsed.ok) this.#ignore(message.topic, message.text, parsed.reason)
-    else if (!this.#apply(topic, parsed.payload, message.retained)) this.#onUnknown(message)
-  }
-
-  /** Takes a value or status in. False: the gateway lists no such device. */
-  #apply(topic: Topic & { kind: 'value' | 'status' }, payload: Payload, retained: boolean): boolean {
-    if (topic.kind === 'status') return this.#registry.applyStatus(topic.node, payload)
-    return this.#onValue(topic, payload, retained)
-  }
-
-  #onValue({ node, address }: Topic & { kind: 'value' }, payload: Payload, retained: boolean): boolean {
-    // A live message without a time is from now; of a retained one nobody knows.
-    const timed = retained || payload.time !== undefined ? payload : { ...payload, time: this.#now() }
-    if (!this.#registry.applyValue({ node, address, payload: timed, retained })) return false
-    if (!retained && payload.value !== undefined) this.#reports.hear(valuePath(node, address), payload.value)
-    return true
-  }
-
-  /** A device that the gateway did not list: a leftover, or one that has just joined. So the list is asked for again. */
-  #onUnknown({ topic, text }: Message): void {
-    this.#ignore(topic, text, 'the gateway lists no such device')
-    if (this.#now() - (this.#listAskedAt ?? 0) < RELIST_MS) return
-    for (const client of this.gateway.reachable) this.#askForNodes(client)
-  }
-
-  #ignore(topic: string, payload: string, reason: string): void {
-    this.#options.logger.warn({ topic, payload, reason }, 'ignored a message')
-  }
+function refusal(answer: ApiAnswer): CommandOutcome | undefined {
+  if (answer.kind === 'not sent') return NO_CONNECTION
+  if (answer.kind === 'failed') return { kind: 'refused', cause: answer.cause }
+  const status = answer.kind === 'done' && isRecord(answer.result) ? Number(answer.result.status) : Number.NaN
+  const cause = REFUSALS[status]
+  return cause === undefined ? undefined : { kind: 'refused', cause }
 }
 
 async function atMost(promise: Promise<void>, ms: number): Promise<void> {

@@ -1,6 +1,8 @@
+import { toNodes } from '../../src/home/gateway-list.ts'
+import { reportMessages } from '../../src/home/gateway-messages.ts'
 import type { DeviceDescription } from '../../src/home/virtual-device.ts'
-import { toNode, VirtualDevice } from '../../src/home/virtual-device.ts'
-import { createLogger } from '../../src/log.ts'
+import { VirtualDevice } from '../../src/home/virtual-device.ts'
+import { createLogger, type LogLevel } from '../../src/log.ts'
 import { TOOLS } from '../../src/tools/index.ts'
 import type { Arguments, ToolContext } from '../../src/tools/tool.ts'
 import { parseJson } from '../../src/zwave/payload.ts'
@@ -11,10 +13,10 @@ export const GATEWAY = 'zwave/_CLIENTS/ZWAVE_GATEWAY-test'
 export const NOW = Date.UTC(2030, 0, 1, 12)
 
 /** A network over a fake broker, with a clock that stands still. */
-export function fakeNetwork() {
+export function fakeNetwork({ level = 'trace' }: { level?: LogLevel } = {}) {
   const link = new FakeLink()
   const log: Array<Record<string, unknown>> = []
-  const logger = createLogger({ level: 'trace', write: line => log.push(JSON.parse(line)) })
+  const logger = createLogger({ level, write: line => log.push(JSON.parse(line)) })
   const network = new ZwaveNetwork({ link, prefix: 'zwave', logger, now: () => NOW })
   network.start()
   return { link, network, log, logger }
@@ -31,8 +33,11 @@ export function fakeHome(descriptions: readonly DeviceDescription[], { answers =
   link.receive(`${GATEWAY}/status`, { value: true, time: NOW })
   link.receive('zwave/driver/status', 'true')
   link.receive(`${GATEWAY}/api/getNodes`, nodesAnswer(devices))
+  for (const device of devices)
+    for (const { topic, payload } of reportMessages(device, device.values, {}))
+      link.receive(`zwave/${topic}`, payload, { retained: true })
   link.onPublish = (topic, text) => {
-    if (answers && topic.endsWith('/targetValue/set')) report(link, topic, parseJson(text))
+    if (answers) report(link, topic.slice(0, -'/set'.length), parseJson(text))
   }
   const context: ToolContext = {
     ...home,
@@ -45,14 +50,13 @@ export function fakeHome(descriptions: readonly DeviceDescription[], { answers =
 }
 
 function report(link: FakeLink, topic: string, wanted: unknown): void {
-  const value = wanted === 255 ? 99 : wanted
-  link.receive(topic.replace('targetValue/set', 'targetValue'), { time: NOW, value })
-  link.receive(topic.replace('targetValue/set', 'currentValue'), { time: NOW, value })
+  const value = wanted === 255 && topic.includes('multilevel') ? 99 : wanted
+  link.receive(topic, { time: NOW, value })
+  if (topic.includes('/target')) link.receive(topic.replace('/target', '/current'), { time: NOW, value })
 }
 
 export function nodesAnswer(devices: readonly VirtualDevice[]): Record<string, unknown> {
-  const controller = { id: 1, isControllerNode: true, values: {} }
-  return { success: true, message: 'Success zwave api call', result: [controller, ...devices.map(toNode)] }
+  return { success: true, message: 'Success zwave api call', result: toNodes(devices) }
 }
 
 async function callTool(name: string, args: Arguments, context: ToolContext) {

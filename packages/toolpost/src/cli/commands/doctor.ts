@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
-import { shownAddress } from '../../logging/config-secrets.ts'
 import type { ToolpostConfig } from '../../config/config.ts'
+import { shownAddress } from '../../logging/config-secrets.ts'
 import type { ServerStatus } from '../../mcp/index.ts'
 import { chooseClient } from '../../models/choose-client.ts'
 import { ollamaAddress } from '../../models/ollama/address.ts'

@@ -1,12 +1,12 @@
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import type { Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { AnsweringTransport } from 'toolpost-common/answering-transport'
 import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import { type Logger, silentLogger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { ActiveCalls } from '../active-calls.ts'
 import { DRAIN_MS } from '../limits.ts'
-import { AnsweringTransport } from './answering-transport.ts'
 import { onListChanges } from './list-changes.ts'
 import { toolServerFactory } from './tool-server.ts'
 

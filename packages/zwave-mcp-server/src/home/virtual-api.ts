@@ -1,0 +1,72 @@
+import { commandClassNumber } from '../zwave/command-classes.ts'
+import { isPrimitive, isRecord, type Primitive } from '../zwave/payload.ts'
+import { toNodes } from './gateway-list.ts'
+import type { VirtualDevice, VirtualValue } from './virtual-device.ts'
+
+/** A scene: device name → what its first value that takes commands is set to. */
+export interface SceneDescription {
+  readonly name: string
+  readonly values: Readonly<Record<string, Primitive>>
+}
+
+export interface ApiHost {
+  readonly devices: readonly VirtualDevice[]
+  readonly scenes: readonly SceneDescription[]
+  readonly isDriverReady: boolean
+  command(device: VirtualDevice, target: VirtualValue, value: Primitive): void
+}
+
+/** What Z-Wave JS says of a command that it passed on without asking whether it was carried out. */
+const SENT = { status: 254 }
+
+/** Answers a call of the MQTT API as the gateway does. */
+export function answerApi(host: ApiHost, method: string, args: readonly unknown[]): Record<string, unknown> {
+  if (!host.isDriverReady) return { success: false, message: 'Z-Wave client not connected' }
+  try {
+    return { success: true, message: 'Success zwave api call', result: resultOf(host, method, args) }
+  } catch (error) {
+    return { success: false, message: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function resultOf(host: ApiHost, method: string, [first, second]: readonly unknown[]): unknown {
+  switch (method) {
+    case 'getNodes':
+      return toNodes(host.devices)
+    case 'writeValue':
+      return writeValue(host, first, second)
+    case '_getScenes':
+      return host.scenes.map(({ name }, index) => ({ sceneid: index + 1, label: name, values: [] }))
+    case '_activateScene':
+      return activateScene(host, Number(first))
+    default:
+      throw new Error('Unknown API')
+  }
+}
+
+function writeValue(host: ApiHost, valueId: unknown, value: unknown): unknown {
+  if (!isRecord(valueId) || !isPrimitive(value)) throw new Error('Invalid valueId')
+  const device = host.devices.find(({ nodeId }) => nodeId === valueId.nodeId)
+  const target = device?.values.find(
+    ({ commandClass, endpoint, property, key, writeable }) =>
+      writeable &&
+      commandClassNumber(commandClass) === valueId.commandClass &&
+      endpoint === (valueId.endpoint ?? 0) &&
+      property === valueId.property &&
+      (key === undefined ? undefined : Number(key)) === valueId.propertyKey,
+  )
+  if (!device || !target) throw new Error('No value found with given valueId')
+  host.command(device, target, value)
+  return SENT
+}
+
+function activateScene(host: ApiHost, sceneId: number): true {
+  const scene = host.scenes[sceneId - 1]
+  if (!scene) throw new Error('No scene found with given sceneid')
+  for (const [name, value] of Object.entries(scene.values)) {
+    const device = host.devices.find(item => item.name === name)
+    const target = device?.values.find(({ writeable }) => writeable)
+    if (device && target) host.command(device, target, value)
+  }
+  return true
+}

@@ -1,0 +1,82 @@
+import { nodePath } from './topics.ts'
+
+interface Named {
+  readonly gateway?: string
+  readonly nodeId?: number
+  readonly name: string
+  readonly location?: string
+  readonly path: string
+}
+
+/** What a node can be called in topics: which of these it is depends on how its gateway is set up. */
+interface Paths {
+  readonly usual: string[]
+  /** Gateways can be set to leave locations out. */
+  readonly withoutLocation: string[]
+}
+
+/** Which device a path in the topics means. A path that several devices could have means none of them. */
+export class NodePaths<Entry extends Named> {
+  readonly #owners = new Map<string, Entry | null>()
+
+  /** All paths that a listed node can have, the likeliest first. */
+  static of(node: { id: number; name?: string; location?: string }): string[] {
+    const { usual, withoutLocation } = pathsOf(node)
+    return [...usual, ...withoutLocation]
+  }
+
+  /** Learns the paths of all these devices, or of one more. */
+  index(entries: Iterable<Entry>, added?: Entry): void {
+    if (added) {
+      this.#add(added, [added.path])
+      return
+    }
+    this.#owners.clear()
+    const all = [...entries]
+    for (const entry of all) this.#add(entry, entryPaths(entry).usual)
+    const taken = new Set(this.#owners.keys())
+    for (const entry of all)
+      this.#add(
+        entry,
+        entryPaths(entry).withoutLocation.filter(path => !taken.has(path)),
+      )
+  }
+
+  at(path: string): Entry | undefined {
+    return this.#owners.get(path) ?? undefined
+  }
+
+  has(path: string): boolean {
+    return this.#owners.has(path)
+  }
+
+  /** Whether a topic is below a path that only this device has. */
+  owns(entry: Entry, topic: string): boolean {
+    const { usual, withoutLocation } = entryPaths(entry)
+    return [...usual, ...withoutLocation].some(
+      path => topic.startsWith(`${path}/`) && this.at(path) === entry,
+    )
+  }
+
+  #add(entry: Entry, paths: Iterable<string>): void {
+    for (const path of new Set(paths)) {
+      const owner = this.#owners.get(path)
+      this.#owners.set(path, owner === undefined || owner === entry ? entry : null)
+    }
+  }
+}
+
+function entryPaths(entry: Named): Paths {
+  const { gateway, nodeId, name, location, path } = entry
+  if (gateway === undefined || nodeId === undefined) return { usual: [path], withoutLocation: [] }
+  const isNamed = name !== `Node ${nodeId}`
+  return pathsOf({ id: nodeId, ...(isNamed && { name }), ...(location && { location }) })
+}
+
+function pathsOf(node: { id: number; name?: string; location?: string }): Paths {
+  const { location: _, ...short } = node
+  return {
+    usual: [nodePath(node), nodePath(node, 'valueid')],
+    withoutLocation: node.location ? [nodePath(short), nodePath(short, 'valueid')] : [],
+  }
+}

@@ -1,0 +1,88 @@
+import type { Device, DeviceValue } from './device.ts'
+
+/** Thermostat modes as people say them, by their numbers in Z-Wave. */
+export const MODES: Readonly<Record<string, number>> = {
+  off: 0,
+  heat: 1,
+  cool: 2,
+  auto: 3,
+  fan: 6,
+  dry: 8,
+  'energy heat': 11,
+  'energy cool': 12,
+  away: 13,
+}
+
+const OTHER_MODES: Readonly<Record<number, string>> = {
+  4: 'auxiliary heat',
+  5: 'resume',
+  7: 'furnace',
+  9: 'moist',
+  10: 'auto changeover',
+  15: 'full power',
+  31: 'manufacturer specific',
+}
+
+const SETPOINTS: Readonly<Record<string, string>> = {
+  '1': 'heating',
+  '2': 'cooling',
+  '7': 'furnace',
+  '8': 'dry air',
+  '9': 'moist air',
+  '10': 'auto changeover',
+  '11': 'energy save heating',
+  '12': 'energy save cooling',
+  '13': 'away heating',
+  '14': 'away cooling',
+  '15': 'full power',
+}
+
+const ACTIVITIES = ['idle', 'heating', 'cooling', 'fan only', 'about to heat', 'about to cool', 'ventilating']
+
+/** What a home can sensibly be set to if the thermostat does not say. */
+const USUAL_RANGE = { celsius: [5, 35], fahrenheit: [40, 95] } as const
+
+export function sayMode(mode: number): string {
+  const [name] = Object.entries(MODES).find(([, number]) => number === mode) ?? []
+  return name ?? OTHER_MODES[mode] ?? `mode ${mode}`
+}
+
+export function sayActivity(state: number): string {
+  return ACTIVITIES[state] ?? `state ${state}`
+}
+
+export function setpointName({ key = '' }: DeviceValue): string {
+  return `${SETPOINTS[key] ?? `type ${key}`} setpoint`
+}
+
+export function setpointsOf(device: Device, endpoint?: number): DeviceValue[] {
+  return valuesOf(device, { commandClass: 'thermostat_setpoint', property: 'setpoint', endpoint })
+}
+
+export function modeOf(device: Device, endpoint?: number): DeviceValue | undefined {
+  return valuesOf(device, { commandClass: 'thermostat_mode', property: 'mode', endpoint })[0]
+}
+
+/** The setpoint that a temperature is meant for in a mode; undefined if it cannot be told. */
+export function meantSetpoint(setpoints: readonly DeviceValue[], mode: unknown): DeviceValue | undefined {
+  // A mode and its setpoint have the same number, except for auto, which has that of auto changeover.
+  const inMode = setpoints.find(({ key }) => key === String(mode === MODES.auto ? 10 : mode))
+  return inMode ?? (setpoints.length === 1 ? setpoints[0] : undefined)
+}
+
+/** The lowest and highest temperature that a setpoint takes, in its own unit. */
+export function rangeOf({ unit = '°C', min, max }: DeviceValue): { min: number; max: number; unit: string } {
+  const [low, high] = /F/.test(unit) ? USUAL_RANGE.fahrenheit : USUAL_RANGE.celsius
+  return { min: min ?? low, max: max ?? high, unit }
+}
+
+interface Wanted {
+  readonly commandClass: string
+  readonly property: string
+  readonly endpoint: number | undefined
+}
+
+function valuesOf({ values }: Device, { commandClass, property, endpoint }: Wanted): DeviceValue[] {
+  const matching = values.filter(value => value.commandClass === commandClass && value.property === property)
+  return matching.filter(value => endpoint === undefined || value.endpoint === endpoint)
+}

@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest'
+import type { VirtualHomeOptions } from '../src/home/virtual-home.ts'
+import { aedesBroker } from './support/brokers.ts'
+import { startTestHome } from './support/homes.ts'
+import { startServer } from './support/server.ts'
+
+interface StartOptions extends Partial<VirtualHomeOptions> {
+  env?: NodeJS.ProcessEnv
+}
+
+async function start({ env, ...options }: StartOptions) {
+  const broker = await aedesBroker()
+  const home = await startTestHome({ brokerUrl: broker.url, ...options })
+  const server = await startServer({ MQTT_BROKER_URL: broker.url, ...env })
+  const control = (deviceName: string, action: string, level?: number) =>
+    server.call('control_zwave_device', { deviceName, action, ...(level !== undefined && { level }) })
+  const read = (deviceName: string) => server.call('get_device_sensor_data', { deviceName })
+  return { broker, home, server, control, read }
+}
+
+const SETTINGS = [
+  ...(['named', 'valueid'] as const).flatMap(topics =>
+    (['time-value', 'entire', 'raw'] as const).map(payload => ({ topics, payload })),
+  ),
+  { topics: 'manual', payload: 'time-value' } as const,
+]
+
+describe.each(SETTINGS)('a gateway with $topics topics and $payload payloads', settings => {
+  it('is read and controlled, and what happens at the devices is seen', async () => {
+    const { server, home, control, read } = await start(settings)
+    expect((await control('switch one', 'on')).text).toBe('Switch One is on.')
+    expect((await control('living room light', 'dim', 40)).text).toBe('Living Room Light is dimmed to 40 %.')
+    expect((await control('living room blinds', 'off')).text).toBe('Living Room Blinds is closed.')
+    expect((await control('living room blinds', 'dim', 30)).text).toBe('Living Room Blinds is 30 % open.')
+    expect(
+      await server.call('set_thermostat', { deviceName: 'hallway thermostat', temperature: 21.5 }),
+    ).toMatchObject({
+      text: 'Hallway Thermostat is set to 21.5 °C.',
+      data: { confirmed: true, temperature: 21.5, unit: '°C' },
+    })
+    expect(
+      await server.call('control_lock', { deviceName: 'back door lock', action: 'unlock' }),
+    ).toMatchObject({ text: 'Back Door Lock is unlocked.', data: { confirmed: true, reported: false } })
+    expect(home.commands).toHaveLength(6)
+    expect((await read('hallway thermostat')).text).toContain('heating setpoint is 21.5 °C')
+    await home.set('Switch One', false)
+    const seen = await server.callUntil('get_device_sensor_data', { deviceName: 'Switch One' }, ({ text }) =>
+      text.includes('switch is off'),
+    )
+    expect(seen.data).toMatchObject({ live: true })
+    await home.setStatus('Demo Switch', 'Dead')
+    await server.callUntil('control_zwave_device', { deviceName: 'demo switch', action: 'on' }, ({ text }) =>
+      text.includes('is dead'),
+    )
+  })
+
+  it('takes commands after a rename, by the new name', async () => {
+    const { server, home } = await start(settings)
+    await server.call('list_zwave_devices')
+    await home.rename('Switch One', 'Desk Lamp')
+    const renamed = await server.callUntil(
+      'control_zwave_device',
+      { deviceName: 'desk lamp', action: 'on' },
+      ({ isError }) => !isError,
+    )
+    expect(renamed).toMatchObject({ text: 'Desk Lamp is on.', data: { nodeId: 2, confirmed: true } })
+    expect(home.commands).toHaveLength(1)
+  })
+})
+
+describe('a gateway that is set up in another way', () => {
+  it('is said to have no topics that can be followed, if its type is manual', async () => {
+    const { server } = await start({ topics: 'manual' })
+    const { text, data } = await server.call('check_zwave_health')
+    expect(text).toContain('No topics of any device have been seen (gateway type Manual, or Retain is off)')
+    expect(data).toMatchObject({ healthy: true, problems: [expect.stringContaining('Manual')] })
+  })
+
+  it.each(['named', 'valueid'] as const)(
+    'works without retained %s topics once its name is known',
+    async topics => {
+      const env = { ZWAVE_GATEWAY_NAME: 'virtual-home' }
+      const { control, read, home } = await start({ topics, retain: false, env })
+      expect(await read('Switch One')).toMatchObject({ data: { live: true, readings: [{ text: 'off' }] } })
+      expect((await control('switch one', 'on')).data).toMatchObject({ confirmed: true })
+      expect(home.commands).toHaveLength(1)
+    },
+  )
+
+  it('is named as unknown in the answer to a command, if it retains nothing and has no known name', async () => {
+    const { control, home } = await start({ retain: false })
+    expect(await control('switch one', 'on')).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('The gateway has not shown itself'),
+    })
+    expect(home.commands).toEqual([])
+  })
+
+  it('says why it did not carry out a command', async () => {
+    const { control, home } = await start({ topics: 'manual' })
+    expect((await control('switch one', 'on')).isError).toBe(false)
+    home.command = () => {
+      throw new Error('The node is not ready yet')
+    }
+    expect(await control('switch one', 'off')).toMatchObject({
+      isError: true,
+      text: 'The gateway did not carry out the command for Switch One: The node is not ready yet.',
+    })
+  })
+
+  it('is unhealthy within two seconds after its stick is gone, and refuses commands', async () => {
+    const { server, home, control } = await start({ topics: 'valueid' })
+    await server.call('list_zwave_devices')
+    const startedAt = performance.now()
+    await home.setDriver(false)
+    await server.callUntil('check_zwave_health', {}, ({ data }) => data?.healthy === false)
+    expect(performance.now() - startedAt).toBeLessThan(2_000)
+    expect(await control('switch one', 'on')).toMatchObject({
+      text: 'The Z-Wave driver of the gateway is not ready, so nothing was sent.',
+    })
+    await home.setDriver(true)
+    await server.callUntil('check_zwave_health', {}, ({ data }) => data?.healthy === true)
+  })
+
+  it('is unhealthy if its stick is gone and it says so only when it is asked', async () => {
+    const { server, home } = await start({})
+    await server.call('list_zwave_devices')
+    home.isDriverReady = false
+    await server.callUntil('check_zwave_health', {}, ({ data }) => data?.healthy === false)
+  })
+})
+
+describe('two gateways below one prefix', () => {
+  it('are told apart: each device gets its own commands, and health says that they share it', async () => {
+    const lamp = { name: 'Lamp', values: [{ type: 'switch' as const }] }
+    const { broker, server, home, control } = await start({
+      gatewayName: 'one',
+      devices: [lamp, { name: 'Fan', values: [{ type: 'switch' }] }],
+    })
+    const other = await startTestHome({
+      brokerUrl: broker.url,
+      gatewayName: 'two',
+      devices: [lamp, { name: 'Heater', values: [{ type: 'switch' }] }],
+    })
+    await server.callUntil('list_zwave_devices', {}, ({ text }) => text.startsWith('There are 4 devices'))
+    expect((await control('heater', 'on')).data).toMatchObject({ confirmed: true })
+    expect((await control('fan', 'on')).data).toMatchObject({ confirmed: true })
+    expect(home.commands.map(({ device }) => device)).toEqual(['Fan'])
+    expect(other.commands.map(({ device }) => device)).toEqual(['Heater'])
+    expect((await control('lamp', 'on')).text).toContain('Several devices are called "lamp"')
+    expect((await server.call('check_zwave_health')).text).toContain('2 gateways share the topic prefix')
+  })
+})
+
+describe('scenes', () => {
+  it('are listed and activated by name', async () => {
+    const { server, home } = await start({})
+    expect((await server.call('list_zwave_devices')).text).toContain('There is 1 scene: Movie Time.')
+    expect(await server.call('activate_scene', { sceneName: 'the movie time scene' })).toMatchObject({
+      text: 'The scene Movie Time is activated.',
+      data: { scene: 'Movie Time', activated: true },
+    })
+    expect(home.commands.map(({ device, value }) => `${device} ${value}`)).toEqual([
+      'Living Room Light 20',
+      'Living Room Blinds 0',
+    ])
+    expect(await server.call('activate_scene', { sceneName: 'party' })).toMatchObject({
+      isError: true,
+      text: 'There is no scene called "party". The scenes are Movie Time.',
+    })
+  })
+})
