@@ -124,7 +124,7 @@ export class BackgroundTranscriber {
   }
 
   #reasonToRefuse(turn: Turn): string | undefined {
-    if (this.#isClosed) return 'the voice gateway is being closed'
+    if (this.#isClosed) return 'the voice gateway is shutting down'
     if (this.#queue.length >= this.#queueLimit) return `${this.#queueLimit} utterances are waiting already`
     const bytes = this.#queue.reduce((sum, waiting) => sum + waiting.turn.bytes, turn.bytes)
     if (bytes > QUEUE_BYTES && this.#queue.length > 0) return 'too much audio is waiting already'

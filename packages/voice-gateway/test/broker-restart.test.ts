@@ -9,6 +9,8 @@ import { eventually } from './support/eventually.ts'
 import { hasPart } from './support/system-parts.ts'
 
 const MESSAGES = 120
+/** With many at once, Mosquitto 2.0.11 loses messages of QoS 2 between it and their sender at a restart. */
+const AT_ONCE = 10
 
 describe.skipIf(!hasPart('mosquitto'))(
   'a broker that is restarted in the middle',
@@ -45,18 +47,19 @@ describe.skipIf(!hasPart('mosquitto'))(
         const { ids } = await listen(broker.url, 'voice/response', session)
         const sender = await openClient(broker.url, { clean: false, clientId: 'sender' })
 
-        const sent: Promise<unknown>[] = []
-        for (let n = 0; n < MESSAGES; n++) {
-          const qos = n % 2 === 0 ? 1 : 2
-          const text = JSON.stringify({ text: 'turn on the lamp', id: `${n}` })
-          sent.push(sender.publishAsync('voice/text', text, { qos }))
-          if (n % 10 === 9) await new Promise(resolve => setImmediate(resolve))
-          if (n === MESSAGES / 2) {
-            await broker[ending]()
-            await broker.start()
+        const left = Array.from({ length: MESSAGES }, (_, n) => n)
+        const send = async () => {
+          for (let n = left.shift(); n !== undefined; n = left.shift()) {
+            const text = JSON.stringify({ text: 'turn on the lamp', id: `${n}` })
+            const sent = sender.publishAsync('voice/text', text, { qos: n % 2 === 0 ? 1 : 2 })
+            if (n === MESSAGES / 2) {
+              await broker[ending]()
+              await broker.start()
+            }
+            await sent
           }
         }
-        await Promise.all(sent)
+        await Promise.all(Array.from({ length: AT_ONCE }, send))
         await eventually(() => states.map(({ status }) => status).join(' ')).toMatch(/offline.*connected$/)
         const last = JSON.stringify({ text: 'turn off the lamp', id: 'last' })
         await sender.publishAsync('voice/text', last, { qos: 1 })

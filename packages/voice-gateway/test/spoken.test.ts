@@ -14,12 +14,25 @@ import { hasPart } from './support/system-parts.ts'
 
 const COMMAND = fileURLToPath(new URL('../bin/voice-gateway.js', import.meta.url))
 const OFFLINE = ['--model', 'offline']
+const TEST_TIMEOUT_MS = 180_000
+
+/** Processes that load a speech model, several at a time, need their while on a busy machine. */
+const patiently = <T>(get: () => T) => eventually(get, TEST_TIMEOUT_MS / 3)
 
 /** A sentence spoken into a WAV file. */
 function spoken(sentence: string, folder = temporaryFolder()): string {
   const file = join(folder, 'spoken.wav')
   execFileSync('espeak-ng', ['-v', 'en-us', '-s', '160', '-w', file, sentence])
   return file
+}
+
+/** A configuration with one tool, which answers at once: no home, no process of its own. */
+function greeter(): string[] {
+  const file = join(temporaryFolder(), 'toolpost.json')
+  const implementation = { type: 'mock', mock_response: { text: 'Good evening to you' } }
+  const tool = { name: 'greet', description: 'Greets', sentences: ['good evening'], implementation }
+  writeFileSync(file, JSON.stringify({ tools: [tool] }))
+  return ['--config', file, ...OFFLINE]
 }
 
 /** Runs the command to its end, as a person would. */
@@ -48,7 +61,7 @@ async function listening(words: string[] = []) {
   child.stderr.on('data', chunk => {
     err += chunk
   })
-  await eventually(() => err).toContain('Ready after')
+  await patiently(() => err).toContain('Ready after')
   const [url = ''] = err.match(/mqtt:\/\/\S+/) ?? []
   return { child, exit, url, out: () => out, err: () => err }
 }
@@ -83,85 +96,72 @@ async function heardIn(file: string): Promise<string> {
   }
 }
 
-describe.skipIf(!hasPart('espeak-ng') || !hasPart('sox'))('spoken sentences', { timeout: 60_000 }, () => {
-  it('switch a device, and the answer comes out as sound', async () => {
-    const answer = join(temporaryFolder(), 'answer.wav')
-    const { code, out, err } = await voiceGateway([
-      ...OFFLINE,
-      '--out',
-      answer,
-      'hear',
-      spoken('turn on switch one'),
-    ])
-    expect({ code, out }).toEqual({ code: 0, out: 'Switch One is on.\n' })
-    expect(err).toMatch(/^Heard: Turn on switch,? one\.?\n$/)
-    expect(await reasonToDrop(await readWav(readFileSync(answer)))).toBeUndefined()
-  })
-
-  it('are understood in stereo at 48 kHz', async () => {
-    const folder = temporaryFolder()
-    const file = join(folder, 'stereo.wav')
-    execFileSync('sox', [
-      spoken('is the front door open', folder),
-      '-r',
-      '48000',
-      '-c',
-      '2',
-      '-b',
-      '24',
-      file,
-    ])
-    const { code, out } = await voiceGateway([...OFFLINE, '--speaker', 'none', 'hear', '--json', file])
-    expect(code).toBe(0)
-    expect(JSON.parse(out)).toMatchObject({
-      outcome: 'answered',
-      question: 'Is the front door open?',
-      calls: [{ success: true }],
-      durations: { transcribeMs: expect.any(Number), answerMs: expect.any(Number) },
+describe.skipIf(!hasPart('espeak-ng') || !hasPart('sox'))(
+  'spoken sentences',
+  { timeout: TEST_TIMEOUT_MS },
+  () => {
+    it('switch a device, also in stereo at 48 kHz, and the answer comes out as sound', async () => {
+      const folder = temporaryFolder()
+      const [stereo, answer] = [join(folder, 'stereo.wav'), join(folder, 'answer.wav')]
+      const format = ['-r', '48000', '-c', '2', '-b', '24']
+      execFileSync('sox', [spoken('turn on switch one', folder), ...format, stereo])
+      const { code, out, err } = await voiceGateway([...OFFLINE, '--out', answer, 'hear', '--json', stereo])
+      expect({ code, err }).toEqual({
+        code: 0,
+        err: expect.stringMatching(/^Heard: Turn on switch,? one\.?\n$/),
+      })
+      expect(JSON.parse(out)).toMatchObject({
+        outcome: 'answered',
+        question: expect.stringMatching(/^Turn on switch,? one\.?$/),
+        text: 'Switch One is on.',
+        calls: [{ success: true }],
+        durations: { transcribeMs: expect.any(Number), answerMs: expect.any(Number) },
+      })
+      expect(await reasonToDrop(await readWav(readFileSync(answer)))).toBeUndefined()
     })
-  })
 
-  it('come over MQTT: the device switches, junk is refused in words, and the gateway goes on', async () => {
-    const answer = join(temporaryFolder(), 'answer.wav')
-    const gateway = await listening(['--out', answer])
-    const voice = await listen(gateway.url, 'voice/response')
-    const home = await listen(gateway.url, 'zwave/#')
-    const { client } = voice
-    const answers = () => voice.heard.map(({ body }) => body)
-    const switched = () =>
-      home.heard.filter(({ topic, body }) => /Switch_One.*currentValue$/.test(topic) && Object(body).value)
+    it('come over MQTT: the device switches, junk is refused in words, and the gateway goes on', async () => {
+      const answer = join(temporaryFolder(), 'answer.wav')
+      const gateway = await listening(['--out', answer])
+      const voice = await listen(gateway.url, 'voice/response')
+      const home = await listen(gateway.url, 'zwave/#')
+      const { client } = voice
+      const answers = () => voice.heard.map(({ body }) => body)
+      const switched = () =>
+        home.heard.filter(({ topic, body }) => /Switch_One.*currentValue$/.test(topic) && Object(body).value)
 
-    client.publish('voice/audio/kitchen', 'this is no sound')
-    client.publish('voice/text', Buffer.from([0xff, 0xfe, 0x00]))
-    client.publish('voice/text', '{"text": ')
-    client.publish('voice/audio/kitchen', readFileSync(spoken('turn on switch one')))
-    await eventually(() => answers().length).toBe(4)
-    expect(answers().filter(({ outcome }) => outcome === 'dropped')).toHaveLength(3)
-    expect(answers().find(({ outcome }) => outcome === 'answered')).toMatchObject({
-      conversation: 'kitchen',
-      text: 'Switch One is on.',
-      calls: [{ name: 'control_zwave_device', success: true }],
+      client.publish('voice/audio/kitchen', 'this is no sound')
+      client.publish('voice/text', Buffer.from([0xff, 0xfe, 0x00]))
+      client.publish('voice/text', '{"text": ')
+      client.publish('voice/audio/kitchen', readFileSync(spoken('turn on switch one')))
+      await patiently(() => answers().length).toBe(4)
+      expect(answers().filter(({ outcome }) => outcome === 'dropped')).toHaveLength(3)
+      expect(answers().find(({ outcome }) => outcome === 'answered')).toMatchObject({
+        conversation: 'kitchen',
+        text: 'Switch One is on.',
+        calls: [{ name: 'control_zwave_device', success: true }],
+      })
+      await patiently(() => switched().length).toBeGreaterThan(0)
+      await patiently(() => sizeOf(answer)).toBeGreaterThan(10_000)
+      const spokenBefore = sizeOf(answer)
+
+      gateway.child.stdin.write('turn off switch one\n')
+      await patiently(gateway.out).toBe('Switch One is off.\n')
+      await patiently(() => answers().length).toBe(5)
+      await patiently(() => sizeOf(answer)).toBeGreaterThan(spokenBefore)
+      gateway.child.kill('SIGTERM')
+      expect(await gateway.exit).toEqual([0, null])
+      expect(await heardIn(answer)).toMatch(/one is off/i)
     })
-    await eventually(() => switched().length).toBeGreaterThan(0)
-    await eventually(() => sizeOf(answer)).toBeGreaterThan(10_000)
-    const spokenBefore = sizeOf(answer)
+  },
+)
 
-    gateway.child.stdin.write('what is 12 % of 85\n')
-    await eventually(gateway.out).toBe('The result is 10.2.\n')
-    await eventually(() => answers().length).toBe(5)
-    await eventually(() => sizeOf(answer)).toBeGreaterThan(spokenBefore)
-    gateway.child.kill('SIGTERM')
-    expect(await gateway.exit).toEqual([0, null])
-    expect(await heardIn(answer)).toMatch(/the result i[ns] (ten point two|10\.2)/i)
-  })
-})
-
-describe('the command', { timeout: 60_000 }, () => {
+describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
   it('answers a sentence, exit 0; one that it does not understand, exit 1', async () => {
-    const quiet = [...OFFLINE, '--speaker', 'none']
-    expect(await voiceGateway([...quiet, 'say', 'what', 'is', '12 % of 85'])).toEqual({
+    const quiet = [...greeter(), '--speaker', 'none']
+    expect(await voiceGateway([...quiet, 'say', 'good', 'evening'])).toEqual({
       code: 0,
-      out: 'The result is 10.2.\n',
+      out: 'Good evening to you.\n',
       err: '',
     })
     const { code, out, err } = await voiceGateway([...quiet, 'say', 'sing me a song'])
@@ -170,32 +170,31 @@ describe('the command', { timeout: 60_000 }, () => {
     expect(err).toBe('No answer: it was not understood\n')
   })
 
-  const mistakes: [string[], number, RegExp][] = [
-    [['hear', 'nowhere.wav'], 2, /^Error: nowhere\.wav cannot be read: there is no such file\n$/],
-    [['say', ' '], 2, /^Error: There is nothing to say/],
-    [['--speaker', 'cow', 'say', 'hello'], 2, /^Error: There is no voice 'cow': use auto, piper/],
-    [['--config', 'nowhere.json', 'say', 'hello'], 2, /^Error: nowhere\.json: there is no such file/],
-    [['--speaker', 'piper', 'say', 'hello'], 2, /^Error: The voice piper needs a model/],
-    [['--model', 'bogus:1', 'say', 'hello'], 2, /^Error: There is no model provider 'bogus'/],
-    [
-      ['--out', 'no/such/folder.wav', 'say', 'hello'],
-      2,
-      /^Error: --out no\/such\/folder\.wav: nothing can be/,
-    ],
-    [['--out', 'a.wav', '--speaker', 'none', 'say', 'hello'], 2, /^Error: --out needs a voice, not none/],
-    [['hear', '.'], 2, /^Error: \. cannot be read: it is a folder/],
-    [['sing'], 2, /^Error: There is no command 'sing': use listen, say or hear/],
+  const mistakes: [string[], RegExp][] = [
+    [['hear', 'nowhere.wav'], /^Error: nowhere\.wav cannot be read: there is no such file\n$/],
+    [['say', ' '], /^Error: There is nothing to say/],
+    [['--speaker', 'cow', 'say', 'hello'], /^Error: There is no voice 'cow': use auto, piper/],
+    [['--config', 'nowhere.json', 'say', 'hello'], /^Error: nowhere\.json: there is no such file/],
+    [['--speaker', 'piper', 'say', 'hello'], /^Error: The voice piper needs a model/],
+    [['--model', 'bogus:1', 'say', 'hello'], /^Error: There is no model provider 'bogus'/],
+    [['--out', 'no/such/folder.wav', 'say', 'hello'], /^Error: --out no\/such\/folder\.wav: nothing can be/],
+    [['--out', 'a.wav', '--speaker', 'none', 'say', 'hello'], /^Error: --out needs a voice, not none/],
+    [['hear', '.'], /^Error: \. cannot be read: it is a folder/],
+    [['sing'], /^Error: There is no command 'sing': use listen, say or hear/],
   ]
-  it.each(mistakes)('refuses %j', async (words, code, problem) => {
-    const result = await voiceGateway([...OFFLINE, ...words])
-    expect(result).toEqual({ code, out: '', err: expect.stringMatching(problem) })
+  it('refuses mistakes in words, exit 2', async () => {
+    const run = async ([words]: (typeof mistakes)[number]) => voiceGateway([...OFFLINE, ...words])
+    const results = await Promise.all(mistakes.map(run))
+    expect(results).toEqual(
+      mistakes.map(([, problem]) => ({ code: 2, out: '', err: expect.stringMatching(problem) })),
+    )
   })
 
   it('says that the answer is text only where nothing can speak; --out is refused then', async () => {
     const env = { PATH: temporaryFolder() }
-    expect(await voiceGateway([...OFFLINE, 'say', 'what is 12 % of 85'], env)).toEqual({
+    expect(await voiceGateway([...greeter(), 'say', 'good evening'], env)).toEqual({
       code: 0,
-      out: 'The result is 10.2.\n',
+      out: 'Good evening to you.\n',
       err: expect.stringMatching(/^The answer is text only: there is no voice/),
     })
     const refused = await voiceGateway([...OFFLINE, '--out', 'answer.wav', 'say', 'hello'], env)
@@ -203,10 +202,10 @@ describe('the command', { timeout: 60_000 }, () => {
   })
 
   it.skipIf(!hasPart('espeak-ng'))('says that what it should write cannot be written, exit 1', async () => {
-    const words = [...OFFLINE, '--out', temporaryFolder(), 'say', 'what is 12 % of 85']
+    const words = [...greeter(), '--out', temporaryFolder(), 'say', 'good evening']
     expect(await voiceGateway(words)).toEqual({
       code: 1,
-      out: 'The result is 10.2.\n',
+      out: 'Good evening to you.\n',
       err: expect.stringMatching(/^Cannot speak, so answers are text only: /),
     })
   })
@@ -214,7 +213,7 @@ describe('the command', { timeout: 60_000 }, () => {
   it('ends in order where nobody reads its answer', async () => {
     const child = spawn(
       process.execPath,
-      [COMMAND, ...OFFLINE, '--speaker', 'none', 'say', 'what is 2 + 3'],
+      [COMMAND, ...greeter(), '--speaker', 'none', 'say', 'good evening'],
       {
         cwd: temporaryFolder(),
       },
@@ -244,19 +243,19 @@ describe('the command', { timeout: 60_000 }, () => {
   it('refuses a file that is not audio, in words', async () => {
     const file = join(temporaryFolder(), 'page.wav')
     writeFileSync(file, '<html>hello</html>')
-    const { code, out, err } = await voiceGateway([...OFFLINE, '--speaker', 'none', 'hear', file])
+    const { code, out, err } = await voiceGateway([...greeter(), '--speaker', 'none', 'hear', file])
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toMatch(/^No answer: This is not a WAV file/)
   })
 
   it('answers each line of standard input, whatever became of the others; nothing of it is left', async () => {
     const gateway = await listening(['--speaker', 'none'])
+    await patiently(() => childrenOf(gateway.child.pid).length).toBeGreaterThanOrEqual(3)
     const helpers = childrenOf(gateway.child.pid)
-    expect(helpers.length).toBeGreaterThanOrEqual(3)
-    gateway.child.stdin.end('sing me a song\nwhat is 12 % of 85\n\nturn on switch one\n')
+    gateway.child.stdin.end('sing me a song\nturn off switch one\n\nturn on switch one\n')
     expect(await gateway.exit).toEqual([1, null])
     expect(gateway.out()).toMatch(
-      /^I did not understand that\. .*\nThe result is 10\.2\.\nSwitch One is on\.\n$/,
+      /^I did not understand that\. .*\nSwitch One is off\.\nSwitch One is on\.\n$/,
     )
     expect(helpers.filter(isRunning)).toEqual([])
   })

@@ -36,7 +36,7 @@ export const ZWAVE_PARAMETER_NAMES: Readonly<Record<string, Readonly<Record<stri
 /** Sentences that call its tools without a model. */
 export const ZWAVE_SENTENCES: Readonly<Record<string, readonly string[]>> = {
   control_zwave_device: [
-    '(turn|switch|power|put) {action:on|off} [the|my|a|an] {deviceName}',
+    '(turn|switch|power) {action:on|off} [the|my|a|an] {deviceName}',
     '(turn|switch|power|put) [the|my|a|an] {deviceName} {action:on|off}',
     '(dim|lower|brighten|raise) [the|my|a|an] {deviceName} to {level} {action=dim}',
     '(set|turn|put|bring) [the|my|a|an] [brightness of] [the|my|a|an] {deviceName} [brightness] to {level} {action=dim}',
@@ -48,7 +48,7 @@ export const ZWAVE_SENTENCES: Readonly<Record<string, readonly string[]>> = {
     '(activate|enable) [the|my|a|an] {deviceName} {action=on}',
     '(deactivate|disable) [the|my|a|an] {deviceName} {action=off}',
     '[the|my|a|an] {deviceName} {action:on|off}',
-    '[the|my|a|an] {deviceName} (to|at) {level} {action=dim}',
+    '[the|my|a|an] {deviceName} to {level} {action=dim}',
   ],
   set_thermostat: [
     '(set|turn|put|change|raise|lower) [the|my|a|an] {deviceName} to {temperature} degrees [celsius|fahrenheit]',

@@ -56,6 +56,6 @@ export interface Answer {
 
 /** Whatever answers questions with the help of tools: a model, or sentences alone. */
 export interface AiClient {
-  /** Rejects with a ModelError where there is no answer; never changes the messages it is given. */
+  /** Rejects with a ModelError if there is no answer; never changes the messages it is given. */
   ask(prompt: string | readonly ConversationMessage[], options?: AskOptions): Promise<Answer>
 }

@@ -15,7 +15,7 @@ export interface ChooseOptions {
   executor: ToolExecutor
   /** `ollama:qwen3:0.6b`, `anthropic:claude-…` or `offline`, as somebody asked for it. */
   model?: string | undefined
-  /** What the configuration says, where nobody asked. */
+  /** What the configuration says, if nobody asked. */
   config?: { model?: string | undefined; fastPath?: boolean | undefined } | undefined
   environment?: Environment | undefined
   logger?: Logger | undefined
@@ -28,7 +28,7 @@ export interface ChosenClient {
   name: string
   /** Why this one, as a sentence for the person who asks. */
   why: string
-  /** Those of its answers that need no model, where it has any. */
+  /** Those of its answers that need no model, if it has any. */
   sentences?: OfflineClient | undefined
 }
 
@@ -41,8 +41,8 @@ interface Context {
 
 /**
  * The client to ask: the one that was asked for, else that of the configuration, else a reachable Ollama with a model
- * that can use tools, else Anthropic where there is a key, else sentences alone. Rejects with a ModelError where the
- * one that was asked for cannot be had.
+ * that can use tools, else Anthropic if there is a key, else sentences alone. Rejects with a ModelError if the
+ * one that was asked for is unavailable.
  */
 export async function chooseClient(options: ChooseOptions): Promise<ChosenClient> {
   const { executor, config = {}, environment = process.env, logger = silentLogger, fetch } = options
@@ -54,10 +54,10 @@ export async function chooseClient(options: ChooseOptions): Promise<ChosenClient
       : await found(context)
   if (!config.fastPath || chosen.sentences) return chosen
   const sentences = new OfflineClient(context)
-  return { ...chosen, client: withFastPath(sentences, chosen.client), sentences }
+  return { ...chosen, client: withFastPath(sentences, chosen.client, logger), sentences }
 }
 
-/** As chooseClient, but where the one that was asked for cannot be had, sentences alone, and why. */
+/** As chooseClient, but sentences alone, and why, if the one that was asked for is unavailable. */
 export async function chooseClientOrOffline(options: ChooseOptions): Promise<ChosenClient> {
   try {
     return await chooseClient(options)

@@ -68,7 +68,7 @@ export class Conversation {
   }
 }
 
-/** What stands in the history where a call has no result. */
+/** What stands in the history if a call has no result. */
 export function placeholder(name: string, reason: string): string {
   return `Error: No result for tool "${name}": ${reason}`
 }

@@ -5,11 +5,13 @@ export interface ConversationsOptions {
   conversations: number
   /** How many messages each may have. */
   messages: number
-  /** How many characters each may have. */
-  characters?: number
+  /** How long each may grow in characters, arguments included; 200,000 if left out. */
+  characters?: number | undefined
 }
 
-/** What was said in each conversation, in memory: the least recently used goes first. */
+const MAX_CHARACTERS = 200_000
+
+/** What was said in each conversation, in memory: the one that was used least recently goes first. */
 export class Conversations {
   readonly #kept = new Map<string, readonly ConversationMessage[]>()
   readonly #limits: ConversationsOptions
@@ -18,7 +20,7 @@ export class Conversations {
     this.#limits = limits
   }
 
-  /** What was said in that conversation; `undefined` if it is not known. */
+  /** What was said in that conversation; `undefined` if it is unknown. */
   of(id: string): readonly ConversationMessage[] | undefined {
     return this.#kept.get(id)
   }
@@ -38,20 +40,22 @@ export class Conversations {
 /** Without its beginning if it is too long; never between a question and what belongs to it. */
 function shortened(
   messages: readonly ConversationMessage[],
-  { messages: limit, characters = Number.POSITIVE_INFINITY }: ConversationsOptions,
+  { messages: limit, characters = MAX_CHARACTERS }: ConversationsOptions,
 ): readonly ConversationMessage[] {
-  let left = characters
-  const last = messages.findLastIndex((message, at) => {
-    left -= lengthOf(message)
-    return left < 0 || messages.length - at > limit
-  })
-  if (last < 0) return messages
-  const start = messages.findIndex((message, at) => at > last && isQuestion(message))
-  return start < 0 ? [] : messages.slice(start)
+  let room = characters
+  let start = messages.length
+  for (let at = messages.length - 1; at >= 0 && at >= messages.length - limit; at--) {
+    const message = messages[at] as ConversationMessage
+    room -= lengthOf(message)
+    if (room < 0) break
+    if (at === 0 || isQuestion(message)) start = at
+  }
+  return messages.slice(start)
 }
 
-function lengthOf({ content }: ConversationMessage): number {
-  return typeof content === 'string' ? content.length : JSON.stringify(content).length
+function lengthOf(message: ConversationMessage): number {
+  const { content, tool_calls } = message as { content: unknown; tool_calls?: unknown }
+  return JSON.stringify([content, tool_calls]).length
 }
 
 function isQuestion(message: ConversationMessage): boolean {

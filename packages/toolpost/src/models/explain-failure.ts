@@ -7,7 +7,7 @@ import { ModelError, type ModelErrorCode } from './model-error.ts'
 export interface ProviderWords {
   /** `Ollama at http://127.0.0.1:11434` */
   who: string
-  /** What to do about a failure, where the provider knows. */
+  /** What to do about a failure, if the provider knows. */
   advice: Partial<Record<ModelErrorCode, string>>
 }
 
@@ -93,8 +93,8 @@ function ownWords(error: unknown): string {
 /** The provider's own message out of an error body, without LangChain's link. */
 function plainMessage(message: string): string {
   const plain = message.split('\n\nTroubleshooting URL:')[0]?.trim() ?? ''
-  const start = plain.endsWith('}') ? plain.indexOf('{') : -1
-  if (start < 0) return plain
+  const start = plain.indexOf('{')
+  if (start < 0 || !plain.endsWith('}')) return plain
   try {
     const { error } = JSON.parse(plain.slice(start)) as { error?: { message?: unknown } | string }
     const inner = typeof error === 'string' ? error : error?.message

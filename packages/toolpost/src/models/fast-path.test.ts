@@ -70,6 +70,15 @@ describe('the fast path', () => {
     expect(answer.results).toEqual([])
   })
 
+  it('answers although the listener throws, and does not ask the model', async () => {
+    const { client, model } = setup()
+    const onToken = () => {
+      throw new Error('broken listener')
+    }
+    expect((await client.ask('turn on Switch One', { onToken })).results).toMatchObject([{ success: true }])
+    expect(model.turns).toHaveLength(0)
+  })
+
   it('does not do again what may have been done', async () => {
     const { client, model } = setup()
     expect((await client.ask('turn on ghost')).text).toContain('There is no device called "ghost"')

@@ -1,4 +1,6 @@
+import { type Logger, silentLogger } from '../logging/logger.ts'
 import type { AiClient, Answer, ConversationMessage } from './ai-client.ts'
+import { harmless } from './listener.ts'
 import type { OfflineClient } from './offline/offline-client.ts'
 import type { ToolMatch } from './offline/sentence-book.ts'
 import { textOfContent } from './read-reply.ts'
@@ -13,7 +15,11 @@ const JOINTS = /\b(and|then|when|if|after|before|unless|until|while|because|but|
 const NOTHING_DONE = new Set(['unknown_tool', 'invalid_arguments', 'invalid_schema'])
 
 /** Simple requests go straight to their tool, because a light must not wait for a language model; all others to `client`. */
-export function withFastPath(offline: OfflineClient, client: AiClient): AiClient {
+export function withFastPath(
+  offline: OfflineClient,
+  client: AiClient,
+  logger: Logger = silentLogger,
+): AiClient {
   return {
     async ask(prompt, options = {}): Promise<Answer> {
       const match = offline.match(prompt, options)
@@ -21,7 +27,7 @@ export function withFastPath(offline: OfflineClient, client: AiClient): AiClient
       const quick = await offline.ask(prompt, { ...options, onToken: undefined })
       const [result] = quick.results
       if (result && !result.success && NOTHING_DONE.has(result.code)) return client.ask(prompt, options)
-      options.onToken?.(quick.text)
+      harmless(options.onToken, logger)(quick.text)
       return quick
     },
   }

@@ -11,3 +11,11 @@ export const MAX_IDENTICAL_FAILURES = 3
 export const MAX_ATTEMPTS = 6
 export const RETRY_BASE_DELAY_MS = 1_000
 export const RETRY_MAX_DELAY_MS = 30_000
+
+/** The longest reply of a model, arguments included, in characters. */
+export const MAX_REPLY_CHARS = 2_000_000
+/** The most calls in one reply. A model that asks for more has lost its way: none of them runs. */
+export const MAX_CALLS_IN_REPLY = 100
+/** What a provider may send: in one reply, and in one line of it. */
+export const MAX_BODY_BYTES = 64 * 1024 * 1024
+export const MAX_LINE_BYTES = 4 * 1024 * 1024

@@ -38,7 +38,7 @@ export type ModelErrorCode = (typeof MODEL_ERROR_CODES)[number]
 export class ModelError extends Error {
   override name = 'ModelError'
   readonly code: ModelErrorCode
-  /** How long the provider wants to be left alone, where it says so. */
+  /** How long the provider wants to be left alone, if it says so. */
   readonly retryAfterMs: number | undefined
   /** The calls that had been made before it went wrong: what they did is done. */
   results: readonly ToolResult[] = []

@@ -1,5 +1,6 @@
 import { argumentsFromText } from '../executor/validate-arguments.ts'
 import { isObjectLike } from '../runtime/guards.ts'
+import { JoinedChunks } from './joined-chunks.ts'
 import { ModelError } from './model-error.ts'
 import type { LangChainCall, ReplyChunk } from './provider.ts'
 
@@ -12,33 +13,33 @@ export interface RequestedCall {
 
 export interface Reply {
   text: string
-  /** What goes into the history: the text, or content blocks where there are others than text. */
+  /** What goes into the history: the text, or content blocks if there are others than text. */
   content: string | object[]
   calls: RequestedCall[]
 }
 
 const CUT_OFF = new Set(['max_tokens', 'length', 'model_context_window_exceeded'])
 
-/** Reads a stream to its end. Rejects where the stream does, and where the reply reached the token limit. */
+/** Reads a stream to its end. Rejects if the stream does, or if the reply reached the token limit or one of ours. */
 export async function readReply(
   stream: AsyncIterable<ReplyChunk>,
   onToken: (token: string) => void,
 ): Promise<Reply> {
-  let whole: ReplyChunk | undefined
+  const joined = new JoinedChunks()
   for await (const chunk of stream) {
+    joined.add(chunk)
     const token = textOfContent(chunk.content)
     if (token !== '') onToken(token)
-    whole = whole ? joined(whole, chunk) : chunk
+    // A stream that is always ahead of us leaves time for others, and for the end of the time.
+    if (joined.count % CHUNKS_AT_ONCE === 0) await new Promise(setImmediate)
   }
+  const whole = joined.whole()
   if (!whole) throw new ModelError('invalid_response', 'The model answered with nothing at all')
   checkEnd(whole)
   return { text: textOfContent(whole.content), content: lastingContent(whole), calls: await callsOf(whole) }
 }
 
-function joined(before: ReplyChunk, chunk: ReplyChunk): ReplyChunk {
-  const { concat } = before as { concat?: (chunk: ReplyChunk) => ReplyChunk }
-  return concat ? concat.call(before, chunk) : chunk
-}
+const CHUNKS_AT_ONCE = 100
 
 /** A call, or a sentence, that was cut off must not be taken for a whole one. */
 function checkEnd(reply: ReplyChunk): void {

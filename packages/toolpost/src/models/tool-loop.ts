@@ -4,9 +4,10 @@ import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { Answer, AskOptions, ConversationMessage, StopReason } from './ai-client.ts'
+import type { Answer, AskOptions, CallNotice, ConversationMessage, StopReason } from './ai-client.ts'
 import { Conversation, type NumberedCall } from './conversation.ts'
 import { DEFAULT_MAX_ITERATIONS, DEFAULT_TIME_LIMIT_MS } from './limits.ts'
+import { harmless } from './listener.ts'
 import { ModelError, type ModelErrorCode } from './model-error.ts'
 import type { OpenModel, Provider } from './provider.ts'
 import { type Reply, readReply } from './read-reply.ts'
@@ -55,11 +56,15 @@ class ToolLoop {
   readonly #setup: AskOptions & LoopSetup
   readonly #tools: readonly Tool[]
   readonly #failures = new RepeatedFailures()
+  readonly #onToken: (token: string) => void
+  readonly #onCall: (event: CallNotice) => void
 
   constructor(conversation: Conversation, limit: TimeLimit, setup: AskOptions & LoopSetup) {
     this.#conversation = conversation
     this.#limit = limit
     this.#setup = setup
+    this.#onToken = harmless(setup.onToken, setup.logger)
+    this.#onCall = harmless(setup.onCall, setup.logger)
     this.#tools = [...(setup.tools ?? setup.executor.tools.getTools())]
   }
 
@@ -102,13 +107,13 @@ class ToolLoop {
 
   /** One turn of the model. Nobody has heard anything of a failed attempt that is made again. */
   async #ask(model: OpenModel, offersTools: boolean): Promise<Reply> {
-    const { provider, logger, onToken } = this.#setup
+    const { provider, logger } = this.#setup
     const { signal } = this.#limit
     let hasSpoken = false
-    const speak = this.#guarded((token: string) => {
+    const speak = (token: string) => {
       hasSpoken = true
-      onToken?.(token)
-    })
+      this.#onToken(token)
+    }
     const messages: BaseMessage[] = [...this.#conversation.messages]
     const request = async () => {
       try {
@@ -124,13 +129,13 @@ class ToolLoop {
 
   /** Runs the calls of a turn and adds their results; says whether one of them has failed too often. */
   async #run(calls: readonly NumberedCall[]): Promise<boolean> {
-    const { executor, logger, onCall, origin, clock } = this.#setup
+    const { executor, logger, origin, clock } = this.#setup
     const outcomes = await runCalls(calls, {
       executor,
       tools: this.#tools,
       signal: this.#limit.signal,
       logger,
-      onCall: event => onCall?.(event),
+      onCall: this.#onCall,
       origin,
       clock,
     })
@@ -158,22 +163,11 @@ class ToolLoop {
     if (signal.aborted) return signal.reason as Error
     return error instanceof ModelError ? error : this.#setup.provider.explain(error)
   }
-
-  /** What the caller wants to see must not be able to stop the answer. */
-  #guarded<Value>(listener: (value: Value) => void): (value: Value) => void {
-    return value => {
-      try {
-        listener(value)
-      } catch (error) {
-        this.#setup.logger.warn({ error: String(error) }, 'A listener of the answer failed')
-      }
-    }
-  }
 }
 
 const NO_LAST_WORD: Record<StopReason, string> = {
   answer: '',
   time_limit: '',
   max_iterations: 'I stopped after too many rounds of tool calls without an answer.',
-  repeated_failure: 'I stopped because the same tool call failed again and again.',
+  repeated_failure: 'I stopped because the same tool call kept failing.',
 }

@@ -3,10 +3,10 @@ import type { Answer, StopReason } from './ai-client.ts'
 const REASONS: Record<Exclude<StopReason, 'answer'>, string> = {
   max_iterations: 'the model asked for too many rounds of calls',
   time_limit: 'it took too long',
-  repeated_failure: 'the same call failed again and again',
+  repeated_failure: 'the same call kept failing',
 }
 
-/** Why an answer is none, in a few words; `undefined` where the question was answered. */
+/** Why there is no real answer, in a few words; `undefined` if the question was answered. */
 export function whyUnanswered({ text, results, iterations, stopReason }: Answer): string | undefined {
   if (stopReason !== 'answer') return REASONS[stopReason]
   if (text.trim() === '') return 'the model gave no answer'

@@ -24,7 +24,7 @@ const LOOKS_AT_BYTES = 512
 /** Fewer characters could be sound by chance. */
 const LEAST_TEXT_BYTES = 16
 
-/** What bytes that begin like this are, where that is certain: raw sound is never taken for something else. */
+/** What bytes that begin like this are, if that is certain: raw sound is never taken for something else. */
 export function knownKind(bytes: Uint8Array): string | undefined {
   const start = ASCII.decode(bytes.subarray(0, 16))
   const found = signatures.find(([offset, text]) => start.startsWith(text, offset))

@@ -23,7 +23,7 @@ const ANSWERS_WITHIN_MS = 5_000
 export type FoundMicrophone = { command: RecorderCommand } | { missing: string }
 
 /**
- * Finds `arecord` where it lists a device, or sox's `rec` where there is no `arecord`. `env` is where programs are
+ * Finds `arecord` if it lists a device, or sox's `rec` if there is no `arecord`. `env` is where programs are
  * looked for.
  */
 export async function findMicrophone(
@@ -35,10 +35,10 @@ export async function findMicrophone(
   if (devices !== undefined)
     return /^card \d+:/m.test(devices) ? { command: arecord } : { missing: NO_DEVICE }
   if ((await outputOf('rec', ['--version'], env)) !== undefined) return { command: rec }
-  return { missing: `there is no program that records: install ${RECORDERS[platform] ?? 'sox (rec)'}` }
+  return { missing: `no recorder found: install ${RECORDERS[platform] ?? 'sox (rec)'}` }
 }
 
-/** What a program prints, in English; undefined where it cannot be run. */
+/** What a program prints, in English; undefined if it cannot be run. */
 function outputOf(command: string, args: string[], env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const options = { env: { ...env, LC_ALL: 'C' }, timeout: ANSWERS_WITHIN_MS }
   return new Promise(resolve => {

@@ -9,7 +9,7 @@ const QUIETEST_PEAK = 10 ** (-50 / 20)
 const QUIETEST_LEVEL = 10 ** (-70 / 20)
 const SLICE_SAMPLES = 32_768
 
-/** Why a recording is not worth transcribing, in words; undefined where it is. */
+/** Why a recording is not worth transcribing, in words; undefined if it is. */
 export async function reasonToDrop(samples: Float32Array): Promise<string | undefined> {
   return wrongLength(samples) ?? tooQuiet(await loudness(samples))
 }

@@ -244,7 +244,7 @@ describe('findMicrophone', () => {
   })
 
   it('says what to install where there is no program', async () => {
-    const missing = 'there is no program that records: install'
+    const missing = 'no recorder found: install'
     expect(await find({})).toEqual({ missing: `${missing} alsa-utils (arecord) or sox (rec)` })
     expect(await find({}, 'darwin')).toEqual({ missing: `${missing} sox (rec)` })
   })

@@ -187,7 +187,7 @@ describe('readWav', () => {
     )
   })
 
-  it('says that there is nothing in it', async () => {
+  it('says that the message is empty', async () => {
     await expect(readWav(new Uint8Array())).rejects.toThrow(new AudioError('The recording is empty'))
   })
 
@@ -219,6 +219,14 @@ describe('readWav', () => {
       expect(error).toBeInstanceOf(AudioError)
     }
   }
+
+  it('finds out at once about a file of millions of empty chunks', async () => {
+    const file = Buffer.concat([wav.subarray(0, 12), Buffer.alloc(40_000_000)])
+    const before = process.cpuUsage()
+    await expect(readWav(file)).rejects.toThrow('does not say how its samples are stored')
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1_000).toBeLessThan(200)
+  })
 
   it('never does anything else on any bytes', async () => {
     const any = fc.uint8Array({ maxLength: 200 })

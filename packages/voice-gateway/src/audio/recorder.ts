@@ -35,7 +35,7 @@ export class Recorder {
     this.ready = new Promise((resolve, reject) => {
       this.#settleReady = { resolve, reject }
     })
-    // Whoever waits is told; where nobody does, `onEnd` says the same.
+    // Whoever waits is told; if nobody does, `onEnd` says the same.
     this.ready.catch(() => {})
     void this.#run()
   }

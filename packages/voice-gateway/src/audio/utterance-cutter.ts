@@ -22,7 +22,7 @@ export class UtteranceCutter {
   #speechFrames = 0
   #quietFrames = 0
 
-  /** Takes the next frame; gives an utterance where one ends with it. */
+  /** Takes the next frame; gives an utterance if one ends with it. */
   push(frame: Float32Array, probability: number): Float32Array | undefined {
     this.#frames.push(frame)
     if (!this.#isSpeaking && probability >= START_PROBABILITY) this.#isSpeaking = true

@@ -6,6 +6,8 @@ export interface WavChunks {
 
 const HEADER_BYTES = 12
 const CHUNK_HEADER_BYTES = 8
+/** Real files have a handful; a file of nothing but empty chunks has millions. */
+const MOST_CHUNKS = 1_000
 const ASCII = new TextDecoder('latin1')
 
 /**
@@ -15,7 +17,8 @@ const ASCII = new TextDecoder('latin1')
 export function findChunks(bytes: Uint8Array): WavChunks {
   const chunks: WavChunks = {}
   let offset = HEADER_BYTES
-  while (offset + CHUNK_HEADER_BYTES <= bytes.length && !(chunks.format && chunks.data)) {
+  for (let count = 0; count < MOST_CHUNKS && offset + CHUNK_HEADER_BYTES <= bytes.length; count++) {
+    if (chunks.format && chunks.data) break
     const { name, start, end } = chunkAt(bytes, offset)
     if (name === 'fmt ') chunks.format ??= viewOf(bytes.subarray(start, end))
     if (name === 'data') chunks.data ??= bytes.subarray(start, end)

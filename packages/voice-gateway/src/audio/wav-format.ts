@@ -30,7 +30,7 @@ const LEAST_FORMAT_BYTES = 16
 /** Where an extensible format names the codec. */
 const SUBFORMAT_OFFSET = 24
 
-/** Reads the format chunk. Throws an AudioError where the sound cannot be read. */
+/** Reads the format chunk. Throws an AudioError if the sound cannot be read. */
 export function readFormat(view: DataView): WavFormat {
   if (view.byteLength < LEAST_FORMAT_BYTES)
     throw new AudioError('The WAV file is broken: its format is cut off')
@@ -54,7 +54,7 @@ function readEncoding(view: DataView): Encoding {
   throw new AudioError(`The WAV file is compressed (${name}): send it as PCM, best 16 bits and 16 kHz`)
 }
 
-/** By the room that a sample takes, as 20 bits may stand in 24 or 32; by its bits where that makes no sense. */
+/** By the room that a sample takes, as 20 bits may stand in 24 or 32; by its bits if that makes no sense. */
 function readSampleBytes(view: DataView, encoding: Encoding, channels: number): number {
   const bits = view.getUint16(14, true)
   const byBits = Math.ceil(bits / 8)

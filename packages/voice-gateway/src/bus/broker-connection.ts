@@ -1,11 +1,10 @@
-import { hostname } from 'node:os'
-import type { IClientOptions } from 'mqtt'
+import type { IPublishPacket, IStore, MqttClient } from 'mqtt'
 import type { Clock, Logger, Timer } from 'toolpost'
-import { brokerAddress, withoutCredentials } from 'toolpost-common/broker-address'
-import { BrokerLink, type LinkOptions } from './broker-link.ts'
+import { withoutCredentials } from 'toolpost-common/broker-address'
 import { explainFailure } from './explain-failure.ts'
-import type { Send } from './outbox.ts'
-import { ReconnectDelays } from './reconnect-delays.ts'
+import type { Delivery } from './inbox.ts'
+import { type ClientSettings, connectClient, reconnectDelayMs } from './mqtt-client.ts'
+import { FILTERS } from './topics.ts'
 
 /** Whether the broker can be used now. `connected` means subscribed too. */
 export type BusState =
@@ -13,149 +12,182 @@ export type BusState =
   | { readonly status: 'connected' }
   | { readonly status: 'offline'; readonly cause: string }
 
-export interface ConnectionOptions extends Pick<LinkOptions, 'onMessage' | 'onReleased'> {
+export interface ConnectionOptions {
+  readonly settings: ClientSettings
   readonly url: string
-  readonly username?: string | undefined
-  readonly password?: string | undefined
-  readonly clientId?: string | undefined
   readonly logger: Logger
   readonly clock: Clock
-  /** There is a connection; `isResumed`: to a broker that still has our session. */
-  onOpen(send: Send, isResumed: boolean): void
+  /** Nothing more is read from the broker until it resolves. */
+  onMessage(delivery: Delivery): Promise<void>
+  /** The broker will not repeat this message of QoS 2. */
+  onReleased(messageId: number): void
+  /** `isResumed`: the broker still has our session. */
+  onOpen(isResumed: boolean): void
   onShut(): void
   onState(state: BusState): void
 }
 
-/** A connection that held for this long is no accident. */
+const FAREWELL_MS = 1_000
+/** A connection that lasted this long was not cut off by a rival. */
 const STABLE_MS = 1_000
-/** So many connections in a row that held for less mean that somebody else has our client id. */
+/** This many shorter ones in a row mean that somebody else uses our client id. */
 const SHORT_CONNECTIONS = 5
-/** Two that fight over a client id leave each other in peace for this long, so that one of them can be used. */
+/** Two clients that fight over an id leave each other alone for this long, so that one of them works. */
 const FOUGHT_OVER_PAUSE_MS = 60_000
 
 /**
- * Stays connected to a broker: for ever, with growing pauses. What the broker kept for a former process is thrown
- * away at the start, what it keeps during a loss of connection is delivered.
+ * Listens to a broker for ever. Reconnecting is mqtt.js's; ours are the growing pauses, the subscription (mqtt.js does not
+ * tell when a later one is refused), and a session that starts empty and then lasts.
  */
 export class BrokerConnection {
   readonly #options: ConnectionOptions
-  readonly #address: IClientOptions
-  readonly #clientId: string
-  readonly #delays = new ReconnectDelays()
+  readonly #opening: Promise<MqttClient>
+  #client: MqttClient | undefined
   #state: BusState = { status: 'connecting' }
-  #link: BrokerLink | undefined
-  #isFresh = false
+  #failure: unknown
+  #attempts = 0
+  #openedAt: number | undefined
   #shortConnections = 0
+  #stable: Timer | undefined
+  #isFresh = false
   #isClosed = false
-  #wakeUp: () => void = () => {}
-  #running: Promise<void> | undefined
 
-  /** Throws where the URL is none. */
   constructor(options: ConnectionOptions) {
-    const { url, username, password, clientId } = options
     this.#options = options
-    this.#clientId = clientId || `toolpost-voice-${hostname()}`
-    this.#address = {
-      ...brokerAddress(url),
-      clientId: this.#clientId,
-      ...(username !== undefined && { username }),
-      ...(password !== undefined && { password }),
-    }
+    this.#opening = this.#open()
   }
 
   get state(): BusState {
     return this.#state
   }
 
-  start(): void {
-    this.#running ??= this.#run()
-  }
-
   /** Ends the connection. The broker keeps nothing for us from now on. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#wakeUp()
-    await this.#link?.close({ clock: this.#options.clock, unsubscribe: true })
-    await this.#running
+    this.#stable?.cancel()
+    const client = await this.#opening
+    const timer = this.#options.clock.setTimer(() => client.stream.destroy(), FAREWELL_MS)
+    if (client.connected) await client.unsubscribeAsync(FILTERS).catch(() => {})
+    await client.endAsync(!client.connected)
+    timer.cancel()
   }
 
-  async #run(): Promise<void> {
-    while (!this.#isClosed) {
-      const cause = await this.#connect().catch(explainFailure)
-      if (this.#isClosed) return
-      const suspicion = this.#suspicion()
-      this.#setState({ status: 'offline', cause: suspicion ?? cause })
-      await this.#pause(suspicion ? FOUGHT_OVER_PAUSE_MS : this.#delays.next())
+  async #open(): Promise<MqttClient> {
+    const client = await connectClient({
+      ...this.#options.settings,
+      resubscribe: false,
+      // Acknowledgements count as QoS 0, and mean nothing on a later connection.
+      queueQoSZero: false,
+      incomingStore: this.#takingStore(),
+    })
+    this.#client = client
+    client.handleMessage = (packet, done) => void this.#take(packet).then(() => done())
+    client.on('error', error => {
+      this.#failure = error
+    })
+    client.on('connect', ({ sessionPresent }) => void this.#opened(client, sessionPresent))
+    // Before mqtt.js's own listener, which starts the pause that is set here.
+    client.prependListener('close', () => this.#closed(client))
+    return client
+  }
+
+  /**
+   * A message of QoS 2 is taken when it arrives, as the protocol allows, and not when it is released: aedes 1.2 releases
+   * some messages twice and others never. So nothing is stored in between.
+   */
+  #takingStore(): IStore {
+    const store: IStore = {
+      put: (packet, done) => {
+        this.#take(packet as IPublishPacket).then(() => done())
+        return store
+      },
+      get: ({ messageId }, done) => {
+        if (messageId !== undefined) this.#options.onReleased(messageId)
+        done(new Error('taken already'))
+        return store
+      },
+      del: (_packet, done) => {
+        done()
+        return store
+      },
+      createStream: () => {
+        throw new Error('nothing is stored')
+      },
+      close: done => done(),
     }
+    return store
   }
 
-  /** Resolves with the reason when the connection is over. */
-  async #connect(): Promise<string> {
-    if (!this.#isFresh) await this.#forgetFormerLife()
-    const link = await this.#open(false)
-    const { sessionPresent } = await link.opened.catch(error => this.#notLetIn(error))
-    const since = this.#options.clock.now()
+  #take({ topic, payload, qos, messageId, dup, retain }: IPublishPacket): Promise<void> {
+    const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload
+    const isLate = !this.#client?.connected
+    return this.#options.onMessage({ topic, payload: bytes, qos, messageId, dup, retain, isLate })
+  }
+
+  async #opened(client: MqttClient, isResumed: boolean): Promise<void> {
+    if (!this.#isFresh) return this.#forgetFormerLife(client)
+    const { clock, onOpen } = this.#options
+    this.#openedAt = clock.now()
+    onOpen(isResumed)
     try {
-      await link.subscribe()
-      return await this.#use(link, sessionPresent)
-    } finally {
-      // A connection that we end ourselves, since we may not subscribe, tells nothing about others.
-      if (!link.isOpen && this.#options.clock.now() - since < STABLE_MS) this.#shortConnections += 1
-      if (!this.#isClosed) await link.close({ clock: this.#options.clock })
+      // At QoS 2 each message comes with the QoS that its sender chose.
+      await client.subscribeAsync(FILTERS, { qos: 2 })
+    } catch {
+      return this.#notSubscribed(client)
     }
-  }
-
-  async #use(link: BrokerLink, isResumed: boolean): Promise<string> {
-    const { clock, onOpen, onShut } = this.#options
-    const stable = clock.setTimer(() => this.#holds(), STABLE_MS)
-    onOpen((message, acknowledged) => link.publish(message, acknowledged), isResumed)
+    if (this.#isClosed) return
+    this.#stable = clock.setTimer(() => this.#holds(), STABLE_MS)
     if (!this.#suspicion()) this.#setState({ status: 'connected' })
-    const reason = await link.closed
-    stable.cancel()
-    onShut()
-    return explainFailure(reason)
   }
 
-  async #forgetFormerLife(): Promise<void> {
-    const link = await this.#open(true)
-    await link.opened
-    await link.close({ clock: this.#options.clock })
+  /**
+   * What the broker kept for a former process is thrown away by now. In MQTT 3.1.1 that takes a connection of its own,
+   * since one that asks for a clean session gets none that lasts.
+   */
+  #forgetFormerLife(client: MqttClient): void {
     this.#isFresh = true
+    client.options.clean = false
+    client.stream.destroy()
   }
 
-  async #open(clean: boolean): Promise<BrokerLink> {
-    const { onMessage, onReleased } = this.#options
-    const link = await BrokerLink.open({ address: this.#address, clean, onMessage, onReleased })
-    this.#link = link
-    if (this.#isClosed) await link.close({ clock: this.#options.clock })
-    return link
+  #notSubscribed(client: MqttClient): void {
+    if (!client.connected) return
+    this.#failure = new Error(`it refuses the subscription to ${FILTERS.join(' and ')}`)
+    // That we hang up ourselves says nothing about a rival.
+    this.#openedAt = Number.NEGATIVE_INFINITY
+    client.stream.destroy()
   }
 
-  /** Whoever takes our place leaves the broker as it is: one that cannot be reached has troubles of its own. */
-  #notLetIn(error: unknown): never {
-    this.#shortConnections = 0
-    throw error
+  #closed({ options, connected }: MqttClient): void {
+    const isOnlyFresh = connected && this.#openedAt === undefined
+    if (isOnlyFresh) options.reconnectPeriod = 1
+    if (isOnlyFresh || this.#isClosed) return
+    this.#stable?.cancel()
+    this.#noteLength()
+    if (connected) this.#options.onShut()
+    const suspicion = this.#suspicion()
+    options.reconnectPeriod = suspicion ? FOUGHT_OVER_PAUSE_MS : reconnectDelayMs(this.#attempts++)
+    this.#setState({ status: 'offline', cause: suspicion ?? explainFailure(this.#failure) })
+    this.#failure = undefined
+  }
+
+  /** A rival leaves the broker as it is: one that cannot be reached has troubles of its own. */
+  #noteLength(): void {
+    if (this.#openedAt === undefined) this.#shortConnections = 0
+    else if (this.#options.clock.now() - this.#openedAt < STABLE_MS) this.#shortConnections += 1
+    this.#openedAt = undefined
   }
 
   #holds(): void {
     this.#shortConnections = 0
-    this.#delays.reset()
+    this.#attempts = 0
     this.#setState({ status: 'connected' })
   }
 
   #suspicion(): string | undefined {
     if (this.#shortConnections < SHORT_CONNECTIONS) return undefined
     const advice = 'give this gateway one of its own, as voice.mqtt.clientId'
-    return `another client seems to use the client id "${this.#clientId}" and to end our connections: ${advice}`
-  }
-
-  async #pause(delayMs: number): Promise<void> {
-    let timer: Timer | undefined
-    await new Promise<void>(resolve => {
-      this.#wakeUp = resolve
-      timer = this.#options.clock.setTimer(resolve, delayMs)
-    })
-    timer?.cancel()
+    return `another client seems to use the client id "${this.#options.settings.clientId}" and to end our connections: ${advice}`
   }
 
   #setState(state: BusState): void {
@@ -164,8 +196,8 @@ export class BrokerConnection {
     if (JSON.stringify(state) === JSON.stringify(this.#state)) return
     this.#state = state
     if (state.status === 'offline')
-      logger.warn({ broker, cause: state.cause }, 'the MQTT broker is not there; trying again and again')
-    else logger.info({ broker, client_id: this.#clientId }, 'connected to the MQTT broker')
+      logger.warn({ broker, cause: state.cause }, 'MQTT broker unreachable; retrying')
+    else logger.info({ broker, client_id: this.#options.settings.clientId }, 'Connected to the MQTT broker')
     onState(state)
   }
 }

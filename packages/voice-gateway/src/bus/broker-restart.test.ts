@@ -70,7 +70,6 @@ describe.runIf(hasPart('mosquitto'))('MqttBus, when the broker is restarted in t
     async ({ persistence, how }) => {
       const broker = await mosquitto({ persistence })
       const gate = await gateTo(broker.url)
-      const { client, ids: answered } = await listen(broker.url, 'voice/response')
       const { bus, ids } = openNotingBus(gate.url)
       await bus.ready()
       const sent = Promise.all([
@@ -82,7 +81,7 @@ describe.runIf(hasPart('mosquitto'))('MqttBus, when the broker is restarted in t
       gate.shut()
       await eventually(() => bus.state.status).toBe('offline')
       await broker.start()
-      await client.subscribeAsync('voice/response', { qos: 1 })
+      const { ids: answered } = await listen(broker.url, 'voice/response')
       for (const id of ids) bus.response(responseTo(id))
       const before = [...ids]
       gate.open()

@@ -1,21 +1,21 @@
 /** What a broker answers instead of letting us in. */
 const REFUSALS: Readonly<Record<number, string>> = {
-  1: 'it does not speak MQTT 3.1.1',
-  2: 'it does not accept the client id',
-  3: 'it is not available at the moment',
-  4: 'it does not accept the user name or password',
-  5: 'it does not let us in: check user name and password',
+  1: 'it does not support MQTT 3.1.1',
+  2: 'client id rejected',
+  3: 'server unavailable',
+  4: 'wrong user name or password',
+  5: 'not authorized: check user name and password',
 }
 
 const CAUSES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'its name is not known',
-  EAI_AGAIN: 'its name cannot be looked up',
-  EHOSTUNREACH: 'there is no way to it',
-  ENETUNREACH: 'there is no way to it',
-  ETIMEDOUT: 'it does not answer',
-  ECONNRESET: 'it broke the connection off',
-  EPIPE: 'it broke the connection off',
+  ECONNREFUSED: 'connection refused',
+  ENOTFOUND: 'unknown host',
+  EAI_AGAIN: 'DNS lookup failed',
+  EHOSTUNREACH: 'no route to it',
+  ENETUNREACH: 'no route to it',
+  ETIMEDOUT: 'no answer',
+  ECONNRESET: 'connection reset',
+  EPIPE: 'connection reset',
 }
 
 /** Why there is no connection to a broker, in words. */
@@ -24,7 +24,5 @@ export function explainFailure(error: unknown): string {
   const { code } = error as { code?: unknown }
   if (typeof code === 'number') return REFUSALS[code] ?? error.message
   if (typeof code === 'string' && CAUSES[code]) return `${CAUSES[code]} (${code})`
-  return /connack timeout|keepalive timeout/i.test(error.message)
-    ? 'it does not answer'
-    : error.message || error.name
+  return /connack timeout|keepalive timeout/i.test(error.message) ? 'no answer' : error.message || error.name
 }

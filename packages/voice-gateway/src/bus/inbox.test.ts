@@ -117,7 +117,7 @@ describe('the inbox', () => {
       { text: 'on', id: 'b' },
     ])
     expect(refused).toEqual([])
-    expect(logger.text()).toContain('passed over a message whose id was taken already')
+    expect(logger.text()).toContain('Ignored a message whose id was taken before')
   })
 
   it('remembers the last thousand ids', () => {
@@ -145,14 +145,14 @@ describe('the inbox', () => {
     const { take, taken, logger } = open()
     take('turn on the heater', { retain: true })
     expect(taken).toEqual([])
-    expect(logger.text()).toContain('passed over a retained message')
+    expect(logger.text()).toContain('Ignored a retained message')
   })
 
   it('refuses junk in words and goes on', () => {
     const { take, taken, refused, logger } = open()
     take('{"text":')
     take('on', { topic: 'voice/text/bath' })
-    expect(refused).toEqual([{ refused: expect.stringMatching(/begins like JSON/), question: '' }])
+    expect(refused).toEqual([{ refused: expect.stringMatching(/invalid JSON/), question: '' }])
     expect(taken).toEqual([{ text: 'on', conversation: 'bath' }])
     expect(logger.at('warn')).toHaveLength(1)
   })
@@ -171,6 +171,6 @@ describe('the inbox', () => {
     inbox.close()
     take('on')
     expect(taken).toEqual([])
-    expect(refused).toEqual([{ refused: 'the voice gateway is being closed', question: 'on' }])
+    expect(refused).toEqual([{ refused: 'the voice gateway is shutting down', question: 'on' }])
   })
 })

@@ -25,7 +25,7 @@ export interface InboxOptions {
   readonly logger: Logger
   readonly clock: Clock
   onUtterance(utterance: Utterance): Acceptance
-  /** Somebody is to be told that a message leads to nothing. `question` is its text, where it has one. */
+  /** Somebody is to be told that a message leads to nothing. `question` is its text, if it has one. */
   onRefused(message: RefusedMessage & { question: string }): void
 }
 
@@ -34,8 +34,9 @@ const REMEMBERED_DELIVERIES = 1_000
 /** An acknowledgement that was sent so shortly before the connection broke may not have arrived. */
 const UNCERTAIN_MS = 2_000
 const SHOWN_CHARACTERS = 100
+const HASHED_BYTES = 64 * 1024
 
-/** Takes each message once, and says why where it does not. Nothing in a message makes it throw. */
+/** Takes each message once, and says why if it does not. Nothing in a message makes it throw. */
 export class Inbox {
   readonly #options: InboxOptions
   readonly #ids = new RecentKeys(REMEMBERED_IDS)
@@ -55,12 +56,11 @@ export class Inbox {
     const { topic, payload, retain } = delivery
     const shown = { topic: topic.slice(0, SHOWN_CHARACTERS), bytes: payload.length }
     const key = deliveryKey(delivery)
-    if (retain) return this.#pass(shown, 'passed over a retained message: it may be long out of date')
-    if (this.#isRepeated(delivery, key))
-      return this.#pass(shown, 'passed over a message that was taken already')
+    if (retain) return this.#pass(shown, 'Ignored a retained message: it may be out of date')
+    if (this.#isRepeated(delivery, key)) return this.#pass(shown, 'Ignored a duplicate message')
     const read = readUtterance(topic, payload)
     if (read.id !== undefined && this.#ids.has(read.id)) {
-      return this.#pass({ ...shown, id: read.id }, 'passed over a message whose id was taken already')
+      return this.#pass({ ...shown, id: read.id }, 'Ignored a message whose id was taken before')
     }
     const reason = 'refused' in read ? read.refused : this.#offer(read)
     if (reason !== undefined) return this.#refuse(read, reason, shown)
@@ -71,7 +71,7 @@ export class Inbox {
     if (delivery.qos === 2 && delivery.messageId) this.#unreleased.set(delivery.messageId, key)
   }
 
-  /** The broker will not repeat this message any more. */
+  /** The broker will not repeat this message. */
   release(messageId: number): void {
     this.#unreleased.delete(messageId)
   }
@@ -100,21 +100,21 @@ export class Inbox {
     return isUncertain || (dup && this.#deliveries.has(key))
   }
 
-  /** The reason, where it is not taken. */
+  /** The reason, if it is not taken. */
   #offer(utterance: Utterance): string | undefined {
-    if (this.#isClosed) return 'the voice gateway is being closed'
+    if (this.#isClosed) return 'the voice gateway is shutting down'
     try {
       const taken = this.#options.onUtterance(utterance)
       return taken.accepted ? undefined : taken.reason
     } catch (error) {
-      this.#options.logger.error({ error: String(error) }, 'an utterance could not be taken')
+      this.#options.logger.error({ error: String(error) }, 'Could not take an utterance')
       return 'the voice gateway could not take it'
     }
   }
 
   #refuse(message: Utterance | RefusedMessage, reason: string, shown: object): void {
     const { id, conversation } = message
-    this.#options.logger.warn({ ...shown, reason }, 'refused a message')
+    this.#options.logger.warn({ ...shown, reason }, 'Refused a message')
     this.#options.onRefused({
       refused: reason,
       id,
@@ -128,8 +128,9 @@ export class Inbox {
   }
 }
 
-/** Undefined at QoS 0, where nothing is ever sent again. */
+/** Undefined at QoS 0, where nothing is ever sent again. Of a long recording its beginning and its length tell enough. */
 function deliveryKey({ messageId, topic, payload, qos }: Delivery): string | undefined {
   if (qos === 0) return undefined
-  return `${messageId} ${topic} ${createHash('sha1').update(payload).digest('base64')}`
+  const hash = createHash('sha1').update(payload.subarray(0, HASHED_BYTES)).digest('base64')
+  return `${messageId} ${topic} ${payload.length} ${hash}`
 }

@@ -2,19 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { type Clock, type Logger, systemClock } from 'toolpost'
 import { DEFAULT_CONVERSATION, type Utterance } from '../utterance.ts'
 import { BrokerConnection, type BusState } from './broker-connection.ts'
-import { type Acceptance, Inbox } from './inbox.ts'
+import { type Acceptance, type Delivery, Inbox } from './inbox.ts'
+import { type BrokerAccess, clientSettings } from './mqtt-client.ts'
 import { Outbox } from './outbox.ts'
 import type { RefusedMessage } from './read-utterance.ts'
 import { RESPONSE_TOPIC, TRANSCRIPTION_TOPIC } from './topics.ts'
 import type { ResponseMessage, TranscriptionMessage, VoiceBus } from './voice-bus.ts'
 
-export interface MqttBusOptions {
-  /** `mqtt://host:1883`; user and password may stand in it. */
-  readonly url: string
-  readonly username?: string | undefined
-  readonly password?: string | undefined
-  /** The same at every start, and nobody else's; `toolpost-voice-<hostname>` where it is left out. */
-  readonly clientId?: string | undefined
+export interface MqttBusOptions extends BrokerAccess {
   readonly logger: Logger
   readonly clock?: Clock | undefined
   /** Somebody said something. What is accepted here is acknowledged to the broker. */
@@ -22,10 +17,7 @@ export interface MqttBusOptions {
   onState?: ((state: BusState) => void) | undefined
 }
 
-/** What is still to be delivered at the end is waited for this long. */
-const DELIVERY_AT_CLOSE_MS = 2_000
-
-/** Connects to a broker in the background. Throws only where the URL is none. */
+/** Connects to a broker in the background. Throws only if the URL is invalid. */
 export function connectMqttBus(options: MqttBusOptions): MqttBus {
   return new MqttBus(options)
 }
@@ -33,7 +25,6 @@ export function connectMqttBus(options: MqttBusOptions): MqttBus {
 /** Utterances from MQTT, and what becomes of them to MQTT. A broker that is away is waited for. */
 export class MqttBus implements VoiceBus {
   readonly #logger: Logger
-  readonly #clock: Clock
   readonly #inbox: Inbox
   readonly #outbox: Outbox
   readonly #connection: BrokerConnection
@@ -42,14 +33,25 @@ export class MqttBus implements VoiceBus {
   #closing: Promise<void> | undefined
 
   constructor(options: MqttBusOptions) {
-    const { logger, clock = systemClock, onUtterance, onState = () => {} } = options
+    const { url, logger, clock = systemClock, onUtterance, onState = () => {} } = options
+    const settings = clientSettings(options)
     this.#logger = logger
-    this.#clock = clock
     this.#onState = onState
-    this.#outbox = new Outbox(logger)
     this.#inbox = new Inbox({ logger, clock, onUtterance, onRefused: message => this.#refuse(message) })
-    this.#connection = this.#makeConnection({ ...options, clock })
-    this.#connection.start()
+    this.#outbox = new Outbox(settings, { logger, clock })
+    this.#connection = new BrokerConnection({
+      settings,
+      url,
+      logger,
+      clock,
+      onMessage: delivery => this.#take(delivery),
+      onReleased: messageId => this.#inbox.release(messageId),
+      onOpen: isResumed => {
+        if (!isResumed) this.#inbox.forgetDeliveries()
+      },
+      onShut: () => this.#inbox.connectionLost(),
+      onState: state => this.#changed(state),
+    })
   }
 
   get state(): BusState {
@@ -77,42 +79,18 @@ export class MqttBus implements VoiceBus {
     return this.#closing
   }
 
-  #makeConnection(options: MqttBusOptions & { clock: Clock }): BrokerConnection {
-    return new BrokerConnection({
-      ...options,
-      onMessage: delivery => this.#inbox.take(delivery),
-      onReleased: messageId => this.#inbox.release(messageId),
-      onOpen: (send, isResumed) => {
-        if (!isResumed) this.#inbox.forgetDeliveries()
-        this.#outbox.open(send)
-      },
-      onShut: () => {
-        this.#inbox.connectionLost()
-        this.#outbox.shut()
-      },
-      onState: state => this.#changed(state),
-    })
+  /** Every message leads to one on its way out: no more are taken in than go out, so that none is lost. */
+  async #take(delivery: Delivery): Promise<void> {
+    this.#inbox.take(delivery)
+    await this.#outbox.room()
   }
 
   async #close(): Promise<void> {
     this.#inbox.close()
     for (const { reject } of this.#waiting) reject(closedError())
     this.#waiting.clear()
-    await this.#deliverRest()
+    await this.#outbox.close()
     await this.#connection.close()
-  }
-
-  async #deliverRest(): Promise<void> {
-    const late = new Promise<void>(resolve => {
-      const timer = this.#clock.setTimer(resolve, DELIVERY_AT_CLOSE_MS)
-      this.#outbox.emptied().then(() => {
-        timer.cancel()
-        resolve()
-      })
-    })
-    await late
-    const { size } = this.#outbox
-    if (size > 0) this.#logger.warn({ messages: size }, 'the MQTT broker is not there: messages are lost')
   }
 
   #changed(state: BusState): void {
@@ -123,7 +101,7 @@ export class MqttBus implements VoiceBus {
     try {
       this.#onState(state)
     } catch (error) {
-      this.#logger.error({ error: String(error) }, 'the state of the MQTT connection could not be told')
+      this.#logger.error({ error: String(error) }, 'A listener of the MQTT connection failed')
     }
   }
 
@@ -148,9 +126,9 @@ export class MqttBus implements VoiceBus {
 
   #publish(topic: string, message: object): void {
     try {
-      this.#outbox.add({ topic, payload: JSON.stringify(message) })
+      this.#outbox.add(topic, JSON.stringify(message))
     } catch (error) {
-      this.#logger.error({ topic, error: String(error) }, 'a message could not be published')
+      this.#logger.error({ topic, error: String(error) }, 'A message could not be published')
     }
   }
 }

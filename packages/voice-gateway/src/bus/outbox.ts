@@ -1,95 +1,115 @@
-import type { Logger } from 'toolpost'
+import { randomUUID } from 'node:crypto'
+import type { MqttClient } from 'mqtt'
+import type { Clock, Logger } from 'toolpost'
+import { type ClientSettings, connectClient, reconnectDelayMs } from './mqtt-client.ts'
 
-export interface OutgoingMessage {
-  readonly topic: string
-  readonly payload: string
-}
+/** mqtt.js keeps whatever it is given, without a limit, until the broker has it. */
+const MAX_MESSAGES = 1_000
+const MAX_BYTES = 32 * 1024 * 1024
+/** With fewer there is room for the answers to what has been taken already. */
+const ROOMY_MESSAGES = 500
+/** How long closing waits for what is still to be delivered. */
+const DELIVERY_AT_CLOSE_MS = 2_000
+const FAREWELL_MS = 1_000
 
-/** Sends a message now; `acknowledged` is called when the broker has it. */
-export type Send = (message: OutgoingMessage, acknowledged: () => void) => void
-
-/** So many messages are kept while there is no broker. */
-const KEPT_MESSAGES = 1_000
-/** So many are on their way at the same time. */
-const IN_FLIGHT = 50
-
-/** Messages on their way to the broker, in order. Each is kept until the broker has it. */
+/**
+ * Messages on their way to the broker: mqtt.js keeps each until the broker has it, over any number of connections. The
+ * connection is one of its own: incoming messages can then wait for room here, while acknowledgements still come in.
+ */
 export class Outbox {
   readonly #logger: Logger
-  #waiting: OutgoingMessage[] = []
-  #inFlight: OutgoingMessage[] = []
-  #send: Send | undefined
+  readonly #clock: Clock
+  readonly #settings: ClientSettings
+  #client: Promise<MqttClient> | undefined
+  readonly #undelivered = new Set<Promise<unknown>>()
+  #bytes = 0
+  #whenRoomy: (() => void)[] = []
   #isOverflowing = false
-  #whenEmpty: (() => void)[] = []
 
-  constructor(logger: Logger) {
+  constructor(settings: ClientSettings, { logger, clock }: { logger: Logger; clock: Clock }) {
     this.#logger = logger
+    this.#clock = clock
+    // Nobody else has this id, and nobody needs to know it again: what is unsent is here, not at the broker.
+    this.#settings = { ...settings, clientId: `${settings.clientId}-${randomUUID().slice(0, 8)}` }
   }
 
-  get size(): number {
-    return this.#waiting.length + this.#inFlight.length
+  /** Never waits. If too many wait already, the message is lost. */
+  add(topic: string, payload: string): void {
+    if (this.#undelivered.size >= MAX_MESSAGES || this.#bytes > MAX_BYTES) return this.#overflow()
+    this.#bytes += payload.length
+    this.#client ??= connectClient(this.#settings).then(growPauses)
+    const sent = this.#send(topic, payload).finally(() => this.#delivered(sent, payload))
+    this.#undelivered.add(sent)
   }
 
-  /** Never waits. Where too many are kept, the oldest one goes. */
-  add(message: OutgoingMessage): void {
-    this.#waiting.push(message)
-    if (this.size > KEPT_MESSAGES) this.#dropOldest()
-    this.#pump()
-  }
-
-  /** There is a connection: what the broker does not have yet is sent. */
-  open(send: Send): void {
-    this.shut()
-    this.#send = send
-    this.#pump()
-  }
-
-  /** The connection is gone, and with it what was on its way. */
-  shut(): void {
-    this.#send = undefined
-    this.#waiting = [...this.#inFlight, ...this.#waiting]
-    this.#inFlight = []
-  }
-
-  /** Resolves when the broker has everything. */
-  emptied(): Promise<void> {
+  /** Resolves when there is room for the answer to a further message. */
+  room(): Promise<void> {
     return new Promise(resolve => {
-      this.#whenEmpty.push(resolve)
-      this.#tellIfEmpty()
+      this.#whenRoomy.push(resolve)
+      this.#tellIfRoomy()
     })
   }
 
-  #pump(): void {
-    const send = this.#send
-    while (send && this.#inFlight.length < IN_FLIGHT) {
-      const message = this.#waiting.shift()
-      if (!message) return
-      this.#inFlight.push(message)
-      send(message, () => this.#acknowledged(message, send))
+  /** Delivers what is left, as far as that is quickly done. */
+  async close(): Promise<void> {
+    await this.#within(DELIVERY_AT_CLOSE_MS, Promise.allSettled(this.#undelivered))
+    const messages = this.#undelivered.size
+    if (messages > 0) this.#logger.warn({ messages }, 'MQTT broker unreachable; messages are lost')
+    const client = await this.#client
+    if (!client) return
+    await this.#within(FAREWELL_MS, client.endAsync(messages > 0 || !client.connected))
+    client.stream.destroy()
+  }
+
+  /** mqtt.js gives up what it is handed while it repeats older messages, if the connection breaks then: it gets it again. */
+  async #send(topic: string, payload: string): Promise<void> {
+    const client = await this.#client
+    while (client && !client.disconnecting) {
+      try {
+        return void (await client.publishAsync(topic, payload, { qos: 1 }))
+      } catch {}
     }
   }
 
-  #acknowledged(message: OutgoingMessage, send: Send): void {
-    // An answer of a former connection: the message has been sent again since.
-    if (send !== this.#send) return
-    this.#inFlight = this.#inFlight.filter(other => other !== message)
-    this.#pump()
-    this.#tellIfEmpty()
+  #delivered(message: Promise<unknown>, payload: string): void {
+    this.#undelivered.delete(message)
+    this.#bytes -= payload.length
+    if (this.#undelivered.size === 0) this.#isOverflowing = false
+    this.#tellIfRoomy()
   }
 
-  #tellIfEmpty(): void {
-    if (this.size > 0) return
-    this.#isOverflowing = false
-    for (const tell of this.#whenEmpty.splice(0)) tell()
+  #tellIfRoomy(): void {
+    if (this.#undelivered.size >= ROOMY_MESSAGES || this.#bytes > MAX_BYTES / 2) return
+    for (const tell of this.#whenRoomy.splice(0)) tell()
   }
 
-  #dropOldest(): void {
-    this.#waiting.shift()
+  /** Said once, until everything has been delivered. */
+  #overflow(): void {
     if (this.#isOverflowing) return
     this.#isOverflowing = true
-    this.#logger.warn(
-      { kept: KEPT_MESSAGES },
-      'too many messages wait for the MQTT broker: the oldest ones are lost',
-    )
+    const messages = this.#undelivered.size
+    this.#logger.warn({ messages }, 'Too many messages wait for the MQTT broker: further ones are lost')
   }
+
+  async #within(limitMs: number, work: Promise<unknown>): Promise<void> {
+    await new Promise<void>(resolve => {
+      const timer = this.#clock.setTimer(resolve, limitMs)
+      work.finally(() => {
+        timer.cancel()
+        resolve()
+      })
+    })
+  }
+}
+
+function growPauses(client: MqttClient): MqttClient {
+  let attempts = 0
+  client.on('connect', () => {
+    attempts = 0
+  })
+  // Before mqtt.js's own listener, which starts the pause.
+  client.prependListener('close', () => {
+    client.options.reconnectPeriod = reconnectDelayMs(attempts++)
+  })
+  return client
 }

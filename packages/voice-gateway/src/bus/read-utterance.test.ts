@@ -23,27 +23,27 @@ describe('a message of voice/text', () => {
   })
 
   it.each([
-    ['', 'there is nothing in it'],
-    [' \n\0\u200b ', 'there is nothing in it'],
-    ['{"text":"  "}', 'there is nothing in it'],
-    ['{"text":', 'it begins like JSON, but is none; {"text": "…"} is wanted, or plain text'],
-    ['{turn on}', 'it begins like JSON, but is none; {"text": "…"} is wanted, or plain text'],
-    ['{}', '"text" must be a text'],
-    ['{"text":5}', '"text" must be a text'],
-    ['{"text":"on","id":{}}', '"id" must be a text of at most 200 characters'],
-    ['{"text":"on","conversation":[]}', '"conversation" must be a text of at most 200 characters'],
-    ['{"audio":"AAAA"}', '"text" must be a text'],
+    ['', 'the message is empty'],
+    [' \n\0\u200b ', 'the message is empty'],
+    ['{"text":"  "}', 'the message is empty'],
+    ['{"text":', 'invalid JSON; expected {"text": "…"} or plain text'],
+    ['{turn on}', 'invalid JSON; expected {"text": "…"} or plain text'],
+    ['{}', '"text" must be a string'],
+    ['{"text":5}', '"text" must be a string'],
+    ['{"text":"on","id":{}}', '"id" must be a string of at most 200 characters'],
+    ['{"text":"on","conversation":[]}', '"conversation" must be a string of at most 200 characters'],
+    ['{"audio":"AAAA"}', '"text" must be a string'],
     ['x'.repeat(MAX_TEXT_BYTES + 1), 'the text is longer than 10 kB'],
     [JSON.stringify({ text: 'x'.repeat(MAX_TEXT_BYTES + 1) }), 'the text is longer than 10 kB'],
     ['{'.repeat(1_000_000), 'the text is longer than 10 kB'],
-    [Buffer.from([0x74, 0xff, 0xfe]), 'it is not UTF-8 text'],
+    [Buffer.from([0x74, 0xff, 0xfe]), 'the text is not valid UTF-8'],
   ])('is refused in words: %.60j', (payload, refused) => {
     expect(read('voice/text', payload)).toMatchObject({ refused })
   })
 
   it('keeps the id and the conversation of what it refuses', () => {
     expect(read('voice/text', '{"text":5,"id":"7","conversation":"bath"}')).toEqual({
-      refused: '"text" must be a text',
+      refused: '"text" must be a string',
       id: '7',
       conversation: 'bath',
     })
@@ -94,15 +94,12 @@ describe('a message of voice/audio', () => {
   })
 
   it.each([
-    ['', 'there is nothing in it'],
-    [
-      'turn on the light',
-      'this is text, which is taken on voice/text; a WAV file or 16 kHz PCM is wanted here',
-    ],
-    ['{"audio":"AAA', 'it begins like JSON, but is none; {"audio": "…"} is wanted, or a WAV file'],
+    ['', 'the message is empty'],
+    ['turn on the light', 'this is text, which belongs on voice/text; expected a WAV file or 16 kHz PCM'],
+    ['{"audio":"AAA', 'invalid JSON; expected {"audio": "…"} or a WAV file'],
     ['{"audio":5}', '"audio" must be a WAV file or 16 kHz PCM in base64'],
     ['{"audio":"no base64!"}', '"audio" must be a WAV file or 16 kHz PCM in base64'],
-    ['{"audio":""}', 'there is nothing in it'],
+    ['{"audio":""}', 'the message is empty'],
     ['{"text":"on"}', '"audio" must be a WAV file or 16 kHz PCM in base64'],
     [Buffer.alloc(MAX_AUDIO_BYTES + 2), 'the audio is larger than 40 MB'],
   ])('is refused in words: %.40j', (payload, refused) => {
@@ -111,6 +108,27 @@ describe('a message of voice/audio', () => {
 })
 
 describe('any message', () => {
+  it.each([
+    ['voice/audio', `{"a":${'['.repeat(50_000_000)}`],
+    ['voice/audio', `{"audio":"AAAA","a":${'{"a":'.repeat(9_000_000)}`],
+    ['voice/audio', `{"audio"${' '.repeat(50_000_000)}`],
+    ['voice/text', `{"a":${'['.repeat(60_000)}`],
+    ['voice/text', `{${'"'.repeat(60_000)}`],
+  ])('that is huge and deep is refused in words, with little work (%#)', (topic, payload) => {
+    const bytes = Buffer.from(payload)
+    const heapBefore = process.memoryUsage().heapTotal
+    expect(readUtterance(topic, bytes)).toMatchObject({ refused: expect.stringMatching(/invalid JSON/) })
+    expect(process.memoryUsage().heapTotal - heapBefore).toBeLessThan(200_000_000)
+  })
+
+  it('with a recording in JSON may have its slashes escaped, and other fields around it', () => {
+    const pcm = Buffer.from([0xff, 0xff, 0xfe, 0x7f])
+    const audio = pcm.toString('base64').replaceAll('/', '\\/')
+    const payload = `{"id": 7, "audio" : "${audio}", "conversation": "bath"}`
+    const read = readUtterance('voice/audio', Buffer.from(payload))
+    expect(read).toEqual({ pcm, id: '7', conversation: 'bath' })
+  })
+
   const topics = fc.constantFrom('voice/text', 'voice/audio', 'voice/text/a', 'voice/audio/a/b')
   const json = fc
     .record(

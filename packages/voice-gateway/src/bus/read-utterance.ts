@@ -2,7 +2,7 @@ import { isWav, knownKind } from '../audio/file-kind.ts'
 import type { Utterance } from '../utterance.ts'
 import { AUDIO_TOPIC, conversationOf, isAudioTopic, TEXT_TOPIC } from './topics.ts'
 
-/** A message that is no utterance, and why; with what it says of itself, so that its sender can be told. */
+/** A message that is not an utterance, and why; with what it says of itself, so that its sender can be told. */
 export interface RefusedMessage {
   readonly refused: string
   readonly conversation?: string | undefined
@@ -14,8 +14,10 @@ export const MAX_AUDIO_BYTES = 40_000_000
 /** JSON takes up to six bytes for one of a text, and four for three of base64. */
 const MAX_TEXT_MESSAGE_BYTES = 6 * MAX_TEXT_BYTES + 4_000
 const MAX_AUDIO_MESSAGE_BYTES = Math.ceil((MAX_AUDIO_BYTES * 4) / 3) + 100_000
+/** All of a JSON message with audio, without the audio: what is parsed is bounded, however long the recording is. */
+const MAX_FIELDS_CHARACTERS = 4_000
 const MAX_NAME_CHARACTERS = 200
-/** So many bytes tell JSON and plain text from samples. */
+/** This many bytes tell JSON and plain text from samples. */
 const TELLING_BYTES = 64
 
 /** Reads a message of `voice/text` or `voice/audio`. Never throws, whatever it is. */
@@ -29,8 +31,8 @@ export function readUtterance(topic: string, payload: Uint8Array): Utterance | R
 function readTextMessage(bytes: Buffer): Utterance | RefusedMessage {
   if (bytes.length > MAX_TEXT_MESSAGE_BYTES) return { refused: tooLong() }
   const text = decode(bytes)
-  if (text === undefined) return { refused: 'it is not UTF-8 text' }
-  return text.trimStart().startsWith('{') ? readJson(text, textOf) : textOf({ text })
+  if (text === undefined) return { refused: 'the text is not valid UTF-8' }
+  return text.trimStart().startsWith('{') ? readJson(text, textOf, TEXT_TOPIC) : textOf({ text })
 }
 
 function readAudioMessage(bytes: Buffer): Utterance | RefusedMessage {
@@ -38,14 +40,24 @@ function readAudioMessage(bytes: Buffer): Utterance | RefusedMessage {
   const beginning = bytes.toString('latin1', 0, TELLING_BYTES)
   if (/^\s*\{\s*"[\x20-\x7e\s]*/.exec(beginning)?.[0] === beginning) {
     const text = decode(bytes)
-    return text === undefined ? { refused: notJson(AUDIO_TOPIC) } : readJson(text, audioOf)
+    return text === undefined ? { refused: notJson(AUDIO_TOPIC) } : readAudioJson(text)
   }
   if (/^[\x20-\x7e\s]+$/.test(beginning)) {
     return {
-      refused: `this is text, which is taken on ${TEXT_TOPIC}; a WAV file or 16 kHz PCM is wanted here`,
+      refused: `this is text, which belongs on ${TEXT_TOPIC}; expected a WAV file or 16 kHz PCM`,
     }
   }
   return soundOf(bytes)
+}
+
+function readAudioJson(text: string): Utterance | RefusedMessage {
+  const key = /"audio"\s*:\s*"/.exec(text)
+  const start = key ? key.index + key[0].length : text.length
+  const end = key ? text.indexOf('"', start) : text.length
+  const fields = end < 0 ? '' : text.slice(0, start) + text.slice(end)
+  if (fields === '' || fields.length > MAX_FIELDS_CHARACTERS) return { refused: notJson(AUDIO_TOPIC) }
+  const base64 = text.slice(start, end).replaceAll('\\/', '/')
+  return readJson(fields, ({ audio }) => audioOf(audio === '' ? base64 : audio))
 }
 
 type Fields = Record<string, unknown>
@@ -53,26 +65,27 @@ type Fields = Record<string, unknown>
 function readJson(
   text: string,
   read: (fields: Fields) => Utterance | RefusedMessage,
+  topic = AUDIO_TOPIC,
 ): Utterance | RefusedMessage {
   const fields = parse(text)
-  if (!fields) return { refused: notJson(read === textOf ? TEXT_TOPIC : AUDIO_TOPIC) }
+  if (!fields) return { refused: notJson(topic) }
   const names = { id: nameOf(fields.id), conversation: nameOf(fields.conversation) }
   const wrong = (['id', 'conversation'] as const).find(
     key => names[key] === undefined && isGiven(fields[key]),
   )
   if (wrong)
-    return { refused: `"${wrong}" must be a text of at most ${MAX_NAME_CHARACTERS} characters`, ...names }
+    return { refused: `"${wrong}" must be a string of at most ${MAX_NAME_CHARACTERS} characters`, ...names }
   return { ...read(fields), ...names }
 }
 
 function textOf({ text }: Fields): Utterance | RefusedMessage {
-  if (typeof text !== 'string') return { refused: '"text" must be a text' }
+  if (typeof text !== 'string') return { refused: '"text" must be a string' }
   const said = text.toWellFormed().trim()
-  if (!/[^\p{C}\p{Z}]/u.test(said)) return { refused: 'there is nothing in it' }
+  if (!/[^\p{C}\p{Z}]/u.test(said)) return { refused: 'the message is empty' }
   return Buffer.byteLength(said) > MAX_TEXT_BYTES ? { refused: tooLong() } : { text: said }
 }
 
-function audioOf({ audio }: Fields): Utterance | RefusedMessage {
+function audioOf(audio: unknown): Utterance | RefusedMessage {
   const wanted = '"audio" must be a WAV file or 16 kHz PCM in base64'
   if (typeof audio !== 'string') return { refused: wanted }
   const base64 = audio.replace(/^data:[^,]{0,200};base64,/, '').replace(/\s+/g, '')
@@ -80,7 +93,7 @@ function audioOf({ audio }: Fields): Utterance | RefusedMessage {
 }
 
 function soundOf(bytes: Buffer): Utterance | RefusedMessage {
-  if (bytes.length === 0) return { refused: 'there is nothing in it' }
+  if (bytes.length === 0) return { refused: 'the message is empty' }
   if (bytes.length > MAX_AUDIO_BYTES) return { refused: tooLarge() }
   // Reading a file of another kind as a WAV file says what it is; nobody may take it for samples.
   return isWav(bytes) || knownKind(bytes) ? { wav: bytes } : { pcm: bytes }
@@ -115,7 +128,7 @@ function isGiven(value: unknown): boolean {
 
 function notJson(topic: string): string {
   const [field, plain] = topic === TEXT_TOPIC ? ['text', 'plain text'] : ['audio', 'a WAV file']
-  return `it begins like JSON, but is none; {"${field}": "…"} is wanted, or ${plain}`
+  return `invalid JSON; expected {"${field}": "…"} or ${plain}`
 }
 
 function tooLong(): string {

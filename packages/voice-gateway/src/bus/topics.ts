@@ -9,7 +9,7 @@ export const RESPONSE_TOPIC = 'voice/response'
 /** A filter with `#` includes the level above it. */
 export const FILTERS = [`${TEXT_TOPIC}/#`, `${AUDIO_TOPIC}/#`]
 
-/** `kitchen` of `voice/text/kitchen`; undefined where the topic names none. */
+/** `kitchen` of `voice/text/kitchen`; undefined if the topic names none. */
 export function conversationOf(topic: string): string | undefined {
   const [, , ...levels] = topic.split('/')
   return levels.join('/') || undefined

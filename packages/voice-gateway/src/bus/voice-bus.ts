@@ -5,7 +5,7 @@ export interface TranscriptionMessage {
   /** Whether it came as sound or as text. */
   source: 'audio' | 'text'
   text: string
-  /** Why it goes no further, where that is so. */
+  /** Why it goes no further, if so. */
   dropped?: string
   durations: Durations
   at: string

@@ -29,7 +29,7 @@ export class Answering {
     this.#options = options
   }
 
-  /** Never rejects: where there is no answer, that is said. */
+  /** Never rejects: if there is no answer, it says so. */
   async answer(turn: Turn): Promise<ResponseMessage> {
     const { clock, mouth, filler, fillerAfterMs } = this.#options
     let streamed = ''

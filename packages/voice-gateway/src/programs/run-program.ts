@@ -20,7 +20,7 @@ export interface ProgramRun {
 
 const STDERR_KEPT_CHARACTERS = 4_000
 const MOST_OUTPUT_MB = 64
-/** A killed program is gone at once, except where the system itself hangs: nobody waits longer for that. */
+/** A killed program is gone at once, unless the system itself hangs: nobody waits longer for that. */
 const GONE_WITHIN_MS = 1_000
 
 /**

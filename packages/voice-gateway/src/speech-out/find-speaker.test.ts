@@ -25,7 +25,7 @@ describe('findSpeaker', () => {
     expect((await findSpeaker({ ...machine, platform: 'darwin' }))?.name).toBe('say through aplay')
   })
 
-  it('takes piper where a model is configured, and else leaves a program of that name alone', async () => {
+  it('takes piper if a model is configured, and else leaves a program of that name alone', async () => {
     const machine = onLinux('espeak-ng', 'piper', 'aplay')
     const piperModel = join(temporaryFolder(), 'amy.onnx')
     writeFileSync(piperModel, '')
@@ -60,7 +60,7 @@ describe('findSpeaker', () => {
 
   it('says that the model is not there', async () => {
     const found = findSpeaker({ ...onLinux('piper', 'aplay'), piperModel: '/no/such/amy.onnx' })
-    await expect(found).rejects.toThrow('The model for piper, /no/such/amy.onnx, is not there.')
+    await expect(found).rejects.toThrow('The model for piper, /no/such/amy.onnx, does not exist.')
   })
 
   it('uses the player that was asked for, or says that it is missing', async () => {

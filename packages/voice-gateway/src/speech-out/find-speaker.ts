@@ -6,7 +6,7 @@ import { type Speaker, SpeakerError } from './speaker.ts'
 import { espeakVoice, piperVoice, sayVoice, type Voice, type VoiceOptions } from './voices.ts'
 
 export interface SpeakerOptions {
-  /** `auto`: piper where a model is configured, else macOS's `say`, else espeak-ng. */
+  /** `auto`: piper if a model is configured, else macOS's `say`, else espeak-ng. */
   readonly voice?: 'auto' | 'piper' | 'espeak-ng' | 'say' | 'none' | undefined
   /** The .onnx file of a voice for piper. */
   readonly piperModel?: string | undefined
@@ -28,7 +28,7 @@ const HOW_TO_GET: Readonly<Record<string, string>> = {
 
 /**
  * What this machine can speak with. Undefined: it cannot, or is not to.
- * Rejects with a SpeakerError where something that was asked for is not there.
+ * Rejects with a SpeakerError if something that was asked for is missing.
  */
 export async function findSpeaker(options: SpeakerOptions = {}): Promise<Speaker | undefined> {
   const voice = findVoice(options)
@@ -69,7 +69,7 @@ function findPiper(options: SpeakerOptions): Voice {
     throw new SpeakerError('The voice piper needs a model: name the .onnx file of a voice as piperModel.')
   }
   const program = requireProgram('piper', options)
-  if (!existsSync(piperModel)) throw new SpeakerError(`The model for piper, ${piperModel}, is not there.`)
+  if (!existsSync(piperModel)) throw new SpeakerError(`The model for piper, ${piperModel}, does not exist.`)
   return piperVoice(piperModel, voiceOptions(options, program))
 }
 

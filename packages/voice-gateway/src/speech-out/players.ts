@@ -23,7 +23,7 @@ const ARGUMENTS_FOR_STDIN: Readonly<Record<string, readonly string[]>> = {
 }
 /** A player that takes this much longer than the sound hangs. */
 const PLAYER_GRACE_MS = 10_000
-/** A player that failed is tried again after this time, and before that where no other is left. */
+/** A player that failed is tried again after this time, or earlier if no other is left. */
 const PASSED_OVER_MS = 60_000
 /** Even for a short sound, a program needs so much time to start and to find that it cannot play. */
 const SHORTEST_START_MS = 300

@@ -40,7 +40,7 @@ const RULES: readonly (readonly [RegExp, string | ((...parts: string[]) => strin
   [/ (?=[,.;:!?](?: |$))/g, ''],
 ]
 
-/** What a voice can say of a text that was written for the eye; empty where there is nothing to say. */
+/** What a voice can say of a text that was written for the eye; empty if there is nothing to say. */
 export function speakable(text: string): string {
   const said = RULES.reduce((rest, [found, instead]) => rest.replace(found, instead as string), text).trim()
   return /[\p{L}\p{N}]/u.test(said) ? said : ''

@@ -7,7 +7,7 @@ import { withTrueSizes } from './wav-file.ts'
 /** Makes sound of text. */
 export interface Voice {
   readonly name: string
-  /** A WAV file; empty where there was nothing to say. Rejects with a SpeakerError, and when the signal is aborted. */
+  /** A WAV file; empty if there was nothing to say. Rejects with a SpeakerError, and when the signal is aborted. */
   synthesize(text: string, options: { signal: AbortSignal }): Promise<Uint8Array>
 }
 

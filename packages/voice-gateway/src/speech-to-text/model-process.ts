@@ -8,7 +8,7 @@ export interface ModelProcessOptions {
   file: URL
   clock: Clock
   logger: Logger | undefined
-  /** Told once, before anybody who waits goes on: it answers nothing any more, for the reason given in words. */
+  /** Told once, before anybody who waits goes on: it answers no more, for the reason given in words. */
   onEnd(reason: string, wasReady: boolean): void
 }
 
@@ -55,7 +55,7 @@ export class ModelProcess {
     this.ready = new Promise((resolve, reject) => {
       this.#settleLoading = { resolve, reject }
     })
-    // Whoever waits is told; where nobody does, `onEnd` says the same.
+    // Whoever waits is told; if nobody does, `onEnd` says the same.
     this.ready.catch(() => {})
     this.#loadTimer = this.#limit(LOAD_LIMIT_MS, 'was not loaded')
     this.#listen()

@@ -4,7 +4,7 @@ import { InferenceSession } from 'onnxruntime-node'
 const quiet: InferenceSession.SessionOptions = {
   // Warnings are about the model's graph; nobody here can act on them.
   logSeverityLevel: 3,
-  // Threads that wait by spinning take twice the time where other programs are at work too.
+  // Threads that wait by spinning take twice the time if other programs are at work too.
   extra: { session: { intra_op: { allow_spinning: '0' } } },
 }
 

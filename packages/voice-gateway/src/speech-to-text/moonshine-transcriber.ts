@@ -46,7 +46,7 @@ export class MoonshineTranscriber implements Transcriber {
     this.#guard = new RestartGuard(clock)
   }
 
-  /** The process with the models, where there is one. */
+  /** The process with the models, if there is one. */
   get processId(): number | undefined {
     return this.#child?.pid
   }
@@ -127,7 +127,7 @@ export class MoonshineTranscriber implements Transcriber {
     if (wasReady && !this.#guard.refusal()) this.#startAgain()
   }
 
-  /** Where it cannot be started any more, the next request tries again, and is told why. */
+  /** If it cannot be started, the next request tries again, and is told why. */
   #startAgain(): void {
     try {
       this.#child = this.#start()

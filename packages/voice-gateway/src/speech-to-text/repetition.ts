@@ -5,7 +5,7 @@ const MOST_SINGLES = 6
 const MOST_SEQUENCES = 4
 
 /**
- * Tokens whose end says the same again and again, with the repetition said once: a speech model that has lost
+ * Tokens whose end repeats itself, with the repetition said once: a speech model that has lost
  * the thread does not find out by itself. Other tokens as they are.
  */
 export function withoutLoop(tokens: readonly number[]): readonly number[] {

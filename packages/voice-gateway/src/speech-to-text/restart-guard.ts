@@ -3,7 +3,7 @@ import type { Clock } from 'toolpost'
 const FIRST_DELAY_MS = 1_000
 const LONGEST_DELAY_MS = 60_000
 
-/** Keeps a process that ends again and again from being started in a loop: one failure is forgiven, more have to wait. */
+/** Keeps a process that keeps ending from being started in a loop: one failure is forgiven, more have to wait. */
 export class RestartGuard {
   readonly #clock: Clock
   #failures = 0
@@ -31,7 +31,7 @@ export class RestartGuard {
     this.#notBeforeMs = this.#clock.now() + delayMs
   }
 
-  /** Why it may not be started now, in words; undefined where it may. */
+  /** Why it may not be started now, in words; undefined if it may. */
   refusal(): string | undefined {
     const waitMs = this.#notBeforeMs - this.#clock.now()
     if (this.#failures === 0 || waitMs <= 0) return undefined

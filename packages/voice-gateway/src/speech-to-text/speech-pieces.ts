@@ -24,7 +24,7 @@ function framesOf(seconds: number): number {
   return Math.round((seconds * SAMPLE_RATE) / FRAME_SAMPLES)
 }
 
-/** The parts of a recording in which somebody speaks, each short enough for the model; none where nobody does. */
+/** The parts of a recording in which somebody speaks, each short enough for the model; none if nobody does. */
 export function speechPieces(samples: Float32Array, probabilities: readonly number[]): Piece[] {
   const short = speechOf(probabilities).flatMap(piece => cut(piece, samples, probabilities))
   return withMargins(join(short), probabilities.length).map(({ start, end }) => ({

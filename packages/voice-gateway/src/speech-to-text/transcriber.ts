@@ -2,9 +2,9 @@
 export interface Transcriber {
   /** What it is called, for the log. */
   readonly name: string
-  /** Begins to load what it needs, once; resolves when an utterance need not wait for that any more. */
+  /** Begins to load what it needs, once; resolves when an utterance need not wait for that. */
   ready(): Promise<void>
-  /** What is said in 16 kHz mono samples of any length; empty where nobody speaks. Rejects with a TranscriberError. */
+  /** What is said in 16 kHz mono samples of any length; empty if nobody speaks. Rejects with a TranscriberError. */
   transcribe(samples: Float32Array, options?: { signal?: AbortSignal | undefined }): Promise<string>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** What whisper.cpp writes beside words: times, and what it hears that is no speech. */
+/** What whisper.cpp writes beside words: times, and what it hears besides speech. */
 const TIMESTAMP = /\[\d\d:\d\d(:\d\d)?[.,]\d+ --> \d\d:\d\d(:\d\d)?[.,]\d+\]/g
 const REMARK = /\[[^[\]\n]*\]|\([^()\n]*\)|\*[^*\n]*\*|[♪♫]+/g
 

@@ -54,7 +54,7 @@ export class WhisperTranscriber implements Transcriber {
     return this.#turns.take(() => this.#transcribe(samples, signal), signal)
   }
 
-  /** Ends the program where it runs, and resolves when it is gone. */
+  /** Ends the program if it runs, and resolves when it is gone. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#turns.over()

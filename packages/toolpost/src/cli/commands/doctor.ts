@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
+import { type BrokerAddress, brokerAddress, withoutCredentials } from 'toolpost-common/broker-address'
 import type { ToolpostConfig } from '../../config/config.ts'
-import { shownAddress } from '../../logging/config-secrets.ts'
 import type { ServerStatus } from '../../mcp/index.ts'
 import { chooseClient } from '../../models/choose-client.ts'
 import { ollamaAddress } from '../../models/ollama/address.ts'
@@ -69,10 +69,10 @@ function brokerUrls({ mcpServers = {} }: ToolpostConfig): string[] {
 }
 
 async function broker(url: string, isVirtual: boolean): Promise<Verdict> {
-  const shown = shownAddress(url)
+  const shown = withoutCredentials(url)
   const before = performance.now()
   try {
-    await reach(new URL(url))
+    await reach(brokerAddress(url))
     const kind = isVirtual
       ? 'embedded, with a virtual home'
       : `answers in ${Math.round(performance.now() - before)} ms`
@@ -83,10 +83,11 @@ async function broker(url: string, isVirtual: boolean): Promise<Verdict> {
   }
 }
 
-function reach({ hostname, port, protocol }: URL): Promise<void> {
-  const fallback = protocol === 'mqtts:' ? 8883 : 1883
+const PORTS = { mqtt: 1883, mqtts: 8883, ws: 80, wss: 443 }
+
+function reach({ host, port, protocol }: BrokerAddress): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: hostname, port: Number(port || fallback), timeout: BROKER_TIMEOUT_MS })
+    const socket = connect({ host, port: port ?? PORTS[protocol], timeout: BROKER_TIMEOUT_MS })
     socket.once('connect', () => resolve(socket.destroy() && undefined))
     socket.once('timeout', () => socket.destroy(new Error(`no answer in ${BROKER_TIMEOUT_MS} ms`)))
     socket.once('error', reject)

@@ -105,10 +105,10 @@ describe('toolpost up', () => {
   })
 
   it('[F33] shows what a server says without obeying it', async () => {
-    const tools = [{ name: 'evil\u001b[2J', inputSchema: { type: 'object' } }]
+    const tools = [{ name: 'evil\u202e[2J', inputSchema: { type: 'object' } }]
     await using running = await up({ mcpServers: { evil: hostileServer({ label: 'e', tools }) } })
-    await expect.poll(() => running.out + running.err(), PATIENCE).toContain('evil\\u001b[2J')
-    expect(running.out + running.err()).not.toContain('\u001b')
+    await expect.poll(() => running.out + running.err(), PATIENCE).toContain('evil\\u202e[2J')
+    expect(running.out + running.err()).not.toContain('\u202e')
   })
 
   it('[F40] waits for a call under way after SIGTERM, exits 0 and leaves no process', async () => {

@@ -88,7 +88,7 @@ describe('AnthropicClient', () => {
           {
             type: 'tool_result',
             tool_use_id: 'toolu_b',
-            content: `Error: no luck with ${KEY}`,
+            content: 'Error: no luck with [removed]',
             is_error: true,
           },
           { type: 'tool_result', tool_use_id: 'toolu_c', content: 'done' },

@@ -2,6 +2,7 @@ import type { ChatAnthropicInput } from '@langchain/anthropic'
 import { silentLogger } from '../../logging/logger.ts'
 import { removeFromLogs, safeText } from '../../logging/safe-value.ts'
 import type { Tool } from '../../tools/tool.ts'
+import { boundedFetch } from '../bounded-body.ts'
 import type { Environment } from '../environment.ts'
 import { explainFailure, type ProviderWords } from '../explain-failure.ts'
 import { type ClientOptions, ProviderClient } from '../model-client.ts'
@@ -61,7 +62,9 @@ class AnthropicProvider implements Provider {
       import('@langchain/anthropic'),
       import('@langchain/core/messages'),
     ])
-    const clientOptions = { logLevel: 'off' as const, ...settings?.clientOptions, baseURL: baseUrl }
+    const given = settings?.clientOptions
+    const fetch = boundedFetch((given?.fetch as typeof globalThis.fetch | undefined) ?? globalThis.fetch)
+    const clientOptions = { logLevel: 'off' as const, ...given, baseURL: baseUrl, fetch }
     // Attempts are made by the loop, which knows how much time there is.
     const chat = new ChatAnthropic({ ...settings, model, apiKey, maxRetries: 0, clientOptions })
     const usable = anthropicTools(tools, logger)

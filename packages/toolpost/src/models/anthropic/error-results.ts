@@ -4,7 +4,7 @@ type Messages = typeof import('@langchain/core/messages')
 
 /**
  * The messages as ChatAnthropic should send them. It drops the `status` of a ToolMessage, but passes content blocks
- * of Anthropic's own kind through: so results become `tool_result` blocks, with `is_error` where the call failed.
+ * of Anthropic's own kind through: so results become `tool_result` blocks, with `is_error` if the call failed.
  * Only what is sent is written so; the history keeps its ToolMessages.
  */
 export function withErrorMarks(messages: readonly BaseMessage[], langchain: Messages): BaseMessage[] {

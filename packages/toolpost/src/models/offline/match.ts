@@ -19,7 +19,7 @@ export interface SentenceMatch {
   longestFree: number
 }
 
-/** Reads a sentence for a tool with that schema. Throws a TemplateError where it cannot be read. */
+/** Reads a sentence for a tool with that schema. Throws a TemplateError if it cannot be read. */
 export function prepareSentence(template: string, schema: JsonSchema): Sentence {
   const nodes = parseTemplate(template)
   const readers = new Map<TemplateNode, SlotReader>()

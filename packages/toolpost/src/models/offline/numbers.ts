@@ -64,7 +64,7 @@ interface Step {
   ends?: 'small'
 }
 
-/** What a word adds to a number, where it may follow what was `before`. */
+/** What a word adds to a number, if it may follow what was `before`. */
 function stepOf(key: string, before: Step['kind'] | undefined, opensScale: boolean): Step | undefined {
   if (Object.hasOwn(SCALES, key) && before !== undefined)
     return { kind: 'scale', value: SCALES[key] as number }

@@ -134,6 +134,18 @@ describe('OfflineClient', () => {
     expect(client.match('turn lamp on', { tools: [] })).toBeUndefined()
   })
 
+  it('answers whatever its listeners do, and logs that once', async () => {
+    const { client, logger } = setup(lamp)
+    const broken = () => {
+      throw new Error('broken listener')
+    }
+    const answer = await client.ask('turn lamp on', { onCall: broken, onToken: async () => broken() })
+    expect(answer).toMatchObject({ text: 'The lamp is on.', results: [{ success: true }] })
+    await Promise.resolve()
+    const failures = logger.at('warn').filter(({ message }) => message === 'A listener of the answer failed')
+    expect(failures).toHaveLength(2)
+  })
+
   it('answers in less than 50 ms once it is started', async () => {
     const { client } = setup(lamp)
     const questions = ['what time is it in Tokyo', 'turn the lamp on', 'what is 12 % of 85']

@@ -2,6 +2,7 @@ import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import { type Logger, silentLogger } from '../../logging/logger.ts'
 import type { AiClient, Answer, AskOptions, ConversationMessage, PlainMessage } from '../ai-client.ts'
 import { DEFAULT_TIME_LIMIT_MS } from '../limits.ts'
+import { harmless } from '../listener.ts'
 import { ModelError } from '../model-error.ts'
 import { textOfContent } from '../read-reply.ts'
 import { runCalls } from '../run-calls.ts'
@@ -46,7 +47,7 @@ export class OfflineClient implements AiClient {
     const match = this.match(prompt, options)
     if (!match) return notUnderstood(this.#helpFor(question, options), messages)
     const answer = await this.#carryOut(match, messages, options)
-    options.onToken?.(answer.text)
+    harmless(options.onToken, this.#logger)(answer.text)
     return answer
   }
 
@@ -70,7 +71,7 @@ export class OfflineClient implements AiClient {
         tools: [match.tool],
         signal: limit.signal,
         logger: this.#logger,
-        onCall: event => options.onCall?.(event),
+        onCall: harmless(options.onCall, this.#logger),
         origin: options.origin,
       })
       if (!outcome) throw new Error('a call had no outcome')

@@ -7,7 +7,7 @@ const MAX_SPOKEN_CHARS = 300
 
 /** A result as one short sentence that can be spoken. */
 export function phraseAnswer(result: ToolResult): string {
-  if (!result.success) return asSentence(`That did not work: ${result.error}`)
+  if (!result.success) return asSentence(shortened(`That did not work: ${result.error}`))
   return asSentence(shortened(result.text ?? wordsFor(result.result)))
 }
 

@@ -6,7 +6,7 @@ import type { Tool } from '../../tools/tool.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'
 import { matchSentence, prepareSentence, type Sentence, type SentenceMatch } from './match.ts'
 import type { Request } from './slots.ts'
-import { requestWords } from './words.ts'
+import { requestWords, withoutNow } from './words.ts'
 
 /** A request that a tool can fulfil. */
 export interface ToolMatch extends SentenceMatch {
@@ -30,6 +30,11 @@ export class SentenceBook {
   find(text: string, tools: readonly Tool[], manager?: ToolManager): ToolMatch | undefined {
     const request = requestOf(text)
     if (!request) return undefined
+    const hurried = { text, words: withoutNow(request.words) }
+    return this.#best(request, tools, manager) ?? this.#best(hurried, tools, manager)
+  }
+
+  #best(request: Request, tools: readonly Tool[], manager?: ToolManager): ToolMatch | undefined {
     let best: ToolMatch | undefined
     for (const tool of tools) {
       for (const sentence of this.of(tool, manager)) {

@@ -1,6 +1,7 @@
 import { isObjectLike } from '../../runtime/guards.ts'
 import { type JsonSchema, propertiesOf, resolveRef } from '../../schema/json-schema.ts'
 import { readCalculation } from './calculation.ts'
+import { nameLengths, takesAnyText } from './names.ts'
 import { readNumber } from './numbers.ts'
 import type { TemplateNode } from './template.ts'
 import { compareWords, type Word, wordsOf } from './words.ts'
@@ -33,10 +34,10 @@ export function slotReader(slot: TemplateNode & { kind: 'slot' }, schema: JsonSc
   if (choices) return choiceReader(choices, property)
   if (property.type === 'integer' || property.type === 'number') return numberReader(property)
   if (property.type === 'boolean') return choiceReader([...YES, ...NO], property)
-  return readText
+  return takesAnyText(slot.name) ? readText : readName
 }
 
-/** What a schema says of an argument; nothing where it says nothing. */
+/** What a schema says of an argument; nothing if it says nothing. */
 export function propertyOf(schema: JsonSchema, name: string): JsonSchema {
   const properties = propertiesOf(schema)
   const declared = Object.hasOwn(properties, name) ? properties[name] : undefined
@@ -108,22 +109,16 @@ function portion(key: string | undefined, minimum: unknown, maximum: unknown) {
 }
 
 const MAX_FREE_WORDS = 40
-/** A sentence that starts like a question, or with a "don't", does not start with the name of something. */
-const NO_NAME_STARTS_WITH = new Set(
-  'is are was were am do does did can could will would should shall has have had what when why how who whom whose where which if not never dont'.split(
-    ' ',
-  ),
-)
 
-const readText: SlotReader = ({ text, words }, at) => {
-  const first = words[at]
-  if (!first || (at === 0 && NO_NAME_STARTS_WITH.has(first.key.replace(/n't$|'/, '')))) return []
-  return words.slice(at, at + MAX_FREE_WORDS).map((last, index) => ({
-    value: text.slice(first.start, last.end),
-    used: index + 1,
-    weight: (index + 1) * WEIGHTS.free,
-    free: index + 1,
-  }))
+const readText: SlotReader = (request, at) =>
+  request.words.slice(at, at + MAX_FREE_WORDS).map((_, index) => freeWords(request, at, index + 1))
+
+const readName: SlotReader = (request, at) =>
+  nameLengths(request.words, at).map(used => freeWords(request, at, used))
+
+function freeWords({ text, words }: Request, at: number, used: number): Taking {
+  const value = text.slice(words[at]?.start, words[at + used - 1]?.end)
+  return { value, used, weight: used * WEIGHTS.free, free: used }
 }
 
 const readMath: SlotReader = ({ text, words }, at) => {

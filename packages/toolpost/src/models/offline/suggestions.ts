@@ -9,7 +9,7 @@ const COMMON = new Set(
   'a an the my me is are it what which how in of to for on off do i you and at'.split(' '),
 )
 
-/** Examples of what can be said, nearest to the request first; some of each tool where nothing is near. */
+/** Examples of what can be said, nearest to the request first; some of each tool if nothing is near. */
 export function suggest(request: Request, byTool: readonly (readonly Sentence[])[]): string[] {
   const near = byTool
     .flat()

@@ -81,10 +81,10 @@ class Reader {
 function readSlot(token: string): TemplateNode {
   const [, name, mark, written = ''] = SLOT.exec(token) ?? []
   const rest = written.trim()
-  if (name === undefined) throw new TemplateError(`has '${token}', which is no argument`)
+  if (name === undefined) throw new TemplateError(`has '${token}', which is not an argument`)
   if (mark === '=') return { kind: 'fixed', name, value: rest }
   if (mark === '#') {
-    if (rest !== 'math') throw new TemplateError(`has '${token}'; the only kind there is is #math`)
+    if (rest !== 'math') throw new TemplateError(`has '${token}'; the only kind is #math`)
     return { kind: 'slot', name, isCalculation: true }
   }
   if (mark !== ':') return { kind: 'slot', name }

@@ -8,7 +8,7 @@ export interface Word {
   end: number
 }
 
-/** Words, numbers (1,000 too) and signs; a sentence's punctuation is no word. `!` after a figure is a factorial. */
+/** Words, numbers (1,000 too) and signs; a sentence's punctuation does not count. `!` after a figure is a factorial. */
 const WORD =
   /\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\p{L}\p{N}])|[\p{L}\p{N}]+(?:['’.:/_-][\p{L}\p{N}]+)*|[-+*/^%()=€$]|(?<=\d)!/gu
 
@@ -40,6 +40,7 @@ const BEFORE = [
   'hi',
   'ok',
 ].map(phrase => phrase.split(' '))
+const NOW = ['right now', 'now', 'right away', 'immediately', 'at once'].map(phrase => phrase.split(' '))
 const AFTER = ['thank you', 'thanks', 'please', 'for me'].map(phrase => phrase.split(' '))
 
 /** The words of a request, without the politeness around it. */
@@ -50,6 +51,12 @@ export function requestWords(text: string): Word[] {
     words = withoutPoliteness(words)
   }
   return words
+}
+
+/** The words without the "now" at their end, if there is one: what is asked for is meant now anyway. */
+export function withoutNow(words: readonly Word[]): readonly Word[] {
+  const now = NOW.find(phrase => isAt(words, words.length - phrase.length, phrase))
+  return now ? words.slice(0, words.length - now.length) : words
 }
 
 export function wordsOf(text: string): Word[] {
@@ -85,12 +92,13 @@ function allowedMistakes(length: number): number {
 
 export type Likeness = 'same' | 'similar' | undefined
 
-/** Whether a word of a request is the word that a sentence has, up to a small mistake. */
+/** Whether a word of a request is the word that a sentence has, up to a small mistake; "activated" is no mistake. */
 export function compareWords(said: string, meant: string): Likeness {
   if (said === meant) return 'same'
   const allowed = allowedMistakes(Math.min(said.length, meant.length))
   if (allowed === 0 || Math.abs(said.length - meant.length) > allowed || said[0] !== meant[0])
     return undefined
+  if (said === `${meant}d` || said === `${meant}ed` || said === `${meant}ing`) return undefined
   const mistakes = distance(said, meant)
   return mistakes <= allowed || (mistakes === 2 && hasSwap(said, meant)) ? 'similar' : undefined
 }

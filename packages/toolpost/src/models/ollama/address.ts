@@ -16,7 +16,7 @@ function completed(given: string): string {
   const url = parsed(hasScheme ? withHost : `http://${withHost}`)
   if (!url) return DEFAULT_ADDRESS
   if (!hasScheme && url.port === '' && !/:80(\/|$)/.test(withHost)) url.port = DEFAULT_PORT
-  // The address a server listens on everywhere is none to call it at.
+  // The address a server listens on everywhere is not one to call it at.
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
   return trimmedEnd(url.href, '/')
 }

@@ -15,7 +15,7 @@ interface SearchOptions {
   timeoutMs?: number
 }
 
-/** A machine next door answers in a few milliseconds; one that is not there should not be waited for. */
+/** A machine next door answers in a few milliseconds; an absent one is not worth waiting for. */
 const PROBE_TIMEOUT_MS = 1_000
 /** Each one is asked for what it can do. */
 const MAX_MODELS_ASKED = 20

@@ -1,6 +1,8 @@
+import { beginningOf, boundedBody } from '../bounded-body.ts'
+
 type Fetch = typeof globalThis.fetch
 
-/** An answer that is no success, with its own words. */
+/** A failed request, in the server's words. */
 class HttpError extends Error {
   override name = 'HttpError'
   readonly status: number
@@ -22,9 +24,8 @@ export function ollamaFetch(signal: AbortSignal, request: Fetch): Fetch {
   return async (url, init) => {
     const response = await request(url, { ...init, signal: bothOf(signal, init?.signal) })
     if (!response.ok) throw await httpError(response)
-    if (!response.body) return response
-    const { status, headers } = response
-    return new Response(response.body.pipeThrough(checkedLines()), { status, headers })
+    const { status, headers, body } = boundedBody(response)
+    return body ? new Response(body.pipeThrough(checkedLines()), { status, headers }) : response
   }
 }
 
@@ -33,7 +34,7 @@ function bothOf(signal: AbortSignal, other: AbortSignal | null | undefined): Abo
 }
 
 async function httpError(response: Response): Promise<HttpError> {
-  const body = await response.text().catch(() => '')
+  const body = await beginningOf(response)
   return new HttpError(response.status, messageIn(body) || `HTTP ${response.status}`, response.headers)
 }
 

@@ -1,0 +1,188 @@
+import { AIMessageChunk } from '@langchain/core/messages'
+import { describe, expect, it } from 'vitest'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import { defineTool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { AnthropicClient } from './anthropic/anthropic-client.ts'
+import type { ChatModel } from './chat-model.ts'
+import { Conversations } from './conversations.ts'
+import { ModelClient } from './model-client.ts'
+import { OllamaClient } from './ollama/ollama-client.ts'
+
+const calls: unknown[] = []
+const tools = new ToolManager()
+tools.addCustomTool(
+  defineTool({
+    name: 'work',
+    description: 'Works',
+    schema: { type: 'object' },
+    handler: args => {
+      calls.push(args)
+      return 'done'
+    },
+  }),
+)
+const executor = new ToolExecutor(tools)
+
+/** A chat model that replies with these chunks; it never waits. */
+function replying(chunks: () => Generator<AIMessageChunk>): ModelClient {
+  const model = {
+    async stream() {
+      return (async function* () {
+        yield* chunks()
+      })()
+    },
+    bindTools: () => model,
+  }
+  return new ModelClient({ model: model as unknown as ChatModel, executor })
+}
+
+const call = (index: number, name: string | undefined, args: string) => ({
+  type: 'tool_call_chunk' as const,
+  index,
+  args,
+  ...(name !== undefined && { name, id: `call_${index}` }),
+})
+
+/** Turns of the event loop while something happens: it must not be held up. */
+async function besides<Value>(work: Promise<Value>): Promise<{ value: Value; turns: number }> {
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setTimeout(count, 0)
+  }
+  count()
+  const value = await work.finally(() => {
+    isOver = true
+  })
+  return { value, turns }
+}
+
+describe('[F47] a reply without end', () => {
+  it('of words is stopped, in words, and others get their turn meanwhile', async () => {
+    const client = replying(function* () {
+      for (;;) yield new AIMessageChunk({ content: 'on and on and on '.repeat(6) })
+    })
+    const { value, turns } = await besides(client.ask('go').catch((error: unknown) => error))
+    expect(value).toMatchObject({ code: 'truncated', message: expect.stringContaining('2000000 characters') })
+    expect(turns).toBeGreaterThan(20)
+  })
+
+  it('of nothing is stopped at the time limit', async () => {
+    const client = replying(function* () {
+      for (;;) yield new AIMessageChunk({ content: '' })
+    })
+    expect(await client.ask('go', { timeLimitMs: 50 })).toMatchObject({ stopReason: 'time_limit' })
+  })
+
+  it('of arguments is stopped, and the call is not made', async () => {
+    const client = replying(function* () {
+      yield new AIMessageChunk({ content: '', tool_call_chunks: [call(0, 'work', '{"a":"')] })
+      for (;;)
+        yield new AIMessageChunk({ content: '', tool_call_chunks: [call(0, undefined, 'x'.repeat(500))] })
+    })
+    await expect(client.ask('go')).rejects.toMatchObject({ code: 'truncated' })
+    expect(calls).toEqual([])
+  })
+
+  it.each(['one by one', 'at once'])('10,000 calls in one reply are not made (%s)', async how => {
+    const all = Array.from({ length: 10_000 }, (_, index) => call(index, 'work', '{}'))
+    const client = replying(function* () {
+      const groups = how === 'at once' ? [all] : all.map(one => [one])
+      for (const tool_call_chunks of groups) yield new AIMessageChunk({ content: '', tool_call_chunks })
+    })
+    await expect(client.ask('go')).rejects.toMatchObject({
+      code: 'invalid_response',
+      message: 'The model asked for more than 100 calls in one reply; none of them was made',
+    })
+    expect(calls).toEqual([])
+  })
+
+  it('is read whole if it is long, in time that grows with its length', async () => {
+    const pieces = 20_000
+    const client = replying(function* () {
+      for (let piece = 0; piece < pieces; piece++) yield new AIMessageChunk({ content: `${piece % 10}` })
+    })
+    const { text } = await client.ask('go')
+    expect(text).toHaveLength(pieces)
+    expect(text.slice(0, 12)).toBe('012345678901')
+  })
+})
+
+describe('[F48] an answer of a provider without end', () => {
+  const endless = (bytes: string, headers: Record<string, string>) => async () =>
+    new Response(
+      new ReadableStream(
+        { pull: controller => controller.enqueue(Buffer.from(bytes)) },
+        { highWaterMark: 0 },
+      ),
+      { headers },
+    )
+  const chunk = 'x'.repeat(65_536)
+
+  it('is stopped in the middle of a line, from Ollama and from Anthropic', async () => {
+    const clients = [
+      new OllamaClient({ executor, fetch: endless(chunk, {}), environment: {} }),
+      new AnthropicClient({
+        executor,
+        apiKey: 'sk-test',
+        environment: {},
+        settings: {
+          clientOptions: { fetch: endless(chunk, { 'content-type': 'text/event-stream' }) },
+        },
+      }),
+    ]
+    for (const client of clients)
+      await expect(client.ask('go')).rejects.toMatchObject({
+        name: 'ModelError',
+        message: expect.stringContaining('a line of its answer is over 4 MB'),
+      })
+  })
+
+  it('is not read to its end if it is an error', async () => {
+    const fetch = async () => {
+      const { body } = await endless(chunk, {})()
+      return new Response(body, { status: 500 })
+    }
+    const client = new OllamaClient({ executor, fetch, environment: {} })
+    await expect(client.ask('go')).rejects.toMatchObject({ code: 'server_error' })
+  })
+
+  it('an error of 30,000 braces is told at once', async () => {
+    const fetch = async () => new Response('{'.repeat(60_000), { status: 500 })
+    const client = new OllamaClient({ executor, fetch, environment: {} })
+    await client.ask('warm up').catch(() => {})
+    const startedAt = process.cpuUsage()
+    await expect(client.ask('go')).rejects.toMatchObject({ code: 'server_error' })
+    const { user, system } = process.cpuUsage(startedAt)
+    expect((user + system) / 1_000).toBeLessThan(1_000)
+  })
+})
+
+describe('kept conversations', () => {
+  const said = (text: string) => [
+    { role: 'user' as const, content: text },
+    { role: 'assistant' as const, content: text },
+  ]
+
+  it('are bounded by their length too, and begin with a question', () => {
+    const kept = new Conversations({ conversations: 2, messages: 40, characters: 1_000 })
+    const messages = [...said('a'.repeat(400)), ...said('b'.repeat(200)), ...said('c'.repeat(200))]
+    kept.keep('x', messages)
+    expect(kept.of('x')).toEqual(messages.slice(2))
+    kept.keep('x', said('d'.repeat(2_000)))
+    expect(kept.of('x')).toEqual([])
+  })
+
+  it('count the arguments of calls', () => {
+    const kept = new Conversations({ conversations: 2, messages: 40, characters: 1_000 })
+    const args = { text: 'x'.repeat(2_000) }
+    const tool_calls = [{ id: '1', name: 'work', args, type: 'tool_call' as const }]
+    kept.keep('x', [
+      { role: 'user', content: 'go' },
+      { role: 'assistant', content: '', tool_calls },
+    ])
+    expect(kept.of('x')).toEqual([])
+  })
+})

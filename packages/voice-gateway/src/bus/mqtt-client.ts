@@ -1,0 +1,54 @@
+import { hostname } from 'node:os'
+import type { IClientOptions, MqttClient } from 'mqtt'
+import { brokerAddress } from 'toolpost-common/broker-address'
+import { hushPackets, sendWithoutDelay } from 'toolpost-common/mqtt-client'
+
+export interface BrokerAccess {
+  /** `mqtt://host:1883`; user and password may stand in it. */
+  readonly url: string
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  /** The same at every start, and nobody else's; `toolpost-voice-<hostname>` if left out. */
+  readonly clientId?: string | undefined
+}
+
+export type ClientSettings = IClientOptions & { clientId: string }
+
+const CONNECT_TIMEOUT_MS = 5_000
+const KEEPALIVE_S = 15
+const FIRST_DELAY_MS = 250
+const LONGEST_DELAY_MS = 10_000
+
+/** How mqtt.js reaches a broker. Throws if the URL is invalid. */
+export function clientSettings({ url, username, password, clientId }: BrokerAccess): ClientSettings {
+  return {
+    ...brokerAddress(url),
+    clientId: clientId || `toolpost-voice-${hostname()}`,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    clean: true,
+    protocolVersion: 4,
+    reconnectPeriod: FIRST_DELAY_MS,
+    reconnectOnConnackError: true,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    keepalive: KEEPALIVE_S,
+    timerVariant: 'native',
+    log: () => {},
+  }
+}
+
+/** Connects, and stays connected until it is ended. */
+export async function connectClient(settings: ClientSettings): Promise<MqttClient> {
+  hushPackets()
+  const { connect } = await import('mqtt')
+  const client = connect(settings)
+  client.on('error', () => {})
+  client.on('connect', () => sendWithoutDelay(client))
+  return client
+}
+
+/** The pause before attempt number `attempt`, from 0: longer and longer, and not for all clients the same. */
+export function reconnectDelayMs(attempt: number): number {
+  const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt)
+  return delayMs * (0.5 + Math.random() / 2)
+}
