@@ -526,6 +526,6 @@ describe('in the long run', () => {
     await Promise.all(waiting)
     expect(answers).toEqual(Array.from({ length: 1_000 }, (_, n) => `${n}`))
     expect(done).toEqual(Array.from({ length: 1_000 }, (_, n) => (n % 2 === 1 ? 'on' : 'off')))
-    expect(heapAfter() - heapAt200).toBeLessThan(4_000_000)
+    expect(heapAfter() - heapAt200).toBeLessThan(8_000_000)
   })
 })

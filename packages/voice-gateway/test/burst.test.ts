@@ -5,7 +5,7 @@ import { eventually } from './support/eventually.ts'
 import { hasPart } from './support/system-parts.ts'
 
 /** Many more than the gateway keeps on their way out. */
-const MESSAGES = 100_000
+const MESSAGES = 5_000
 const AT_ONCE = 500
 
 const BROKERS = [
@@ -14,39 +14,23 @@ const BROKERS = [
 ]
 
 describe.each(BROKERS.filter(({ isThere }) => isThere))('a burst of sentences on $name', ({ start }) => {
-  it.each([0, 1] as const)(
-    'every one gets its response, also if all are refused (QoS %s)',
-    async qos => {
-      const t0 = Date.now()
-      const m0 = process.memoryUsage().rss
-      const { url } = await start()
-      const { heard, ids } = await listen(url, 'voice/response')
-      const { bus, logger } = openBus({
-        url,
-        onUtterance: () => ({ accepted: false, reason: '16 utterances are waiting already' }),
-      })
-      await bus.ready()
-      const sender = await openClient(url)
-      const say = (text: string, id: number) =>
-        sender.publishAsync('voice/text', JSON.stringify({ text, id }), { qos })
-      for (let sent = 0; sent < MESSAGES; sent += AT_ONCE)
-        await Promise.all(Array.from({ length: AT_ONCE }, (_, id) => say('turn on the lamp', sent + id)))
-      await eventually(() => heard.length, 200_000).toBe(MESSAGES)
-      expect(ids()).toHaveLength(MESSAGES)
-      expect(heard.every(({ body }) => body.outcome === 'dropped' && /waiting/.test(body.error ?? ''))).toBe(
-        true,
-      )
-      console.log(
-        'BURST',
-        qos,
-        Date.now() - t0,
-        'ms',
-        heard.length,
-        Math.round((process.memoryUsage().rss - m0) / 1e6),
-        'MB',
-      )
-      expect(logger.text()).not.toContain('lost')
-    },
-    300_000,
-  )
+  it.each([0, 1] as const)('every one gets its response, even if all are refused (QoS %s)', async qos => {
+    const { url } = await start()
+    const { heard, ids } = await listen(url, 'voice/response')
+    const { bus, logger } = openBus({
+      url,
+      onUtterance: () => ({ accepted: false, reason: '16 utterances are waiting already' }),
+    })
+    await bus.ready()
+    const sender = await openClient(url)
+    const say = (text: string, id: number) =>
+      sender.publishAsync('voice/text', JSON.stringify({ text, id }), { qos })
+    for (let sent = 0; sent < MESSAGES; sent += AT_ONCE)
+      await Promise.all(Array.from({ length: AT_ONCE }, (_, id) => say('turn on the lamp', sent + id)))
+    await eventually(() => ids().length).toBe(MESSAGES)
+    expect(heard.every(({ body }) => body.outcome === 'dropped' && /waiting/.test(body.error ?? ''))).toBe(
+      true,
+    )
+    expect(logger.text()).not.toContain('lost')
+  })
 })

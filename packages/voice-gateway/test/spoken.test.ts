@@ -173,7 +173,7 @@ describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
   const mistakes: [string[], RegExp][] = [
     [['hear', 'nowhere.wav'], /^Error: nowhere\.wav cannot be read: there is no such file\n$/],
     [['say', ' '], /^Error: There is nothing to say/],
-    [['--speaker', 'cow', 'say', 'hello'], /^Error: There is no voice 'cow': use auto, piper/],
+    [['--speaker', 'cow', 'say', 'hello'], /^Error: invalid voice 'cow'; expected one of auto, piper/],
     [['--config', 'nowhere.json', 'say', 'hello'], /^Error: nowhere\.json: there is no such file/],
     [['--speaker', 'piper', 'say', 'hello'], /^Error: The voice piper needs a model/],
     [['--model', 'bogus:1', 'say', 'hello'], /^Error: There is no model provider 'bogus'/],

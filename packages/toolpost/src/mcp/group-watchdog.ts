@@ -37,16 +37,34 @@ for round in 1 2 3; do
 done
 `
 
-let input: Writable | undefined
-
-/** Tells the watchdog of a group that must not outlive this program, or that is gone. Starts it if need be. */
-export function tellWatchdog(change: '+' | '-', group: number): void {
-  if (process.platform === 'win32') return
-  input ??= startWatchdog()
-  input?.write(`${change} ${group}\n`)
+interface Watchdog {
+  stdin: Writable
+  gone: Promise<void>
 }
 
-function startWatchdog(): Writable | undefined {
+const watched = new Set<number>()
+let watchdog: Watchdog | undefined
+
+/** This group must not outlive this program. Starts the watchdog if need be. */
+export function watchGroup(group: number): void {
+  if (process.platform === 'win32') return
+  watched.add(group)
+  watchdog ??= startWatchdog()
+  watchdog?.stdin.write(`+ ${group}\n`)
+}
+
+/** This group is gone. With the last one goes the watchdog: resolves when it has. */
+export async function unwatchGroup(group: number): Promise<void> {
+  const current = watchdog
+  if (!watched.delete(group) || !current) return
+  current.stdin.write(`- ${group}\n`)
+  if (watched.size > 0) return
+  watchdog = undefined
+  current.stdin.end()
+  await current.gone
+}
+
+function startWatchdog(): Watchdog | undefined {
   try {
     const child = spawn('/bin/sh', ['-c', SCRIPT, 'toolpost-watchdog', `${MARK_VARIABLE}=${programMark}.`], {
       // Signals that a terminal sends to this program's group must not reach it.
@@ -55,12 +73,14 @@ function startWatchdog(): Writable | undefined {
       cwd: '/',
       env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' },
     })
-    child.on('error', () => {})
+    const gone = new Promise<void>(resolve => {
+      child.on('error', () => resolve()).on('exit', () => resolve())
+    })
     child.stdin.on('error', () => {})
     child.unref()
     const stdin = child.stdin as Writable & { unref?(): void }
     stdin.unref?.()
-    return stdin
+    return { stdin, gone }
   } catch {
     // No process can be started: nothing can be watched, and nothing is left behind by it.
     return undefined

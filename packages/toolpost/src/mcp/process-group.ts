@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
-import { MARK_VARIABLE, tellWatchdog } from './group-watchdog.ts'
+import { MARK_VARIABLE, unwatchGroup, watchGroup } from './group-watchdog.ts'
 import { GROUP_GRACE_MS } from './limits.ts'
 
 const isWindows = process.platform === 'win32'
@@ -33,7 +33,7 @@ export function runningNow(): ReadonlySet<string> {
 /** From now on the group ends with this process at the latest, however that ends. */
 export function adoptGroup(leader: number): void {
   living.add(leader)
-  setImmediate(() => living.has(leader) && tellWatchdog('+', leader))
+  setImmediate(() => living.has(leader) && watchGroup(leader))
   if (watchesExit) return
   watchesExit = true
   process.on('exit', () => {
@@ -66,7 +66,8 @@ export async function endGroup(group: Group): Promise<number[]> {
     for (const pid of left) kill(pid, signal)
     left = await leftAfter(GROUP_GRACE_MS, group)
   }
-  if (living.delete(leader)) tellWatchdog('-', leader)
+  living.delete(leader)
+  await unwatchGroup(leader)
   return left
 }
 

@@ -1,4 +1,4 @@
-import { ModelError, type ModelErrorCode } from 'toolpost/models'
+import type { ModelError, ModelErrorCode } from 'toolpost/models'
 import { TranscriberError } from '../speech-to-text/transcriber.ts'
 
 const MODEL_FAILURES: Partial<Record<ModelErrorCode, string>> = {
@@ -14,7 +14,12 @@ const MODEL_FAILURES: Partial<Record<ModelErrorCode, string>> = {
 /** What is said to the person when there is no answer: one plain sentence. The log has the rest. */
 export function failureSentence(error: unknown): string {
   if (error instanceof TranscriberError) return 'Sorry, I could not make out what you said.'
-  if (!(error instanceof ModelError)) return 'Sorry, something went wrong on my side.'
+  if (!isModelError(error)) return 'Sorry, something went wrong on my side.'
   const sentence = MODEL_FAILURES[error.code] ?? 'The language model gave no usable answer.'
   return error.results?.some(result => result.success) ? `I did a part of it. ${sentence}` : sentence
+}
+
+/** By name: the program around this package may have a copy of Toolpost of its own. */
+function isModelError(error: unknown): error is ModelError {
+  return error instanceof Error && error.name === 'ModelError'
 }
