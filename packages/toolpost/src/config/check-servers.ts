@@ -1,4 +1,5 @@
 import { shownAddress } from '../logging/config-secrets.ts'
+import { isHttpUrl } from '../mcp/server-entry.ts'
 import { ConfigError, type ServerConfig, type ToolpostConfig } from './config.ts'
 
 /** What a JSON Schema says badly: a server is either started here or reached at an address. */
@@ -18,8 +19,4 @@ export function problemOf({ command, url }: ServerConfig): string | undefined {
   if (url !== undefined && !isHttpUrl(url))
     return `'url' is not a valid URL: '${shownAddress(url)}'; expected http://… or https://…`
   return undefined
-}
-
-function isHttpUrl(url: string): boolean {
-  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 }

@@ -136,3 +136,8 @@ const shared = new Deadlines(systemClock)
 export function deadlinesOf(clock: Clock): Deadlines {
   return clock === systemClock ? shared : new Deadlines(clock)
 }
+
+/** A limit in milliseconds; anything else counts as none given. */
+export function limitOf(ms: number | undefined): number | undefined {
+  return typeof ms === 'number' && ms >= 0 ? ms : undefined
+}

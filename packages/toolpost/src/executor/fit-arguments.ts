@@ -1,9 +1,10 @@
-import { isThenable } from '../runtime/quietly.ts'
-import { isDearToValidate, trialsFor } from '../schema/validation-cost.ts'
+import { isThenable } from '../runtime/guards.ts'
+import { isDearToValidate, QUICK_WORK, trialsFor } from '../schema/validation-cost.ts'
 import { type Arguments, weighArguments } from './check-arguments.ts'
 import { classifyError } from './classify-error.ts'
 import { Failure, invalidArguments } from './failure.ts'
 import { fitSingleInput } from './fit-input.ts'
+import { fitNames } from './fit-names.ts'
 import { problemsIn, type StandardOutcome } from './parse-standard.ts'
 import type { Plan } from './plan.ts'
 import { unwrapArguments } from './unwrap-arguments.ts'
@@ -28,7 +29,8 @@ export function fitArguments(plan: Plan, given: unknown, repair: boolean): Fitte
   const weight = weighArguments(unwrapped ?? given)
   if (typeof weight === 'string') return invalidArguments([weight], plan.tool, plan.schema)
   const own = (unwrapped ?? given) as Arguments
-  const args = fitSingleInput(plan, plan.fitNames ? plan.fitNames(own) : own)
+  const named = plan.naming ? fitNames(own, plan.naming) : own
+  const args = plan.singleInput ? fitSingleInput(plan, named) : named
   const fitted = validated(plan, args, { weight, repair })
   return unwrapped ? whenDone(fitted, withUnwrapping) : fitted
 }
@@ -39,7 +41,8 @@ function validated(
   load: { weight: number; repair: boolean },
 ): Fitted | Failure | LateFitting {
   const { schema, validate } = plan
-  if (!validate || isDearToValidate(plan, args, load)) {
+  const isQuick = plan.costPerPart * load.weight <= QUICK_WORK
+  if (!validate || (!isQuick && isDearToValidate(plan, args, load))) {
     return async call => {
       const outcome = await validateInChild(plan, { args, repair: load.repair }, call)
       const fitted = outcome instanceof Failure ? outcome : parsed(plan, args, outcome)

@@ -7,7 +7,8 @@ import type { McpOrigin } from '../tools/name-conflicts.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Arguments } from './check-arguments.ts'
 
-interface NamingContext {
+/** What the names of an MCP tool's arguments depend on. */
+export interface Naming {
   tool: Tool
   schema: JsonSchema
   origin: McpOrigin
@@ -15,7 +16,7 @@ interface NamingContext {
 }
 
 /** Stage 2, for MCP tools only: names the arguments as the tool's server takes them, and logs the change. */
-export function fitNames(args: Arguments, { tool, schema, origin, logger }: NamingContext): Arguments {
+export function fitNames(args: Arguments, { tool, schema, origin, logger }: Naming): Arguments {
   const fitted = fitArgumentNames(args, schema, mappingOf(origin))
   if (!fitted) return args
   logRenaming(logger, tool.name, args, fitted)

@@ -41,8 +41,3 @@ export interface RunOptions {
   /** The only tools that may be found: what a model was offered. All of them if left out. */
   among?: readonly Tool[] | undefined
 }
-
-/** A limit in milliseconds; anything else counts as none given. */
-export function limitOf(ms: number | undefined): number | undefined {
-  return typeof ms === 'number' && ms >= 0 ? ms : undefined
-}

@@ -14,9 +14,8 @@ import {
 import { costPerPart, isDearToCompile } from '../schema/validation-cost.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
-import type { Arguments } from './check-arguments.ts'
 import { type Failure, invalidSchema } from './failure.ts'
-import { fitNames } from './fit-names.ts'
+import type { Naming } from './fit-names.ts'
 
 /** What the executor worked out about a tool at its first call. */
 export interface Plan {
@@ -28,8 +27,8 @@ export interface Plan {
   readonly costPerPart: number
   /** The schema library's own check, whose output the tool gets: refinements, defaults, transforms. */
   readonly parse: ((args: object) => unknown) | undefined
-  /** Names the arguments as the server takes them: MCP tools only. */
-  readonly fitNames: ((args: Arguments) => Arguments) | undefined
+  /** How the arguments are named as the server takes them: MCP tools only. */
+  readonly naming: Naming | undefined
   /** LangChain copies its options, so its tools need a real signal. */
   readonly isLangChain: boolean
   /** A LangChain tool with the one argument `input`: as text, as anything, or not such a tool. */
@@ -57,7 +56,7 @@ export async function planFor(tool: Tool, tools: ToolManager, logger: Logger): P
       costPerPart: cost,
       // LangChain's tools parse by themselves.
       parse: isLangChain ? undefined : parserOf(tool),
-      fitNames: origin && (args => fitNames(args, { tool, schema, origin, logger })),
+      naming: origin && { tool, schema, origin, logger },
       isLangChain,
       singleInput: isLangChain ? singleInputOf(schema) : undefined,
       hasContentBlocks: origin !== undefined || tool.responseFormat === 'content_and_artifact',

@@ -1,7 +1,11 @@
-import { isThenable } from '../runtime/quietly.ts'
+import { isThenable } from '../runtime/guards.ts'
+import { quietly } from '../runtime/quietly.ts'
+import type { InvokeOptions, Progress } from '../tools/tool.ts'
+import { abortQuietly } from './abort-quietly.ts'
 import type { Arguments } from './check-arguments.ts'
+import type { DeadlineQueue, Deadlines, Expiring } from './deadlines.ts'
 import type { Plan } from './plan.ts'
-import { CallOptions, type RunningCall } from './running-call.ts'
+import { unwatch, watch } from './watched-signals.ts'
 
 /** Stage 5: runs the tool as `call`, which ends when the tool does, at its deadline, or when the caller gives up. */
 export function timeBox(plan: Plan, args: Arguments, call: RunningCall): void {
@@ -20,4 +24,164 @@ export function timeBox(plan: Plan, args: Arguments, call: RunningCall): void {
 function invoke({ tool, isLangChain }: Plan, args: Arguments, call: RunningCall): unknown {
   const options = isLangChain ? { signal: call.signal } : new CallOptions(call)
   return tool.invoke(tool.inputEnvelope ? { input: args } : args, options)
+}
+
+/** How the time-boxed part of a call ended. */
+export type Ending =
+  | { kind: 'value'; value: unknown }
+  | { kind: 'error'; error: unknown }
+  | { kind: 'timeout'; afterMs: number }
+  | { kind: 'cancelled' }
+
+export interface Limits {
+  startedAt: number
+  timeoutMs: number
+  /** How far progress may extend the deadline; no further than `timeoutMs` if left out. */
+  maxTimeoutMs?: number | undefined
+  signal?: AbortSignal | undefined
+  callId?: string | undefined
+  caller?: string | undefined
+  onProgress?: ((progress: Progress) => void) | undefined
+  /** Logs what nobody else is told: a late answer, a listener that failed. */
+  warn(message: string, error?: unknown): void
+}
+
+const { then } = Promise.prototype
+
+/**
+ * A tool at work. Ends exactly once: by its value, its error, its deadline or its caller, whichever comes first.
+ * At the deadline the caller is answered whatever the tool does; the tool is told by its signal.
+ */
+export class RunningCall implements Expiring {
+  deadlineAt: number
+  queue: DeadlineQueue | undefined
+  before: Expiring | undefined
+  after: Expiring | undefined
+  readonly limits: Limits
+  #ended = false
+  #aborted = false
+  #controller: AbortController | undefined
+  #listeners: (() => void)[] | undefined
+  readonly #deadlines: Deadlines
+  readonly #end: (ending: Ending) => void
+
+  constructor(limits: Limits, deadlines: Deadlines, end: (ending: Ending) => void) {
+    this.limits = limits
+    this.deadlineAt = limits.startedAt + limits.timeoutMs
+    this.#deadlines = deadlines
+    this.#end = end
+  }
+
+  /** From now on the tool, the deadline or the caller's signal ends the call. */
+  waitFor(outcome: Promise<unknown>): void {
+    // Not `outcome.then`: a tool can give it one of its own that settles more than once, or at once.
+    then.call(
+      outcome,
+      value =>
+        this.finish({ kind: 'value', value }) || this.limits.warn('Late answer dropped: the call had ended'),
+      // A rejection after the end is how most tools obey their signal: nothing to report.
+      error => void this.finish({ kind: 'error', error }),
+    )
+    if (this.limits.timeoutMs < Number.POSITIVE_INFINITY) this.#deadlines.add(this, this.limits.timeoutMs)
+    if (this.limits.signal) watch(this.limits.signal, this)
+  }
+
+  finish(ending: Ending): boolean {
+    if (this.#ended) return false
+    this.#ended = true
+    this.#deadlines.remove(this)
+    if (this.limits.signal) unwatch(this.limits.signal, this)
+    this.#end(ending)
+    return true
+  }
+
+  expire(): void {
+    const { startedAt, timeoutMs } = this.limits
+    const afterMs = Math.max(timeoutMs, Math.round(this.deadlineAt - startedAt))
+    if (this.finish({ kind: 'timeout', afterMs })) this.#abort(`timed out after ${afterMs} ms`)
+  }
+
+  cancel(): void {
+    if (this.finish({ kind: 'cancelled' })) this.#abort('was cancelled')
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#aborted && !this.#controller.signal.aborted) this.#controller.abort()
+    return this.#controller.signal
+  }
+
+  onAbort(listener: () => void): void {
+    if (this.#aborted) return listener()
+    if (this.#ended) return
+    this.#listeners ??= []
+    this.#listeners.push(listener)
+  }
+
+  #abort(reason: string): void {
+    this.#aborted = true
+    const onError = (error: unknown) => this.limits.warn('An abort listener of the tool failed', error)
+    if (this.#controller)
+      abortQuietly(this.#controller, new DOMException(`The call ${reason}`, 'AbortError'), onError)
+    for (const listener of this.#listeners ?? []) quietly(listener, onError)
+  }
+
+  progress(progress: Progress): void {
+    if (this.#ended) return
+    this.#extend()
+    const { onProgress } = this.limits
+    if (onProgress)
+      quietly(
+        () => onProgress(progress),
+        error => this.limits.warn('onProgress failed', error),
+      )
+  }
+
+  #extend(): void {
+    const { startedAt, timeoutMs, maxTimeoutMs } = this.limits
+    if (maxTimeoutMs === undefined || maxTimeoutMs <= timeoutMs || !this.queue) return
+    const now = this.#deadlines.now()
+    const deadlineAt = Math.min(now + timeoutMs, startedAt + maxTimeoutMs)
+    if (deadlineAt <= this.deadlineAt) return
+    this.#deadlines.remove(this)
+    this.deadlineAt = deadlineAt
+    this.#deadlines.add(this, Math.ceil(deadlineAt - now))
+  }
+}
+
+/**
+ * The options that a tool gets. `signal` is a getter of the prototype: it costs nothing until it is read.
+ * LangChain copies its options and would lose it, so its tools get a plain object with a real signal.
+ */
+export class CallOptions implements InvokeOptions {
+  readonly #call: RunningCall
+
+  constructor(call: RunningCall) {
+    this.#call = call
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal
+  }
+
+  get callId(): string | undefined {
+    return this.#call.limits.callId
+  }
+
+  get caller(): string | undefined {
+    return this.#call.limits.caller
+  }
+
+  get wantsProgress(): boolean {
+    const { onProgress, maxTimeoutMs } = this.#call.limits
+    return onProgress !== undefined || maxTimeoutMs !== undefined
+  }
+
+  onAbort(listener: () => void): void {
+    this.#call.onAbort(listener)
+  }
+
+  reportProgress(progress: Progress): void {
+    this.#call.progress(progress)
+  }
 }

@@ -8,7 +8,7 @@ import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Attempt, attemptOf } from './attempt.ts'
 import { logCall, logMishap, logSlow } from './call-log.ts'
-import { type Deadlines, deadlinesOf } from './deadlines.ts'
+import { type Deadlines, deadlinesOf, limitOf } from './deadlines.ts'
 import { Failure, toolError } from './failure.ts'
 import { findTool } from './find-tool.ts'
 import { type Fitted, fitArguments, type LateFitting } from './fit-arguments.ts'
@@ -20,15 +20,13 @@ import {
   DEFAULT_SLOW_MS,
   DEFAULT_TIMEOUT_MS,
   type ExecutorOptions,
-  limitOf,
   type RunOptions,
   type TypedCall,
   type ValueOf,
 } from './options.ts'
 import { type Plan, planFor } from './plan.ts'
-import { CallOptions, type Ending, type Limits, RunningCall } from './running-call.ts'
 import { shapeFailure, shapeResult } from './shape-result.ts'
-import { timeBox } from './time-box.ts'
+import { CallOptions, type Ending, type Limits, RunningCall, timeBox } from './time-box.ts'
 import { argumentsFromText } from './validate-arguments.ts'
 
 interface Prepared {
@@ -50,6 +48,7 @@ export class ToolExecutor {
   readonly #clock: Clock
   readonly #deadlines: Deadlines
   readonly #observers = new Observers()
+  #isObserved = false
   readonly #prepared = new WeakMap<Tool, Prepared>()
   readonly #preparing = new WeakMap<Tool, Promise<Prepared>>()
 
@@ -84,7 +83,7 @@ export class ToolExecutor {
     const attempt = attemptOf(call, options, this.#clock.now())
     try {
       const { name, args } = attempt
-      attempt.event = this.#observers.begin(attempt)
+      if (this.#isObserved) attempt.event = this.#observers.begin(attempt)
       const tool = findTool(this.#tools, name, attempt.options.among)
       if (tool instanceof Failure) return Promise.resolve(this.#fail(attempt, tool))
       const prepared = this.#prepared.get(tool)
@@ -112,6 +111,7 @@ export class ToolExecutor {
 
   /** Tells `observer` of every call as it begins and as it ends; gives a function that stops it. */
   observe(observer: CallObserver): () => void {
+    this.#isObserved = true
     return this.#observers.add(observer)
   }
 

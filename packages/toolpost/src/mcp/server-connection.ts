@@ -46,7 +46,8 @@ export class ServerConnection implements ToolServer {
   readonly #context: LinkContext
   readonly #attempts: Attempts
   #state: ServerState = 'starting'
-  #link: ServerLink | undefined
+  /** The connection, if there is one now. A plain field: every call reads it. */
+  link: ServerLink | undefined
   #failure: ServerFailure | undefined
   #startedAt = 0
   #readyAfterMs: number | undefined
@@ -96,10 +97,6 @@ export class ServerConnection implements ToolServer {
     return this.#state
   }
 
-  get link(): ServerLink | undefined {
-    return this.#link
-  }
-
   /** Begins to connect. Resolves when the server is ready or has failed; never rejects. */
   start(): Promise<void> {
     this.#startedAt = this.#options.clock.now()
@@ -108,7 +105,7 @@ export class ServerConnection implements ToolServer {
 
   async reconnected(): Promise<ServerLink | undefined> {
     if (this.#state === 'starting') await this.#attempt
-    return this.#link
+    return this.link
   }
 
   unavailable(cause?: string): ToolFailureError {
@@ -128,13 +125,13 @@ export class ServerConnection implements ToolServer {
       attempts: this.#attempts.number,
       tools: this.#tools.names(),
       error: this.#state === 'ready' ? undefined : this.#failure?.cause,
-      stderr: this.#link?.stderr() ?? this.#failure?.stderr ?? '',
+      stderr: this.link?.stderr() ?? this.#failure?.stderr ?? '',
       exitCode: this.#failure?.exitCode ?? null,
-      pid: this.#link?.pid,
+      pid: this.link?.pid,
       junkLines: this.log.junkLines,
       nextAttemptAt: this.#attempts.nextAt,
       readyAfterMs: this.#readyAfterMs,
-      protocolVersion: this.#link?.protocolVersion,
+      protocolVersion: this.link?.protocolVersion,
     }
   }
 
@@ -157,8 +154,8 @@ export class ServerConnection implements ToolServer {
 
   async #end(state: ServerState, cause: string): Promise<void> {
     this.#round++
-    const link = this.#link
-    this.#link = undefined
+    const link = this.link
+    this.link = undefined
     this.#failure = { ...failureWith(cause), stderr: link?.stderr() ?? '' }
     this.#attempts.wake()
     this.#become(state)
@@ -222,11 +219,11 @@ export class ServerConnection implements ToolServer {
 
   async #adopt(link: ServerLink, attempt: number): Promise<void> {
     const { clock } = this.#options
-    this.#link = link
+    this.link = link
     this.#attempts.succeeded()
     this.#readyAfterMs ??= Math.round(clock.now() - this.#startedAt)
     await this.#tools.adopt(link)
-    if (link !== this.#link) return
+    if (link !== this.link) return
     this.#become('ready')
     this.log.succeeded(attempt, this.#tools.names().length)
   }
@@ -237,8 +234,8 @@ export class ServerConnection implements ToolServer {
   }
 
   #onLost(failure: ServerFailure): void {
-    const next = this.#attempts.afterLoss(this.#link?.hasAnswered === true)
-    this.#link = undefined
+    const next = this.#attempts.afterLoss(this.link?.hasAnswered === true)
+    this.link = undefined
     this.#failure = failure
     this.#become('lost')
     this.log.lost(failure)

@@ -223,7 +223,7 @@ class Copier {
 }
 
 /** What an error says; it may be one that throws when it is looked at. */
-export function messageIn(error: unknown): string | undefined {
+function messageIn(error: unknown): string | undefined {
   try {
     const { message } = error as { message?: unknown }
     return typeof message === 'string' ? message : undefined

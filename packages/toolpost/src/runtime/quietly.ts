@@ -1,3 +1,5 @@
+import { isThenable } from './guards.ts'
+
 /**
  * Runs somebody else's callback. What it throws, or what the promise it returns rejects with, goes to `onError` and
  * nowhere else: it must reach neither the calls beside this one nor the process.
@@ -12,12 +14,6 @@ export function quietly(callback: () => unknown, onError: (error: unknown) => vo
 }
 
 function ignore(): void {}
-
-/** Whether `await` would wait for the value. Reading `then` may throw. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
-  return typeof (value as { then?: unknown }).then === 'function'
-}
 
 /** What was thrown, in words: also for values that throw when they are looked at. */
 export function describeThrown(thrown: unknown): string {

@@ -12,6 +12,8 @@ const MAX_COMPILED_HERE = 150
 const MAX_WORK_HERE = 20_000
 /** Arguments that need repairs are validated again and again. */
 const REPAIR_FACTOR = 8
+/** Less than this is never dear, whatever the arguments are. */
+export const QUICK_WORK = MAX_WORK_HERE / REPAIR_FACTOR
 
 const MAX_STEPS = 4_000
 const MAX_DEPTH = 1_000
