@@ -49,9 +49,10 @@ describe.each(SETTINGS)('a gateway with $topics topics and $payload payloads', s
     )
     expect(seen.data).toMatchObject({ live: true })
     await home.setStatus('Demo Switch', 'Dead')
-    await server.callUntil('control_zwave_device', { deviceName: 'demo switch', action: 'on' }, ({ text }) =>
-      text.includes('is dead'),
+    await server.callUntil('get_device_sensor_data', { deviceName: 'Demo Switch' }, ({ text }) =>
+      text.includes('dead'),
     )
+    expect((await control('demo switch', 'on')).text).toContain('is dead')
   })
 
   it('takes commands after a rename, by the new name', async () => {
