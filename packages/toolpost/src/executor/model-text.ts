@@ -1,5 +1,5 @@
 import type { ToolResult } from '../call/tool-result.ts'
-import { jsonText } from '../runtime/plain-value.ts'
+import { jsonText } from '../runtime/json-text.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 
 /** What a model reads of a result: the value as text, or `Error: ` and what to do about it. */

@@ -1,4 +1,4 @@
-import { jsonText } from '../runtime/plain-value.ts'
+import { jsonText } from '../runtime/json-text.ts'
 
 /*
  * Values that are known to be secret, such as those in the configuration of a server: removed wherever they turn up.

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jsonText, type PlainLimits, plainCopy } from './plain-value.ts'
+import { jsonText } from './json-text.ts'
+import { type PlainLimits, plainCopy } from './plain-value.ts'
 
 const LIMITS: PlainLimits = { maxDepth: 10, maxEntries: 5, maxBytes: 1_000, maxValues: 100 }
 const copyOf = (value: unknown, limits: Partial<PlainLimits> = {}) =>

@@ -37,59 +37,17 @@ export function plainCopy(value: unknown, limits: PlainLimits): PlainCopy {
   return { value: copier.copy(value), bytes: copier.bytes, isComplete: copier.values <= limits.maxValues }
 }
 
-const JSON_LIMITS: PlainLimits = {
-  maxDepth: 500,
-  maxEntries: Number.POSITIVE_INFINITY,
-  maxBytes: Number.POSITIVE_INFINITY,
-  maxValues: 200_000,
-}
-/** What is plain costs less: a list of a million numbers is still written as it is. */
-const MAX_PLAIN_VALUES = 2_000_000
-
-/** `value` as JSON. Plain data is written as quickly as JSON.stringify can. */
-export function jsonText(value: unknown): string | undefined {
-  try {
-    if (isPlain(value, { depth: 0, values: 0 })) return JSON.stringify(value)
-  } catch {
-    // A getter or a proxy threw: the copy says where.
-  }
-  return JSON.stringify(plainCopy(value, JSON_LIMITS).value)
-}
-
-interface Walk {
-  depth: number
-  values: number
-}
-
-function isPlain(value: unknown, walk: Walk): boolean {
-  if (typeof value === 'number') return Number.isFinite(value)
-  if (typeof value === 'object') return value === null || isPlainObject(value, walk)
-  return typeof value === 'string' || typeof value === 'boolean' || value === undefined
-}
-
-function isPlainObject(value: object, walk: Walk): boolean {
-  if (++walk.depth > JSON_LIMITS.maxDepth) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  const isFit =
-    prototype === Array.prototype
-      ? isPlainList(value as unknown[], walk)
-      : (prototype === Object.prototype || prototype === null) && hasPlainEntries(value, walk)
-  walk.depth--
-  return isFit
-}
-
-function isPlainList(values: readonly unknown[], walk: Walk): boolean {
-  walk.values += values.length
-  if (walk.values > MAX_PLAIN_VALUES) return false
-  for (let at = 0; at < values.length; at++) if (!isPlain(values[at], walk)) return false
-  return true
-}
-
-function hasPlainEntries(value: object, walk: Walk): boolean {
-  const entries = value as Record<string, unknown>
-  for (const key in entries)
-    if (++walk.values > MAX_PLAIN_VALUES || !isPlain(entries[key], walk)) return false
-  return true
+/** What is written for an object: a list, a record, or a text or number; itself if it is a record. May throw. */
+export function plainForm(value: object): unknown {
+  const { toJSON } = value as { toJSON?: unknown }
+  if (Array.isArray(value) || (Object.getPrototypeOf(value) === Object.prototype && toJSON === undefined))
+    return value
+  if (value instanceof Map || value instanceof Set) return [...value]
+  if (value instanceof Error) return { name: value.name, message: value.message }
+  if (value instanceof Date && Number.isNaN(value.getTime())) return 'Invalid Date'
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
+  if (value instanceof String || value instanceof Number || value instanceof Boolean) return value.valueOf()
+  return typeof toJSON === 'function' ? toJSON.call(value) : value
 }
 
 const LEFT_OUT = '[…]'
@@ -150,17 +108,11 @@ class Copier {
   }
 
   #open(value: object): unknown {
-    if (Array.isArray(value)) return this.#list(value, value.length)
-    const { toJSON } = value as { toJSON?: unknown }
-    if (Object.getPrototypeOf(value) === Object.prototype && toJSON === undefined) return this.#entries(value)
-    if (value instanceof Map) return this.#list(Map.prototype.entries.call(value), value.size)
-    if (value instanceof Set) return this.#list(Set.prototype.values.call(value), value.size)
-    if (value instanceof Error) return this.#entries({ name: value.name, message: value.message })
-    if (value instanceof Date && Number.isNaN(value.getTime())) return 'Invalid Date'
-    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
-    if (value instanceof String || value instanceof Number || value instanceof Boolean)
-      return this.copy(value.valueOf())
-    return typeof toJSON === 'function' ? this.copy(toJSON.call(value)) : this.#entries(value)
+    // A large one is not written out: only so much of it is copied.
+    if (value instanceof Map || value instanceof Set) return this.#list(value, value.size)
+    const form = plainForm(value)
+    if (form !== value) return this.copy(form)
+    return Array.isArray(value) ? this.#list(value, value.length) : this.#entries(value)
   }
 
   #list(values: Iterable<unknown>, length: number): unknown[] {

@@ -1,4 +1,6 @@
 import { isObjectLike } from '../../runtime/guards.ts'
+import { plainSize } from '../../runtime/json-text.ts'
+import { plainForm } from '../../runtime/plain-value.ts'
 
 export interface JsonLimits {
   maxChars: number
@@ -91,22 +93,18 @@ export class JsonWriter {
   }
 
   #writePlain(value: object): boolean {
-    try {
-      const left = countPlain(value, MAX_PLAIN_VALUES)
-      if (left < 0) return false
-      this.#text += JSON.stringify(value)
-      this.#values += MAX_PLAIN_VALUES - left
-      return true
-    } catch {
-      return false
-    }
+    const size = plainSize(value, MAX_PLAIN_VALUES)
+    if (size === undefined) return false
+    this.#text += JSON.stringify(value)
+    this.#values += size
+    return true
   }
 
   *#writeSlowly(value: unknown): Generator<void> {
     if (!isObjectLike(value)) return yield* this.#writePieces(String(value))
     if (this.#path.has(value)) return this.#say('[circular]')
     if (this.#path.size >= this.#limits.maxDepth) return this.#leaveOut('[…]')
-    const plain = plainForm(value)
+    const plain = formOf(value)
     // A form of its own may have taken any time.
     if (plain !== value) this.#lookAt = 0
     if (plain instanceof RawJson) this.#text += plain.text
@@ -187,37 +185,10 @@ function read(source: object, key: string | number): unknown {
   }
 }
 
-/** A list, a record or a text that is written for an object; itself if it is plain. */
-function plainForm(value: object): unknown {
+function formOf(value: object): unknown {
   try {
-    if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
-    const { toJSON } = value as { toJSON?: unknown }
-    if (typeof toJSON === 'function') return toJSON.call(value)
-    if (value instanceof Map || value instanceof Set) return [...value]
-    return value instanceof Error ? { name: value.name, message: value.message } : value
+    return plainForm(value)
   } catch {
     return '[unreadable]'
   }
-}
-
-/** How many values are left of `left` after those in `value`; negative if there are more, or one is not plain. */
-function countPlain(value: unknown, left: number): number {
-  if (typeof value === 'string') return left - 1 - value.length / 64
-  if (isObjectLike(value)) return countPlainObject(value as Record<string, unknown>, left - 1)
-  return isOdd(value) ? -1 : left - 1
-}
-
-function countPlainObject(value: Record<string, unknown>, given: number): number {
-  let left = given
-  if (Array.isArray(value)) {
-    for (let at = 0; at < value.length && left >= 0; at++) left = countPlain(value[at], left)
-    return left
-  }
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if ((prototype !== Object.prototype && prototype !== null) || value.toJSON !== undefined) return -1
-  for (const key in value) {
-    if (left < 0) return left
-    left = countPlain(value[key], left - key.length / 64)
-  }
-  return left
 }

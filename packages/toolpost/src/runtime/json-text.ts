@@ -1,0 +1,69 @@
+import { type PlainLimits, plainCopy } from './plain-value.ts'
+
+const JSON_LIMITS: PlainLimits = {
+  maxDepth: 500,
+  maxEntries: Number.POSITIVE_INFINITY,
+  maxBytes: Number.POSITIVE_INFINITY,
+  maxValues: 200_000,
+}
+/** What is plain costs less: a list of a million numbers is still written as it is. */
+const MAX_PLAIN_VALUES = 2_000_000
+
+/** `value` as JSON. Plain data is written as quickly as JSON.stringify can. */
+export function jsonText(value: unknown): string | undefined {
+  const isPlainData = plainSize(value, MAX_PLAIN_VALUES) !== undefined
+  return JSON.stringify(isPlainData ? value : plainCopy(value, JSON_LIMITS).value)
+}
+
+/** How many values plain JSON data has, a long text counted as several; `undefined` if it is not plain, or has more. */
+export function plainSize(value: unknown, maxValues: number): number | undefined {
+  const walk = { depth: 0, values: 1, maxValues }
+  try {
+    return isPlain(value, walk) ? walk.values : undefined
+  } catch {
+    // A getter or a proxy threw.
+    return undefined
+  }
+}
+
+interface Walk {
+  depth: number
+  values: number
+  readonly maxValues: number
+}
+
+const CHARACTERS_PER_VALUE = 64
+
+function isPlain(value: unknown, walk: Walk): boolean {
+  if (typeof value === 'string') {
+    walk.values += value.length / CHARACTERS_PER_VALUE
+    return walk.values <= walk.maxValues
+  }
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value === 'object') return value === null || isPlainObject(value, walk)
+  return typeof value === 'boolean' || value === undefined
+}
+
+function isPlainObject(value: object, walk: Walk): boolean {
+  if (++walk.depth > JSON_LIMITS.maxDepth) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  const isFit =
+    prototype === Array.prototype
+      ? isPlainList(value as unknown[], walk)
+      : (prototype === Object.prototype || prototype === null) && hasPlainEntries(value, walk)
+  walk.depth--
+  return isFit
+}
+
+function isPlainList(values: readonly unknown[], walk: Walk): boolean {
+  walk.values += values.length
+  if (walk.values > walk.maxValues) return false
+  for (let at = 0; at < values.length; at++) if (!isPlain(values[at], walk)) return false
+  return true
+}
+
+function hasPlainEntries(value: object, walk: Walk): boolean {
+  const entries = value as Record<string, unknown>
+  for (const key in entries) if (++walk.values > walk.maxValues || !isPlain(entries[key], walk)) return false
+  return true
+}
