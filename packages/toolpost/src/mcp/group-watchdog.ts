@@ -39,7 +39,8 @@ done
 
 interface Watchdog {
   stdin: Writable
-  gone: Promise<void>
+  /** Ends it; resolves when it has. */
+  end(): Promise<void>
 }
 
 const watched = new Set<number>()
@@ -60,8 +61,7 @@ export async function unwatchGroup(group: number): Promise<void> {
   current.stdin.write(`- ${group}\n`)
   if (watched.size > 0) return
   watchdog = undefined
-  current.stdin.end()
-  await current.gone
+  await current.end()
 }
 
 function startWatchdog(): Watchdog | undefined {
@@ -80,7 +80,13 @@ function startWatchdog(): Watchdog | undefined {
     child.unref()
     const stdin = child.stdin as Writable & { unref?(): void }
     stdin.unref?.()
-    return { stdin, gone }
+    const end = () => {
+      // Until now it kept nothing alive; its end is waited for.
+      child.ref()
+      stdin.end()
+      return gone
+    }
+    return { stdin, end }
   } catch {
     // No process can be started: nothing can be watched, and nothing is left behind by it.
     return undefined
