@@ -29,7 +29,7 @@ export interface RepairOptions {
 /**
  * One round of repairs, led by what the validation found. If there are alternatives, the one repair that leaves the
  * fewest errors goes first, so that nothing is changed for the sake of an alternative that was not meant; else all are
- * made at once. Gives `undefined` if there is nothing certain to do.
+ * made at once. Returns `undefined` if there is nothing certain to do.
  */
 export function repairArguments(
   args: Arguments,

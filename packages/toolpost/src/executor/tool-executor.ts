@@ -109,7 +109,7 @@ export class ToolExecutor {
     return modelText(result, this.#maxTextBytes)
   }
 
-  /** Tells `observer` of every call as it begins and as it ends; gives a function that stops it. */
+  /** Tells `observer` of every call as it begins and as it ends; returns a function that stops it. */
   observe(observer: CallObserver): () => void {
     this.#isObserved = true
     return this.#observers.add(observer)

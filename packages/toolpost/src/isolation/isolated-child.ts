@@ -17,7 +17,7 @@ export interface ChildEvents {
   ready(child: IsolatedChild): void
   returned(child: IsolatedChild, value: unknown): void
   threw(child: IsolatedChild, error: Error): void
-  /** The function cannot be had: the module does not load, or no process can be started. */
+  /** The function is unavailable: the module does not load, or no process can be started. */
   unusable(child: IsolatedChild, error: Error): void
   /** The process ended by itself after it was ready. */
   died(child: IsolatedChild, error: Error): void

@@ -20,7 +20,7 @@ export interface FailureReport {
 const MAX_STDERR_CHARACTERS = 1_500
 const INDENT = '   '
 
-/** What a person reads when a server could not be had: what failed, why, what to do, and what still works. */
+/** What a person reads when a server is unavailable: what failed, why, what to do, and what still works. */
 export function describeFailure(report: FailureReport): string {
   const { server, entry, attempts, cause, stderr } = report
   const kind = isHttp(entry) ? 'http' : 'stdio'

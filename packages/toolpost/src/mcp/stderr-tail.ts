@@ -49,7 +49,7 @@ function fromFirstWholeLine(text: string): string {
   return newline >= 0 && newline < text.length - 1 ? text.slice(newline + 1) : text
 }
 
-/** The last lines of `text`, at most `maxCharacters`, beginning with a whole one where there is one. */
+/** The last lines of `text`, at most `maxCharacters`, beginning with a whole one if there is one. */
 export function lastLines(text: string, maxCharacters: number): string {
   return text.length <= maxCharacters ? text : `… ${fromFirstWholeLine(text.slice(-maxCharacters))}`
 }

@@ -7,7 +7,7 @@ const PLAINLY_ANSWERED = 0.75
 
 /**
  * A client whose questions wait for the tools that they may need: what the time is, is answered without. `ready`
- * resolves when every tool is there that is still to come, or cannot be had.
+ * resolves when every tool that is still to come is there, or has failed.
  */
 export function whenToolsReady(
   { client, sentences }: Pick<ChosenClient, 'client' | 'sentences'>,

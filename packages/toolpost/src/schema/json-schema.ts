@@ -28,7 +28,7 @@ const OPEN_SCHEMA: JsonSchema = Object.freeze({ type: 'object' })
 
 const known = new WeakMap<object, JsonSchema>()
 
-/** The JSON Schema of a tool's arguments. Throws, in words, where there is none. */
+/** The JSON Schema of a tool's arguments. Throws, in words, if there is none. */
 export function jsonSchemaOf(tool: WithSchema): JsonSchema {
   const { schema } = tool
   if (!isStandardSchema(schema)) return schema as JsonSchema

@@ -21,7 +21,7 @@ export interface FittedNames {
   lost: string[]
 }
 
-/** Renames the arguments along the mapping, then along the schema. Gives `undefined` if nothing changes. */
+/** Renames the arguments along the mapping, then along the schema. Returns `undefined` if nothing changes. */
 export function fitArgumentNames(
   args: Record<string, unknown>,
   schema: JsonSchema,

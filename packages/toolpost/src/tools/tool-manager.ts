@@ -122,7 +122,7 @@ export class ToolManager {
     this.#changed()
   }
 
-  /** Calls `listener` after tools were added, replaced or removed; gives a function that stops it. */
+  /** Calls `listener` after tools were added, replaced or removed; returns a function that stops it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)

@@ -15,7 +15,7 @@ interface MicrophoneParts {
   speaker: WatchedSpeaker | undefined
 }
 
-/** Listens to the microphone, where there is one. It is deaf to what the gateway says itself. */
+/** Listens to the microphone, if there is one. It is deaf to what the gateway says itself. */
 export function startMicrophone(
   context: VoiceContext,
   { transcriber, hearing, speaker }: MicrophoneParts,

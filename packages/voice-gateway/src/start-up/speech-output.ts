@@ -31,7 +31,7 @@ export async function startSpeech(context: VoiceContext): Promise<WatchedSpeaker
   return speaker && watchedSpeaker(speaker)
 }
 
-/** A moment of silence, to find out whether anything can be heard. Rejects with the reason where it cannot. */
+/** A moment of silence, to find out whether anything can be heard. Rejects with the reason if it cannot. */
 async function soundCheck(speaker: Speaker): Promise<void> {
   const signal = AbortSignal.timeout(SOUND_CHECK_MS)
   try {
@@ -42,7 +42,7 @@ async function soundCheck(speaker: Speaker): Promise<void> {
   }
 }
 
-/** Why nothing is spoken. Throws where that is nobody's wish. */
+/** Why nothing is spoken. Throws if that is nobody's wish. */
 function silence({ speaker, player }: VoiceConfig): string {
   if (speaker === 'none' || player === 'none') return 'text only, as configured'
   throw new Error(NO_VOICE)

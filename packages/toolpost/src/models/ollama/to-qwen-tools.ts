@@ -24,7 +24,7 @@ function descriptionOf({ name, description }: Tool): string {
   return description?.trim() || name.replace(/[_-]+/g, ' ')
 }
 
-/** A schema that cannot be had is left open: the tool is still there, and the executor says what is wrong with it. */
+/** A schema that cannot be read is left open: the tool is still there, and the executor says what is wrong with it. */
 function parametersOf(tool: Tool): JsonSchema {
   try {
     const { $schema, ...schema } = jsonSchemaOf(tool)

@@ -52,7 +52,7 @@ const schema = {
   additionalProperties: false,
 }
 
-/** The tool `search`: web search through SearXNG where there is one, else DuckDuckGo's instant answers. */
+/** The tool `search`: web search through SearXNG if there is one, else DuckDuckGo's instant answers. */
 export function searchTool(options: SearchOptions = {}): Tool {
   const service = options.searxng
     ? searxng(options.searxng)

@@ -2,7 +2,7 @@
 export interface Section {
   readonly id: string
   readonly file: string
-  /** The headings above the text, outermost first; the name of the file where there are none. */
+  /** The headings above the text, outermost first; the name of the file if there are none. */
   readonly heading: string
   readonly text: string
 }
@@ -83,7 +83,7 @@ function chunk(text: string): string[] {
   return [...chunks, current]
 }
 
-/** Pieces of a paragraph, cut at blanks where there are any. */
+/** Pieces of a paragraph, cut at blanks if there are any. */
 function cutLong(paragraph: string): string[] {
   const pieces: string[] = []
   let rest = paragraph
