@@ -124,7 +124,7 @@ function isResult(value: unknown): value is ToolResult {
   return typeof value === 'object' && value !== null && 'success' in value
 }
 
-/** Texts stay texts, also where only their size is left. */
+/** Texts stay texts, even if only their size is left. */
 function asText(key: string, value: unknown): unknown {
   if ((key !== 'text' && key !== 'error') || typeof value === 'string') return value
   return `… ${(value as { '…'?: string })['…'] ?? ''}`

@@ -21,7 +21,7 @@ export interface Group {
   before: ReadonlySet<string>
 }
 
-/** The ids of all processes; empty where there is no /proc to tell them. */
+/** The ids of all processes; empty without a /proc. */
 export function runningNow(): ReadonlySet<string> {
   try {
     return new Set(isWindows ? [] : readdirSync('/proc'))

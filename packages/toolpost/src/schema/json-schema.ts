@@ -109,7 +109,7 @@ function sizeOf(value: object, left: number, known: Map<object, Size>): Size {
 const TOO_DEEP: Size = { depth: MAX_SCHEMA_DEPTH + 1, parts: 1 }
 const ENDLESS: Size = { depth: 0, parts: Number.POSITIVE_INFINITY }
 
-/** The properties that a schema declares at its top; `{}` where it declares none. */
+/** The properties that a schema declares at its top; `{}` if it declares none. */
 export function propertiesOf(schema: JsonSchema): Record<string, unknown> {
   const { properties } = schema
   return isObjectLike(properties) ? (properties as Record<string, unknown>) : {}

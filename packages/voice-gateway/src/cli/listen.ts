@@ -14,7 +14,7 @@ interface ListenFlags {
 
 const TERMINAL = 'terminal'
 
-/** `voice-gateway`: listens until it is stopped; where lines are piped in, until these are answered. */
+/** `voice-gateway`: listens until it is stopped; if lines are piped in, until they are answered. */
 export async function listen(context: VoiceContext, flags: ListenFlags): Promise<number> {
   const { project, voice, outFile, stop } = context
   const microphone = flags.microphone && voice.microphone !== false

@@ -1,6 +1,6 @@
 import type { AiClient } from 'toolpost/models'
 
-/** A client that says which servers are gone where a question was not understood: it may well have been for them. */
+/** A client that says which servers are gone if a question was not understood: it may have been meant for them. */
 export function tellingOfMissing(client: AiClient, missing: () => readonly string[]): AiClient {
   return {
     async ask(prompt, options) {

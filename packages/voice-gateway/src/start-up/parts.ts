@@ -28,8 +28,8 @@ export class Parts {
   }
 
   /**
-   * Starts a part. `start` resolves with what it is, in a few words, or with nothing where there is no such part here;
-   * where it rejects, the part is missing.
+   * Starts a part. `start` resolves with what it is, in a few words, or with nothing if there is no such part here;
+   * if it rejects, the part is missing.
    */
   begin(name: string, start: () => Promise<string | undefined>): void {
     this.#set({ name, state: 'starting', text: 'still starting', durationMs: 0 })

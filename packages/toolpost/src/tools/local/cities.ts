@@ -1,6 +1,6 @@
 /**
  * Places that people name and that no IANA zone is named after, by their zone.
- * Only where the place has one zone and the name means one place to nearly everybody:
+ * Only if the place has one zone and the name means one place to nearly everybody:
  * no Portland, no Birmingham, no Spain. It wins over the city part of an IANA name.
  */
 export const placesByZone: Readonly<Record<string, readonly string[]>> = {

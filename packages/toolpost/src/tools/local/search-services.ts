@@ -21,7 +21,7 @@ export interface SearchService {
   url(query: string): URL
   /** Reads an answer of the service; missing and odd fields count as absent. */
   read(answer: JsonObject): Findings
-  /** What to do about an HTTP status, where something is known. */
+  /** What to do about an HTTP status, if something is known. */
   advice(status: number): string | undefined
 }
 

@@ -27,7 +27,7 @@ interface SearchResult {
   source: string
   answer?: string
   results: SearchHit[]
-  /** What to say where there is no `answer`: the first result, or that nothing was found. */
+  /** What to say if there is no `answer`: the first result, or that nothing was found. */
   text?: string
 }
 

@@ -12,14 +12,14 @@ const MAX_COMPARED_CHARS = 60
 
 let knownPlaces: Map<string, Place> | undefined
 
-/** The zone of an IANA name, a city or a country; throws with near names where there is none. */
+/** The zone of an IANA name, a city or a country; throws with similar names if there is none. */
 export async function resolvePlace(given: string): Promise<Place> {
   const place = findPlace(given) ?? findLinkedZone(given) ?? findCityInCountry(given)
   if (place) return place
   throw new Error(await unknownPlaceMessage(given))
 }
 
-/** The zone of this machine; UTC where its TZ setting names none (empty, or a POSIX rule). */
+/** The zone of this machine; UTC if its TZ setting names none (empty, or a POSIX rule). */
 export function machineZone(): string {
   return canonicalZone(Intl.DateTimeFormat().resolvedOptions().timeZone) ?? 'UTC'
 }
@@ -37,7 +37,7 @@ function findLinkedZone(given: string): Place | undefined {
   return zone === undefined ? undefined : { zone, name: name.includes('/') ? cityOf(name) : name }
 }
 
-/** `Tokyo, Japan`: certain only where both names are in one zone (`Paris, Texas` is not). */
+/** `Tokyo, Japan`: certain only if both names are in one zone (`Paris, Texas` is not). */
 function findCityInCountry(given: string): Place | undefined {
   const [city, country, ...more] = given.split(',')
   if (city === undefined || country === undefined || more.length > 0) return undefined

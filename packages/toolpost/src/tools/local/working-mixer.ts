@@ -15,7 +15,7 @@ const MIXER_TIMEOUT_MS = 5_000
 
 /**
  * Does something with the first mixer that is there and with which it succeeds.
- * Throws with the reason of each where none does, and at once when the signal aborts.
+ * Throws with the reason of each if none does, and at once when the signal aborts.
  */
 export async function useFirstWorkingMixer<T>(
   search: MixerSearch,

@@ -36,7 +36,7 @@ export class DocumentIndex {
     this.#folder = folder
   }
 
-  /** The best sections first; throws where the folder cannot be read. */
+  /** The best sections first; throws if the folder cannot be read. */
   async search(query: string, limit: number): Promise<DocumentHit[]> {
     const engine = await this.#refresh()
     const hits = engine.search(meaningfulWords(query)).slice(0, limit)

@@ -13,7 +13,7 @@ export function excerptAround(text: string, words: readonly string[]): string {
   return `${start > 0 ? '…' : ''}${line.slice(start, end).trim()}${end < line.length ? '…' : ''}`
 }
 
-/** The place of a word with the most different ones in reach; 0 where none is in the text. */
+/** The place of a word with the most different ones in reach; 0 if none is in the text. */
 function densestPlace(line: string, words: readonly string[]): number {
   const folded = foldWord(line)
   const places = words.map(word => placesOf(word, folded))

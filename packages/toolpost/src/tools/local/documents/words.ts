@@ -8,7 +8,7 @@ const FILLER_WORDS = new Set(
   that the there this to was we what when where which who why will with you your`.split(/\s+/),
 )
 
-/** The words of a question that say what it is about; all of them where none does. */
+/** The words of a question that say what it is about; all of them if none does. */
 export function meaningfulWords(query: string): string {
   const words = query.split(/\s+/)
   const kept = words.filter(word => !FILLER_WORDS.has(foldWord(word).replace(/[^\p{L}\p{N}]/gu, '')))
