@@ -24,14 +24,13 @@ const entries = [
 ]
 
 /**
- * Commands that load more than a bundle should hold are left out of it, and so are models, which only these need:
- * `bin/toolpost.cjs` runs them from the modules.
+ * Commands that load more than a bundle should hold are left out of it: `bin/toolpost.cjs` runs them from the modules.
  * So no module is ever there twice in one process, once in the bundle and once beside it.
  */
 const withoutLargeCommands = {
   name: 'without-large-commands',
   setup(build) {
-    build.onResolve({ filter: /^\.\/commands\/|\/models\/index\.ts$/ }, ({ path, kind }) =>
+    build.onResolve({ filter: /^\.\/commands\// }, ({ path, kind }) =>
       kind === 'dynamic-import' ? { path: path.replace(/\.ts$/, '.js'), external: true } : undefined,
     )
   },

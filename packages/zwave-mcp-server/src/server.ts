@@ -6,7 +6,7 @@ import { type Arguments, refuse, type ToolContext } from './tools/tool.ts'
 import { VERSION } from './version.ts'
 
 const INSTRUCTIONS =
-  'Controls and reads the Z-Wave devices of a home. Devices are addressed by name; list_zwave_devices tells the names. ' +
+  'Controls and reads the Z-Wave devices of a home. Devices are addressed by name; list_zwave_devices lists the names. ' +
   'Only say that a device was switched when control_zwave_device answered with confirmed: true.'
 
 export interface ServerOptions {

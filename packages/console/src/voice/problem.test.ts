@@ -9,7 +9,7 @@ describe('what went wrong with a recording', () => {
     [new DOMException('', 'NotReadableError'), /another program/],
     [new DOMException('', 'EncodingError'), /could not be read/],
     [new DOMException('no idea', 'OddError'), /^The recording failed: no idea\.$/],
-    [new ApiError(422, { error: 'Nothing was understood' }), /^Nothing was understood\.$/],
+    [new ApiError(422, { error: 'No speech recognized' }), /^No speech recognized\.$/],
     [new ApiError(503, { error: 'Toolpost is shutting down.' }), /^Toolpost is shutting down\.$/],
     ['thrown text', /^The recording failed: thrown text\.$/],
   ])('is one sentence: %s', (error, sentence) => {

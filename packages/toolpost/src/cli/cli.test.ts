@@ -95,7 +95,11 @@ describe('toolpost call', () => {
 
   it.each([
     ['a timeout that is no number', ['call', 'echo', '--timeout', 'soon'], /--timeout takes milliseconds/],
-    ['an argument that is neither', ['call', 'echo', 'a=1', 'huh'], /'huh' is neither key=value nor/],
+    [
+      'an argument that is neither',
+      ['call', 'echo', 'a=1', 'huh'],
+      /expected key=value or a single JSON argument, got 'huh'/,
+    ],
     ['no tool', ['call'], /missing required argument 'tool'/],
     ['an unknown command', ['cal', 'echo'], /unknown command 'cal'/],
     ['an unknown option', ['call', 'echo', '--wat'], /unknown option '--wat'/],

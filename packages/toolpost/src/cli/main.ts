@@ -74,10 +74,10 @@ function createProgram(stop: StopSignals): Command {
   program
     .command('up')
     .description('start everything: tools, servers, HTTP API, MCP endpoint and console')
-    .option('--host <address>', 'where to listen (default: 127.0.0.1); elsewhere only with a token')
+    .option('--host <address>', 'where to listen (default: 127.0.0.1); any other address requires a token')
     .option('--port <number>', 'on which port (default: 4040, or the next free one)')
-    .option('--token <token>', 'asked of every client (default: TOOLPOST_TOKEN)')
-    .option('--allow-host <name...>', 'further names under which clients may address it')
+    .option('--token <token>', 'token required from every client (default: TOOLPOST_TOKEN)')
+    .option('--allow-host <name...>', 'additional host names to accept')
     .option('--voice', 'listen and speak as well, with the voice gateway')
     .action(async (flags: UpFlags) => {
       const { runUp, voiceFor } = await import('./commands/up.ts')
@@ -85,7 +85,7 @@ function createProgram(stop: StopSignals): Command {
     })
   program
     .command('serve')
-    .description('offer the tools as an MCP server')
+    .description('serve the tools as an MCP server')
     .option('--stdio', 'on standard input and output')
     .action((flags: ServeFlags) =>
       within(async context => {

@@ -30,7 +30,7 @@ function fromJson(text: string): unknown {
 function fromPairs(words: readonly string[]): Record<string, unknown> {
   const pairs = new Map<string, string | string[]>()
   for (const word of words) {
-    if (!isPair(word)) throw new UsageError(`'${word}' is neither key=value nor the only argument as JSON`)
+    if (!isPair(word)) throw new UsageError(`expected key=value or a single JSON argument, got '${word}'`)
     const equals = word.indexOf('=')
     const key = word.slice(0, equals)
     const value = word.slice(equals + 1)

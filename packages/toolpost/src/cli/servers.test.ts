@@ -132,7 +132,7 @@ describe('toolpost doctor', () => {
       env: { OLLAMA_HOST: '127.0.0.1:9' },
     })
     expect(code).toBe(1)
-    expect(out).toMatch(/^✘ model ollama:qwen3:0\.6b: there is no Ollama at http:\/\/127\.0\.0\.1:9$/m)
+    expect(out).toMatch(/^✘ model ollama:qwen3:0\.6b: Ollama is not running at http:\/\/127\.0\.0\.1:9$/m)
   })
 
   it('gives a verdict a line, exit 0 where everything works', async () => {
@@ -155,7 +155,7 @@ describe('toolpost doctor', () => {
     expect(out).toMatch(/^✘ broker mqtt:\/\/127\.0\.0\.1:9: connect ECONNREFUSED/m)
     expect(out).toMatch(/^✘ server files: failed after 2 attempts: /m)
     expect(out).toMatch(/^ {4}stderr: no such broker$/m)
-    expect(out).toMatch(/^ {4}Check: '.*' is installed, and 'args', 'env' and 'cwd' of 'files' are right$/m)
+    expect(out).toMatch(/^ {4}Check: '.*' is installed, and 'args', 'env' and 'cwd' of 'files' are correct$/m)
     expect(out).not.toContain('hunter22')
   })
 })

@@ -13,8 +13,8 @@ export function checkServers({ mcpServers = {} }: ToolpostConfig, file: string):
 
 /** Why a server cannot be started as it is configured. */
 export function problemOf({ command, url }: ServerConfig): string | undefined {
-  if (command === undefined && url === undefined) return "has neither 'command' nor 'url'; give one of them"
-  if (command !== undefined && url !== undefined) return "has both 'command' and 'url'; give one of them"
+  if (command === undefined && url === undefined) return "has neither 'command' nor 'url'; set exactly one"
+  if (command !== undefined && url !== undefined) return "has both 'command' and 'url'; set exactly one"
   if (command?.trim() === '') return "'command' is empty"
   if (url !== undefined && !isHttpUrl(url))
     return `'url' is not a valid URL: '${shownAddress(url)}'; expected http://… or https://…`

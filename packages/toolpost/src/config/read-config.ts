@@ -63,13 +63,24 @@ async function readText(path: string, shown: string, wanted: boolean): Promise<s
 
 function parse(source: Source): Node {
   const errors: ParseError[] = []
-  const tree = parseTree(source.text.replace(/^\ufeff/, ' '), errors, { allowTrailingComma: true })
+  const tree = readTree(source, errors)
   const [error] = errors
   if (tree && !error) return tree
   const problem = error
     ? printParseErrorCode(error.error).replace(/(?<=[a-z])[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
     : 'it is empty'
   throw new ConfigError(at(source, error?.offset ?? 0), '', `is not JSON: ${problem}`)
+}
+
+/** The parser calls itself for every level. */
+function readTree({ shown, text }: Source, errors: ParseError[]): Node | undefined {
+  try {
+    const tree = parseTree(text.replace(/^\ufeff/, ' '), errors, { allowTrailingComma: true })
+    if (tree) getNodeValue(tree)
+    return tree
+  } catch (cause) {
+    throw new ConfigError(shown, '', 'is nested too deeply', { cause })
+  }
 }
 
 /** `toolpost.json:3:7`, as editors and terminals understand it. */
@@ -104,7 +115,7 @@ function knownKeys(error: ErrorObject, problem: string): string {
   if (error.keyword !== 'additionalProperties') return problem
   const known = Object.keys(error.parentSchema?.properties ?? {}).filter(key => !key.startsWith('$'))
   const hint =
-    error.params.additionalProperty === 'servers' ? " (VS Code's servers are called mcpServers here)" : ''
+    error.params.additionalProperty === 'servers' ? " (use 'mcpServers' instead of VS Code's 'servers')" : ''
   return `${problem}${hint}; expected one of ${known.join(', ')}`
 }
 

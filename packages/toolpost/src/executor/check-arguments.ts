@@ -3,6 +3,7 @@ import { kindOf } from '../schema/explain-errors.ts'
 
 const MAX_ARGUMENT_DEPTH = 200
 const MAX_ARGUMENT_OBJECTS = 200_000
+const MAX_NAME_LENGTH = 2_000
 
 export type Arguments = Record<string, unknown>
 
@@ -15,7 +16,8 @@ export function weighArguments(args: unknown): number | string {
   let weight = 1
   let nested: object[] | undefined
   for (const key in args) {
-    if (key === '__proto__') return PROTO
+    const problem = problemOf(key)
+    if (problem) return problem
     const value = (args as Arguments)[key]
     weight += typeof value === 'string' ? value.length + 1 : 1
     if (!isObjectLike(value)) continue
@@ -25,7 +27,13 @@ export function weighArguments(args: unknown): number | string {
   return nested ? weighNested(nested, weight) : weight
 }
 
-const PROTO = "'__proto__' is not an argument name"
+/** Every error about a value names the way to it: a long name would be written again and again. */
+function problemOf(name: string): string | undefined {
+  if (name === '__proto__') return "'__proto__' is not an argument name"
+  return name.length > MAX_NAME_LENGTH
+    ? `an argument name is longer than ${MAX_NAME_LENGTH} characters`
+    : undefined
+}
 
 /** Level by level and not by recursion: the depth is what is being checked. */
 function weighNested(start: object[], startWeight: number): number | string {
@@ -39,7 +47,8 @@ function weighNested(start: object[], startWeight: number): number | string {
     const next: object[] = []
     for (const value of level) {
       for (const key in value) {
-        if (key === '__proto__') return PROTO
+        const problem = problemOf(key)
+        if (problem) return problem
         const inner = (value as Arguments)[key]
         weight += typeof inner === 'string' ? inner.length + 1 : 1
         if (isObjectLike(inner)) next.push(inner)

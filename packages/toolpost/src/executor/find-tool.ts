@@ -9,7 +9,7 @@ const MAX_COMPARED_LENGTH = 64
 /** How unlike a name may be that is still suggested. */
 const MAX_UNLIKENESS = 0.4
 
-/** Stage 1: the tool of that name, among those that may be found, or `unknown_tool` with the names that come near. */
+/** Find: the tool of that name, among those that may be found, or `unknown_tool` with the names that come near. */
 export function findTool(tools: ToolManager, name: string, among?: readonly Tool[]): Tool | Failure {
   const tool = tools.findTool(name)
   if (tool && (!among || isAmong(tool, name, among))) return tool

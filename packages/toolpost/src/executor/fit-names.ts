@@ -15,7 +15,7 @@ export interface Naming {
   logger: Logger
 }
 
-/** Stage 2, for MCP tools only: names the arguments as the tool's server takes them, and logs the change. */
+/** For MCP tools only: names the arguments as the tool's server takes them, and logs the change. */
 export function fitNames(args: Arguments, { tool, schema, origin, logger }: Naming): Arguments {
   const fitted = fitArgumentNames(args, schema, mappingOf(origin))
   if (!fitted) return args

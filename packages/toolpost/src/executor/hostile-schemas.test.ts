@@ -23,6 +23,24 @@ function branching(keyword: string, width: number, depth: number, leaf: JsonSche
   return object({ a: { $ref: '#/$defs/p0' } }, { $defs: { ...levels, [`p${depth}`]: leaf } })
 }
 
+/** The same behind anchors that stand where no estimate looks for them. */
+function anchoredBranching(width: number, depth: number): JsonSchema {
+  const hidden = named(depth + 1, level => ({
+    $anchor: `n${level}`,
+    ...(level < depth ? { anyOf: many(width, () => ({ $ref: `#n${level + 1}` })) } : { type: 'number' }),
+  }))
+  return object({ x: { $ref: '#n0' }, hold: { $defs: hidden } })
+}
+
+function dynamicBranching(width: number): JsonSchema {
+  const branch = (k: number) => object({ c: { $dynamicRef: '#node' }, k: { const: k } }, { required: ['k'] })
+  return { $dynamicAnchor: 'node', type: 'object', anyOf: many(width, branch) }
+}
+
+function nestedChildren(depth: number): object {
+  return depth === 0 ? { k: 9 } : { k: 9, c: nestedChildren(depth - 1) }
+}
+
 function executorFor(schema: JsonSchema): ToolExecutor {
   const manager = new ToolManager()
   manager.addCustomTool({ name: 'attacked', description: 'd', schema, invoke: args => args })
@@ -55,6 +73,12 @@ const rows = (count: number, row: object) => ({ rows: many(count, () => row) })
 
 const ATTACKS: [string, { schema: JsonSchema; args: object; repair?: boolean }][] = [
   ['8^11 branches of anyOf', { schema: branching('anyOf', 8, 11, { type: 'string' }), args: { a: 1 } }],
+  ['8^8 branches behind anchors', { schema: anchoredBranching(8, 8), args: { x: 's' } }],
+  ['4^14 branches by $dynamicRef', { schema: dynamicBranching(4), args: nestedChildren(14) }],
+  [
+    'names that depend on 20,000 others',
+    { schema: { type: 'object', dependentRequired: { a: many(20_000, n => `n${n}`) } }, args: {} },
+  ],
   ['8^11 branches of oneOf', { schema: branching('oneOf', 8, 11, {}), args: { a: 1 } }],
   ['9^8 branches of allOf', { schema: branching('allOf', 9, 8, { type: 'string' }), args: { a: 1 } }],
   ['10,000 properties', { schema: object(named(10_000, () => ({ type: 'string' }))), args: { p1: 1 } }],
@@ -200,5 +224,15 @@ describe('hostile text from a model', () => {
       })
     // Each took seconds to minutes before.
     expect(performance.now() - before).toBeLessThan(1_000)
+  })
+})
+
+it('[F46] refuses arguments whose names are endless, in words and at once', async () => {
+  const items = { type: 'array', items: { type: 'object', additionalProperties: false } }
+  const executor = executorFor({ type: 'object', patternProperties: { '^a': items } })
+  const args = { ['a'.repeat(100_000)]: many(1_000, () => ({ x: 1 })) }
+  expect(await executor.run({ name: 'attacked', args })).toMatchObject({
+    code: 'invalid_arguments',
+    error: 'Invalid parameters: an argument name is longer than 2000 characters',
   })
 })

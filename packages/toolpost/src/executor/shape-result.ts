@@ -7,7 +7,7 @@ import { cancelled, type Failure, timedOut } from './failure.ts'
 import type { Plan } from './plan.ts'
 import type { Ending } from './time-box.ts'
 
-/** Stage 6: what the end of a call means, as the result that everybody reads. May throw, if the tool's value does. */
+/** Shape: what the end of a call means, as the result that everybody reads. May throw, if the tool's value does. */
 export function shapeResult(ending: Ending, plan: Plan, attempt: Attempt, elapsedMs: number): ToolResult {
   if (ending.kind !== 'value') return shapeFailure(failureOf(ending, plan, attempt), attempt, elapsedMs)
   const result: ToolSuccess = {

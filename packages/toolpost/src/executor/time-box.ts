@@ -7,7 +7,7 @@ import type { DeadlineQueue, Deadlines, Expiring } from './deadlines.ts'
 import type { Plan } from './plan.ts'
 import { unwatch, watch } from './watched-signals.ts'
 
-/** Stage 5: runs the tool as `call`, which ends when the tool does, at its deadline, or when the caller gives up. */
+/** Time-box: runs the tool as `call`, which ends when the tool does, at its deadline, or when the caller gives up. */
 export function timeBox(plan: Plan, args: Arguments, call: RunningCall): void {
   try {
     if (call.limits.signal?.aborted) return call.cancel()

@@ -35,7 +35,7 @@ interface Prepared {
 }
 
 /**
- * The one way of a tool call: find, fit names, repair, validate, time-box, shape.
+ * The one way of a tool call: find, fit, validate, time-box, shape.
  * Every call gets exactly one ToolResult; nothing here throws or rejects because of a call.
  */
 export class ToolExecutor {

@@ -50,6 +50,6 @@ function schemaOf(text: string): JsonSchema {
 }
 
 function reason(error: unknown): string {
-  if (error instanceof RangeError) return 'it refers to itself without end'
+  if (error instanceof RangeError) return 'infinite self-reference'
   return error instanceof Error ? error.message : String(error)
 }

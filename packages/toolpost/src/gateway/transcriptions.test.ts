@@ -85,7 +85,7 @@ describe('POST /api/transcriptions', () => {
 
   it.each([
     ['what nobody understands', { problem: 'The recording is too quiet' }, 'The recording is too quiet'],
-    ['no words', { text: '  ' }, 'Nothing was understood'],
+    ['no words', { text: '  ' }, 'No speech recognized'],
   ])('answers %s with 422 and the reason', async (_what, answer, reason) => {
     await using gateway = testGateway([], { voice: hearing(answer).voice })
     const response = await send(gateway, wav)

@@ -44,14 +44,14 @@ export const ZWAVE_SENTENCES: Readonly<Record<string, readonly string[]>> = {
     '{action:dim} [the|my|a|an] {deviceName}',
     'open [the|my|a|an] {deviceName} {action=on}',
     '(close|shut) [the|my|a|an] {deviceName} {action=off}',
-    '(open|close|move) [the|my|a|an] {deviceName} to {level} {action=dim}',
+    '(open|move) [the|my|a|an] {deviceName} to {level} {action=dim}',
     '(activate|enable) [the|my|a|an] {deviceName} {action=on}',
     '(deactivate|disable) [the|my|a|an] {deviceName} {action=off}',
     '[the|my|a|an] {deviceName} {action:on|off}',
     '[the|my|a|an] {deviceName} to {level} {action=dim}',
   ],
   set_thermostat: [
-    '(set|turn|put|change|raise|lower) [the|my|a|an] {deviceName} to {temperature} degrees [celsius|fahrenheit]',
+    '(set|turn|put|change|raise|lower) [the|my|a|an] {deviceName} to {temperature} degrees',
     '(set|switch|turn|put|change) [the|my|a|an] {deviceName} to {mode:heat|cool|auto|away|dry} [mode]',
   ],
   // Locking alone: whoever shouts through the window must not be let in.
@@ -63,7 +63,7 @@ export const ZWAVE_SENTENCES: Readonly<Record<string, readonly string[]>> = {
   ],
   get_device_sensor_data: [
     'read [the|my|a|an] {deviceName}',
-    'is [the|my|a|an] {deviceName} (on|off|open|closed|dimmed|locked|unlocked)',
+    'is [the|my|a|an] {deviceName} (on|off|open|closed|dimmed)',
     'what is [the] (state|status|reading|value) of [the|my|a|an] {deviceName}',
     'what does [the|my|a|an] {deviceName} (say|show|read|report|measure)',
     'what is [the] (temperature|humidity|brightness|level|power) (of|at|on) [the|my|a|an] {deviceName}',

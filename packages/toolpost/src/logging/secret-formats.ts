@@ -24,13 +24,14 @@ const MARKED = new RegExp(
       'AIza[\\w-]{30,}|ya29\\.[\\w-]{16,}|GOCSPX-[\\w-]{16,}', // Google
       'hf_\\w{16,}|gsk_\\w{16,}|npm_\\w{30,}|pypi-[\\w-]{30,}|dop_v1_\\w{30,}|shp(?:at|ss|ca|pa)_\\w{16,}',
       'SG\\.[\\w-]{16,200}\\.[\\w-]{16,}|AGE-SECRET-KEY-1[A-Z0-9]{16,}',
+      '(?<=hooks\\.slack\\.com/services/)[\\w/]+|(?<=/bot)\\d{5,12}:[\\w-]{16,}', // Slack's webhooks, Telegram
     ].join('|'),
     ')|(?<![\\w-])eyJ[\\w-]{8,}\\.[\\w-]{8,}(?:\\.[\\w-]*)*', // JSON Web Tokens
   ].join(''),
   'g',
 )
 const MARKS =
-  /sk-|[srp]k_|whsec|gh[opusr]_|github_pat|gl[a-z]{2,3}-|xox|xapp|A[KSBC]|AIza|ya29|GOCSPX|hf_|gsk_|npm_|pypi-|dop_|shp|SG\.|eyJ|AGE-|PRIVATE KEY/
+  /sk-|[srp]k_|whsec|gh[opusr]_|github_pat|gl[a-z]{2,3}-|xox|xapp|A[KSBC]|AIza|ya29|GOCSPX|hf_|gsk_|npm_|pypi-|dop_|shp|SG\.|eyJ|AGE-|PRIVATE KEY|hooks\.slack|\/bot\d/
 
 /** `user:password@`, and `token@` in the address of a web server. A port is none: `host:80/a@b`. */
 const URL_PASSWORD =

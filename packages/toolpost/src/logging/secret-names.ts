@@ -10,7 +10,7 @@ const ANYWHERE =
 const ENDINGS = 'token|pwd|jwt'
 /** A word of its own at the end, so that `compass`, `author`, `spinning` and `pinned` are none. */
 const LAST_WORDS =
-  'pass|pw|pin|otp|totp|auth|creds?|cvv|cvc|passkey|(?:pin|otp|mfa|auth|verification) ?(?:code|number)'
+  'pass|pw|pin|otp|totp|auth|creds?|cvv|cvc|passkey|sig|signature|kennwort|(?:pin|otp|mfa|auth|verification) ?(?:code|number)'
 /** Whose `key` is a secret: `primary_key`, `cache_key` and a lone `key` are none. */
 const KEY_OWNERS =
   'decryption|secret|ssh|gpg|pgp|rsa|hmac|aes|tls|ssl|master|account|auth|client|service|deploy|licen[sc]e|storage|shared|webhook|admin|app|openai|anthropic|gemini|google|aws|azure|github|gitlab|stripe|slack'
@@ -20,7 +20,7 @@ const VARIABLE =
 
 /** Every secret name has one of these in it. */
 const HINTS =
-  'p(?:ass|w|in|at|sk)|otp|auth|c(?:red|vv|vc|ode|ookie)|number|key|s(?:alt|eed|ess|ecret)|dsn|token|jwt|bearer|mnemonic'
+  'p(?:ass|w|in|at|sk)|sig|kennwort|otp|auth|c(?:red|vv|vc|ode|ookie)|number|key|s(?:alt|eed|ess|ecret)|dsn|token|jwt|bearer|mnemonic'
 
 const MAX_NAME_LENGTH = 200
 const MAX_REMEMBERED = 10_000

@@ -43,7 +43,7 @@ describe('valueOfResult', () => {
     [{ isError: true }, 'The tool failed and its server did not say why'],
     [
       { resultType: 'input_required', inputRequests: {} },
-      'The tool asks for more input, which cannot be given here',
+      'The tool requested more input, which is not supported',
     ],
   ])('an error is thrown in its own words: %j', (result, words) => {
     expect(() => valueOfResult(result)).toThrow(expect.objectContaining({ message: words }))

@@ -19,14 +19,13 @@ interface Block {
  */
 export function valueOfResult(result: unknown): unknown {
   if (!isRecord(result)) throw malformed(`the result is ${kindOf(result)}, not an object`)
-  const { content, structuredContent, isError, toolResult, resultType } = result
+  const { content, structuredContent, toolResult, resultType } = result
+  // Whatever it is but false, the server means that the tool failed.
+  const isError = result.isError !== undefined && result.isError !== null && result.isError !== false
   if (resultType === 'input_required')
-    throw new McpCallError('The tool asks for more input, which cannot be given here')
-  const blocks = blocksOf(
-    content,
-    structuredContent !== undefined || toolResult !== undefined || isError === true,
-  )
-  if (isError === true) throw new McpCallError(errorText(blocks, structuredContent))
+    throw new McpCallError('The tool requested more input, which is not supported')
+  const blocks = blocksOf(content, structuredContent !== undefined || toolResult !== undefined || isError)
+  if (isError) throw new McpCallError(errorText(blocks, structuredContent))
   // Servers of the oldest protocol answer with `toolResult` and no content.
   if (content === undefined && toolResult !== undefined) return toolResult
   if (structuredContent !== undefined)

@@ -41,6 +41,8 @@ class EventReader {
   #parsed: EventSourceMessage[] = []
   #retryMs: number | undefined
   #isTooLong = false
+  /** What came since the last event was complete. */
+  #unfinished = 0
   #count = 0
   /** The server can go on with the stream after a break: the SDK sees to that. */
   #isResumable = false
@@ -73,15 +75,24 @@ class EventReader {
   async *#events(): AsyncGenerator<string> {
     const { messages, request } = this.#options
     for (let read = await this.#reader.read(); !read.done; read = await this.#reader.read()) {
-      this.#parser.feed(this.#decoder.decode(read.value, { stream: true }))
-      const parsed = this.#parsed
-      this.#parsed = []
-      for (const event of parsed) yield* this.#rewritten(event)
+      yield* this.#feed(this.#decoder.decode(read.value, { stream: true }))
       if (!this.#isTooLong) continue
       await this.#reader.cancel().catch(() => {})
       yield* messages.refuse(tooLong(messages.maxBytes), request).map(asData)
       return
     }
+    // A carriage return at the very end waits for the line feed that may follow it.
+    yield* this.#feed('\n')
+  }
+
+  async *#feed(text: string): AsyncGenerator<string> {
+    this.#parser.feed(text)
+    const parsed = this.#parsed
+    this.#parsed = []
+    this.#unfinished = parsed.length > 0 ? 0 : this.#unfinished + text.length
+    // The parser counts the data of an event, not its lines, each of which takes memory.
+    this.#isTooLong ||= this.#unfinished > this.#options.messages.maxBytes
+    for (const event of parsed) yield* this.#rewritten(event)
   }
 
   async *#rewritten({ event, id, data }: EventSourceMessage): AsyncGenerator<string> {

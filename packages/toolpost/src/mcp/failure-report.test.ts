@@ -16,7 +16,7 @@ it('[A39] names the command and its configuration for any server but the Z-Wave 
     '❌ Failed to initialize MCP tools after 3 attempts',
     "   Reason: Connection to stdio server 'files' failed: the server exited with code 1",
     '   MCP Server stderr: (nothing)',
-    "   Check: 'npx' is installed, and 'args', 'env' and 'cwd' of 'files' are right",
+    "   Check: 'npx' is installed, and 'args', 'env' and 'cwd' of 'files' are correct",
     '⚠️ Continuing with local tools only (datetime)',
   ])
 })
@@ -33,7 +33,7 @@ it('[A39] says what goes on where other servers are ready, or where there are no
   expect(describeFailure({ ...report, othersReady: true })).toMatch(
     /⚠️ Continuing without the tools of 'files'$/,
   )
-  expect(describeFailure({ ...report, localTools: [] })).toMatch(/local tools only \(there are none\)$/)
+  expect(describeFailure({ ...report, localTools: [] })).toMatch(/local tools only \(none\)$/)
 })
 
 it('[A38] shows the last lines of a long stderr, indented', () => {

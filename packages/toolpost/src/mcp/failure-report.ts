@@ -47,10 +47,10 @@ function shownStderr(stderr: string): string {
 /** What to look at first. */
 export function hintFor(server: string, entry: ServerEntry): string {
   if (isHttp(entry))
-    return `the server at ${withoutUserInfo(entry.url)} is running, and 'url' and 'headers' of '${server}' are right`
+    return `the server at ${withoutUserInfo(entry.url)} is running, and 'url' and 'headers' of '${server}' are correct`
   const { command, args = [] } = entry
   if (isZwaveServer([server, command, ...args])) return ZWAVE_HINT
-  return `'${command}' is installed, and 'args', 'env' and 'cwd' of '${server}' are right`
+  return `'${safeText(command)}' is installed, and 'args', 'env' and 'cwd' of '${server}' are correct`
 }
 
 function withoutUserInfo(url: string): string {
@@ -61,5 +61,5 @@ function withoutUserInfo(url: string): string {
 
 function consequence({ server, localTools, othersReady }: FailureReport): string {
   if (othersReady) return `Continuing without the tools of '${server}'`
-  return `Continuing with local tools only (${localTools.join(', ') || 'there are none'})`
+  return `Continuing with local tools only (${localTools.join(', ') || 'none'})`
 }

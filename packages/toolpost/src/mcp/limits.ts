@@ -67,7 +67,7 @@ export const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 /** … and it is restarted if it has not read anything for this long. */
 export const UNREAD_GRACE_MS = 3_000
 /** A server that has sent so many messages more than it got … */
-export const UNASKED_BURST = 1_000
+export const UNASKED_BURST = 100
 /** … is not read from for this long after each slice of work that it causes. */
 export const UNASKED_PAUSE_MS = 2 * SLICE_MS
 /** What a message costs that the SDK handles, later in the same turn. */

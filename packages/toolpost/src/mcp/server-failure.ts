@@ -1,4 +1,5 @@
 import { safeText } from '../logging/safe-value.ts'
+import { describeThrown } from '../runtime/quietly.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { STDERR_SHOWN_CHARACTERS } from './limits.ts'
 import { lastLines } from './stderr-tail.ts'
@@ -70,7 +71,12 @@ export function unavailable({
 
 /** The message of an error and of what caused it, for people: short, on one line, without secrets. */
 export function describeError(error: unknown): string {
-  return safeText(fullMessage(error))
+  try {
+    return safeText(fullMessage(error))
+  } catch {
+    // It throws when it is looked at.
+    return describeThrown(error)
+  }
 }
 
 function fullMessage(error: unknown): string {

@@ -1,6 +1,7 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { safeText } from '../logging/safe-value.ts'
 import { newMark } from './group-watchdog.ts'
 import {
   CLOSED_PIPE_GRACE_MS,
@@ -196,7 +197,7 @@ export class ServerProcess {
       return new Error(`its working directory '${cwd}' does not exist`)
     const { code, message } = cause as NodeJS.ErrnoException
     return new Error(
-      `'${command}' cannot be started: ${code === 'ENOENT' ? 'there is no such command' : message}`,
+      `'${safeText(command)}' cannot be started: ${code === 'ENOENT' ? 'there is no such command' : message}`,
     )
   }
 }

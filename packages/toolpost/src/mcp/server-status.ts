@@ -16,7 +16,7 @@ export interface ServerStatus {
   /** Of its last process that ended. */
   exitCode: number | null
   pid: number | undefined
-  /** Lines on its stdout that were no messages. */
+  /** Non-JSON-RPC lines on its stdout. */
   junkLines: number
   /** ISO time; only while an attempt is waited for. */
   nextAttemptAt: string | undefined

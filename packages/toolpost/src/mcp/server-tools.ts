@@ -111,7 +111,7 @@ export class ServerTools {
         return void skipped.push([{ reason: safeText(definition) }, 'MCP tool skipped'])
       if (!isOffered(definition.name, this.#options.server.entry)) return
       if (usable.has(definition.name))
-        duplicates.push([{ tool: safeText(definition.name) }, 'MCP tool listed twice; the later one counts'])
+        duplicates.push([{ tool: safeText(definition.name) }, 'MCP tool listed twice; using the later one'])
       usable.set(definition.name, definition)
     })
     this.#warn(skipped, 'MCP tools skipped')

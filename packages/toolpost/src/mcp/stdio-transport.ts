@@ -38,6 +38,9 @@ export interface StdioEvents {
  * notices a death although a grandchild holds the pipes, ends grandchildren too, survives lines of any length,
  * reads stderr and reports junk.
  */
+/** Some programs begin their output with it. */
+const BOM = '\ufeff'
+
 export class StdioTransport implements Transport {
   onclose: (() => void) | undefined
   onerror: ((error: Error) => void) | undefined
@@ -121,7 +124,8 @@ export class StdioTransport implements Transport {
     this.#onEnd('the connection was closed')
   }
 
-  #readLine(line: string): void {
+  #readLine(given: string): void {
+    const line = given.startsWith(BOM) ? given.slice(1) : given
     if (this.#backlog) this.#backlog.push(line)
     else if (line.length > SLICED_OVER_CHARACTERS) void this.#hold(() => this.#readLong(line))
     else {

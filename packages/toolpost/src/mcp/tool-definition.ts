@@ -49,7 +49,7 @@ function problemOfName(name: unknown): string | undefined {
   if (name.length > MAX_NAME_CHARACTERS)
     return `the name '${safeText(name, 40)}' is longer than ${MAX_NAME_CHARACTERS} characters`
   if (/[\u0000-\u001f\u007f-\u009f]/.test(name) || !name.isWellFormed())
-    return `the name '${safeText(name)}' has characters that no name can have`
+    return `the name '${safeText(name)}' contains invalid characters`
   return undefined
 }
 

@@ -17,7 +17,7 @@ describe('which client', () => {
     const environment = { ...NOWHERE, ...KEY, OLLAMA_MODEL: 'other' }
     const ollama = await chooseClient({ executor, model: 'ollama:qwen3:0.6b', config, environment })
     expect(ollama.client).toBeInstanceOf(OllamaClient)
-    expect(ollama).toMatchObject({ name: 'ollama:qwen3:0.6b', why: 'it was asked for' })
+    expect(ollama).toMatchObject({ name: 'ollama:qwen3:0.6b', why: 'requested with --model' })
     const anthropic = await chooseClient({ executor, model: 'anthropic:claude-x', config, environment })
     expect(anthropic.client).toBeInstanceOf(AnthropicClient)
     expect(anthropic.name).toBe('anthropic:claude-x')
@@ -27,7 +27,7 @@ describe('which client', () => {
   it('takes what the configuration says', async () => {
     const chosen = await chooseClient({ executor, config: { model: 'offline' }, environment: KEY })
     expect(chosen.client).toBeInstanceOf(OfflineClient)
-    expect(chosen).toMatchObject({ name: 'offline', why: 'the configuration says so' })
+    expect(chosen).toMatchObject({ name: 'offline', why: 'set in the configuration' })
   })
 
   it('else a reachable Ollama with a model that can use tools, before a key', async () => {
@@ -45,10 +45,10 @@ describe('which client', () => {
   it('else a key, else sentences alone, and says why', async () => {
     const withKey = await chooseClient({ executor, environment: { ...NOWHERE, ...KEY } })
     expect(withKey.client).toBeInstanceOf(AnthropicClient)
-    expect(withKey.why).toBe('there is no Ollama at http://127.0.0.1:1, and ANTHROPIC_API_KEY is set')
+    expect(withKey.why).toBe('Ollama is not running at http://127.0.0.1:1, and ANTHROPIC_API_KEY is set')
     const offline = await chooseClient({ executor, environment: NOWHERE })
     expect(offline.client).toBeInstanceOf(OfflineClient)
-    expect(offline.why).toBe('there is no Ollama at http://127.0.0.1:1, and ANTHROPIC_API_KEY is not set')
+    expect(offline.why).toBe('Ollama is not running at http://127.0.0.1:1, and ANTHROPIC_API_KEY is not set')
   })
 
   it.each(['openai:gpt', 'qwen3:0.6b', ':', 'Ollama:x'])('refuses the provider of "%s"', async model => {

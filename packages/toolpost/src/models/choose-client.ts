@@ -48,9 +48,9 @@ export async function chooseClient(options: ChooseOptions): Promise<ChosenClient
   const { executor, config = {}, environment = process.env, logger = silentLogger, fetch } = options
   const context = { executor, environment, logger, fetch }
   const chosen = options.model
-    ? named(options.model, 'it was asked for', context)
+    ? named(options.model, 'requested with --model', context)
     : config.model
-      ? named(config.model, 'the configuration says so', context)
+      ? named(config.model, 'set in the configuration', context)
       : await found(context)
   if (!config.fastPath || chosen.sentences) return chosen
   const sentences = new OfflineClient(context)

@@ -55,7 +55,9 @@ describe('the example home', () => {
   })
 
   it('rejects a program that says nothing in time', async () => {
-    await expect(start(STAYS, { timeoutMs: 50 })).rejects.toThrow('it gave no address within 50 ms')
+    await expect(start(STAYS, { timeoutMs: 50 })).rejects.toThrow(
+      'it did not report its address within 50 ms',
+    )
   })
 
   it('can be given up, before and while it starts', async () => {

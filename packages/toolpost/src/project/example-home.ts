@@ -80,7 +80,9 @@ async function startVirtualHome(
     return { home, brokerUrl: urlIn(line) }
   } catch (error) {
     await end(home, 'SIGKILL')
-    throw deadline.aborted ? new Error(`it gave no address within ${timeoutMs} ms`, { cause: error }) : error
+    throw deadline.aborted
+      ? new Error(`it did not report its address within ${timeoutMs} ms`, { cause: error })
+      : error
   }
 }
 

@@ -187,7 +187,7 @@ describe('an example home that is broken', () => {
     expect(await listTools(context, {})).toBe(0)
     expect(written('out')).toContain('echo(')
     expect(written('err')).toBe(
-      "The example home could not be started; going on with local tools: it printed 'no such broker' instead of its address\n",
+      "The example home could not be started; continuing with local tools only: it printed 'no such broker' instead of its address\n",
     )
   })
 

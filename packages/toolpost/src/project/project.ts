@@ -221,7 +221,9 @@ export class Project {
     } catch (error) {
       if (signal.aborted) return undefined
       this.#problem = (error as Error).message
-      this.#reports.add(`The example home could not be started; going on with local tools: ${this.#problem}`)
+      this.#reports.add(
+        `The example home could not be started; continuing with local tools only: ${this.#problem}`,
+      )
       return undefined
     }
   }

@@ -3,7 +3,7 @@
  * another process. Figures are in validations of one small schema, about a microsecond if it fails.
  */
 import { isObjectLike, isRecord } from '../runtime/guards.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { type JsonSchema, refTarget } from './json-schema.ts'
 import { type Form, formOf, formsOfProperty } from './walk-schema.ts'
 
 /** Ajv takes about 0.3 ms for a schema, and re2js as long for a pattern. */
@@ -27,11 +27,25 @@ export function isDearToCompile(schema: JsonSchema): boolean {
   let units = 0
   for (const part of seen) {
     if (!isObjectLike(part)) continue
-    units += 1 + patternUnits(part as JsonSchema)
+    if (isOutOfSight(part as JsonSchema, schema)) return true
+    units += 1 + patternUnits(part as JsonSchema) + namesIn(part)
     if (units > 3 * MAX_COMPILED_HERE) return true
     for (const [key, inner] of Object.entries(part)) if (!DATA.has(key) || isRecord(inner)) seen.add(inner)
   }
   return units > MAX_COMPILED_HERE
+}
+
+/** Whether a schema refers to something that no estimate here can see: by another base, or by who asks. */
+function isOutOfSight(part: JsonSchema, root: JsonSchema): boolean {
+  const { $ref, $id, $dynamicRef, $recursiveRef } = part
+  if (typeof $dynamicRef === 'string' || typeof $recursiveRef === 'string') return true
+  if (part !== root && typeof $id === 'string') return true
+  return typeof $ref === 'string' && refTarget(part, root) === undefined
+}
+
+/** Ajv writes code for every name of `dependentRequired`. */
+function namesIn(part: object): number {
+  return Array.isArray(part) ? part.filter(entry => typeof entry === 'string').length : 0
 }
 
 /** What the patterns of one schema cost to compile: repeats are written out by the engine. */
@@ -48,7 +62,7 @@ function unicodeClasses(pattern: string): number {
 /** Roughly how many states the linear engine has for a pattern: each is looked at for each character. */
 function statesOf(pattern: unknown): number {
   if (typeof pattern !== 'string') return 0
-  const repeats = pattern.match(/\d{1,4}(?=\})/g) ?? []
+  const repeats = pattern.match(/\d{1,4}(?=,?\})/g) ?? []
   return (
     pattern.length *
     Math.max(
@@ -66,7 +80,7 @@ function statesOf(pattern: unknown): number {
 export function costPerPart(schema: JsonSchema): number {
   const known = new Map<JsonSchema, number>()
   const visit = (part: JsonSchema, above: ReadonlySet<JsonSchema>, depth: number): number => {
-    if (above.has(part)) throw new Error('it refers to itself without end')
+    if (above.has(part)) throw new Error('infinite self-reference')
     const before = known.get(part)
     if (before !== undefined) return before
     if (depth > MAX_DEPTH) return Number.POSITIVE_INFINITY

@@ -20,7 +20,7 @@ export function checkedTool(tool: unknown, { needsDescription = true } = {}): To
   if (needsDescription && (typeof description !== 'string' || description.trim() === '')) {
     refuse('it has no description for the model')
   }
-  if (!isObjectLike(schema)) refuse('it has no schema; give { type: "object" } if it takes anything')
+  if (!isObjectLike(schema)) refuse('it has no schema; use { type: "object" } to accept any arguments')
   checkSchema(tool as Tool, refuse)
   return tool as Tool
 }

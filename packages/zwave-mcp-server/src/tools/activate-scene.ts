@@ -23,7 +23,7 @@ export const activateScene: ZwaveTool = {
     name: 'activate_scene',
     title: 'Activate a scene',
     description:
-      'Activates a scene of the Z-Wave gateway, which sets several devices at once; list_zwave_devices tells the scenes. ' +
+      'Activates a scene of the Z-Wave gateway, which sets several devices at once; list_zwave_devices lists the scenes. ' +
       'The gateway says that it has started the scene, not that every device has followed.',
     inputSchema: {
       type: 'object',

@@ -31,8 +31,7 @@ function withHint({ gateway }: ZwaveNetwork, reason: string): string {
 export function whyUnreachable(network: ZwaveNetwork, device: Device): string | undefined {
   const whyNot = whyNoCommands(network)
   if (whyNot) return `${whyNot}, so nothing was sent.`
-  if (device.status === 'Dead')
-    return `${fullName(device)} is dead: it does not answer any more. Nothing was sent.`
+  if (device.status === 'Dead') return `${fullName(device)} is dead: it no longer responds. Nothing was sent.`
   if (device.status === 'Asleep')
     return `${fullName(device)} is asleep and would act only when it wakes up. Nothing was sent.`
   return undefined

@@ -100,10 +100,7 @@ describe('control_zwave_device', () => {
       { deviceName: 'thermostat', action: 'off' },
       'Thermostat is a thermostat: use set_thermostat to change its temperature or mode.',
     ],
-    [
-      { deviceName: 'Dead One', action: 'on' },
-      'Dead One is dead: it does not answer any more. Nothing was sent.',
-    ],
+    [{ deviceName: 'Dead One', action: 'on' }, 'Dead One is dead: it no longer responds. Nothing was sent.'],
     [
       { deviceName: 'Sleeper', action: 'on' },
       'Sleeper is asleep and would act only when it wakes up. Nothing was sent.',

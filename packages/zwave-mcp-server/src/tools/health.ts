@@ -43,7 +43,7 @@ export const checkHealth: ZwaveTool = {
       healthy: FIELDS.boolean,
       virtualHome: {
         ...FIELDS.boolean,
-        description: 'True: the devices are played by a program, they are not real.',
+        description: 'True if the devices are simulated.',
       },
       broker: fields({ url: FIELDS.text, connected: FIELDS.boolean, cause: FIELDS.textOrNull }),
       gateway: fields({

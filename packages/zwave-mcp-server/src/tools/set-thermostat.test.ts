@@ -54,7 +54,7 @@ describe('set_thermostat', () => {
     [{ deviceName: 'attic', mode: 'cool' }, 'Attic has no mode cool; expected one of off or heat.'],
     [
       { deviceName: 'dead one', temperature: 20 },
-      'Dead One is dead: it does not answer any more. Nothing was sent.',
+      'Dead One is dead: it no longer responds. Nothing was sent.',
     ],
     [{ deviceName: 'atic', temperature: 70 }, 'There is no device called "atic". Did you mean Attic?'],
   ])('refuses %j and sends nothing', async (args, text) => {

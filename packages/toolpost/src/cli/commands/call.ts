@@ -59,7 +59,7 @@ function explain({ error, diagnosis, code }: ToolFailure, args: unknown, termina
   const { signature, suggestions, causes } = diagnosis ?? {}
   if (signature) say(terminal, `  ${signature}`)
   if (suggestions && suggestions.length > 0) say(terminal, `  Did you mean ${suggestions.join(', ')}?`)
-  else if (code === 'unknown_tool') say(terminal, '  `toolpost tools` lists them')
+  else if (code === 'unknown_tool') say(terminal, '  Run `toolpost tools` to list all tools')
   const shown = code === 'timeout' ? causes : causes?.slice(1)
   if (shown && shown.length > 0) say(terminal, `  Cause: ${shown.join(' ← ')}`)
 }

@@ -141,7 +141,7 @@ describe('toolpost chat "question"', () => {
     expect(first.written).toEqual({ out: '', err: expect.stringContaining('out of memory') })
     const second = terminal()
     expect(await chat(second.streams, 'hi', { timeout: '50' })).toBe(1)
-    expect(second.written.err).toContain('The answer is not complete: it took too long.')
+    expect(second.written.err).toContain('The answer is incomplete: it took too long.')
   })
 
   it.each([
@@ -244,7 +244,7 @@ describe('toolpost chat, a conversation on a terminal', () => {
     input.write('third\n')
     await seen('out', 'Three')
     input.write('\u0003')
-    await seen('err', 'Type exit, or Ctrl-D, to leave.')
+    await seen('err', 'Type exit or press Ctrl-D to leave.')
     input.write('\u0004')
     expect(await code).toBe(0)
     expect(written.out).toBe('One\nTw\nThree\n')

@@ -32,7 +32,7 @@ export interface ChatContext {
 const INSTRUCTIONS =
   'You are the assistant of this home. Use the tools for what they can do or know, instead of guessing. ' +
   'Answer in one or two short sentences.'
-const HELP = 'Ask something, or type exit. Ctrl-C stops an answer.'
+const HELP = 'Ask a question, or type exit. Press Ctrl-C to stop an answer.'
 
 /** `toolpost chat [question]`: answers one question, or holds a conversation on a terminal. Answers alone on stdout. */
 export async function chat(
@@ -134,7 +134,7 @@ class ChatConversation {
 
   #judge(answer: Answer): number {
     const problem = whyUnanswered(answer)
-    if (answer.stopReason !== 'answer') say(this.#terminal, `The answer is not complete: ${problem}.`)
+    if (answer.stopReason !== 'answer') say(this.#terminal, `The answer is incomplete: ${problem}.`)
     if (answer.text.trim() === '') say(this.#terminal, 'The model gave no answer.')
     if (answer.iterations === 0 && !this.#terminal.err.isTTY) say(this.#terminal, modelLine(this.model))
     return problem === undefined ? EXIT.ok : EXIT.failed
@@ -159,7 +159,7 @@ async function converse(
   lines.on('SIGINT', () => {
     if (running) running.abort()
     else {
-      say(terminal, '\nType exit, or Ctrl-D, to leave.')
+      say(terminal, '\nType exit or press Ctrl-D to leave.')
       lines.prompt()
     }
   })

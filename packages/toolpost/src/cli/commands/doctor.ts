@@ -10,6 +10,7 @@ import type { CommandContext } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { unlessStopped } from '../stop-signals.ts'
 import { printResult } from '../terminal.ts'
+import { after } from '../up/overview.ts'
 
 const BROKER_TIMEOUT_MS = 3_000
 const SHOWN_STDERR_LINES = 5
@@ -131,7 +132,7 @@ async function server(status: ServerStatus, project: Project): Promise<Verdict> 
   ]
   return {
     ok: false,
-    text: `server ${name}: ${state} after ${attempts} attempts: ${error ?? 'no reason given'}`,
+    text: `server ${name}: ${state}${after(attempts)}: ${error ?? 'no reason given'}`,
     advice,
   }
 }

@@ -24,7 +24,7 @@ const SHORTEST_WAIT_MS = 300
 /** With `--voice` the project has a voice gateway; throws if it is not installed. */
 export function voiceFor({ voice }: UpFlags): ProjectWishes {
   const install = voice ? missingVoice() : undefined
-  if (install) throw new UsageError(`--voice needs another package: ${install}`)
+  if (install) throw new UsageError(`--voice requires another package; run: ${install}`)
   return voice ? { voice: startInstalledVoice } : {}
 }
 

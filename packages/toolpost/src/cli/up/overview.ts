@@ -27,7 +27,7 @@ export function overview(now: Overview): string {
     chatLine(now),
     ...voice.map(voiceLine),
     '',
-    ...(takenPort === undefined ? [] : [`Port ${takenPort} is taken, so another one is used.`]),
+    ...(takenPort === undefined ? [] : [`Port ${takenPort} is in use; using another one.`]),
     `Console  ${url}${hasToken ? '#token=<the token>' : ''}`,
     `MCP      ${url}mcp`,
     '',
@@ -37,11 +37,16 @@ export function overview(now: Overview): string {
 
 export function serverLine({ name, state, tools, error, attempts, nextAttemptAt }: ServerStatus): string {
   if (state === 'ready') return line('✔', name, `ready, ${countOf(tools)}: ${namesOf(tools)}`)
-  if (state === 'failed')
-    return line('✘', name, `failed after ${attempts} attempts: ${error ?? 'no reason given'}`)
+  if (state === 'failed') return line('✘', name, `failed${after(attempts)}: ${error ?? 'no reason given'}`)
   if (state === 'starting' && error === undefined) return line('…', name, 'still starting')
   const next = nextAttemptAt ? `, next attempt at ${nextAttemptAt.slice(11, 19)}` : ''
   return line('…', name, `unreachable; retrying: ${error ?? state}${next}`)
+}
+
+/** Nothing if it was not even tried. */
+export function after(attempts: number): string {
+  if (attempts === 0) return ''
+  return ` after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
 }
 
 function chatLine({ model }: Overview): string {

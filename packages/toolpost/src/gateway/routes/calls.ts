@@ -10,7 +10,7 @@ export function addCallRoutes(app: Hono, context: GatewayContext): void {
   app.get('/api/events', c => {
     // Nobody would read, or end, the stream of a HEAD.
     if (c.req.method === 'HEAD') return new Response(null, { headers: EVENT_STREAM_HEADERS })
-    if (events.clients >= MAX_EVENT_CLIENTS) return busy('Too many clients watch the events')
+    if (events.clients >= MAX_EVENT_CLIENTS) return busy('Too many event subscribers')
     const lastEventId = c.req.header('last-event-id')
     // Node's response, if there is one: the only way to cut off a client that does not read.
     const outgoing = (c.env as { outgoing?: ServerResponse } | undefined)?.outgoing

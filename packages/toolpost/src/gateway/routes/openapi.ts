@@ -60,8 +60,8 @@ const ERRORS: Record<number, string> = {
   404: 'Not found',
   409: 'This conversation is still being answered',
   413: 'The body is too large',
-  415: 'The content type is not one of a WAV file',
-  422: 'Nothing was understood',
+  415: 'The content type is not audio/wav',
+  422: 'No speech recognized',
   503: 'Busy or shutting down: try again later',
 }
 const CALL_ERRORS = [400, 404, 413, 503]

@@ -43,7 +43,7 @@ async function answer(voice: VoiceInput, wav: Uint8Array, signal: AbortSignal): 
   if (heard === undefined || signal.aborted) return shuttingDown()
   if ('problem' in heard) return failure(422, heard.problem)
   const text = heard.text.trim()
-  if (text === '') return failure(422, 'Nothing was understood')
+  if (text === '') return failure(422, 'No speech recognized')
   return json({ text, durationMs: Math.round(performance.now() - startedAt) })
 }
 

@@ -21,7 +21,7 @@ describe('looking for a model on Ollama', () => {
     expect((await findOllamaModel({ baseUrl: server.url })).problem).toContain('no model that can use tools')
     await server.close()
     expect(await findOllamaModel({ baseUrl: server.url })).toEqual({
-      problem: `there is no Ollama at ${server.url}`,
+      problem: `Ollama is not running at ${server.url}`,
     })
   })
 

@@ -24,7 +24,7 @@ const MAX_MODELS_ASKED = 20
 export async function findOllamaModel(options: SearchOptions): Promise<FoundModel> {
   const { baseUrl, wanted } = options
   const listed = await request(options, '/api/tags')
-  if (!listed) return { problem: `there is no Ollama at ${baseUrl}` }
+  if (!listed) return { problem: `Ollama is not running at ${baseUrl}` }
   const names = namesIn(listed)
   if (wanted !== undefined) return checkWanted(wanted, names, options)
   for (const model of names.slice(0, MAX_MODELS_ASKED)) if (await usesTools(model, options)) return { model }

@@ -30,7 +30,7 @@ export const mathEvalDeclaration = {
 
 export const echoDeclaration = {
   name: 'echo',
-  description: 'Returns its arguments as they came.',
+  description: 'Returns its arguments unchanged.',
   parameters: { type: 'object', properties: {} },
   implementation: { type: 'builtin', handler: 'echo' },
   read_only: true,

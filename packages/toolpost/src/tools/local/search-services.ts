@@ -55,7 +55,7 @@ export function duckDuckGo(address: string): SearchService {
     read: readDuckDuckGo,
     advice: status =>
       status === 429 || status === 403
-        ? 'it refuses so many requests: wait a little, or set search.searxng in the configuration'
+        ? 'rate limit reached: wait a moment, or set search.searxng in the configuration'
         : undefined,
   }
 }
@@ -97,7 +97,7 @@ function readDuckDuckGo(answer: JsonObject): Findings {
       hit(Heading, DefinitionURL, Definition),
       ...[...objects(answer.Results), ...topics].map(topicHit),
     ],
-    note: "DuckDuckGo's instant answers know facts and topics; for all of the web, set search.searxng in the configuration.",
+    note: "DuckDuckGo's instant answers know facts and topics; for full web search, set search.searxng in the configuration.",
   }
 }
 

@@ -150,7 +150,7 @@ describe('search with DuckDuckGo', () => {
 
   it('says what to do when it is asked too often', async () => {
     const error = await failure(search({ duckDuckGo: await serveJson('', 429) }, { query: 'x' }))
-    expect(error.message).toMatch(/^DuckDuckGo answered with HTTP 429: .*wait a little/)
+    expect(error.message).toMatch(/^DuckDuckGo answered with HTTP 429: .*wait a moment/)
     expect(error.status).toBe(429)
   })
 

@@ -60,7 +60,7 @@ export function searchTool(options: SearchOptions = {}): Tool {
   return defineTool<SearchArgs>({
     name: 'search',
     description:
-      'Searches the web and returns a direct answer where there is one, and results with title, URL and a short text. Use it for facts, people, places and events that you do not know or that may have changed. Not for private notes or documents.',
+      'Searches the web and returns a direct answer if there is one, and results with title, URL and a short text. Use it for facts, people, places and events that you do not know or that may have changed. Not for private notes or documents.',
     schema,
     readOnly: true,
     idempotent: true,

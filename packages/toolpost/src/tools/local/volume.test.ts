@@ -121,7 +121,7 @@ describe.each(programs)('volume through %s', program => {
   it('explains output that names no volume', async () => {
     await install(program, '#!/bin/sh\necho "output volume:missing value, what else"')
     await expect(volume({ action: 'get' })).rejects.toThrow(
-      `No mixer of this machine works: ${program}: it printed 'output volume:missing value, what else', which names no volume`,
+      `None of this machine's mixers works: ${program}: it printed 'output volume:missing value, what else', which names no volume`,
     )
   })
 })
@@ -164,7 +164,7 @@ describe('volume', () => {
     await install('pactl', failing('Connection failure: Connection refused'))
     await install('amixer', '#!/bin/sh\nexit 7')
     await expect(volume({ action: 'get' })).rejects.toThrow(
-      'No mixer of this machine works: wpctl: Could not connect to PipeWire; pactl: Connection failure: Connection refused; amixer: exit code 7',
+      "None of this machine's mixers works: wpctl: Could not connect to PipeWire; pactl: Connection failure: Connection refused; amixer: exit code 7",
     )
   })
 

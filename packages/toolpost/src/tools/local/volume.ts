@@ -17,7 +17,7 @@ const schema = {
     action: {
       type: 'string',
       enum: ['get', 'set', 'mute', 'unmute'],
-      description: 'get: tell the volume; set: change it to level; mute, unmute: sound off, on',
+      description: 'get: return the volume; set: change it to level; mute, unmute: sound off, on',
     },
     level: {
       type: 'integer',
@@ -35,7 +35,7 @@ export function volumeTool(options: VolumeOptions = {}): Tool {
   return defineTool<VolumeArgs>({
     name: 'volume',
     description:
-      "Tells, sets, mutes or unmutes the volume of this machine's speakers, in percent. Use it when someone asks how loud it is, or wants it louder, quieter or silent; to change it by a step, get it first and then set it.",
+      "Gets, sets, mutes or unmutes the volume of this machine's speakers, in percent. Use it when someone asks how loud it is, or wants it louder, quieter or silent; to change it by a step, get it first and then set it.",
     schema,
     idempotent: true,
     sentences: [

@@ -44,7 +44,7 @@ function runnerOf(file: string, { path, mixerTimeoutMs, signal }: MixerSearch): 
 }
 
 function noMixerMessage(candidates: readonly Mixer[], failures: readonly string[]): string {
-  if (failures.length > 0) return `No mixer of this machine works: ${failures.join('; ')}`
+  if (failures.length > 0) return `None of this machine's mixers works: ${failures.join('; ')}`
   const programs = candidates.map(mixer => mixer.program).join(', ')
   return `This machine has no mixer that can be used: looked for ${programs} on the PATH. Install one of them.`
 }
