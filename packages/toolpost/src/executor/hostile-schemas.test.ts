@@ -66,7 +66,7 @@ async function slowestBeside(executor: ToolExecutor, attack: Promise<unknown>): 
 
 /** 100 ms on a machine that has nothing else to do; each of these stood still for seconds, and more, before. */
 const MAX_BESIDE_MS = 600
-const TIMEOUT_MS = 2_000
+const TIMEOUT_MS = 1_000
 const MAX_LATE_MS = 1_000
 
 const rows = (count: number, row: object) => ({ rows: many(count, () => row) })
