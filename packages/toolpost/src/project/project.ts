@@ -100,11 +100,15 @@ export class Project {
 
   status(): ProjectStatus {
     return {
-      servers: serverStatus(this.#description, this.#mcp?.status() ?? []),
+      servers: serverStatus(this.#description, this.#mcp?.status() ?? [], this.#isStarting),
       problem: this.#problem,
       model: this.#model.chosen,
       voice: this.#voice?.status() ?? [],
     }
+  }
+
+  get #isStarting(): boolean {
+    return this.#servers !== undefined && !this.#mcp && this.#problem === undefined
   }
 
   /** Calls `listener` on every such event; returns a function that stops it. */

@@ -1,5 +1,5 @@
 import { ZWAVE_SERVER } from '../known-servers/zwave.ts'
-import type { ServerEntry, ServerStatus } from '../mcp/index.ts'
+import type { ServerEntry, ServerState, ServerStatus } from '../mcp/index.ts'
 import type { ExampleHome } from './example-home.ts'
 import type { Description } from './open-project.ts'
 
@@ -13,26 +13,28 @@ export function serverEntries(
   return { ...Object.fromEntries(usable), ...(home && { [ZWAVE_SERVER]: home.server }) }
 }
 
-/** Every server in the order of the configuration, also those that cannot be started as they are configured. */
+/** Every server in the order of the configuration, also those whose start has only just been asked for. */
 export function serverStatus(
   { config, brokenServers }: Description,
   running: readonly ServerStatus[],
+  isStarting: boolean,
 ): ServerStatus[] {
   const byName = new Map(running.map(status => [status.name, status]))
   const names = new Set([...Object.keys(config.mcpServers ?? {}), ...byName.keys()])
   return [...names].flatMap(name => {
     const problem = Object.hasOwn(brokenServers, name) ? brokenServers[name] : undefined
-    return problem === undefined ? (byName.get(name) ?? []) : brokenStatus(name, problem)
+    if (problem !== undefined) return idleStatus(name, 'failed', problem)
+    return byName.get(name) ?? (isStarting ? idleStatus(name, 'starting') : [])
   })
 }
 
-function brokenStatus(name: string, problem: string): ServerStatus {
+function idleStatus(name: string, state: ServerState, error?: string): ServerStatus {
   return {
     name,
-    state: 'failed',
+    state,
     attempts: 0,
     tools: [],
-    error: problem,
+    error,
     stderr: '',
     exitCode: null,
     pid: undefined,
