@@ -78,7 +78,7 @@ export const MCP_SESSION_IDLE_MS = 60 * 60 * 1_000
  * The answer to a call follows its last notice of progress by at least this: the SDK's clients drop a notice that
  * arrives together with the answer.
  */
-export const PROGRESS_GAP_MS = 5
+export const PROGRESS_GAP_MS = 25
 /** Changes of the list of tools are told together. */
 export const LIST_CHANGE_DELAY_MS = 20
 
