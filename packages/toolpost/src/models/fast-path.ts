@@ -5,7 +5,7 @@ import type { OfflineClient } from './offline/offline-client.ts'
 import type { ToolMatch } from './offline/sentence-book.ts'
 import { textOfContent } from './read-reply.ts'
 
-/** Names are short; more words of which nothing is known are for a model to understand. */
+/** Names are short; a longer run of unknown words is left to the model. */
 const MAX_FREE_WORDS = 4
 const MIN_SCORE = 0.5
 /** Words that make two requests, or a condition, of one. */
