@@ -6,6 +6,8 @@ export const FAILURE_CODES = [
   'timeout',
   'cancelled',
   'unavailable',
+  'denied',
+  'limited',
   'tool_error',
 ] as const
 

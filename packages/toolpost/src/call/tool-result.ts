@@ -5,6 +5,8 @@ interface ResultBase {
   /** The whole attempt: finding, fitting and validating included. */
   execution_time_ms: number
   tool_call_id?: string
+  /** How long it was held back before the tool was invoked: for a person's decision, for a free place. */
+  waited_ms?: number
   /** What was changed in the arguments to make them fit, one sentence each. */
   repairs?: string[]
 }
@@ -24,6 +26,8 @@ export interface ToolFailure extends ResultBase {
   error: string
   code: FailureCode
   diagnosis?: Diagnosis
+  /** `limited`: when to try again, if that is known. */
+  retry_after_ms?: number
 }
 
 /** The one answer that every call gets. Plain data: it survives JSON. */

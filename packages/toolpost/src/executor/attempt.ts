@@ -14,6 +14,12 @@ export interface Attempt {
   event: CallEvent | undefined
   figures: ToolFigures | undefined
   repairs: string[] | undefined
+  /** Interceptors have the call: what the stages inside of them answer is not yet the result. */
+  isIntercepted: boolean
+  /** How long they held the call back. */
+  waitedMs: number
+  meta: Record<string, unknown> | undefined
+  notes: Record<string, unknown> | undefined
 }
 
 const NO_OPTIONS: RunOptions = {}
@@ -46,6 +52,10 @@ export function attemptOf(
     event: undefined,
     figures: undefined,
     repairs: undefined,
+    isIntercepted: false,
+    waitedMs: 0,
+    meta: undefined,
+    notes: undefined,
   }
 }
 

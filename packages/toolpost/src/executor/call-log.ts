@@ -1,10 +1,10 @@
 import type { FailureCode } from '../call/failure-codes.ts'
-import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { Logger } from '../logging/logger.ts'
 import { safeName, safeText, safeValue } from '../logging/safe-value.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { Attempt } from './attempt.ts'
 
 const MAX_NAMES = 50
 
@@ -12,6 +12,8 @@ const FAILURE_LEVELS: Record<FailureCode, 'info' | 'warn' | 'error'> = {
   unknown_tool: 'warn',
   invalid_arguments: 'warn',
   cancelled: 'info',
+  denied: 'warn',
+  limited: 'warn',
   invalid_schema: 'error',
   timeout: 'error',
   unavailable: 'error',
@@ -21,10 +23,12 @@ const FAILURE_LEVELS: Record<FailureCode, 'info' | 'warn' | 'error'> = {
 /** Writes the record of a call: `{tool, call_id, args, duration_ms, result}`, or `code` and `error` for `result`. */
 export function logCall(
   logger: Logger,
-  { id, args }: Pick<ToolCall, 'id' | 'args'>,
+  attempt: Attempt,
   result: ToolResult,
-  available: readonly Tool[],
+  { available, slowMs }: { available: readonly Tool[]; slowMs: number },
 ): void {
+  const { id, args } = attempt
+  logSlow(logger, attempt, result, slowMs)
   const level = result.success ? 'info' : FAILURE_LEVELS[result.code]
   if (!logger.isLevelEnabled(level)) return
   const record: Record<string, unknown> = {
@@ -33,6 +37,11 @@ export function logCall(
     args: safeValue(args),
     duration_ms: result.execution_time_ms,
   }
+  const { caller, origin } = attempt.options
+  if (origin !== undefined) record.origin = safeText(origin)
+  if (caller !== undefined) record.caller = safeText(caller)
+  if (result.waited_ms) record.waited_ms = result.waited_ms
+  if (attempt.notes) record.notes = safeValue(attempt.notes)
   if (result.repairs) record.repairs = safeValue(result.repairs)
   if (result.success) {
     record.result = safeValue(result.result)
@@ -49,19 +58,19 @@ export function logCall(
   logger[level]({ ...record, code, error: safeText(error), ...why }, `Tool call failed: ${code}`)
 }
 
-export function logSlow(logger: Logger, name: string, durationMs: number): void {
-  logger.warn(
-    { tool: safeText(name), duration_ms: durationMs },
-    `Slow tool: ${safeText(name)} took ${Math.round(durationMs)} ms`,
-  )
+export function logRepairs(logger: Logger, { id, name, repairs }: Attempt): void {
+  logger.info({ tool: name, call_id: id, repairs }, 'Arguments repaired')
+}
+
+function logSlow(logger: Logger, { name, waitedMs }: Attempt, result: ToolResult, slowMs: number): void {
+  const tookMs = result.execution_time_ms - waitedMs
+  if (tookMs <= slowMs) return
+  const tool = safeText(name)
+  logger.warn({ tool, duration_ms: tookMs }, `Slow tool: ${tool} took ${Math.round(tookMs)} ms`)
 }
 
 /** What went wrong beside the way of a call, and changed nothing in its answer. */
-export function logMishap(
-  logger: Logger,
-  { id, name, error }: { id: string | undefined; name: string; error?: unknown },
-  message: string,
-): void {
+export function logMishap(logger: Logger, { id, name }: Attempt, message: string, error?: unknown): void {
   const cause = error === undefined ? {} : { error: safeText(describeThrown(error)) }
   logger.warn({ tool: safeText(name), call_id: id, ...cause }, message)
 }

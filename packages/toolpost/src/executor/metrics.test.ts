@@ -47,7 +47,10 @@ describe('Prometheus text', () => {
     const figures = metrics.of('t')
     for (const duration of [0, 1, 1.01, 40, 60_000]) {
       metrics.begin()
-      metrics.end(figures, duration)
+      metrics.end(
+        { figures, repairs: undefined, waitedMs: 0 },
+        { success: true, result: 1, tool_name: 't', execution_time_ms: duration },
+      )
     }
     const buckets = parse(metrics.prometheus()).get('toolpost_call_duration_seconds')?.metrics[0]?.buckets
     expect(buckets).toMatchObject({

@@ -1,4 +1,5 @@
 import type { FailureCode } from '../call/failure-codes.ts'
+import type { ToolResult } from '../call/tool-result.ts'
 
 /** Upper bounds of the duration histogram, in milliseconds. */
 export const DURATION_BUCKETS_MS = [
@@ -23,6 +24,12 @@ export interface Figures {
   repairs: number
   failures: Partial<Record<FailureCode, number>>
   tools: Record<string, ToolFigures>
+}
+
+interface EndedCall {
+  readonly figures: ToolFigures | undefined
+  readonly repairs: readonly string[] | undefined
+  readonly waitedMs: number
 }
 
 /** What the executor counts. Own counters and not a metrics library's: an observation must cost nanoseconds. */
@@ -51,16 +58,19 @@ export class Metrics {
     this.#inFlight++
   }
 
-  end(figures: ToolFigures | undefined, durationMs: number, code?: FailureCode): void {
+  /** What interceptors waited for is not the tool's doing, and not counted as its duration. */
+  end({ figures, repairs, waitedMs }: EndedCall, result: ToolResult): void {
     this.#inFlight--
     const counted = figures ?? this.of(UNKNOWN)
+    const durationMs = result.execution_time_ms - waitedMs
     counted.calls++
     counted.durationSumMs += durationMs
     let bucket = 0
     while (bucket < DURATION_BUCKETS_MS.length && durationMs > (DURATION_BUCKETS_MS[bucket] as number))
       bucket++
     counted.durations[bucket] = (counted.durations[bucket] ?? 0) + 1
-    if (code) counted.failures[code] = (counted.failures[code] ?? 0) + 1
+    if (repairs) counted.repairs += repairs.length
+    if (!result.success) counted.failures[result.code] = (counted.failures[result.code] ?? 0) + 1
   }
 
   /** The counters as plain data. */

@@ -14,6 +14,8 @@ export interface CallEvent {
   caller?: string | undefined
   /** When it began, in milliseconds since 1970. */
   startedAt: number
+  /** What interceptors wrote down about it; there when it has ended. */
+  notes?: Readonly<Record<string, unknown>> | undefined
   result?: ToolResult
 }
 
@@ -23,13 +25,16 @@ export type CallObserver = (event: CallEvent) => void
 export class Observers {
   readonly #observers = new Set<CallObserver>()
   #serial = 0
+  /** Whether anybody ever did: while nobody watches, it costs nothing. */
+  isWatching = false
 
   add(observer: CallObserver): () => void {
+    this.isWatching = true
     this.#observers.add(observer)
     return () => void this.#observers.delete(observer)
   }
 
-  /** The event of a beginning call; `undefined` while nobody watches, which costs nothing. */
+  /** The event of a beginning call; `undefined` if nobody watches any more. */
   begin({ id, name, args, options }: Attempt): CallEvent | undefined {
     if (this.#observers.size === 0) return undefined
     const { origin, caller } = options
@@ -39,8 +44,8 @@ export class Observers {
     return event
   }
 
-  end(event: CallEvent, result: ToolResult): void {
-    this.#tell({ ...event, result })
+  end(event: CallEvent, result: ToolResult, notes?: CallEvent['notes']): void {
+    this.#tell({ ...event, result, ...(notes && { notes }) })
   }
 
   #tell(event: CallEvent): void {

@@ -1,5 +1,6 @@
 import type { Logger } from '../logging/logger.ts'
 import type { Clock } from '../runtime/clock.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Progress, Tool } from '../tools/tool.ts'
 import type { ToolOutput } from '../tools/tool-output.ts'
 
@@ -38,6 +39,28 @@ export interface RunOptions {
   origin?: string | undefined
   /** Who asks, if that is known. Callers share what is scarce, such as child processes, fairly. */
   caller?: string | undefined
+  /** Asks the person who made the call; left out if there is nobody to ask. */
+  ask?: Ask | undefined
+  /** What goes along to the tool: `_meta` of an MCP call, such as `traceparent`. */
+  meta?: Readonly<Record<string, unknown>> | undefined
   /** The only tools that may be found: what a model was offered. All of them if left out. */
   among?: readonly Tool[] | undefined
 }
+
+/** A question to a person, in the form of MCP's elicitation. */
+export interface Question {
+  message: string
+  /** What the answer must look like; a plain yes or no if left out. */
+  schema?: JsonSchema | undefined
+  /** Aborts when nobody needs the answer any more. */
+  signal?: AbortSignal | undefined
+}
+
+/** `cancel`: nobody decided. `reason` says why, to whoever reads that the call was refused. */
+export interface Answer {
+  action: 'accept' | 'decline' | 'cancel'
+  content?: Record<string, unknown> | undefined
+  reason?: string | undefined
+}
+
+export type Ask = (question: Question) => Promise<Answer>

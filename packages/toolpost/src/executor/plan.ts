@@ -16,6 +16,7 @@ import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Failure, invalidSchema } from './failure.ts'
 import type { Naming } from './fit-names.ts'
+import type { Metrics, ToolFigures } from './metrics.ts'
 
 /** What the executor worked out about a tool at its first call. */
 export interface Plan {
@@ -39,8 +40,43 @@ export interface Plan {
   warnLeftOut(patterns: readonly string[]): void
 }
 
+/** A tool that has been read, or that cannot be, with its counters. */
+export interface Prepared {
+  readonly plan: Plan | Failure
+  readonly figures: ToolFigures
+}
+
+/** The tools that have been read: each once, when it is first called. */
+export class PreparedTools extends WeakMap<Tool, Prepared> {
+  readonly #tools: ToolManager
+  readonly #metrics: Metrics
+  readonly #logger: Logger
+  readonly #preparing = new WeakMap<Tool, Promise<Prepared>>()
+
+  constructor(tools: ToolManager, metrics: Metrics, logger: Logger) {
+    super()
+    this.#tools = tools
+    this.#metrics = metrics
+    this.#logger = logger
+  }
+
+  /** Calls that come while a tool is being read wait for the same reading. */
+  prepare(tool: Tool): Promise<Prepared> {
+    const preparing = this.#preparing.get(tool) ?? this.#read(tool)
+    this.#preparing.set(tool, preparing)
+    return preparing
+  }
+
+  async #read(tool: Tool): Promise<Prepared> {
+    const plan = await planFor(tool, this.#tools, this.#logger)
+    const prepared = { plan, figures: this.#metrics.of(tool.name) }
+    this.set(tool, prepared)
+    return prepared
+  }
+}
+
 /** Reads and compiles what a tool says about itself; `invalid_schema` if that cannot be done. */
-export async function planFor(tool: Tool, tools: ToolManager, logger: Logger): Promise<Plan | Failure> {
+async function planFor(tool: Tool, tools: ToolManager, logger: Logger): Promise<Plan | Failure> {
   try {
     const schema = jsonSchemaOf(tool)
     const origin = tools.originOf(tool)

@@ -38,7 +38,11 @@ function isToldByText({ value, content }: ToolOutput): boolean {
   return isRecord(value) && others.length === 0 && block?.type === 'text' && Object.keys(block).length === 2
 }
 
-function failureOf(ending: Exclude<Ending, { kind: 'value' }>, plan: Plan, { name }: Attempt): Failure {
+export function failureOf(
+  ending: Exclude<Ending, { kind: 'value' }>,
+  plan: Plan,
+  { name }: Attempt,
+): Failure {
   switch (ending.kind) {
     case 'error':
       return classifyError(ending.error, plan.tool)

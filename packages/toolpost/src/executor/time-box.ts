@@ -1,9 +1,10 @@
 import { isThenable } from '../runtime/guards.ts'
 import { quietly } from '../runtime/quietly.ts'
-import type { InvokeOptions, Progress } from '../tools/tool.ts'
+import type { InvokeOptions, Progress, Tool } from '../tools/tool.ts'
 import { abortQuietly } from './abort-quietly.ts'
+import type { Attempt } from './attempt.ts'
 import type { Arguments } from './check-arguments.ts'
-import type { DeadlineQueue, Deadlines, Expiring } from './deadlines.ts'
+import { type DeadlineQueue, type Deadlines, type Expiring, limitOf } from './deadlines.ts'
 import type { Plan } from './plan.ts'
 import { unwatch, watch } from './watched-signals.ts'
 
@@ -41,9 +42,29 @@ export interface Limits {
   signal?: AbortSignal | undefined
   callId?: string | undefined
   caller?: string | undefined
+  meta?: Readonly<Record<string, unknown>> | undefined
   onProgress?: ((progress: Progress) => void) | undefined
   /** Logs what nobody else is told: a late answer, a listener that failed. */
   warn(message: string, error?: unknown): void
+}
+
+/** The limits of a call: its caller's, else the tool's, else `timeoutMs`; never more than the tool's `maxTimeoutMs`. */
+export function limitsOf(attempt: Attempt, tool: Tool, timeoutMs: number, warn: Limits['warn']): Limits {
+  const { id, options, meta, startedAt, waitedMs } = attempt
+  const { maxTimeoutMs } = tool
+  const limitMs = limitOf(options.timeoutMs) ?? limitOf(tool.timeoutMs) ?? timeoutMs
+  return {
+    // What interceptors waited for does not use up the tool's time.
+    startedAt: startedAt + waitedMs,
+    timeoutMs: maxTimeoutMs === undefined ? limitMs : Math.min(limitMs, limitOf(maxTimeoutMs) ?? limitMs),
+    maxTimeoutMs,
+    signal: options.signal,
+    callId: id,
+    caller: options.caller ?? options.origin,
+    meta: meta ?? options.meta,
+    onProgress: options.onProgress,
+    warn,
+  }
 }
 
 const { then } = Promise.prototype
@@ -170,6 +191,10 @@ export class CallOptions implements InvokeOptions {
 
   get caller(): string | undefined {
     return this.#call.limits.caller
+  }
+
+  get meta(): Readonly<Record<string, unknown>> | undefined {
+    return this.#call.limits.meta
   }
 
   get wantsProgress(): boolean {

@@ -7,12 +7,20 @@ import { describeThrown, quietly } from '../runtime/quietly.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Attempt, attemptOf } from './attempt.ts'
-import { logCall, logMishap, logSlow } from './call-log.ts'
+import { logCall, logMishap, logRepairs } from './call-log.ts'
+import type { Arguments } from './check-arguments.ts'
 import { type Deadlines, deadlinesOf, limitOf } from './deadlines.ts'
-import { Failure, toolError } from './failure.ts'
+import { cancelled, Failure, toolError } from './failure.ts'
 import { findTool } from './find-tool.ts'
 import { type Fitted, fitArguments, type LateFitting } from './fit-arguments.ts'
-import { Metrics, type ToolFigures } from './metrics.ts'
+import {
+  InterceptedCall,
+  type InterceptedParts,
+  type Interceptor,
+  Interceptors,
+  type Next,
+} from './intercept.ts'
+import { Metrics } from './metrics.ts'
 import { modelText } from './model-text.ts'
 import { type CallObserver, Observers } from './observers.ts'
 import {
@@ -24,43 +32,39 @@ import {
   type TypedCall,
   type ValueOf,
 } from './options.ts'
-import { type Plan, planFor } from './plan.ts'
-import { shapeFailure, shapeResult } from './shape-result.ts'
-import { CallOptions, type Ending, type Limits, RunningCall, timeBox } from './time-box.ts'
+import { type Plan, type Prepared, PreparedTools } from './plan.ts'
+import { failureOf, shapeFailure, shapeResult } from './shape-result.ts'
+import { CallOptions, type Ending, type Limits, limitsOf, RunningCall, timeBox } from './time-box.ts'
 import { argumentsFromText } from './validate-arguments.ts'
 
-interface Prepared {
-  readonly plan: Plan | Failure
-  readonly figures: ToolFigures
-}
-
 /**
- * The one way of a tool call: find, fit, validate, time-box, shape.
+ * The one way of a tool call: find, fit, validate, intercept, time-box, shape.
  * Every call gets exactly one ToolResult; nothing here throws or rejects because of a call.
  */
 export class ToolExecutor {
   readonly metrics = new Metrics()
   readonly #tools: ToolManager
   readonly #timeoutMs: number
-  readonly #slowMs: number
   readonly #maxTextBytes: number
+  readonly #slowMs: number
   readonly #logger: Logger
   readonly #clock: Clock
   readonly #deadlines: Deadlines
   readonly #observers = new Observers()
-  #isObserved = false
-  readonly #prepared = new WeakMap<Tool, Prepared>()
-  readonly #preparing = new WeakMap<Tool, Promise<Prepared>>()
+  readonly #interceptors: Interceptors
+  readonly #prepared: PreparedTools
 
   constructor(tools: ToolManager, options: ExecutorOptions = {}) {
     this.#tools = tools
     this.#timeoutMs = limitOf(options.timeoutMs) ?? DEFAULT_TIMEOUT_MS
-    this.#slowMs = limitOf(options.slowMs) ?? DEFAULT_SLOW_MS
     this.#maxTextBytes = limitOf(options.maxTextBytes) ?? DEFAULT_MAX_TEXT_BYTES
     // A logger that fails, on a full disk for instance, must not turn an answer into a failure.
     this.#logger = quietLogger(options.logger ?? silentLogger)
+    this.#slowMs = limitOf(options.slowMs) ?? DEFAULT_SLOW_MS
     this.#clock = options.clock ?? systemClock
     this.#deadlines = deadlinesOf(this.#clock)
+    this.#interceptors = new Interceptors(this.#clock)
+    this.#prepared = new PreparedTools(tools, this.metrics, this.#logger)
   }
 
   /** The tools that calls are found among. */
@@ -83,9 +87,9 @@ export class ToolExecutor {
     const attempt = attemptOf(call, options, this.#clock.now())
     try {
       const { name, args } = attempt
-      if (this.#isObserved) attempt.event = this.#observers.begin(attempt)
+      if (this.#observers.isWatching) attempt.event = this.#observers.begin(attempt)
       const tool = findTool(this.#tools, name, attempt.options.among)
-      if (tool instanceof Failure) return Promise.resolve(this.#fail(attempt, tool))
+      if (tool instanceof Failure) return this.#refuse(attempt, tool)
       const prepared = this.#prepared.get(tool)
       if (!prepared || typeof args === 'string') return this.#prepareAndProceed(attempt, tool)
       return this.#proceed(attempt, prepared, args ?? {})
@@ -111,47 +115,32 @@ export class ToolExecutor {
 
   /** Tells `observer` of every call as it begins and as it ends; returns a function that stops it. */
   observe(observer: CallObserver): () => void {
-    this.#isObserved = true
     return this.#observers.add(observer)
+  }
+
+  /** Puts `interceptor` around every call from now on, inside of those added before; returns a function that removes it. */
+  use(interceptor: Interceptor): () => void {
+    return this.#interceptors.add(interceptor)
   }
 
   /** The first call of a tool, which has to be read, and calls whose arguments came as text. */
   async #prepareAndProceed(attempt: Attempt, tool: Tool): Promise<ToolResult> {
     const { args, options } = attempt
     try {
-      const prepared = this.#prepared.get(tool) ?? (await this.#prepareOnce(tool))
-      const given = typeof args === 'string' ? await this.#read(attempt, args, options) : args
-      return await this.#proceed(attempt, prepared, given ?? {})
+      const prepared = await this.#prepared.prepare(tool)
+      // Text is read if repairs are asked for, else refused as what it is.
+      const read = typeof args === 'string' && options.repair ? await argumentsFromText(args) : undefined
+      if (read) attempt.repairs = ['arguments: text → object']
+      return await this.#proceed(attempt, prepared, read ?? args ?? {})
     } catch (error) {
       return this.#failUnexpectedly(attempt, error)
     }
   }
 
-  /** Arguments that came as text: read if repairs are asked for, else refused as what they are. */
-  async #read(attempt: Attempt, text: string, { repair }: RunOptions): Promise<unknown> {
-    const read = repair ? await argumentsFromText(text) : undefined
-    if (read) attempt.repairs = ['arguments: text → object']
-    return read ?? text
-  }
-
-  /** Calls that come while a tool is being read wait for the same reading. */
-  #prepareOnce(tool: Tool): Promise<Prepared> {
-    const preparing = this.#preparing.get(tool) ?? this.#prepare(tool)
-    this.#preparing.set(tool, preparing)
-    return preparing
-  }
-
-  async #prepare(tool: Tool): Promise<Prepared> {
-    const plan = await planFor(tool, this.#tools, this.#logger)
-    const prepared = { plan, figures: this.metrics.of(tool.name) }
-    this.#prepared.set(tool, prepared)
-    return prepared
-  }
-
   /** Fits and validates the arguments, runs the tool in its time, and answers. */
   #proceed(attempt: Attempt, { plan, figures }: Prepared, given: unknown): Promise<ToolResult> {
     attempt.figures = figures
-    if (plan instanceof Failure) return Promise.resolve(this.#fail(attempt, plan))
+    if (plan instanceof Failure) return this.#refuse(attempt, plan)
     const fitted = fitArguments(plan, given, attempt.options.repair === true)
     return typeof fitted === 'function'
       ? this.#whenFitted(attempt, plan, fitted)
@@ -165,7 +154,7 @@ export class ToolExecutor {
         resolve(
           ending.kind === 'value'
             ? this.#invoke(attempt, plan, ending.value as Fitted | Failure)
-            : this.#answer(attempt, plan, ending),
+            : this.#refuse(attempt, failureOf(ending, plan, attempt), plan.tool),
         )
       const call = new RunningCall(this.#limits(attempt, plan.tool), this.#deadlines, end)
       call.waitFor(fit(new CallOptions(call)))
@@ -174,10 +163,37 @@ export class ToolExecutor {
   }
 
   #invoke(attempt: Attempt, plan: Plan, fitted: Fitted | Failure): Promise<ToolResult> {
-    if (fitted instanceof Failure) return Promise.resolve(this.#fail(attempt, fitted))
+    const { tool } = plan
+    if (fitted instanceof Failure) return this.#refuse(attempt, fitted, tool)
     const { args, repairs } = fitted
-    if (repairs || attempt.repairs)
-      this.#noteRepairs(attempt, [...(attempt.repairs ?? []), ...(repairs ?? [])])
+    if (repairs || attempt.repairs) {
+      attempt.repairs = [...(attempt.repairs ?? []), ...(repairs ?? [])]
+      logRepairs(this.#logger, attempt)
+    }
+    if (this.#interceptors.isEmpty) return this.#runTool(attempt, plan, args)
+    return this.#intercept(attempt, { tool, args }, () => this.#runTool(attempt, plan, args))
+  }
+
+  /** A call that cannot run. Interceptors see it too. */
+  #refuse(attempt: Attempt, failure: Failure, tool?: Tool): Promise<ToolResult> {
+    if (this.#interceptors.isEmpty) return Promise.resolve(this.#fail(attempt, failure))
+    const { args } = attempt
+    return this.#intercept(attempt, { tool, args, failure }, async () => this.#fail(attempt, failure))
+  }
+
+  /** With interceptors around it, a call ends when they have answered, or when its caller gives up waiting for them. */
+  async #intercept(attempt: Attempt, parts: InterceptedParts, goOn: Next): Promise<ToolResult> {
+    attempt.isIntercepted = true
+    const call = new InterceptedCall(attempt, parts, this.#tools)
+    const answer = await this.#interceptors.around(call, attempt, goOn)
+    const result = answer
+      ? this.#finish(attempt, { ...answer, execution_time_ms: this.#elapsedMs(attempt) })
+      : this.#fail(attempt, cancelled(attempt.name))
+    this.#record(attempt, result)
+    return result
+  }
+
+  #runTool(attempt: Attempt, plan: Plan, args: Arguments): Promise<ToolResult> {
     const limits = this.#limits(attempt, plan.tool)
     return new Promise(resolve => {
       const end = (ending: Ending) => resolve(this.#answer(attempt, plan, ending))
@@ -185,24 +201,9 @@ export class ToolExecutor {
     })
   }
 
-  #noteRepairs(attempt: Attempt, repairs: string[]): void {
-    attempt.repairs = repairs
-    if (attempt.figures) attempt.figures.repairs += repairs.length
-    this.#logger.info({ tool: attempt.name, call_id: attempt.id, repairs }, 'Arguments repaired')
-  }
-
-  #limits({ id, name, options, startedAt }: Attempt, { timeoutMs, maxTimeoutMs }: Tool): Limits {
-    const limitMs = limitOf(options.timeoutMs) ?? limitOf(timeoutMs) ?? this.#timeoutMs
-    return {
-      startedAt,
-      timeoutMs: maxTimeoutMs === undefined ? limitMs : Math.min(limitMs, limitOf(maxTimeoutMs) ?? limitMs),
-      maxTimeoutMs,
-      signal: options.signal,
-      callId: id,
-      caller: options.caller ?? options.origin,
-      onProgress: options.onProgress,
-      warn: (message, error) => logMishap(this.#logger, { id, name, error }, message),
-    }
+  #limits(attempt: Attempt, tool: Tool): Limits {
+    const warn: Limits['warn'] = (message, error) => logMishap(this.#logger, attempt, message, error)
+    return limitsOf(attempt, tool, this.#timeoutMs, warn)
   }
 
   #answer(attempt: Attempt, plan: Plan, ending: Ending): ToolResult {
@@ -226,21 +227,22 @@ export class ToolExecutor {
     return Math.round((this.#clock.now() - startedAt) * 1_000) / 1_000
   }
 
-  /** Last stage: the result is completed, counted and logged. */
+  /** Last stage: the result is completed, counted and logged. What is inside of interceptors is not yet the answer. */
   #finish(attempt: Attempt, result: ToolResult): ToolResult {
-    const { id, event, figures, repairs } = attempt
+    const { id, repairs, waitedMs } = attempt
     if (id !== undefined) result.tool_call_id = id
     if (repairs) result.repairs = repairs
-    const { execution_time_ms } = result
-    this.metrics.end(figures, execution_time_ms, result.success ? undefined : result.code)
-    if (this.#logger !== silentLogger) quietly(() => this.#log(attempt, result))
-    if (event) this.#observers.end(event, result)
+    if (waitedMs >= 1) result.waited_ms = Math.round(waitedMs)
+    if (!attempt.isIntercepted) this.#record(attempt, result)
     return result
   }
 
-  #log(attempt: Attempt, result: ToolResult): void {
-    const { name, options } = attempt
-    if (result.execution_time_ms > this.#slowMs) logSlow(this.#logger, name, result.execution_time_ms)
-    logCall(this.#logger, attempt, result, options.among ?? this.#tools.getTools())
+  #record(attempt: Attempt, result: ToolResult): void {
+    const { event, notes, options } = attempt
+    this.metrics.end(attempt, result)
+    const available = options.among ?? this.#tools.getTools()
+    if (this.#logger !== silentLogger)
+      quietly(() => logCall(this.#logger, attempt, result, { available, slowMs: this.#slowMs }))
+    if (event) this.#observers.end(event, result, notes)
   }
 }

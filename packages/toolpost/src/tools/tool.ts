@@ -14,6 +14,8 @@ export interface InvokeOptions {
   readonly callId?: string | undefined
   /** Who asked, if that is known. */
   readonly caller?: string | undefined
+  /** What goes along with the call: `_meta` of an MCP call, such as `traceparent`. */
+  readonly meta?: Readonly<Record<string, unknown>> | undefined
   /** Tells the caller how far the tool is; extends the deadline if the tool has a `maxTimeoutMs`. */
   reportProgress?(progress: Progress): void
   /** Like an `abort` listener on `signal`, without the cost of a signal. */

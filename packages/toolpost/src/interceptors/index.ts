@@ -1,0 +1,1 @@
+export { denied, limited } from './refuse.ts'
