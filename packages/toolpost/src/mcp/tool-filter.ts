@@ -1,3 +1,5 @@
+import { fitsGlob } from '../runtime/glob.ts'
+
 /** Whether a tool is offered: it fits one of `include` (all do if there is none) and none of `exclude`. */
 export function isOffered(name: string, { include, exclude = [] }: ToolFilter): boolean {
   const fits = (globs: readonly string[]) => globs.some(glob => fitsGlob(name, glob))
@@ -7,27 +9,4 @@ export function isOffered(name: string, { include, exclude = [] }: ToolFilter): 
 export interface ToolFilter {
   include?: readonly string[] | undefined
   exclude?: readonly string[] | undefined
-}
-
-/** `*` stands for any characters, `?` for one. Walks both texts once: no pattern can make it slow. */
-function fitsGlob(name: string, glob: string): boolean {
-  let at = 0
-  let inGlob = 0
-  let star = -1
-  let afterStar = 0
-  while (at < name.length) {
-    if (glob[inGlob] === '*') {
-      star = inGlob++
-      afterStar = at
-    } else if (inGlob < glob.length && (glob[inGlob] === '?' || glob[inGlob] === name[at])) {
-      inGlob++
-      at++
-    } else if (star >= 0) {
-      inGlob = star + 1
-      at = ++afterStar
-    } else {
-      return false
-    }
-  }
-  return /^\**$/.test(glob.slice(inGlob))
 }

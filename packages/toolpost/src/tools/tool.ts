@@ -74,6 +74,7 @@ export interface ToolDefinition<Args extends object, Result = unknown, Schema = 
   maxTimeoutMs?: number | undefined
   readOnly?: boolean | undefined
   idempotent?: boolean | undefined
+  destructive?: boolean | undefined
   sentences?: readonly string[] | undefined
 }
 
@@ -124,7 +125,7 @@ export function defineTool(definition: ToolDefinition<object>): Tool {
     maxTimeoutMs: definition.maxTimeoutMs,
     readOnly: definition.readOnly,
     idempotent: definition.idempotent,
-    destructive: undefined,
+    destructive: definition.destructive,
     sentences: definition.sentences,
     responseFormat: undefined,
   }

@@ -1,0 +1,72 @@
+import type { InterceptedCall } from '../executor/intercept.ts'
+import { fingerprint } from './canonical.ts'
+
+/** A call that a person is asked about. */
+export interface Approval {
+  readonly id: string
+  readonly tool: string
+  readonly server?: string | undefined
+  /** As they stand in logs: secrets removed, shortened. */
+  readonly args: unknown
+  readonly origin?: string | undefined
+  readonly caller?: string | undefined
+  /** Why it is asked about. */
+  readonly because?: string | undefined
+  /** In milliseconds since 1970. */
+  readonly askedAt: number
+  readonly expiresAt: number
+  readonly state: 'waiting' | 'approved'
+}
+
+export interface Decision {
+  /** Who decided: `console`, `terminal`, the name of a client … */
+  by?: string | undefined
+  /** Decide the same for this tool and this caller from now on: until the process ends, or for good. */
+  remember?: 'session' | 'always' | undefined
+  /** Why it was denied, for whoever reads the answer. */
+  reason?: string | undefined
+}
+
+/** What was decided for good, kept by the owner of these approvals. */
+export interface RememberedDecision {
+  tool: string
+  origin?: string | undefined
+  caller?: string | undefined
+  then: 'allow' | 'deny'
+  because: string
+}
+
+/** What came of asking. */
+export interface Verdict {
+  approved: boolean
+  /** Why not. */
+  reason: string
+  id?: string | undefined
+  by?: string | undefined
+}
+
+/** The same for calls that one approval is good for; `undefined` if that cannot be told. */
+export function keyOf({ name, server, origin, caller, args }: InterceptedCall): string | undefined {
+  try {
+    return fingerprint([name, server, origin, caller, args])
+  } catch {
+    return undefined
+  }
+}
+
+export function isAbout(decision: RememberedDecision, { name, origin, caller }: InterceptedCall): boolean {
+  return decision.tool === name && decision.origin === origin && decision.caller === caller
+}
+
+export function questionOf({ tool, server, args, because }: Approval): string {
+  const of = server === undefined ? '' : ` of ${server}`
+  return `Run ${tool}${of} with ${JSON.stringify(args)}?${because === undefined ? '' : ` (${because})`}`
+}
+
+export function deniedBy(by: string | undefined): string {
+  return by === undefined ? 'a person said no' : `a person said no (${by})`
+}
+
+export function durationText(ms: number): string {
+  return ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1_000} s`
+}

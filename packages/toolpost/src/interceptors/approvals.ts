@@ -1,0 +1,226 @@
+import { randomUUID } from 'node:crypto'
+import type { InterceptedCall } from '../executor/intercept.ts'
+import { safeValue } from '../logging/safe-value.ts'
+import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
+import { Listeners } from '../runtime/listeners.ts'
+import {
+  type Approval,
+  type Decision,
+  deniedBy,
+  durationText,
+  isAbout,
+  keyOf,
+  questionOf,
+  type RememberedDecision,
+  type Verdict,
+} from './approval.ts'
+
+export interface ApprovalsOptions {
+  /** How long an approval waits, and how long one that was given may be used. */
+  timeoutMs?: number | undefined
+  /** How long calls of an origin are held: then they read that they wait, and may come again. */
+  patienceMs?: Readonly<Record<string, number>> | undefined
+  /** More are refused. */
+  maxWaiting?: number | undefined
+  remembered?: readonly RememberedDecision[] | undefined
+  /** Keeps a decision for good. */
+  onRemember?: ((decision: RememberedDecision) => void | Promise<void>) | undefined
+  clock?: Clock | undefined
+}
+
+const DEFAULT_TIMEOUT_MS = 5 * 60_000
+const DEFAULT_MAX_WAITING = 1_000
+/** Most MCP clients give up after a minute. */
+const DEFAULT_PATIENCE_MS = { mcp: 45_000 }
+
+interface Entry {
+  approval: Approval
+  /** Of tool, arguments and caller: what it is good for. */
+  key: string
+  timer: Timer
+  /** The call that waits for it. */
+  settle: ((verdict: Verdict) => void) | undefined
+  by?: string | undefined
+}
+
+/**
+ * Questions to a person whether a call may run. An approval is good for one execution of one tool with one set of
+ * arguments by one caller, for a limited time.
+ */
+export class Approvals {
+  readonly #entries = new Map<string, Entry>()
+  readonly #remembered: RememberedDecision[]
+  readonly #listeners = new Listeners<{ change: Approval[] }>(() => {})
+  readonly #options: ApprovalsOptions
+  readonly #clock: Clock
+
+  constructor(options: ApprovalsOptions = {}) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#remembered = [...(options.remembered ?? [])]
+  }
+
+  /** What waits for a decision, oldest first. */
+  list(): Approval[] {
+    return [...this.#entries.values()].map(entry => entry.approval).filter(({ state }) => state === 'waiting')
+  }
+
+  get(id: string): Approval | undefined {
+    return this.#entries.get(id)?.approval
+  }
+
+  /** Calls `listener` with what waits, whenever that changes; returns a function that stops it. */
+  onChange(listener: (waiting: Approval[]) => void): () => void {
+    return this.#listeners.on('change', listener)
+  }
+
+  /** Decides; `undefined` if nothing waits by that id, because it was decided, has expired or never was. */
+  decide(
+    id: string,
+    decision: 'approve' | 'deny',
+    { by, remember, reason }: Decision = {},
+  ): Approval | undefined {
+    const entry = this.#entries.get(id)
+    if (entry?.approval.state !== 'waiting') return undefined
+    const { approval } = entry
+    if (remember) this.#remember(approval, decision, by, remember)
+    if (decision === 'deny') this.#end(entry, { approved: false, reason: reason ?? deniedBy(by), id, by })
+    else if (entry.settle) this.#end(entry, { approved: true, reason: '', id, by })
+    else {
+      // Its call no longer waits, and may come again.
+      Object.assign(entry, { approval: { ...approval, state: 'approved' }, by })
+      this.#tell()
+    }
+    return approval
+  }
+
+  /** Asks whether a call may run, wherever a person can be asked. Never rejects. */
+  async request(call: InterceptedCall, because?: string): Promise<Verdict> {
+    const key = keyOf(call)
+    if (key === undefined) return { approved: false, reason: 'its arguments cannot be shown to anybody' }
+    const known = this.#remembered.find(decision => isAbout(decision, call))
+    if (known) return { approved: known.then === 'allow', reason: known.because, by: 'remembered' }
+    const given = this.#take(key)
+    if (given) return given
+    if (this.list().length >= (this.#options.maxWaiting ?? DEFAULT_MAX_WAITING))
+      return { approved: false, reason: 'too many calls wait for approval' }
+    const verdict = await this.#wait(call, this.#unattended(key) ?? this.#create(call, key, because))
+    // Whoever made the call still holds its arguments, and could have changed them since.
+    if (verdict.approved && keyOf(call) !== key)
+      return { ...verdict, approved: false, reason: 'its arguments were changed while it waited' }
+    return verdict
+  }
+
+  /** Ends everything that waits. */
+  close(): void {
+    for (const entry of [...this.#entries.values()])
+      this.#end(entry, { approved: false, reason: 'Toolpost is shutting down' })
+  }
+
+  /** An approval that was given while nobody waited for it, used up by this. */
+  #take(key: string): Verdict | undefined {
+    const entry = [...this.#entries.values()].find(
+      ({ key: other, approval }) => other === key && approval.state === 'approved',
+    )
+    if (!entry) return undefined
+    const { id } = entry.approval
+    this.#end(entry, { approved: true, reason: '' })
+    return { approved: true, reason: '', id, by: entry.by }
+  }
+
+  #unattended(key: string): Entry | undefined {
+    return [...this.#entries.values()].find(entry => entry.key === key && !entry.settle)
+  }
+
+  #create(call: InterceptedCall, key: string, because: string | undefined): Entry {
+    const limitMs = this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS
+    const { name: tool, server, origin, caller } = call
+    const id = randomUUID()
+    const askedAt = Date.now()
+    const args = safeValue(call.args)
+    const expiresAt = askedAt + limitMs
+    const approval: Approval = {
+      id,
+      tool,
+      server,
+      args,
+      origin,
+      caller,
+      because,
+      askedAt,
+      expiresAt,
+      state: 'waiting',
+    }
+    const reason = `nobody answered within ${durationText(limitMs)}`
+    const timer = this.#clock.setTimer(() => this.#end(entry, { approved: false, reason, id }), limitMs)
+    const entry: Entry = { approval, key, timer, settle: undefined }
+    this.#entries.set(id, entry)
+    return entry
+  }
+
+  /** Holds the call until somebody decides, it expires, its caller goes away, or the caller's patience is over. */
+  #wait(call: InterceptedCall, entry: Entry): Promise<Verdict> {
+    const { id } = entry.approval
+    const asking = new AbortController()
+    return new Promise<Verdict>(resolve => {
+      const patience = this.#patience(call, () => {
+        entry.settle = undefined
+        resolve({ approved: false, reason: `it waits for approval ${id}; call again once it is given`, id })
+      })
+      const giveUp = () => this.#end(entry, { approved: false, reason: 'the caller gave up' })
+      entry.settle = verdict => {
+        patience?.cancel()
+        call.signal?.removeEventListener('abort', giveUp)
+        resolve(verdict)
+      }
+      call.signal?.addEventListener('abort', giveUp, { once: true })
+      this.#tell()
+      void this.#askThere(call, entry, asking.signal)
+      if (call.signal?.aborted) giveUp()
+    }).finally(() => asking.abort())
+  }
+
+  #patience(call: InterceptedCall, end: () => void): Timer | undefined {
+    const { patienceMs = DEFAULT_PATIENCE_MS } = this.#options
+    const limitMs = (patienceMs as Record<string, number>)[call.origin ?? '']
+    if (limitMs === undefined) return undefined
+    return this.#clock.setTimer(end, limitMs)
+  }
+
+  /** Asks the person who made the call too, if the way it came allows that. One who does not decide leaves it to others. */
+  async #askThere(call: InterceptedCall, { approval }: Entry, signal: AbortSignal): Promise<void> {
+    try {
+      const answer = await call.ask?.({ message: questionOf(approval), signal })
+      const by = call.origin
+      if (answer?.action === 'accept') this.decide(approval.id, 'approve', { by })
+      if (answer?.action === 'decline') this.decide(approval.id, 'deny', { by, reason: answer.reason })
+    } catch {
+      // Could not be asked: others still can.
+    }
+  }
+
+  #end(entry: Entry, verdict: Verdict): void {
+    this.#entries.delete(entry.approval.id)
+    entry.timer.cancel()
+    entry.settle?.(verdict)
+    this.#tell()
+  }
+
+  #remember(
+    approval: Approval,
+    decision: 'approve' | 'deny',
+    by: string | undefined,
+    how: 'session' | 'always',
+  ): void {
+    const { tool, origin, caller } = approval
+    const then = decision === 'approve' ? 'allow' : 'deny'
+    const because = `${then === 'allow' ? 'approved' : 'denied'}${by ? ` by ${by}` : ''}, remembered`
+    const remembered: RememberedDecision = { tool, origin, caller, then, because }
+    this.#remembered.unshift(remembered)
+    if (how === 'always') void this.#options.onRemember?.(remembered)
+  }
+
+  #tell(): void {
+    this.#listeners.tell('change', this.list())
+  }
+}

@@ -1,0 +1,336 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { ToolResult } from '../call/tool-result.ts'
+import type { Ask, RunOptions } from '../executor/options.ts'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
+import { defineTool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import {
+  Approvals,
+  type ApprovalsOptions,
+  type PolicyRule,
+  policy,
+  type RememberedDecision,
+} from './index.ts'
+
+const ASK: PolicyRule[] = [{ then: 'ask', because: 'to be sure' }]
+
+function setUp(rules?: PolicyRule[], options: ApprovalsOptions = {}) {
+  const clock = fakeClock()
+  const approvals = new Approvals({ clock, ...options })
+  const tools = new ToolManager()
+  const runs: unknown[] = []
+  const named = (name: string, destructive?: boolean) =>
+    defineTool({
+      name,
+      description: name,
+      schema: { type: 'object' } as Record<string, unknown>,
+      destructive,
+      handler: args => {
+        runs.push(args)
+        return 'done'
+      },
+    })
+  tools.addCustomTool(named('delete', true))
+  tools.addCustomTool(named('fs__read'))
+  tools.addMcpTools([{ ...named('list'), readOnly: true }], { server: 'files' })
+  const executor = new ToolExecutor(tools, { clock })
+  executor.use(policy(rules, { approvals }))
+  const run = (name: string, options: RunOptions & { args?: object } = {}): Promise<ToolResult> =>
+    executor.run({ name, args: options.args ?? { path: 'a' } }, options)
+  return { clock, approvals, executor, run, runs }
+}
+
+describe('the policy', () => {
+  it.each<[string, PolicyRule, string, RunOptions & { args?: object }, boolean]>([
+    ['a name', { tools: 'delete', then: 'deny' }, 'delete', {}, true],
+    ['another name', { tools: 'delete', then: 'deny' }, 'fs__read', {}, false],
+    ['a pattern', { tools: 'fs__*', then: 'deny' }, 'fs__read', {}, true],
+    ['one of several patterns', { tools: ['x', 'fs__?ead'], then: 'deny' }, 'fs__read', {}, true],
+    ['a server', { servers: ['files'], then: 'deny' }, 'list', {}, true],
+    ['a server that the tool is not from', { servers: ['files'], then: 'deny' }, 'delete', {}, false],
+    ['an origin', { from: ['mcp', 'voice'], then: 'deny' }, 'delete', { origin: 'voice' }, true],
+    ['another origin', { from: ['mcp'], then: 'deny' }, 'delete', { origin: 'cli' }, false],
+    ['no origin', { from: ['mcp'], then: 'deny' }, 'delete', {}, false],
+    ['a caller', { callers: ['cla*'], then: 'deny' }, 'delete', { caller: 'claude' }, true],
+    ['what the tool says of itself', { if: { destructive: true }, then: 'deny' }, 'delete', {}, true],
+    ['what it does not say', { if: { readOnly: false }, then: 'deny' }, 'delete', {}, true],
+    ['what it says otherwise', { if: { readOnly: false }, then: 'deny' }, 'list', {}, false],
+    [
+      'arguments',
+      { args: { properties: { path: { pattern: '^/etc' } } }, then: 'deny' },
+      'delete',
+      { args: { path: '/etc/x' } },
+      true,
+    ],
+    [
+      'other arguments',
+      { args: { properties: { path: { pattern: '^/etc' } } }, then: 'deny' },
+      'delete',
+      { args: { path: '/tmp/x' } },
+      false,
+    ],
+    [
+      'everything at once',
+      { tools: 'delete', from: ['mcp'], callers: ['a'], if: { destructive: true }, then: 'deny' },
+      'delete',
+      { origin: 'mcp', caller: 'b' },
+      false,
+    ],
+  ])('knows calls by %s', async (_title, rule, name, options, isDenied) => {
+    const { run, runs } = setUp([rule])
+    const result = await run(name, options)
+    expect(result.success).toBe(!isDenied)
+    expect(runs).toHaveLength(isDenied ? 0 : 1)
+  })
+
+  it('lets the first rule that fits decide, and says why', async () => {
+    const { run } = setUp([
+      { tools: 'delete', then: 'deny', because: 'nothing is deleted here' },
+      { then: 'allow' },
+    ])
+    expect(await run('delete')).toMatchObject({
+      code: 'denied',
+      error: "Tool 'delete' was denied: nothing is deleted here",
+    })
+  })
+
+  it.each([
+    ['chat', true],
+    ['mcp', true],
+    ['voice', true],
+    ['cli', false],
+    ['http', false],
+    [undefined, false],
+  ])(
+    'asks before something destructive that comes from %s, if nothing else is said: %s',
+    async (origin, isAsked) => {
+      const { run, approvals, clock } = setUp(undefined)
+      const answer = run('delete', { origin })
+      await clock.advance(0)
+      expect(approvals.list()).toHaveLength(isAsked ? 1 : 0)
+      approvals.close()
+      expect((await answer).success).toBe(!isAsked)
+      expect(await run('fs__read', { origin })).toMatchObject({ success: true })
+    },
+  )
+
+  it('asks nobody about a call that cannot run', async () => {
+    const { run, approvals } = setUp(ASK)
+    expect(await run('nothing')).toMatchObject({ code: 'unknown_tool' })
+    expect(approvals.list()).toEqual([])
+  })
+})
+
+describe('approvals', () => {
+  it('hold a call until somebody decides', async () => {
+    const { run, approvals, clock, runs, executor } = setUp(ASK)
+    const notes: unknown[] = []
+    executor.observe(event => event.result && notes.push(event.notes))
+    const answer = run('delete', {
+      origin: 'chat',
+      caller: 'ann',
+      args: { path: 'x', token: 'hunter2hunter2' },
+    })
+    await clock.advance(1_000)
+    const [waiting] = approvals.list()
+    expect(waiting).toMatchObject({ tool: 'delete', origin: 'chat', caller: 'ann', because: 'to be sure' })
+    expect(JSON.stringify(waiting)).not.toContain('hunter2')
+    expect(runs).toEqual([])
+    approvals.decide(waiting?.id ?? '', 'approve', { by: 'console' })
+    expect(await answer).toMatchObject({ success: true, waited_ms: 1_000 })
+    expect(notes).toMatchObject([
+      { rule: 'rule 1: ask', approval: { id: waiting?.id, by: 'console', decision: 'approved' } },
+    ])
+    expect(approvals.list()).toEqual([])
+  })
+
+  it('deny with a reason, and after their time by themselves', async () => {
+    const { run, approvals, clock, runs } = setUp(ASK)
+    const denied = run('delete')
+    await clock.advance(0)
+    approvals.decide(approvals.list()[0]?.id ?? '', 'deny', { reason: 'not today' })
+    expect(await denied).toMatchObject({ code: 'denied', error: "Tool 'delete' was denied: not today" })
+    const unanswered = run('delete')
+    await clock.advance(5 * 60_000)
+    expect(await unanswered).toMatchObject({
+      error: "Tool 'delete' was denied: nobody answered within 5 min",
+    })
+    expect(runs).toEqual([])
+  })
+
+  it('are good once, and can be decided once', async () => {
+    const { run, approvals, clock } = setUp(ASK)
+    const first = run('delete')
+    await clock.advance(0)
+    const [{ id } = { id: '' }] = approvals.list()
+    expect(approvals.decide(id, 'approve')).toMatchObject({ id })
+    expect(approvals.decide(id, 'approve')).toBeUndefined()
+    expect(await first).toMatchObject({ success: true })
+    void run('delete')
+    await clock.advance(0)
+    expect(approvals.list()).toHaveLength(1)
+    approvals.close()
+  })
+
+  it('tell a caller with little patience that the call waits, and let it come again', async () => {
+    const { run, approvals, clock, runs } = setUp(ASK)
+    const early = run('delete', { origin: 'mcp' })
+    await clock.advance(45_000)
+    expect(await early).toMatchObject({
+      code: 'denied',
+      error: expect.stringContaining('waits for approval'),
+    })
+    const [{ id } = { id: '' }] = approvals.list()
+    approvals.decide(id, 'approve')
+    const other = run('delete', { origin: 'mcp', args: { path: 'b' } })
+    await clock.advance(0)
+    expect(approvals.list()).toHaveLength(1)
+    expect(await run('delete', { origin: 'mcp' })).toMatchObject({ success: true })
+    approvals.close()
+    await other
+    expect(runs).toEqual([{ path: 'a' }])
+  })
+
+  it('that were given while nobody waited end with their time', async () => {
+    const { run, approvals, clock } = setUp(ASK)
+    void run('delete', { origin: 'mcp' })
+    await clock.advance(45_000)
+    approvals.decide(approvals.list()[0]?.id ?? '', 'approve')
+    await clock.advance(5 * 60_000)
+    void run('delete', { origin: 'mcp' })
+    await clock.advance(0)
+    expect(approvals.list()).toHaveLength(1)
+    approvals.close()
+  })
+
+  it('end with a caller who gives up', async () => {
+    const { run, approvals, clock, runs } = setUp(ASK)
+    const caller = new AbortController()
+    const answer = run('delete', { signal: caller.signal })
+    await clock.advance(0)
+    caller.abort()
+    expect(await answer).toMatchObject({ code: 'cancelled' })
+    expect(approvals.list()).toEqual([])
+    expect(runs).toEqual([])
+  })
+
+  it.each<['accept' | 'decline' | 'cancel', string | undefined, object]>([
+    ['accept', undefined, { success: true }],
+    ['decline', 'there is no terminal', { error: "Tool 'delete' was denied: there is no terminal" }],
+    ['cancel', undefined, { error: "Tool 'delete' was denied: nobody answered within 5 min" }],
+  ])('ask the person who made the call, who may %s', async (action, reason, expected) => {
+    const { run, clock } = setUp(ASK)
+    const questions: string[] = []
+    const ask: Ask = async ({ message }) => {
+      questions.push(message)
+      return { action, reason }
+    }
+    const answer = run('delete', { ask, origin: 'cli' })
+    await clock.advance(action === 'cancel' ? 5 * 60_000 : 0)
+    expect(await answer).toMatchObject(expected)
+    expect(questions).toEqual(['Run delete with {"path":"a"}? (to be sure)'])
+  })
+
+  it('take back the question that somebody else has answered', async () => {
+    const { run, approvals, clock } = setUp(ASK)
+    let asked: AbortSignal | undefined
+    const ask: Ask = ({ signal }) => {
+      asked = signal
+      return new Promise(() => {})
+    }
+    const answer = run('delete', { ask })
+    await clock.advance(0)
+    approvals.decide(approvals.list()[0]?.id ?? '', 'approve')
+    await answer
+    expect(asked?.aborted).toBe(true)
+  })
+
+  it.each(['session', 'always'] as const)(
+    'remember a decision (%s), for this tool and this caller',
+    async remember => {
+      const kept: RememberedDecision[] = []
+      const { run, approvals, clock } = setUp(ASK, { onRemember: decision => void kept.push(decision) })
+      const first = run('delete', { caller: 'ann' })
+      await clock.advance(0)
+      approvals.decide(approvals.list()[0]?.id ?? '', 'approve', { by: 'console', remember })
+      await first
+      expect(await run('delete', { caller: 'ann', args: { path: 'other' } })).toMatchObject({ success: true })
+      void run('delete', { caller: 'bob' })
+      void run('fs__read', { caller: 'ann' })
+      await clock.advance(0)
+      expect(approvals.list().map(({ tool, caller }) => [tool, caller])).toEqual([
+        ['delete', 'bob'],
+        ['fs__read', 'ann'],
+      ])
+      expect(kept).toHaveLength(remember === 'always' ? 1 : 0)
+      approvals.close()
+    },
+  )
+
+  it('refuse more than can wait, and arguments that nobody could be shown', async () => {
+    const { run, approvals, clock } = setUp(ASK, { maxWaiting: 1 })
+    void run('delete')
+    await clock.advance(0)
+    expect(await run('delete')).toMatchObject({ error: expect.stringContaining('too many calls') })
+    const cycle: Record<string, unknown> = {}
+    cycle.self = cycle
+    expect((await run('delete', { args: cycle })).success).toBe(false)
+    approvals.close()
+  })
+
+  it('do not hold for arguments that were changed while they waited', async () => {
+    const { run, approvals, clock, runs } = setUp(ASK)
+    const args = { path: 'harmless' }
+    const answer = run('delete', { args })
+    await clock.advance(0)
+    args.path = '/'
+    approvals.decide(approvals.list()[0]?.id ?? '', 'approve')
+    expect(await answer).toMatchObject({ code: 'denied', error: expect.stringContaining('changed') })
+    expect(runs).toEqual([])
+  })
+
+  it('never run a call twice, for other arguments, or after it was denied or expired', async () => {
+    const step = fc.oneof(
+      fc.record({ do: fc.constant('call' as const), path: fc.integer({ min: 0, max: 2 }) }),
+      fc.record({ do: fc.constantFrom('approve' as const, 'deny' as const), at: fc.nat(3) }),
+      fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1_000, 45_000, 300_000) }),
+      fc.record({ do: fc.constant('cancel' as const), at: fc.nat(3) }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async steps => {
+        const { run, approvals, clock, runs } = setUp(ASK)
+        const approved = new Map<string, number>()
+        const callers: AbortController[] = []
+        const answers: Promise<ToolResult>[] = []
+        for (const now of steps) {
+          if (now.do === 'wait') await clock.advance(now.ms)
+          if (now.do === 'cancel') callers[now.at]?.abort()
+          if (now.do === 'call') {
+            const caller = new AbortController()
+            callers.push(caller)
+            answers.push(
+              run('delete', { origin: 'mcp', signal: caller.signal, args: { path: `${now.path}` } }),
+            )
+          }
+          if (now.do === 'approve' || now.do === 'deny') {
+            const decided = approvals.decide(approvals.list()[now.at]?.id ?? '', now.do)
+            const { path } = (decided?.args ?? {}) as { path: string }
+            if (decided && now.do === 'approve') approved.set(path, (approved.get(path) ?? 0) + 1)
+          }
+          await clock.advance(0)
+        }
+        approvals.close()
+        const succeeded = (await Promise.all(answers)).filter(result => result.success)
+        expect(runs).toHaveLength(succeeded.length)
+        for (const { path } of runs as { path: string }[]) {
+          const left = (approved.get(path) ?? 0) - 1
+          expect(left).toBeGreaterThanOrEqual(0)
+          approved.set(path, left)
+        }
+      }),
+      { numRuns: 1_000 },
+    )
+  }, 120_000)
+})

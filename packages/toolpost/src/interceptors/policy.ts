@@ -1,0 +1,103 @@
+import type { ValidateFunction } from 'ajv'
+import type { InterceptedCall, Interceptor } from '../executor/intercept.ts'
+import { fitsGlob } from '../runtime/glob.ts'
+import { compileSchema } from '../schema/compile-schema.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { Approvals } from './approvals.ts'
+import { denied } from './refuse.ts'
+
+/** What a rule says of the calls that fit everything it names. What it does not name, any call fits. */
+export interface PolicyRule {
+  /** Names of tools; `*` stands for any characters, `?` for one. */
+  tools?: string | readonly string[]
+  /** The MCP servers that they come from. */
+  servers?: readonly string[]
+  /** Where the call comes from: `cli`, `http`, `mcp`, `chat`, `voice`, `worker`. */
+  from?: readonly string[]
+  /** Who calls. */
+  callers?: readonly string[]
+  /** What the tool says of itself; what it does not say counts as false. */
+  if?: { readonly destructive?: boolean; readonly readOnly?: boolean; readonly idempotent?: boolean }
+  /** JSON Schema that the arguments fit. */
+  args?: JsonSchema
+  then: 'allow' | 'ask' | 'deny'
+  /** Why, for whoever reads the answer. */
+  because?: string
+}
+
+/** What holds if nothing is said: a person is asked before a model does what cannot be undone. */
+export const DEFAULT_POLICY: readonly PolicyRule[] = [
+  {
+    from: ['chat', 'mcp', 'voice'],
+    if: { destructive: true },
+    then: 'ask',
+    because: 'the tool says that it is destructive',
+  },
+]
+
+/** Decides which calls run: the first rule that fits a call decides, and what no rule fits is allowed. */
+export function policy(
+  rules: readonly PolicyRule[] = DEFAULT_POLICY,
+  { approvals = new Approvals() }: { approvals?: Approvals } = {},
+): Interceptor {
+  const compiled = rules.map(compile)
+  return async function policy(call, next) {
+    if (call.failure) return next()
+    const rule = await firstFit(compiled, call)
+    if (!rule) return next()
+    const { then, because } = rule
+    call.notes.rule = nameOf(rule)
+    if (then === 'deny') return denied(call, because ?? `by policy (${nameOf(rule)})`)
+    if (then === 'allow') return next()
+    const { approved, reason, id, by } = await approvals.request(call, because)
+    call.notes.approval = { id, by, decision: approved ? 'approved' : 'denied' }
+    return approved ? next() : denied(call, reason)
+  }
+}
+
+type Compiled = PolicyRule & {
+  readonly index: number
+  /** Compiled when it is first needed. */
+  validate(): Promise<ValidateFunction>
+}
+
+function compile(rule: PolicyRule, index: number): Compiled {
+  let validate: Promise<ValidateFunction> | undefined
+  return {
+    ...rule,
+    index,
+    validate() {
+      validate ??= compileSchema(rule.args ?? {}).then(compiled => compiled.validate)
+      return validate
+    },
+  }
+}
+
+async function firstFit(rules: readonly Compiled[], call: InterceptedCall): Promise<Compiled | undefined> {
+  for (const rule of rules) {
+    if (!isAbout(rule, call)) continue
+    if (rule.args === undefined || (await rule.validate())(call.args)) return rule
+  }
+  return undefined
+}
+
+function isAbout(rule: PolicyRule, { name, server, origin, caller, tool }: InterceptedCall): boolean {
+  const { tools, servers, from, callers } = rule
+  return (
+    fits(name, typeof tools === 'string' ? [tools] : tools) &&
+    fits(server, servers) &&
+    fits(origin, from) &&
+    fits(caller, callers) &&
+    (rule.if === undefined ||
+      Object.entries(rule.if).every(([hint, wanted]) => (tool?.[hint as 'readOnly'] === true) === wanted))
+  )
+}
+
+function fits(value: string | undefined, globs: readonly string[] | undefined): boolean {
+  return globs === undefined || (value !== undefined && globs.some(glob => fitsGlob(value, glob)))
+}
+
+function nameOf({ index, then, tools }: Compiled): string {
+  const about = tools === undefined ? '' : ` ${typeof tools === 'string' ? tools : tools.join(', ')}`
+  return `rule ${index + 1}: ${then}${about}`
+}
