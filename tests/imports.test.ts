@@ -20,10 +20,10 @@ const ALLOWED: Record<string, string[]> = {
   interceptors: [...TOOLS, 'executor'],
   mcp: TOOLS,
   models: [...TOOLS, 'executor'],
-  config: [...TOOLS, 'mcp'],
-  project: [...TOOLS, 'executor', 'mcp', 'models', 'config'],
-  gateway: [...TOOLS, 'executor', 'mcp', 'models', 'config', 'project'],
-  cli: [...TOOLS, 'executor', 'mcp', 'models', 'config', 'project', 'gateway'],
+  config: [...TOOLS, 'executor', 'interceptors', 'mcp'],
+  project: [...TOOLS, 'executor', 'interceptors', 'mcp', 'models', 'config'],
+  gateway: [...TOOLS, 'executor', 'interceptors', 'mcp', 'models', 'config', 'project'],
+  cli: [...TOOLS, 'executor', 'interceptors', 'mcp', 'models', 'config', 'project', 'gateway'],
   testing: [...TOOLS, 'executor', 'mcp', 'models'],
 }
 

@@ -1,3 +1,4 @@
+import type { PolicyRule } from '../interceptors/index.ts'
 import type { LogLevel } from '../logging/logger.ts'
 import type { ServerEntry } from '../mcp/index.ts'
 import type { ToolDeclaration } from '../tools/declared-tools.ts'
@@ -13,6 +14,10 @@ export interface ToolpostConfig {
   documents?: string
   search?: { searxng?: string }
   gateway?: { host?: string; port?: number }
+  /** Which calls run, which are asked about, which are refused; the first rule that fits decides. */
+  policy?: PolicyRule[]
+  approvals?: { timeoutMs?: number }
+  clients?: Record<string, unknown>
   voice?: VoiceConfig
   /** `secrets` are more names whose values no log may show. */
   log?: { level?: LogLevel | 'silent'; secrets?: string[] }

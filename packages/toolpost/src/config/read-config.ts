@@ -12,6 +12,7 @@ import {
 import { packageRoot } from '../runtime/package-root.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
 import { explainErrors, placeIn, pointerParts } from '../schema/explain-errors.ts'
+import { checkPolicy } from './check-policy.ts'
 import { checkServers } from './check-servers.ts'
 import { checkVoice } from './check-voice.ts'
 import { ConfigError, type ToolpostConfig, type VoiceConfig } from './config.ts'
@@ -47,6 +48,7 @@ export async function readConfig(
   await checkAgainstSchema(config, tree, { shown, text })
   checkServers(config, shown)
   checkVoice(config, shown)
+  await checkPolicy(config, shown)
   return { config: withAbsolutePaths(config, dirname(path)), file: path }
 }
 

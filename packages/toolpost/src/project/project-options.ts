@@ -1,4 +1,5 @@
 import type { ToolpostConfig } from '../config/config.ts'
+import type { Approval } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -31,6 +32,8 @@ export interface ProjectEvents {
   model: ModelInfo
   /** A part of the voice gateway came, went or changed. */
   voice: readonly VoicePart[]
+  /** Calls began or ceased to wait for a person. */
+  approval: readonly Approval[]
 }
 
 /** How everything is at one moment. */

@@ -1,5 +1,6 @@
 import type { ToolpostConfig } from '../config/config.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
+import { Approvals } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { AiClient } from '../models/ai-client.ts'
@@ -7,10 +8,12 @@ import type { ChosenClient } from '../models/choose-client.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { assemble, toolsOf } from './assemble.ts'
+import { addControl } from './control.ts'
 import type { ExampleHome } from './example-home.ts'
 import { ModelChoice } from './model-choice.ts'
 import type { Description } from './open-project.ts'
 import type { ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
+import { RememberedDecisions } from './remembered-decisions.ts'
 import { Reports } from './reports.ts'
 import { serverEntries, serverStatus } from './server-entries.ts'
 import { type StartVoice, Voice, type VoiceInput } from './voice.ts'
@@ -23,6 +26,8 @@ import { pendingTool, waitForTool } from './wait-for-tool.ts'
 export class Project {
   readonly tools: ToolManager
   readonly executor: ToolExecutor
+  /** Calls that a person is asked about. */
+  readonly approvals: Approvals
   readonly logger: Logger
   readonly #options: ProjectOptions
   readonly #listeners: Listeners<ProjectEvents>
@@ -31,6 +36,7 @@ export class Project {
   readonly #reports: Reports
   readonly #closing = new AbortController()
   #description: Description
+  #removeControl: () => void
   #home: Promise<ExampleHome | undefined> | undefined
   #servers: Promise<McpIntegration | undefined> | undefined
   #mcp: McpIntegration | undefined
@@ -50,6 +56,14 @@ export class Project {
     const { tools, executor } = assemble(toolsOf(config, file), config, this.logger)
     this.tools = tools
     this.executor = executor
+    const remembered = new RememberedDecisions(file)
+    this.approvals = new Approvals({
+      timeoutMs: config.approvals?.timeoutMs,
+      remembered: remembered.decisions,
+      onRemember: decision => remembered.add(decision),
+    })
+    this.approvals.onChange(waiting => this.#listeners.tell('approval', waiting))
+    this.#removeControl = addControl(executor, config, this.approvals)
     tools.onChange(() => this.#listeners.tell('tools', tools.getTools()))
     this.#model = new ModelChoice({
       executor,
@@ -162,6 +176,8 @@ export class Project {
     this.tools.removeAll(this.tools.getTools().map(tool => tool.name))
     this.#description = description
     for (const tool of ownTools) this.tools.addCustomTool(tool)
+    this.#removeControl()
+    this.#removeControl = addControl(this.executor, description.config, this.approvals)
     this.#model.forget()
     if (wasStarted) await this.ready()
   }
@@ -179,6 +195,7 @@ export class Project {
 
   async #close(options?: { drainMs?: number }): Promise<void> {
     this.#closing.abort()
+    this.approvals.close()
     await this.closeVoice(options)
     await this.#endServers()
   }

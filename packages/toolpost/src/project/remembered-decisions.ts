@@ -1,0 +1,90 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ConfigError } from '../config/config.ts'
+import type { RememberedDecision } from '../interceptors/index.ts'
+import { isRecord } from '../runtime/guards.ts'
+
+const FILE = 'toolpost.approvals.json'
+
+/** The decisions that were made for good: rules in a file of their own beside the configuration, which is never written to. */
+export class RememberedDecisions {
+  readonly #file: string
+  readonly #rules: Rule[]
+
+  /** Throws a ConfigError if the file is not what it should be: a rule that is overlooked could be one that denies. */
+  constructor(configFile: string | undefined) {
+    this.#file = join(configFile === undefined ? process.cwd() : dirname(configFile), FILE)
+    this.#rules = readRules(this.#file)
+  }
+
+  get decisions(): RememberedDecision[] {
+    return this.#rules.map(({ tools: tool, from, callers, then, because = '' }) => ({
+      tool,
+      origin: from?.[0],
+      caller: callers?.[0],
+      then,
+      because,
+    }))
+  }
+
+  /** Written whole and renamed, so that there is never half a file. Throws if that cannot be done. */
+  add({ tool, origin, caller, then, because }: RememberedDecision): void {
+    this.#rules.unshift({
+      tools: tool,
+      ...(origin !== undefined && { from: [origin] }),
+      ...(caller !== undefined && { callers: [caller] }),
+      then,
+      because,
+    })
+    const draft = `${this.#file}.${process.pid}.tmp`
+    writeFileSync(draft, `${JSON.stringify({ rules: this.#rules }, null, 2)}\n`, { mode: 0o600 })
+    renameSync(draft, this.#file)
+  }
+}
+
+/** A rule as the policy has it, but for one tool by its exact name. */
+interface Rule {
+  tools: string
+  from?: string[]
+  callers?: string[]
+  then: 'allow' | 'deny'
+  because?: string
+}
+
+function readRules(file: string): Rule[] {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw new ConfigError(FILE, '', `cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+  const rules = rulesIn(text)
+  const wrong = rules?.findIndex(rule => !isRule(rule)) ?? -1
+  if (rules && wrong < 0) return rules as Rule[]
+  throw new ConfigError(
+    FILE,
+    rules ? `rules.${wrong}` : '',
+    'expected { "rules": [{ "tools": name, "from"?: [origin], "callers"?: [name], "then": "allow" | "deny" }] }',
+  )
+}
+
+function rulesIn(text: string): unknown[] | undefined {
+  try {
+    const { rules } = JSON.parse(text)
+    return Array.isArray(rules) ? rules : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isRule(value: unknown): value is Rule {
+  if (!isRecord(value)) return false
+  const isList = (part: unknown) => part === undefined || (Array.isArray(part) && part.length === 1)
+  return (
+    typeof value.tools === 'string' &&
+    (value.then === 'allow' || value.then === 'deny') &&
+    isList(value.from) &&
+    isList(value.callers)
+  )
+}
