@@ -167,7 +167,15 @@ describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
     const { code, out, err } = await voiceGateway([...quiet, 'say', 'sing me a song'])
     expect(code).toBe(1)
     expect(out).toMatch(/^I did not understand that\./)
-    expect(err).toBe('No answer: it was not understood\n')
+    expect(err).toBe('')
+  })
+
+  it('tells a failure once', async () => {
+    expect(await voiceGateway([...OFFLINE, '--speaker', 'none', 'say', 'turn on the moon'])).toEqual({
+      code: 1,
+      out: expect.stringMatching(/^That did not work: There is no device called "moon"\./),
+      err: '',
+    })
   })
 
   const mistakes: [string[], RegExp][] = [

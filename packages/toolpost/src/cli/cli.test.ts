@@ -64,6 +64,16 @@ describe('toolpost call', () => {
     })
   })
 
+  it.each([
+    ['ehco', 'echo'],
+    ['Math-Eval', 'math_eval'],
+    ['serach', 'search'],
+    ['time', 'datetime'],
+  ])('suggests for %s the nearest name', async (name, near) => {
+    const { err } = await toolpost(['call', name, '--config', configFile({})])
+    expect(err).toBe(`Error: Tool '${name}' not found\n  Did you mean ${near}?\n`)
+  })
+
   it('shows the signature after a wrong argument', async () => {
     const { code, out, err } = await toolpost(['call', 'volume', 'action=louder'])
     expect({ code, out }).toEqual({ code: 1, out: '' })
@@ -73,13 +83,29 @@ describe('toolpost call', () => {
     )
   })
 
-  it('answers arguments that are not JSON, with the place', async () => {
-    const { code, err } = await toolpost(['call', 'echo', '{"x": }'])
-    expect(code).toBe(1)
-    const [first, second] = err.split('\n')
-    expect(first).toBe('Error: Invalid parameters: arguments must be object, got string')
-    // The rest is worded by Node, by every version in its own way; the character that is wrong is in all of them.
-    expect(second).toMatch(/^ {2}The arguments are not JSON: .*}/)
+  it.each([
+    ['{bad', 'invalid symbol at line 1, column 2\n  {bad\n   ^\n'],
+    ['{"x": }', 'value expected at line 1, column 7\n  {"x": }\n        ^\n'],
+    ['{"x": 1', 'close brace expected at line 1, column 8\n  {"x": 1\n         ^\n'],
+    ['{"a": 1,\n "b": 2,}', 'property name expected at line 2, column 9\n   "b": 2,}\n          ^\n'],
+    ['['.repeat(100_000), `nested too deeply at line 1, column 1\n  ${'['.repeat(60)}\n  ^\n`],
+    ['', 'value expected at line 1, column 1\n  \n  ^\n'],
+  ])('refuses arguments that are not JSON, shows where they break, exits 2: %j', async (text, problem) => {
+    const { code, out, err } = await toolpost(['call', 'echo', '-', '--json'], { input: text })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toBe(`Error: the arguments are not JSON: ${problem}`)
+  })
+
+  it('shows only the part of long arguments where they break', async () => {
+    const { code, err } = await toolpost([
+      'call',
+      'echo',
+      `{"x": "${'y'.repeat(500)}" oops "${'z'.repeat(500)}"}`,
+    ])
+    expect(code).toBe(2)
+    const [, shown = '', mark = ''] = err.split('\n')
+    expect(shown.length).toBeLessThan(80)
+    expect(shown.slice(mark.length - 1)).toMatch(/^oops/)
   })
 
   it('holds the deadline it is given', async () => {
@@ -100,9 +126,12 @@ describe('toolpost call', () => {
       ['call', 'echo', 'a=1', 'huh'],
       /expected key=value or a single JSON argument, got 'huh'/,
     ],
+    ['a single word', ['call', 'echo', 'huh'], /expected key=value or a single JSON argument, got 'huh'/],
     ['no tool', ['call'], /missing required argument 'tool'/],
-    ['an unknown command', ['cal', 'echo'], /unknown command 'cal'/],
-    ['an unknown option', ['call', 'echo', '--wat'], /unknown option '--wat'/],
+    ['a mistyped command', ['cal', 'echo'], /unknown command 'cal'\n\(Did you mean call\?\)\n/],
+    ['an unknown command', ['frobnicate'], /unknown command 'frobnicate'\n\(see/],
+    ['a mistyped option', ['call', 'echo', '--jsno'], /unknown option '--jsno'\n\(Did you mean --json\?\)\n/],
+    ['an unknown option', ['call', 'echo', '--wat'], /unknown option '--wat'\n\(see/],
     [
       'an unknown log level',
       ['call', 'echo', '--log-level', 'loud'],
@@ -221,22 +250,64 @@ describe('a configuration with a mistake', () => {
     [
       'a schema that is no object',
       { tools: [{ ...weather, parameters: { type: 'string' } }] },
-      /tools: Tool 'get_weather' cannot be used: its schema must be of type object/,
+      /json:1:11, tools\[0\]: Tool 'get_weather' cannot be used: its schema must be of type object/,
     ],
     [
       'a server without command or url',
       { mcpServers: { home: {} } },
-      /mcpServers\.home: has neither 'command' nor 'url'/,
+      /json:1:23, mcpServers\.home: has neither 'command' nor 'url'/,
     ],
     [
       'a server with both',
       { mcpServers: { home: { command: 'x', url: 'http://x' } } },
-      /mcpServers\.home: has both/,
+      /json:1:23, mcpServers\.home: has both/,
     ],
     [
       'a server with an unknown key',
       { mcpServers: { home: { comand: 'x' } } },
       /mcpServers\.home: unknown 'mcpServers\.home\.comand'; expected one of type, command/,
+    ],
+    [
+      'a model that does not exist',
+      '{\n  "model": "gpt"\n}',
+      /json:2:12, model: expected ollama:<model>, anthropic:<model> or offline$/m,
+    ],
+    [
+      'an address that is none',
+      { search: { searxng: 'localhost' } },
+      /json:1:22, search\.searxng: expected the address of a SearXNG instance: http:\/\/… or https:\/\/…$/m,
+    ],
+    [
+      'a broker that is none',
+      { voice: { mqtt: { url: 'http://broker' } } },
+      /json:1:25, voice\.mqtt\.url: expected the address of an MQTT broker: mqtt:\/\/host/,
+    ],
+    ['an empty text', { documents: '' }, /json:1:14, documents: must not be empty$/m],
+    [
+      'the first of two mistakes that matters',
+      '{ "toolz": 1,\n  "executor": { "timeoutMs": "long" } }',
+      /json:2:30, executor\.timeoutMs: must be integer, got string$/m,
+    ],
+    [
+      'a server with a number as its name',
+      { mcpServers: { 7: { command: 5 } } },
+      /json:1:31, mcpServers\[7\]\.command: must be string, got number$/m,
+    ],
+    [
+      'a key that is missing',
+      { tools: [{ name: 'x' }] },
+      /json:1:11, tools\[0\]: missing 'tools\[0\]\.\w+'$/m,
+    ],
+    [
+      'a voice without its file',
+      { voice: { speaker: 'piper' } },
+      /json:1:10, voice\.piperModel: piper needs the \.onnx file/,
+    ],
+    ['a list', [], /json:1:1: the configuration must be object, got array$/m],
+    [
+      'brackets without end',
+      `{ "tools": ${'['.repeat(200_000)}`,
+      /json:1:1: is not JSON: nested too deeply$/m,
     ],
   ])('[F41] names file and place, exits 2 and runs nothing: %s', async (_what, config, message) => {
     const file = configFile(config)

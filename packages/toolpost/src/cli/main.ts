@@ -45,32 +45,23 @@ function createProgram(stop: StopSignals): Command {
     .option('--json', 'print the whole result as JSON')
     .option('--timeout <ms>', 'deadline of the call')
     .action((name: string, words: string[], flags: CallFlags) =>
-      within(context => callTool(context, [name, ...words], flags)),
+      within(context => callTool(context, { name, words, flags })),
     )
   program
     .command('chat')
-    .description('ask a question, or hold a conversation')
+    .description('ask a question, or hold a conversation; of a pipe, each line is a question')
     .argument('[question]')
     .option('--model <model>', 'ollama:<model>, anthropic:<model> or offline')
     .option('--timeout <ms>', 'time for one answer')
     .action((question: string | undefined, flags: ChatFlags) =>
-      within(
-        async context => {
-          const { chat } = await import('./commands/chat.ts')
-          return chat(context, question, flags)
-        },
-        { model: { wanted: flags.model, isRequired: true } },
-      ),
+      within(async context => (await import('./commands/chat.ts')).chat(context, question, flags), {
+        model: { wanted: flags.model, isRequired: true },
+      }),
     )
   program
     .command('doctor')
     .description('check that everything configured works')
-    .action(() =>
-      within(async context => {
-        const { examine } = await import('./commands/doctor.ts')
-        return examine(context)
-      }),
-    )
+    .action(() => within(async context => (await import('./commands/doctor.ts')).examine(context)))
   program
     .command('up')
     .description('start everything: tools, servers, HTTP API, MCP endpoint and console')
@@ -88,10 +79,7 @@ function createProgram(stop: StopSignals): Command {
     .description('serve the tools as an MCP server')
     .option('--stdio', 'on standard input and output')
     .action((flags: ServeFlags) =>
-      within(async context => {
-        const { runServe } = await import('./commands/serve.ts')
-        return runServe(context, flags)
-      }),
+      within(async context => (await import('./commands/serve.ts')).runServe(context, flags)),
     )
   return program
 }

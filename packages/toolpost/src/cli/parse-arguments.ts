@@ -1,3 +1,4 @@
+import { jsonProblem, positionIn } from '../config/json-problem.ts'
 import { UsageError } from './exit-codes.ts'
 
 export interface TypedArguments {
@@ -18,19 +19,38 @@ function isPair(word: string): boolean {
   return /^[^\s=:{}[\]"']+=/.test(word)
 }
 
-/** Text that is not JSON is handed on as it is: the executor answers it as it answers any bad arguments. */
+const LOOKS_LIKE_JSON = /^\s*(?:$|[[{"\d-])/
+const MAX_SHOWN = 60
+
 function fromJson(text: string): unknown {
   try {
     return JSON.parse(text)
-  } catch {
-    return text
+  } catch (cause) {
+    if (!LOOKS_LIKE_JSON.test(text)) throw neither(text)
+    const { words, offset } = jsonProblem(text, { disallowComments: true }) ?? {
+      words: (cause as Error).message,
+      offset: 0,
+    }
+    throw new UsageError(`the arguments are not JSON: ${words}${shownAt(text, offset)}`, { cause })
   }
+}
+
+/** The line that has the mistake, and a mark below it. */
+function shownAt(text: string, offset: number): string {
+  const { line, column } = positionIn(text, offset)
+  const from = Math.max(0, column - 1 - MAX_SHOWN / 2)
+  const shown = text.split('\n')[line - 1]?.slice(from, from + MAX_SHOWN) ?? ''
+  return ` at line ${line}, column ${column}\n  ${shown}\n  ${' '.repeat(column - 1 - from)}^`
+}
+
+function neither(word: string): UsageError {
+  return new UsageError(`expected key=value or a single JSON argument, got '${word}'`)
 }
 
 function fromPairs(words: readonly string[]): Record<string, unknown> {
   const pairs = new Map<string, string | string[]>()
   for (const word of words) {
-    if (!isPair(word)) throw new UsageError(`expected key=value or a single JSON argument, got '${word}'`)
+    if (!isPair(word)) throw neither(word)
     const equals = word.indexOf('=')
     const key = word.slice(0, equals)
     const value = word.slice(equals + 1)

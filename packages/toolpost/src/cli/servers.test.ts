@@ -1,8 +1,11 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../test/command.ts'
+import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
 
-const { toolpost, configFile } = commandLine()
+const { folder, toolpost, configFile } = commandLine()
 
 /** Quick to fail, so that a test need not wait for the usual delays. */
 const mcp = { retry: { attempts: 2, baseDelayMs: 10 }, connectTimeoutMs: 10_000 }
@@ -92,7 +95,7 @@ describe('servers on the command line', () => {
     const { code, out, err } = await toolpost(['tools', '--config', config])
     expect({ code, hasLocalTools: out.includes('echo(') }).toEqual({ code: 0, hasLocalTools: true })
     expect(err).toMatch(
-      /^❌ Server 'files' cannot be started: .*mcpServers\.files\.env\.KEY: .* SURELY_NOT_SET is not set\n$/,
+      /^❌ Server 'files' cannot be started: .*\.json:1:52, mcpServers\.files\.env\.KEY: .* SURELY_NOT_SET is not set\n$/,
     )
   })
 
@@ -101,7 +104,8 @@ describe('servers on the command line', () => {
     const { code, err } = await toolpost(['tools', '--config', config])
     expect(code).toBe(0)
     expect(err).toBe(
-      "❌ Server 'files' cannot be started: 'url' is not a valid URL: ''; expected http://… or https://…\n",
+      `❌ Server 'files' cannot be started: ${config}:1:24, mcpServers.files: ` +
+        "'url' is not a valid URL: ''; expected http://… or https://…\n",
     )
   })
 
@@ -157,5 +161,54 @@ describe('toolpost doctor', () => {
     expect(out).toMatch(/^ {4}stderr: no such broker$/m)
     expect(out).toMatch(/^ {4}Check: '.*' is installed, and 'args', 'env' and 'cwd' of 'files' are correct$/m)
     expect(out).not.toContain('hunter22')
+  })
+
+  const declared = (name: string, rest: object) => ({
+    name,
+    description: 'Does something',
+    parameters: { type: 'object', properties: { place: { type: 'string' } } },
+    implementation: { type: 'mock', mock_response: 1 },
+    ...rest,
+  })
+
+  it('does not approve what the configuration has and cannot work', async () => {
+    const config = configFile({
+      model: 'offline',
+      documents: './nowhere',
+      tools: [
+        declared('typed', { sentences: ['go to {place', 'see {place}'] }),
+        declared('lost', { implementation: { type: 'builtin', handler: 'math_evil' } }),
+        declared('host', { implementation: { type: 'internal', handler: 'ledger' } }),
+        declared('none', { implementation: { type: 'builtin' } }),
+        declared('twice', {}),
+        declared('twice', {}),
+        declared('echo', {}),
+      ],
+      mcpServers: { files: { ...hostileServer(), sentences: { ecko: ['say it'], echo: ['say (it'] } } },
+    })
+    const { code, out, err } = await toolpost(['doctor', '--config', config])
+    expect({ code, err }).toEqual({ code: 1, err: '' })
+    const failed = out.split('\n').filter(line => line.startsWith('✘'))
+    expect(failed).toEqual([
+      `✘ documents: The documents folder '${join(folder, 'nowhere')}' does not exist: create it, or name another one under "documents" in the configuration`,
+      "✘ tool lost: builtin handler 'math_evil' not found",
+      "✘ tool host: internal handler 'ledger' not found",
+      '✘ tool none: no handler is named',
+      '✘ tool twice: declared 2 times; only the last one is used',
+      "✘ tool typed: the sentence 'go to {place' has '{', which is not an argument",
+      "✘ tool files__echo: the sentence 'say (it' has a bracket without its ')'",
+      "✘ server files: has no tool 'ecko' for the sentences under that name",
+    ])
+    expect(out).toMatch(/^ {4}Expected one of math_eval, echo$/m)
+    expect(out).toMatch(/^✔ tool echo: replaces the local one$/m)
+  })
+
+  it('approves the documents that are there', async () => {
+    mkdirSync(join(folder, 'notes'))
+    writeFileSync(join(folder, 'notes', 'one.md'), '# One')
+    const config = configFile({ model: 'offline', documents: './notes' })
+    const { code, out } = await toolpost(['doctor', '--config', config])
+    expect(code).toBe(0)
+    expect(out).toContain(`✔ documents: 1 file in ${join(folder, 'notes')}\n`)
   })
 })

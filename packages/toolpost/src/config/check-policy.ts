@@ -1,9 +1,10 @@
 import type { PolicyRule } from '../interceptors/index.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
-import { ConfigError, type ToolpostConfig } from './config.ts'
+import type { ToolpostConfig } from './config.ts'
+import type { ConfigSource } from './config-source.ts'
 
 /** What a JSON Schema cannot say about a policy: rules that can never match, and schemas that are none. */
-export async function checkPolicy(config: ToolpostConfig, file: string): Promise<void> {
+export async function checkPolicy(config: ToolpostConfig, source: ConfigSource): Promise<void> {
   const rules = config.policy ?? []
   for (const [index, rule] of rules.entries()) {
     const problem =
@@ -11,7 +12,7 @@ export async function checkPolicy(config: ToolpostConfig, file: string): Promise
       contradiction(rule) ??
       shadow(rule, rules.slice(0, index)) ??
       (await brokenSchema(rule))
-    if (problem) throw new ConfigError(file, `policy.${index}`, problem)
+    if (problem) throw source.error(['policy', index], problem)
   }
 }
 
@@ -39,7 +40,7 @@ function contradiction(rule: PolicyRule): string | undefined {
 /** The first rule that fits decides, so one behind a wider one never does. */
 function shadow(rule: PolicyRule, before: readonly PolicyRule[]): string | undefined {
   const index = before.findIndex(wider => isWider(wider, rule))
-  return index < 0 ? undefined : `can never match: rule policy.${index} matches first`
+  return index < 0 ? undefined : `can never match: policy[${index}] matches first`
 }
 
 function isWider(wider: PolicyRule, rule: PolicyRule): boolean {

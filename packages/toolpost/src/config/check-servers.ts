@@ -1,13 +1,14 @@
 import { shownAddress } from '../logging/config-secrets.ts'
 import { isHttpUrl } from '../mcp/server-entry.ts'
-import { ConfigError, type ServerConfig, type ToolpostConfig } from './config.ts'
+import type { ServerConfig, ToolpostConfig } from './config.ts'
+import type { ConfigSource } from './config-source.ts'
 
 /** What a JSON Schema says badly: a server is either started here or reached at an address. */
-export function checkServers({ mcpServers = {} }: ToolpostConfig, file: string): void {
+export function checkServers({ mcpServers = {} }: ToolpostConfig, source: ConfigSource): void {
   for (const [name, server] of Object.entries(mcpServers)) {
     // With variables in it, it is checked once they are filled in.
     const problem = JSON.stringify(server).includes('${') ? undefined : problemOf(server)
-    if (problem) throw new ConfigError(file, `mcpServers.${name}`, problem)
+    if (problem) throw source.error(['mcpServers', name], problem)
   }
 }
 

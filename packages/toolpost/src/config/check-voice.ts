@@ -1,9 +1,10 @@
-import { ConfigError, type ToolpostConfig } from './config.ts'
+import type { ToolpostConfig } from './config.ts'
+import type { ConfigSource } from './config-source.ts'
 
 /** What the voice gateway cannot do without, beside what the schema says. */
-export function checkVoice({ voice }: ToolpostConfig, file: string): void {
+export function checkVoice({ voice }: ToolpostConfig, source: ConfigSource): void {
   if (voice?.transcriber === 'whisper.cpp' && !voice.whisper)
-    throw new ConfigError(file, 'voice.whisper', "whisper.cpp needs the file of its model: set 'model'")
+    throw source.error(['voice', 'whisper'], "whisper.cpp needs the file of its model: set 'model'")
   if (voice?.speaker === 'piper' && voice.piperModel === undefined)
-    throw new ConfigError(file, 'voice.piperModel', 'piper needs the .onnx file of a voice')
+    throw source.error(['voice', 'piperModel'], 'piper needs the .onnx file of a voice')
 }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { ConfigSource } from './config-source.ts'
 import { fillEnvironment } from './fill-environment.ts'
 
-const source = { file: 'toolpost.json', folder: '/home/me', environment: { URL: 'mqtt://x', KEY: 'k' } }
+const text = new ConfigSource('toolpost.json', '{}')
+const source = { text, folder: '/home/me', environment: { URL: 'mqtt://x', KEY: 'k' } }
 
 describe('variables in the values of servers', () => {
   it('are filled in from the environment, everywhere', () => {
@@ -28,8 +30,9 @@ describe('variables in the values of servers', () => {
     const config = {
       mcpServers: { home: { command: 'x', env: { A: '${MISSING}' } }, other: { command: 'y' } },
     }
-    expect(fillEnvironment(config, source).brokenServers).toEqual({
-      home: 'toolpost.json, mcpServers.home.env.A: the environment variable MISSING is not set',
+    const text = new ConfigSource('toolpost.json', JSON.stringify(config, null, 2))
+    expect(fillEnvironment(config, { ...source, text }).brokenServers).toEqual({
+      home: 'toolpost.json:6:14, mcpServers.home.env.A: the environment variable MISSING is not set',
     })
   })
 
@@ -43,7 +46,7 @@ describe('variables in the values of servers', () => {
       { ...source, environment: { ADDRESS: value } },
     )
     expect(filled.brokenServers.remote).toBe(
-      `'url' is not a valid URL: ${shown}; expected http://… or https://…`,
+      `toolpost.json:1:1, mcpServers.remote: 'url' is not a valid URL: ${shown}; expected http://… or https://…`,
     )
   })
 

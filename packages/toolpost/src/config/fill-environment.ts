@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import util from 'node:util'
+import { isObjectLike } from '../runtime/guards.ts'
 import { problemOf } from './check-servers.ts'
 import { ConfigError, type ServerConfig, type ToolpostConfig } from './config.ts'
+import type { ConfigPath, ConfigSource } from './config-source.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 interface Source {
-  /** The file's name, as errors say it. */
-  file: string
+  /** Says where a mistake stands. */
+  text: ConfigSource
   folder: string
   environment: Environment
 }
@@ -30,7 +32,7 @@ export function fillEnvironment(config: ToolpostConfig, source: Source): FilledC
   const filled = {
     ...config,
     ...(mcpServers && { mcpServers: fillServers(mcpServers, source, brokenServers) }),
-    ...(voice?.mqtt && { voice: { ...voice, mqtt: fillValues(voice.mqtt, 'voice.mqtt', source) } }),
+    ...(voice?.mqtt && { voice: { ...voice, mqtt: fillAll(voice.mqtt, ['voice', 'mqtt'], source) } }),
   }
   return { config: filled, brokenServers }
 }
@@ -44,10 +46,7 @@ function fillServers(
   return Object.fromEntries(
     enabled.map(([name, server]) => {
       try {
-        const filled = fillServer(server, `mcpServers.${name}`, source)
-        const problem = problemOf(filled)
-        if (problem) broken[name] = problem
-        return [name, filled]
+        return [name, fillServer(server, ['mcpServers', name], source)]
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error
         broken[name] = error.message
@@ -57,55 +56,47 @@ function fillServers(
   )
 }
 
-function fillValues(
-  values: Readonly<Record<string, unknown>>,
-  place: string,
-  source: Source,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      fillText(String(value), `${place}.${name}`, source),
-    ]),
-  )
+const FILLED = ['command', 'args', 'cwd', 'env', 'url', 'headers']
+
+function fillServer(server: ServerConfig, path: ConfigPath, source: Source): ServerConfig {
+  const given = Object.entries(server).filter(([key]) => FILLED.includes(key))
+  const filled: ServerConfig = { ...server, ...fillAll(Object.fromEntries(given), path, source) }
+  const problem = problemOf(filled)
+  if (problem) throw source.text.error(path, problem)
+  if (filled.url !== undefined) return filled
+  const { cwd, env, envFile } = filled
+  return {
+    ...filled,
+    ...(cwd !== undefined && { cwd: resolve(source.folder, cwd) }),
+    ...(envFile !== undefined && { env: { ...readEnvFile(envFile, path, source), ...env } }),
+  }
 }
 
-function fillServer(server: ServerConfig, place: string, source: Source): ServerConfig {
-  const fill = (text: string, key: string) => fillText(text, `${place}.${key}`, source)
-  const fillAll = (values: Readonly<Record<string, unknown>> = {}, key: string) =>
-    fillValues(values, `${place}.${key}`, source)
-  if (server.url !== undefined) {
-    const { url, headers } = server
-    return { ...server, url: fill(url, 'url'), ...(headers && { headers: fillAll(headers, 'headers') }) }
-  }
-  const { command, args, cwd, env, envFile } = server
-  return {
-    ...server,
-    command: fill(command, 'command'),
-    ...(args && { args: args.map((value, index) => fill(value, `args[${index}]`)) }),
-    ...(cwd !== undefined && { cwd: resolve(source.folder, fill(cwd, 'cwd')) }),
-    ...((env || envFile) && { env: { ...readEnvFile(envFile, place, source), ...fillAll(env, 'env') } }),
-  }
+/** Fills in every text in a value. Numbers and the like become texts, which is what an environment has. */
+function fillAll<Value>(value: Value, path: ConfigPath, source: Source): Value {
+  if (Array.isArray(value))
+    return value.map((entry, index) => fillAll(entry, [...path, index], source)) as Value
+  if (!isObjectLike(value)) return fillText(String(value), path, source) as Value
+  const entries = Object.entries(value).map(([key, entry]) => [key, fillAll(entry, [...path, key], source)])
+  return Object.fromEntries(entries)
 }
 
 /** `${NAME}`, `${NAME:-default}`, and VS Code's `${env:NAME}`. */
 const VARIABLE = /\$\{((?:env:)?[^}:]+)(?::-([^}]*))?\}/g
 
-function fillText(text: string, place: string, { file, environment }: Source): string {
+function fillText(text: string, path: ConfigPath, { text: file, environment }: Source): string {
   return text.replace(VARIABLE, (_, name: string, fallback: string | undefined) => {
     const value = environment[name.replace(/^env:/, '')] ?? fallback
-    if (value === undefined) throw new ConfigError(file, place, `the environment variable ${name} is not set`)
+    if (value === undefined) throw file.error(path, `the environment variable ${name} is not set`)
     return value
   })
 }
 
-function readEnvFile(envFile: string | undefined, place: string, source: Source): Record<string, string> {
-  if (envFile === undefined) return {}
+function readEnvFile(envFile: string, path: ConfigPath, source: Source): Record<string, string> {
   try {
     return util.parseEnv(readFileSync(resolve(source.folder, envFile), 'utf8')) as Record<string, string>
   } catch (error) {
-    throw new ConfigError(source.file, `${place}.envFile`, `cannot be read: ${(error as Error).message}`, {
-      cause: error,
-    })
+    const problem = `cannot be read: ${(error as Error).message}`
+    throw source.text.error([...path, 'envFile'], problem, { cause: error })
   }
 }

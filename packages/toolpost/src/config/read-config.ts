@@ -1,21 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { ErrorObject } from 'ajv'
-import {
-  findNodeAtLocation,
-  getNodeValue,
-  type Node,
-  type ParseError,
-  parseTree,
-  printParseErrorCode,
-} from 'jsonc-parser'
 import { packageRoot } from '../runtime/package-root.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
-import { explainErrors, placeIn, pointerParts } from '../schema/explain-errors.ts'
+import { explainErrors, pointerParts } from '../schema/explain-errors.ts'
 import { checkPolicy } from './check-policy.ts'
 import { checkServers } from './check-servers.ts'
 import { checkVoice } from './check-voice.ts'
 import { ConfigError, type ToolpostConfig, type VoiceConfig } from './config.ts'
+import { ConfigSource } from './config-source.ts'
 
 const DEFAULT_CONFIG_FILE = 'toolpost.json'
 
@@ -23,12 +16,7 @@ export interface LoadedConfig {
   config: ToolpostConfig
   /** Where it was read from. */
   file: string
-}
-
-interface Source {
-  /** The file as the person named it. */
-  shown: string
-  text: string
+  source: ConfigSource
 }
 
 /**
@@ -43,13 +31,13 @@ export async function readConfig(
   const shown = file ?? DEFAULT_CONFIG_FILE
   const text = await readText(path, shown, file !== undefined)
   if (text === undefined) return undefined
-  const tree = parse({ shown, text })
-  const config: ToolpostConfig = getNodeValue(tree)
-  await checkAgainstSchema(config, tree, { shown, text })
-  checkServers(config, shown)
-  checkVoice(config, shown)
-  await checkPolicy(config, shown)
-  return { config: withAbsolutePaths(config, dirname(path)), file: path }
+  const source = new ConfigSource(shown, text)
+  const config = source.value as ToolpostConfig
+  await checkAgainstSchema(config, source)
+  checkServers(config, source)
+  checkVoice(config, source)
+  await checkPolicy(config, source)
+  return { config: withAbsolutePaths(config, dirname(path)), file: path, source }
 }
 
 async function readText(path: string, shown: string, wanted: boolean): Promise<string | undefined> {
@@ -63,62 +51,33 @@ async function readText(path: string, shown: string, wanted: boolean): Promise<s
   }
 }
 
-function parse(source: Source): Node {
-  const errors: ParseError[] = []
-  const tree = readTree(source, errors)
-  const [error] = errors
-  if (tree && !error) return tree
-  const problem = error
-    ? printParseErrorCode(error.error).replace(/(?<=[a-z])[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
-    : 'it is empty'
-  throw new ConfigError(at(source, error?.offset ?? 0), '', `is not JSON: ${problem}`)
-}
-
-/** The parser calls itself for every level. */
-function readTree({ shown, text }: Source, errors: ParseError[]): Node | undefined {
-  try {
-    const tree = parseTree(text.replace(/^\ufeff/, ' '), errors, { allowTrailingComma: true })
-    if (tree) getNodeValue(tree)
-    return tree
-  } catch (cause) {
-    throw new ConfigError(shown, '', 'is nested too deeply', { cause })
-  }
-}
-
-/** `toolpost.json:3:7`, as editors and terminals understand it. */
-function at({ shown, text }: Source, offset: number): string {
-  const before = text.slice(0, offset).split('\n')
-  return `${shown}:${before.length}:${(before.at(-1) ?? '').length + 1}`
-}
-
-async function checkAgainstSchema(config: unknown, tree: Node, source: Source): Promise<void> {
+async function checkAgainstSchema(config: unknown, source: ConfigSource): Promise<void> {
   const schema = await readFile(join(packageRoot(), 'toolpost.schema.json'), 'utf8')
   const { validate } = await compileSchema(JSON.parse(schema), { isOurs: true })
   if (validate(config)) return
-  const [error] = validate.errors as [ErrorObject]
-  const [problem = 'is not a configuration'] = explainErrors(validate.errors ?? [])
-  const place = placeIn(error)
-  const said = knownKeys(error, problem)
-    .replace(`'${place}' `, '')
-    .replace(/^arguments must be/, 'the configuration must be')
-  throw new ConfigError(at(source, offsetOf(error, tree)), place, said)
+  const errors = validate.errors ?? []
+  const error = (errors.find(({ keyword }) => keyword !== 'additionalProperties') ?? errors[0]) as ErrorObject
+  throw source.error(pointerParts(error.instancePath), inWords(error), {
+    key: error.params.additionalProperty,
+  })
 }
 
-function offsetOf({ instancePath, params }: ErrorObject, tree: Node): number {
-  const parts = pointerParts(instancePath).map(part => (/^\d+$/.test(part) ? Number(part) : part))
-  const { additionalProperty } = params as { additionalProperty?: string }
-  const key =
-    additionalProperty === undefined ? undefined : findNodeAtLocation(tree, [...parts, additionalProperty])
-  return key?.parent?.offset ?? findNodeAtLocation(tree, parts)?.offset ?? 0
+/** A pattern says nothing to a person; its description says what is expected. */
+function inWords(error: ErrorObject): string {
+  const { keyword, parentSchema = {}, params } = error
+  if (keyword === 'pattern') return `expected ${parentSchema.description ?? 'another form'}`
+  if (keyword === 'minLength' && params.limit === 1) return 'must not be empty'
+  const [problem = ''] = explainErrors([error])
+  if (keyword === 'additionalProperties') return `${problem}${knownKeys(error)}`
+  return problem.replace(/^arguments must be/, 'the configuration must be').replace(/^'[^']*' must/, 'must')
 }
 
 /** A misspelt key is the commonest mistake: say what there is. */
-function knownKeys(error: ErrorObject, problem: string): string {
-  if (error.keyword !== 'additionalProperties') return problem
-  const known = Object.keys(error.parentSchema?.properties ?? {}).filter(key => !key.startsWith('$'))
+function knownKeys({ parentSchema, params }: ErrorObject): string {
+  const known = Object.keys(parentSchema?.properties ?? {}).filter(key => !key.startsWith('$'))
   const hint =
-    error.params.additionalProperty === 'servers' ? " (use 'mcpServers' instead of VS Code's 'servers')" : ''
-  return `${problem}${hint}; expected one of ${known.join(', ')}`
+    params.additionalProperty === 'servers' ? " (use 'mcpServers' instead of VS Code's 'servers')" : ''
+  return `${hint}; expected one of ${known.join(', ')}`
 }
 
 /** Paths in a configuration are meant from its own folder. */

@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein'
+import { hasSwap } from '../runtime/has-swap.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Failure, unknownTool } from './failure.ts'
@@ -21,28 +22,33 @@ function isAmong(tool: Tool, name: string, among: readonly Tool[]): boolean {
   return among.includes(tool) || among.some(offered => offered.name === name || offered.lc_name === name)
 }
 
+interface Named {
+  readonly name: string
+}
+
 /** The names nearest to a wrong one, best first; none if nothing resembles it. */
-function similarNames(name: string, tools: readonly Tool[]): string[] {
+export function similarNames(name: string, named: readonly Named[]): string[] {
   const wanted = comparable(name)
   if (wanted.text === '') return []
-  return tools
-    .map(tool => ({ tool, score: unlikeness(wanted, comparableNameOf(tool)) }))
+  return named
+    .map(candidate => ({ name: candidate.name, score: unlikeness(wanted, comparableNameOf(candidate)) }))
     .filter(({ score }) => score <= MAX_UNLIKENESS)
     .sort((a, b) => a.score - b.score)
     .slice(0, MAX_SUGGESTIONS)
-    .map(({ tool }) => tool.name)
+    .map(candidate => candidate.name)
 }
 
 /** 0 for the same, 1 for nothing in common; a name that contains the other is near. */
 function unlikeness(wanted: Comparable, { text, letters }: Comparable): number {
   if (text === '') return 1
   const longer = Math.max(wanted.text.length, text.length)
-  const contained = wanted.text.length >= 3 && (text.includes(wanted.text) || wanted.text.includes(text))
+  const shorter = Math.min(wanted.text.length, text.length)
+  const contained = shorter >= 3 && (text.includes(wanted.text) || wanted.text.includes(text))
   // Every letter that the other has not is at least one change.
   const changes = Math.max(count(wanted.letters & ~letters), count(letters & ~wanted.letters))
   if (!contained && changes / longer > MAX_UNLIKENESS) return 1
-  const relative = distance(wanted.text, text) / longer
-  return contained ? Math.min(relative, 0.3) : relative
+  const relative = (hasSwap(wanted.text, text) ? 1 : distance(wanted.text, text)) / longer
+  return contained ? Math.min(relative, 0.3 + relative / 10) : relative
 }
 
 /** A name without case and separators, and its letters as bits: most names need not be compared further. */
@@ -51,11 +57,11 @@ interface Comparable {
   letters: number
 }
 
-const known = new WeakMap<Tool, Comparable>()
+const known = new WeakMap<Named, Comparable>()
 
-function comparableNameOf(tool: Tool): Comparable {
-  const name = known.get(tool) ?? comparable(tool.name)
-  known.set(tool, name)
+function comparableNameOf(named: Named): Comparable {
+  const name = known.get(named) ?? comparable(named.name)
+  known.set(named, name)
   return name
 }
 

@@ -129,6 +129,19 @@ describe('a call that fails', () => {
     expect(logger.at('warn')[0]).toMatchObject({ fields: { tool: 'wether', available: ['weather'] } })
   })
 
+  it.each([
+    ['weahter', ['weather']],
+    ['weather_', ['weather', 'weather_alarm', 'the_weather_of_tomorrow']],
+    ['quartz', []],
+    ['a_very_long_name', []],
+  ])('suggests for %s what is near, the nearest first', async (name, suggestions) => {
+    const names = ['the_weather_of_tomorrow', 'weather_alarm', 'weather', 'a', 'on']
+    const executor = executorWith(names.map(tool => toolThat(tool, async () => 'done')))
+    const result = await executor.run({ id: '1', name, args: {} })
+    expect(result).toMatchObject({ code: 'unknown_tool' })
+    expect((result as { diagnosis?: { suggestions?: string[] } }).diagnosis?.suggestions).toEqual(suggestions)
+  })
+
   it('[A04 B04 A12] turns what a tool throws into its own message, logged with context', async () => {
     const logger = recordingLogger()
     const failing = toolThat('fail', async () => {

@@ -228,7 +228,12 @@ describe('servers', () => {
     const { server } = await dataOf(response)
     expect(server).toMatchObject({ name: 'hostile', state: 'ready' })
     expect(server.pid).not.toBe(servers[0].pid)
-    expect((await gateway.post('/api/servers/nobody/restart')).status).toBe(404)
+    const unknown = async (name: string) => {
+      const answer = await gateway.post(`/api/servers/${name}/restart`)
+      return [answer.status, await answer.json()]
+    }
+    expect(await unknown('nobody')).toEqual([404, { error: "No server 'nobody'" }])
+    expect(await unknown('hositle')).toEqual([404, { error: "No server 'hositle'. Did you mean hostile?" }])
   })
 })
 

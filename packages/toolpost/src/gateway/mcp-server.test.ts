@@ -273,8 +273,6 @@ describe('a request by hand', () => {
   it('that makes no sense is answered and harms nothing', async () => {
     await using gateway = await serveLocal(slowEcho)
     const { url } = gateway
-    expect((await post(url, '{')).status).toBe(400)
-    expect((await post(url, '')).status).toBe(400)
     expect(
       (await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, { 'mcp-session-id': 'gone' })).status,
     ).toBe(404)
@@ -284,6 +282,20 @@ describe('a request by hand', () => {
     await using client = await connectV1(url)
     expect(await client.list()).toHaveLength(1)
   })
+
+  it.each(['{', '', '{"jsonrpc": "2.0", "id": 7, }', 'hello'])(
+    'that is not JSON is a parse error: %j',
+    async body => {
+      await using gateway = await serveLocal(slowEcho)
+      const response = await post(gateway.url, body)
+      expect(response.status).toBe(400)
+      expect(await response.json()).toEqual({
+        jsonrpc: '2.0',
+        id: null,
+        error: { code: -32_700, message: expect.stringMatching(/^Parse error: The body is /) },
+      })
+    },
+  )
 
   it('[F37] of a foreign page is refused', async () => {
     await using gateway = await serveLocal(slowEcho)

@@ -3,6 +3,7 @@ import { ToolExecutor } from '../executor/tool-executor.ts'
 import { OfflineClient } from '../models/offline/offline-client.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
+import { sayReadings } from './zwave.ts'
 
 const text = { type: 'string', minLength: 1 } as const
 const SCHEMAS = {
@@ -18,6 +19,7 @@ const SCHEMAS = {
   },
   control_lock: { deviceName: text, action: { type: 'string', enum: ['lock', 'unlock'] } },
   activate_scene: { sceneName: text },
+  get_device_sensor_data: { deviceName: text },
 } as const
 
 function homeTools() {
@@ -69,6 +71,17 @@ describe('sentences for a Z-Wave home', () => {
     ],
     ['activate the movie time scene', 'activate_scene', { sceneName: 'movie time' }],
     ['start movie time', 'activate_scene', { sceneName: 'movie time' }],
+    ['set the thermostat to 21 degrees', 'set_thermostat', { deviceName: 'thermostat', temperature: 21 }],
+    ['turn the heating to 19', 'set_thermostat', { deviceName: 'thermostat', temperature: 19 }],
+    ['set the hallway thermostat to 21', 'set_thermostat', { deviceName: 'hallway', temperature: 21 }],
+    ['is the back door locked', 'get_device_sensor_data', { deviceName: 'back door' }],
+    ['what is the thermostat set to', 'get_device_sensor_data', { deviceName: 'thermostat' }],
+    [
+      'what temperature is the hallway thermostat set to',
+      'get_device_sensor_data',
+      { deviceName: 'hallway thermostat' },
+    ],
+    ['which mode is the thermostat in', 'get_device_sensor_data', { deviceName: 'thermostat' }],
     ['lock the back door', 'control_lock', { deviceName: 'back door', action: 'lock' }],
   ])('"%s" calls %s', (sentence, tool, args) => {
     const match = new OfflineClient({ executor: homeTools().executor }).match(sentence)
@@ -95,4 +108,37 @@ describe('argument names of a Z-Wave server', () => {
     await executor.run({ id: '1', name, args: given })
     expect(calls).toEqual([[name, taken]])
   })
+})
+
+describe('what a thermostat or a lock reports', () => {
+  const reading = (name: string, text: string, rest = {}) => ({
+    name,
+    text,
+    value: text,
+    stale: false,
+    ...rest,
+  })
+  const report = (...readings: object[]) => ({ device: 'Hallway', readings, live: true })
+
+  it.each([
+    [report(reading('lock', 'locked')), 'Hallway is locked'],
+    [
+      report(reading('heating setpoint', '20 °C'), reading('mode', 'heat')),
+      'Hallway is set to 20 °C, in heat mode',
+    ],
+    [report(reading('heating setpoint', '20 °C'), reading('mode', 'off')), 'Hallway is set to 20 °C, off'],
+    [
+      report(reading('heating setpoint', '20 °C'), reading('cooling setpoint', '25 °C')),
+      'Hallway is set to 20 °C for heating, set to 25 °C for cooling',
+    ],
+    [report(reading('air temperature', '20 °C')), undefined],
+    [report(reading('lock', 'locked'), reading('battery', '80 %')), undefined],
+    [report(reading('lock', 'locked', { stale: true })), undefined],
+    [report(reading('lock', '', { value: null })), undefined],
+    [{ ...report(reading('lock', 'locked')), live: false }, undefined],
+    [report(), undefined],
+    ['text', undefined],
+    [null, undefined],
+    [{ live: true, readings: 'none' }, undefined],
+  ])('%j is said as "%s"', (result, said) => expect(sayReadings(result)).toBe(said))
 })

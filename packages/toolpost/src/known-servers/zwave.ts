@@ -1,9 +1,21 @@
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
+
 /*
  * Everything Toolpost knows about the Z-Wave server. It knows nothing of us; nothing about it stands anywhere else.
  */
 
 /** The npm package that has the server, and a virtual home to try it on. */
-export const ZWAVE_PACKAGE = 'zwave-mcp-server'
+const ZWAVE_PACKAGE = 'zwave-mcp-server'
+
+/** Its folder, if it is installed. */
+export function zwavePackage(): string | undefined {
+  try {
+    return dirname(createRequire(import.meta.url).resolve(`${ZWAVE_PACKAGE}/package.json`))
+  } catch {
+    return undefined
+  }
+}
 
 /** Its name in `mcpServers` of the built-in example. */
 export const ZWAVE_SERVER = 'zwave'
@@ -51,6 +63,8 @@ export const ZWAVE_SENTENCES: Readonly<Record<string, readonly string[]>> = {
     '[the|my|a|an] {deviceName} to {level} {action=dim}',
   ],
   set_thermostat: [
+    '(set|turn|put|change|raise|lower) [the|my] (thermostat|heating) to {temperature} [degrees] {deviceName=thermostat}',
+    '(set|turn|put|change|raise|lower) [the|my|a|an] {deviceName} thermostat to {temperature}',
     '(set|turn|put|change|raise|lower) [the|my|a|an] {deviceName} to {temperature} degrees',
     '(set|switch|turn|put|change) [the|my|a|an] {deviceName} to {mode:heat|cool|auto|away|dry} [mode]',
   ],
@@ -63,7 +77,8 @@ export const ZWAVE_SENTENCES: Readonly<Record<string, readonly string[]>> = {
   ],
   get_device_sensor_data: [
     'read [the|my|a|an] {deviceName}',
-    'is [the|my|a|an] {deviceName} (on|off|open|closed|dimmed)',
+    'is [the|my|a|an] {deviceName} (on|off|open|closed|dimmed|locked|unlocked)',
+    '(what|which) [temperature|mode] is [the|my|a|an] {deviceName} (set to|in|on)',
     'what is [the] (state|status|reading|value) of [the|my|a|an] {deviceName}',
     'what does [the|my|a|an] {deviceName} (say|show|read|report|measure)',
     'what is [the] (temperature|humidity|brightness|level|power) (of|at|on) [the|my|a|an] {deviceName}',
@@ -87,4 +102,34 @@ export const ZWAVE_SENTENCES: Readonly<Record<string, readonly string[]>> = {
     '(z-wave|zwave) (health|status)',
     'is [the|my|a|an] (home|network|house) (ok|okay|healthy|working|connected)',
   ],
+}
+
+interface Reading {
+  name: string
+  text: string
+  value: unknown
+  stale: boolean
+}
+
+/**
+ * What a thermostat or a lock reports, as one would say it: "Hallway Thermostat is set to 20 °C, in heat mode".
+ * `undefined` for other devices and for reports that are old or missing, which the server puts in words itself.
+ */
+export function sayReadings(result: unknown): string | undefined {
+  const { device, readings, live } = Object(result) as {
+    device?: string
+    readings?: Reading[]
+    live?: boolean
+  }
+  if (!live || !Array.isArray(readings) || readings.some(({ value, stale }) => stale || value === null))
+    return undefined
+  const setpoints = readings.filter(({ name }) => name.endsWith(' setpoint'))
+  const said = readings.map(reading => {
+    const { name, text } = reading
+    if (name === 'lock') return text
+    if (name === 'mode') return text === 'off' ? 'off' : `in ${text} mode`
+    if (!setpoints.includes(reading)) return undefined
+    return `set to ${text}${setpoints.length > 1 ? ` for ${name.replace(' setpoint', '')}` : ''}`
+  })
+  return said.length > 0 && !said.includes(undefined) ? `${device} is ${said.join(', ')}` : undefined
 }

@@ -1,13 +1,15 @@
-import { ConfigError, type ToolpostConfig } from '../config/config.ts'
+import type { ToolpostConfig } from '../config/config.ts'
+import { ConfigSource } from '../config/config-source.ts'
 import { ToolExecutor } from '../executor/tool-executor.ts'
 import { secretsIn } from '../logging/config-secrets.ts'
 import type { Logger } from '../logging/logger.ts'
 import { removeFromLogs, treatAsSecret } from '../logging/safe-value.ts'
 import { checkedTool, ToolDefinitionError } from '../tools/check-tool.ts'
 import { declareTools } from '../tools/declared-tools.ts'
-import { type LocalToolsOptions, localInternals, localTools } from '../tools/local-tools.ts'
+import { localInternals, localTools } from '../tools/local-tools.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
+import type { Description } from './open-project.ts'
 
 /** The tools of a configuration and their executor. Starts nothing. */
 export function assemble(
@@ -23,15 +25,16 @@ export function assemble(
 }
 
 /** The local and the declared tools. Throws a ConfigError on a declaration that cannot be used. */
-export function toolsOf(config: ToolpostConfig, file: string | undefined): Tool[] {
-  const options: LocalToolsOptions = { documents: config.documents, searxng: config.search?.searxng }
+export function toolsOf({ config, file = '', source = new ConfigSource(file, '{}') }: Description): Tool[] {
+  const options = { documents: config.documents, searxng: config.search?.searxng }
   const internals = localInternals(options)
-  try {
-    return [...localTools(options, internals), ...declareTools(config.tools ?? [], { internals })].map(tool =>
-      checkedTool(tool),
-    )
-  } catch (error) {
-    if (!(error instanceof ToolDefinitionError)) throw error
-    throw new ConfigError(file ?? 'configuration', 'tools', error.message, { cause: error })
-  }
+  const declared = (config.tools ?? []).flatMap((declaration, index) => {
+    try {
+      return declareTools([declaration], { internals }).map(tool => checkedTool(tool))
+    } catch (cause) {
+      if (!(cause instanceof ToolDefinitionError)) throw cause
+      throw source.error(['tools', index], cause.message, { cause })
+    }
+  })
+  return [...localTools(options, internals), ...declared]
 }

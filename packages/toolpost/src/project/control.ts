@@ -1,13 +1,36 @@
 import type { ToolpostConfig } from '../config/config.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
-import { type Approvals, DEFAULT_POLICY, policy } from '../interceptors/index.ts'
+import { Approvals, DEFAULT_POLICY, policy } from '../interceptors/index.ts'
+import type { Description } from './open-project.ts'
+import { RememberedDecisions } from './remembered-decisions.ts'
 
-/** Puts around every call what the configuration says about it, outermost first; returns a function that removes it. */
-export function addControl(executor: ToolExecutor, config: ToolpostConfig, approvals: Approvals): () => void {
-  const removals = [policy(config.policy ?? DEFAULT_POLICY, { approvals })].map(interceptor =>
-    executor.use(interceptor),
-  )
-  return () => {
-    for (const remove of removals) remove()
+/** What goes around the calls of a project, as its configuration says. */
+export class Control {
+  /** Calls that a person is asked about. */
+  readonly approvals: Approvals
+  readonly #executor: ToolExecutor
+  #removals: readonly (() => void)[] = []
+
+  /** Throws a ConfigError if the decisions that were made for good cannot be read. */
+  constructor(executor: ToolExecutor, { config, file }: Description) {
+    const remembered = new RememberedDecisions(file)
+    this.#executor = executor
+    this.approvals = new Approvals({
+      timeoutMs: config.approvals?.timeoutMs,
+      remembered: remembered.decisions,
+      onRemember: decision => remembered.add(decision),
+    })
+    this.apply(config)
+  }
+
+  /** Puts the interceptors around every call from now on, outermost first, in place of those before. */
+  apply(config: ToolpostConfig): void {
+    for (const remove of this.#removals) remove()
+    const interceptors = [policy(config.policy ?? DEFAULT_POLICY, { approvals: this.approvals })]
+    this.#removals = interceptors.map(interceptor => this.#executor.use(interceptor))
+  }
+
+  close(): void {
+    this.approvals.close()
   }
 }

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { ZWAVE_BROKER_VARIABLES, ZWAVE_PACKAGE } from '../known-servers/zwave.ts'
+import { ZWAVE_BROKER_VARIABLES, zwavePackage } from '../known-servers/zwave.ts'
 import type { StdioServerEntry } from '../mcp/index.ts'
 
 /** For the virtual home to say where its broker listens. */
@@ -55,14 +54,6 @@ export async function startExampleHome(options: ExampleHomeOptions = {}): Promis
     brokerUrl,
     isVirtual: true,
     close: () => end(home),
-  }
-}
-
-function zwavePackage(): string | undefined {
-  try {
-    return dirname(createRequire(import.meta.url).resolve(`${ZWAVE_PACKAGE}/package.json`))
-  } catch {
-    return undefined
   }
 }
 

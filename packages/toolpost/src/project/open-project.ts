@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import { builtInExample } from '../config/built-in-example.ts'
 import type { ToolpostConfig } from '../config/config.ts'
+import type { ConfigSource } from '../config/config-source.ts'
 import { fillEnvironment } from '../config/fill-environment.ts'
 import { readConfig } from '../config/read-config.ts'
 import { Project } from './project.ts'
@@ -16,6 +17,8 @@ export interface Description {
   config: ToolpostConfig
   /** Where it was read from; `undefined` for the built-in example. */
   file: string | undefined
+  /** Its text, which knows where a mistake stands. */
+  source?: ConfigSource | undefined
   /** By server: why it cannot be started as it is configured. */
   brokenServers: Readonly<Record<string, string>>
 }
@@ -29,6 +32,7 @@ export async function openProject({ file, ...options }: OpenProjectOptions): Pro
 async function describe(file: string | undefined): Promise<Description> {
   const loaded = await readConfig(file)
   if (!loaded) return { config: builtInExample(), file: undefined, brokenServers: {} }
-  const source = { file: loaded.file, folder: dirname(loaded.file), environment: process.env }
-  return { ...fillEnvironment(loaded.config, source), file: loaded.file }
+  const { config, file: path, source } = loaded
+  const filled = fillEnvironment(config, { text: source, folder: dirname(path), environment: process.env })
+  return { ...filled, file: path, source }
 }

@@ -199,6 +199,15 @@ describe('an example home that is broken', () => {
     expect(out).toMatch(/^✘ example home: it printed 'no such broker' instead of its address$/m)
   })
 
+  it('is on its way as soon as it is asked for, like any other server', async () => {
+    const { project } = broken()
+    expect(project.status().servers).toEqual([])
+    const ready = project.ready()
+    expect(project.status().servers).toMatchObject([{ name: 'zwave', state: 'starting' }])
+    await ready
+    expect(project.status().servers).toEqual([])
+  })
+
   it('is given up without a word when the project is closed', async () => {
     const { project, written } = broken()
     const ready = project.ready()

@@ -1,6 +1,6 @@
 import type { ToolpostConfig } from '../config/config.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
-import { Approvals } from '../interceptors/index.ts'
+import type { Approvals } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { AiClient } from '../models/ai-client.ts'
@@ -8,12 +8,11 @@ import type { ChosenClient } from '../models/choose-client.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { assemble, toolsOf } from './assemble.ts'
-import { addControl } from './control.ts'
+import { Control } from './control.ts'
 import type { ExampleHome } from './example-home.ts'
 import { ModelChoice } from './model-choice.ts'
 import type { Description } from './open-project.ts'
 import type { ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
-import { RememberedDecisions } from './remembered-decisions.ts'
 import { Reports } from './reports.ts'
 import { serverEntries, serverStatus } from './server-entries.ts'
 import { type StartVoice, Voice, type VoiceInput } from './voice.ts'
@@ -26,17 +25,15 @@ import { pendingTool, waitForTool } from './wait-for-tool.ts'
 export class Project {
   readonly tools: ToolManager
   readonly executor: ToolExecutor
-  /** Calls that a person is asked about. */
-  readonly approvals: Approvals
   readonly logger: Logger
   readonly #options: ProjectOptions
   readonly #listeners: Listeners<ProjectEvents>
+  readonly #control: Control
   readonly #model: ModelChoice
   readonly #voice: Voice<Project> | undefined
   readonly #reports: Reports
   readonly #closing = new AbortController()
   #description: Description
-  #removeControl: () => void
   #home: Promise<ExampleHome | undefined> | undefined
   #servers: Promise<McpIntegration | undefined> | undefined
   #mcp: McpIntegration | undefined
@@ -45,7 +42,7 @@ export class Project {
 
   /** Throws a ConfigError on a tool that cannot be used. */
   constructor(description: Description, options: ProjectOptions) {
-    const { config, file } = description
+    const { config } = description
     this.#description = description
     this.#options = options
     this.logger = options.logger(config)
@@ -53,17 +50,11 @@ export class Project {
     this.#listeners = new Listeners((event, error) =>
       this.logger.warn({ event, error: String(error) }, 'A listener of the project failed'),
     )
-    const { tools, executor } = assemble(toolsOf(config, file), config, this.logger)
+    const { tools, executor } = assemble(toolsOf(description), config, this.logger)
     this.tools = tools
     this.executor = executor
-    const remembered = new RememberedDecisions(file)
-    this.approvals = new Approvals({
-      timeoutMs: config.approvals?.timeoutMs,
-      remembered: remembered.decisions,
-      onRemember: decision => remembered.add(decision),
-    })
+    this.#control = new Control(executor, description)
     this.approvals.onChange(waiting => this.#listeners.tell('approval', waiting))
-    this.#removeControl = addControl(executor, config, this.approvals)
     tools.onChange(() => this.#listeners.tell('tools', tools.getTools()))
     this.#model = new ModelChoice({
       executor,
@@ -78,6 +69,11 @@ export class Project {
 
   get config(): ToolpostConfig {
     return this.#description.config
+  }
+
+  /** Calls that a person is asked about. */
+  get approvals(): Approvals {
+    return this.#control.approvals
   }
 
   /** Where the configuration was read from; `undefined` for the built-in example. */
@@ -122,7 +118,8 @@ export class Project {
   }
 
   get #isStarting(): boolean {
-    return this.#servers !== undefined && !this.#mcp && this.#problem === undefined
+    const isOver = this.#closing.signal.aborted || this.#problem !== undefined
+    return this.#servers !== undefined && !this.#mcp && !isOver
   }
 
   /** Calls `listener` on every such event; returns a function that stops it. */
@@ -170,14 +167,13 @@ export class Project {
    */
   async reload(): Promise<void> {
     const description = await this.#options.read()
-    const ownTools = toolsOf(description.config, description.file)
+    const ownTools = toolsOf(description)
     const wasStarted = this.#servers !== undefined
     await this.#endServers()
     this.tools.removeAll(this.tools.getTools().map(tool => tool.name))
     this.#description = description
     for (const tool of ownTools) this.tools.addCustomTool(tool)
-    this.#removeControl()
-    this.#removeControl = addControl(this.executor, description.config, this.approvals)
+    this.#control.apply(description.config)
     this.#model.forget()
     if (wasStarted) await this.ready()
   }
@@ -195,7 +191,7 @@ export class Project {
 
   async #close(options?: { drainMs?: number }): Promise<void> {
     this.#closing.abort()
-    this.approvals.close()
+    this.#control.close()
     await this.closeVoice(options)
     await this.#endServers()
   }

@@ -1,4 +1,4 @@
-import { ZWAVE_SERVER } from '../known-servers/zwave.ts'
+import { ZWAVE_SERVER, zwavePackage } from '../known-servers/zwave.ts'
 import type { ServerEntry, ServerState, ServerStatus } from '../mcp/index.ts'
 import type { ExampleHome } from './example-home.ts'
 import type { Description } from './open-project.ts'
@@ -15,12 +15,13 @@ export function serverEntries(
 
 /** Every server in the order of the configuration, also those whose start has only just been asked for. */
 export function serverStatus(
-  { config, brokenServers }: Description,
+  { config, file, brokenServers }: Description,
   running: readonly ServerStatus[],
   isStarting: boolean,
 ): ServerStatus[] {
   const byName = new Map(running.map(status => [status.name, status]))
-  const names = new Set([...Object.keys(config.mcpServers ?? {}), ...byName.keys()])
+  const example = file === undefined && zwavePackage() !== undefined ? [ZWAVE_SERVER] : []
+  const names = new Set([...Object.keys(config.mcpServers ?? {}), ...example, ...byName.keys()])
   return [...names].flatMap(name => {
     const problem = Object.hasOwn(brokenServers, name) ? brokenServers[name] : undefined
     if (problem !== undefined) return idleStatus(name, 'failed', problem)

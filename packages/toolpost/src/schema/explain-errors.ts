@@ -25,10 +25,10 @@ function explain(error: ErrorObject): string {
   const subject = place === '' ? 'arguments' : `'${place}'`
   switch (error.keyword) {
     case 'required':
-      return `missing '${join(place, error.params.missingProperty)}'`
+      return `missing '${joinPlace(place, error.params.missingProperty)}'`
     case 'dependentRequired':
     case 'dependencies':
-      return `missing '${join(place, error.params.missingProperty)}' (needed with '${error.params.property}')`
+      return `missing '${joinPlace(place, error.params.missingProperty)}' (needed with '${error.params.property}')`
     case 'type':
       return `${subject} must be ${wanted(error.params.type)}, got ${kindOf(error.data)}${listHint(error)}`
     case 'enum':
@@ -36,9 +36,9 @@ function explain(error: ErrorObject): string {
     case 'const':
       return `${subject} must be ${plain(error.params.allowedValue)}`
     case 'additionalProperties':
-      return `unknown '${join(place, error.params.additionalProperty)}'`
+      return `unknown '${joinPlace(place, error.params.additionalProperty)}'`
     case 'unevaluatedProperties':
-      return `unknown '${join(place, error.params.unevaluatedProperty)}'`
+      return `unknown '${joinPlace(place, error.params.unevaluatedProperty)}'`
     case 'propertyNames':
       return `${subject} has the invalid name '${error.params.propertyName}'`
     default:
@@ -74,14 +74,9 @@ export function kindOf(value: unknown): string {
   return typeof value
 }
 
-/** Where an error stands, for a person; empty at the top. */
-export function placeIn(error: ErrorObject | undefined): string {
-  return placeOf(error?.instancePath ?? '')
-}
-
 /** `/items/0/name` → `items[0].name` */
 function placeOf(pointer: string): string {
-  return pointerParts(pointer).reduce(join, '')
+  return pointerParts(pointer).reduce(joinPlace, '')
 }
 
 export function pointerParts(pointer: string): string[] {
@@ -92,7 +87,8 @@ export function pointerParts(pointer: string): string[] {
     .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-function join(place: string, name: string): string {
+/** The place of a key or an index in what stands at a place. */
+export function joinPlace(place: string, name: string): string {
   if (place === '') return name
   return /^\d+$/.test(name) ? `${place}[${name}]` : `${place}.${name}`
 }

@@ -94,7 +94,13 @@ function printer({ json }: AnswerFlags): VoiceBus {
       const { text, outcome, error } = response
       if (json) return terminal.print(JSON.stringify(response))
       if (text !== '') terminal.print(text)
-      if (outcome !== 'answered' && error !== undefined) terminal.say(`No answer: ${error}`)
+      if (outcome !== 'answered' && error !== undefined && !isTold(error, text))
+        terminal.say(`No answer: ${error}`)
     },
   }
+}
+
+/** Whether the words for the person have the reason already. */
+function isTold(error: string, text: string): boolean {
+  return text.includes(error) || text.startsWith('I did not understand')
 }

@@ -1,5 +1,5 @@
-import { type Device, fullName } from '../zwave/device.ts'
-import type { Found } from '../zwave/find-device.ts'
+import { type Device, type DeviceKind, fullName, kindOf } from '../zwave/device.ts'
+import { type Found, nameKey } from '../zwave/find-device.ts'
 import type { CommandOutcome, ZwaveNetwork } from '../zwave/zwave-network.ts'
 import { pickDevice } from './pick-device.ts'
 import { brokerUnreachable, type ToolContext, UNKNOWN_GATEWAY } from './tool.ts'
@@ -21,6 +21,20 @@ export async function deviceToCommand({ network }: ToolContext, said: string): P
     ...picked,
     name: endpoint === undefined ? fullName(device) : `${fullName(device)} endpoint ${endpoint}`,
   }
+}
+
+/** As above, also by its kind: "back door" for the Back Door Lock, "thermostat" for the only thermostat. */
+export async function deviceOfKind(
+  context: ToolContext,
+  said: string,
+  kind: DeviceKind,
+): Promise<Commandable> {
+  const exact = await deviceToCommand(context, said)
+  const picked = exact.ok ? exact : await deviceToCommand(context, `${said} ${kind}`)
+  if (picked.ok) return picked
+  const [only, ...others] = context.network.devices().filter(device => kindOf(device) === kind)
+  const isMeant = nameKey(said).replace(/^(the|my) /, '') === kind && others.length === 0
+  return only && isMeant ? { ok: true, device: only, name: fullName(only) } : exact
 }
 
 function withHint({ gateway }: ZwaveNetwork, reason: string): string {

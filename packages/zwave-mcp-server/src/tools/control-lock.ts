@@ -1,7 +1,7 @@
 import { actuatorsOf, fullName } from '../zwave/device.ts'
 import { LOCKED, UNLOCKED } from '../zwave/levels.ts'
 import { sayState } from '../zwave/readings.ts'
-import { deviceToCommand, whyUnreachable } from './command-device.ts'
+import { deviceOfKind, whyUnreachable } from './command-device.ts'
 import { carryOut, DEVICE_NAME, type Order, REPORT_FIELDS } from './control-device.ts'
 import { FIELDS, fields, refuse, SETS, type ZwaveTool } from './tool.ts'
 
@@ -32,12 +32,7 @@ export const controlLock: ZwaveTool = {
   },
 
   async run(args, context) {
-    const said = String(args.deviceName)
-    const exact = await deviceToCommand(context, said)
-    // "Lock the back door" means the Back Door Lock.
-    const picked = exact.ok
-      ? exact
-      : { ...(await deviceToCommand(context, `${said} lock`)), reason: exact.reason }
+    const picked = await deviceOfKind(context, String(args.deviceName), 'lock')
     if (!picked.ok) return refuse(picked.reason)
     const { device, endpoint } = picked
     const locks = actuatorsOf(device).filter(({ kind }) => kind === 'lock')

@@ -44,6 +44,21 @@ describe('set_thermostat', () => {
   })
 
   it.each([
+    ['hallway', devices, 'Hallway Thermostat is set to 21 °C.'],
+    [
+      'the thermostat',
+      [{ name: 'Warm Wall', values: [{ type: 'thermostat' }] }],
+      'Warm Wall is set to 21 °C.',
+    ],
+  ] satisfies [string, DeviceDescription[], string][])(
+    'knows which one is "%s"',
+    async (deviceName, home, text) => {
+      const result = await fakeHome(home).call('set_thermostat', { deviceName, temperature: 21 })
+      expect(result).toMatchObject({ isError: false, text })
+    },
+  )
+
+  it.each([
     [{ deviceName: 'attic' }, 'set_thermostat needs a temperature, a mode or both.'],
     [{ deviceName: 'lamp', temperature: 20 }, 'Lamp is not a thermostat.'],
     [
@@ -55,6 +70,10 @@ describe('set_thermostat', () => {
     [
       { deviceName: 'dead one', temperature: 20 },
       'Dead One is dead: it no longer responds. Nothing was sent.',
+    ],
+    [
+      { deviceName: 'thermostat', temperature: 20 },
+      'There is no device called "thermostat". Did you mean Hallway Thermostat?',
     ],
     [{ deviceName: 'atic', temperature: 70 }, 'There is no device called "atic". Did you mean Attic?'],
   ])('refuses %j and sends nothing', async (args, text) => {

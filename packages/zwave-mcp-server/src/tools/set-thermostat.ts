@@ -9,13 +9,7 @@ import {
   setpointsOf,
 } from '../zwave/thermostat.ts'
 import type { CommandOutcome } from '../zwave/zwave-network.ts'
-import {
-  deviceFields,
-  deviceToCommand,
-  tellFailed,
-  tellUnconfirmed,
-  whyUnreachable,
-} from './command-device.ts'
+import { deviceFields, deviceOfKind, tellFailed, tellUnconfirmed, whyUnreachable } from './command-device.ts'
 import { DEVICE_NAME } from './control-device.ts'
 import {
   type Arguments,
@@ -75,7 +69,7 @@ export const setThermostat: ZwaveTool = {
   async run(args, context) {
     if (args.temperature === undefined && args.mode === undefined)
       return refuse('set_thermostat needs a temperature, a mode or both.')
-    const picked = await deviceToCommand(context, String(args.deviceName))
+    const picked = await deviceOfKind(context, String(args.deviceName), 'thermostat')
     if (!picked.ok) return refuse(picked.reason)
     const { device, endpoint, name } = picked
     const plan = makePlan(device, args, endpoint)

@@ -1,7 +1,7 @@
 import type { ToolFailure, ToolResult } from '../../call/tool-result.ts'
 import { textOf } from '../../executor/model-text.ts'
 import type { CommandContext } from '../context.ts'
-import { EXIT, UsageError } from '../exit-codes.ts'
+import { EXIT } from '../exit-codes.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { unlessStopped } from '../stop-signals.ts'
 import { printResult, say, type Terminal } from '../terminal.ts'
@@ -15,17 +15,15 @@ export interface CallFlags {
 /** `toolpost call <tool> …`: the result on stdout, or what is wrong with the call on stderr. */
 export async function callTool(
   { project, stop: { signal }, terminal }: CommandContext,
-  [name, ...words]: readonly string[],
-  flags: CallFlags,
+  { name, words, flags }: { name: string; words: readonly string[]; flags: CallFlags },
 ): Promise<number> {
-  if (name === undefined) throw new UsageError('Which tool? `toolpost tools` lists them')
   const { args, repair } = parseArguments(await unlessStopped(withStandardInput(words), signal))
   const timeoutMs = timeoutOf(flags)
   await unlessStopped(project.waitForTool(name, timeoutMs), signal)
   const result = await project.executor.run({ name, args }, { repair, timeoutMs, signal, origin: 'cli' })
   if (flags.json) printResult(terminal, textOf(result))
   else if (result.success) printResult(terminal, resultText(result, terminal))
-  else explain(result, args, terminal)
+  else explain(result, terminal)
   return result.success ? EXIT.ok : EXIT.failed
 }
 
@@ -53,22 +51,12 @@ function prettyJson(text: string): string {
   }
 }
 
-function explain({ error, diagnosis, code }: ToolFailure, args: unknown, terminal: Terminal): void {
+function explain({ error, diagnosis, code }: ToolFailure, terminal: Terminal): void {
   say(terminal, `Error: ${error}`)
-  if (typeof args === 'string') say(terminal, `  The arguments are not JSON: ${jsonProblem(args)}`)
   const { signature, suggestions, causes } = diagnosis ?? {}
   if (signature) say(terminal, `  ${signature}`)
   if (suggestions && suggestions.length > 0) say(terminal, `  Did you mean ${suggestions.join(', ')}?`)
   else if (code === 'unknown_tool') say(terminal, '  Run `toolpost tools` to list all tools')
   const shown = code === 'timeout' ? causes : causes?.slice(1)
   if (shown && shown.length > 0) say(terminal, `  Cause: ${shown.join(' ← ')}`)
-}
-
-function jsonProblem(text: string): string {
-  try {
-    JSON.parse(text)
-    return 'a text, not an object'
-  } catch (error) {
-    return (error as Error).message
-  }
 }

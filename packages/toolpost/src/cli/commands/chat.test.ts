@@ -100,6 +100,39 @@ describe('toolpost chat "question"', () => {
     expect(written.out).toBe('The result is 10.2.\n')
   })
 
+  it('answers every line of a pipe as it comes, and exits with the worst', async () => {
+    const { streams, input, written, seen } = terminal()
+    const code = chat(streams, undefined, { model: 'offline' })
+    input.write('turn the lamp on\r\nbreak the lamp\n')
+    await seen('out', 'The lamp is on.\nThat did not work: the fuse is out.\n')
+    input.end('\n  turn the lamp off')
+    expect(await code).toBe(1)
+    expect(written.out).toBe('The lamp is on.\nThat did not work: the fuse is out.\nThe lamp is off.\n')
+  })
+
+  it('remembers what the lines before were about', async () => {
+    const server = await withModel('Hello you', 'You said hi')
+    const { streams, input, written } = terminal()
+    input.end('hi\nwhat did I say?\n')
+    expect(await chat(streams, undefined, {})).toBe(0)
+    expect(written.out).toBe('Hello you\nYou said hi\n')
+    expect(server.requests[1]?.body.messages.map(({ content }) => content).slice(1)).toEqual([
+      'hi',
+      'Hello you',
+      'what did I say?',
+    ])
+  })
+
+  it('has failed if it is stopped between two lines of a pipe', async () => {
+    const stop = new AbortController()
+    const { streams, input, seen } = terminal()
+    const code = chat(streams, undefined, { model: 'offline' }, stop)
+    input.write('turn the lamp on\n')
+    await seen('out', 'The lamp is on.\n')
+    stop.abort()
+    expect(await code).toBe(1)
+  })
+
   it('uses the model that there is, with its calls', async () => {
     const server = await withModel(
       { text: 'One moment.', calls: [{ name: 'lamp', args: { state: 'off' } }] },

@@ -5,7 +5,7 @@ import { whyUnanswered } from '../../models/why-unanswered.ts'
 import type { ModelInfo } from '../../project/model-choice.ts'
 import type { Project } from '../../project/project.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
-import { type StopSignals, unlessStopped } from '../stop-signals.ts'
+import { Stopped, type StopSignals, unlessStopped } from '../stop-signals.ts'
 import { say, type Terminal } from '../terminal.ts'
 import { timeoutOf } from '../timeout-flag.ts'
 import { AnswerPrinter } from './chat-printer.ts'
@@ -34,7 +34,7 @@ const INSTRUCTIONS =
   'Answer in one or two short sentences.'
 const HELP = 'Ask a question, or type exit. Press Ctrl-C to stop an answer.'
 
-/** `toolpost chat [question]`: answers one question, or holds a conversation on a terminal. Answers alone on stdout. */
+/** `toolpost chat [question]`: answers a question or every line of a pipe, or holds a conversation on a terminal. */
 export async function chat(
   { project, terminal, stop: { signal } }: ChatContext,
   question: string | undefined,
@@ -50,10 +50,10 @@ export async function chat(
     void project.ready()
     return converse(conversation, { ...terminal, in: input }, signal)
   }
-  const asked = question ?? (await unlessStopped(readAll(input), signal))
-  checkQuestion(asked)
   if (terminal.err.isTTY) say(terminal, modelLine(model))
-  return conversation.ask(asked, signal)
+  return question === undefined
+    ? answerLines(conversation, input, signal)
+    : conversation.ask(question, signal)
 }
 
 function modelLine({ name, why }: ModelInfo): string {
@@ -73,12 +73,6 @@ async function choose(project: ChatContext['project']): Promise<ModelInfo> {
   }
 }
 
-async function readAll(input: NodeJS.ReadableStream): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of input) chunks.push(Buffer.from(chunk as Buffer | string))
-  return Buffer.concat(chunks).toString('utf8').trim()
-}
-
 interface ChatSetup {
   client: AiClient
   model: ModelInfo
@@ -89,25 +83,24 @@ interface ChatSetup {
 /** A conversation that remembers, and shows answers and calls as they come. */
 class ChatConversation {
   #messages: ConversationMessage[] = [{ role: 'system', content: INSTRUCTIONS }]
-  readonly model: ModelInfo
-  readonly #client: AiClient
-  readonly #timeLimitMs: number | undefined
-  readonly #terminal: Terminal
+  readonly #setup: ChatSetup
 
-  constructor({ client, model, timeLimitMs, terminal }: ChatSetup) {
-    this.#client = client
-    this.model = model
-    this.#timeLimitMs = timeLimitMs
-    this.#terminal = terminal
+  constructor(setup: ChatSetup) {
+    this.#setup = setup
+  }
+
+  get model(): ModelInfo {
+    return this.#setup.model
   }
 
   /** Asks, and prints the answer. Gives the exit code that it deserves; the history grows only by whole answers. */
   async ask(question: string, signal: AbortSignal): Promise<number> {
-    const printer = new AnswerPrinter(this.#terminal)
+    const { client, terminal, timeLimitMs } = this.#setup
+    const printer = new AnswerPrinter(terminal)
     try {
-      const answer = await this.#client.ask([...this.#messages, { role: 'user', content: question }], {
+      const answer = await client.ask([...this.#messages, { role: 'user', content: question }], {
         signal,
-        timeLimitMs: this.#timeLimitMs,
+        timeLimitMs,
         origin: 'cli',
         onToken: token => printer.add(token),
         onCall: event => this.#showCall(event, printer),
@@ -118,27 +111,43 @@ class ChatConversation {
     } catch (error) {
       if (!(error instanceof ModelError)) throw error
       printer.breakOff()
-      say(this.#terminal, error.code === 'stopped' ? 'Stopped.' : `Error: ${error.message}`)
+      say(terminal, error.code === 'stopped' ? 'Stopped.' : `Error: ${error.message}`)
       return EXIT.failed
     }
   }
 
   #showCall(event: CallNotice, printer: AnswerPrinter): void {
     printer.breakOff()
+    const { terminal } = this.#setup
     const { name, args } = event.call
-    if (event.type === 'start') return say(this.#terminal, `→ ${name} ${JSON.stringify(args)}`)
+    if (event.type === 'start') return say(terminal, `→ ${name} ${JSON.stringify(args)}`)
     const { result, durationMs } = event
     const outcome = result.success ? 'done' : `failed: ${result.error}`
-    say(this.#terminal, `← ${name} ${outcome} (${Math.round(durationMs)} ms)`)
+    say(terminal, `← ${name} ${outcome} (${Math.round(durationMs)} ms)`)
   }
 
   #judge(answer: Answer): number {
+    const { model, terminal } = this.#setup
     const problem = whyUnanswered(answer)
-    if (answer.stopReason !== 'answer') say(this.#terminal, `The answer is incomplete: ${problem}.`)
-    if (answer.text.trim() === '') say(this.#terminal, 'The model gave no answer.')
-    if (answer.iterations === 0 && !this.#terminal.err.isTTY) say(this.#terminal, modelLine(this.model))
+    if (answer.stopReason !== 'answer') say(terminal, `The answer is incomplete: ${problem}.`)
+    if (answer.text.trim() === '') say(terminal, 'The model gave no answer.')
+    if (answer.iterations === 0 && !terminal.err.isTTY) say(terminal, modelLine(model))
     return problem === undefined ? EXIT.ok : EXIT.failed
   }
+}
+
+/** Answers the lines of a pipe, each as it comes. Gives the worst of their exit codes. */
+async function answerLines(
+  conversation: ChatConversation,
+  input: NodeJS.ReadableStream,
+  signal: AbortSignal,
+): Promise<number> {
+  const codes: number[] = []
+  for await (const line of questions(createInterface({ input, signal })))
+    codes.push(await conversation.ask(line, signal))
+  if (codes.length === 0 && !signal.aborted) checkQuestion('')
+  if (codes.length === 0) throw new Stopped('The program was asked to stop')
+  return signal.aborted ? EXIT.failed : Math.max(...codes)
 }
 
 /** Questions until the terminal is closed or the program stopped. A Ctrl-C here stops the answer alone. */

@@ -11,12 +11,13 @@ import { EXIT } from '../exit-codes.ts'
 import { unlessStopped } from '../stop-signals.ts'
 import { printResult } from '../terminal.ts'
 import { after } from '../up/overview.ts'
+import { toolVerdicts } from './doctor-tools.ts'
 
 const BROKER_TIMEOUT_MS = 3_000
 const SHOWN_STDERR_LINES = 5
 
 /** What was found out about one part: a line for a person, and what to do if it does not work. */
-interface Verdict {
+export interface Verdict {
   ok: boolean
   text: string
   advice?: string[]
@@ -33,6 +34,7 @@ async function verdictsOn(project: Project): Promise<Verdict[]> {
   const statuses = await project.ready()
   return [
     configuration(project),
+    ...(await toolVerdicts(project, statuses)),
     ...exampleHome(project),
     ...(await brokers(project)),
     await model(project),
@@ -101,13 +103,10 @@ async function model({ config, executor }: Project): Promise<Verdict> {
     const { name, why } = await chooseClient({ config, executor })
     const wanted = name.startsWith('ollama:') ? name.slice('ollama:'.length) : undefined
     const { problem } = wanted ? await findOllamaModel({ baseUrl: ollamaAddress(process.env), wanted }) : {}
-    if (problem)
-      return {
-        ok: false,
-        text: `model ${name}: ${problem}`,
-        advice: [`Run: ollama serve, ollama pull ${wanted}`],
-      }
-    return { ok: true, text: `model ${name}: ${why}` }
+    const text = `model ${name}: ${problem ?? why}`
+    return problem
+      ? { ok: false, text, advice: [`Run: ollama serve, ollama pull ${wanted}`] }
+      : { ok: true, text }
   } catch (error) {
     return { ok: false, text: `model ${config.model}: ${(error as Error).message}` }
   }
@@ -119,20 +118,13 @@ async function server(status: ServerStatus, project: Project): Promise<Verdict> 
     const after = readyAfterMs === undefined ? '' : ` after ${Math.round(readyAfterMs)} ms`
     return { ok: true, text: `server ${name}: ready${after}, ${tools.length} tools: ${tools.join(', ')}` }
   }
-  const tail = stderr
-    .trim()
-    .split('\n')
-    .slice(-SHOWN_STDERR_LINES)
-    .filter(line => line !== '')
+  const tail = stderr.split('\n').filter(line => line.trim() !== '')
   const entry = await project.entryOf(name)
   const { hintFor } = await import('../../mcp/index.ts')
   const advice = [
-    ...tail.map(line => `stderr: ${line}`),
+    ...tail.slice(-SHOWN_STDERR_LINES).map(line => `stderr: ${line}`),
     ...(entry ? [`Check: ${hintFor(name, entry)}`] : []),
   ]
-  return {
-    ok: false,
-    text: `server ${name}: ${state}${after(attempts)}: ${error ?? 'no reason given'}`,
-    advice,
-  }
+  const text = `server ${name}: ${state}${after(attempts)}: ${error ?? 'no reason given'}`
+  return { ok: false, text, advice }
 }

@@ -23,15 +23,8 @@ export async function listTools(
   await unlessStopped(project.ready(), stop.signal)
   const { tools } = project
   const all = tools.getTools()
-  if (json)
-    printResult(
-      terminal,
-      JSON.stringify(
-        all.map(tool => describe(tool, tools)),
-        null,
-        2,
-      ),
-    )
+  const described = () => all.map(tool => describe(tool, tools))
+  if (json) printResult(terminal, JSON.stringify(described(), null, 2))
   else terminal.out.write(all.map(tool => paragraph(tool, tools, terminal)).join(''))
   return EXIT.ok
 }

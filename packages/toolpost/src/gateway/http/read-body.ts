@@ -8,7 +8,11 @@ import { isDear } from './json-cost.ts'
  */
 
 /** The JSON of a request's body, `undefined` for an empty one; or the answer to a body that cannot be taken. */
-export async function readJson(request: Request, maxBytes: number): Promise<{ value: unknown } | Response> {
+export async function readJson(
+  request: Request,
+  maxBytes: number,
+  notJson = (problem: string) => failure(400, problem),
+): Promise<{ value: unknown } | Response> {
   const text = await read(request, maxBytes, 'text')
   if (text instanceof Response) return text
   if (text.trim() === '') return { value: undefined }
@@ -16,7 +20,7 @@ export async function readJson(request: Request, maxBytes: number): Promise<{ va
   try {
     return { value: JSON.parse(text) }
   } catch (error) {
-    return failure(400, `The body is not JSON: ${(error as Error).message}`)
+    return notJson(`The body is not JSON: ${(error as Error).message}`)
   }
 }
 

@@ -6,7 +6,7 @@ import { readJson } from '../http/read-body.ts'
 import { MAX_MCP_BATCH, MAX_MCP_BODY_BYTES } from '../limits.ts'
 import { LegacySessions } from './legacy-sessions.ts'
 import { onListChanges } from './list-changes.ts'
-import { rpcFailure } from './rpc-failure.ts'
+import { parseFailure, rpcFailure } from './rpc-failure.ts'
 import { type ToolServerOptions, toolServerFactory } from './tool-server.ts'
 
 /** The tools as an MCP server over Streamable HTTP. */
@@ -34,9 +34,9 @@ export function createMcpEndpoint(options: ToolServerOptions & { logger?: Logger
       if (request.method !== 'POST') return legacy.handle(request, undefined)
       if (!isJsonContentType(request.headers.get('content-type')))
         return failure(415, 'The Content-Type must be application/json')
-      const body = await readJson(request, MAX_MCP_BODY_BYTES)
+      const body = await readJson(request, MAX_MCP_BODY_BYTES, parseFailure)
       if (body instanceof Response) return body
-      if (body.value === undefined) return failure(400, 'The body is empty')
+      if (body.value === undefined) return parseFailure('The body is empty')
       if (Array.isArray(body.value) && body.value.length > MAX_MCP_BATCH)
         return rpcFailure(400, `Invalid Request: a batch has at most ${MAX_MCP_BATCH} messages`)
       return (await isLegacyRequest(request, body.value))

@@ -9,3 +9,9 @@ export function rpcFailure(
   const code = status === 404 ? -32_001 : status === 400 ? -32_600 : -32_000
   return json({ jsonrpc: '2.0', id, error: { code, message } }, status, headers)
 }
+
+/** A body that is not JSON. Which request it was, nobody can tell. */
+export function parseFailure(problem: string): Response {
+  const error = { code: -32_700, message: `Parse error: ${problem}` }
+  return json({ jsonrpc: '2.0', id: null, error }, 400)
+}

@@ -1,4 +1,5 @@
 import type { Hono } from 'hono'
+import { similarNames } from '../../executor/find-tool.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure, json, shuttingDown } from '../http/answers.ts'
 
@@ -8,7 +9,10 @@ export function addServerRoutes(app: Hono, { source, calls }: GatewayContext): v
   app.post('/api/servers/:name/restart', async c => {
     const name = c.req.param('name')
     if (calls.isDraining) return shuttingDown()
-    if (!find(name)) return failure(404, `No server '${name}'`)
+    if (!find(name)) {
+      const [near] = similarNames(name, source.status().servers)
+      return failure(404, `No server '${name}'${near === undefined ? '' : `. Did you mean ${near}?`}`)
+    }
     await source.restart(name)
     return json({ server: find(name) })
   })

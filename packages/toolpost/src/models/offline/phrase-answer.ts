@@ -1,5 +1,6 @@
 import type { ToolResult } from '../../call/tool-result.ts'
 import { textOf } from '../../executor/model-text.ts'
+import { sayReadings } from '../../known-servers/zwave.ts'
 import { isObjectLike } from '../../runtime/guards.ts'
 
 /** Longer answers are tiring to hear. */
@@ -8,7 +9,7 @@ const MAX_SPOKEN_CHARS = 300
 /** A result as one short sentence that can be spoken. */
 export function phraseAnswer(result: ToolResult): string {
   if (!result.success) return asSentence(shortened(`That did not work: ${result.error}`))
-  return asSentence(shortened(result.text ?? wordsFor(result.result)))
+  return asSentence(shortened(sayReadings(result.result) ?? result.text ?? wordsFor(result.result)))
 }
 
 function wordsFor(value: unknown): string {

@@ -50,20 +50,29 @@ export class SentenceBook {
   of(tool: Tool, manager?: ToolManager): readonly Sentence[] {
     const known = this.#prepared.get(tool)
     if (known) return known
-    const prepared = templatesOf(tool, manager).flatMap(template => this.#prepare(template, tool) ?? [])
-    this.#prepared.set(tool, prepared)
-    return prepared
+    const { sentences, problems } = readSentences(tool, manager)
+    for (const reason of problems)
+      this.#logger.warn({ tool: safeText(tool.name), reason: `The ${reason}` }, 'Sentence left out')
+    this.#prepared.set(tool, sentences)
+    return sentences
   }
+}
 
-  #prepare(template: string, tool: Tool): Sentence | undefined {
+/** The sentences of a tool, and what is wrong with those that cannot be read. */
+export function readSentences(
+  tool: Tool,
+  manager?: ToolManager,
+): { sentences: Sentence[]; problems: string[] } {
+  const sentences: Sentence[] = []
+  const problems: string[] = []
+  for (const template of templatesOf(tool, manager)) {
     try {
-      return prepareSentence(template, jsonSchemaOf(tool))
+      sentences.push(prepareSentence(template, jsonSchemaOf(tool)))
     } catch (error) {
-      const reason = `The sentence '${safeText(String(template))}' ${(error as Error).message}`
-      this.#logger.warn({ tool: safeText(tool.name), reason }, 'Sentence left out')
-      return undefined
+      problems.push(`sentence '${safeText(String(template))}' ${(error as Error).message}`)
     }
   }
+  return { sentences, problems }
 }
 
 export function requestOf(text: string): Request | undefined {

@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein'
+import { hasSwap } from '../../runtime/has-swap.ts'
 
 /** A word of a request, and where it stands in the text. */
 export interface Word {
@@ -101,11 +102,4 @@ export function compareWords(said: string, meant: string): Likeness {
   if (said === `${meant}d` || said === `${meant}ed` || said === `${meant}ing`) return undefined
   const mistakes = distance(said, meant)
   return mistakes <= allowed || (mistakes === 2 && hasSwap(said, meant)) ? 'similar' : undefined
-}
-
-/** Whether two words differ by two neighbours that changed places: the commonest mistake in typing. */
-function hasSwap(said: string, meant: string): boolean {
-  const at = [...said].findIndex((letter, index) => letter !== meant[index])
-  const swapped = said.slice(0, at) + said.charAt(at + 1) + said.charAt(at) + said.slice(at + 2)
-  return swapped === meant
 }

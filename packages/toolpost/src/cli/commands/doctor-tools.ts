@@ -1,0 +1,72 @@
+import type { ServerStatus } from '../../mcp/index.ts'
+import { readSentences } from '../../models/offline/sentence-book.ts'
+import type { Project } from '../../project/project.ts'
+import { defaultBuiltins } from '../../tools/builtins/index.ts'
+import type { ToolDeclaration } from '../../tools/declared-tools.ts'
+import { listDocuments } from '../../tools/local/documents/document-files.ts'
+import { localInternals, localTools } from '../../tools/local-tools.ts'
+import type { Verdict } from './doctor.ts'
+
+/** Documents, declared tools and sentences. Of what can only be wrong, there is a verdict only if it is. */
+export async function toolVerdicts(project: Project, servers: ServerStatus[]): Promise<Verdict[]> {
+  return [
+    ...(await documents(project)),
+    ...handlers(project),
+    ...sameNames(project),
+    ...sentences(project),
+    ...lostSentences(project, servers),
+  ]
+}
+
+async function documents({ config: { documents: folder } }: Project): Promise<Verdict[]> {
+  if (folder === undefined) return []
+  try {
+    const { size } = await listDocuments(folder)
+    return [{ ok: true, text: `documents: ${size} ${size === 1 ? 'file' : 'files'} in ${folder}` }]
+  } catch (error) {
+    return [{ ok: false, text: `documents: ${(error as Error).message}` }]
+  }
+}
+
+function handlers({ config: { tools = [], documents } }: Project): Verdict[] {
+  const known = { builtin: defaultBuiltins, internal: localInternals({ documents }) }
+  return tools.flatMap(({ name, implementation }: ToolDeclaration) => {
+    if (implementation.type === 'mock') return []
+    const { type, handler } = implementation
+    if (handler !== undefined && Object.hasOwn(known[type], handler)) return []
+    const problem = handler === undefined ? 'no handler is named' : `${type} handler '${handler}' not found`
+    const expected = Object.keys(known[type]).join(', ') || 'rag_query, if "documents" is set'
+    return { ok: false, text: `tool ${name}: ${problem}`, advice: [`Expected one of ${expected}`] }
+  })
+}
+
+function sameNames({ config: { tools = [], documents } }: Project): Verdict[] {
+  const local = new Set(localTools({ documents }).map(({ name }) => name))
+  return [...new Set(tools.map(({ name }) => name))].flatMap(name => {
+    const times = tools.filter(tool => tool.name === name).length
+    if (times > 1)
+      return { ok: false, text: `tool ${name}: declared ${times} times; only the last one is used` }
+    return local.has(name) ? { ok: true, text: `tool ${name}: replaces the local one` } : []
+  })
+}
+
+function sentences({ tools }: Project): Verdict[] {
+  return tools.getTools().flatMap(tool => {
+    const { problems } = readSentences(tool, tools)
+    return problems.map(problem => ({ ok: false, text: `tool ${tool.name}: the ${problem}` }))
+  })
+}
+
+/** Of servers that are ready: which tools the others have, nobody knows. */
+function lostSentences({ config: { mcpServers = {} }, tools }: Project, servers: ServerStatus[]): Verdict[] {
+  const origins = tools.getTools().map(tool => tools.originOf(tool))
+  return servers.flatMap(({ name: server, state }) => {
+    if (state !== 'ready') return []
+    const own = new Set(origins.flatMap(origin => (origin?.server === server ? origin.name : [])))
+    const lost = Object.keys(mcpServers[server]?.sentences ?? {}).filter(name => !own.has(name))
+    return lost.map(name => ({
+      ok: false,
+      text: `server ${server}: has no tool '${name}' for the sentences under that name`,
+    }))
+  })
+}

@@ -1,0 +1,7 @@
+/** Whether two words differ by two neighbours that changed places: the commonest mistake in typing. */
+export function hasSwap(said: string, meant: string): boolean {
+  if (said.length !== meant.length) return false
+  const at = [...said].findIndex((letter, index) => letter !== meant[index])
+  const swapped = said.slice(0, at) + said.charAt(at + 1) + said.charAt(at) + said.slice(at + 2)
+  return swapped === meant
+}
