@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config/config.ts'
+import type { ApprovalFlags } from './commands/approvals.ts'
 import { type CallFlags, callTool } from './commands/call.ts'
 import type { ChatFlags } from './commands/chat.ts'
 import type { ServeFlags } from './commands/serve.ts'
@@ -57,6 +58,20 @@ function createProgram(stop: StopSignals): Command {
       within(async context => (await import('./commands/chat.ts')).chat(context, question, flags), {
         model: { wanted: flags.model, isRequired: true },
       }),
+    )
+  program
+    .command('approvals')
+    .description('list the calls that wait for approval at the running gateway, or decide one')
+    .argument('[decision]', 'approve or deny')
+    .argument('[id]')
+    .option('--remember <how>', 'decide the same from now on: session or always')
+    .option('--url <address>', "the gateway's address (default: as configured)")
+    .option('--token <token>', "the gateway's token (default: TOOLPOST_TOKEN)")
+    .option('--json', 'list as JSON')
+    .action((decision: string | undefined, id: string | undefined, flags: ApprovalFlags) =>
+      within(async context =>
+        (await import('./commands/approvals.ts')).decideApprovals(context, { decision, id, flags }),
+      ),
     )
   program
     .command('doctor')

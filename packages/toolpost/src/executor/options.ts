@@ -47,6 +47,13 @@ export interface RunOptions {
   among?: readonly Tool[] | undefined
 }
 
+/** Who makes a call, and how they are reached: what everything between a caller and the executor hands on. */
+export type CallerOptions = Pick<RunOptions, 'origin' | 'caller' | 'ask' | 'meta'>
+
+export function callerOptions({ origin, caller, ask, meta }: CallerOptions): CallerOptions {
+  return { origin, caller, ask, meta }
+}
+
 /** A question to a person, in the form of MCP's elicitation. */
 export interface Question {
   message: string

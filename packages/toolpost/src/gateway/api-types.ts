@@ -2,10 +2,20 @@
  * The data of the HTTP API. Types only, so that the console imports them and nothing else of the gateway.
  */
 import type { Diagnosis, ToolFailure, ToolResult, ToolSuccess } from '../call/tool-result.ts'
+import type { Approval } from '../interceptors/index.ts'
 import type { ServerState, ServerStatus } from '../mcp/server-status.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 
-export type { Diagnosis, JsonSchema, ServerState, ServerStatus, ToolFailure, ToolResult, ToolSuccess }
+export type {
+  Approval,
+  Diagnosis,
+  JsonSchema,
+  ServerState,
+  ServerStatus,
+  ToolFailure,
+  ToolResult,
+  ToolSuccess,
+}
 
 /** A tool, as `GET /api/tools` lists it. */
 export interface ToolInfo {
@@ -55,6 +65,8 @@ export interface GatewayEvents {
   servers: { servers: readonly ServerStatus[] }
   /** The list of tools has changed: fetch it again. */
   tools: Record<string, never>
+  /** What waits for a person's decision. */
+  approvals: { approvals: readonly Approval[] }
   /** Speech to text has come or gone. */
   voice: { available: boolean }
 }

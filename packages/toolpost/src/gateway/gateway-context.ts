@@ -1,4 +1,5 @@
 import type { ToolExecutor } from '../executor/tool-executor.ts'
+import type { Approvals } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
 import type { AiClient } from '../models/ai-client.ts'
@@ -18,10 +19,12 @@ export interface GatewaySource {
   model(): Promise<ModelInfo>
   /** What turns speech into text now, if anything does. */
   voice(): VoiceInput | undefined
+  /** Calls that a person is asked about, if there is a policy that asks. */
+  approvals?: Approvals | undefined
   status(): { servers: readonly ServerStatus[] }
   /** Resolves when the server is ready again, or has failed. */
   restart(server: string): Promise<void>
-  on(event: 'server' | 'voice', listener: () => void): () => void
+  on(event: 'server' | 'voice' | 'approval', listener: () => void): () => void
 }
 
 /** What the routes work with. */

@@ -4,7 +4,7 @@ import type { GatewaySource } from './gateway-context.ts'
 
 /** The project of a gateway, or what a program without one gave piece by piece. */
 export function sourceOf(options: GatewayOptions): GatewaySource {
-  const { project, executor, mcp, client, model, voice } = options
+  const { project, executor, mcp, client, model, voice, approvals } = options
   if (project) return project
   if (!executor) throw new TypeError('createGateway needs a project or an executor')
   return {
@@ -12,10 +12,14 @@ export function sourceOf(options: GatewayOptions): GatewaySource {
     client,
     model: async () => model ?? unnamed(client),
     voice: () => voice,
+    approvals,
     status: () => ({ servers: mcp?.status() ?? [] }),
     restart: server =>
       mcp?.restart(server) ?? Promise.reject(new Error(`There is no MCP server '${server}'`)),
-    on: (event, listener) => (event === 'server' && mcp ? mcp.on('server', listener) : () => {}),
+    on(event, listener) {
+      if (event === 'server' && mcp) return mcp.on('server', listener)
+      return event === 'approval' && approvals ? approvals.onChange(listener) : () => {}
+    },
   }
 }
 

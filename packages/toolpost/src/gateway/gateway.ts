@@ -1,6 +1,7 @@
 import { Hono, type HonoRequest } from 'hono'
 import { getPath } from 'hono/utils/url'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
+import type { Approvals } from '../interceptors/index.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { AiClient } from '../models/ai-client.ts'
@@ -18,6 +19,7 @@ import { failure } from './http/answers.ts'
 import { createGuard } from './http/guard.ts'
 import { DRAIN_MS } from './limits.ts'
 import { createMcpEndpoint } from './mcp-server/http-endpoint.ts'
+import { addApprovalRoutes } from './routes/approvals.ts'
 import { addCallRoutes } from './routes/calls.ts'
 import { addChatRoutes } from './routes/chat.ts'
 import { addHealthRoutes } from './routes/health.ts'
@@ -39,6 +41,8 @@ export interface GatewayOptions {
   model?: ModelInfo | undefined
   /** Turns speech into text; without one the console has no button for it. */
   voice?: VoiceInput | undefined
+  /** Calls that a person is asked about, as `policy` was given them. */
+  approvals?: Approvals | undefined
   /** What the client is told before every conversation. */
   instructions?: string | undefined
   /** Required on every route but the page's own files. */
@@ -101,6 +105,7 @@ function tellOfChanges({ executor, source, events }: GatewayContext, clock: Cloc
   return [
     executor.tools.onChange(tools.soon),
     source.on('server', servers.soon),
+    source.on('approval', () => events.publish('approvals', { approvals: source.approvals?.list() ?? [] })),
     source.on('voice', () => events.publish('voice', { available: source.voice() !== undefined })),
     servers.stop,
     tools.stop,
@@ -145,6 +150,7 @@ function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
   addToolRoutes(app, context)
   addServerRoutes(app, context)
   addCallRoutes(app, context)
+  addApprovalRoutes(app, context)
   addChatRoutes(app, context)
   addTranscriptionRoutes(app, context)
   addHealthRoutes(app, context)

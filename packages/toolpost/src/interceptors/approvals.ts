@@ -30,8 +30,8 @@ export interface ApprovalsOptions {
 
 const DEFAULT_TIMEOUT_MS = 5 * 60_000
 const DEFAULT_MAX_WAITING = 1_000
-/** Most MCP clients give up after a minute. */
-const DEFAULT_PATIENCE_MS = { mcp: 45_000 }
+/** Most MCP clients give up after a minute, and a model's answer has two minutes in all. */
+const DEFAULT_PATIENCE_MS = { mcp: 45_000, chat: 90_000 }
 
 interface Entry {
   approval: Approval

@@ -1,5 +1,6 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
+import type { CallerOptions } from '../executor/options.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Tool } from '../tools/tool.ts'
 
@@ -25,7 +26,7 @@ export type CallNotice =
   | { type: 'start'; call: ToolCall }
   | { type: 'end'; call: ToolCall; result: ToolResult; durationMs: number }
 
-export interface AskOptions {
+export interface AskOptions extends CallerOptions {
   /** The tools the model may use, of those the executor has; all of them if left out. */
   tools?: readonly Tool[] | undefined
   /** Runs the calls; the client's own if left out. */
@@ -34,8 +35,6 @@ export interface AskOptions {
   /** Pieces of the model's text as they come. */
   onToken?: ((token: string) => void) | undefined
   onCall?: ((event: CallNotice) => void) | undefined
-  /** Who asks, for those who watch the calls: `chat`, `voice` … */
-  origin?: string | undefined
   /** How often the model may answer with calls before it must answer with words. */
   maxIterations?: number | undefined
   timeLimitMs?: number | undefined

@@ -1,5 +1,6 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
+import { type CallerOptions, callerOptions } from '../executor/options.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Logger } from '../logging/logger.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
@@ -8,14 +9,13 @@ import type { Tool } from '../tools/tool.ts'
 import type { CallNotice } from './ai-client.ts'
 import { type NumberedCall, placeholder } from './conversation.ts'
 
-export interface CallContext {
+export interface CallContext extends CallerOptions {
   executor: ToolExecutor
   /** What the model was offered; a call of any other tool is a call of an unknown one. */
   tools: readonly Tool[]
   signal: AbortSignal
   logger: Logger
   onCall: (event: CallNotice) => void
-  origin?: string | undefined
   clock?: Clock | undefined
 }
 
@@ -31,7 +31,7 @@ export function runCalls(calls: readonly NumberedCall[], context: CallContext): 
 }
 
 async function runCall({ id, name, args }: NumberedCall, context: CallContext): Promise<CallOutcome> {
-  const { executor, tools: among, signal, origin, logger, clock = systemClock } = context
+  const { executor, tools: among, signal, logger, clock = systemClock } = context
   const call: ToolCall = { id, name, args }
   const startedAt = clock.now()
   const tell = (notice: CallNotice) =>
@@ -40,7 +40,7 @@ async function runCall({ id, name, args }: NumberedCall, context: CallContext): 
       error => logger.warn({ error: describeThrown(error) }, 'onCall failed'),
     )
   tell({ type: 'start', call })
-  const outcome = await executor.run(call, { signal, repair: true, origin, among }).then(
+  const outcome = await executor.run(call, { ...callerOptions(context), signal, repair: true, among }).then(
     result => ({ result, content: executor.text(result) }),
     error => withoutResult(call, error),
   )

@@ -1,5 +1,6 @@
 import type { BaseMessage } from '@langchain/core/messages'
 import type { ToolResult } from '../call/tool-result.ts'
+import { callerOptions } from '../executor/options.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Clock } from '../runtime/clock.ts'
@@ -129,14 +130,14 @@ class ToolLoop {
 
   /** Runs the calls of a turn and adds their results; says whether one of them has failed too often. */
   async #run(calls: readonly NumberedCall[]): Promise<boolean> {
-    const { executor, logger, origin, clock } = this.#setup
+    const { executor, logger, clock } = this.#setup
     const outcomes = await runCalls(calls, {
       executor,
       tools: this.#tools,
       signal: this.#limit.signal,
       logger,
       onCall: this.#onCall,
-      origin,
+      ...callerOptions(this.#setup),
       clock,
     })
     let isHopeless = false

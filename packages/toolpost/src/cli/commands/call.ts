@@ -1,5 +1,6 @@
 import type { ToolFailure, ToolResult } from '../../call/tool-result.ts'
 import { textOf } from '../../executor/model-text.ts'
+import { askAtTerminal } from '../ask-person.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { parseArguments } from '../parse-arguments.ts'
@@ -20,7 +21,10 @@ export async function callTool(
   const { args, repair } = parseArguments(await unlessStopped(withStandardInput(words), signal))
   const timeoutMs = timeoutOf(flags)
   await unlessStopped(project.waitForTool(name, timeoutMs), signal)
-  const result = await project.executor.run({ name, args }, { repair, timeoutMs, signal, origin: 'cli' })
+  const result = await project.executor.run(
+    { name, args },
+    { repair, timeoutMs, signal, origin: 'cli', ask: askAtTerminal(terminal) },
+  )
   if (flags.json) printResult(terminal, textOf(result))
   else if (result.success) printResult(terminal, resultText(result, terminal))
   else explain(result, terminal)

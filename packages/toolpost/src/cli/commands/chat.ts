@@ -1,9 +1,11 @@
 import { createInterface, type Interface } from 'node:readline'
+import type { Ask } from '../../executor/options.ts'
 import type { AiClient, Answer, CallNotice, ConversationMessage } from '../../models/ai-client.ts'
 import { ModelError } from '../../models/model-error.ts'
 import { whyUnanswered } from '../../models/why-unanswered.ts'
 import type { ModelInfo } from '../../project/model-choice.ts'
 import type { Project } from '../../project/project.ts'
+import { askAtTerminal } from '../ask-person.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
 import { Stopped, type StopSignals, unlessStopped } from '../stop-signals.ts'
 import { say, type Terminal } from '../terminal.ts'
@@ -51,9 +53,10 @@ export async function chat(
     return converse(conversation, { ...terminal, in: input }, signal)
   }
   if (terminal.err.isTTY) say(terminal, modelLine(model))
+  const asking = { signal, person: askAtTerminal(terminal, { input }) }
   return question === undefined
-    ? answerLines(conversation, input, signal)
-    : conversation.ask(question, signal)
+    ? answerLines(conversation, input, asking)
+    : conversation.ask(question, asking)
 }
 
 function modelLine({ name, why }: ModelInfo): string {
@@ -71,6 +74,12 @@ async function choose(project: ChatContext['project']): Promise<ModelInfo> {
   } catch (error) {
     throw error instanceof ModelError ? new UsageError(error.message) : error
   }
+}
+
+interface Asking {
+  signal: AbortSignal
+  /** Answers before something dangerous is done. */
+  person: Ask
 }
 
 interface ChatSetup {
@@ -94,14 +103,15 @@ class ChatConversation {
   }
 
   /** Asks, and prints the answer. Gives the exit code that it deserves; the history grows only by whole answers. */
-  async ask(question: string, signal: AbortSignal): Promise<number> {
+  async ask(question: string, { signal, person }: Asking): Promise<number> {
     const { client, terminal, timeLimitMs } = this.#setup
     const printer = new AnswerPrinter(terminal)
     try {
       const answer = await client.ask([...this.#messages, { role: 'user', content: question }], {
         signal,
         timeLimitMs,
-        origin: 'cli',
+        origin: 'chat',
+        ask: person,
         onToken: token => printer.add(token),
         onCall: event => this.#showCall(event, printer),
       })
@@ -140,11 +150,12 @@ class ChatConversation {
 async function answerLines(
   conversation: ChatConversation,
   input: NodeJS.ReadableStream,
-  signal: AbortSignal,
+  asking: Asking,
 ): Promise<number> {
+  const { signal } = asking
   const codes: number[] = []
   for await (const line of questions(createInterface({ input, signal })))
-    codes.push(await conversation.ask(line, signal))
+    codes.push(await conversation.ask(line, asking))
   if (codes.length === 0 && !signal.aborted) checkQuestion('')
   if (codes.length === 0) throw new Stopped('The program was asked to stop')
   return signal.aborted ? EXIT.failed : Math.max(...codes)
@@ -164,6 +175,7 @@ async function converse(
     terminal: true,
     signal,
   })
+  const person = askAtTerminal(terminal, { input: terminal.in, lines })
   let running: AbortController | undefined
   lines.on('SIGINT', () => {
     if (running) running.abort()
@@ -174,7 +186,7 @@ async function converse(
   })
   for await (const line of questions(lines)) {
     running = new AbortController()
-    await conversation.ask(line, AbortSignal.any([running.signal, signal]))
+    await conversation.ask(line, { signal: AbortSignal.any([running.signal, signal]), person })
     running = undefined
   }
   lines.close()

@@ -25,8 +25,9 @@ export function addCallRoutes(app: Hono, context: GatewayContext): void {
 
 /** For a new client the servers as they are; for one that was away too long, the last calls too. */
 function greeting({ source, journal }: GatewayContext, wasHere: boolean): { type: string; data: unknown }[] {
-  const now = { type: 'servers', data: { servers: source.status().servers } }
-  if (!wasHere) return [now]
+  const servers = { type: 'servers', data: { servers: source.status().servers } }
+  const approvals = { type: 'approvals', data: { approvals: source.approvals?.list() ?? [] } }
+  if (!wasHere) return [servers, approvals]
   const calls = journal.latest(GREETING_BYTES).map(record => ({ type: 'call', data: record }))
-  return [now, { type: 'tools', data: {} }, ...calls]
+  return [servers, approvals, { type: 'tools', data: {} }, ...calls]
 }

@@ -1,3 +1,4 @@
+import { callerOptions } from '../../executor/options.ts'
 import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import { type Logger, silentLogger } from '../../logging/logger.ts'
 import type { AiClient, Answer, AskOptions, ConversationMessage, PlainMessage } from '../ai-client.ts'
@@ -72,7 +73,7 @@ export class OfflineClient implements AiClient {
         signal: limit.signal,
         logger: this.#logger,
         onCall: harmless(options.onCall, this.#logger),
-        origin: options.origin,
+        ...callerOptions(options),
       })
       if (!outcome) throw new Error('a call had no outcome')
       const isOutOfTime = limit.signal.reason instanceof TimeIsUp
