@@ -1,6 +1,5 @@
 import type { Clock, Timer } from '../runtime/clock.ts'
-import { STABLE_AFTER_MS } from './limits.ts'
-import { firstConnectionDelayMs, reconnectDelayMs } from './retry-schedule.ts'
+import { RECONNECT_BASE_DELAY_MS, RECONNECT_MAX_DELAY_MS, STABLE_AFTER_MS } from './limits.ts'
 
 export interface AttemptsOptions {
   clock: Clock
@@ -14,9 +13,12 @@ export interface AttemptsOptions {
 /** When to try to connect, and when to give up. One wait at a time. */
 export class Attempts {
   readonly #options: AttemptsOptions
-  #number = 0
-  #nextAt: string | undefined
-  #wasReady = false
+  /** The attempt under way, or the one that succeeded. */
+  number = 0
+  /** ISO time of the next attempt, while one is waited for. */
+  nextAt: string | undefined
+  /** Whether the server was there before: then it is tried for ever. */
+  wasReady = false
   #readyAt = 0
   /** Connections in a row that ended soon and without use: the next one waits the longer. */
   #shortLives = 0
@@ -27,61 +29,37 @@ export class Attempts {
     this.#options = options
   }
 
-  /** The attempt under way, or the one that succeeded. */
-  get number(): number {
-    return this.#number
-  }
-
-  /** ISO time of the next attempt, while one is waited for. */
-  get nextAt(): string | undefined {
-    return this.#nextAt
-  }
-
-  /** Whether the server was there before: then it is tried for ever. */
-  get wasReady(): boolean {
-    return this.#wasReady
-  }
-
   delayBefore(attempt: number): number {
-    return this.#wasReady
-      ? reconnectDelayMs(attempt)
-      : firstConnectionDelayMs(attempt, this.#options.baseDelayMs)
+    return this.wasReady ? reconnectDelayMs(attempt) : doubled(attempt, this.#options.baseDelayMs)
   }
 
   isLast(attempt: number): boolean {
-    return !this.#wasReady && attempt >= this.#options.attempts
+    return !this.wasReady && attempt >= this.#options.attempts
   }
 
   /** Waits until an attempt is due; not at all if it is due now, so that there is no gap without an attempt. */
   next(attempt: number): Promise<void> | undefined {
+    const { clock, onChange } = this.#options
     const delayMs = this.delayBefore(attempt)
-    this.#number = attempt
-    this.#nextAt = delayMs > 0 ? new Date(Date.now() + delayMs).toISOString() : undefined
-    this.#options.onChange()
-    return delayMs > 0 ? this.#wait(delayMs) : undefined
-  }
-
-  #wait(delayMs: number): Promise<void> {
+    this.number = attempt
+    this.nextAt = delayMs > 0 ? new Date(Date.now() + delayMs).toISOString() : undefined
+    onChange()
+    if (delayMs <= 0) return undefined
     return new Promise(resolve => {
       this.#wake = resolve
-      this.#timer = this.#options.clock.setTimer(resolve, delayMs)
+      this.#timer = clock.setTimer(() => this.wake(), delayMs)
     })
   }
 
-  /** The attempt that was waited for begins. */
-  begin(): void {
-    this.#nextAt = undefined
-  }
-
-  /** Ends the wait. */
+  /** Ends the wait: the attempt is due, or given up. */
   wake(): void {
-    this.#nextAt = undefined
+    this.nextAt = undefined
     this.#timer?.cancel()
     this.#wake?.()
   }
 
   succeeded(): void {
-    this.#wasReady = true
+    this.wasReady = true
     this.#readyAt = this.#options.clock.now()
   }
 
@@ -96,4 +74,14 @@ export class Attempts {
   forgive(): void {
     this.#shortLives = 0
   }
+}
+
+/** Before attempt 1, 2, 3, … to get a lost server back: at once, then doubling up to a cap, for ever. */
+export function reconnectDelayMs(attempt: number): number {
+  return Math.min(doubled(attempt, RECONNECT_BASE_DELAY_MS), RECONNECT_MAX_DELAY_MS)
+}
+
+/** Before attempt 1, 2, 3, …: 0, base, 2 × base, … */
+export function doubled(attempt: number, baseMs: number): number {
+  return attempt <= 1 ? 0 : baseMs * 2 ** (attempt - 2)
 }

@@ -11,7 +11,11 @@ function channel(meta?: Record<string, unknown>) {
   const sent: Sent[] = []
   const stray: unknown[][] = []
   const calls = new CallChannel(
-    { send: message => sent.push(message as Sent) > 0, stray: (...given) => void stray.push(given) },
+    {
+      isStuck: () => false,
+      send: message => sent.push(message as Sent) > 0,
+      stray: (...given) => void stray.push(given),
+    },
     meta,
   )
   const begin = (onProgress?: (progress: unknown) => void) => {
@@ -96,6 +100,7 @@ describe('CallChannel', () => {
 
   it('does not keep a call that could not be sent', () => {
     const calls = new CallChannel({
+      isStuck: () => false,
       send: () => {
         throw new Error('no JSON')
       },

@@ -12,6 +12,8 @@ export interface PendingCall {
 }
 
 export interface ChannelEvents {
+  /** Whether the server does not read what is sent to it: then no call is even made ready to be sent. */
+  isStuck(): boolean
   /** `false`, and nothing is sent, if the server does not read what is sent to it. */
   send(message: object): boolean
   /** An answer that belongs to no call under way: late, repeated, or to a call that was never made. */
@@ -50,7 +52,7 @@ export class CallChannel {
     const id = this.#nextId++
     const meta = call.onProgress ? { ...this.#meta, progressToken: id } : this.#meta
     const params = meta ? { name, arguments: args, _meta: meta } : { name, arguments: args }
-    if (!this.#events.send({ jsonrpc: '2.0', id, method: 'tools/call', params }))
+    if (this.#events.isStuck() || !this.#events.send({ jsonrpc: '2.0', id, method: 'tools/call', params }))
       throw new ServerLostError('the server has stopped reading its stdin', { neverSent: true })
     this.#pending.set(id, call)
     return id
@@ -100,15 +102,11 @@ export class CallChannel {
 
   /** Fails the call of that id, or all if it is not given. Says how many there were. */
   fail(error: Error, id?: number): number {
-    const ids = id === undefined ? [...this.#pending.keys()] : [id]
-    let failed = 0
-    for (const each of ids) {
-      const call = this.#pending.get(each)
-      if (!call) continue
+    const calls = [...this.#pending].filter(([each]) => id === undefined || each === id)
+    for (const [each, call] of calls) {
       this.#pending.delete(each)
       call.reject(error)
-      failed++
     }
-    return failed
+    return calls.length
   }
 }

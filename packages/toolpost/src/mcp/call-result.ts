@@ -75,7 +75,8 @@ export function refusalOf(error: unknown): Error {
   return new McpCallError(`The server refused the call without a reason${shownCode}`)
 }
 
-function kindOf(value: unknown): string {
+/** What a value is, for people. */
+export function kindOf(value: unknown): string {
   if (value === undefined) return 'missing'
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'

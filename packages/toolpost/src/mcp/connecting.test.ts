@@ -218,9 +218,10 @@ describe('later', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('calls after close say so', async () => {
+  it('calls and restarts after close say so', async () => {
     const server = await startHostile()
     await server.mcp.close()
+    await expect(server.mcp.restart('hostile')).rejects.toThrow('This McpIntegration is closed')
     expect(await server.executor.execute('echo', { text: 'hello' })).toBe(
       'Error: The hostile service is unavailable: it was closed',
     )

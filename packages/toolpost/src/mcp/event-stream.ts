@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import type { HttpMessages, SentRequest } from './http-messages.ts'
-import { SDK_MESSAGE_MS, SLICE_MS, UNASKED_BURST, UNASKED_PAUSE_MS } from './limits.ts'
+import { HTTP_REPLY_MS, SDK_MESSAGE_MS, SLICE_MS, UNASKED_BURST, UNASKED_PAUSE_MS } from './limits.ts'
 
 export interface StreamOptions {
   messages: HttpMessages
@@ -11,7 +11,8 @@ export interface StreamOptions {
   signal: AbortSignal | null | undefined
 }
 
-const EVENTS_A_SLICE = SLICE_MS / SDK_MESSAGE_MS
+/** So much is parsed before the clock is looked at. */
+const PART_CHARACTERS = 4_096
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
@@ -44,6 +45,8 @@ class EventReader {
   /** What came since the last event was complete. */
   #unfinished = 0
   #count = 0
+  /** What the events of this slice cost. */
+  #spentMs = 0
   /** The server can go on with the stream after a break: the SDK sees to that. */
   #isResumable = false
 
@@ -86,7 +89,22 @@ class EventReader {
   }
 
   async *#feed(text: string): AsyncGenerator<string> {
+    for (let at = 0; at < text.length && !this.#isTooLong; at += PART_CHARACTERS)
+      yield* this.#part(text.slice(at, at + PART_CHARACTERS))
+  }
+
+  /** Lets others in after each slice of work; for longer if the stream goes on and on without an answer. */
+  async #spend(ms: number): Promise<void> {
+    this.#spentMs += ms
+    if (this.#spentMs < SLICE_MS) return
+    await (this.#count > UNASKED_BURST ? pause(UNASKED_PAUSE_MS) : turn())
+    this.#spentMs = 0
+  }
+
+  async *#part(text: string): AsyncGenerator<string> {
+    const began = performance.now()
     this.#parser.feed(text)
+    await this.#spend(performance.now() - began)
     const parsed = this.#parsed
     this.#parsed = []
     this.#unfinished = parsed.length > 0 ? 0 : this.#unfinished + text.length
@@ -97,12 +115,17 @@ class EventReader {
 
   async *#rewritten({ event, id, data }: EventSourceMessage): AsyncGenerator<string> {
     const { messages, request } = this.#options
-    if (++this.#count > UNASKED_BURST && this.#count % EVENTS_A_SLICE === 0) await pause(UNASKED_PAUSE_MS)
+    this.#count++
     if (id) this.#isResumable = true
-    const head = this.#headOf(event, id)
     const isMessage = (event === undefined || event === 'message') && data !== ''
-    const texts = isMessage ? (await messages.read(data, request)).map(asData) : [asLines(data)]
-    yield head + (texts.join('') || '\n')
+    const contents = isMessage ? await messages.read(data, request) : [data]
+    let head = this.#headOf(event, id)
+    for (const content of contents.length > 0 ? contents : ['']) {
+      const isText = typeof content === 'string'
+      await this.#spend(!isText && 'method' in content && 'id' in content ? HTTP_REPLY_MS : SDK_MESSAGE_MS)
+      yield head + (isText ? asLines(content) : asData(content))
+      head = ''
+    }
   }
 
   #headOf(event: string | undefined, id: string | undefined): string {
@@ -122,8 +145,5 @@ function asData(message: object): string {
 }
 
 function asLines(data: string): string {
-  return `${data
-    .split('\n')
-    .map(line => `data: ${line}\n`)
-    .join('')}\n`
+  return `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`
 }

@@ -273,6 +273,18 @@ describe('processes that do not want to go', () => {
     },
   )
 
+  it.runIf(process.platform === 'linux')(
+    '[F15 F53] so are those that left it and cleared their environment as well',
+    async () => {
+      const server = await startHostile()
+      const args = { count: 2, detached: true, clean: true }
+      const children: number[] = JSON.parse(await server.executor.execute('children', args))
+      expect(children.map(isRunning)).toEqual([true, true])
+      await server.mcp.close()
+      expect(children.map(isRunning)).toEqual([false, false])
+    },
+  )
+
   it('[F15] a death is noticed although a child that left the group holds the pipes for ever', async () => {
     await using server = await startHostile()
     await server.executor.execute('children', { detached: true })

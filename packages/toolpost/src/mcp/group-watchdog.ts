@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
+import type { Group } from './process-group.ts'
 
 /** Stands in the environment of every server, and so of whatever it starts: also of what leaves its group. */
 export const MARK_VARIABLE = 'TOOLPOST_SERVER_ID'
@@ -14,21 +15,47 @@ export function newMark(): string {
 }
 
 /*
- * Reads `+ <group>` and `- <group>`. Its stdin ends when this program does, however that happens: then it gives the
- * servers a second to notice by themselves and kills the groups that are left. On Linux also everything with the mark,
- * wherever it went. A shell, because it takes 2 MB and sleeps until then.
+ * Reads lines of groups (`17`) and processes with their start (`21:4711`), of which the last one counts. Its stdin
+ * ends when this program does, however that happens: then it looks what runs below them, gives the servers a second to
+ * notice by themselves and kills what is left. On Linux also everything with the mark, wherever it went. A shell,
+ * because it takes 2 MB and sleeps until then.
  */
 const SCRIPT = `
-groups=' '
-while read -r change group; do
-  case $change in
-    +) groups="$groups$group " ;;
-    -) groups="\${groups%% $group *} \${groups#* $group }" ;;
+start_of() {
+  stat=
+  read -r stat <"/proc/$1/stat"
+  set -- \${stat##*) }
+  start=\${20}
+}
+all=
+while read -r line; do all=$line; done
+[ -n "$all" ] || exit 0
+next=$all
+while [ -n "$next" ]; do
+  found=
+  for each in $next; do
+    for file in /proc/"\${each%:*}"/task/*/children; do
+      children=
+      read -r children <"$file"
+      for pid in $children; do
+        start_of "$pid"
+        case " $all $found " in *" $pid:$start "*) continue ;; esac
+        found="$found $pid:$start"
+      done
+    done
+  done
+  all="$all $found"
+  next=\${found# }
+done
+sleep 1
+for each in $all; do
+  pid=\${each%:*}
+  start_of "$pid"
+  case $each in
+    "$pid") kill -KILL -- "-$pid" ;;
+    "$pid:$start") kill -KILL "$pid" ;;
   esac
 done
-[ -n "\${groups# }" ] || exit 0
-sleep 1
-for group in $groups; do kill -KILL -- "-$group"; done
 for round in 1 2 3; do
   for file in $(grep -ls -- "$1" /proc/[0-9]*/environ); do
     pid=\${file#/proc/}
@@ -43,25 +70,25 @@ interface Watchdog {
   end(): Promise<void>
 }
 
-const watched = new Set<number>()
 let watchdog: Watchdog | undefined
+let told = ''
 
-/** This group must not outlive this program. Starts the watchdog if need be. */
-export function watchGroup(group: number): void {
+/** These groups, and nothing else, must not outlive this program. With the last one goes the watchdog: resolves when it has. */
+export async function watch(groups: ReadonlySet<Group>): Promise<void> {
   if (process.platform === 'win32') return
-  watched.add(group)
-  watchdog ??= startWatchdog()
-  watchdog?.stdin.write(`+ ${group}\n`)
-}
-
-/** This group is gone. With the last one goes the watchdog: resolves when it has. */
-export async function unwatchGroup(group: number): Promise<void> {
+  const all = [...groups].flatMap(({ leader, known }) => [
+    leader,
+    ...[...known].map(([pid, start]) => `${pid}:${start}`),
+  ])
+  const line = all.join(' ')
+  if (line === told) return
+  told = line
+  if (line !== '') watchdog ??= startWatchdog()
   const current = watchdog
-  if (!watched.delete(group) || !current) return
-  current.stdin.write(`- ${group}\n`)
-  if (watched.size > 0) return
+  current?.stdin.write(`${line}\n`)
+  if (line !== '') return
   watchdog = undefined
-  await current.end()
+  await current?.end()
 }
 
 function startWatchdog(): Watchdog | undefined {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { createGzip, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { unharmed } from '../../test/unharmed.ts'
 import { startServers } from '../testing/hostile-server/harness.ts'
 import type { HttpServerEntry } from './server-entry.ts'
 
@@ -20,6 +21,7 @@ interface Exchange {
 type Behaviour = (exchange: Exchange) => void
 
 const MB = 1024 * 1024
+const bomb = gzipSync(Buffer.alloc(50 * MB, ' '))
 const tools = ['act', 'look'].map(name => ({
   name,
   inputSchema: { type: 'object' },
@@ -95,7 +97,8 @@ function forEver(response: NodeJS.WritableStream, text: string): void {
 describe('answers over HTTP without measure', () => {
   const tooLong = {
     code: 'tool_error',
-    error: "The server's answer is longer than 1048576 bytes, over the limit (maxLineBytes)",
+    error:
+      "The server's answer is longer than 1048576 bytes, over the limit (maxLineBytes); the outcome of the call is unknown",
   }
 
   it.each<[string, Behaviour]>([
@@ -110,7 +113,7 @@ describe('answers over HTTP without measure', () => {
       ({ response }) =>
         void response
           .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
-          .end(gzipSync(Buffer.alloc(50 * MB, ' '))),
+          .end(bomb),
     ],
     [
       'a compressed stream without end',
@@ -123,7 +126,7 @@ describe('answers over HTTP without measure', () => {
     ],
   ])('[F48] %s is a size error of that call, and memory is bounded', async (_, behave) => {
     const before = process.memoryUsage().rss
-    const { result } = await callOf(behave, { maxLineBytes: MB })
+    const { result } = await unharmed(() => callOf(behave, { maxLineBytes: MB }))
     expect(result).toMatchObject(tooLong)
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * MB)
   })
@@ -235,9 +238,65 @@ describe('answers over HTTP that do not come as they should', () => {
       const { result } = await callOf(
         ({ response }) => void response.writeHead(200, { 'content-type': 'application/json' }).end(body),
       )
-      expect(result).toMatchObject({ code: 'tool_error', error: expect.stringMatching(/^Malformed MCP/) })
+      expect(result).toMatchObject({
+        code: 'tool_error',
+        error: expect.stringMatching(/^Malformed MCP.*; the outcome of the call is unknown$/),
+      })
     },
   )
+
+  it.each<[string, number, Record<string, string>, string]>([
+    ['202', 202, {}, ''],
+    ['204', 204, {}, ''],
+    ['200', 200, {}, ''],
+    ['202', 202, { 'content-type': 'application/json' }, ''],
+    ['200', 200, { 'content-type': 'text/html' }, '<p>Hello'],
+  ])('[F09] %s without a result ends the call at once, in words', async (shown, status, headers, body) => {
+    await using server = await hostileHttp(
+      ({ response }) => void response.writeHead(status, headers).end(body),
+    )
+    await using client = await startServers({ remote: { url: server.url } })
+    const words = `The server answered ${shown} without a result`
+    const [write, read] = await Promise.all(['act', 'look'].map(name => client.executor.run({ name })))
+    expect(write).toMatchObject({
+      code: 'tool_error',
+      error: expect.stringMatching(new RegExp(`^${words}.*; the outcome of the call is unknown$`)),
+    })
+    expect(read).toMatchObject({ code: 'tool_error', error: expect.stringContaining(words) })
+    expect(read).toMatchObject({ error: expect.not.stringContaining('outcome') })
+  })
+
+  it('[F09] a handshake that is answered without a result fails at once, in words', async () => {
+    const nothing: Behaviour = ({ response }) => void response.writeHead(202).end()
+    await using server = await hostileHttp(() => {}, { initialize: nothing })
+    await using client = await startServers({ remote: { url: server.url } }, { retry: { attempts: 1 } })
+    expect(client.status().error).toContain('The server answered 202 without a result')
+  })
+
+  it('a result counts, whatever the status that it comes with', async () => {
+    const { result } = await callOf(({ message, response }) => {
+      const body = JSON.stringify(answer(message, { content: [{ type: 'text', text: 'ok' }] }))
+      response.writeHead(202, { 'content-type': 'application/json' }).end(body)
+    })
+    expect(result).toMatchObject({ success: true, result: 'ok' })
+  })
+
+  it.each([
+    ['comments', ': c\n\n'],
+    ['empty lines', '\n'],
+    ['unknown fields', 'x\n'],
+    ['ids', 'id: 1\n\n'],
+    ['events of other kinds', 'event: x\ndata: y\n\n'],
+    ['requests', `data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n\n`],
+    ['strays', `data: ${JSON.stringify({ jsonrpc: '2.0', id: 987, result: {} })}\n\n`],
+    ['notifications', `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message' })}\n\n`],
+  ])('[F51] a stream of small events without end is felt by nobody else: %s', async (_, event) => {
+    await using server = await hostileHttp(({ response }) => forEver(response.writeHead(200, sse), event))
+    await using client = await startServers({ remote: { url: server.url } })
+    const result = await unharmed(() => client.executor.run({ name: 'act' }, { timeoutMs: 1_000 }))
+    expect(result).toMatchObject({ success: false })
+    expect(client.status().state).toBe('ready')
+  })
 
   it('[F51] a stream of notifications before the answer changes nothing', async () => {
     const notice = `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: {} })}\n\n`
@@ -279,6 +338,14 @@ describe('redirects', () => {
       error: expect.stringContaining('HTTP 307 Temporary Redirect: the server redirects to /elsewhere'),
     })
     expect(calls).toBe(1)
+  })
+
+  it('a call that is redirected to another host names it, and no more of the address than it may', async () => {
+    const location = 'https://user:pass@elsewhere.example:444/mcp?token=secret#part'
+    const { result } = await callOf(({ response }) => void response.writeHead(307, { location }).end())
+    expect(result).toMatchObject({
+      error: expect.stringContaining('redirects to https://elsewhere.example:444/mcp; no call'),
+    })
   })
 
   it('a handshake that is redirected within the server is followed, and the calls go there straight away', async () => {

@@ -5,6 +5,9 @@ import { eventStream, tooLong } from './event-stream.ts'
 import type { HttpMessages, SentRequest } from './http-messages.ts'
 import { HTTP_ERROR_CHARACTERS } from './limits.ts'
 
+/** Streamable HTTP, or what servers spoke before there was that. */
+export type HttpKind = 'streamable' | 'sse'
+
 /** Which request of the SDK a fetch belongs to: also one that resumes its broken stream later. */
 export const currentRequest = new AsyncLocalStorage<SentRequest | undefined>()
 
@@ -30,7 +33,7 @@ export function httpWords(status: number, statusText = '', text = ''): string {
  * The `fetch` of a connection: nothing that comes back is larger than permitted (after decompression), what fails says
  * so in the answer to its request, and no call is ever sent twice.
  */
-export function boundedFetch(messages: HttpMessages, { throwsStatus }: { throwsStatus: boolean }): FetchLike {
+export function boundedFetch(messages: HttpMessages, kind: HttpKind): FetchLike {
   /** Where the server sent us at the handshake: calls go there straight away. */
   let moved: { from: string; to: string } | undefined
   return async (url, init) => {
@@ -38,19 +41,17 @@ export function boundedFetch(messages: HttpMessages, { throwsStatus }: { throwsS
     const target = moved?.from === String(url) ? moved.to : String(url)
     const response = await fetch(target, { ...init, redirect: 'manual' })
     const location = redirectOf(response, target)
-    if (!location) return boundedResponse(response, { messages, request, init, throwsStatus })
+    if (!location) return boundedResponse(response, { messages, request, init, kind })
     if (init?.method !== 'POST') return response
+    const staysThere = location.origin === new URL(target).origin
     if (request?.method === 'tools/call') {
       await response.body?.cancel()
-      const { status } = response
-      throw new HttpStatusError(
-        status,
-        '',
-        `the server redirects to ${location.pathname}; no call is sent twice`,
-      )
+      const place = staysThere ? location.pathname : `${location.origin}${location.pathname}`
+      const text = `the server redirects to ${place}; no call is sent twice`
+      throw new HttpStatusError(response.status, '', text)
     }
     const keepsMethod = response.status === 307 || response.status === 308
-    if (keepsMethod && location.origin === new URL(target).origin)
+    if (keepsMethod && staysThere)
       moved = { from: moved?.to === target ? moved.from : target, to: location.href }
     return response
   }
@@ -66,29 +67,39 @@ interface Exchange {
   messages: HttpMessages
   request: SentRequest | undefined
   init: RequestInit | undefined
-  /** A refused POST throws an HttpStatusError: the SDK's old transport would lose what the server said. */
-  throwsStatus: boolean
+  kind: HttpKind
 }
 
 async function boundedResponse(response: Response, exchange: Exchange): Promise<Response> {
-  const { messages, request, init } = exchange
+  const { messages, request, init, kind } = exchange
   const { status, headers } = response
   const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (!response.ok) return refused(response, exchange)
-  const kept = { status, headers }
+  // Whatever the status, the SDK shall read the body.
   if (type === 'text/event-stream' && response.body)
-    return new Response(eventStream(response.body, { messages, request, signal: init?.signal }), kept)
-  if (type !== 'application/json' || !request) return new Response(await shortText(response), bodiless(kept))
-  return new Response(JSON.stringify(await jsonMessages(response, messages, request)), kept)
+    return new Response(eventStream(response.body, { messages, request, signal: init?.signal }), { headers })
+  if (request && type === 'application/json')
+    return asJson(await jsonMessages(response, messages, request), headers)
+  const text = await shortText(response)
+  // In the older protocol the answer comes on another stream.
+  if (request && kind === 'streamable' && (request.method === 'tools/call' || !type))
+    return asJson(messages.refuse(withoutResult(status, type), request), headers)
+  // A 204 may not have a body, not even an empty one.
+  return new Response(text, { status: status === 204 ? 202 : status, headers })
 }
 
-/** Statuses that may not have a body. */
-function bodiless<T extends { status: number }>(kept: T): T {
-  return kept.status === 204 ? { ...kept, status: 202 } : kept
+function asJson(messages: object[], given: Headers): Response {
+  const headers = new Headers(given)
+  headers.set('content-type', 'application/json')
+  return new Response(JSON.stringify(messages.length === 1 ? messages[0] : messages), { headers })
+}
+
+function withoutResult(status: number, type?: string): string {
+  return `The server answered ${status} without a result${type ? ` (${type})` : ''}`
 }
 
 async function refused(response: Response, exchange: Exchange): Promise<Response> {
-  const { messages, request, init, throwsStatus } = exchange
+  const { messages, request, init, kind } = exchange
   const { status, headers } = response
   const text = await shortText(response)
   // The stream of an answer cannot be taken up again.
@@ -97,7 +108,8 @@ async function refused(response: Response, exchange: Exchange): Promise<Response
   const reason = response.statusText || STATUS_CODES[status] || ''
   const full = after === null ? reason : `${reason} (retry after ${shownDelay(after)})`
   const statusText = full.replace(/[^\x20-\x7e]/g, '?')
-  if (throwsStatus && init?.method === 'POST') throw new HttpStatusError(status, statusText, text)
+  // The SDK's older transport would lose what the server said.
+  if (kind === 'sse' && init?.method === 'POST') throw new HttpStatusError(status, statusText, text)
   return new Response(text, { status, statusText, headers })
 }
 
@@ -115,16 +127,17 @@ async function jsonMessages(
   response: Response,
   messages: HttpMessages,
   request: SentRequest,
-): Promise<unknown> {
+): Promise<object[]> {
   const read = await readBody(response, messages, request).catch(() => messages.lose(request))
   if (messages.isPending(request))
     read.push(...messages.refuse('Malformed MCP result: it answers another request', request))
-  return read.length === 1 ? read[0] : read
+  return read
 }
 
 async function readBody(response: Response, messages: HttpMessages, request: SentRequest): Promise<object[]> {
   const { maxBytes } = messages
   const text = await textUpTo(response, maxBytes)
+  if (text?.trim() === '') return messages.refuse(withoutResult(response.status), request)
   if (text !== undefined) return messages.read(text, request)
   return messages.refuse(tooLong(maxBytes), request)
 }

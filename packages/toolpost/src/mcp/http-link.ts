@@ -1,18 +1,25 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import { refusalOf } from './call-result.ts'
+import type { HttpKind } from './http-fetch.ts'
 import { HttpMessages } from './http-messages.ts'
 import {
   answerAfterNotifications,
   createHttpTransport,
   describeHttpError,
-  type HttpKind,
   httpStatusOf,
   wantsSse,
 } from './http-transport.ts'
 import { GOODBYE_MS, HEALTH_CHECK_MS, NO_TIMEOUT_MS } from './limits.ts'
 import { type ClientEvents, createClient, listenForChanges, listTools, loadSdk } from './sdk-client.ts'
 import type { HttpServerEntry } from './server-entry.ts'
-import { ConnectError, describeError, failureWith, ServerLostError } from './server-failure.ts'
+import {
+  ConnectError,
+  describeError,
+  failureWith,
+  ServerLostError,
+  UnusableAnswerError,
+} from './server-failure.ts'
 import type { Answer, LinkCall, LinkContext, Opening, ServerLink } from './server-link.ts'
 
 /** Connects over Streamable HTTP, or over SSE to a server that is too old for that; rejects with a ConnectError. */
@@ -141,6 +148,7 @@ class HttpLink implements ServerLink {
       void this.#check(error)
       return error
     }
+    if (error instanceof UnusableAnswerError) return error
     const { ProtocolError } = await loadSdk()
     if (error instanceof ProtocolError) return refusalOf(error)
     if (!isGone(error)) return new Error(describeHttpError(error))
@@ -188,15 +196,10 @@ class HttpLink implements ServerLink {
     const { terminateSession } = this.#transport as { terminateSession?: () => Promise<void> }
     // A courtesy: it must not hold anybody up.
     if (terminateSession && this.#client) {
-      await Promise.race([terminateSession.call(this.#transport).catch(() => {}), this.#patience()])
+      const goodbye = terminateSession.call(this.#transport).catch(() => {})
+      await Promise.race([goodbye, pause(GOODBYE_MS, undefined, { ref: false })])
     }
     await this.#closeTransport()
-  }
-
-  #patience(): Promise<void> {
-    return new Promise(resolve => {
-      setTimeout(resolve, GOODBYE_MS).unref()
-    })
   }
 
   async #closeTransport(): Promise<void> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { isRecord } from '../runtime/guards.ts'
 import { BYTES_PER_VALUE, MAX_LINE_BYTES, REMEMBERED_CALLS, SLICED_OVER_CHARACTERS } from './limits.ts'
-import { ServerLostError } from './server-failure.ts'
+import { ServerLostError, UnusableAnswerError } from './server-failure.ts'
 import { parseInSlices, TooLargeError } from './sliced-json.ts'
 
 /** A request that was sent to an HTTP server. */
@@ -104,7 +104,7 @@ export class HttpMessages {
 
   /** Something in the way of an answer: for `request`, or for all that wait if it is not known for which. */
   refuse(problem: string, request?: SentRequest): object[] {
-    return this.#failAll(new Error(problem), request)
+    return this.#failAll(new UnusableAnswerError(problem), request)
   }
 
   /** The answer to `request` cannot come any more: its stream ended. Whether it was carried out is not known. */

@@ -1,14 +1,11 @@
 import type { Transport } from '@modelcontextprotocol/client'
 import { basicCredentials } from '../logging/config-secrets.ts'
-import { boundedFetch, currentRequest, HttpStatusError, httpWords } from './http-fetch.ts'
+import { boundedFetch, currentRequest, type HttpKind, HttpStatusError, httpWords } from './http-fetch.ts'
 import type { HttpMessages } from './http-messages.ts'
 import { MIN_RESUME_DELAY_MS, RECONNECT_MAX_DELAY_MS } from './limits.ts'
 import { loadSdk } from './sdk-client.ts'
 import type { HttpServerEntry } from './server-entry.ts'
 import { describeError } from './server-failure.ts'
-
-/** Streamable HTTP, or what servers spoke before there was that. */
-export type HttpKind = 'streamable' | 'sse'
 
 /** A transport of the SDK for a server at an address, whose messages pass through `messages`. */
 export async function createHttpTransport(
@@ -18,7 +15,7 @@ export async function createHttpTransport(
 ): Promise<Transport> {
   const { SSEClientTransport, StreamableHTTPClientTransport } = await loadSdk()
   const { url, headers } = splitCredentials(entry)
-  const fetch = boundedFetch(messages, { throwsStatus: kind === 'sse' })
+  const fetch = boundedFetch(messages, kind)
   const options = { requestInit: { headers }, fetch }
   const transport: Transport =
     kind === 'sse'

@@ -25,6 +25,8 @@ export const SLICED_OVER_CHARACTERS = 128 * 1024
 export const SLICE_MS = 8
 /** A message may have one value (list, object, text, number …) for so many bytes of `maxLineBytes`: 1,048,576 in all. */
 export const BYTES_PER_VALUE = 16
+/** One object with more keys than this would hold up everything else while it grows. */
+export const MAX_KEYS = 262_144
 /** A message nested deeper than this is refused. */
 export const MAX_MESSAGE_DEPTH = 1_000
 /** A line that goes on for this long has no end: the server is started anew. */
@@ -47,6 +49,12 @@ export const STDIN_CLOSED_GRACE_MS = 300
 export const SIGTERM_GRACE_MS = 1_500
 /** How long children that outlive their server may take to end, each time they are signalled. */
 export const GROUP_GRACE_MS = 500
+/** How often it is noted what runs below a server: some of it could not be found afterwards … */
+export const LOOK_EVERY_MS = 1_000
+/** … but no more of the time than this is spent on it … */
+export const LOOK_SHARE = 0.002
+/** … and no more processes of one server are noted. */
+export const MAX_KNOWN_PROCESSES = 1_000
 
 /** A list of tools that has more pages than this has no end. */
 export const MAX_LIST_PAGES = 1_000
@@ -72,6 +80,8 @@ export const UNASKED_BURST = 100
 export const UNASKED_PAUSE_MS = 2 * SLICE_MS
 /** What a message costs that the SDK handles, later in the same turn. */
 export const SDK_MESSAGE_MS = 0.2
+/** What a server's own request costs over HTTP: it is answered with a request. */
+export const HTTP_REPLY_MS = 2
 /** So many progress notices of a call are passed on one by one; of further ones the latest, every so often. */
 export const PROGRESS_BURST = 50
 export const PROGRESS_INTERVAL_MS = 50

@@ -24,6 +24,8 @@ export interface McpIntegrationOptions {
   clock?: Clock | undefined
 }
 
+const CLOSED = 'This McpIntegration is closed'
+
 /** Told what a server is like now. What it throws is logged once and harms nobody. */
 export type ServerListener = (status: ServerStatus) => void
 
@@ -56,7 +58,7 @@ export class McpIntegration {
   /** Begins to connect to every server, side by side, and returns at once. Tools appear as servers become ready. */
   start(tools: ToolManager): void {
     if (this.#tools) throw new Error('This McpIntegration is already started')
-    if (this.#closing) throw new Error('This McpIntegration is closed')
+    if (this.#closing) throw new Error(CLOSED)
     this.#tools = tools
     const { servers, retry, connectTimeoutMs = CONNECT_TIMEOUT_MS, clock = systemClock } = this.#options
     this.#connections = Object.entries(servers).map(
@@ -90,8 +92,9 @@ export class McpIntegration {
 
   /** Ends a server and starts it again, also one that has failed. Resolves when that has succeeded or failed. */
   async restart(name: string): Promise<void> {
+    if (this.#closing) throw new Error(CLOSED)
     const connection = this.#connections.find(each => each.name === name)
-    if (!connection || this.#closing) throw new Error(`There is no MCP server '${name}'`)
+    if (!connection) throw new Error(`There is no MCP server '${name}'`)
     await connection.restart()
   }
 
@@ -147,12 +150,7 @@ export class McpIntegration {
   }
 
   #localTools(): string[] {
-    const tools = this.#tools
-    return tools
-      ? tools
-          .getTools()
-          .filter(tool => !tools.originOf(tool))
-          .map(tool => tool.name)
-      : []
+    const tools = this.#tools?.getTools() ?? []
+    return tools.filter(tool => !this.#tools?.originOf(tool)).map(tool => tool.name)
   }
 }

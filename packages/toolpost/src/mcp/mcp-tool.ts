@@ -1,10 +1,9 @@
-import type { JsonSchema } from '../schema/json-schema.ts'
 import type { InvokeOptions, Progress, Tool } from '../tools/tool.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { valueOfResult } from './call-result.ts'
 import { ProgressRelay } from './progress-relay.ts'
 import type { ServerEntry } from './server-entry.ts'
-import { ServerLostError } from './server-failure.ts'
+import { ServerLostError, UnusableAnswerError } from './server-failure.ts'
 import type { Answer, ServerLink } from './server-link.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
 
@@ -19,41 +18,43 @@ export interface ToolServer {
   unavailable(cause?: string): ToolFailureError
 }
 
+const OUTCOME_UNKNOWN = '; the outcome of the call is unknown'
 const CALLER_GAVE_UP = 'The caller gave up'
 const NO_OPTIONS: Partial<InvokeOptions> = {}
 
 /** A tool of an MCP server. It belongs to the server and not to a connection: it works again after a restart. */
-export class McpTool implements Tool {
-  readonly name: string
-  readonly description: string | undefined
-  readonly schema: JsonSchema
-  readonly title: string | undefined
-  readonly outputSchema: JsonSchema | undefined
-  readonly timeoutMs: number | undefined
-  readonly maxTimeoutMs: number | undefined
-  readonly readOnly: boolean | undefined
-  readonly idempotent: boolean | undefined
-  readonly destructive: boolean | undefined
-  readonly sentences: readonly string[] | undefined
+export function mcpTool(definition: McpToolDefinition, server: ToolServer): Tool {
+  const { name, inputSchema, outputSchema, annotations } = definition
+  const { timeoutMs, maxTimeoutMs, sentences } = server.entry
+  const title = definition.title ?? annotations?.title
+  const [readOnly, idempotent] = [hint(annotations?.readOnlyHint), hint(annotations?.idempotentHint)]
+  const calls = new ToolCalls(definition, server, !readOnly && !idempotent)
+  return {
+    name,
+    description: definition.description ?? title,
+    schema: inputSchema,
+    title,
+    outputSchema,
+    timeoutMs,
+    maxTimeoutMs,
+    readOnly,
+    idempotent,
+    destructive: hint(annotations?.destructiveHint),
+    sentences: sentences && Object.hasOwn(sentences, name) ? sentences[name] : undefined,
+    invoke: (args, options) => calls.invoke(args, options),
+  }
+}
+
+class ToolCalls {
   readonly #definition: McpToolDefinition
   readonly #server: ToolServer
+  /** To do it twice would not be the same as once. */
+  readonly #isWrite: boolean
 
-  constructor(definition: McpToolDefinition, server: ToolServer) {
-    const { name, description, title, annotations } = definition
-    const { timeoutMs, maxTimeoutMs, sentences } = server.entry
+  constructor(definition: McpToolDefinition, server: ToolServer, isWrite: boolean) {
     this.#definition = definition
     this.#server = server
-    this.name = name
-    this.description = description ?? title ?? annotations?.title
-    this.schema = definition.inputSchema
-    this.title = title ?? annotations?.title
-    this.outputSchema = definition.outputSchema
-    this.timeoutMs = timeoutMs
-    this.maxTimeoutMs = maxTimeoutMs
-    this.readOnly = hint(annotations?.readOnlyHint)
-    this.idempotent = hint(annotations?.idempotentHint)
-    this.destructive = hint(annotations?.destructiveHint)
-    this.sentences = sentences && Object.hasOwn(sentences, name) ? sentences[name] : undefined
+    this.#isWrite = isWrite
   }
 
   /** Calls the tool on its server. Rejects with the server's own words, or with `unavailable` while it is gone. */
@@ -64,35 +65,29 @@ export class McpTool implements Tool {
   }
 
   #callOn(link: ServerLink, args: object, options: Partial<InvokeOptions>): Promise<unknown> {
-    const report = options.wantsProgress ? options.reportProgress : undefined
-    if (!report) return this.#send(link, args, options)
-    const relay = new ProgressRelay(progress => report.call(options, progress))
-    const onProgress = (progress: Progress) => relay.report(progress)
-    return this.#send(link, args, options, onProgress).finally(() => relay.flush())
-  }
-
-  #send(
-    link: ServerLink,
-    args: object,
-    options: Partial<InvokeOptions>,
-    onProgress?: (progress: Progress) => void,
-  ): Promise<unknown> {
+    const relay = options.wantsProgress
+      ? new ProgressRelay(progress => options.reportProgress?.(progress))
+      : undefined
+    const onProgress = relay && ((progress: Progress) => relay.report(progress))
     const answer = link.call({ tool: this.#definition, args, onProgress })
     if (options.onAbort) options.onAbort(() => answer.cancel(CALLER_GAVE_UP))
-    else if (options.signal) return untilAborted(answer, options.signal)
-    return answer.result
+    const isWatched = !options.onAbort && options.signal
+    const result = isWatched ? untilAborted(answer, isWatched) : answer.result
+    return relay ? result.finally(() => relay.flush()) : result
   }
 
   /** A call whose server went away is repeated once, if that cannot do anything twice. */
   async #recover(error: unknown, args: object, options: Partial<InvokeOptions>): Promise<unknown> {
+    if (this.#isWrite && error instanceof UnusableAnswerError)
+      throw new Error(`${error.message}${OUTCOME_UNKNOWN}`)
     if (!(error instanceof ServerLostError)) throw error
-    if (!this.readOnly && !this.idempotent) throw this.#server.unavailable(lossOf(error, true))
+    if (this.#isWrite) throw this.#server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
     const link = await this.#server.reconnected()
-    if (!link || isAborted(options)) throw this.#server.unavailable(lossOf(error, false))
+    if (!link || isAborted(options)) throw this.#server.unavailable(lossOf(error))
     try {
       return valueOfResult(await this.#callOn(link, args, options))
     } catch (again) {
-      throw again instanceof ServerLostError ? this.#server.unavailable(lossOf(again, false)) : again
+      throw again instanceof ServerLostError ? this.#server.unavailable(lossOf(again)) : again
     }
   }
 }
@@ -102,11 +97,8 @@ function hint(value: unknown): boolean | undefined {
   return typeof value === 'boolean' ? value : undefined
 }
 
-function lossOf({ message, neverSent }: ServerLostError, isWrite: boolean): string {
-  if (neverSent) return message
-  return isWrite
-    ? `${message} during the call; the outcome of the call is unknown`
-    : `${message} during the call`
+function lossOf({ message, neverSent }: ServerLostError, consequence = ''): string {
+  return neverSent ? message : `${message} during the call${consequence}`
 }
 
 function isAborted(options: Partial<InvokeOptions>): boolean {

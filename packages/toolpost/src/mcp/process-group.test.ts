@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { compiledFile } from '../runtime/package-root.ts'
 import { isRunning } from '../testing/hostile-server/harness.ts'
+import { newMark } from './group-watchdog.ts'
+import { adoptGroup, endGroup, lookAt } from './process-group.ts'
 
 /** A program with a server that ignores whatever it can; gives the program and what runs below it, itself included. */
 async function programWithServer(ending: string) {
@@ -19,7 +21,9 @@ async function programWithServer(ending: string) {
     await mcp.ready()
     const executor = new ToolExecutor(tools)
     const children = [await executor.execute('children', { count: 1 })]
-    if (process.platform === 'linux') children.push(await executor.execute('children', { detached: true }))
+    if (process.platform === 'linux')
+      for (const clean of [false, true])
+        children.push(await executor.execute('children', { detached: true, clean }))
     console.log(JSON.stringify([mcp.status()[0].pid, ...children.flatMap(JSON.parse)]))
     ${ending}`
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
@@ -31,6 +35,7 @@ async function programWithServer(ending: string) {
 
 it('[F53] servers end with the program, also when it exits without closing them', async () => {
   const { child, pids } = await programWithServer('process.exit(0)')
+  expect(pids).toHaveLength(process.platform === 'linux' ? 4 : 2)
   await once(child, 'exit')
   await expect.poll(() => pids.filter(isRunning), { timeout: 15_000 }).toEqual([])
 })
@@ -43,6 +48,23 @@ it('[F53] nothing is left when the program is killed: no server that ignores it,
   child.kill('SIGKILL')
   await expect.poll(() => [...pids, ...watchdogs].filter(isRunning), { timeout: 15_000 }).toEqual([])
 })
+
+it.runIf(process.platform === 'linux')(
+  '[F53] what left a server that died by itself, its session and its environment is ended if it was seen before',
+  async () => {
+    const script = 'env -i setsid sleep 1000 & echo $!; wait'
+    const leader = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+    const group = adoptGroup(leader.pid as number, newMark())
+    const [output] = await once(leader.stdout, 'data')
+    const child = Number(String(output))
+    lookAt(group)
+    leader.kill('SIGKILL')
+    await once(leader, 'exit')
+    expect(isRunning(child)).toBe(true)
+    expect(await endGroup(group)).toEqual([])
+    expect(isRunning(child)).toBe(false)
+  },
+)
 
 function processesWith(text: string): number[] {
   if (process.platform !== 'linux') return []

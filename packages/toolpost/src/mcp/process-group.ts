@@ -1,73 +1,84 @@
 import { spawn } from 'node:child_process'
-import { readdirSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
-import { MARK_VARIABLE, unwatchGroup, watchGroup } from './group-watchdog.ts'
-import { GROUP_GRACE_MS } from './limits.ts'
+import { MARK_VARIABLE, watch } from './group-watchdog.ts'
+import { GROUP_GRACE_MS, LOOK_EVERY_MS, LOOK_SHARE } from './limits.ts'
+import { livingBelow, type Processes, procFile, startedSince, startOf } from './process-tree.ts'
 
 const isWindows = process.platform === 'win32'
 /** Doubles from check to check. */
 const FIRST_CHECK_MS = 5
 
-/** Leaders of the groups that are alive: ended with this process, should it go without closing them. */
-const living = new Set<number>()
-let watchesExit = false
-
 /** A server's process and what came of it. */
 export interface Group {
-  leader: number
-  mark: string
-  /** What ran before it, as `runningNow()` gave it: none of that is its. */
-  before: ReadonlySet<string>
+  readonly leader: number
+  readonly mark: string
+  /** When the leader was started: nothing older is its. `undefined` without a /proc. */
+  readonly start: number | undefined
+  /** What ran when it was last looked at, itself included: some leave the group, and their environment behind. */
+  known: Processes
 }
 
-/** The ids of all processes; empty without a /proc. */
-export function runningNow(): ReadonlySet<string> {
-  try {
-    return new Set(isWindows ? [] : readdirSync('/proc'))
-  } catch {
-    return new Set()
-  }
-}
+/** The groups that are alive: ended with this process, should it go without closing them. */
+const living = new Set<Group>()
+let watchesExit = false
+let nextLook: NodeJS.Timeout | undefined
 
-/** From now on the group ends with this process at the latest, however that ends. */
-export function adoptGroup(leader: number): void {
-  living.add(leader)
-  setImmediate(() => living.has(leader) && watchGroup(leader))
-  if (watchesExit) return
+/** A process that was just started leads a group, which from now on ends with this process at the latest. */
+export function adoptGroup(leader: number, mark: string): Group {
+  const start = startOf(leader)
+  const group: Group = { leader, mark, start, known: new Map(start === undefined ? [] : [[leader, start]]) }
+  living.add(group)
+  setImmediate(() => watch(living))
+  if (!nextLook) nextLook = setTimeout(lookAtAll, LOOK_EVERY_MS).unref()
+  if (!watchesExit) process.on('exit', killAll)
   watchesExit = true
-  process.on('exit', () => {
-    for (const pid of living) signalGroup(pid, 'SIGKILL')
-  })
+  return group
 }
 
-/** Sends a signal to a process and all that it started. On Windows, which has no signals, it ends them. */
-export function signalGroup(leader: number, signal: NodeJS.Signals): void {
-  if (isWindows) {
-    spawn('taskkill', ['/pid', String(leader), '/T', '/F'], { stdio: 'ignore', windowsHide: true }).on(
-      'error',
-      () => {},
-    )
-    return
+/** Takes note of what runs below a server now: once it is gone, nothing says any more whose children they were. */
+export function lookAt(group: Group): void {
+  group.known = livingBelow(group.known)
+}
+
+/** Again and again, and the less often the longer it takes. */
+function lookAtAll(): void {
+  const before = process.cpuUsage()
+  for (const group of living) lookAt(group)
+  void watch(living)
+  const { user, system } = process.cpuUsage(before)
+  const restMs = Math.max(LOOK_EVERY_MS, (user + system) / 1_000 / LOOK_SHARE)
+  nextLook = living.size > 0 ? setTimeout(lookAtAll, restMs).unref() : undefined
+}
+
+function killAll(): void {
+  for (const group of living) {
+    signalGroup(group, 'SIGKILL')
+    for (const pid of group.known.keys()) kill(pid, 'SIGKILL')
   }
-  kill(-leader, signal)
+}
+
+/** Sends a signal to a process and all in its group. On Windows, which has no signals, it ends all that it started. */
+export function signalGroup(group: Group, signal: NodeJS.Signals): void {
+  lookAt(group)
+  if (!isWindows) return void kill(-group.leader, signal)
+  const taskkill = ['/pid', String(group.leader), '/T', '/F']
+  spawn('taskkill', taskkill, { stdio: 'ignore', windowsHide: true }).on('error', () => {})
 }
 
 /**
- * Ends what a server whose process has exited left behind, in its group or (on Linux) with its mark elsewhere: asked
- * first, then forced. Resolves when none of it runs, or after a bounded time with the processes that still do.
+ * Ends what a server whose process has exited left behind, in its group or (on Linux) elsewhere: asked first, then
+ * forced. Resolves when none of it runs, or after a bounded time with the processes that still do.
  */
 export async function endGroup(group: Group): Promise<number[]> {
-  const { leader } = group
   let left = await leftBehind(group)
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     if (left.length === 0) break
-    signalGroup(leader, signal)
+    kill(-group.leader, signal)
     for (const pid of left) kill(pid, signal)
     left = await leftAfter(GROUP_GRACE_MS, group)
   }
-  living.delete(leader)
-  await unwatchGroup(leader)
+  living.delete(group)
+  await watch(living)
   return left
 }
 
@@ -80,24 +91,24 @@ async function leftAfter(ms: number, group: Group): Promise<number[]> {
   }
 }
 
-/** Without the dead: containers often have nobody who collects them, and they would be waited for in vain. */
-async function leftBehind(group: Group): Promise<number[]> {
-  const { leader, before } = group
+/** What is in its group or session, was seen below it, has its mark, or came of any of these. */
+async function leftBehind({ leader, mark, start, known }: Group): Promise<number[]> {
   if (isWindows) return []
-  if (!before.has('self')) return kill(-leader, 0) ? [leader] : []
-  const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name) && !before.has(name))
-  const belongs = await Promise.all(pids.map(pid => belongsTo(group, pid)))
-  return pids.filter((_, at) => belongs[at]).map(Number)
+  if (start === undefined) return kill(-leader, 0) ? [leader] : []
+  const running = await startedSince(start)
+  const left = new Set([leader])
+  for (const [pid, { group, start: itsStart }] of running)
+    if (group === leader || known.get(pid) === itsStart || hasMark(pid, mark)) left.add(pid)
+  for (let before = 0; before < left.size; ) {
+    before = left.size
+    for (const [pid, { parent, session }] of running) if (left.has(parent) || left.has(session)) left.add(pid)
+  }
+  left.delete(leader)
+  return [...left]
 }
 
-async function belongsTo({ leader, mark }: Group, pid: string): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '')
-  // After the name, which may contain anything: state, parent, group.
-  const [state = '', , processGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  if (state === '' || 'ZX'.includes(state)) return false
-  if (Number(processGroup) === leader) return true
-  const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
-  return environment.includes(`${MARK_VARIABLE}=${mark}\0`)
+function hasMark(pid: number, mark: string): boolean {
+  return procFile(pid, 'environ').includes(`${MARK_VARIABLE}=${mark}\0`)
 }
 
 /** Whether there was somebody to signal. */

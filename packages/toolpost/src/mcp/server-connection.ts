@@ -1,8 +1,5 @@
-import type { Logger } from '../logging/logger.ts'
-import type { Clock } from '../runtime/clock.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
-import type { ToolManager } from '../tools/tool-manager.ts'
-import { Attempts } from './attempts.ts'
+import { Attempts, type AttemptsOptions } from './attempts.ts'
 import { ConnectionLog } from './connection-log.ts'
 import type { ToolServer } from './mcp-tool.ts'
 import { openLink } from './open-link.ts'
@@ -11,19 +8,12 @@ import { failureWith, type ServerFailure, unavailable } from './server-failure.t
 import type { LinkContext, ServerLink } from './server-link.ts'
 import { secretsOf } from './server-secrets.ts'
 import type { ServerState, ServerStatus } from './server-status.ts'
-import { ServerTools } from './server-tools.ts'
+import { ServerTools, type ServerToolsOptions } from './server-tools.ts'
 
-export interface ConnectionOptions {
-  name: string
+export interface ConnectionOptions
+  extends Omit<ServerToolsOptions, 'server' | 'onChange'>,
+    Omit<AttemptsOptions, 'onChange'> {
   entry: ServerEntry
-  /** Its place in the configuration. */
-  order: number
-  tools: ToolManager
-  attempts: number
-  baseDelayMs: number
-  connectTimeoutMs: number
-  clock: Clock
-  logger: Logger
   /** Its status is another one now. */
   onChange(connection: ServerConnection, what: Change): void
   /** The first connection could not be made, and is not tried any more. */
@@ -60,25 +50,18 @@ export class ServerConnection implements ToolServer {
   #opening: AbortController | undefined
 
   constructor(options: ConnectionOptions) {
-    const { name, entry, order, tools, clock, attempts, baseDelayMs } = options
+    const { name, entry, clock } = options
     this.name = name
     this.entry = entry
     this.#options = options
     this.log = new ConnectionLog(options.logger, name, clock)
-    const { logger } = this.log
-    const listTimeoutMs = options.connectTimeoutMs
-    const onChange = () => options.onChange(this, 'tools')
     this.#tools = new ServerTools({
-      name,
-      order,
+      ...options,
       server: this,
-      tools,
-      logger,
-      clock,
-      listTimeoutMs,
-      onChange,
+      logger: this.log.logger,
+      onChange: () => options.onChange(this, 'tools'),
     })
-    this.#attempts = new Attempts({ clock, attempts, baseDelayMs, onChange: () => this.#changed() })
+    this.#attempts = new Attempts({ ...options, onChange: () => this.#changed() })
     this.#context = {
       secrets: secretsOf(entry),
       memory: {},
@@ -195,7 +178,6 @@ export class ServerConnection implements ToolServer {
   /** One attempt: its failure, or nothing if the server is ready. */
   #tryOnce(round: number, attempt: number): Promise<ServerFailure | undefined> {
     this.log.attempt(attempt, this.#attempts.delayBefore(attempt))
-    this.#attempts.begin()
     this.#become('starting')
     const outcome = this.#open(round, attempt)
     this.#attempt = outcome

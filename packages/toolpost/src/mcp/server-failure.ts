@@ -42,6 +42,11 @@ export class ServerLostError extends Error {
   }
 }
 
+/** A call whose answer is of no use: too large, or not one at all. Whether it was carried out is not known either. */
+export class UnusableAnswerError extends Error {
+  override name = 'UnusableAnswerError'
+}
+
 export interface Unavailability extends ServerFailure {
   server: string
   /** ISO time of the next attempt to reach it, if there is one. */
@@ -49,14 +54,8 @@ export interface Unavailability extends ServerFailure {
 }
 
 /** The error of a call to a server that is not there, with what helps to get it back. */
-export function unavailable({
-  server,
-  cause,
-  stderr,
-  exitCode,
-  exitSignal,
-  nextAttemptAt,
-}: Unavailability): ToolFailureError {
+export function unavailable(given: Unavailability): ToolFailureError {
+  const { server, cause, stderr, exitCode, exitSignal, nextAttemptAt } = given
   const details = {
     server,
     stderr: lastLines(stderr, STDERR_SHOWN_CHARACTERS),

@@ -20,6 +20,11 @@ export class ServerInput {
     this.#onStuck = onStuck
   }
 
+  /** Whether something was refused, and nothing read since. */
+  get isStuck(): boolean {
+    return this.#watch !== undefined
+  }
+
   /** `false`, and nothing is sent, if too much waits already. A server that goes on like that is stuck. */
   write(line: string): boolean {
     const waiting = this.#stream.writableLength

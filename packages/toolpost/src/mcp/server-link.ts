@@ -36,7 +36,7 @@ export interface ServerLink {
 }
 
 /** What a link tells its connection. */
-interface LinkEvents {
+export interface LinkEvents {
   /** The connection, once it was open, is gone. Told once, before the calls under way fail. */
   lost(failure: ServerFailure): void
   toolsChanged(): void

@@ -10,8 +10,9 @@ import {
   STDERR_TOLD_EVERY_MS,
   STDIN_CLOSED_GRACE_MS,
 } from './limits.ts'
-import { adoptGroup, endGroup, runningNow, signalGroup } from './process-group.ts'
+import { adoptGroup, endGroup, type Group, lookAt, signalGroup } from './process-group.ts'
 import type { StdioServerEntry } from './server-entry.ts'
+import type { ServerFailure } from './server-failure.ts'
 import { ServerInput } from './server-input.ts'
 import { startProcess } from './start-process.ts'
 import { StderrTail } from './stderr-tail.ts'
@@ -39,8 +40,7 @@ export class ServerProcess {
   readonly #events: ProcessEvents
   readonly #child: ChildProcessWithoutNullStreams | undefined
   readonly #input: ServerInput | undefined
-  readonly #mark = newMark()
-  readonly #before = runningNow()
+  readonly #group: Group | undefined
   readonly #exited: Promise<void>
   #markExited = (): void => {}
   #groupEnded: Promise<void> = Promise.resolve()
@@ -58,7 +58,9 @@ export class ServerProcess {
       this.#markExited = resolve
     })
     try {
-      this.#child = startProcess(entry, this.#mark)
+      const mark = newMark()
+      this.#child = startProcess(entry, mark)
+      if (this.#child.pid !== undefined) this.#group = adoptGroup(this.#child.pid, mark)
       this.#input = new ServerInput(
         this.#child.stdin,
         () => void this.stop('the server stopped reading its stdin'),
@@ -75,12 +77,14 @@ export class ServerProcess {
     return this.#child?.pid
   }
 
-  get exitCode(): number | null {
-    return this.#child?.exitCode ?? null
+  /** How it ended, once it has. */
+  get exit(): Pick<ServerFailure, 'exitCode' | 'exitSignal'> {
+    return { exitCode: this.#child?.exitCode ?? null, exitSignal: this.#child?.signalCode ?? null }
   }
 
-  get exitSignal(): NodeJS.Signals | null {
-    return this.#child?.signalCode ?? null
+  /** Whether it does not read what is sent to it. */
+  get isStuck(): boolean {
+    return this.#input?.isStuck === true
   }
 
   /** Sends a line at the end of this turn; `false` if too much waits for the server to read it. */
@@ -105,12 +109,13 @@ export class ServerProcess {
   }
 
   async #stop(): Promise<void> {
-    const child = this.#child
-    if (child?.pid === undefined) return
+    const group = this.#group
+    if (!group) return
     this.#input?.flush()
-    child.stdin.end()
-    if (!(await this.#exitsWithin(STDIN_CLOSED_GRACE_MS))) signalGroup(child.pid, 'SIGTERM')
-    if (!(await this.#exitsWithin(SIGTERM_GRACE_MS))) signalGroup(child.pid, 'SIGKILL')
+    lookAt(group)
+    this.#child?.stdin.end()
+    if (!(await this.#exitsWithin(STDIN_CLOSED_GRACE_MS))) signalGroup(group, 'SIGTERM')
+    if (!(await this.#exitsWithin(SIGTERM_GRACE_MS))) signalGroup(group, 'SIGKILL')
     await this.#exited
     await this.#groupEnded
   }
@@ -136,13 +141,10 @@ export class ServerProcess {
     })
     child.stdin.on('error', () => this.#expectExit('the server closed its stdin'))
     for (const stream of [child.stdout, child.stderr]) stream.on('error', () => {})
-    child.on('exit', () => this.#onExit(child))
+    child.on('exit', () => this.#onExit())
     child.on('close', () => this.#end())
     return new Promise((resolve, reject) => {
-      child.on('spawn', () => {
-        adoptGroup(child.pid as number)
-        resolve()
-      })
+      child.on('spawn', resolve)
       child.on('error', error => {
         // A later error is a signal that could not be sent; the process goes on.
         if (child.pid !== undefined) return
@@ -163,16 +165,16 @@ export class ServerProcess {
     this.#exited.then(() => clearTimeout(timer))
   }
 
-  #onExit(child: ChildProcessWithoutNullStreams): void {
-    this.#groupEnded = this.#endGroup(child.pid as number)
+  #onExit(): void {
+    this.#groupEnded = this.#endGroup()
     this.#markExited()
     // `close` follows when all output was read; never, if a child of the server holds the pipes. The turns of
     // the event loop after the time let in what had arrived while this process was busy.
     setTimeout(() => setImmediate(() => setImmediate(() => this.#end())), EXIT_GRACE_MS)
   }
 
-  async #endGroup(leader: number): Promise<void> {
-    const left = await endGroup({ leader, mark: this.#mark, before: this.#before })
+  async #endGroup(): Promise<void> {
+    const left = this.#group ? await endGroup(this.#group) : []
     if (left.length > 0) this.#events.leftBehind(left)
   }
 
@@ -185,7 +187,7 @@ export class ServerProcess {
   }
 
   #exitCause(): string {
-    const { exitCode, exitSignal } = this
+    const { exitCode, exitSignal } = this.exit
     return exitSignal === null
       ? `the server exited with code ${exitCode}`
       : `the server was killed by ${exitSignal}`

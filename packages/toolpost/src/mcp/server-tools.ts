@@ -4,7 +4,7 @@ import type { Clock } from '../runtime/clock.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { LIST_MAX_PAUSE_MS, LIST_PAUSE_MS, MAX_TOOLS } from './limits.ts'
-import { McpTool, type ToolServer } from './mcp-tool.ts'
+import { mcpTool, type ToolServer } from './mcp-tool.ts'
 import { describeError } from './server-failure.ts'
 import type { ServerLink } from './server-link.ts'
 import { inSlices } from './slices.ts'
@@ -20,8 +20,8 @@ export interface ServerToolsOptions {
   tools: ToolManager
   logger: Logger
   clock: Clock
-  /** How long the server may take to list its tools again. */
-  listTimeoutMs: number
+  /** How long the server may take to list its tools again, as to connect. */
+  connectTimeoutMs: number
   /** Tools were added, replaced or removed. */
   onChange(): void
 }
@@ -79,9 +79,9 @@ export class ServerTools {
   }
 
   async #refreshOnce(link: ServerLink): Promise<void> {
-    const { logger, listTimeoutMs } = this.#options
+    const { logger, connectTimeoutMs } = this.#options
     try {
-      await this.#update(await link.listTools(listTimeoutMs), link)
+      await this.#update(await link.listTools(connectTimeoutMs), link)
     } catch (error) {
       const fields = { error: safeText(describeError(error)) }
       logger.warn(fields, 'The changed tools of an MCP server could not be listed')
@@ -152,7 +152,7 @@ export class ServerTools {
     const { name: server, order, server: owner, tools } = this.#options
     const { parameterNames } = owner.entry
     for (const definition of definitions) this.#known.set(definition.name, definition)
-    const added = definitions.map(definition => new McpTool(definition, owner))
+    const added = definitions.map(definition => mcpTool(definition, owner))
     tools.addMcpTools(added, { server, order, ...(parameterNames && { parameterNames }) })
   }
 

@@ -1,5 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises'
-import { MAX_MESSAGE_DEPTH, SLICE_MS } from './limits.ts'
+import { MAX_KEYS, MAX_MESSAGE_DEPTH } from './limits.ts'
+import { inSlices } from './slices.ts'
 
 /** JSON that is larger than permitted, in words that follow "the message". What is not JSON is a SyntaxError. */
 export class TooLargeError extends Error {
@@ -17,6 +17,7 @@ interface Container {
   end: ']' | '}'
   /** The name of the property that comes next, in an object. */
   key: string
+  keys: number
 }
 
 /** How often the clock is looked at. */
@@ -32,15 +33,9 @@ const LITERAL = /[\w.+-]+/y
  * afterwards. Copies what it keeps, so that no value holds on to the whole text.
  */
 export async function parseInSlices(text: string, limits: JsonLimits): Promise<unknown> {
-  const reading = new JsonReader(text, limits).read()
-  for (;;) {
-    const until = performance.now() + SLICE_MS
-    do {
-      const { done, value } = reading.next()
-      if (done) return value
-    } while (performance.now() < until)
-    await turn()
-  }
+  const reader = new JsonReader(text, limits)
+  await inSlices(reader.read(), () => {})
+  return reader.result
 }
 
 class JsonReader {
@@ -49,6 +44,7 @@ class JsonReader {
   readonly #maxDepth: number
   readonly #open: Container[] = []
   #at = 0
+  result: unknown
 
   constructor(text: string, { maxValues, maxDepth = MAX_MESSAGE_DEPTH }: JsonLimits) {
     this.#text = text
@@ -56,8 +52,8 @@ class JsonReader {
     this.#maxDepth = maxDepth
   }
 
-  /** The value of the whole text; yields often. */
-  *read(): Generator<undefined, unknown> {
+  /** Reads the whole text into `result`; yields often. */
+  *read(): Generator<undefined, void> {
     for (let values = 1; ; values++) {
       if (values % VALUES_PER_LOOK === 0) yield
       if (values > this.#maxValues) throw new TooLargeError(`has more than ${this.#maxValues} values`)
@@ -96,7 +92,7 @@ class JsonReader {
     if (this.#open.length >= this.#maxDepth)
       throw new TooLargeError(`is nested more than ${this.#maxDepth} levels deep`)
     const container: Container =
-      first === '{' ? { value: {}, end: '}', key: '' } : { value: [], end: ']', key: '' }
+      first === '{' ? { value: {}, end: '}', key: '', keys: 0 } : { value: [], end: ']', key: '', keys: 0 }
     this.#open.push(container)
     this.#at++
     return container
@@ -115,6 +111,7 @@ class JsonReader {
 
   *#key(container: Container): Generator<undefined, void> {
     if (this.#peek() !== '"') throw this.#unexpected()
+    if (++container.keys > MAX_KEYS) throw new TooLargeError(`has an object with more than ${MAX_KEYS} keys`)
     container.key = this.#shortString() ?? (yield* this.#longString())
     if (this.#peek() !== ':') throw this.#unexpected()
     this.#at++
@@ -163,9 +160,9 @@ class JsonReader {
     return JSON.parse(literal)
   }
 
-  #end(value: unknown): unknown {
+  #end(value: unknown): void {
     if (this.#peek() !== undefined) throw this.#unexpected()
-    return value
+    this.result = value
   }
 
   #unexpected(): SyntaxError {

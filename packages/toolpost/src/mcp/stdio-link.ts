@@ -18,6 +18,7 @@ import {
   failureWith,
   type ServerFailure,
   ServerLostError,
+  UnusableAnswerError,
 } from './server-failure.ts'
 import type { Answer, LinkCall, LinkContext, Opening, ServerLink } from './server-link.ts'
 import { StdioTransport } from './stdio-transport.ts'
@@ -86,12 +87,9 @@ class StdioLink implements ServerLink {
     this.#transport = new StdioTransport(
       entry,
       {
+        ...events,
         intercept: message => this.#calls.receive(message) || this.#notice(message.method),
-        stderr: () => events.stderr(),
-        junk: line => events.junk(line),
-        stray: id => events.stray(id, false),
         tooLarge: (line, problem) => this.#tooLarge(line, problem),
-        problem: message => events.problem(message),
         ended: cause => this.#ended(cause),
       },
       context.secrets,
@@ -128,7 +126,8 @@ class StdioLink implements ServerLink {
   #channel(meta?: Record<string, unknown>): CallChannel {
     const { events } = this.#context
     const send = (message: object) => this.#transport.write(message)
-    return new CallChannel({ send, stray: events.stray }, meta)
+    const isStuck = () => this.#transport.process.isStuck
+    return new CallChannel({ isStuck, send, stray: events.stray }, meta)
   }
 
   get pid(): number | undefined {
@@ -171,7 +170,7 @@ class StdioLink implements ServerLink {
   #tooLarge(line: LineEnds, problem: string): void {
     const id = idOfLongLine(line)
     if (id === undefined && !line.ended) return
-    const error = new Error(`The server's answer ${problem}`)
+    const error = new UnusableAnswerError(`The server's answer ${problem}`)
     this.#transport.refuse(error.message, id)
     const failed = this.#calls.fail(error, id)
     if (failed > 0) this.#context.events.problem(error.message)
@@ -197,8 +196,7 @@ class StdioLink implements ServerLink {
   }
 
   #failureWith(cause: string): ServerFailure {
-    const { exitCode, exitSignal } = this.#transport.process
-    return { cause, stderr: this.stderr(), exitCode, exitSignal }
+    return { cause, stderr: this.stderr(), ...this.#transport.process.exit }
   }
 }
 

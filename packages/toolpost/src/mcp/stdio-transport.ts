@@ -13,34 +13,27 @@ import {
 } from './limits.ts'
 import { type LineEnds, LineReader, type LongLine } from './line-reader.ts'
 import type { StdioServerEntry } from './server-entry.ts'
+import type { LinkEvents } from './server-link.ts'
 import { ServerProcess } from './server-process.ts'
 import { parseInSlices, TooLargeError } from './sliced-json.ts'
 
-export interface StdioEvents {
+export interface StdioEvents extends Pick<LinkEvents, 'stderr' | 'junk' | 'stray' | 'problem'> {
   /** Sees every message first; what it takes, the SDK does not get. */
   intercept(message: Record<string, unknown>): boolean
-  /** The server wrote to stderr. */
-  stderr(): void
-  /** A line that is not a JSON-RPC message. */
-  junk(line: string): void
-  /** An answer that fits no request. */
-  stray(id: unknown): void
   /** A message over the limits, of which only both ends are known; `problem` is what is wrong with it, in words. */
   tooLarge(line: LineEnds, problem: string): void
-  /** Something that concerns no request. */
-  problem(message: string): void
   /** The process is gone; told before the SDK is. `cause` is in words. */
   ended(cause: string): void
 }
+
+/** Some programs begin their output with it. */
+const BOM = '\ufeff'
 
 /**
  * A server's process as a transport of the MCP SDK. The SDK's own would do if servers always behaved: this one
  * notices a death although a grandchild holds the pipes, ends grandchildren too, survives lines of any length,
  * reads stderr and reports junk.
  */
-/** Some programs begin their output with it. */
-const BOM = '\ufeff'
-
 export class StdioTransport implements Transport {
   onclose: (() => void) | undefined
   onerror: ((error: Error) => void) | undefined
@@ -181,7 +174,7 @@ export class StdioTransport implements Transport {
     try {
       if (this.#events.intercept(message)) return
       if ('method' in message || this.#requests.delete(keyOf(message.id))) this.#toSdk(message)
-      else this.#events.stray(message.id)
+      else this.#events.stray(message.id, false)
     } catch (error) {
       this.onerror?.(error as Error)
     }

@@ -2,6 +2,7 @@ import { withoutKnownSecretsIn } from '../logging/known-secrets.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { isObjectLike, isRecord } from '../runtime/guards.ts'
 import { type JsonSchema, sizeProblem } from '../schema/json-schema.ts'
+import { kindOf } from './call-result.ts'
 import { MAX_DEFINITION_CHARACTERS, MAX_DEFINITION_VALUES, MAX_NAME_CHARACTERS } from './limits.ts'
 
 /** A tool as its server describes it, as far as Toolpost reads it. */
@@ -51,10 +52,6 @@ function problemOfName(name: unknown): string | undefined {
   if (/[\u0000-\u001f\u007f-\u009f]/.test(name) || !name.isWellFormed())
     return `the name '${safeText(name)}' contains invalid characters`
   return undefined
-}
-
-function kindOf(value: unknown): string {
-  return value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`
 }
 
 /** Counts no further than the limits: a definition can be as large as a message. */

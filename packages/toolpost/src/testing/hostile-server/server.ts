@@ -105,8 +105,7 @@ const behaviours: Record<string, (call: Call) => void> = {
     else if (args.id === 'hidden') write(`{"jsonrpc":"2.0","result":${result},"x":1,"id":${id},"y":{}}\n`)
     else write(`{"result":${result},"jsonrpc":"2.0","id":${id}}\n`)
   },
-  children: call =>
-    call.answer(text(JSON.stringify(startChildren(number(call.args.count, 1), call.args.detached === true)))),
+  children: call => call.answer(text(JSON.stringify(startChildren(number(call.args.count, 1), call.args)))),
   progress: call => reportProgress(call),
   stuck: call => void stuck.add(call),
   poke: call => {
@@ -135,6 +134,10 @@ const behaviours: Record<string, (call: Call) => void> = {
     call.answer(text('after the flood'))
   },
   fill: ({ id, args }) => {
+    if (typeof args.keys === 'number') {
+      const keys = Array.from({ length: args.keys }, (_, at) => `"k${at}":1`).join()
+      return write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{${keys}}}}\n`)
+    }
     const unit = String(args.unit)
     const items = unit.repeat(Math.floor(number(args.bytes, 1_000_000) / unit.length)).slice(0, -1)
     write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"items":[${items}]}}}\n`)
@@ -152,9 +155,10 @@ function flood(bytes: number): void {
   for (let written = 0; written < bytes; written += line.length) write(line, 2)
 }
 
-function startChildren(count: number, detached = false): number[] {
+function startChildren(count: number, { detached, clean }: Args = {}): number[] {
   const idle = 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)'
-  const start = () => spawn(process.execPath, ['-e', idle], { stdio: 'inherit', detached })
+  const options = { detached: detached === true, env: clean ? {} : process.env }
+  const start = () => spawn(process.execPath, ['-e', idle], { stdio: 'inherit', ...options })
   return Array.from({ length: count }, () => start().pid ?? 0)
 }
 

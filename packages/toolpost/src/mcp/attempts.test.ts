@@ -1,11 +1,9 @@
 import { expect, it } from 'vitest'
+import { doubled, reconnectDelayMs } from './attempts.ts'
 import { MCP_RETRY_BASE_DELAY } from './limits.ts'
-import { firstConnectionDelayMs, reconnectDelayMs } from './retry-schedule.ts'
 
 it('[A37] first connection: 0, 2 s, 4 s', () => {
-  expect([1, 2, 3].map(attempt => firstConnectionDelayMs(attempt, MCP_RETRY_BASE_DELAY))).toEqual([
-    0, 2_000, 4_000,
-  ])
+  expect([1, 2, 3].map(attempt => doubled(attempt, MCP_RETRY_BASE_DELAY))).toEqual([0, 2_000, 4_000])
 })
 
 it('a lost server: at once, then doubling up to half a minute', () => {

@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { MAX_KNOWN_PROCESSES } from './limits.ts'
+import { inSlices } from './slices.ts'
+
+/** Ids of processes, and when each was started: an id is used again. */
+export type Processes = Map<number, number>
+
+interface Stat {
+  parent: number
+  group: number
+  session: number
+  /** In ticks since the machine was started. */
+  start: number
+}
+
+/** When a process was started; `undefined` if it is gone, or without a /proc. */
+export function startOf(pid: number): number | undefined {
+  return statOf(pid)?.start
+}
+
+/** Those of `known` that still run, and all that runs below them. */
+export function livingBelow(known: Processes): Processes {
+  const living: Processes = new Map()
+  const waiting: [pid: number, start: number | undefined][] = [...known]
+  for (const [pid, knownStart] of waiting) {
+    const start = startOf(pid)
+    if (start === undefined || start !== (knownStart ?? start) || living.has(pid)) continue
+    living.set(pid, start)
+    if (living.size >= MAX_KNOWN_PROCESSES) break
+    for (const child of childrenOf(pid)) waiting.push([child, undefined])
+  }
+  return living
+}
+
+function childrenOf(pid: number): number[] {
+  const threads = attempted(() => readdirSync(`/proc/${pid}/task`), [])
+  const children = threads.flatMap(thread => procFile(pid, `task/${thread}/children`).split(' '))
+  return children.map(Number).filter(child => child > 0)
+}
+
+/** Every process that was started at `start` or later. */
+export async function startedSince(start: number): Promise<Map<number, Stat>> {
+  const found = new Map<number, Stat>()
+  await inSlices(readdirSync('/proc').map(Number), pid => {
+    const stat = pid > 0 && statOf(pid)
+    if (stat && stat.start >= start) found.set(pid, stat)
+  })
+  return found
+}
+
+/** Nothing of the dead: containers often have nobody who collects them. */
+function statOf(pid: number): Stat | undefined {
+  const text = procFile(pid, 'stat')
+  // After the name, which may contain anything.
+  const [state = '', ...fields] = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  if ('ZX'.includes(state)) return undefined
+  const [parent = 0, group = 0, session = 0] = fields.slice(0, 3).map(Number)
+  return { parent, group, session, start: Number(fields[18]) }
+}
+
+/** What the system says about a process, which takes no time; empty if it is gone. */
+export function procFile(pid: number, name: string): string {
+  return attempted(() => readFileSync(`/proc/${pid}/${name}`, 'latin1'), '')
+}
+
+function attempted<T>(read: () => T, otherwise: T): T {
+  try {
+    return read()
+  } catch {
+    return otherwise
+  }
+}
