@@ -3,7 +3,7 @@ import { ConnectionBanner } from './components/connection-banner.tsx'
 import { ErrorBoundary } from './components/error-boundary.tsx'
 import { Header } from './components/header.tsx'
 import { TokenPrompt } from './components/token-prompt.tsx'
-import type { Route } from './routing/route.ts'
+import { type Route, TITLES } from './routing/route.ts'
 import { useRoute } from './routing/use-route.ts'
 import { gateway } from './state/gateway.ts'
 import { useStore } from './state/store.ts'
@@ -12,8 +12,6 @@ import { CallsView } from './views/calls/calls-view.tsx'
 import { ChatView } from './views/chat/chat-view.tsx'
 import { ServersView } from './views/servers/servers-view.tsx'
 import { ToolsView } from './views/tools/tools-view.tsx'
-
-const TITLES = { tools: 'Tools', calls: 'Calls', servers: 'Servers', chat: 'Chat' }
 
 export function App() {
   const route = useRoute()

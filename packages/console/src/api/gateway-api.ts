@@ -2,16 +2,13 @@ import type { CallRecord, ModelInfo, ServerStatus, ToolInfo, ToolResult } from '
 import { callsIn, isResult, serversIn, toolsIn } from './checked.ts'
 import { ApiError, isAbort, request, requestJson } from './http.ts'
 
-export async function listTools(): Promise<ToolInfo[]> {
-  return toolsIn((await requestJson<{ tools: unknown }>('/api/tools')).tools)
-}
+/** The lists that the gateway keeps, and what of them gets in. */
+const LISTS = { tools: toolsIn, servers: serversIn, calls: callsIn }
 
-export async function listServers(): Promise<ServerStatus[]> {
-  return serversIn((await requestJson<{ servers: unknown }>('/api/servers')).servers)
-}
+export type ListName = keyof typeof LISTS
 
-export async function listCalls(): Promise<CallRecord[]> {
-  return callsIn((await requestJson<{ calls: unknown }>('/api/calls')).calls)
+export async function readList(name: ListName): Promise<ToolInfo[] | ServerStatus[] | CallRecord[]> {
+  return LISTS[name]((await requestJson<Record<string, unknown>>(`/api/${name}`))[name])
 }
 
 export function currentModel(): Promise<ModelInfo> {

@@ -1,3 +1,5 @@
+import { textOf } from './checked.ts'
+import { isRecord } from './guards.ts'
 import { tokenHeaders } from './token.ts'
 
 /** The gateway answered, and said no. */
@@ -7,7 +9,7 @@ export class ApiError extends Error {
   readonly body: unknown
 
   constructor(status: number, body: unknown) {
-    super(messageOf(body) ?? `The gateway answered with status ${status}`)
+    super(errorIn(body) ?? `The gateway answered with status ${status}`)
     this.status = status
     this.body = body
   }
@@ -69,7 +71,6 @@ async function send(
   }
 }
 
-function messageOf(body: unknown): string | undefined {
-  const error = typeof body === 'object' && body !== null ? (body as { error?: unknown }).error : undefined
-  return typeof error === 'string' && error !== '' ? error : undefined
+function errorIn(body: unknown): string | undefined {
+  return (isRecord(body) && textOf(body.error)) || undefined
 }

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react'
 import { jsonText, type Printed } from '../text/json-text.ts'
 import { visibleText } from '../text/visible-text.ts'
+import { Button } from './button.tsx'
 
 /** More is shown on demand and without colours: they would freeze the page. */
 const FIRST_CHARACTERS = 20_000
@@ -61,13 +62,9 @@ function useGrowing<T>(value: T, print: (value: T, limit: number) => Printed, fi
   const more = shown.whole ? null : limit >= MAX_CHARACTERS ? (
     <p className="muted">The rest is too long for this page.</p>
   ) : (
-    <button
-      type="button"
-      className="button button-quiet"
-      onClick={() => setLimit(Math.min(MAX_CHARACTERS, limit * 5))}
-    >
+    <Button look="quiet" onClick={() => setLimit(Math.min(MAX_CHARACTERS, limit * 5))}>
       Show more
-    </button>
+    </Button>
   )
   return { shown, more }
 }

@@ -2,7 +2,8 @@ import type { ReactNode } from 'react'
 import { gateway } from '../state/gateway.ts'
 import { useStore } from '../state/store.ts'
 import { oneLine } from '../text/visible-text.ts'
-import { useNow } from './use-now.ts'
+import { Button } from './button.tsx'
+import { useCountdown } from './use-now.ts'
 
 /** Says plainly that the gateway is gone, and when it is tried again; or what it cannot list. */
 export function ConnectionBanner() {
@@ -30,31 +31,25 @@ export function ConnectionBanner() {
   )
 }
 
-function Banner({
-  children,
-  action,
-  onAction,
-}: {
+interface BannerProps {
   children: ReactNode
   action: string
   onAction: () => void
-}) {
+}
+
+function Banner({ children, action, onAction }: BannerProps) {
   return (
     <div className="banner">
       {children}
-      <button type="button" className="button" onClick={onAction}>
-        {action}
-      </button>
+      <Button onClick={onAction}>{action}</Button>
     </div>
   )
 }
 
 function Countdown({ until }: { until: number }) {
-  const now = useNow(500)
-  const seconds = Math.ceil((until - now) / 1_000)
   return (
     <span className="banner-countdown" aria-hidden="true">
-      {seconds > 0 ? `Next attempt in ${seconds} s` : 'Trying …'}
+      {useCountdown(until, 'Trying …')}
     </span>
   )
 }

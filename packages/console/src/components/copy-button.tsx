@@ -1,20 +1,19 @@
 import { useEffect, useState } from 'react'
+import { Button } from './button.tsx'
 
 /** Copies text, and says whether it worked. */
 export function CopyButton({ label, text }: { label: string; text: () => string }) {
-  const [outcome, setOutcome] = useState<'copied' | 'failed'>()
+  const [outcome, setOutcome] = useState<'Copied' | 'Could not copy'>()
   useEffect(() => {
     if (outcome === undefined) return
     const timer = setTimeout(() => setOutcome(undefined), 2_000)
     return () => clearTimeout(timer)
   }, [outcome])
-  const copy = async () => setOutcome((await copied(text)) ? 'copied' : 'failed')
+  const copy = async () => setOutcome((await copied(text)) ? 'Copied' : 'Could not copy')
   return (
-    <button type="button" className="button button-quiet" onClick={() => void copy()}>
-      <span aria-live="polite">
-        {outcome === 'copied' ? 'Copied' : outcome === 'failed' ? 'Could not copy' : label}
-      </span>
-    </button>
+    <Button look="quiet" onClick={() => void copy()}>
+      <span aria-live="polite">{outcome ?? label}</span>
+    </Button>
   )
 }
 

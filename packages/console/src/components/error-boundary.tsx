@@ -1,4 +1,5 @@
 import { Component, type ReactNode } from 'react'
+import { Button } from './button.tsx'
 
 interface Props {
   children: ReactNode
@@ -27,9 +28,7 @@ export class ErrorBoundary extends Component<Props, { error: Error | undefined }
         <div className="card notice notice-bad" role="alert">
           <h2>This part of the page failed</h2>
           <p>{error.message}</p>
-          <button type="button" className="button" onClick={() => this.setState({ error: undefined })}>
-            Try again
-          </button>
+          <Button onClick={() => this.setState({ error: undefined })}>Try again</Button>
         </div>
       )
     )

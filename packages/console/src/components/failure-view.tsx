@@ -1,8 +1,8 @@
 import type { ToolFailure } from 'toolpost/gateway'
-import { hrefOf } from '../routing/route.ts'
 import { clipped, oneLine } from '../text/visible-text.ts'
 import { JsonBlock, LongText, TextBlock } from './code-block.tsx'
 import { Facts } from './facts.tsx'
+import { ToolChips } from './tool-chips.tsx'
 
 /** What to do next, by code. */
 const ADVICE: Record<string, string> = {
@@ -29,7 +29,7 @@ export function FailureView({ failure }: { failure: ToolFailure }) {
         facts={{
           Required: required && clipped(required, 2_000),
           Signature: signature && <code>{clipped(signature, 2_000)}</code>,
-          'Did you mean': suggestions.length > 0 ? <Suggestions names={suggestions} /> : undefined,
+          'Did you mean': suggestions.length > 0 ? <ToolChips names={suggestions} /> : undefined,
           Causes: causes.length > 0 ? <Causes causes={causes} /> : undefined,
         }}
       />
@@ -47,14 +47,6 @@ export function FailureView({ failure }: { failure: ToolFailure }) {
       )}
     </div>
   )
-}
-
-function Suggestions({ names }: { names: string[] }) {
-  return names.map(name => (
-    <a key={name} className="chip" href={hrefOf({ view: 'tools', tool: name })}>
-      {oneLine(name)}
-    </a>
-  ))
 }
 
 function Causes({ causes }: { causes: string[] }) {

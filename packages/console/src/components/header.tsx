@@ -1,16 +1,9 @@
-import { hrefOf, type Route } from '../routing/route.ts'
+import { hrefOf, type Route, TITLES, VIEWS } from '../routing/route.ts'
 import { gateway } from '../state/gateway.ts'
 import { useStore } from '../state/store.ts'
 import { counted } from '../text/figures.ts'
 import { Icon } from './icon.tsx'
 import { ThemeSwitch } from './theme-switch.tsx'
-
-const VIEWS = [
-  { view: 'tools', label: 'Tools' },
-  { view: 'calls', label: 'Calls' },
-  { view: 'servers', label: 'Servers' },
-  { view: 'chat', label: 'Chat' },
-] as const
 
 export function Header({ view }: { view: Route['view'] }) {
   return (
@@ -20,10 +13,10 @@ export function Header({ view }: { view: Route['view'] }) {
         Toolpost
       </a>
       <nav className="nav" aria-label="Views">
-        {VIEWS.map(({ view: name, label }) => (
+        {VIEWS.map(name => (
           <a key={name} href={addressOf(name)} aria-current={view === name ? 'page' : undefined}>
             <Icon name={name} />
-            <span>{label}</span>
+            <span>{TITLES[name]}</span>
             <Mark view={name} />
           </a>
         ))}

@@ -7,6 +7,28 @@ import { type ContentPart, contentOf } from './content-blocks.ts'
 import { ErrorBoundary } from './error-boundary.tsx'
 import { FailureView } from './failure-view.tsx'
 
+interface CallProps {
+  args?: unknown
+  result?: ToolResult | undefined
+  slow?: boolean
+}
+
+/** What a call was given, and what it gave. */
+export function ArgumentsAndResult({ args, result, slow = false }: CallProps) {
+  return (
+    <>
+      <section>
+        <h3>Arguments</h3>
+        <JsonBlock value={args} label="Arguments" />
+      </section>
+      <section>
+        <h3>Result</h3>
+        {result ? <ResultView result={result} slow={slow} /> : <p className="muted">Still running.</p>}
+      </section>
+    </>
+  )
+}
+
 /** A result with everything that it says. One with parts that are not what they should be is shown as it came. */
 export function ResultView(props: { result: ToolResult; slow?: boolean }) {
   return (

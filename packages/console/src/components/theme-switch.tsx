@@ -1,6 +1,6 @@
 import { useStore } from '../state/store.ts'
 import { setTheme, THEMES, theme } from '../state/theme.ts'
-import { Icon } from './icon.tsx'
+import { IconButton } from './button.tsx'
 
 const ICONS = { auto: 'auto', light: 'sun', dark: 'moon' } as const
 const NAMES = { auto: 'system', light: 'light', dark: 'dark' }
@@ -9,15 +9,5 @@ export function ThemeSwitch() {
   const current = useStore(theme, value => value)
   const next = THEMES[(THEMES.indexOf(current) + 1) % THEMES.length] ?? 'auto'
   const label = `Theme: ${NAMES[current]}. Switch to ${NAMES[next]}.`
-  return (
-    <button
-      type="button"
-      className="icon-button"
-      onClick={() => setTheme(next)}
-      aria-label={label}
-      title={label}
-    >
-      <Icon name={ICONS[current]} />
-    </button>
-  )
+  return <IconButton icon={ICONS[current]} label={label} onClick={() => setTheme(next)} />
 }

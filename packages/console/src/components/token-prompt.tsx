@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react'
 import { gateway } from '../state/gateway.ts'
+import { Button } from './button.tsx'
 
 export function TokenPrompt({ refused }: { refused: boolean }) {
   const [token, setToken] = useState('')
@@ -31,9 +32,9 @@ export function TokenPrompt({ refused }: { refused: boolean }) {
           The gateway refused this token.
         </p>
       )}
-      <button type="submit" className="button button-primary">
+      <Button type="submit" look="primary">
         Open the console
-      </button>
+      </Button>
     </form>
   )
 }

@@ -1,13 +1,17 @@
 import { useEffect, useState } from 'react'
 
-/** The current time, updated every `everyMs` while `running`. */
-export function useNow(everyMs: number, running = true): number {
+/** The current time, updated every `everyMs`. */
+export function useNow(everyMs: number): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
-    if (!running) return
-    setNow(Date.now())
     const timer = setInterval(() => setNow(Date.now()), everyMs)
     return () => clearInterval(timer)
-  }, [everyMs, running])
+  }, [everyMs])
   return now
+}
+
+/** `Next attempt in 3 s`, counting down to `overdue`. */
+export function useCountdown(until: number, overdue: string): string {
+  const seconds = Math.ceil((until - useNow(500)) / 1_000)
+  return seconds > 0 ? `Next attempt in ${seconds} s` : overdue
 }

@@ -1,14 +1,5 @@
 import type { CallRecord } from 'toolpost/gateway'
 
-export interface ToolLatency {
-  tool: string
-  calls: number
-  failed: number
-  slow: number
-  p50: number
-  p95: number
-}
-
 /** The value that `share` (0 to 1) of the sorted values do not exceed: nearest rank. */
 export function percentile(sorted: readonly number[], share: number): number {
   const rank = Math.max(1, Math.ceil(share * sorted.length))
@@ -24,7 +15,9 @@ export function latencyByTool(calls: readonly CallRecord[]): ToolLatency[] {
     .sort((a, b) => b.calls - a.calls || a.tool.localeCompare(b.tool))
 }
 
-function summary(tool: string, calls: CallRecord[]): ToolLatency {
+export type ToolLatency = ReturnType<typeof summary>
+
+function summary(tool: string, calls: CallRecord[]) {
   const durations = sortedDurations(calls)
   return {
     tool,

@@ -7,6 +7,9 @@ export type Route =
   | { view: 'servers' }
   | { view: 'chat' }
 
+export const VIEWS = ['tools', 'calls', 'servers', 'chat'] as const
+export const TITLES = { tools: 'Tools', calls: 'Calls', servers: 'Servers', chat: 'Chat' }
+
 /** The view that an address names; the tools if it names none. */
 export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')

@@ -35,8 +35,8 @@ export function formSchema(schema: JsonSchema): RJSFSchema {
   const id = typeof $id === 'string' ? $id : undefined
   const copy: Copy = { schemas: [], id }
   const root = copied({ type: 'object', ...rest }, copy, 0)
-  const fields = new FieldCount(root)
-  if (copy.schemas.some(one => fields.of(one) > MAX_FIELDS)) throw new UnfitSchemaError(TOO_LARGE)
+  const fieldsOf = fieldCounter(root)
+  if (copy.schemas.some(one => fieldsOf(one) > MAX_FIELDS)) throw new UnfitSchemaError(TOO_LARGE)
   return root as RJSFSchema
 }
 
@@ -80,37 +80,33 @@ function copiedKeyword(keyword: string, value: unknown, inner: (part: unknown) =
 }
 
 /** How many fields a schema shows at once, references followed. Linear: every schema is counted once. */
-class FieldCount {
-  readonly #root: JsonSchema
-  readonly #known = new Map<JsonSchema, number>()
-
-  constructor(root: JsonSchema) {
-    this.#root = root
-  }
-
-  of(schema: unknown): number {
+function fieldCounter(root: JsonSchema): (schema: unknown) => number {
+  const known = new Map<JsonSchema, number>()
+  const countOf = (schema: unknown): number => {
     if (!isRecord(schema)) return 0
-    const known = this.#known.get(schema)
-    if (known !== undefined) return known
+    const before = known.get(schema)
+    if (before !== undefined) return before
     // Until it is counted: what shows itself inside of itself never ends.
-    this.#known.set(schema, Number.POSITIVE_INFINITY)
-    const count = 1 + ownSize(schema) + this.#inside(schema)
-    this.#known.set(schema, count)
+    known.set(schema, Number.POSITIVE_INFINITY)
+    const count = 1 + ownSize(schema) + inside(schema)
+    known.set(schema, count)
     return count
   }
-
-  #inside(schema: JsonSchema): number {
+  const sumOf = (parts: unknown[]) => parts.reduce<number>((sum, part) => sum + countOf(part), 0)
+  const inside = (schema: JsonSchema): number => {
     const { $ref, items, minItems } = schema
-    const parts = SHOWN.flatMap(keyword => valuesOf(schema[keyword]))
-    if (typeof $ref === 'string') parts.push(referred($ref, this.#root))
-    const count = [...parts, schema.if, schema.then, schema.else].reduce<number>(
-      (sum, part) => sum + this.of(part),
-      0,
-    )
-    if (Array.isArray(items)) return items.reduce<number>((sum, item) => sum + this.of(item), count)
+    const parts = [
+      ...SHOWN.flatMap(keyword => valuesOf(schema[keyword])),
+      schema.if,
+      schema.then,
+      schema.else,
+    ]
+    if (typeof $ref === 'string') parts.push(referred($ref, root))
+    if (Array.isArray(items)) return sumOf([...parts, ...items])
     // Items are shown once they are added, or if there have to be some.
-    return typeof minItems === 'number' && minItems > 0 ? count + minItems * this.of(items) : count
+    return sumOf(parts) + (typeof minItems === 'number' && minItems > 0 ? minItems * countOf(items) : 0)
   }
+  return countOf
 }
 
 const SHOWN = 'properties dependentSchemas dependencies allOf anyOf oneOf prefixItems'.split(' ')

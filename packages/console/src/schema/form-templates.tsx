@@ -1,16 +1,14 @@
 import type {
   ArrayFieldItemTemplateProps,
   ArrayFieldTemplateProps,
-  DescriptionFieldProps,
-  FieldErrorProps,
   FieldTemplateProps,
-  MultiSchemaFieldTemplateProps,
   ObjectFieldTemplateProps,
   RJSFSchema,
   TemplatesType,
   WrapIfAdditionalTemplateProps,
 } from '@rjsf/utils'
-import { ADDITIONAL_PROPERTY_FLAG, buttonId, canExpand, descriptionId, errorId } from '@rjsf/utils'
+import { ADDITIONAL_PROPERTY_FLAG, buttonId, canExpand, descriptionId } from '@rjsf/utils'
+import { Button } from '../components/button.tsx'
 import { visibleText } from '../text/visible-text.ts'
 
 /* How the form looks. Names are made visible here, titles and descriptions by `formSchema`. */
@@ -56,17 +54,15 @@ function typeOf(schema: RJSFSchema): string {
 }
 
 /** An argument that the schema does not name: its name can be edited, and it can be removed. */
-function Additional(props: WrapIfAdditionalTemplateProps) {
-  const {
-    children,
-    classNames = '',
-    id,
-    label,
-    schema,
-    onKeyRenameBlur,
-    onRemoveProperty,
-    rawErrors = [],
-  } = props
+function Additional({
+  children,
+  classNames = '',
+  id,
+  label,
+  schema,
+  ...rest
+}: WrapIfAdditionalTemplateProps) {
+  const { onKeyRenameBlur, onRemoveProperty, rawErrors = [] } = rest
   const className = `field ${rawErrors.length > 0 ? 'field-wrong' : ''} ${classNames}`
   if (!(ADDITIONAL_PROPERTY_FLAG in schema)) return <div className={className}>{children}</div>
   return (
@@ -78,14 +74,9 @@ function Additional(props: WrapIfAdditionalTemplateProps) {
         <input key={label} id={`${id}-key`} type="text" defaultValue={label} onBlur={onKeyRenameBlur} />
       </div>
       <div className="field">{children}</div>
-      <button
-        type="button"
-        className="button button-quiet"
-        id={buttonId(id, 'remove')}
-        onClick={onRemoveProperty}
-      >
+      <Button look="quiet" id={buttonId(id, 'remove')} onClick={onRemoveProperty}>
         Remove
-      </button>
+      </Button>
     </div>
   )
 }
@@ -102,25 +93,16 @@ function ObjectField({ title, description, properties, fieldPathId, ...rest }: O
       {!isRoot && description && <p className="field-description">{description}</p>}
       {properties.map(property => property.content)}
       {expandable && (
-        <button type="button" className="button button-quiet" disabled={disabled} onClick={onAddProperty}>
+        <Button look="quiet" disabled={disabled} onClick={onAddProperty}>
           Add an argument
-        </button>
+        </Button>
       )}
     </fieldset>
   )
 }
 
-function ArrayField({
-  title,
-  items,
-  canAdd,
-  onAddClick,
-  fieldPathId,
-  schema,
-  required,
-  ...rest
-}: ArrayFieldTemplateProps) {
-  const { disabled } = rest
+function ArrayField({ title, items, canAdd, onAddClick, fieldPathId, ...rest }: ArrayFieldTemplateProps) {
+  const { schema, required, disabled } = rest
   const name = fieldPathId.path.at(-1) ?? title
   return (
     <fieldset className="fields fields-inner" id={fieldPathId.$id}>
@@ -132,15 +114,9 @@ function ArrayField({
       {schema.description && <p className="field-description">{schema.description}</p>}
       {items}
       {canAdd && (
-        <button
-          type="button"
-          id={buttonId(fieldPathId, 'add')}
-          className="button button-quiet"
-          disabled={disabled}
-          onClick={onAddClick}
-        >
+        <Button look="quiet" id={buttonId(fieldPathId, 'add')} disabled={disabled} onClick={onAddClick}>
           Add an item
-        </button>
+        </Button>
       )}
     </fieldset>
   )
@@ -152,46 +128,16 @@ function ArrayItem({ children, buttonsProps, hasToolbar, index }: ArrayFieldItem
     <div className="array-item">
       <div className="array-item-field">{children}</div>
       {hasToolbar && hasRemove && (
-        <button
-          type="button"
-          className="button button-quiet"
+        <Button
+          look="quiet"
           disabled={disabled}
           onClick={onRemoveItem}
           aria-label={`Remove item ${index + 1}`}
         >
           Remove
-        </button>
+        </Button>
       )}
     </div>
-  )
-}
-
-function Choices({ selector, optionSchemaField }: MultiSchemaFieldTemplateProps) {
-  return (
-    <div className="choices">
-      {selector}
-      {optionSchemaField}
-    </div>
-  )
-}
-
-function Description({ id, description }: DescriptionFieldProps) {
-  if (!description) return null
-  return (
-    <p id={id} className="field-description">
-      {description}
-    </p>
-  )
-}
-
-function FieldErrors({ errors = [], fieldPathId }: FieldErrorProps) {
-  if (errors.length === 0) return null
-  return (
-    <ul id={errorId(fieldPathId)} className="field-problem plain-list">
-      {errors.map(error => (
-        <li key={String(error)}>{error}</li>
-      ))}
-    </ul>
   )
 }
 
@@ -201,7 +147,4 @@ export const templates: Partial<TemplatesType> = {
   ObjectFieldTemplate: ObjectField,
   ArrayFieldTemplate: ArrayField,
   ArrayFieldItemTemplate: ArrayItem,
-  MultiSchemaFieldTemplate: Choices,
-  DescriptionFieldTemplate: Description,
-  FieldErrorTemplate: FieldErrors,
 }

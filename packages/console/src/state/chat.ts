@@ -35,7 +35,13 @@ class Chat extends Store<ChatState> {
     const take = (event: ChatEvent) => {
       if (this.get().stop === stop) this.#apply(event)
     }
-    await stream({ question, conversation, controller, take })
+    try {
+      const response = await openChat(question, conversation, controller.signal)
+      await readEvents(response, { onEvent: event => takeEvent(event, take) })
+      take({ kind: 'closed' })
+    } catch (error) {
+      take(isAbort(error) ? { kind: 'stopped' } : { kind: 'broken', message: messageOf(error) })
+    }
     if (this.get().stop !== stop) return undefined
     this.update({ stop: undefined })
     return this.get().turns.at(-1)?.answer
@@ -54,23 +60,6 @@ class Chat extends Store<ChatState> {
       turns: [...turns.slice(0, -1), { ...last, answer: answerAfter(last.answer, event) }],
       conversation: event.kind === 'end' ? event.end.conversation : conversation,
     })
-  }
-}
-
-interface Stream {
-  question: string
-  conversation: string | undefined
-  controller: AbortController
-  take: (event: ChatEvent) => void
-}
-
-async function stream({ question, conversation, controller, take }: Stream): Promise<void> {
-  try {
-    const response = await openChat(question, conversation, controller.signal)
-    await readEvents(response, { onEvent: event => takeEvent(event, take) })
-    take({ kind: 'closed' })
-  } catch (error) {
-    take(isAbort(error) ? { kind: 'stopped' } : { kind: 'broken', message: messageOf(error) })
   }
 }
 

@@ -1,7 +1,7 @@
 import type { EventSourceMessage } from 'eventsource-parser'
 import type { CallRecord, ModelInfo, ServerStatus, ToolInfo } from 'toolpost/gateway'
 import { callsIn, serversIn } from '../api/checked.ts'
-import { currentModel, listCalls, listServers, listTools, openEvents } from '../api/gateway-api.ts'
+import { currentModel, type ListName, openEvents, readList } from '../api/gateway-api.ts'
 import { isRecord } from '../api/guards.ts'
 import { ApiError } from '../api/http.ts'
 import { dataOf, readEvents } from '../api/read-events.ts'
@@ -22,8 +22,6 @@ interface GatewayState {
   /** Why a list could not be read, by its name, though the gateway answers. */
   problems: Readonly<Record<string, string>>
 }
-
-const LISTS = { tools: listTools, servers: listServers, calls: listCalls }
 
 /** New records are shown together, this often at most: a busy gateway must not freeze the page. */
 const FLUSH_MS = 60
@@ -82,8 +80,7 @@ class Gateway extends Store<GatewayState> {
   }
 
   retryLists(): void {
-    for (const name of Object.keys(this.get().problems))
-      this.#refresh(name as keyof typeof LISTS).catch(() => {})
+    for (const name of Object.keys(this.get().problems)) this.#refresh(name as ListName).catch(() => {})
   }
 
   putServer(server: ServerStatus): void {
@@ -115,11 +112,10 @@ class Gateway extends Store<GatewayState> {
   }
 
   /** A list that the gateway answers with an error stays as it was. Rejects if the gateway is gone. */
-  async #refresh(name: keyof typeof LISTS): Promise<void> {
+  async #refresh(name: ListName): Promise<void> {
     const others = () => Object.entries(this.get().problems).filter(([one]) => one !== name)
     try {
-      const list = await LISTS[name]()
-      this.update({ [name]: list, problems: Object.fromEntries(others()) })
+      this.update({ [name]: await readList(name), problems: Object.fromEntries(others()) })
     } catch (error) {
       if (!(error instanceof ApiError) || error.status === 401) throw error
       const problems = Object.fromEntries([...others(), [name, error.message]])

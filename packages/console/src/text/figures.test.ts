@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bytesText, counted, durationText } from './figures.ts'
+import { counted, durationText } from './figures.ts'
 
 describe('figures', () => {
   it('of durations have the precision that a person needs', () => {
@@ -7,12 +7,7 @@ describe('figures', () => {
     expect(shown).toEqual(['0.04 ms', '0.4 ms', '3.1 ms', '10 ms', '85 ms', '1.34 s', '12.3 s', '2 min 5 s'])
   })
 
-  it('of sizes and counts read as words', () => {
-    expect([bytesText(12), bytesText(12_340), bytesText(3_400_000)]).toEqual([
-      '12 bytes',
-      '12.3 kB',
-      '3.4 MB',
-    ])
+  it('of counts read as words', () => {
     expect([counted(1, 'call'), counted(1_200, 'call')]).toEqual(['1 call', '1,200 calls'])
   })
 })

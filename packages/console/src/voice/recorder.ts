@@ -80,13 +80,8 @@ function happened(recorder: MediaRecorder, event: 'start' | 'stop'): Promise<voi
   })
 }
 
-interface Meter {
-  level(): number
-  close(): void
-}
-
 /** Firefox refuses if the sample rates of microphone and speakers differ; then there is no meter. */
-function meterOf(stream: MediaStream): Meter {
+function meterOf(stream: MediaStream): Pick<Recording, 'level'> & { close(): void } {
   const context = new AudioContext()
   const close = () => void context.close().catch(() => {})
   try {

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { MultiServerMCPClient } from '@langchain/mcp-adapters'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ToolExecutor } from '../executor/tool-executor.ts'
-import { watchedLogger } from '../testing/hostile-server/harness.ts'
+import { recordingLogger } from '../testing/recording-logger.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 
@@ -12,7 +12,7 @@ describe('the tools of @langchain/mcp-adapters', () => {
   const client = new MultiServerMCPClient({
     mcpServers: { zwave: { transport: 'stdio', command: process.execPath, args: [server] } },
   })
-  const log = watchedLogger()
+  const log = recordingLogger()
   const manager = new ToolManager({ logger: log })
   const executor = new ToolExecutor(manager, { logger: log })
   let tools: Tool[] = []

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../testing/fake-clock.ts'
-import {
-  harnessFor,
-  hostileHarness,
-  startHostile,
-  startServers,
-  watchedLogger,
-} from '../testing/hostile-server/harness.ts'
+import { harnessFor, hostileHarness, startHostile, startServers } from '../testing/hostile-server/harness.ts'
 import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+import { recordingLogger } from '../testing/recording-logger.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
@@ -106,7 +101,7 @@ describe('the first connection', () => {
 
   it('[A40] holds up neither the start, nor local tools, nor another server', async () => {
     const tools = new ToolManager()
-    const log = watchedLogger()
+    const log = recordingLogger()
     tools.addCustomTool(localTool('datetime'))
     const mcp = new McpIntegration({
       servers: { slow: hostileServer({ neverShakesHands: true }), quick: hostileServer() },

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { ToolExecutor } from '../executor/tool-executor.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { harnessFor, startHostile, startServers, watchedLogger } from '../testing/hostile-server/harness.ts'
+import { harnessFor, startHostile, startServers } from '../testing/hostile-server/harness.ts'
 import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+import { recordingLogger } from '../testing/recording-logger.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { McpIntegration } from './mcp-integration.ts'
 
@@ -41,7 +42,7 @@ describe('the tools of a server', () => {
       second: hostileServer({ tools: sameName, label: 'second' }),
     }
     const tools = new ToolManager()
-    const log = watchedLogger()
+    const log = recordingLogger()
     const mcp = new McpIntegration({ servers, logger: log, retry: { attempts: 1 } })
     mcp.start(tools)
     await mcp.ready()

@@ -4,16 +4,12 @@ import { ModelError } from './model-error.ts'
 /** How much of a failed request's answer is read. */
 const MAX_ERROR_BYTES = 64 * 1024
 
-/** The same answer, which fails if it, or a line of it, gets too long: libraries collect both without a limit. */
-export function boundedBody(response: Response): Response {
-  if (!response.body) return response
-  const { status, statusText, headers } = response
-  return new Response(response.body.pipeThrough(limit()), { status, statusText, headers })
-}
-
-/** A fetch whose answers are bounded. */
+/** A fetch whose answers fail if they, or a line of them, get too long: libraries collect both without a limit. */
 export function boundedFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
-  return async (url, init) => boundedBody(await fetch(url, init))
+  return async (url, init) => {
+    const response = await fetch(url, init)
+    return response.body ? new Response(response.body.pipeThrough(limit()), response) : response
+  }
 }
 
 /** The beginning of an answer's text; never rejects. */
@@ -39,8 +35,8 @@ function limit(): TransformStream<Uint8Array, Uint8Array> {
       total += bytes.length
       const lineEnd = bytes.lastIndexOf(LINE_FEED)
       line = lineEnd < 0 ? line + bytes.length : bytes.length - lineEnd - 1
-      if (total > MAX_BODY_BYTES) throw tooLong('Its answer', MAX_BODY_BYTES)
-      if (line > MAX_LINE_BYTES) throw tooLong('A line of its answer', MAX_LINE_BYTES)
+      if (total > MAX_BODY_BYTES) throw tooLong('its answer', MAX_BODY_BYTES)
+      if (line > MAX_LINE_BYTES) throw tooLong('a line of its answer', MAX_LINE_BYTES)
       controller.enqueue(bytes)
     },
   })
@@ -49,8 +45,5 @@ function limit(): TransformStream<Uint8Array, Uint8Array> {
 const LINE_FEED = 10
 
 function tooLong(what: string, bytes: number): ModelError {
-  return new ModelError(
-    'truncated',
-    `The model was stopped: ${what.toLowerCase()} is over ${bytes / 1024 ** 2} MB`,
-  )
+  return new ModelError('truncated', `The model was stopped: ${what} is over ${bytes / 1024 ** 2} MB`)
 }

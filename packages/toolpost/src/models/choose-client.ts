@@ -1,8 +1,9 @@
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
+import { describeThrown } from '../runtime/quietly.ts'
 import type { AiClient } from './ai-client.ts'
-import { AnthropicClient } from './anthropic/anthropic-client.ts'
+import { AnthropicClient, missingKey } from './anthropic/anthropic-client.ts'
 import type { Environment } from './environment.ts'
 import { withFastPath } from './fast-path.ts'
 import { ModelError } from './model-error.ts'
@@ -32,12 +33,7 @@ export interface ChosenClient {
   sentences?: OfflineClient | undefined
 }
 
-interface Context {
-  executor: ToolExecutor
-  environment: Environment
-  logger: Logger
-  fetch: typeof globalThis.fetch | undefined
-}
+type Context = Pick<ChooseOptions, 'executor' | 'fetch'> & { environment: Environment; logger: Logger }
 
 /**
  * The client to ask: the one that was asked for, else that of the configuration, else a reachable Ollama with a model
@@ -47,11 +43,9 @@ interface Context {
 export async function chooseClient(options: ChooseOptions): Promise<ChosenClient> {
   const { executor, config = {}, environment = process.env, logger = silentLogger, fetch } = options
   const context = { executor, environment, logger, fetch }
-  const chosen = options.model
-    ? named(options.model, 'requested with --model', context)
-    : config.model
-      ? named(config.model, 'set in the configuration', context)
-      : await found(context)
+  const wanted = options.model || config.model
+  const why = options.model ? 'requested with --model' : 'set in the configuration'
+  const chosen = wanted ? named(wanted, why, context) : await found(context)
   if (!config.fastPath || chosen.sentences) return chosen
   const sentences = new OfflineClient(context)
   return { ...chosen, client: withFastPath(sentences, chosen.client, logger), sentences }
@@ -62,28 +56,20 @@ export async function chooseClientOrOffline(options: ChooseOptions): Promise<Cho
   try {
     return await chooseClient(options)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    return { ...(await chooseClient({ ...options, model: 'offline' })), why }
+    return { ...(await chooseClient({ ...options, model: 'offline' })), why: describeThrown(error) }
   }
 }
 
 function named(wanted: string, why: string, context: Context): ChosenClient {
-  const colon = wanted.indexOf(':')
-  const provider = colon < 0 ? wanted : wanted.slice(0, colon)
-  const model = colon < 0 ? undefined : wanted.slice(colon + 1).trim() || undefined
-  switch (provider) {
-    case 'offline':
-      return offline(why, context)
-    case 'ollama':
-      return ollama({ ...context, model, why })
-    case 'anthropic':
-      return anthropic({ ...context, model, why })
-    default:
-      throw new ModelError(
-        'unknown_provider',
-        `There is no model provider '${safeText(provider)}': use ollama:<model>, anthropic:<model> or offline`,
-      )
-  }
+  const [provider = '', ...rest] = wanted.split(':')
+  const model = rest.join(':').trim() || undefined
+  if (provider === 'offline') return offline(why, context)
+  if (provider === 'ollama') return ollama({ ...context, model }, why)
+  if (provider === 'anthropic') return anthropic({ ...context, model }, why)
+  throw new ModelError(
+    'unknown_provider',
+    `There is no model provider '${safeText(provider)}': use ollama:<model>, anthropic:<model> or offline`,
+  )
 }
 
 /** Nobody said which: what there is. */
@@ -92,22 +78,19 @@ async function found(context: Context): Promise<ChosenClient> {
   const baseUrl = ollamaAddress(environment)
   const wanted = environment.OLLAMA_MODEL?.trim() || undefined
   const { model, problem } = await findOllamaModel({ baseUrl, wanted, fetch })
-  if (model) return ollama({ ...context, model, why: `Ollama at ${baseUrl} has it` })
+  if (model) return ollama({ ...context, model }, `Ollama at ${baseUrl} has it`)
   if (environment.ANTHROPIC_API_KEY?.trim())
-    return anthropic({ ...context, model: undefined, why: `${problem}, and ANTHROPIC_API_KEY is set` })
+    return anthropic(context, `${problem}, and ANTHROPIC_API_KEY is set`)
   return offline(`${problem}, and ANTHROPIC_API_KEY is not set`, context)
 }
 
-type Wanted = Context & { model: string | undefined; why: string }
-
-function ollama({ why, ...options }: Wanted): ChosenClient {
+function ollama(options: Context & { model: string | undefined }, why: string): ChosenClient {
   const client = new OllamaClient(options)
   return { client, name: `ollama:${client.model}`, why }
 }
 
-function anthropic({ why, ...options }: Wanted): ChosenClient {
-  if (!options.environment.ANTHROPIC_API_KEY?.trim())
-    throw new ModelError('missing_key', 'There is no key for Anthropic: set ANTHROPIC_API_KEY')
+function anthropic(options: Context & { model?: string | undefined }, why: string): ChosenClient {
+  if (!options.environment.ANTHROPIC_API_KEY?.trim()) throw missingKey()
   const client = new AnthropicClient(options)
   return { client, name: `anthropic:${client.model}`, why }
 }

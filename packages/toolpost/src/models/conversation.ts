@@ -45,10 +45,6 @@ export class Conversation {
     return numbered
   }
 
-  addText(text: string): void {
-    this.messages.push(new this.#langchain.AIMessage(text))
-  }
-
   addResult(call: NumberedCall, content: string, result: ToolResult): void {
     this.messages.push(
       new this.#langchain.ToolMessage({

@@ -4,10 +4,10 @@ import { ToolExecutor } from '../executor/tool-executor.ts'
 import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { AnthropicClient } from './anthropic/anthropic-client.ts'
-import type { ChatModel } from './chat-model.ts'
 import { Conversations } from './conversations.ts'
 import { ModelClient } from './model-client.ts'
 import { OllamaClient } from './ollama/ollama-client.ts'
+import type { ChatModel } from './provider.ts'
 
 const calls: unknown[] = []
 const tools = new ToolManager()

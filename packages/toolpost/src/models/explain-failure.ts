@@ -26,21 +26,38 @@ const WHAT_HAPPENED: Partial<Record<ModelErrorCode, string>> = {
 
 /** Any failure of a request as a ModelError: `<who> <what happened>: <its own words>. <advice>`. */
 export function explainFailure(error: unknown, { who, advice }: ProviderWords): ModelError {
-  const code = codeOf(error)
-  const words = ownWords(error)
+  const causes = [...chainOf(error)]
+  const code = codeOf(causes)
   const tip = advice[code] ? `. ${advice[code]}` : ''
-  return new ModelError(code, `${who} ${WHAT_HAPPENED[code] ?? 'failed'}: ${words}${tip}`, {
-    retryAfterMs: retryAfterOf(error),
-    ...causeOf(error),
+  const message = `${who} ${WHAT_HAPPENED[code] ?? 'failed'}: ${ownWords(error, causes)}${tip}`
+  // Only an error of the system is kept: that of a provider's library may hold the request, and with it the key.
+  const cause = causes.find(one => typeof one.code === 'string' && one.message !== undefined)
+  return new ModelError(code, message, {
+    retryAfterMs: retryAfterOf(causes[0]?.headers),
+    ...(cause && { cause }),
   })
 }
 
-/** Only an error of the system is kept: that of a provider's library may hold the request, and with it the key. */
-function causeOf(error: unknown): { cause?: unknown } {
-  const cause = [...chainOf(error)].find(
-    ({ code, message }) => typeof code === 'string' && message !== undefined,
-  )
-  return cause ? { cause } : {}
+/** What an error of the system, of a provider or of its library may have. */
+interface Cause {
+  code?: unknown
+  type?: unknown
+  message?: unknown
+  status?: unknown
+  status_code?: unknown
+  headers?: unknown
+  cause?: unknown
+}
+
+const MAX_CAUSES = 10
+
+/** The error, its cause, the cause of that … */
+function* chainOf(error: unknown): Generator<Cause> {
+  let current = error
+  for (let depth = 0; isObjectLike(current) && depth < MAX_CAUSES; depth++) {
+    yield current
+    current = (current as Cause).cause
+  }
 }
 
 const NO_CONNECTION = new Set([
@@ -53,11 +70,13 @@ const NO_CONNECTION = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_HEADERS_TIMEOUT',
 ])
+const BROKEN_OFF =
+  /terminated|UND_ERR_SOCKET|UND_ERR_BODY_TIMEOUT|ECONNRESET|EPIPE|premature|did not receive done/i
 
-function codeOf(error: unknown): ModelErrorCode {
-  const status = statusOf(error)
-  if (status !== undefined) return codeOfStatus(status, messageOf(error))
-  const causes = [...chainOf(error)]
+function codeOf(causes: readonly Cause[]): ModelErrorCode {
+  const { status, status_code, message } = causes[0] ?? {}
+  const known = [status, status_code].find(value => typeof value === 'number')
+  if (known !== undefined) return codeOfStatus(known, String(message))
   if (causes.some(cause => NO_CONNECTION.has(String(cause.code)))) return 'unreachable'
   if (causes.some(cause => /overloaded_error/.test(`${cause.type} ${cause.message}`))) return 'overloaded'
   // undici: a request that failed before there was an answer, and a body that ended too early.
@@ -66,27 +85,24 @@ function codeOf(error: unknown): ModelErrorCode {
   return 'invalid_response'
 }
 
-const BROKEN_OFF =
-  /terminated|UND_ERR_SOCKET|UND_ERR_BODY_TIMEOUT|ECONNRESET|EPIPE|premature|did not receive done/i
-
-function codeOfStatus(status: number, message: string): ModelErrorCode {
-  if (status === 401 || status === 403) return 'unauthorized'
-  if (/does not support tools/i.test(message)) return 'no_tools'
-  if (status === 404) return 'model_not_found'
-  if (status === 429) return 'rate_limited'
-  if (status === 503 || status === 529) return 'overloaded'
-  return status >= 500 ? 'server_error' : 'rejected'
+const CODES: Readonly<Record<number, ModelErrorCode>> = {
+  401: 'unauthorized',
+  403: 'unauthorized',
+  404: 'model_not_found',
+  429: 'rate_limited',
+  503: 'overloaded',
+  529: 'overloaded',
 }
 
-function statusOf(error: unknown): number | undefined {
-  if (!isObjectLike(error)) return undefined
-  const { status, status_code } = error as { status?: unknown; status_code?: unknown }
-  return [status, status_code].find(value => typeof value === 'number') as number | undefined
+function codeOfStatus(status: number, message: string): ModelErrorCode {
+  const code = CODES[status]
+  if (code !== 'unauthorized' && /does not support tools/i.test(message)) return 'no_tools'
+  return code ?? (status >= 500 ? 'server_error' : 'rejected')
 }
 
 /** The innermost cause says the most: `fetch failed` says nothing, `connect ECONNREFUSED 127.0.0.1:11434` all. */
-function ownWords(error: unknown): string {
-  const words = [...chainOf(error)].map(cause => plainMessage(String(cause.message ?? ''))).filter(Boolean)
+function ownWords(error: unknown, causes: readonly Cause[]): string {
+  const words = causes.map(({ message }) => plainMessage(String(message ?? ''))).filter(Boolean)
   return trimmedEnd(safeText(words.at(-1) ?? safeText(String(error))), '. \n\t')
 }
 
@@ -104,31 +120,10 @@ function plainMessage(message: string): string {
   }
 }
 
-function messageOf(error: unknown): string {
-  return isObjectLike(error) ? String((error as { message?: unknown }).message) : String(error)
-}
-
-interface Cause {
-  code?: unknown
-  type?: unknown
-  message?: unknown
-}
-
-const MAX_CAUSES = 10
-
-function* chainOf(error: unknown): Generator<Cause> {
-  let current = error
-  for (let depth = 0; isObjectLike(current) && depth < MAX_CAUSES; depth++) {
-    yield current as Cause
-    current = (current as { cause?: unknown }).cause
-  }
-}
-
 /** `retry-after` in seconds or as a date. */
-function retryAfterOf(error: unknown): number | undefined {
-  const headers = isObjectLike(error) ? (error as { headers?: unknown }).headers : undefined
-  const value = headers instanceof Headers ? headers.get('retry-after') : null
-  if (value === null || value.trim() === '') return undefined
+function retryAfterOf(headers: unknown): number | undefined {
+  const value = headers instanceof Headers ? headers.get('retry-after')?.trim() : undefined
+  if (!value) return undefined
   const seconds = Number(value)
   const delayMs = Number.isNaN(seconds) ? Date.parse(value) - Date.now() : seconds * 1_000
   return Number.isNaN(delayMs) ? undefined : Math.max(0, delayMs)

@@ -1,9 +1,8 @@
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import type { AiClient, Answer, ConversationMessage } from './ai-client.ts'
 import { harmless } from './listener.ts'
-import type { OfflineClient } from './offline/offline-client.ts'
+import { type OfflineClient, questionIn } from './offline/offline-client.ts'
 import type { ToolMatch } from './offline/sentence-book.ts'
-import { textOfContent } from './read-reply.ts'
 
 /** Names are short; a longer run of unknown words is left to the model. */
 const MAX_FREE_WORDS = 4
@@ -35,6 +34,5 @@ export function withFastPath(
 
 /** Whether there is no doubt about what is meant. */
 function isPlain(match: ToolMatch, prompt: string | readonly ConversationMessage[]): boolean {
-  const text = typeof prompt === 'string' ? prompt : textOfContent(prompt.at(-1)?.content)
-  return match.score >= MIN_SCORE && match.longestFree <= MAX_FREE_WORDS && !JOINTS.test(text)
+  return match.score >= MIN_SCORE && match.longestFree <= MAX_FREE_WORDS && !JOINTS.test(questionIn(prompt))
 }

@@ -8,7 +8,6 @@ export type {
   StopReason,
 } from './ai-client.ts'
 export { AnthropicClient, type AnthropicClientOptions } from './anthropic/anthropic-client.ts'
-export type { ChatModel } from './chat-model.ts'
 export {
   type ChooseOptions,
   type ChosenClient,
@@ -22,5 +21,6 @@ export { MODEL_ERROR_CODES, ModelError, type ModelErrorCode } from './model-erro
 export { OfflineClient, type OfflineClientOptions } from './offline/offline-client.ts'
 export { OllamaClient, type OllamaClientOptions } from './ollama/ollama-client.ts'
 export { type QwenTool, toQwenTools } from './ollama/to-qwen-tools.ts'
+export type { ChatModel } from './provider.ts'
 export { whenToolsReady } from './when-tools-ready.ts'
 export { whyUnanswered } from './why-unanswered.ts'

@@ -1,5 +1,5 @@
 import type { Logger } from '../logging/logger.ts'
-import { isObjectLike } from '../runtime/guards.ts'
+import { quietly } from '../runtime/quietly.ts'
 
 /** A caller's callback that cannot harm the answer: what it throws, or rejects with, is logged once. */
 export function harmless<Value>(
@@ -11,12 +11,5 @@ export function harmless<Value>(
     if (!hasFailed) logger.warn({ error: String(error) }, 'A listener of the answer failed')
     hasFailed = true
   }
-  return value => {
-    try {
-      const returned = listener?.(value)
-      if (isObjectLike(returned)) Promise.resolve(returned).catch(report)
-    } catch (error) {
-      report(error)
-    }
-  }
+  return value => quietly(() => listener?.(value), report)
 }

@@ -3,10 +3,8 @@ import { type Logger, silentLogger } from '../logging/logger.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { AiClient, Answer, AskOptions, ConversationMessage } from './ai-client.ts'
-import type { ChatModel } from './chat-model.ts'
-import { explainFailure } from './explain-failure.ts'
 import { ModelError } from './model-error.ts'
-import type { OpenModel, Provider } from './provider.ts'
+import type { ChatModel, OpenModel, Provider } from './provider.ts'
 import { answerWithTools } from './tool-loop.ts'
 
 export interface ClientOptions {
@@ -42,17 +40,8 @@ export class ProviderClient implements AiClient {
 /** A client on any chat model of LangChain. */
 export class ModelClient extends ProviderClient {
   constructor({ model, ...options }: ModelClientOptions) {
-    super(givenModel(model), options)
-  }
-}
-
-const MAY_PASS = new Set(['rate_limited', 'overloaded'] as const)
-
-function givenModel(model: ChatModel): Provider {
-  return {
-    open: async tools => openGiven(model, tools),
-    explain: error => explainFailure(error, { who: 'The model', advice: {} }),
-    passing: MAY_PASS,
+    const open = async (tools: readonly Tool[]) => openGiven(model, tools)
+    super({ who: 'The model', advice: {}, passing: ['rate_limited', 'overloaded'], open }, options)
   }
 }
 

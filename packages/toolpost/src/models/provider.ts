@@ -1,6 +1,7 @@
 import type { BaseMessage } from '@langchain/core/messages'
 import type { Tool } from '../tools/tool.ts'
-import type { ModelError, ModelErrorCode } from './model-error.ts'
+import type { ProviderWords } from './explain-failure.ts'
+import type { ModelErrorCode } from './model-error.ts'
 
 /** A piece of a reply: what the loop reads of LangChain's `AIMessageChunk` and `AIMessage`. */
 export interface ReplyChunk {
@@ -32,11 +33,19 @@ export interface OpenModel {
 }
 
 /** Where models come from, and how they differ. */
-export interface Provider {
+export interface Provider extends ProviderWords {
   /** Loads what is needed and makes the tools known to the model. */
   open(tools: readonly Tool[]): Promise<OpenModel>
-  /** Whatever was thrown, as an error that says what to do. */
-  explain(error: unknown): ModelError
   /** Failures that may pass when the request is made again. */
-  readonly passing: ReadonlySet<ModelErrorCode>
+  readonly passing: readonly ModelErrorCode[]
+}
+
+/** What Toolpost needs of a chat model; every chat model of LangChain has it. */
+export interface ChatModel extends Streaming {
+  /** Takes tools in LangChain's format. (`never`, since every chat model has a type of its own for them.) */
+  bindTools?(tools: never[]): Streaming
+}
+
+interface Streaming {
+  stream(messages: BaseMessage[], options?: { signal?: AbortSignal }): Promise<AsyncIterable<ReplyChunk>>
 }

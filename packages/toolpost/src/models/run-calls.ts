@@ -2,9 +2,8 @@ import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import { type CallerOptions, callerOptions } from '../executor/options.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
-import type { Logger } from '../logging/logger.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
-import { describeThrown, quietly } from '../runtime/quietly.ts'
+import { describeThrown } from '../runtime/quietly.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { CallNotice } from './ai-client.ts'
 import { type NumberedCall, placeholder } from './conversation.ts'
@@ -14,8 +13,8 @@ export interface CallContext extends CallerOptions {
   /** What the model was offered; a call of any other tool is a call of an unknown one. */
   tools: readonly Tool[]
   signal: AbortSignal
-  logger: Logger
-  onCall: (event: CallNotice) => void
+  /** Must not throw. */
+  onCall: (notice: CallNotice) => void
   clock?: Clock | undefined
 }
 
@@ -31,20 +30,15 @@ export function runCalls(calls: readonly NumberedCall[], context: CallContext): 
 }
 
 async function runCall({ id, name, args }: NumberedCall, context: CallContext): Promise<CallOutcome> {
-  const { executor, tools: among, signal, logger, clock = systemClock } = context
+  const { executor, tools: among, signal, onCall, clock = systemClock } = context
   const call: ToolCall = { id, name, args }
   const startedAt = clock.now()
-  const tell = (notice: CallNotice) =>
-    quietly(
-      () => context.onCall(notice),
-      error => logger.warn({ error: describeThrown(error) }, 'onCall failed'),
-    )
-  tell({ type: 'start', call })
+  onCall({ type: 'start', call })
   const outcome = await executor.run(call, { ...callerOptions(context), signal, repair: true, among }).then(
     result => ({ result, content: executor.text(result) }),
     error => withoutResult(call, error),
   )
-  tell({ type: 'end', call, result: outcome.result, durationMs: clock.now() - startedAt })
+  onCall({ type: 'end', call, result: outcome.result, durationMs: clock.now() - startedAt })
   return outcome
 }
 

@@ -1,4 +1,5 @@
-import { type Clock, systemClock } from '../runtime/clock.ts'
+import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
+import { unlessAborted } from '../runtime/unless-aborted.ts'
 import { ModelError } from './model-error.ts'
 
 interface TimeLimitOptions {
@@ -15,30 +16,28 @@ export class TimeIsUp extends Error {
 
 /** The end of one question, whichever comes first: its time limit or the caller's abort. */
 export class TimeLimit {
-  readonly #controller = new AbortController()
+  /** Aborts with a TimeIsUp or a ModelError as its reason. */
+  readonly signal: AbortSignal
+  readonly close: () => void
   readonly #clock: Clock
   readonly #endsAt: number
-  readonly #release: () => void
 
   constructor({ limitMs, signal, clock = systemClock }: TimeLimitOptions) {
+    const controller = new AbortController()
+    this.signal = controller.signal
     this.#clock = clock
     this.#endsAt = clock.now() + limitMs
     const timer = clock.setTimer(
-      () => this.#controller.abort(new TimeIsUp(`No answer after ${limitMs} ms`)),
+      () => controller.abort(new TimeIsUp(`No answer after ${limitMs} ms`)),
       limitMs,
     )
-    const stop = () => this.#controller.abort(new ModelError('stopped', 'The question was stopped'))
+    const stop = () => controller.abort(stopped())
     signal?.addEventListener('abort', stop, { once: true })
     if (signal?.aborted) stop()
-    this.#release = () => {
+    this.close = () => {
       timer.cancel()
       signal?.removeEventListener('abort', stop)
     }
-  }
-
-  /** Aborts with a TimeIsUp or a ModelError as its reason. */
-  get signal(): AbortSignal {
-    return this.#controller.signal
   }
 
   get remainingMs(): number {
@@ -46,38 +45,21 @@ export class TimeLimit {
   }
 
   /** Settles as `work` does, but no later than the end: whoever does the work may ignore its signal. */
-  async hold<Value>(work: Promise<Value>): Promise<Value> {
-    const { signal } = this
-    // Whoever stops waiting must not leave a rejection behind that nobody handles.
-    work.catch(() => {})
-    signal.throwIfAborted()
-    let giveUp = () => {}
-    const end = new Promise<never>((_, reject) => {
-      giveUp = () => reject(signal.reason)
-      signal.addEventListener('abort', giveUp, { once: true })
-    })
-    try {
-      return await Promise.race([work, end])
-    } finally {
-      signal.removeEventListener('abort', giveUp)
-    }
+  hold<Value>(work: Promise<Value>): Promise<Value> {
+    return unlessAborted(work, this.signal)
   }
 
   /** Waits; rejects at the end. */
   async wait(delayMs: number): Promise<void> {
-    let cancel = () => {}
-    try {
-      await this.hold(
-        new Promise<void>(resolve => {
-          cancel = this.#clock.setTimer(resolve, delayMs).cancel
-        }),
-      )
-    } finally {
-      cancel()
-    }
+    let timer: Timer | undefined
+    const over = new Promise<void>(resolve => {
+      timer = this.#clock.setTimer(resolve, delayMs)
+    })
+    await this.hold(over).finally(() => timer?.cancel())
   }
+}
 
-  close(): void {
-    this.#release()
-  }
+/** What a question ends with that its caller stopped. */
+export function stopped(): ModelError {
+  return new ModelError('stopped', 'The question was stopped')
 }

@@ -7,12 +7,13 @@ import type { Clock } from '../runtime/clock.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Answer, AskOptions, CallNotice, ConversationMessage, StopReason } from './ai-client.ts'
 import { Conversation, type NumberedCall } from './conversation.ts'
+import { explainFailure } from './explain-failure.ts'
 import { DEFAULT_MAX_ITERATIONS, DEFAULT_TIME_LIMIT_MS } from './limits.ts'
 import { harmless } from './listener.ts'
 import { ModelError, type ModelErrorCode } from './model-error.ts'
 import type { OpenModel, Provider } from './provider.ts'
 import { type Reply, readReply } from './read-reply.ts'
-import { RepeatedFailures } from './repeated-failures.ts'
+import { type Failures, hasFailedTooOften } from './repeated-failures.ts'
 import { retried } from './retry.ts'
 import { runCalls } from './run-calls.ts'
 import { TimeIsUp, TimeLimit } from './time-limit.ts'
@@ -37,16 +38,13 @@ export async function answerWithTools(
   try {
     return await loop.run()
   } catch (error) {
-    if (error instanceof TimeIsUp) return loop.finish(outOfTime(limitMs), 'time_limit')
+    if (error instanceof TimeIsUp)
+      return loop.finish(`I could not answer within ${limitMs / 1_000} seconds.`, 'time_limit')
     if (error instanceof ModelError) error.results = loop.results
     throw error
   } finally {
     limit.close()
   }
-}
-
-function outOfTime(limitMs: number): string {
-  return `I could not answer within ${limitMs / 1_000} seconds.`
 }
 
 class ToolLoop {
@@ -56,7 +54,7 @@ class ToolLoop {
   readonly #limit: TimeLimit
   readonly #setup: AskOptions & LoopSetup
   readonly #tools: readonly Tool[]
-  readonly #failures = new RepeatedFailures()
+  readonly #failures: Failures = new Map()
   readonly #onToken: (token: string) => void
   readonly #onCall: (event: CallNotice) => void
 
@@ -70,8 +68,8 @@ class ToolLoop {
   }
 
   async run(): Promise<Answer> {
-    const model = await this.#open()
-    const { maxIterations = DEFAULT_MAX_ITERATIONS } = this.#setup
+    const { provider, maxIterations = DEFAULT_MAX_ITERATIONS } = this.#setup
+    const model = await this.#hold(() => provider.open(this.#tools))
     while (this.#iterations < maxIterations) {
       this.#iterations++
       const reply = await this.#ask(model, true)
@@ -86,7 +84,7 @@ class ToolLoop {
 
   /** Ends the conversation with a text of our own. */
   finish(text: string, stopReason: StopReason): Answer {
-    this.#conversation.addText(text)
+    this.#conversation.addReply({ text, content: text, calls: [] })
     return this.#answer(text, stopReason)
   }
 
@@ -95,15 +93,6 @@ class ToolLoop {
     if (stopReason !== 'answer')
       this.#setup.logger.warn({ stop_reason: stopReason, iterations: this.#iterations }, 'Stopped early')
     return { text, messages, results: this.results, iterations: this.#iterations, stopReason }
-  }
-
-  async #open(): Promise<OpenModel> {
-    const { provider } = this.#setup
-    try {
-      return await this.#limit.hold(provider.open(this.#tools))
-    } catch (error) {
-      throw this.#explained(error)
-    }
   }
 
   /** One turn of the model. Nobody has heard anything of a failed attempt that is made again. */
@@ -117,25 +106,20 @@ class ToolLoop {
     }
     const messages: BaseMessage[] = [...this.#conversation.messages]
     const request = async () => {
-      try {
-        const stream = await this.#limit.hold(model.stream(messages, { signal, offersTools }))
-        return await this.#limit.hold(readReply(stream, speak))
-      } catch (error) {
-        throw this.#explained(error)
-      }
+      const stream = await this.#hold(() => model.stream(messages, { signal, offersTools }))
+      return this.#hold(() => readReply(stream, speak))
     }
-    const mayPass = (code: ModelErrorCode) => !hasSpoken && provider.passing.has(code)
+    const mayPass = (code: ModelErrorCode) => !hasSpoken && provider.passing.includes(code)
     return retried(request, { limit: this.#limit, mayPass, logger })
   }
 
   /** Runs the calls of a turn and adds their results; says whether one of them has failed too often. */
   async #run(calls: readonly NumberedCall[]): Promise<boolean> {
-    const { executor, logger, clock } = this.#setup
+    const { executor, clock } = this.#setup
     const outcomes = await runCalls(calls, {
       executor,
       tools: this.#tools,
       signal: this.#limit.signal,
-      logger,
       onCall: this.#onCall,
       ...callerOptions(this.#setup),
       clock,
@@ -145,7 +129,7 @@ class ToolLoop {
       const { result, content } = outcomes[index] as (typeof outcomes)[number]
       this.results.push(result)
       this.#conversation.addResult(call, content, result)
-      if (this.#failures.note(call, result)) isHopeless = true
+      if (hasFailedTooOften(this.#failures, call, result)) isHopeless = true
     })
     return isHopeless
   }
@@ -158,11 +142,15 @@ class ToolLoop {
     return this.finish(text.trim() === '' ? NO_LAST_WORD[stopReason] : text, stopReason)
   }
 
-  /** The end of the time, and the caller's stop, show as all kinds of errors further down. */
-  #explained(error: unknown): Error {
+  /** Work of the provider, within the time. The end of it, and the caller's stop, show as all kinds of errors. */
+  async #hold<Value>(work: () => Promise<Value>): Promise<Value> {
     const { signal } = this.#limit
-    if (signal.aborted) return signal.reason as Error
-    return error instanceof ModelError ? error : this.#setup.provider.explain(error)
+    try {
+      return await this.#limit.hold(work())
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      throw error instanceof ModelError ? error : explainFailure(error, this.#setup.provider)
+    }
   }
 }
 

@@ -1,6 +1,7 @@
+import { unlessAborted } from '../runtime/unless-aborted.ts'
 import type { AiClient } from './ai-client.ts'
 import type { ChosenClient } from './choose-client.ts'
-import { ModelError } from './model-error.ts'
+import { stopped } from './time-limit.ts'
 
 /** A sentence that matches so well needs no server to be asked whether it has a better one. */
 const PLAINLY_ANSWERED = 0.75
@@ -16,23 +17,12 @@ export function whenToolsReady(
   return {
     async ask(prompt, options = {}) {
       const score = sentences?.match(prompt, options)?.score ?? 0
-      if (score < PLAINLY_ANSWERED) await unlessAborted(ready(), options.signal)
+      const { signal } = options
+      if (score < PLAINLY_ANSWERED)
+        await (signal ? unlessAborted(ready(), signal) : ready()).catch(error => {
+          throw signal?.aborted ? stopped() : error
+        })
       return client.ask(prompt, options)
     },
-  }
-}
-
-async function unlessAborted(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
-  if (!signal) return void (await work)
-  let stop = () => {}
-  const stopped = new Promise<never>((_, reject) => {
-    stop = () => reject(new ModelError('stopped', 'The question was stopped'))
-  })
-  if (signal.aborted) stop()
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    await Promise.race([work, stopped])
-  } finally {
-    signal.removeEventListener('abort', stop)
   }
 }

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import {
   type FakeModelServer,
   type FakeReply,
@@ -39,7 +38,7 @@ export interface FakeAnthropicOptions {
 export function fakeAnthropic(
   options: FakeAnthropicOptions = {},
 ): Promise<FakeModelServer<AnthropicRequest>> {
-  return startModelServer(anthropicFormat(options), options.replies ?? [])
+  return startModelServer(anthropicFormat(options), options.replies)
 }
 
 const ERROR_TYPES: Record<number, string> = {
@@ -54,25 +53,20 @@ const ERROR_TYPES: Record<number, string> = {
 function anthropicFormat({ apiKey, models }: FakeAnthropicOptions): WireFormat<AnthropicRequest> {
   return {
     path: '/v1/messages',
-    refuse(response, status, message) {
-      const body = { type: 'error', error: { type: ERROR_TYPES[status] ?? 'api_error', message } }
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    contentType: 'text/event-stream',
+    refusal: (message, status) => ({
+      type: 'error',
+      error: { type: ERROR_TYPES[status] ?? 'api_error', message },
+    }),
+    check(body, { 'x-api-key': key }) {
+      if (key === undefined || (apiKey !== undefined && key !== apiKey))
+        return { status: 401, error: `invalid x-api-key: ${key}` }
+      if (models && !models.includes(body.model)) return { status: 404, error: `model: ${body.model}` }
+      const error = requestProblem(body)
+      return error === undefined ? undefined : { status: 400, error }
     },
-    check(body, headers) {
-      const refusal = keyProblem(headers, apiKey)
-      if (refusal) return refusal
-      if (models && !models.includes(body.model)) return { status: 404, message: `model: ${body.model}` }
-      const message = requestProblem(body)
-      return message === undefined ? undefined : { status: 400, message }
-    },
-    pieces: (reply, turn) => ({ head: { 'content-type': 'text/event-stream' }, ...events(reply, turn) }),
+    pieces: events,
   }
-}
-
-function keyProblem(headers: IncomingHttpHeaders, apiKey: string | undefined) {
-  const given = headers['x-api-key']
-  const isAccepted = given !== undefined && (apiKey === undefined || given === apiKey)
-  return isAccepted ? undefined : { status: 401, message: `invalid x-api-key: ${given}` }
 }
 
 /** The rules that a tool loop is most likely to break. */
@@ -93,11 +87,10 @@ function requestProblem({ messages, tools = [] }: AnthropicRequest): string | un
 
 /** Every message with calls is followed by one that holds exactly their results. */
 function unansweredCall(blocks: AnthropicBlock[][]): string | undefined {
-  for (let at = 0; at < blocks.length; at++) {
-    const calls = (blocks[at] ?? []).flatMap(block => (block.type === 'tool_use' ? [block.id] : []))
-    const results = (blocks[at + 1] ?? []).flatMap(block =>
-      block.type === 'tool_result' ? [block.tool_use_id] : [],
-    )
+  for (const [at, own] of blocks.entries()) {
+    const calls = own.flatMap(({ type, id }) => (type === 'tool_use' ? [id] : []))
+    const after = blocks[at + 1] ?? []
+    const results = after.flatMap(({ type, tool_use_id: id }) => (type === 'tool_result' ? [id] : []))
     if (calls.some(id => !results.includes(id)))
       return '`tool_use` ids were found without `tool_result` blocks immediately after'
     if (results.some(id => !calls.includes(id)))
@@ -107,49 +100,44 @@ function unansweredCall(blocks: AnthropicBlock[][]): string | undefined {
 }
 
 function events({ text = [], calls = [], error, stopReason }: FakeReply, turn: number) {
-  const event = (type: string, more: object) =>
-    `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
-  const pieces = typeof text === 'string' ? [text] : text
+  const texts = [text].flat().map(piece => ({ type: 'text_delta', text: piece }))
+  const spoken = texts.length > 0 ? block(0, { type: 'text', text: '' }, texts) : []
   const usage = { input_tokens: 10, output_tokens: 1 }
   const message = { id: `msg_${turn}`, type: 'message', role: 'assistant', model: 'fake', content: [], usage }
-  const first = [event('message_start', { message: { ...message, stop_reason: null } })]
-  if (pieces.length > 0)
-    first.push(event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }))
-  for (const piece of pieces)
-    first.push(event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: piece } }))
-  const closing = pieces.length > 0 ? [event('content_block_stop', { index: 0 })] : []
-  const failure = { error: { type: 'overloaded_error', message: error } }
-  if (error !== undefined) return { first, rest: [...closing, event('error', failure)] }
-  const offset = pieces.length > 0 ? 1 : 0
-  const reason = stopReason ?? (calls.length > 0 ? 'tool_use' : 'end_turn')
-  const rest = [
-    ...closing,
-    ...calls.flatMap((call, number) =>
-      callEvents(call, { index: offset + number, id: `toolu_${turn}_${number}` }, event),
-    ),
-    event('message_delta', { delta: { stop_reason: reason }, usage: { output_tokens: 5 } }),
+  const start = event('message_start', { message: { ...message, stop_reason: null } })
+  const stop_reason = stopReason ?? (calls.length > 0 ? 'tool_use' : 'end_turn')
+  const failure = event('error', { error: { type: 'overloaded_error', message: error } })
+  const end = [
+    ...calls.flatMap((call, at) => callBlock(call, Math.min(1, texts.length) + at, `toolu_${turn}_${at}`)),
+    event('message_delta', { delta: { stop_reason }, usage: { output_tokens: 5 } }),
     event('message_stop', {}),
   ]
-  return { first, rest }
+  return {
+    first: [start, ...spoken.slice(0, -1)],
+    rest: [...spoken.slice(-1), ...(error === undefined ? end : [failure])],
+  }
 }
 
-type Event = (type: string, more: object) => string
-
 /** A call, its arguments in two halves as they come from a real stream. */
-function callEvents(
-  call: NonNullable<FakeReply['calls']>[number],
-  { index, id }: { index: number; id: string },
-  event: Event,
-): string[] {
+function callBlock(call: NonNullable<FakeReply['calls']>[number], index: number, id: string): string[] {
   const json = call.rawArgs === undefined ? JSON.stringify(call.args ?? {}) : String(call.rawArgs)
   const half = Math.ceil(json.length / 2)
-  const block = { type: 'tool_use', id: call.id ?? id, name: call.name, input: {} }
-  const delta = (partial_json: string) =>
-    event('content_block_delta', { index, delta: { type: 'input_json_delta', partial_json } })
+  const halves = [json.slice(0, half), json.slice(half)]
+  return block(
+    index,
+    { type: 'tool_use', id: call.id ?? id, name: call.name, input: {} },
+    halves.map(partial_json => ({ type: 'input_json_delta', partial_json })),
+  )
+}
+
+function block(index: number, content_block: object, deltas: readonly object[]): string[] {
   return [
-    event('content_block_start', { index, content_block: block }),
-    delta(json.slice(0, half)),
-    delta(json.slice(half)),
+    event('content_block_start', { index, content_block }),
+    ...deltas.map(delta => event('content_block_delta', { index, delta })),
     event('content_block_stop', { index }),
   ]
+}
+
+function event(type: string, more: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
 }

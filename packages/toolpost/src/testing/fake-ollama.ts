@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import {
   type FakeModelServer,
   type FakeReply,
@@ -29,30 +28,49 @@ const DEFAULT_MODELS = { 'qwen3:0.6b': ['completion', 'tools', 'thinking'] }
 /** An HTTP server on loopback that speaks as Ollama does: `/api/chat` as NDJSON, `/api/tags` and `/api/show`. */
 export function fakeOllama({
   models = DEFAULT_MODELS,
-  replies = [],
+  replies,
 }: FakeOllamaOptions = {}): Promise<FakeModelServer<OllamaRequest>> {
-  return startModelServer(ollamaFormat(models), replies)
+  return startModelServer(ollamaFormat(new Map(Object.entries(models))), replies)
 }
 
-function ollamaFormat(models: Record<string, readonly string[]>): WireFormat<OllamaRequest> {
+/** The capabilities of what is installed. */
+type Models = ReadonlyMap<string, readonly string[]>
+
+function ollamaFormat(models: Models): WireFormat<OllamaRequest> {
+  const names = [...models.keys()]
   return {
     path: '/api/chat',
-    refuse: (response, status, error) => json(response, { error }, status),
+    contentType: 'application/x-ndjson',
+    refusal: error => ({ error }),
     check: body => problemIn(body, models),
-    pieces: reply => ({ head: { 'content-type': 'application/x-ndjson' }, ...lines(reply) }),
-    other: (path, body, response) => inform(path, body, { models, response }),
+    pieces: lines,
+    other(path, body) {
+      if (path === '/api/tags') return json({ models: names.map(name => ({ name, model: name })) })
+      if (path !== '/api/show') return undefined
+      const { model = '' } = body as { model?: string }
+      const capabilities = models.get(model)
+      return capabilities ? json({ capabilities }) : notFound(model)
+    },
   }
 }
 
-function problemIn({ model, tools, messages }: OllamaRequest, models: Record<string, readonly string[]>) {
-  const capabilities = Object.hasOwn(models, model) ? models[model] : undefined
-  if (!capabilities) return { status: 404, message: `model '${model}' not found` }
+function json(value: object): FakeReply {
+  return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) }
+}
+
+function notFound(model: string): FakeReply {
+  return { status: 404, error: `model '${model}' not found` }
+}
+
+function problemIn({ model, tools, messages }: OllamaRequest, models: Models): FakeReply | undefined {
+  const capabilities = models.get(model)
+  if (!capabilities) return notFound(model)
   if (tools && tools.length > 0 && !capabilities.includes('tools'))
-    return { status: 400, message: `registry.ollama.ai/library/${model} does not support tools` }
+    return { status: 400, error: `registry.ollama.ai/library/${model} does not support tools` }
   const bad = messages.find(message =>
     message.tool_calls?.some(call => typeof call.function.arguments !== 'object'),
   )
-  return bad && { status: 400, message: 'json: cannot unmarshal string into ToolCallFunctionArguments' }
+  return bad && { status: 400, error: 'json: cannot unmarshal string into ToolCallFunctionArguments' }
 }
 
 function lines({ text = [], calls = [], error, stopReason = 'stop' }: FakeReply) {
@@ -68,27 +86,4 @@ function lines({ text = [], calls = [], error, stopReason = 'stop' }: FakeReply)
   const rest = tool_calls.length > 0 ? [line({ ...message({ tool_calls }), done: false })] : []
   const end = { done: true, done_reason: stopReason, prompt_eval_count: 10, eval_count: 5 }
   return { first, rest: [...rest, error === undefined ? line({ ...message({}), ...end }) : line({ error })] }
-}
-
-interface Information {
-  models: Record<string, readonly string[]>
-  response: ServerResponse
-}
-
-function inform(path: string, body: unknown, { models, response }: Information): boolean {
-  if (path === '/api/tags')
-    json(response, { models: Object.keys(models).map(name => ({ name, model: name })) })
-  else if (path === '/api/show') show(body, { models, response })
-  else return false
-  return true
-}
-
-function show(body: unknown, { models, response }: Information): void {
-  const { model = '' } = body as { model?: string }
-  if (Object.hasOwn(models, model)) json(response, { capabilities: models[model] })
-  else json(response, { error: `model '${model}' not found` }, 404)
-}
-
-function json(response: ServerResponse, value: object, status = 200): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }

@@ -10,36 +10,50 @@ export interface RecordingLogger extends Logger {
   readonly records: LogRecord[]
   /** The records of a level, in order. */
   at(level: LogLevel): LogRecord[]
+  /** The messages of a level, or of all levels, in order. */
+  messages(level?: LogLevel): string[]
+  /** Resolves with the record whose message contains `text`: the first, or the one of that number. */
+  logged(text: string, number?: number): Promise<LogRecord>
   /** Everything that was logged, as the text that would stand in a file. */
   text(): string
 }
 
-/** A logger that keeps what it is given, for tests that look at it. */
+/** A logger that keeps what it is given, for tests that look at it or wait for it. */
 export function recordingLogger(level: LogLevel = 'debug'): RecordingLogger {
-  return makeLogger(level, [], {})
-}
-
-function makeLogger(
-  level: LogLevel,
-  records: LogRecord[],
-  bindings: Record<string, unknown>,
-): RecordingLogger {
+  const records: LogRecord[] = []
+  const waiting = new Set<() => void>()
   const isLevelEnabled = (wanted: LogLevel) => LOG_LEVELS.indexOf(wanted) >= LOG_LEVELS.indexOf(level)
-  const writer =
-    (at: LogLevel) =>
-    (fields: object, message = '') => {
-      if (isLevelEnabled(at)) records.push({ level: at, message, fields: { ...bindings, ...fields } })
+  const at = (wanted: LogLevel) => records.filter(record => record.level === wanted)
+  const logged = (text: string, number = 1) =>
+    new Promise<LogRecord>(resolve => {
+      const look = () => {
+        const found = records.filter(record => record.message.includes(text))[number - 1]
+        if (found && waiting.delete(look)) resolve(found)
+      }
+      waiting.add(look)
+      look()
+    })
+  const make = (bindings: Record<string, unknown>): RecordingLogger => {
+    const writer =
+      (level: LogLevel) =>
+      (fields: object, message = '') => {
+        if (isLevelEnabled(level)) records.push({ level, message, fields: { ...bindings, ...fields } })
+        for (const look of waiting) look()
+      }
+    return {
+      level,
+      records,
+      isLevelEnabled,
+      debug: writer('debug'),
+      info: writer('info'),
+      warn: writer('warn'),
+      error: writer('error'),
+      child: more => make({ ...bindings, ...more }),
+      at,
+      messages: wanted => (wanted ? at(wanted) : records).map(({ message }) => message),
+      logged,
+      text: () => records.map(record => JSON.stringify(record)).join('\n'),
     }
-  return {
-    level,
-    records,
-    isLevelEnabled,
-    debug: writer('debug'),
-    info: writer('info'),
-    warn: writer('warn'),
-    error: writer('error'),
-    child: more => makeLogger(level, records, { ...bindings, ...more }),
-    at: wanted => records.filter(record => record.level === wanted),
-    text: () => records.map(record => JSON.stringify(record)).join('\n'),
   }
+  return make({})
 }

@@ -1,5 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 
 /** What a fake model server answers with; the wire format is the server's. */
 export interface FakeReply {
@@ -34,7 +36,7 @@ interface FakeCall {
 /** A request as it came. */
 export interface RecordedRequest<Body> {
   path: string
-  headers: IncomingMessage['headers']
+  headers: IncomingHttpHeaders
   body: Body
   /** Settles when the client has closed the connection. */
   closed: Promise<void>
@@ -58,38 +60,51 @@ export interface FakeModelServer<Body> {
 export interface WireFormat<Body> {
   /** The path that answers are asked for at. */
   path: string
+  /** What a stream is sent as. */
+  contentType: string
   /** What is wrong with a request, as the provider would refuse it. */
-  check(body: Body, headers: IncomingMessage['headers']): { status: number; message: string } | undefined
-  refuse(response: ServerResponse, status: number, message: string): void
+  check(body: Body, headers: IncomingHttpHeaders): FakeReply | undefined
+  /** The body of a refusal. */
+  refusal(message: string, status: number): object
   /** The pieces of the answer, before and after the place where a stream can be held up or cut. */
-  pieces(reply: FakeReply, turn: number): { head: Record<string, string>; first: string[]; rest: string[] }
-  /** Answers any other path; says whether it did. */
-  other?(path: string, body: unknown, response: ServerResponse): boolean
+  pieces(reply: FakeReply, turn: number): { first: string[]; rest: string[] }
+  /** The answer at any other path, if there is one. */
+  other?(path: string, body: unknown): FakeReply | undefined
 }
 
 /** A server on loopback that speaks a provider's format and answers from a script. */
 export async function startModelServer<Body>(
   format: WireFormat<Body>,
-  replies: readonly NextReply<Body>[],
+  replies: readonly NextReply<Body>[] = [],
 ): Promise<FakeModelServer<Body>> {
   const script = [...replies]
   const requests: RecordedRequest<Body>[] = []
   const waiting = new Set<() => void>()
+  const answerTo = (body: Body, headers: IncomingHttpHeaders, turn: number): FakeReply => {
+    const next = script[turn - 1] ?? { status: 500, error: `the script has no turn ${turn}` }
+    const reply = typeof next === 'function' ? next(body) : next
+    return format.check(body, headers) ?? (typeof reply === 'string' ? { text: reply } : reply)
+  }
   const server = createServer(async (request, response) => {
-    const body = await readJson(request)
-    const path = request.url ?? ''
+    const { url: path = '', headers, socket } = request
+    const body = parsed(await text(request)) as Body
     if (path !== format.path) {
-      if (!format.other?.(path, body, response)) format.refuse(response, 404, `no such path: ${path}`)
-      return
+      const reply = format.other?.(path, body) ?? { status: 404, error: `no such path: ${path}` }
+      return send(reply, format, { turn: 0, response })
     }
-    requests.push({ path, headers: request.headers, body: body as Body, closed: closing(response) })
+    const closed = new Promise<void>(resolve => socket.once('close', () => resolve()))
+    const turn = requests.push({ path, headers, body, closed })
     for (const check of waiting) check()
-    respond(format, { script, turn: requests.length, body: body as Body, request, response })
+    send(answerTo(body, headers, turn), format, { turn, response })
   })
-  const url = await listen(server)
-  const close = () => stop(server)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const close = () =>
+    new Promise<void>(resolve => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
   return {
-    url,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     script: (...more) => void script.push(...more),
     received: count =>
@@ -103,68 +118,30 @@ export async function startModelServer<Body>(
   }
 }
 
-interface Exchange<Body> {
-  script: NextReply<Body>[]
-  turn: number
-  body: Body
-  request: IncomingMessage
-  response: ServerResponse
-}
-
-function respond<Body>(format: WireFormat<Body>, exchange: Exchange<Body>): void {
-  const { script, turn, body, request, response } = exchange
-  const next = script[turn - 1]
-  const reply = typeof next === 'function' ? next(body) : next
-  const refusal = format.check(body, request.headers)
-  if (refusal) return format.refuse(response, refusal.status, refusal.message)
-  if (reply === undefined) return format.refuse(response, 500, `the script has no turn ${turn}`)
-  send(format, typeof reply === 'string' ? { text: reply } : reply, { turn, response })
-}
-
 function send<Body>(
-  format: WireFormat<Body>,
   reply: FakeReply,
+  format: WireFormat<Body>,
   { turn, response }: { turn: number; response: ServerResponse },
 ): void {
-  if (reply.hangs === 'before') return
+  const { status, error = 'refused', body, hangs, garbage, cut } = reply
+  if (hangs === 'before') return
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value)
-  if (reply.body !== undefined) return void response.writeHead(reply.status ?? 200).end(reply.body)
-  if (reply.status !== undefined) return format.refuse(response, reply.status, reply.error ?? 'refused')
-  const { head, first, rest } = format.pieces(reply, turn)
-  response.writeHead(200, head)
-  for (const piece of first) response.write(piece)
-  if (reply.garbage !== undefined) response.write(reply.garbage)
-  if (reply.hangs === 'after') return
-  if (reply.cut === 'socket') return void response.write('', () => response.destroy())
-  if (reply.cut === undefined) for (const piece of rest) response.write(piece)
+  if (body !== undefined) return void response.writeHead(status ?? 200).end(body)
+  response.setHeader('content-type', status === undefined ? format.contentType : 'application/json')
+  if (status !== undefined)
+    return void response.writeHead(status).end(JSON.stringify(format.refusal(error, status)))
+  const { first, rest } = format.pieces(reply, turn)
+  for (const piece of [...first, garbage ?? '']) response.write(piece)
+  if (hangs === 'after') return
+  if (cut === 'socket') return void response.write('', () => response.destroy())
+  if (cut === undefined) for (const piece of rest) response.write(piece)
   response.end()
 }
 
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  const text = Buffer.concat(chunks).toString('utf8')
+function parsed(json: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(json)
   } catch {
-    return text
+    return json
   }
-}
-
-function closing(response: ServerResponse): Promise<void> {
-  const socket = response.socket as Socket
-  return new Promise(resolve => socket.once('close', resolve))
-}
-
-function listen(server: Server): Promise<string> {
-  return new Promise(resolve => {
-    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
-  })
-}
-
-function stop(server: Server): Promise<void> {
-  return new Promise(resolve => {
-    server.close(() => resolve())
-    server.closeAllConnections()
-  })
 }

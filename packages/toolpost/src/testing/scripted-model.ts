@@ -1,3 +1,5 @@
+import { unlessAborted } from '../runtime/unless-aborted.ts'
+
 /** What a scripted model says in one turn. */
 export interface ScriptedReply {
   /** In pieces, to be streamed as such. */
@@ -76,9 +78,9 @@ export function scriptedModel(...script: NextReply[]): ScriptedModel {
 async function* speak(
   { text = '', calls = [], error, hangs = false }: ScriptedReply,
   nextId: () => string,
-  signal: AbortSignal | undefined,
+  signal = new AbortController().signal,
 ): AsyncGenerator<Chunk> {
-  if (hangs) await stopped(signal)
+  if (hangs) await unlessAborted(new Promise(() => {}), signal)
   if (error) throw error
   for (const piece of typeof text === 'string' ? [text] : text) yield chunk(piece, [])
   if (calls.length > 0)
@@ -99,11 +101,4 @@ function chunk(content: string, tool_calls: Chunk['tool_calls']): Chunk {
     tool_calls,
     concat: next => chunk(content + next.content, [...tool_calls, ...next.tool_calls]),
   }
-}
-
-function stopped(signal: AbortSignal | undefined): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal?.aborted) reject(signal.reason)
-    signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
 }

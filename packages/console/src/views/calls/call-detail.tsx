@@ -1,10 +1,10 @@
 import { useEffect, useRef } from 'react'
 import type { CallRecord } from 'toolpost/gateway'
-import { JsonBlock } from '../../components/code-block.tsx'
+import { Button } from '../../components/button.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { ResultView } from '../../components/result-view.tsx'
+import { ArgumentsAndResult } from '../../components/result-view.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { hrefOf } from '../../routing/route.ts'
 import { go } from '../../routing/use-route.ts'
@@ -59,18 +59,7 @@ function CallBody({ call }: { call: CallRecord }) {
       </p>
       <Actions call={call} />
       <Facts facts={factsOf(call)} />
-      <section>
-        <h3>Arguments</h3>
-        <JsonBlock value={call.args} label="Arguments" />
-      </section>
-      <section>
-        <h3>Result</h3>
-        {call.result ? (
-          <ResultView result={call.result} slow={call.slow} />
-        ) : (
-          <p className="muted">Still running.</p>
-        )}
-      </section>
+      <ArgumentsAndResult {...call} />
       <CopyRow tool={call.tool} args={call.args ?? {}} result={call.result} />
     </>
   )
@@ -86,14 +75,9 @@ function Actions({ call }: { call: CallRecord }) {
   }
   return (
     <div className="call-actions">
-      <button
-        type="button"
-        className="button button-primary"
-        disabled={!open || obstacle !== undefined}
-        onClick={again}
-      >
-        <Icon name="play" /> Run again
-      </button>
+      <Button icon="play" look="primary" disabled={!open || obstacle !== undefined} onClick={again}>
+        Run again
+      </Button>
       {known && (
         <a className="button" href={hrefOf({ view: 'tools', tool: call.tool, from: call.serial })}>
           Edit and run

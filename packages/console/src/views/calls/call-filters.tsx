@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
 import type { CallRecord } from 'toolpost/gateway'
+import { Button } from '../../components/button.tsx'
 import { goInPlace } from '../../routing/use-route.ts'
 import type { CallFilter } from '../../state/call-list.ts'
 import { oneLine } from '../../text/visible-text.ts'
@@ -30,13 +31,9 @@ export function CallFilters({ calls, filter, serial }: Props) {
         onChange={outcome => set({ outcome })}
       />
       {any && (
-        <button
-          type="button"
-          className="button button-quiet"
-          onClick={() => set({ tool: undefined, source: undefined, outcome: undefined })}
-        >
+        <Button look="quiet" onClick={() => goInPlace({ view: 'calls', serial, filter: {} })}>
           Clear filters
-        </button>
+        </Button>
       )}
     </fieldset>
   )

@@ -1,8 +1,9 @@
-import { memo, useState } from 'react'
+import { memo } from 'react'
 import type { CallRecord, ToolResult } from 'toolpost/gateway'
 import { Badge } from '../../components/badge.tsx'
 import { Columns } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { useShowMore } from '../../components/show-more.tsx'
 import { hrefOf } from '../../routing/route.ts'
 import { go } from '../../routing/use-route.ts'
 import type { CallFilter } from '../../state/call-list.ts'
@@ -20,7 +21,7 @@ interface Props {
 
 /** The newest first. */
 export function CallTable({ calls, selected, filter }: Props) {
-  const [limit, setLimit] = useState(SHOWN_CALLS)
+  const [limit, more] = useShowMore(calls.length, SHOWN_CALLS)
   const shown = calls.slice(-limit).reverse()
   return (
     <>
@@ -42,11 +43,7 @@ export function CallTable({ calls, selected, filter }: Props) {
           ))}
         </tbody>
       </table>
-      {calls.length > limit && (
-        <button type="button" className="button" onClick={() => setLimit(limit + SHOWN_CALLS)}>
-          Show {Math.min(SHOWN_CALLS, calls.length - limit)} more
-        </button>
-      )}
+      {more}
     </>
   )
 }

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react'
 import type { CallRecord } from 'toolpost/gateway'
+import { Button } from '../../components/button.tsx'
 import { EmptyState, Loading } from '../../components/empty-state.tsx'
 import { hrefOf } from '../../routing/route.ts'
 import { type CallFilter, filterCalls } from '../../state/call-list.ts'
@@ -55,10 +56,10 @@ interface PauseProps {
 /** Holds a busy list still for reading. */
 function PauseButton({ paused, missed, onToggle }: PauseProps) {
   return (
-    <button type="button" className="button button-quiet live" aria-pressed={paused} onClick={onToggle}>
+    <Button look="quiet" className="live" aria-pressed={paused} onClick={onToggle}>
       <span className={`dot ${paused ? '' : 'dot-live'}`} aria-hidden="true" />
       {paused ? `Paused${missed > 0 ? `, ${missed} new` : ''} · resume` : 'Live · pause'}
-    </button>
+    </Button>
   )
 }
 

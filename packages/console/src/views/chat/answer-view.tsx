@@ -1,6 +1,6 @@
 import type { ChatCall } from 'toolpost/gateway'
-import { JsonBlock, LongText } from '../../components/code-block.tsx'
-import { ResultView } from '../../components/result-view.tsx'
+import { LongText } from '../../components/code-block.tsx'
+import { ArgumentsAndResult } from '../../components/result-view.tsx'
 import type { Answer, AnswerPart } from '../../state/chat-answer.ts'
 import { durationText } from '../../text/figures.ts'
 import { shortJson } from '../../text/json-text.ts'
@@ -53,10 +53,7 @@ function CallView({ call }: { call: ChatCall }) {
         {call.result && <span className="figure muted">{durationText(call.result.execution_time_ms)}</span>}
       </summary>
       <div className="chat-call-body">
-        <h3>Arguments</h3>
-        <JsonBlock value={call.args} label="Arguments" />
-        <h3>Result</h3>
-        {call.result ? <ResultView result={call.result} /> : <p className="muted">Still running.</p>}
+        <ArgumentsAndResult {...call} />
       </div>
     </details>
   )

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import { Button } from '../../components/button.tsx'
 import { type ChatTurn, chat } from '../../state/chat.ts'
 import { gateway } from '../../state/gateway.ts'
 import { speaking } from '../../state/speaking.ts'
@@ -21,9 +22,9 @@ export function ChatView() {
         <ModelNote />
         <SpeechSwitch />
         {turns.length > 0 && (
-          <button type="button" className="button button-quiet" onClick={startOver}>
+          <Button look="quiet" onClick={startOver}>
             New conversation
-          </button>
+          </Button>
         )}
       </div>
       <div className="chat-turns" role="log" aria-label="Conversation" aria-busy={isBusy(turns)}>

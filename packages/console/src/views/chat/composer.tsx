@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type SyntheticEvent, useState } from 'react'
-import { Icon } from '../../components/icon.tsx'
+import { Button } from '../../components/button.tsx'
 import { chat } from '../../state/chat.ts'
 import { speaking } from '../../state/speaking.ts'
 import { useStore } from '../../state/store.ts'
@@ -46,20 +46,8 @@ export function Composer() {
 /** Stops the answer while one is streaming. */
 function SendButton({ disabled }: { disabled: boolean }) {
   const stop = useStore(chat, state => state.stop)
-  if (stop)
-    return (
-      <button type="button" className="button round-button" aria-label="Stop the answer" onClick={stop}>
-        <Icon name="stop" />
-      </button>
-    )
-  return (
-    <button
-      type="submit"
-      className="button button-primary round-button"
-      aria-label="Send"
-      disabled={disabled}
-    >
-      <Icon name="send" />
-    </button>
-  )
+  const className = 'round-button'
+  if (stop) return <Button icon="stop" className={className} aria-label="Stop the answer" onClick={stop} />
+  const action = { type: 'submit', 'aria-label': 'Send', disabled } as const
+  return <Button icon="send" look="primary" className={className} {...action} />
 }

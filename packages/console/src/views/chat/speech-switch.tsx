@@ -1,4 +1,4 @@
-import { Icon } from '../../components/icon.tsx'
+import { IconButton } from '../../components/button.tsx'
 import { speaking } from '../../state/speaking.ts'
 import { useStore } from '../../state/store.ts'
 import { useCanTalk } from './use-can-ask.ts'
@@ -9,14 +9,6 @@ export function SpeechSwitch() {
   if (!useCanTalk() || !available) return null
   const label = muted ? 'Read answers to spoken questions aloud' : 'Do not read answers aloud'
   return (
-    <button
-      type="button"
-      className="icon-button"
-      onClick={() => speaking.setMuted(!muted)}
-      aria-label={label}
-      title={label}
-    >
-      <Icon name={muted ? 'muted' : 'sound'} />
-    </button>
+    <IconButton icon={muted ? 'muted' : 'sound'} label={label} onClick={() => speaking.setMuted(!muted)} />
   )
 }

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type MouseEvent, type PointerEvent, useEffect } from 'react'
-import { Icon } from '../../components/icon.tsx'
+import { Button } from '../../components/button.tsx'
 import { speaking } from '../../state/speaking.ts'
 import { useStore } from '../../state/store.ts'
 import { talk } from '../../state/talk.ts'
@@ -19,9 +19,9 @@ export function TalkButton({ canAsk }: { canAsk: boolean }) {
     void talk.press()
   }
   return (
-    <button
-      type="button"
-      className="button round-button talk-button"
+    <Button
+      icon="microphone"
+      className="round-button talk-button"
       aria-label={isHeld ? 'Recording: release to send' : 'Hold to talk'}
       aria-pressed={isHeld}
       // Not `disabled`: the button would lose the focus while a key is held on it.
@@ -32,9 +32,7 @@ export function TalkButton({ canAsk }: { canAsk: boolean }) {
       // A screen reader cannot hold a button: it clicks once to begin and once to send.
       onClick={(event: MouseEvent) => event.detail === 0 && (isHeld ? talk.release() : begin())}
       onBlur={() => isHeld && talk.cancel()}
-    >
-      <Icon name="microphone" />
-    </button>
+    />
   )
 }
 

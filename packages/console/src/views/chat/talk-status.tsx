@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import { Button } from '../../components/button.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { useStore } from '../../state/store.ts'
 import { talk } from '../../state/talk.ts'
@@ -21,9 +22,9 @@ export function TalkStatus() {
       <p role="status">{phase === 'idle' ? visibleText(notice ?? '') : WORDS[phase]}</p>
       {phase === 'recording' && <Progress startedAt={startedAt} />}
       {phase === 'transcribing' && (
-        <button type="button" className="button button-quiet" onClick={() => talk.cancel()}>
+        <Button look="quiet" onClick={() => talk.cancel()}>
           Cancel
-        </button>
+        </Button>
       )}
     </div>
   )

@@ -2,11 +2,11 @@ import { useState } from 'react'
 import type { ServerStatus } from 'toolpost/gateway'
 import { restartServer } from '../../api/gateway-api.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
+import { Button } from '../../components/button.tsx'
 import { LongText, TextBlock } from '../../components/code-block.tsx'
 import { Facts } from '../../components/facts.tsx'
-import { Icon } from '../../components/icon.tsx'
-import { useNow } from '../../components/use-now.ts'
-import { hrefOf } from '../../routing/route.ts'
+import { ToolChips } from '../../components/tool-chips.tsx'
+import { useCountdown } from '../../components/use-now.ts'
 import { gateway } from '../../state/gateway.ts'
 import { counted, durationText } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
@@ -41,11 +41,7 @@ export function ServerCard({ server }: { server: ServerStatus }) {
 }
 
 function NextAttempt({ at }: { at: number }) {
-  const now = useNow(500)
-  const seconds = Math.ceil((at - now) / 1_000)
-  return (
-    <p className="next-attempt figure">{seconds > 0 ? `Next attempt in ${seconds} s` : 'Trying now …'}</p>
-  )
+  return <p className="next-attempt figure">{useCountdown(at, 'Trying now …')}</p>
 }
 
 function factsOf(server: ServerStatus): Record<string, string | undefined> {
@@ -67,11 +63,7 @@ function ToolLinks({ tools }: { tools: string[] }) {
     <details className="server-tools" open={tools.length <= 12}>
       <summary>{counted(tools.length, 'tool')}</summary>
       <div className="chips">
-        {tools.map(tool => (
-          <a key={tool} className="chip" href={hrefOf({ view: 'tools', tool })}>
-            {oneLine(tool, 80)}
-          </a>
-        ))}
+        <ToolChips names={tools} />
       </div>
     </details>
   )
@@ -105,15 +97,14 @@ function RestartButton({ server }: { server: ServerStatus }) {
           {oneLine(state.problem)}
         </span>
       )}
-      <button
-        type="button"
-        className="button"
+      <Button
+        icon="restart"
         disabled={state === 'busy'}
         aria-label={`Restart ${oneLine(server.name)}`}
         onClick={() => void restart()}
       >
-        <Icon name="restart" /> {state === 'busy' ? 'Restarting …' : 'Restart'}
-      </button>
+        {state === 'busy' ? 'Restarting …' : 'Restart'}
+      </Button>
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import type { ToolInfo } from 'toolpost/gateway'
-import { Icon } from '../../components/icon.tsx'
+import { Button } from '../../components/button.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { gateway } from '../../state/gateway.ts'
 import { useStore } from '../../state/store.ts'
@@ -22,14 +22,15 @@ export function RunBar({ tool, deadline, onDeadline }: Props) {
       {running ? (
         <Running run={run} />
       ) : (
-        <button
+        <Button
           type="submit"
           form={FORM_ID}
-          className={`button ${tool.destructive ? 'button-danger' : 'button-primary'}`}
+          icon="play"
+          look={tool.destructive ? 'danger' : 'primary'}
           disabled={!open}
         >
-          <Icon name="play" /> Run
-        </button>
+          Run
+        </Button>
       )}
       <label className="deadline">
         <span>Deadline</span>
@@ -51,9 +52,9 @@ function Running({ run }: { run: ToolRun }) {
   const now = useNow(100)
   return (
     <>
-      <button type="button" className="button" onClick={run.cancel}>
-        <Icon name="stop" /> Cancel
-      </button>
+      <Button icon="stop" onClick={run.cancel}>
+        Cancel
+      </Button>
       <span className="running" role="status">
         <span className="spinner" aria-hidden="true" />
         Running

@@ -1,5 +1,6 @@
 import type { CallOutcome } from '../../api/gateway-api.ts'
 import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { ResultView } from '../../components/result-view.tsx'
 import { useStore } from '../../state/store.ts'
@@ -19,9 +20,9 @@ export function RunResult({ tool }: { tool: string }) {
             {outcome.kind === 'result' && (
               <CopyButton label="Copy result" text={() => JSON.stringify(outcome.result, null, 2)} />
             )}
-            <button type="button" className="button button-quiet" onClick={() => toolRuns.clear(tool)}>
+            <Button look="quiet" onClick={() => toolRuns.clear(tool)}>
               Clear
-            </button>
+            </Button>
           </div>
         </div>
       )}

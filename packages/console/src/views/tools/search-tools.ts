@@ -16,13 +16,8 @@ function hasAll(words: string[], text: string): boolean {
   return words.every(word => lower.includes(word))
 }
 
-export interface ToolGroup {
-  source: string
-  tools: ToolInfo[]
-}
-
 /** The local tools first, then the servers in the order in which their tools come. */
-export function groupBySource(tools: readonly ToolInfo[]): ToolGroup[] {
+export function groupBySource(tools: readonly ToolInfo[]) {
   const groups = new Map<string, ToolInfo[]>()
   for (const tool of tools) groups.set(tool.source, [...(groups.get(tool.source) ?? []), tool])
   const all = [...groups].map(([source, group]) => ({ source, tools: group }))

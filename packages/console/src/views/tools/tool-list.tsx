@@ -2,6 +2,7 @@ import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import type { ToolInfo } from 'toolpost/gateway'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { useShowMore } from '../../components/show-more.tsx'
 import { hrefOf } from '../../routing/route.ts'
 import { go } from '../../routing/use-route.ts'
 import { counted } from '../../text/figures.ts'
@@ -13,8 +14,8 @@ const SHOWN_TOOLS = 200
 
 export function ToolList({ tools, selected }: { tools: ToolInfo[]; selected: string | undefined }) {
   const [query, setQuery] = useState('')
-  const [limit, setLimit] = useState(SHOWN_TOOLS)
   const found = useMemo(() => searchTools(tools, query), [tools, query])
+  const [limit, more] = useShowMore(found.length, SHOWN_TOOLS)
   const list = useRef<HTMLDivElement>(null)
   const openFirst = () => found[0] && go({ view: 'tools', tool: found[0].name })
   return (
@@ -35,25 +36,19 @@ export function ToolList({ tools, selected }: { tools: ToolInfo[]; selected: str
           </ul>
         </section>
       ))}
-      {found.length > limit && (
-        <button type="button" className="button" onClick={() => setLimit(limit + SHOWN_TOOLS)}>
-          Show {Math.min(SHOWN_TOOLS, found.length - limit)} more
-        </button>
-      )}
+      {more}
       {found.length === 0 && <NothingFound any={tools.length > 0} />}
     </div>
   )
 }
 
-function Search({
-  query,
-  onChange,
-  onEnter,
-}: {
+interface SearchProps {
   query: string
   onChange: (query: string) => void
   onEnter: () => void
-}) {
+}
+
+function Search({ query, onChange, onEnter }: SearchProps) {
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => {
     const focus = (event: globalThis.KeyboardEvent) => {

@@ -1,16 +1,16 @@
 import type { ChatAnthropicInput } from '@langchain/anthropic'
+import type { BaseMessage } from '@langchain/core/messages'
 import { silentLogger } from '../../logging/logger.ts'
 import { removeFromLogs, safeText } from '../../logging/safe-value.ts'
-import type { Tool } from '../../tools/tool.ts'
 import { boundedFetch } from '../bounded-body.ts'
 import type { Environment } from '../environment.ts'
-import { explainFailure, type ProviderWords } from '../explain-failure.ts'
 import { type ClientOptions, ProviderClient } from '../model-client.ts'
 import { ModelError } from '../model-error.ts'
-import type { OpenModel, Provider } from '../provider.ts'
+import type { Provider, ReplyChunk } from '../provider.ts'
+import { stopReasonOf } from '../read-reply.ts'
 import { anthropicTools } from './anthropic-tools.ts'
-import { withErrorMarks } from './error-results.ts'
-import { wholeStream } from './whole-stream.ts'
+
+type Messages = typeof import('@langchain/core/messages')
 
 const DEFAULT_ANTHROPIC_MODEL = 'claude-haiku-4-5'
 const DEFAULT_ADDRESS = 'https://api.anthropic.com'
@@ -39,7 +39,7 @@ export class AnthropicClient extends ProviderClient {
     const apiKey = options.apiKey ?? environment.ANTHROPIC_API_KEY?.trim()
     // Whoever echoes the key, in an error or in a result, must not bring it into a log.
     if (apiKey) removeFromLogs([apiKey])
-    super(new AnthropicProvider({ ...options, model, baseUrl, apiKey }), options)
+    super(anthropicProvider({ ...options, model, baseUrl, apiKey }), options)
     this.model = model
     this.baseUrl = baseUrl
   }
@@ -47,46 +47,7 @@ export class AnthropicClient extends ProviderClient {
 
 type Settings = AnthropicClientOptions & { model: string; baseUrl: string }
 
-class AnthropicProvider implements Provider {
-  readonly passing = new Set(['rate_limited', 'overloaded', 'server_error'] as const)
-  readonly #settings: Settings
-
-  constructor(settings: Settings) {
-    this.#settings = settings
-  }
-
-  async open(tools: readonly Tool[]): Promise<OpenModel> {
-    const { model, baseUrl, apiKey, settings, logger = silentLogger } = this.#settings
-    if (!apiKey) throw new ModelError('missing_key', 'There is no key for Anthropic: set ANTHROPIC_API_KEY')
-    const [{ ChatAnthropic }, langchain] = await Promise.all([
-      import('@langchain/anthropic'),
-      import('@langchain/core/messages'),
-    ])
-    const given = settings?.clientOptions
-    const fetch = boundedFetch((given?.fetch as typeof globalThis.fetch | undefined) ?? globalThis.fetch)
-    const clientOptions = { logLevel: 'off' as const, ...given, baseURL: baseUrl, fetch }
-    // Attempts are made by the loop, which knows how much time there is.
-    const chat = new ChatAnthropic({ ...settings, model, apiKey, maxRetries: 0, clientOptions })
-    const usable = anthropicTools(tools, logger)
-    const withTools = usable.length > 0 ? chat.bindTools(usable) : chat
-    // Anthropic refuses a conversation with calls in it and no tools: they are offered and may not be used.
-    const withoutCalls = usable.length > 0 ? chat.bindTools(usable, { tool_choice: 'none' }) : chat
-    return {
-      stream: async (messages, { signal, offersTools }) =>
-        wholeStream(
-          await (offersTools ? withTools : withoutCalls).stream(withErrorMarks(messages, langchain), {
-            signal,
-          }),
-        ),
-    }
-  }
-
-  explain(error: unknown) {
-    return explainFailure(error, wordsFor(this.#settings))
-  }
-}
-
-function wordsFor({ model, baseUrl }: Settings): ProviderWords {
+function anthropicProvider({ model, baseUrl, apiKey, settings, logger = silentLogger }: Settings): Provider {
   return {
     who: `Anthropic at ${safeText(baseUrl)}`,
     advice: {
@@ -94,5 +55,57 @@ function wordsFor({ model, baseUrl }: Settings): ProviderWords {
       unauthorized: 'Check ANTHROPIC_API_KEY',
       model_not_found: `Check the name of the model, '${safeText(model)}'`,
     },
+    passing: ['rate_limited', 'overloaded', 'server_error'],
+    async open(tools) {
+      if (!apiKey) throw missingKey()
+      const [{ ChatAnthropic }, langchain] = await Promise.all([
+        import('@langchain/anthropic'),
+        import('@langchain/core/messages'),
+      ])
+      const given = settings?.clientOptions
+      const fetch = boundedFetch((given?.fetch as typeof globalThis.fetch | undefined) ?? globalThis.fetch)
+      const clientOptions = { logLevel: 'off' as const, ...given, baseURL: baseUrl, fetch }
+      // Attempts are made by the loop, which knows how much time there is.
+      const chat = new ChatAnthropic({ ...settings, model, apiKey, maxRetries: 0, clientOptions })
+      const usable = anthropicTools(tools, logger)
+      const withTools = usable.length > 0 ? chat.bindTools(usable) : chat
+      // Anthropic refuses a conversation with calls in it and no tools: they are offered and may not be used.
+      const withoutCalls = usable.length > 0 ? chat.bindTools(usable, { tool_choice: 'none' }) : chat
+      return {
+        async stream(messages, { signal, offersTools }) {
+          const ready = offersTools ? withTools : withoutCalls
+          return wholeStream(await ready.stream(withErrorMarks(messages, langchain), { signal }))
+        },
+      }
+    },
   }
+}
+
+export function missingKey(): ModelError {
+  return new ModelError('missing_key', 'There is no key for Anthropic: set ANTHROPIC_API_KEY')
+}
+
+/**
+ * The messages as ChatAnthropic should send them. It drops the `status` of a ToolMessage, but passes content blocks
+ * of Anthropic's own kind through: so failed results become `tool_result` blocks with `is_error`. Only what is sent
+ * is written so; the history keeps its ToolMessages.
+ */
+function withErrorMarks(messages: readonly BaseMessage[], langchain: Messages): BaseMessage[] {
+  return messages.map(message => {
+    if (!langchain.ToolMessage.isInstance(message) || message.status !== 'error') return message
+    const { tool_call_id: tool_use_id, content } = message
+    return new langchain.HumanMessage({
+      content: [{ type: 'tool_result', tool_use_id, content, is_error: true }],
+    })
+  })
+}
+
+/** The same stream, which fails if it ends before the model did: ChatAnthropic takes a closed connection for the end. */
+async function* wholeStream(stream: AsyncIterable<ReplyChunk>): AsyncGenerator<ReplyChunk> {
+  let hasEnded = false
+  for await (const chunk of stream) {
+    if (stopReasonOf(chunk) !== undefined) hasEnded = true
+    yield chunk
+  }
+  if (!hasEnded) throw new ModelError('truncated', 'Anthropic broke off in the middle of its answer')
 }

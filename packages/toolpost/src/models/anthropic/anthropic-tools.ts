@@ -34,11 +34,8 @@ function problemOf(tool: Tool): string | undefined {
 function inLangChainFormat(tool: Tool): Tool {
   const schema = jsonSchemaOf(tool)
   const isTyped = schema === tool.schema && schema.type === 'object'
-  if (isTyped || vendorOf(tool) === 'zod') return tool
+  const { vendor } = (tool.schema as Partial<StandardSchema>)['~standard'] ?? {}
+  if (isTyped || vendor === 'zod') return tool
   const { name, description, invoke } = tool
   return { name, description, schema: { ...schema, type: 'object' }, invoke }
-}
-
-function vendorOf({ schema }: Tool): string | undefined {
-  return (schema as Partial<StandardSchema>)['~standard']?.vendor
 }

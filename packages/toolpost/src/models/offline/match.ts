@@ -33,21 +33,6 @@ export function prepareSentence(template: string, schema: JsonSchema): Sentence 
   return { template, nodes, readers, schema }
 }
 
-/** The best way in which the sentence can mean the whole request, if there is one. Never throws. */
-export function matchSentence(sentence: Sentence, request: Request): SentenceMatch | undefined {
-  if (request.words.length === 0) return undefined
-  const search = new Search(sentence, request)
-  search.follow({ nodes: sentence.nodes, index: 0, next: undefined }, START)
-  return search.best
-}
-
-/** Nodes that are still to be matched, and what follows them. */
-interface Rest {
-  nodes: readonly TemplateNode[]
-  index: number
-  next: Rest | undefined
-}
-
 /** How far a way through the sentence has come. */
 interface Progress {
   at: number
@@ -60,8 +45,20 @@ const START: Progress = { at: 0, weight: 0, longestFree: 0, args: [] }
 /** Brackets in brackets can be followed in very many ways; nobody's sentence needs so many. */
 const MAX_STEPS = 20_000
 
+/** The best way in which the sentence can mean the whole request, if there is one. Never throws. */
+export function matchSentence(sentence: Sentence, request: Request): SentenceMatch | undefined {
+  const { length } = request.words
+  if (length === 0) return undefined
+  let best: SentenceMatch | undefined
+  for (const { at, weight, longestFree, args } of new Search(sentence, request).ways(sentence.nodes, START)) {
+    const score = weight / length
+    if (at === length && (!best || score > best.score))
+      best = { args: Object.fromEntries(args), score, longestFree }
+  }
+  return best
+}
+
 class Search {
-  best: SentenceMatch | undefined
   #steps = 0
   readonly #sentence: Sentence
   readonly #request: Request
@@ -71,58 +68,33 @@ class Search {
     this.#request = request
   }
 
-  follow(rest: Rest | undefined, progress: Progress): void {
-    if (++this.#steps > MAX_STEPS) return
-    if (!rest) return this.#arrive(progress)
-    const node = rest.nodes[rest.index]
-    if (!node) return this.follow(rest.next, progress)
-    this.#take(node, { ...rest, index: rest.index + 1 }, progress)
+  /** Every way on through these nodes, from the node of that index. */
+  *ways(nodes: readonly TemplateNode[], progress: Progress, index = 0): Generator<Progress> {
+    const node = nodes[index]
+    if (!node) yield progress
+    else if (++this.#steps <= MAX_STEPS)
+      for (const next of this.#take(node, progress)) yield* this.ways(nodes, next, index + 1)
   }
 
-  #take(node: TemplateNode, after: Rest, progress: Progress): void {
-    switch (node.kind) {
-      case 'word':
-        return this.#takeWord(node.key, after, progress)
-      case 'group':
-        for (const nodes of node.branches) this.follow({ nodes, index: 0, next: after }, progress)
-        if (node.isOptional) this.follow(after, progress)
-        return
-      case 'fixed': {
-        const value = typed(node.value, propertyOf(this.#sentence.schema, node.name))
-        return this.follow(after, { ...progress, args: [...progress.args, [node.name, value]] })
-      }
-      case 'slot':
-        return this.#takeSlot(node, after, progress)
+  *#take(node: TemplateNode, progress: Progress): Generator<Progress> {
+    const { at, weight, longestFree, args } = progress
+    if (node.kind === 'word') {
+      const likeness = compareWords(this.#request.words[at]?.key ?? '', node.key)
+      if (likeness) yield { ...progress, at: at + 1, weight: weight + WEIGHTS[likeness] }
+    } else if (node.kind === 'group') {
+      for (const branch of node.branches) yield* this.ways(branch, progress)
+      if (node.isOptional) yield progress
+    } else if (node.kind === 'fixed') {
+      const value = typed(node.value, propertyOf(this.#sentence.schema, node.name))
+      yield { ...progress, args: [...args, [node.name, value]] }
+    } else {
+      for (const taken of this.#sentence.readers.get(node)?.(this.#request, at) ?? [])
+        yield {
+          at: at + taken.used,
+          weight: weight + taken.weight,
+          longestFree: Math.max(longestFree, taken.free),
+          args: [...args, [node.name, taken.value]],
+        }
     }
-  }
-
-  #takeWord(key: string, after: Rest, progress: Progress): void {
-    const said = this.#request.words[progress.at]?.key
-    const likeness = said === undefined ? undefined : compareWords(said, key)
-    if (likeness === undefined) return
-    this.follow(after, {
-      ...progress,
-      at: progress.at + 1,
-      weight: progress.weight + WEIGHTS[likeness],
-    })
-  }
-
-  #takeSlot(node: TemplateNode & { kind: 'slot' }, after: Rest, progress: Progress): void {
-    const read = this.#sentence.readers.get(node)
-    for (const { value, used, weight, free } of read?.(this.#request, progress.at) ?? []) {
-      this.follow(after, {
-        at: progress.at + used,
-        weight: progress.weight + weight,
-        longestFree: Math.max(progress.longestFree, free),
-        args: [...progress.args, [node.name, value]],
-      })
-    }
-  }
-
-  #arrive({ at, weight, longestFree, args }: Progress): void {
-    const { length } = this.#request.words
-    const score = weight / length
-    if (at !== length || (this.best && this.best.score >= score)) return
-    this.best = { args: Object.fromEntries(args), score, longestFree }
   }
 }

@@ -6,20 +6,22 @@ export interface ReadNumber {
   used: number
 }
 
-const SMALL: Readonly<Record<string, number>> = Object.fromEntries(
-  (
-    'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen ' +
-    'seventeen eighteen nineteen'
-  )
-    .split(' ')
+const SMALL = new Map(
+  `zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+  eighteen nineteen`
+    .split(/\s+/)
     .map((word, value) => [word, value]),
 )
-const TENS: Readonly<Record<string, number>> = Object.fromEntries(
+const TENS = new Map(
   'twenty thirty forty fifty sixty seventy eighty ninety'
     .split(' ')
     .map((word, index) => [word, (index + 2) * 10]),
 )
-const SCALES: Readonly<Record<string, number>> = { hundred: 100, thousand: 1_000, million: 1_000_000 }
+const SCALES = new Map([
+  ['hundred', 100],
+  ['thousand', 1_000],
+  ['million', 1_000_000],
+])
 
 /** The number that starts at a place, in figures (`30`, `-2.5`) or in words (`two hundred and five`), if there is one. */
 export function readNumber(words: readonly Word[], at: number): ReadNumber | undefined {
@@ -40,17 +42,16 @@ function readNumberWords(words: readonly Word[], at: number): ReadNumber | undef
   let before: 'small' | 'tens' | 'scale' | undefined
   for (let next = at; next < words.length; next++) {
     const key = words[next]?.key ?? ''
-    const isJoint = key === 'and' && before === 'scale' && startsSmall(words[next + 1]?.key)
-    if (isJoint) continue
-    const step = stepOf(key, before, at === next && isScale(words[next + 1]?.key))
+    const after = words[next + 1]?.key ?? ''
+    if (key === 'and' && before === 'scale' && startsSmall(after)) continue
+    const step = stepOf(key, before, at === next && SCALES.has(after))
     if (!step) break
-    if (step.kind === 'scale') {
-      if (step.value === 100) part = (part ?? 1) * 100
-      else {
-        total += (part ?? 1) * step.value
-        part = undefined
-      }
-    } else part = (part ?? 0) + step.value
+    if (step.kind !== 'scale') part = (part ?? 0) + step.value
+    else if (step.value === 100) part = (part ?? 1) * 100
+    else {
+      total += (part ?? 1) * step.value
+      part = undefined
+    }
     before = step.ends ?? step.kind
     used = next - at + 1
   }
@@ -66,26 +67,22 @@ interface Step {
 
 /** What a word adds to a number, if it may follow what was `before`. */
 function stepOf(key: string, before: Step['kind'] | undefined, opensScale: boolean): Step | undefined {
-  if (Object.hasOwn(SCALES, key) && before !== undefined)
-    return { kind: 'scale', value: SCALES[key] as number }
+  const scale = SCALES.get(key)
+  if (scale !== undefined && before !== undefined) return { kind: 'scale', value: scale }
   if (key === 'a' && before === undefined && opensScale) return { kind: 'small', value: 1 }
-  const [tens = '', small] = key.split('-')
-  const isSmallAllowed = before !== 'small'
-  if (Object.hasOwn(TENS, tens) && before !== 'small' && before !== 'tens') {
-    if (small === undefined) return { kind: 'tens', value: TENS[tens] as number }
-    if (Object.hasOwn(SMALL, small))
-      return { kind: 'tens', value: (TENS[tens] as number) + (SMALL[small] as number), ends: 'small' }
-  }
-  if (!Object.hasOwn(SMALL, key) || !isSmallAllowed) return undefined
-  const value = SMALL[key] as number
-  return before === 'tens' && (value === 0 || value > 9) ? undefined : { kind: 'small', value }
+  if (before === 'small') return undefined
+  const small = SMALL.get(key)
+  if (small !== undefined)
+    return before === 'tens' && (small === 0 || small > 9) ? undefined : { kind: 'small', value: small }
+  const [first = '', last] = key.split('-')
+  const tens = before === 'tens' ? undefined : TENS.get(first)
+  if (tens === undefined) return undefined
+  if (last === undefined) return { kind: 'tens', value: tens }
+  const ones = SMALL.get(last)
+  return ones === undefined ? undefined : { kind: 'tens', value: tens + ones, ends: 'small' }
 }
 
-function isScale(key: string | undefined): boolean {
-  return key !== undefined && Object.hasOwn(SCALES, key)
-}
-
-function startsSmall(key: string | undefined): boolean {
-  const [first = ''] = (key ?? '').split('-')
-  return Object.hasOwn(SMALL, first) || Object.hasOwn(TENS, first)
+function startsSmall(key: string): boolean {
+  const [first = ''] = key.split('-')
+  return SMALL.has(first) || TENS.has(first)
 }

@@ -71,7 +71,6 @@ export class OfflineClient implements AiClient {
         executor: this.#executorFor(options),
         tools: [match.tool],
         signal: limit.signal,
-        logger: this.#logger,
         onCall: harmless(options.onCall, this.#logger),
         ...callerOptions(options),
       })
@@ -108,7 +107,7 @@ export class OfflineClient implements AiClient {
 }
 
 /** What is asked: the text, or the last thing that was said in a conversation. */
-function questionIn(prompt: string | readonly ConversationMessage[]): string {
+export function questionIn(prompt: string | readonly ConversationMessage[]): string {
   return typeof prompt === 'string' ? prompt : textOfContent(prompt.at(-1)?.content)
 }
 

@@ -100,12 +100,12 @@ function percentAt(words: readonly Word[], at: number): number {
   return key === 'per' && words[at + 1]?.key === 'cent' ? 2 : 0
 }
 
-const PORTIONS: Readonly<Record<string, number>> = { half: 0.5, full: 1, maximum: 1, max: 1, minimum: 0 }
+const PORTIONS = new Map(Object.entries({ half: 0.5, full: 1, maximum: 1, max: 1, minimum: 0 }))
 
-function portion(key: string | undefined, minimum: unknown, maximum: unknown) {
-  if (key === undefined || !Object.hasOwn(PORTIONS, key)) return undefined
-  if (typeof minimum !== 'number' || typeof maximum !== 'number') return undefined
-  return { value: minimum + (PORTIONS[key] as number) * (maximum - minimum), used: 1 }
+function portion(key = '', minimum: unknown, maximum: unknown) {
+  const share = PORTIONS.get(key)
+  if (share === undefined || typeof minimum !== 'number' || typeof maximum !== 'number') return undefined
+  return { value: minimum + share * (maximum - minimum), used: 1 }
 }
 
 const MAX_FREE_WORDS = 40

@@ -13,15 +13,8 @@ export interface Word {
 const WORD =
   /\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\p{L}\p{N}])|[\p{L}\p{N}]+(?:['’.:/_-][\p{L}\p{N}]+)*|[-+*/^%()=€$]|(?<=\d)!/gu
 
-const CONTRACTIONS: Readonly<Record<string, readonly [string, string]>> = {
-  "what's": ['what', 'is'],
-  whats: ['what', 'is'],
-  "where's": ['where', 'is'],
-  "who's": ['who', 'is'],
-  "how's": ['how', 'is'],
-  "it's": ['it', 'is'],
-  "there's": ['there', 'is'],
-}
+/** `what's` for `what is`. */
+const CONTRACTION = /^(?:(what|where|who|how|it|there)'s|(what)s)$/
 
 /** What people say around a request without meaning anything by it, longest first. */
 const BEFORE = [
@@ -64,12 +57,9 @@ export function wordsOf(text: string): Word[] {
   return [...text.matchAll(WORD)].flatMap(({ 0: found, index }) => {
     const key = found.toLowerCase().replaceAll('’', "'")
     const end = index + found.length
-    const parts = Object.hasOwn(CONTRACTIONS, key) ? CONTRACTIONS[key] : undefined
-    if (!parts) return [{ key, start: index, end }]
-    return [
-      { key: parts[0], start: index, end },
-      { key: parts[1], start: end, end },
-    ]
+    const [, asked, wrongly] = CONTRACTION.exec(key) ?? []
+    const word = { key: asked ?? wrongly ?? key, start: index, end }
+    return word.key === key ? [word] : [word, { key: 'is', start: end, end }]
   })
 }
 

@@ -13,14 +13,11 @@ export function ollamaAddress(environment: Environment): string {
 function completed(given: string): string {
   const hasScheme = given.includes('://')
   const withHost = given.startsWith(':') ? `127.0.0.1${given}` : given
-  const url = parsed(hasScheme ? withHost : `http://${withHost}`)
-  if (!url) return DEFAULT_ADDRESS
+  const address = hasScheme ? withHost : `http://${withHost}`
+  if (!URL.canParse(address)) return DEFAULT_ADDRESS
+  const url = new URL(address)
   if (!hasScheme && url.port === '' && !/:80(\/|$)/.test(withHost)) url.port = DEFAULT_PORT
   // The address a server listens on everywhere is not one to call it at.
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
   return trimmedEnd(url.href, '/')
-}
-
-function parsed(address: string): URL | undefined {
-  return URL.canParse(address) ? new URL(address) : undefined
 }

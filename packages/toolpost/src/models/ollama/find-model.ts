@@ -25,23 +25,14 @@ export async function findOllamaModel(options: SearchOptions): Promise<FoundMode
   const { baseUrl, wanted } = options
   const listed = await request(options, '/api/tags')
   if (!listed) return { problem: `Ollama is not running at ${baseUrl}` }
-  const names = namesIn(listed)
-  if (wanted !== undefined) return checkWanted(wanted, names, options)
+  const names = namesIn(listed).filter(name => !wanted || name === wanted || name === `${wanted}:latest`)
   for (const model of names.slice(0, MAX_MODELS_ASKED)) if (await usesTools(model, options)) return { model }
-  return { problem: `Ollama at ${baseUrl} has no model that can use tools (try \`ollama pull qwen3:0.6b\`)` }
-}
-
-async function checkWanted(
-  wanted: string,
-  names: readonly string[],
-  options: SearchOptions,
-): Promise<FoundModel> {
-  const model = names.find(name => name === wanted || name === `${wanted}:latest`)
-  if (model === undefined)
+  if (!wanted)
     return {
-      problem: `Ollama at ${options.baseUrl} does not have '${wanted}' (get it with \`ollama pull ${wanted}\`)`,
+      problem: `Ollama at ${baseUrl} has no model that can use tools (try \`ollama pull qwen3:0.6b\`)`,
     }
-  return (await usesTools(model, options)) ? { model } : { problem: `'${wanted}' on Ollama cannot use tools` }
+  if (names.length > 0) return { problem: `'${wanted}' on Ollama cannot use tools` }
+  return { problem: `Ollama at ${baseUrl} does not have '${wanted}' (get it with \`ollama pull ${wanted}\`)` }
 }
 
 async function usesTools(model: string, options: SearchOptions): Promise<boolean> {
@@ -53,11 +44,9 @@ async function usesTools(model: string, options: SearchOptions): Promise<boolean
 function namesIn(listed: object): string[] {
   const { models } = listed as { models?: unknown }
   if (!Array.isArray(models)) return []
-  return models.flatMap(entry =>
-    isObjectLike(entry) && typeof (entry as { name?: unknown }).name === 'string'
-      ? [(entry as { name: string }).name]
-      : [],
-  )
+  return models
+    .map(entry => (entry as { name?: unknown } | null)?.name)
+    .filter(name => typeof name === 'string')
 }
 
 async function request(

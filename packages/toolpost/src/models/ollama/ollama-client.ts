@@ -1,16 +1,14 @@
 import type { ChatOllamaInput } from '@langchain/ollama'
-import { type Logger, silentLogger } from '../../logging/logger.ts'
+import { silentLogger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { trimmedEnd } from '../../runtime/trimmed-end.ts'
-import type { Tool } from '../../tools/tool.ts'
 import { flattened } from '../conversation.ts'
 import type { Environment } from '../environment.ts'
-import { explainFailure, type ProviderWords } from '../explain-failure.ts'
 import { type ClientOptions, ProviderClient } from '../model-client.ts'
-import type { OpenModel, Provider } from '../provider.ts'
+import type { Provider } from '../provider.ts'
 import { ollamaAddress } from './address.ts'
 import { ollamaFetch } from './ollama-fetch.ts'
-import { type QwenTool, toQwenTools } from './to-qwen-tools.ts'
+import { toQwenTools } from './to-qwen-tools.ts'
 
 /** Small enough for any machine, and it knows tools. */
 const DEFAULT_OLLAMA_MODEL = 'qwen3:0.6b'
@@ -35,7 +33,7 @@ export class OllamaClient extends ProviderClient {
     const { environment = process.env } = options
     const model = options.model ?? (environment.OLLAMA_MODEL?.trim() || DEFAULT_OLLAMA_MODEL)
     const baseUrl = trimmedEnd(options.baseUrl ?? ollamaAddress(environment), '/')
-    super(new OllamaProvider({ ...options, model, baseUrl }), options)
+    super(ollamaProvider({ ...options, model, baseUrl }), options)
     this.model = model
     this.baseUrl = baseUrl
   }
@@ -43,48 +41,8 @@ export class OllamaClient extends ProviderClient {
 
 type Settings = OllamaClientOptions & { model: string; baseUrl: string }
 
-class OllamaProvider implements Provider {
-  /** A model that crashed crashes again; a server that has its hands full may have them free in a moment. */
-  readonly passing = new Set(['rate_limited', 'overloaded'] as const)
-  readonly #settings: Settings
-
-  constructor(settings: Settings) {
-    this.#settings = settings
-  }
-
-  async open(tools: readonly Tool[]): Promise<OpenModel> {
-    const [{ ChatOllama }, langchain] = await Promise.all([
-      import('@langchain/ollama'),
-      import('@langchain/core/messages'),
-    ])
-    const converted = this.#convert(tools)
-    const { model, baseUrl, settings, fetch = globalThis.fetch } = this.#settings
-    return {
-      async stream(messages, { signal, offersTools }) {
-        // One for each turn: the fetch of a ChatOllama, and with it the signal, is fixed when it is made.
-        const chat = new ChatOllama({ ...settings, model, baseUrl, fetch: ollamaFetch(signal, fetch) })
-        const ready = offersTools && converted.length > 0 ? chat.bindTools(converted) : chat
-        return ready.stream(flattened(messages, langchain))
-      },
-    }
-  }
-
-  #convert(tools: readonly Tool[]): QwenTool[] {
-    const logger: Logger = this.#settings.logger ?? silentLogger
-    const converted = toQwenTools(tools)
-    logger.debug(
-      { count: converted.length },
-      `🔧 Converted ${converted.length} tools from LangChain to Qwen format`,
-    )
-    return converted
-  }
-
-  explain(error: unknown) {
-    return explainFailure(error, wordsFor(this.#settings))
-  }
-}
-
-function wordsFor({ model, baseUrl }: Settings): ProviderWords {
+function ollamaProvider({ model, baseUrl, settings, ...options }: Settings): Provider {
+  const { fetch = globalThis.fetch, logger = silentLogger } = options
   const name = safeText(model)
   return {
     who: `Ollama at ${safeText(baseUrl)}`,
@@ -92,6 +50,25 @@ function wordsFor({ model, baseUrl }: Settings): ProviderWords {
       unreachable: 'Start it with `ollama serve`, or set OLLAMA_BASE_URL to where it runs',
       model_not_found: `Get the model with \`ollama pull ${name}\``,
       no_tools: `'${name}' cannot call tools: take one that can, such as \`ollama pull ${DEFAULT_OLLAMA_MODEL}\``,
+    },
+    // A model that crashed crashes again; a server that has its hands full may have them free in a moment.
+    passing: ['rate_limited', 'overloaded'],
+    async open(tools) {
+      const [{ ChatOllama }, langchain] = await Promise.all([
+        import('@langchain/ollama'),
+        import('@langchain/core/messages'),
+      ])
+      const converted = toQwenTools(tools)
+      const count = converted.length
+      logger.debug({ count }, `🔧 Converted ${count} tools from LangChain to Qwen format`)
+      return {
+        async stream(messages, { signal, offersTools }) {
+          // One for each turn: the fetch of a ChatOllama, and with it the signal, is fixed when it is made.
+          const chat = new ChatOllama({ ...settings, model, baseUrl, fetch: ollamaFetch(signal, fetch) })
+          const ready = offersTools && count > 0 ? chat.bindTools(converted) : chat
+          return ready.stream(flattened(messages, langchain))
+        },
+      }
     },
   }
 }

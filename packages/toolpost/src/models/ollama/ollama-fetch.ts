@@ -1,19 +1,6 @@
-import { beginningOf, boundedBody } from '../bounded-body.ts'
+import { beginningOf, boundedFetch } from '../bounded-body.ts'
 
 type Fetch = typeof globalThis.fetch
-
-/** A failed request, in the server's words. */
-class HttpError extends Error {
-  override name = 'HttpError'
-  readonly status: number
-  readonly headers: Headers
-
-  constructor(status: number, message: string, headers: Headers) {
-    super(message)
-    this.status = status
-    this.headers = headers
-  }
-}
 
 /**
  * A fetch for ChatOllama that does what it leaves undone: it ends with `signal`, before the first byte and in the
@@ -21,21 +8,20 @@ class HttpError extends Error {
  * its signal until the first byte, and its client writes to stdout about answers that are not JSON.)
  */
 export function ollamaFetch(signal: AbortSignal, request: Fetch): Fetch {
+  const bounded = boundedFetch(request)
   return async (url, init) => {
-    const response = await request(url, { ...init, signal: bothOf(signal, init?.signal) })
+    const signals = init?.signal ? [signal, init.signal] : [signal]
+    const response = await bounded(url, { ...init, signal: AbortSignal.any(signals) })
     if (!response.ok) throw await httpError(response)
-    const { status, headers, body } = boundedBody(response)
-    return body ? new Response(body.pipeThrough(checkedLines()), { status, headers }) : response
+    return response.body ? new Response(response.body.pipeThrough(checkedLines()), response) : response
   }
 }
 
-function bothOf(signal: AbortSignal, other: AbortSignal | null | undefined): AbortSignal {
-  return other ? AbortSignal.any([signal, other]) : signal
-}
-
-async function httpError(response: Response): Promise<HttpError> {
-  const body = await beginningOf(response)
-  return new HttpError(response.status, messageIn(body) || `HTTP ${response.status}`, response.headers)
+/** A failed request, in the server's words. */
+async function httpError(response: Response): Promise<Error> {
+  const { status, headers } = response
+  const message = messageIn(await beginningOf(response)) || `HTTP ${status}`
+  return Object.assign(new Error(message), { name: 'HttpError', status, headers })
 }
 
 function messageIn(body: string): string {

@@ -2,80 +2,30 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ToolExecutor } from '../../executor/tool-executor.ts'
-import { LOG_LEVELS, type Logger, type LogLevel } from '../../logging/logger.ts'
 import { McpIntegration, type McpIntegrationOptions } from '../../mcp/mcp-integration.ts'
 import type { ServerEntry } from '../../mcp/server-entry.ts'
 import type { ServerStatus } from '../../mcp/server-status.ts'
 import { ToolManager } from '../../tools/tool-manager.ts'
+import { type RecordingLogger, recordingLogger } from '../recording-logger.ts'
 import { type HostileFaults, hostileServer } from './hostile-server.ts'
-
-interface LoggedRecord {
-  level: LogLevel
-  message: string
-  fields: Record<string, unknown>
-}
-
-/** A logger that can be waited on: for tests, a log line is an event. */
-export interface WatchedLogger extends Logger {
-  readonly records: LoggedRecord[]
-  /** Resolves with the record whose message contains `text`: the first, or the one of that number. */
-  logged(text: string, number?: number): Promise<LoggedRecord>
-  messages(level?: LogLevel): string[]
-}
-
-export function watchedLogger(): WatchedLogger {
-  const records: LoggedRecord[] = []
-  const waiting = new Set<() => void>()
-  const make = (bindings: Record<string, unknown>): WatchedLogger => {
-    const writer =
-      (level: LogLevel) =>
-      (fields: object, message = '') => {
-        records.push({ level, message, fields: { ...bindings, ...fields } })
-        for (const look of waiting) look()
-      }
-    return {
-      level: 'debug',
-      records,
-      isLevelEnabled: level => LOG_LEVELS.includes(level),
-      debug: writer('debug'),
-      info: writer('info'),
-      warn: writer('warn'),
-      error: writer('error'),
-      child: more => make({ ...bindings, ...more }),
-      messages: level =>
-        records.filter(record => !level || record.level === level).map(record => record.message),
-      logged: (text, number = 1) =>
-        new Promise(resolve => {
-          const look = () => {
-            const found = records.filter(record => record.message.includes(text))[number - 1]
-            if (!found) return
-            waiting.delete(look)
-            resolve(found)
-          }
-          waiting.add(look)
-          look()
-        }),
-    }
-  }
-  return make({})
-}
+import { countIn } from './journal.ts'
 
 /** Servers with everything around them, for a test. */
 export interface Harness {
   mcp: McpIntegration
   tools: ToolManager
   executor: ToolExecutor
-  log: WatchedLogger
+  log: RecordingLogger
   status(name?: string): ServerStatus
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /** Starts servers and waits until each is ready or has failed. */
-export async function startServers(
-  servers: Record<string, ServerEntry>,
-  options: Partial<McpIntegrationOptions> = {},
-): Promise<Harness> {
-  const harness = harnessFor(servers, options)
+export function startServers(...given: Parameters<typeof harnessFor>): Promise<Harness> {
+  return whenReady(harnessFor(...given))
+}
+
+async function whenReady<Started extends Harness>(harness: Started): Promise<Started> {
   await harness.mcp.ready()
   return harness
 }
@@ -85,7 +35,7 @@ export function harnessFor(
   servers: Record<string, ServerEntry>,
   options: Partial<McpIntegrationOptions> = {},
 ): Harness {
-  const log = watchedLogger()
+  const log = recordingLogger()
   const tools = new ToolManager({ logger: log })
   const mcp = new McpIntegration({ servers, logger: log, ...options })
   const executor = new ToolExecutor(tools, { logger: log })
@@ -106,10 +56,8 @@ export interface HostileHarness extends Harness {
 }
 
 /** Starts a hostile server and waits until it is ready or has failed. */
-export async function startHostile(...given: Parameters<typeof hostileHarness>): Promise<HostileHarness> {
-  const harness = hostileHarness(...given)
-  await harness.mcp.ready()
-  return harness
+export function startHostile(...given: Parameters<typeof hostileHarness>): Promise<HostileHarness> {
+  return whenReady(hostileHarness(...given))
 }
 
 /** Starts a hostile server and waits for nothing. */
@@ -127,10 +75,7 @@ export function hostileHarness(
   return {
     ...harness,
     journal,
-    count: event =>
-      readFileSync(journal, 'utf8')
-        .split('\n')
-        .filter(line => line === event).length,
+    count: event => countIn(journal, event),
     async [Symbol.asyncDispose]() {
       await harness.mcp.close()
       rmSync(folder, { recursive: true, force: true })

@@ -1,21 +1,12 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 
-/** What a hostile server did, in a file: it counts what its deaths would make it forget. */
-export class Journal {
-  readonly #path: string | undefined
+/** Notes what a hostile server did, in a file if it has one: it counts what its deaths would make it forget. */
+export function noteIn(journal: string | undefined, event: string): void {
+  if (journal) appendFileSync(journal, `${event}\n`)
+}
 
-  constructor(path: string | undefined) {
-    this.#path = path
-  }
-
-  write(event: string): void {
-    if (this.#path) appendFileSync(this.#path, `${event}\n`)
-  }
-
-  count(event: string): number {
-    if (!this.#path || !existsSync(this.#path)) return 0
-    return readFileSync(this.#path, 'utf8')
-      .split('\n')
-      .filter(line => line === event).length
-  }
+export function countIn(journal: string | undefined, event: string): number {
+  if (!journal || !existsSync(journal)) return 0
+  const lines = readFileSync(journal, 'utf8').split('\n')
+  return lines.filter(line => line === event).length
 }

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process'
 import { closeSync, writeSync } from 'node:fs'
 import { FAULTS_VARIABLE, type HostileFaults } from './faults.ts'
-import { Journal } from './journal.ts'
+import { countIn, noteIn } from './journal.ts'
 import { changedTools, HOSTILE_TOOLS, numberedTools } from './tool-list.ts'
 
 interface Message {
@@ -31,7 +31,6 @@ interface Call {
 }
 
 const faults: HostileFaults = JSON.parse(process.env[FAULTS_VARIABLE] ?? '{}')
-const journal = new Journal(faults.journal)
 const late = new Map<unknown, Call>()
 const stuck = new Set<Call>()
 let tools: Record<string, unknown>[] = [
@@ -53,8 +52,9 @@ function write(text: string, fd = 1): void {
   }
 }
 
-function send(message: object): void {
-  write(`${JSON.stringify(message)}\n`)
+/** JSON-RPC messages, all in one write: a client gets them together. */
+function send(...messages: object[]): void {
+  write(messages.map(message => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''))
 }
 
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] })
@@ -67,21 +67,17 @@ const behaviours: Record<string, (call: Call) => void> = {
     if (typeof args.raw === 'string') write(`${args.raw.replaceAll('$id', String(id))}\n`)
     else answer(args.result)
   },
-  refuse: ({ id, args }) => send({ jsonrpc: '2.0', id, error: args.error }),
+  refuse: ({ id, args }) => send({ id, error: args.error }),
   die: call => die(call),
-  die_reading: call =>
-    journal.count('call die_reading') <= number(call.args.times, 1) ? die(call) : call.answer(text('alive')),
-  die_idempotent: call =>
-    journal.count('call die_idempotent') <= number(call.args.times, 1)
-      ? die(call)
-      : call.answer(text('alive')),
+  die_reading: call => dieOften(call),
+  die_idempotent: call => dieOften(call),
   half_line: ({ id }) => {
     write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"ty`)
     process.exit(number(faults.crashCode, 0))
   },
   never: () => {},
   late: call => void late.set(call.id, call),
-  wrong_id: ({ id }) => send({ jsonrpc: '2.0', id: Number(id) + 500_000, result: text('not yours') }),
+  wrong_id: ({ id }) => send({ id: Number(id) + 500_000, result: text('not yours') }),
   twice: call => {
     call.answer(text('first'))
     call.answer(text('second'))
@@ -110,12 +106,12 @@ const behaviours: Record<string, (call: Call) => void> = {
   stuck: call => void stuck.add(call),
   poke: call => {
     for (const { progressToken } of stuck)
-      send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 1 } })
+      send({ method: 'notifications/progress', params: { progressToken, progress: 1 } })
     call.answer(text('poked'))
   },
   change_tools: call => {
     tools = changedTools(tools)
-    send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+    send({ method: 'notifications/tools/list_changed' })
     call.answer(text('changed'))
   },
   environment: call => call.answer(text(Object.keys(process.env).sort().join(','))),
@@ -150,6 +146,11 @@ function die({ args }: Call): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
+function dieOften(call: Call): void {
+  if (countIn(faults.journal, `call ${call.name}`) <= number(call.args.times, 1)) die(call)
+  else call.answer(text('alive'))
+}
+
 function flood(bytes: number): void {
   const line = `${'e'.repeat(9_999)}\n`
   for (let written = 0; written < bytes; written += line.length) write(line, 2)
@@ -162,17 +163,12 @@ function startChildren(count: number, { detached, clean }: Args = {}): number[] 
   return Array.from({ length: count }, () => start().pid ?? 0)
 }
 
-/** All in one write, so that the client gets the last notice and the answer together. */
+/** The last notice comes together with the answer. */
 function reportProgress({ id, args, progressToken }: Call): void {
-  const total = number(args.steps, 3)
+  const total = progressToken === undefined ? 0 : number(args.steps, 3)
   const steps = Array.from({ length: total }, (_, at) => ({ progressToken, progress: at + 1, total }))
-  const notices = steps.map(params => ({ jsonrpc: '2.0', method: 'notifications/progress', params }))
-  const messages = progressToken === undefined ? [] : notices
-  write(
-    [...messages, { jsonrpc: '2.0', id, result: text('done') }]
-      .map(message => `${JSON.stringify(message)}\n`)
-      .join(''),
-  )
+  const notices = steps.map(params => ({ method: 'notifications/progress', params }))
+  send(...notices, { id, result: text('done') })
 }
 
 const methods: Record<string, (message: Message) => void> = {
@@ -180,29 +176,26 @@ const methods: Record<string, (message: Message) => void> = {
     if (faults.neverShakesHands) return
     const protocolVersion = faults.protocolVersion ?? params?.protocolVersion
     const capabilities = { tools: { listChanged: true } }
-    send({
-      jsonrpc: '2.0',
-      id,
-      result: { protocolVersion, capabilities, serverInfo: { name: 'hostile', version: '1' } },
-    })
+    const serverInfo = { name: 'hostile', version: '1' }
+    send({ id, result: { protocolVersion, capabilities, serverInfo } })
   },
   'tools/list': ({ id }) => {
-    journal.write('list')
-    send({ jsonrpc: '2.0', id, result: { tools } })
-    if (faults.listStorm) send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+    noteIn(faults.journal, 'list')
+    send({ id, result: { tools } })
+    if (faults.listStorm) send({ method: 'notifications/tools/list_changed' })
   },
   'tools/call': message => call(message),
   'notifications/cancelled': ({ params }) => {
-    journal.write('cancelled')
+    noteIn(faults.journal, 'cancelled')
     late.get(params?.requestId)?.answer(text('too late'))
   },
-  ping: ({ id }) => send({ jsonrpc: '2.0', id, result: {} }),
+  ping: ({ id }) => send({ id, result: {} }),
 }
 
 function call({ id = 0, params }: Message): void {
   const name = String(params?.name)
-  journal.write(`call ${name}`)
-  const answer = (result: unknown) => send({ jsonrpc: '2.0', id, result })
+  noteIn(faults.journal, `call ${name}`)
+  const answer = (result: unknown) => send({ id, result })
   const behave = behaviours[name]
   if (faults.label !== undefined || !behave) answer(text(`${faults.label ?? 'hostile'} ${name}`))
   else
@@ -214,7 +207,7 @@ function receive(line: string): void {
   const handle = methods[String(message.method)]
   if (handle) handle(message)
   else if (message.id !== undefined)
-    send({ jsonrpc: '2.0', id: message.id, error: { code: -32601, message: 'Method not found' } })
+    send({ id: message.id, error: { code: -32601, message: 'Method not found' } })
 }
 
 function listen(): void {
@@ -232,13 +225,13 @@ function listen(): void {
 }
 
 function crashesNow(): boolean {
-  const starts = journal.count('start')
+  const starts = countIn(faults.journal, 'start')
   const { crashes = 0, healthyStarts = Number.POSITIVE_INFINITY } = faults
   return starts > healthyStarts || (crashes > 0 && starts <= crashes)
 }
 
-journal.write('start')
-journal.write(`pid ${process.pid}`)
+noteIn(faults.journal, 'start')
+noteIn(faults.journal, `pid ${process.pid}`)
 if (faults.stderr) write(`${faults.stderr}\n`, 2)
 if (crashesNow()) process.exit(faults.crashCode ?? 1)
 for (const line of faults.junk ?? []) write(`${line}\n`)

@@ -1,0 +1,10 @@
+/** Settles as `work` does, or rejects with the signal's reason as soon as it is aborted, whatever becomes of the work. */
+export function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  let giveUp = () => {}
+  return new Promise<Value>((resolve, reject) => {
+    giveUp = () => reject(signal.reason)
+    if (signal.aborted) giveUp()
+    signal.addEventListener('abort', giveUp)
+    work.then(resolve, reject)
+  }).finally(() => signal.removeEventListener('abort', giveUp))
+}
