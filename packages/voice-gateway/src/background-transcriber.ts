@@ -2,7 +2,7 @@ import { type Clock, type Logger, silentLogger, systemClock, type ToolExecutor }
 import type { AiClient } from 'toolpost/models'
 import type { ResponseMessage, VoiceBus } from './bus/voice-bus.ts'
 import { Answering, CLOSED } from './conversation/answering.ts'
-import { Ears, type Heard } from './conversation/ears.ts'
+import { ears, type Heard } from './conversation/ears.ts'
 import {
   ANSWER_TIME_LIMIT_MS,
   DRAIN_MS,
@@ -60,7 +60,7 @@ export class BackgroundTranscriber {
   readonly #logger: Logger
   readonly #bus: VoiceBus | undefined
   readonly #queueLimit: number
-  readonly #ears: Ears
+  readonly #hear: ReturnType<typeof ears>
   readonly #mouth: Mouth
   readonly #answering: Answering
   readonly #queue: Waiting[] = []
@@ -76,7 +76,7 @@ export class BackgroundTranscriber {
     this.#logger = logger
     this.#bus = options.bus
     this.#queueLimit = options.queueLimit ?? QUEUE_LIMIT
-    this.#ears = new Ears(transcriber, signal)
+    this.#hear = ears(transcriber, signal)
     this.#mouth = new Mouth({ speaker, logger, onProblem: onNotice })
     this.#answering = new Answering({
       client,
@@ -96,7 +96,7 @@ export class BackgroundTranscriber {
     const turn = new Turn(utterance, this.#clock)
     const reason = this.#reasonToRefuse(turn)
     if (reason !== undefined) return { accepted: false, reason }
-    const heard = this.#ears.hear(turn).then(result => this.#understood(turn, result))
+    const heard = this.#hear(turn).then(result => this.#understood(turn, result))
     const done = new Promise<ResponseMessage>(resolve => void this.#queue.push({ turn, heard, resolve }))
     this.#working ??= this.#workOff()
     return { accepted: true, id: turn.id, done }

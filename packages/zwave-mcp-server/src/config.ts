@@ -4,13 +4,13 @@ import { isLogLevel, type LogLevel } from './log.ts'
 /** What the environment says. Durations are in milliseconds. */
 export interface Config {
   /** Undefined: no broker is configured, and the server brings its own broker and virtual home. */
-  readonly brokerUrl?: string
-  readonly username?: string
-  readonly password?: string
+  readonly brokerUrl?: string | undefined
+  readonly username?: string | undefined
+  readonly password?: string | undefined
   /** The topic prefix of the gateway. */
   readonly prefix: string
   /** The gateway's name in its MQTT settings; only needed if its status is not retained. */
-  readonly gatewayName?: string
+  readonly gatewayName?: string | undefined
   readonly confirmTimeoutMs: number
   readonly staleMs: number
   readonly logLevel: LogLevel
@@ -30,13 +30,12 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /** Reads the environment; an empty variable counts as none. */
 export function readConfig(env: Environment): Config {
-  const { MQTT_USERNAME: username, MQTT_PASSWORD: password, ZWAVE_GATEWAY_NAME: gatewayName } = env
   const brokerUrl = env.MQTT_BROKER_URL?.trim()
   return {
-    ...(brokerUrl && { brokerUrl: checkBrokerUrl(brokerUrl) }),
-    ...(username && { username }),
-    ...(password && { password }),
-    ...(gatewayName && { gatewayName }),
+    brokerUrl: brokerUrl ? checkBrokerUrl(brokerUrl) : undefined,
+    username: env.MQTT_USERNAME || undefined,
+    password: env.MQTT_PASSWORD || undefined,
+    gatewayName: env.ZWAVE_GATEWAY_NAME || undefined,
     prefix: readPrefix(env),
     confirmTimeoutMs: readDuration(env, 'ZWAVE_CONFIRM_TIMEOUT_MS', DEFAULT_CONFIRM_TIMEOUT_MS),
     staleMs: readDuration(env, 'ZWAVE_STALE_MS', DEFAULT_STALE_MS),

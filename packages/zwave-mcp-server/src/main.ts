@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
-import { parseArgs } from 'node:util'
-import { type Config, ConfigError, readConfig } from './config.ts'
-import { createLogger, type Logger } from './log.ts'
+import { FLAG, readOptions, reportFailure, stderrLogger } from './command-line.ts'
+import { type Config, readConfig } from './config.ts'
+import type { Logger } from './log.ts'
 import { BrokerConnection } from './mqtt/broker-connection.ts'
 import { serve } from './serve.ts'
 import { VERSION } from './version.ts'
@@ -28,40 +28,22 @@ export async function main(stdout: Writable): Promise<void> {
   try {
     await runCommand(stdout)
   } catch (error) {
-    process.stderr.write(`zwave-mcp-server: ${error instanceof Error ? error.message : String(error)}\n`)
-    process.exitCode = error instanceof ConfigError ? 2 : 1
+    process.exitCode = reportFailure('zwave-mcp-server', error)
   }
 }
 
 async function runCommand(stdout: Writable): Promise<void> {
-  const { values } = parseArguments()
+  const values = readOptions('zwave-mcp-server', { 'virtual-home': FLAG })
   if (values.help || values.version) {
     stdout.write(values.help ? HELP : `${VERSION}\n`)
     return
   }
   const config = readConfig(process.env)
-  await run(values['virtual-home'] ? withoutBroker(config) : config, stdout)
-}
-
-function parseArguments() {
-  const flag = { type: 'boolean' } as const
-  try {
-    return parseArgs({ options: { 'virtual-home': flag, version: flag, help: { ...flag, short: 'h' } } })
-  } catch (error) {
-    throw new ConfigError(`${error instanceof Error ? error.message : error} See zwave-mcp-server --help.`)
-  }
-}
-
-function withoutBroker({ brokerUrl: _, ...config }: Config): Config {
-  return config
+  await run(values['virtual-home'] ? { ...config, brokerUrl: undefined } : config, stdout)
 }
 
 async function run(config: Config, stdout: Writable): Promise<void> {
-  const logger = createLogger({
-    level: config.logLevel,
-    write: line => void process.stderr.write(`${line}\n`),
-    pretty: process.stderr.isTTY,
-  })
+  const logger = stderrLogger(config.logLevel)
   const virtual = config.brokerUrl === undefined
   if (virtual) logger.warn({}, 'no MQTT broker is configured (MQTT_BROKER_URL): this is a virtual home')
   const network = new ZwaveNetwork({ ...config, link: connect(config, logger), logger })
@@ -82,9 +64,9 @@ async function run(config: Config, stdout: Writable): Promise<void> {
 
 function connect({ brokerUrl, username, password, prefix }: Config, logger: Logger): BrokerConnection {
   return new BrokerConnection({
-    url: brokerUrl ?? (() => startOwnHome(prefix, logger)),
-    ...(brokerUrl !== undefined && username !== undefined && { username }),
-    ...(brokerUrl !== undefined && password !== undefined && { password }),
+    ...(brokerUrl === undefined
+      ? { url: () => startOwnHome(prefix, logger) }
+      : { url: brokerUrl, username, password }),
     filter: `${prefix}/#`,
     logger,
   })

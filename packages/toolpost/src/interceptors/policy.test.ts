@@ -4,7 +4,7 @@ import type { ToolResult } from '../call/tool-result.ts'
 import type { Ask, RunOptions } from '../executor/options.ts'
 import { ToolExecutor } from '../executor/tool-executor.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { defineTool } from '../tools/tool.ts'
+import { defineTool, type Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import {
   Approvals,
@@ -34,7 +34,8 @@ function setUp(rules?: PolicyRule[], options: ApprovalsOptions = {}) {
     })
   tools.addCustomTool(named('delete', true))
   tools.addCustomTool(named('fs__read'))
-  tools.addMcpTools([{ ...named('list'), readOnly: true }], { server: 'files' })
+  const list: Tool = { ...named('list'), readOnly: true }
+  tools.addMcpTools([list], { server: 'files' })
   const executor = new ToolExecutor(tools, { clock })
   executor.use(policy(rules, { approvals }))
   const run = (name: string, options: RunOptions & { args?: object } = {}): Promise<ToolResult> =>

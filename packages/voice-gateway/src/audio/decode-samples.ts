@@ -1,4 +1,3 @@
-import { viewOf } from './wav-chunks.ts'
 import type { WavFormat } from './wav-format.ts'
 
 type ReadSample = (view: DataView, offset: number) => number
@@ -28,7 +27,7 @@ type DecodeFrames = (target: Float32Array, start: number) => void
 
 function frameDecoder(data: Uint8Array, format: WavFormat): DecodeFrames {
   const { channels, sampleBytes } = format
-  const view = viewOf(data)
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
   const read = sampleReader(format)
   return (target, start) => {
     let offset = start * channels * sampleBytes

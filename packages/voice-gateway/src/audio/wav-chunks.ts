@@ -1,55 +1,51 @@
 /** The two parts of a WAV file that matter; either may be missing. */
 export interface WavChunks {
-  format?: DataView
-  data?: Uint8Array
+  format?: Buffer
+  data?: Buffer
 }
 
 const HEADER_BYTES = 12
 const CHUNK_HEADER_BYTES = 8
 /** Real files have a handful; a file of nothing but empty chunks has millions. */
 const MOST_CHUNKS = 1_000
-const ASCII = new TextDecoder('latin1')
 
 /**
  * Finds the chunks of a file that begins as a WAV file. Sizes are believed as far as the file goes: a recorder
  * that writes to a pipe does not know them, and a recording may be cut off.
  */
-export function findChunks(bytes: Uint8Array): WavChunks {
+export function findChunks(file: Uint8Array): WavChunks {
+  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength)
   const chunks: WavChunks = {}
   let offset = HEADER_BYTES
   for (let count = 0; count < MOST_CHUNKS && offset + CHUNK_HEADER_BYTES <= bytes.length; count++) {
     if (chunks.format && chunks.data) break
     const { name, start, end } = chunkAt(bytes, offset)
-    if (name === 'fmt ') chunks.format ??= viewOf(bytes.subarray(start, end))
+    if (name === 'fmt ') chunks.format ??= bytes.subarray(start, end)
     if (name === 'data') chunks.data ??= bytes.subarray(start, end)
     offset = nextChunk(bytes, end)
   }
   return chunks
 }
 
-export function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
-
-function chunkAt(bytes: Uint8Array, offset: number): { name: string; start: number; end: number } {
-  const name = ASCII.decode(bytes.subarray(offset, offset + 4))
-  const size = viewOf(bytes).getUint32(offset + 4, true)
+function chunkAt(bytes: Buffer, offset: number): { name: string; start: number; end: number } {
+  const name = bytes.toString('latin1', offset, offset + 4)
+  const size = bytes.readUInt32LE(offset + 4)
   const start = offset + CHUNK_HEADER_BYTES
   const open = name === 'data' && size === 0 && !knowsItsSize(bytes)
   return { name, start, end: open ? bytes.length : Math.min(start + size, bytes.length) }
 }
 
 /** Whether the header was completed after the sound: then a size of 0 means that there is none. */
-function knowsItsSize(bytes: Uint8Array): boolean {
-  return viewOf(bytes).getUint32(4, true) === bytes.length - CHUNK_HEADER_BYTES
+function knowsItsSize(bytes: Buffer): boolean {
+  return bytes.readUInt32LE(4) === bytes.length - CHUNK_HEADER_BYTES
 }
 
 /** Chunks begin at even places; some programs forget that. */
-function nextChunk(bytes: Uint8Array, end: number): number {
+function nextChunk(bytes: Buffer, end: number): number {
   if (end % 2 === 0) return end
   return isChunkName(bytes, end) && !isChunkName(bytes, end + 1) ? end : end + 1
 }
 
-function isChunkName(bytes: Uint8Array, offset: number): boolean {
-  return /^[ -~]{4}$/.test(ASCII.decode(bytes.subarray(offset, offset + 4)))
+function isChunkName(bytes: Buffer, offset: number): boolean {
+  return /^[ -~]{4}$/.test(bytes.toString('latin1', offset, offset + 4))
 }

@@ -31,23 +31,23 @@ const LEAST_FORMAT_BYTES = 16
 const SUBFORMAT_OFFSET = 24
 
 /** Reads the format chunk. Throws an AudioError if the sound cannot be read. */
-export function readFormat(view: DataView): WavFormat {
-  if (view.byteLength < LEAST_FORMAT_BYTES)
+export function readFormat(format: Buffer): WavFormat {
+  if (format.length < LEAST_FORMAT_BYTES)
     throw new AudioError('The WAV file is broken: its format is cut off')
-  const encoding = readEncoding(view)
-  const channels = view.getUint16(2, true)
-  const rate = view.getUint32(4, true)
+  const encoding = readEncoding(format)
+  const channels = format.readUInt16LE(2)
+  const rate = format.readUInt32LE(4)
   if (channels < 1 || channels > MOST_CHANNELS)
     throw new AudioError(`The WAV file is broken: it claims to have ${channels} channels`)
   if (rate < LEAST_RATE || rate > HIGHEST_RATE)
     throw new AudioError(`The WAV file claims ${rate} samples per second; 4,000 to 384,000 can be read`)
-  return { encoding, channels, rate, sampleBytes: readSampleBytes(view, encoding, channels) }
+  return { encoding, channels, rate, sampleBytes: readSampleBytes(format, encoding, channels) }
 }
 
-function readEncoding(view: DataView): Encoding {
-  const tag = view.getUint16(0, true)
-  const isExtended = tag === EXTENSIBLE && view.byteLength >= SUBFORMAT_OFFSET + 2
-  const codec = isExtended ? view.getUint16(SUBFORMAT_OFFSET, true) : tag
+function readEncoding(format: Buffer): Encoding {
+  const tag = format.readUInt16LE(0)
+  const isExtended = tag === EXTENSIBLE && format.length >= SUBFORMAT_OFFSET + 2
+  const codec = isExtended ? format.readUInt16LE(SUBFORMAT_OFFSET) : tag
   const encoding = encodings[codec]
   if (encoding) return encoding
   const name = codecNames[codec] ?? `codec 0x${codec.toString(16)}`
@@ -55,10 +55,10 @@ function readEncoding(view: DataView): Encoding {
 }
 
 /** By the room that a sample takes, as 20 bits may stand in 24 or 32; by its bits if that makes no sense. */
-function readSampleBytes(view: DataView, encoding: Encoding, channels: number): number {
-  const bits = view.getUint16(14, true)
+function readSampleBytes(format: Buffer, encoding: Encoding, channels: number): number {
+  const bits = format.readUInt16LE(14)
   const byBits = Math.ceil(bits / 8)
-  const byBlock = view.getUint16(12, true) / channels
+  const byBlock = format.readUInt16LE(12) / channels
   const sizes = sampleSizes[encoding]
   const size = [byBlock, byBits].find(bytes => bytes >= byBits && sizes.includes(bytes))
   if (size === undefined)

@@ -1,5 +1,6 @@
 import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { EXIT, UsageError } from 'toolpost-common/exit-codes'
 import { BackgroundTranscriber } from '../background-transcriber.ts'
 import type { VoiceBus } from '../bus/voice-bus.ts'
 import type { Speaker } from '../speech-out/speaker.ts'
@@ -8,11 +9,16 @@ import { makeTranscriber } from '../start-up/make-transcriber.ts'
 import { NO_VOICE, speakerFor } from '../start-up/speech-output.ts'
 import type { Utterance } from '../utterance.ts'
 import type { VoiceContext } from './context.ts'
-import { EXIT, UsageError } from './exit-codes.ts'
 import { terminal } from './terminal.ts'
 
 export interface AnswerFlags {
   json?: boolean
+}
+
+/** `voice-gateway say "…"` */
+export async function sayText(context: VoiceContext, text: string, flags: AnswerFlags): Promise<number> {
+  if (text.trim() === '') throw new UsageError('There is nothing to say: voice-gateway say "what time is it"')
+  return answerOnce(context, { text }, flags)
 }
 
 /** Answers one utterance, on stdout and aloud. Starts only what it needs. */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
+import { EXIT, UsageError } from 'toolpost-common/exit-codes'
+import { sayText } from './answer-once.ts'
 import { type VoiceFlags, within } from './context.ts'
-import { EXIT, UsageError } from './exit-codes.ts'
 import { hearFile } from './hear-file.ts'
 import { listen } from './listen.ts'
-import { sayText } from './say-text.ts'
 import { stopRequest } from './stop-request.ts'
 import { terminal } from './terminal.ts'
 

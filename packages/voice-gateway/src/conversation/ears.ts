@@ -5,30 +5,15 @@ import { type Understood, understand } from './understand.ts'
 /** What was said, why there is nothing to ask, or what went wrong. */
 export type Heard = Understood | { failure: unknown }
 
-/** Understands one utterance after the other, also while an earlier one is still being answered. */
-export class Ears {
-  readonly #transcriber: Transcriber
-  readonly #signal: AbortSignal
-  #previous: Promise<unknown> = Promise.resolve()
-
-  constructor(transcriber: Transcriber, signal: AbortSignal) {
-    this.#transcriber = transcriber
-    this.#signal = signal
-  }
-
-  /** Never rejects. */
-  hear(turn: Turn): Promise<Heard> {
-    const heard = this.#previous.then(() => this.#understand(turn))
-    this.#previous = heard
+/** Understands one utterance after the other, also while an earlier one is still being answered. Never rejects. */
+export function ears(transcriber: Transcriber, signal: AbortSignal): (turn: Turn) => Promise<Heard> {
+  let previous: Promise<unknown> = Promise.resolve()
+  return turn => {
+    const work = () => understand(turn.utterance, transcriber, signal)
+    const heard = previous
+      .then(() => (turn.source === 'audio' ? turn.timed('transcribeMs', work) : work()))
+      .catch((failure: unknown) => ({ failure }))
+    previous = heard
     return heard
-  }
-
-  async #understand(turn: Turn): Promise<Heard> {
-    const work = () => understand(turn.utterance, this.#transcriber, this.#signal)
-    try {
-      return turn.source === 'audio' ? await turn.timed('transcribeMs', work) : await work()
-    } catch (failure) {
-      return { failure }
-    }
   }
 }

@@ -11,11 +11,11 @@ export function logTurn(logger: Logger, response: ResponseMessage, speakMs: numb
     question,
     calls: calls.map(({ name }) => name),
     wait_ms: waitMs,
-    ...(transcribeMs !== undefined && { transcribe_ms: transcribeMs }),
-    ...(answerMs !== undefined && { answer_ms: answerMs }),
+    transcribe_ms: transcribeMs,
+    answer_ms: answerMs,
     speak_ms: Math.round(speakMs),
     total_ms: totalMs,
-    ...(error !== undefined && { error }),
+    error,
   }
   if (outcome === 'failed') logger.warn(fields, 'An utterance got no answer')
   else logger.info(fields, outcome === 'answered' ? 'Answered' : 'Dropped')

@@ -58,7 +58,7 @@ export class Mouth {
   /** Resolves when everything was heard, or interrupted. */
   async finish(): Promise<void> {
     await this.#spoken.end()
-    if (this.#spoken.firstSoundMs !== undefined && !this.#hasFailed) this.#isBroken = false
+    if (this.#spoken.hasBegun && !this.#hasFailed) this.#isBroken = false
     this.#hasWords = false
   }
 

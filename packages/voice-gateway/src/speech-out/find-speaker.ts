@@ -3,7 +3,7 @@ import { findProgram } from '../programs/find-program.ts'
 import { fileSink } from './file-sink.ts'
 import { firstThatWorks, PLAYER_PROGRAMS, type Player, programPlayer } from './players.ts'
 import { type Speaker, SpeakerError } from './speaker.ts'
-import { espeakVoice, piperVoice, sayVoice, type Voice, type VoiceOptions } from './voices.ts'
+import { espeakVoice, piperVoice, sayVoice, type Voice } from './voices.ts'
 
 export interface SpeakerOptions {
   /** `auto`: piper if a model is configured, else macOS's `say`, else espeak-ng. */
@@ -47,19 +47,14 @@ function joined(voice: Voice, player: Player): Speaker {
 }
 
 function findVoice(options: SpeakerOptions): Voice | undefined {
-  const { voice = 'auto', piperModel, platform = process.platform } = options
+  const { voice = 'auto', piperModel, platform = process.platform, environment } = options
   if (voice === 'none') return undefined
   if (voice === 'piper' || (voice === 'auto' && piperModel)) return findPiper(options)
-  if (voice !== 'auto') return voiceOf(voice, options, requireProgram(voice, options))
-  const name = platform === 'darwin' && locate('say', options) ? 'say' : 'espeak-ng'
-  const program = locate(name, options)
-  return program === undefined ? undefined : voiceOf(name, options, program)
-}
-
-function voiceOf(name: 'espeak-ng' | 'say', options: SpeakerOptions, program: string): Voice {
-  return name === 'say'
-    ? sayVoice(voiceOptions(options, program))
-    : espeakVoice(voiceOptions(options, program))
+  const fallback = platform === 'darwin' && findProgram('say', environment) ? 'say' : 'espeak-ng'
+  const name = voice === 'auto' ? fallback : voice
+  const program = voice === 'auto' ? findProgram(name, environment) : requireProgram(name, environment)
+  const makeVoice = name === 'say' ? sayVoice : espeakVoice
+  return program === undefined ? undefined : makeVoice({ ...options, program })
 }
 
 /** Debian has another program of this name, for mice: without a model it is left alone. */
@@ -68,33 +63,27 @@ function findPiper(options: SpeakerOptions): Voice {
   if (!piperModel) {
     throw new SpeakerError('The voice piper needs a model: name the .onnx file of a voice as piperModel.')
   }
-  const program = requireProgram('piper', options)
+  const program = requireProgram('piper', options.environment)
   if (!existsSync(piperModel)) throw new SpeakerError(`The model for piper, ${piperModel}, does not exist.`)
-  return piperVoice(piperModel, voiceOptions(options, program))
+  return piperVoice(piperModel, { ...options, program })
 }
 
 function findPlayer(options: SpeakerOptions): Player | undefined {
   const { player, outFile, environment } = options
   if (outFile) return fileSink(outFile)
   if (player === 'none') return undefined
-  if (player && player !== 'auto') return programPlayer(requireProgram(player, options), { environment })
-  const programs = PLAYER_PROGRAMS.map(name => locate(name, options)).filter(path => path !== undefined)
+  if (player && player !== 'auto') return programPlayer(requireProgram(player, environment), { environment })
+  const programs = PLAYER_PROGRAMS.map(name => findProgram(name, environment)).filter(
+    path => path !== undefined,
+  )
   const [first, ...others] = programs.map(path => programPlayer(path, { environment }))
   return first && firstThatWorks([first, ...others])
 }
 
-function voiceOptions({ language, environment }: SpeakerOptions, program: string): VoiceOptions {
-  return { program, language, environment }
-}
-
-function requireProgram(name: string, options: SpeakerOptions): string {
-  const program = locate(name, options)
+function requireProgram(name: string, environment: NodeJS.ProcessEnv | undefined): string {
+  const program = findProgram(name, environment)
   if (program) return program
   const known = PLAYER_PROGRAMS.join(', ')
   const advice = HOW_TO_GET[name] ?? `Install it, or use another player: ${known}.`
   throw new SpeakerError(`${name} is not installed, or not on the PATH. ${advice}`)
-}
-
-function locate(name: string, { environment = process.env }: SpeakerOptions): string | undefined {
-  return findProgram(name, environment)
 }

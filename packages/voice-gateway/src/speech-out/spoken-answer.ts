@@ -16,20 +16,20 @@ const SENTENCES_AHEAD = 2
 
 /** Speaks one answer while it is still being written: whole sentences, in order, each prepared while another plays. */
 export class SpokenAnswer {
+  /** Whether something of it has sounded, or sounds at this moment. */
+  hasBegun = false
   readonly #speaker: Speaker | undefined
   readonly #onProblem: (error: unknown) => void
   readonly #splitter = new SentenceSplitter()
   readonly #broken = new AbortController()
   readonly #signal: AbortSignal
   readonly #interrupted: Promise<void>
-  readonly #began = performance.now()
   /** Sentences whose sound has not been asked for yet. */
   #waiting: string[] = []
   /** Sounds that are being made or are ready, in order. */
   #sounds: Promise<Uint8Array>[] = []
   #playing: Promise<void> | undefined
   #inCode = false
-  #firstSoundMs: number | undefined
 
   constructor({ speaker, signal, onProblem }: SpokenAnswerOptions) {
     this.#speaker = speaker
@@ -39,16 +39,6 @@ export class SpokenAnswer {
       if (this.#signal.aborted) resolve()
       this.#signal.addEventListener('abort', () => resolve(), { once: true })
     })
-  }
-
-  /** Milliseconds from the start of this answer to its first sound; undefined while there was none. */
-  get firstSoundMs(): number | undefined {
-    return this.#firstSoundMs
-  }
-
-  /** Whether something of it has sounded, or sounds at this moment. */
-  get hasBegun(): boolean {
-    return this.#firstSoundMs !== undefined
   }
 
   /** The next piece of the answer. */
@@ -97,7 +87,7 @@ export class SpokenAnswer {
         if (this.#signal.aborted) return
         this.#sounds.shift()
         this.#prepare(speaker)
-        if (wav.length > 0) this.#firstSoundMs ??= performance.now() - this.#began
+        if (wav.length > 0) this.hasBegun = true
         await speaker.play(wav, { signal: this.#signal })
       }
     } catch (error) {

@@ -17,10 +17,10 @@ const SMALLEST_FORMAT_BYTES = 16
 /** Takes a WAV file apart, also one whose header was written before its sizes were known. */
 export function wavParts(wav: Uint8Array): WavParts {
   const { format, data } = isWav(wav) ? findChunks(wav) : {}
-  if (!format || format.byteLength < SMALLEST_FORMAT_BYTES || !data) {
+  if (!format || format.length < SMALLEST_FORMAT_BYTES || !data) {
     throw new SpeakerError('The voice gave something that is not a WAV file.')
   }
-  return { format: bufferOf(format), samples: bufferOf(data), bytesPerSecond: format.getUint32(8, true) }
+  return { format, samples: data, bytesPerSecond: format.readUInt32LE(8) }
 }
 
 /** The same sound with a header that tells the truth. */
@@ -34,8 +34,4 @@ export function describeFormat(format: Buffer): string {
   const channels = format.readUInt16LE(2)
   const rate = format.readUInt32LE(4)
   return `${rate} Hz, ${channels} channel${channels === 1 ? '' : 's'}, ${format.readUInt16LE(14)} bits`
-}
-
-function bufferOf({ buffer, byteOffset, byteLength }: DataView | Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength)
 }

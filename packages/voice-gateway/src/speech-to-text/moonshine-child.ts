@@ -42,8 +42,7 @@ async function answer(request: Request, models: Models): Promise<void> {
 }
 
 function answerTo(request: Request, models: Models): Promise<string | number> {
-  if (request.type === 'probability')
-    return streamOf(request.detector, models.silero).probability(request.frame)
+  if (request.type === 'probability') return streamOf(request.detector, models.silero)(request.frame)
   return transcribe(request.samples, models, () => stoppedId === request.id)
 }
 

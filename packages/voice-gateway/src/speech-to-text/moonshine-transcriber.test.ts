@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { wordErrors, wordsIn } from '../../bench/word-errors.mjs'
+import { wordErrors, wordsIn } from '../../../../bench/voice/word-errors.mjs'
 import {
   converted,
   joined,

@@ -114,7 +114,9 @@ export class MoonshineTranscriber implements Transcriber {
     const onEnd = (reason: string, wasReady: boolean) => this.#ended(reason, wasReady)
     const child = new ModelProcess({ file, clock: this.#clock, logger: this.#logger, onEnd })
     this.#gone = Promise.all([this.#gone, child.gone])
-    child.ready.then(() => this.#logLoaded(this.#clock.now() - startedAt)).catch(() => {})
+    const logLoaded = () =>
+      this.#logger?.info({ load_ms: Math.round(this.#clock.now() - startedAt) }, `${this.name} is loaded`)
+    child.ready.then(logLoaded).catch(() => {})
     return child
   }
 
@@ -134,9 +136,5 @@ export class MoonshineTranscriber implements Transcriber {
     } catch (error) {
       this.#logger?.warn({ problem: String(error) }, 'The speech model could not be started again')
     }
-  }
-
-  #logLoaded(loadMs: number): void {
-    this.#logger?.info({ load_ms: Math.round(loadMs) }, `${this.name} is loaded`)
   }
 }

@@ -44,7 +44,7 @@ export class WhisperTranscriber implements Transcriber {
   /** The program loads its model anew each time; this finds out whether both are there. */
   async ready(): Promise<void> {
     await this.#findModel()
-    if (!findProgram(this.#command, process.env))
+    if (!findProgram(this.#command))
       throw new TranscriberError(`${this.#command} is not installed, or not on the PATH`)
   }
 

@@ -1,7 +1,8 @@
 import { withoutCredentials } from 'toolpost-common/broker-address'
 import type { BackgroundTranscriber } from '../background-transcriber.ts'
 import { connectMqttBus } from '../bus/mqtt-bus.ts'
-import { type Broker, chooseBroker } from './choose-broker.ts'
+import type { BrokerAccess } from '../bus/mqtt-client.ts'
+import { chooseBroker } from './choose-broker.ts'
 import type { VoiceContext } from './start-voice.ts'
 
 const PART = 'mqtt'
@@ -40,6 +41,6 @@ export function startMqtt(context: VoiceContext, transcriber: BackgroundTranscri
 }
 
 /** The home of the example has a broker only once it is there; every other is known at once. */
-async function findBroker({ voice, project }: VoiceContext): Promise<Broker | undefined> {
+async function findBroker({ voice, project }: VoiceContext): Promise<BrokerAccess | undefined> {
   return chooseBroker(voice.mqtt, undefined) ?? chooseBroker(voice.mqtt, await project.exampleHome())
 }

@@ -9,11 +9,10 @@ import type { Transcriber } from '../speech-to-text/transcriber.ts'
 import { Closables } from './closables.ts'
 import { makeTranscriber } from './make-transcriber.ts'
 import { startMicrophone } from './microphone-input.ts'
-import { tellingOfMissing } from './missing-servers.ts'
 import { startMqtt } from './mqtt-input.ts'
 import { type PartStatus, Parts } from './parts.ts'
 import { startSpeech } from './speech-output.ts'
-import { missingIn, startTools } from './tools.ts'
+import { missingIn, startTools, tellingOfMissing } from './tools.ts'
 
 /** What the voice gateway uses of a project. */
 export type VoiceProject = Pick<

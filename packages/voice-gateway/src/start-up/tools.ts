@@ -1,4 +1,5 @@
 import type { ServerStatus } from 'toolpost/mcp'
+import type { AiClient } from 'toolpost/models'
 import type { VoiceContext } from './start-voice.ts'
 
 /** Starts the servers. The gateway goes on without those that fail, and says so once. */
@@ -24,4 +25,17 @@ function goingOn(status: readonly ServerStatus[]): string {
   return status.some(({ state }) => state === 'ready')
     ? 'Going on with the tools that are there'
     : 'Going on with local tools only'
+}
+
+/** A client that says which servers are gone if a question was not understood: it may have been meant for them. */
+export function tellingOfMissing(client: AiClient, missing: () => readonly string[]): AiClient {
+  return {
+    async ask(prompt, options) {
+      const answer = await client.ask(prompt, options)
+      const names = missing()
+      if (answer.iterations > 0 || names.length === 0) return answer
+      const notice = `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} not there right now.`
+      return { ...answer, text: `${answer.text} ${notice}` }
+    },
+  }
 }

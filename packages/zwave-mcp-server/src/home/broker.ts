@@ -1,4 +1,5 @@
-import { createServer, type Server, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 
 /** A broker that runs in this process. */
 export interface EmbeddedBroker {
@@ -10,7 +11,7 @@ export interface EmbeddedBroker {
 
 export interface BrokerOptions {
   /** Left out: a free one. */
-  readonly port?: number
+  readonly port?: number | undefined
 }
 
 const LOOPBACK = '127.0.0.1'
@@ -26,7 +27,8 @@ export async function startBroker({ port = 0 }: BrokerOptions = {}): Promise<Emb
     sockets.add(socket.once('close', () => sockets.delete(socket)))
     broker.handle(socket)
   })
-  const actual = await listen(server, port)
+  await once(server.listen(port, LOOPBACK), 'listening')
+  const { port: actual } = server.address() as AddressInfo
   return {
     url: `mqtt://${LOOPBACK}:${actual}`,
     port: actual,
@@ -37,14 +39,4 @@ export async function startBroker({ port = 0 }: BrokerOptions = {}): Promise<Emb
       await closed
     },
   }
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, LOOPBACK, () => {
-      const address = server.address()
-      if (address && typeof address === 'object') resolve(address.port)
-    })
-  })
 }

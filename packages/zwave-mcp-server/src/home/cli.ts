@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { parseArgs } from 'node:util'
 import { withoutCredentials } from 'toolpost-common/broker-address'
+import { FLAG, readOptions, reportFailure, stderrLogger, TEXT } from '../command-line.ts'
 import { ConfigError, checkBrokerUrl } from '../config.ts'
-import { createLogger, isLogLevel, type Logger } from '../log.ts'
+import { isLogLevel } from '../log.ts'
 import { VERSION } from '../version.ts'
 import { GATEWAY_TYPES, PAYLOAD_TYPES } from './gateway-messages.ts'
 import { type DeviceDescription, describeDevices, startBroker, startHome } from './index.ts'
@@ -25,15 +25,27 @@ Usage: zwave-home [--virtual-home] [options]
 Prints one line of JSON on stdout when it is ready: {"url":"mqtt://127.0.0.1:PORT"}. Logs go to stderr.
 `
 
-main().catch(fail)
+const OPTIONS = {
+  broker: TEXT,
+  port: TEXT,
+  devices: TEXT,
+  delay: TEXT,
+  topic: TEXT,
+  topics: TEXT,
+  payload: TEXT,
+  'virtual-home': FLAG,
+  'until-stdin-ends': FLAG,
+} as const
+
+main().catch(error => process.exit(reportFailure('zwave-home', error)))
 
 async function main(): Promise<void> {
-  const { values } = parseArguments()
+  const values = readOptions('zwave-home', OPTIONS)
   if (values.help || values.version) {
     process.stdout.write(values.help ? HELP : `${VERSION}\n`)
     return
   }
-  const running = await start(values, makeLogger())
+  const running = await start(values)
   const end = () => void running.close().finally(() => process.exit(0))
   process.once('SIGTERM', end)
   process.once('SIGINT', end)
@@ -41,61 +53,40 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify({ url: withoutCredentials(running.url) })}\n`)
 }
 
-function parseArguments() {
-  const flag = { type: 'boolean' } as const
-  const text = { type: 'string' } as const
-  const options = {
-    broker: text,
-    port: text,
-    devices: text,
-    delay: text,
-    topic: text,
-    topics: text,
-    payload: text,
-  }
-  try {
-    return parseArgs({
-      options: {
-        ...options,
-        'virtual-home': flag,
-        'until-stdin-ends': flag,
-        version: flag,
-        help: { ...flag, short: 'h' },
-      },
-    })
-  } catch (error) {
-    throw new ConfigError(`${error instanceof Error ? error.message : error} See zwave-home --help.`)
-  }
-}
+type Values = ReturnType<typeof readOptions<typeof OPTIONS>>
 
-type Values = ReturnType<typeof parseArguments>['values']
-
-async function start(values: Values, logger: Logger): Promise<{ url: string; close(): Promise<void> }> {
-  const port = values.port === undefined ? {} : { port: readNumber('--port', values.port, 65_535) }
+async function start(values: Values): Promise<{ url: string; close(): Promise<void> }> {
+  const { broker, topic, devices } = values
+  const port = readNumber('--port', values.port, 65_535)
   if (!values['virtual-home']) {
-    if (values.broker)
-      throw new ConfigError('--broker needs --virtual-home: without it there is nothing to start.')
-    return startBroker(port)
+    if (broker) throw new ConfigError('--broker needs --virtual-home: without it there is nothing to start.')
+    return startBroker({ port })
   }
+  const level = process.env.ZWAVE_LOG_LEVEL ?? ''
   return startHome({
-    ...port,
-    ...(values.broker && { brokerUrl: checkBrokerUrl(values.broker) }),
-    ...(values.topic && { prefix: values.topic }),
-    ...(values.delay !== undefined && { delayMs: readNumber('--delay', values.delay, 3_600_000) }),
-    ...(values.devices && { devices: await readDevices(values.devices) }),
-    ...(values.topics !== undefined && { topics: readChoice('--topics', values.topics, GATEWAY_TYPES) }),
-    ...(values.payload !== undefined && { payload: readChoice('--payload', values.payload, PAYLOAD_TYPES) }),
-    logger,
+    port,
+    brokerUrl: broker && checkBrokerUrl(broker),
+    prefix: topic || undefined,
+    delayMs: readNumber('--delay', values.delay, 3_600_000),
+    devices: devices ? await readDevices(devices) : undefined,
+    topics: readChoice('--topics', values.topics, GATEWAY_TYPES),
+    payload: readChoice('--payload', values.payload, PAYLOAD_TYPES),
+    logger: stderrLogger(isLogLevel(level) ? level : 'info'),
   })
 }
 
-function readChoice<Choice extends string>(name: string, text: string, choices: readonly Choice[]): Choice {
+function readChoice<Choice extends string>(
+  name: string,
+  text: string | undefined,
+  choices: readonly Choice[],
+): Choice | undefined {
   const choice = choices.find(item => item === text)
-  if (choice) return choice
+  if (choice || text === undefined) return choice
   throw new ConfigError(`invalid ${name} "${text}"; expected one of ${choices.join(', ')}`)
 }
 
-function readNumber(name: string, text: string, max: number): number {
+function readNumber(name: string, text: string | undefined, max: number): number | undefined {
+  if (text === undefined) return undefined
   const value = Number(text)
   if (text !== '' && Number.isInteger(value) && value >= 0 && value <= max) return value
   throw new ConfigError(`${name} must be a whole number up to ${max}, not "${text}".`)
@@ -107,18 +98,4 @@ async function readDevices(path: string): Promise<DeviceDescription[]> {
   } catch (error) {
     throw new ConfigError(`${path}: ${error instanceof Error ? error.message : error}`)
   }
-}
-
-function makeLogger(): Logger {
-  const level = process.env.ZWAVE_LOG_LEVEL ?? ''
-  return createLogger({
-    level: isLogLevel(level) ? level : 'info',
-    write: line => void process.stderr.write(`${line}\n`),
-    pretty: process.stderr.isTTY,
-  })
-}
-
-function fail(error: unknown): void {
-  process.stderr.write(`zwave-home: ${error instanceof Error ? error.message : String(error)}\n`)
-  process.exit(error instanceof ConfigError ? 2 : 1)
 }

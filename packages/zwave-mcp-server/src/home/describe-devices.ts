@@ -1,9 +1,7 @@
+import { STATUSES } from '../zwave/device.ts'
 import { isRecord } from '../zwave/payload.ts'
 import type { DeviceDescription } from './virtual-device.ts'
-import { VALUE_TYPES } from './virtual-values.ts'
-
-const STATUSES = ['Alive', 'Awake', 'Asleep', 'Dead', 'Unknown']
-const NUMERIC_TYPES = new Set(['sensor', 'dimmer', 'cover', 'thermostat'])
+import type { ValueDescription } from './virtual-values.ts'
 
 /** Reads devices described in JSON: `{"devices": […]}` or the list alone. Throws with the place of a mistake. */
 export function describeDevices(json: unknown): DeviceDescription[] {
@@ -23,8 +21,8 @@ function checkDevice(device: unknown, at: string): void {
     location: isText,
     delayMs: isDuration,
     answers: isBoolean,
+    status: value => STATUSES.some(status => status === value),
   })
-  check(device, at, { status: value => STATUSES.includes(String(value)) })
   if (!Array.isArray(device.values)) throw new Error(`${at}.values must be a list.`)
   device.values.forEach((value, index) => {
     checkValue(value, `${at}.values[${index}]`)
@@ -32,15 +30,17 @@ function checkDevice(device: unknown, at: string): void {
 }
 
 function checkValue(value: unknown, at: string): void {
-  if (!isRecord(value) || !VALUE_TYPES.some(type => type === value.type)) {
-    throw new Error(`${at}.type must be one of ${VALUE_TYPES.join(', ')}.`)
+  const [, isRight] = (isRecord(value) && VALUE_CHECKS.find(([type]) => type === value.type)) || []
+  if (!isRecord(value) || !isRight) {
+    const types = VALUE_CHECKS.map(([type]) => type)
+    throw new Error(`${at}.type must be one of ${types.join(', ')}.`)
   }
   const measured = value.type === 'sensor' || value.type === 'binary'
   if (measured && !isText(value.property)) throw new Error(`${at}.property is missing.`)
   check(value, at, {
     endpoint: isIndex,
     unit: isText,
-    value: NUMERIC_TYPES.has(String(value.type)) ? Number.isFinite : isBoolean,
+    value: isRight,
     mode: isIndex,
     drift: isDrift,
   })
@@ -65,3 +65,14 @@ const isDrift: Check = value =>
   isRecord(value) &&
   ['step', 'min', 'max'].every(name => Number.isFinite(value[name])) &&
   Number(value.everyMs) > 0
+
+/** The types of values, and what their `value` must be. */
+const VALUE_CHECKS: ReadonlyArray<readonly [ValueDescription['type'], Check]> = [
+  ['switch', isBoolean],
+  ['dimmer', Number.isFinite],
+  ['cover', Number.isFinite],
+  ['lock', isBoolean],
+  ['thermostat', Number.isFinite],
+  ['sensor', Number.isFinite],
+  ['binary', isBoolean],
+]

@@ -53,6 +53,7 @@ export function toValueId(nodeId: number, virtual: VirtualValue): Record<string,
   }
 }
 
-function valueId({ commandClass, endpoint, property, key }: VirtualValue): string {
+/** As Z-Wave JS names a value of a node. */
+export function valueId({ commandClass, endpoint, property, key }: VirtualValue): string {
   return [commandClassNumber(commandClass), endpoint, property, ...(key === undefined ? [] : [key])].join('-')
 }

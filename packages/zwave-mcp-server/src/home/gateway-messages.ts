@@ -10,9 +10,9 @@ export const PAYLOAD_TYPES = ['time-value', 'entire', 'raw'] as const
 /** How the gateway is set up. */
 export interface GatewaySettings {
   /** `named` if left out. */
-  readonly topics?: (typeof GATEWAY_TYPES)[number]
+  readonly topics?: (typeof GATEWAY_TYPES)[number] | undefined
   /** `time-value` if left out. */
-  readonly payload?: (typeof PAYLOAD_TYPES)[number]
+  readonly payload?: (typeof PAYLOAD_TYPES)[number] | undefined
 }
 
 /** What the gateway publishes: a topic below its prefix, and JSON. */

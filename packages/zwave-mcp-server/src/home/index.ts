@@ -1,4 +1,4 @@
-import { type EmbeddedBroker, startBroker } from './broker.ts'
+import { startBroker } from './broker.ts'
 import { VirtualHome, type VirtualHomeOptions } from './virtual-home.ts'
 
 export { type BrokerOptions, type EmbeddedBroker, startBroker } from './broker.ts'
@@ -11,9 +11,9 @@ export type { ValueDescription } from './virtual-values.ts'
 
 export interface HomeOptions extends Omit<VirtualHomeOptions, 'brokerUrl'> {
   /** A broker that runs already; left out: one is started in this process. */
-  readonly brokerUrl?: string
+  readonly brokerUrl?: string | undefined
   /** The port of the broker that is started; left out: a free one. */
-  readonly port?: number
+  readonly port?: number | undefined
 }
 
 export interface RunningHome {
@@ -24,10 +24,8 @@ export interface RunningHome {
 
 /** Starts a virtual home, with an embedded broker unless one is given; resolves when its state is published. */
 export async function startHome({ brokerUrl, port, ...options }: HomeOptions = {}): Promise<RunningHome> {
-  const broker: EmbeddedBroker | undefined = brokerUrl
-    ? undefined
-    : await startBroker(port === undefined ? {} : { port })
-  const url = brokerUrl ?? broker?.url ?? ''
+  const broker = brokerUrl ? undefined : await startBroker({ port })
+  const url = broker?.url ?? brokerUrl ?? ''
   const home = new VirtualHome({ ...options, brokerUrl: url })
   await home.start()
   return {

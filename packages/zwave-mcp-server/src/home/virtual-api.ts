@@ -1,7 +1,6 @@
-import { commandClassNumber } from '../zwave/command-classes.ts'
 import { isPrimitive, isRecord, type Primitive } from '../zwave/payload.ts'
-import { toNodes } from './gateway-list.ts'
-import type { VirtualDevice, VirtualValue } from './virtual-device.ts'
+import { toNodes, valueId } from './gateway-list.ts'
+import type { VirtualHome } from './virtual-home.ts'
 
 /** A scene: device name → what its first value that takes commands is set to. */
 export interface SceneDescription {
@@ -9,12 +8,7 @@ export interface SceneDescription {
   readonly values: Readonly<Record<string, Primitive>>
 }
 
-export interface ApiHost {
-  readonly devices: readonly VirtualDevice[]
-  readonly scenes: readonly SceneDescription[]
-  readonly isDriverReady: boolean
-  command(device: VirtualDevice, target: VirtualValue, value: Primitive): void
-}
+type ApiHost = Pick<VirtualHome, 'devices' | 'scenes' | 'isDriverReady' | 'command'>
 
 /** What Z-Wave JS says of a command that it passed on without asking whether it was carried out. */
 const SENT = { status: 254 }
@@ -44,17 +38,12 @@ function resultOf(host: ApiHost, method: string, [first, second]: readonly unkno
   }
 }
 
-function writeValue(host: ApiHost, valueId: unknown, value: unknown): unknown {
-  if (!isRecord(valueId) || !isPrimitive(value)) throw new Error('Invalid valueId')
-  const device = host.devices.find(({ nodeId }) => nodeId === valueId.nodeId)
-  const target = device?.values.find(
-    ({ commandClass, endpoint, property, key, writeable }) =>
-      writeable &&
-      commandClassNumber(commandClass) === valueId.commandClass &&
-      endpoint === (valueId.endpoint ?? 0) &&
-      property === valueId.property &&
-      (key === undefined ? undefined : Number(key)) === valueId.propertyKey,
-  )
+function writeValue(host: ApiHost, wanted: unknown, value: unknown): unknown {
+  if (!isRecord(wanted) || !isPrimitive(value)) throw new Error('Invalid valueId')
+  const { nodeId, commandClass, endpoint = 0, property, propertyKey } = wanted
+  const id = [commandClass, endpoint, property, ...(propertyKey === undefined ? [] : [propertyKey])].join('-')
+  const device = host.devices.find(item => item.nodeId === nodeId)
+  const target = device?.values.find(item => item.writeable && valueId(item) === id)
   if (!device || !target) throw new Error('No value found with given valueId')
   host.command(device, target, value)
   return SENT

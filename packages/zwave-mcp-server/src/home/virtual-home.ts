@@ -22,16 +22,16 @@ import { type DeviceDescription, VirtualDevice, type VirtualValue } from './virt
 export interface VirtualHomeOptions extends GatewaySettings {
   readonly brokerUrl: string
   /** The topic prefix; `zwave` if left out. */
-  readonly prefix?: string
+  readonly prefix?: string | undefined
   /** The gateway's name in its MQTT settings. */
-  readonly gatewayName?: string
-  readonly devices?: readonly DeviceDescription[]
-  readonly scenes?: readonly SceneDescription[]
+  readonly gatewayName?: string | undefined
+  readonly devices?: readonly DeviceDescription[] | undefined
+  readonly scenes?: readonly SceneDescription[] | undefined
   /** How long a device takes to act on a command. */
-  readonly delayMs?: number
+  readonly delayMs?: number | undefined
   /** False: the gateway publishes nothing as retained, as some are set up. */
-  readonly retain?: boolean
-  readonly logger?: Logger
+  readonly retain?: boolean | undefined
+  readonly logger?: Logger | undefined
 }
 
 /** A command that reached a device. */
@@ -101,7 +101,10 @@ export class VirtualHome {
       () => void this.#announce(client).catch(error => this.#logger.warn({ error }, 'virtual home')),
     )
     await this.#announce(client)
-    for (const device of this.devices) await this.#publishDevice(device)
+    for (const device of this.devices) {
+      await this.#publish([statusMessage(device, this.#options)])
+      await this.#report(device, device.values)
+    }
     // Packets are taken in order: once this one is acknowledged, the broker has all that went before.
     await this.setDriver(true)
     for (const device of this.devices)
@@ -113,7 +116,7 @@ export class VirtualHome {
     this.#timers.clear()
     if (this.#client?.connected) {
       await this.setDriver(false)
-      await this.#publish(`_CLIENTS/${this.#gateway}/status`, { value: false, time: Date.now() })
+      await this.#tell('status', false)
     }
     await this.#client?.endAsync(!this.#client.connected)
   }
@@ -128,7 +131,7 @@ export class VirtualHome {
   /** Pulls the stick out, or puts it back; resolves when the broker has it. */
   async setDriver(isReady: boolean): Promise<void> {
     this.isDriverReady = isReady
-    await this.#publish('driver/status', isReady, { qos: 1 })
+    await this.#publish([{ topic: 'driver/status', payload: isReady }], { qos: 1 })
   }
 
   /** Changes a value as if somebody were at the device; resolves when the broker has it. */
@@ -144,16 +147,12 @@ export class VirtualHome {
 
   /** Lets a device die, fall asleep or come back; resolves when the broker has it. */
   async setStatus(name: string, status: NodeStatus): Promise<void> {
-    const device = this.#device(name)
-    device.status = status
-    await this.#publishStatus(device, { qos: 1 })
+    await this.#change(name, { status })
   }
 
   /** Gives a device another name, and with it other topics; what was retained stays. Resolves when the broker has it. */
   async rename(name: string, newName: string): Promise<void> {
-    const device = this.#device(name)
-    device.name = newName
-    await this.#publishStatus(device, { qos: 1 })
+    await this.#change(name, { name: newName })
   }
 
   /** Publishes anything below the prefix, as it is. */
@@ -175,6 +174,11 @@ export class VirtualHome {
     return this.#options.retain ?? true
   }
 
+  async #change(name: string, change: { name?: string; status?: NodeStatus }): Promise<void> {
+    const device = Object.assign(this.#device(name), change)
+    await this.#publish([statusMessage(device, this.#options)], { qos: 1 })
+  }
+
   #device(name: string): VirtualDevice {
     const device = this.devices.find(item => item.name === name)
     if (!device) throw new Error(`The virtual home has no device called ${name}`)
@@ -185,8 +189,8 @@ export class VirtualHome {
   async #announce(client: MqttClient): Promise<void> {
     sendWithoutDelay(client)
     await client.subscribeAsync([`${this.#prefix}/#`], { qos: 1 })
-    await this.#publish(`_CLIENTS/${this.#gateway}/version`, { value: GATEWAY_VERSION, time: Date.now() })
-    await this.#publish(`_CLIENTS/${this.#gateway}/status`, { value: true, time: Date.now() })
+    await this.#tell('version', GATEWAY_VERSION)
+    await this.#tell('status', true)
   }
 
   #onMessage(topic: string, text: string): void {
@@ -214,16 +218,15 @@ export class VirtualHome {
     const origin = parseJson(text)
     const args = isRecord(origin) && Array.isArray(origin.args) ? origin.args : []
     const answer = { ...answerApi(this, method, args), origin }
-    await this.#publish(`_CLIENTS/${this.#gateway}/api/${method}`, answer, { retain: false })
+    const topic = `_CLIENTS/${this.#gateway}/api/${method}`
+    await this.#publish([{ topic, payload: answer }], { retain: false })
   }
 
-  async #publishDevice(device: VirtualDevice): Promise<void> {
-    await this.#publishStatus(device)
-    await this.#report(device, device.values)
-  }
-
-  async #publishStatus(device: VirtualDevice, options?: IClientPublishOptions): Promise<void> {
-    await this.#publishAll([statusMessage(device, this.#options)], options)
+  /** What the gateway says of itself, retained. */
+  async #tell(about: 'status' | 'version', value: unknown): Promise<void> {
+    await this.#publish([
+      { topic: `_CLIENTS/${this.#gateway}/${about}`, payload: { value, time: Date.now() } },
+    ])
   }
 
   async #report(
@@ -231,19 +234,15 @@ export class VirtualHome {
     values: readonly VirtualValue[],
     options?: IClientPublishOptions,
   ): Promise<void> {
-    await this.#publishAll(reportMessages(device, values, this.#options), options)
+    await this.#publish(reportMessages(device, values, this.#options), options)
   }
 
-  async #publishAll(messages: readonly GatewayMessage[], options?: IClientPublishOptions): Promise<void> {
-    await Promise.all(messages.map(({ topic, payload }) => this.#publish(topic, payload, options)))
-  }
-
-  async #publish(topic: string, payload: unknown, options: IClientPublishOptions = {}): Promise<void> {
-    if (!this.#client?.connected) return
-    await this.#client.publishAsync(`${this.#prefix}/${topic}`, JSON.stringify(payload) ?? '', {
-      qos: 0,
-      retain: this.#retain,
-      ...options,
-    })
+  async #publish(messages: readonly GatewayMessage[], options?: IClientPublishOptions): Promise<void> {
+    const client = this.#client
+    if (!client?.connected) return
+    const settings = { qos: 0, retain: this.#retain, ...options } as const
+    const publish = ({ topic, payload }: GatewayMessage) =>
+      client.publishAsync(`${this.#prefix}/${topic}`, JSON.stringify(payload) ?? '', settings)
+    await Promise.all(messages.map(publish))
   }
 }

@@ -1,3 +1,4 @@
+import { LOCKED, UNLOCKED } from '../zwave/levels.ts'
 import { MODES, sayMode } from '../zwave/thermostat.ts'
 import type { Drift, VirtualValue } from './virtual-device.ts'
 
@@ -22,62 +23,30 @@ export type ValueDescription = { readonly endpoint?: number } & (
   | ({ readonly type: 'binary'; readonly value?: boolean } & Measured)
 )
 
-export const VALUE_TYPES: ReadonlyArray<ValueDescription['type']> = [
-  'switch',
-  'dimmer',
-  'cover',
-  'lock',
-  'thermostat',
-  'sensor',
-  'binary',
-]
-
-const LOCKED = 255
 const HEATING = '1'
 const THERMOSTAT_MODES = ['off', 'heat'].map(name => ({ text: name, value: MODES[name] ?? 0 }))
+
+type Common = Pick<VirtualValue, 'endpoint' | 'lastUpdate' | 'writeable'>
 
 /** The values that a gateway lists for what was described. */
 export function makeValues(description: ValueDescription, now: number): VirtualValue[] {
   const { endpoint = 0 } = description
-  const common = { endpoint, lastUpdate: now, writeable: false }
+  const common: Common = { endpoint, lastUpdate: now, writeable: false }
   switch (description.type) {
     case 'switch':
-      return pair({
-        ...common,
-        commandClass: 'switch_binary',
-        type: 'boolean',
-        value: description.value ?? false,
-      })
+      return pair({ ...common, commandClass: 'switch_binary', value: description.value ?? false })
     case 'dimmer':
     case 'cover':
-      return pair({
-        ...common,
-        commandClass: 'switch_multilevel',
-        type: 'number',
-        value: description.value ?? 0,
-      })
-    case 'lock':
-      return pair(
-        {
-          ...common,
-          commandClass: 'door_lock',
-          type: 'number',
-          value: (description.value ?? true) ? LOCKED : 0,
-        },
-        'Mode',
-      )
+      return pair({ ...common, commandClass: 'switch_multilevel', value: description.value ?? 0 })
+    case 'lock': {
+      const value = (description.value ?? true) ? LOCKED : UNLOCKED
+      return pair({ ...common, commandClass: 'door_lock', value }, 'Mode')
+    }
     case 'thermostat':
       return thermostat(description, common)
     case 'sensor': {
-      const { property, value, unit, drift } = description
-      const sensor = {
-        ...common,
-        commandClass: 'sensor_multilevel',
-        type: 'number' as const,
-        property,
-        value,
-      }
-      return [{ ...sensor, ...(unit && { unit }), ...(drift && { drift }) }]
+      const { type: _, value, ...sensor } = description
+      return [{ ...common, ...sensor, commandClass: 'sensor_multilevel', type: 'number', value }]
     }
     case 'binary': {
       const { property, value = false } = description
@@ -86,7 +55,12 @@ export function makeValues(description: ValueDescription, now: number): VirtualV
   }
 }
 
-function pair(value: Omit<VirtualValue, 'property'>, what = 'Value'): VirtualValue[] {
+/** What is, and what was wanted. */
+function pair(
+  described: Common & { commandClass: string; value: boolean | number },
+  what = 'Value',
+): VirtualValue[] {
+  const value = { ...described, type: typeof described.value === 'boolean' ? 'boolean' : 'number' } as const
   return [
     { ...value, property: `current${what}` },
     { ...value, property: `target${what}`, writeable: true },
@@ -95,23 +69,16 @@ function pair(value: Omit<VirtualValue, 'property'>, what = 'Value'): VirtualVal
 
 function thermostat(
   { value = 20, unit = '°C', mode = MODES.heat ?? 1 }: ValueDescription & { type: 'thermostat' },
-  common: Pick<VirtualValue, 'endpoint' | 'lastUpdate'>,
+  common: Common,
 ): VirtualValue[] {
   const [min, max] = /F/.test(unit) ? [45, 90] : [7, 32]
   const states = THERMOSTAT_MODES.some(item => item.value === mode)
     ? THERMOSTAT_MODES
     : [...THERMOSTAT_MODES, { text: sayMode(mode), value: mode }]
+  const settable = { ...common, type: 'number', writeable: true } as const
   const setpoint = { commandClass: 'thermostat_setpoint', property: 'setpoint', key: HEATING, unit, min, max }
   return [
-    { ...common, ...setpoint, type: 'number', value, writeable: true },
-    {
-      ...common,
-      commandClass: 'thermostat_mode',
-      property: 'mode',
-      type: 'number',
-      value: mode,
-      writeable: true,
-      states,
-    },
+    { ...settable, ...setpoint, value },
+    { ...settable, commandClass: 'thermostat_mode', property: 'mode', value: mode, states },
   ]
 }

@@ -8,8 +8,8 @@ import type { BrokerLink, LinkListener, LinkState } from './broker-link.ts'
 export interface BrokerOptions {
   /** The URL, or where to get it: an embedded broker has one only after it was started. */
   readonly url: string | (() => Promise<string>)
-  readonly username?: string
-  readonly password?: string
+  readonly username?: string | undefined
+  readonly password?: string | undefined
   /** The topic filter to listen to. */
   readonly filter: string
   readonly logger: Logger
@@ -27,9 +27,9 @@ const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
  * Messages go out at QoS 0 and are never queued: at QoS 1 mqtt.js would send them again after a reconnect.
  */
 export class BrokerConnection implements BrokerLink {
+  url = 'an embedded broker'
+  state: LinkState = { status: 'connecting' }
   readonly #options: BrokerOptions
-  #url = 'an embedded broker'
-  #state: LinkState = { status: 'connecting' }
   #client: MqttClient | undefined
   #listener: LinkListener | undefined
   #lastError: string | undefined
@@ -37,15 +37,7 @@ export class BrokerConnection implements BrokerLink {
 
   constructor(options: BrokerOptions) {
     this.#options = options
-    if (typeof options.url === 'string') this.#url = withoutCredentials(options.url)
-  }
-
-  get url(): string {
-    return this.#url
-  }
-
-  get state(): LinkState {
-    return this.#state
+    if (typeof options.url === 'string') this.url = withoutCredentials(options.url)
   }
 
   start(listener: LinkListener): void {
@@ -55,14 +47,14 @@ export class BrokerConnection implements BrokerLink {
 
   publish(topic: string, text: string): boolean {
     const client = this.#client
-    if (this.#state.status !== 'connected' || !client?.connected) return false
+    if (this.state.status !== 'connected' || !client?.connected) return false
     client.publish(topic, text, { qos: 0, retain: false })
     return true
   }
 
   answers(timeoutMs: number): Promise<boolean> {
     const client = this.#client
-    if (this.#state.status !== 'connected' || !client?.connected) return Promise.resolve(false)
+    if (this.state.status !== 'connected' || !client?.connected) return Promise.resolve(false)
     return new Promise(resolve => {
       const finish = (answered: boolean) => {
         clearTimeout(timer)
@@ -92,7 +84,7 @@ export class BrokerConnection implements BrokerLink {
       import('mqtt'),
     ])
     if (this.#closed) return
-    this.#url = withoutCredentials(url)
+    this.url = withoutCredentials(url)
     const client = connect({ ...brokerAddress(url), ...this.#clientOptions() })
     this.#client = client
     client.on('connect', () => {
@@ -141,12 +133,12 @@ export class BrokerConnection implements BrokerLink {
   }
 
   #goOffline(cause: string): void {
-    if (this.#closed || (this.#state.status === 'offline' && this.#state.cause === cause)) return
+    if (this.#closed || (this.state.status === 'offline' && this.state.cause === cause)) return
     this.#setState({ status: 'offline', cause })
   }
 
   #setState(state: LinkState): void {
-    this.#state = state
+    this.state = state
     if (state.status === 'connected')
       this.#options.logger.info({ broker: this.url }, 'connected to the MQTT broker')
     if (state.status === 'offline') {

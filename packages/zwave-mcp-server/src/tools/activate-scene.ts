@@ -4,14 +4,15 @@ import type { ZwaveNetwork } from '../zwave/zwave-network.ts'
 import { whyNoCommands } from './command-device.ts'
 import {
   answer,
-  brokerUnreachable,
   FIELDS,
   fields,
   listWords,
   refuse,
   SETS,
   type ToolContext,
+  takes,
   UNKNOWN_GATEWAY,
+  whyNotReady,
   type ZwaveTool,
 } from './tool.ts'
 
@@ -25,18 +26,16 @@ export const activateScene: ZwaveTool = {
     description:
       'Activates a scene of the Z-Wave gateway, which sets several devices at once; list_zwave_devices lists the scenes. ' +
       'The gateway says that it has started the scene, not that every device has followed.',
-    inputSchema: {
-      type: 'object',
-      properties: {
+    inputSchema: takes(
+      {
         sceneName: {
           type: 'string',
           minLength: 1,
           description: 'The name of the scene, e.g. "Movie Time"; upper and lower case do not matter.',
         },
       },
-      required: ['sceneName'],
-      additionalProperties: false,
-    },
+      ['sceneName'],
+    ),
     outputSchema: fields({ scene: FIELDS.text, sceneId: FIELDS.integer, activated: FIELDS.boolean }),
     annotations: SETS,
   },
@@ -44,16 +43,15 @@ export const activateScene: ZwaveTool = {
   async run(args, context) {
     const { network } = context
     const said = String(args.sceneName)
-    const readiness = await network.ready()
-    if (!readiness.ready)
-      return refuse(`${brokerUnreachable(network.brokerUrl, readiness.cause)} Nothing was sent.`)
+    const unreachable = await whyNotReady(network)
+    if (unreachable) return refuse(`${unreachable} Nothing was sent.`)
     if (!sceneCalled(network, said)) await network.refresh()
     const scene = sceneCalled(network, said)
     if (!scene) return refuse(noSuchScene(network, said))
-    const started = await startScene(scene, context)
-    return started.ok
-      ? answer(started.text, { scene: scene.name, sceneId: scene.id, activated: true })
-      : refuse(started.text)
+    const problem = await startScene(scene, context)
+    if (problem) return refuse(problem)
+    const { name, id: sceneId } = scene
+    return answer(`The scene ${name} is activated.`, { scene: name, sceneId, activated: true })
   },
 }
 
@@ -63,15 +61,14 @@ export function sceneCalled(network: ZwaveNetwork, said: string): Scene | undefi
   return others.length === 0 ? scene : undefined
 }
 
-/** Activates a scene; tells what the gateway said. */
-export async function startScene(scene: Scene, context: ToolContext): Promise<{ ok: boolean; text: string }> {
+/** Activates a scene. Gives the reason if the gateway did not say that it is. */
+export async function startScene(scene: Scene, context: ToolContext): Promise<string | undefined> {
   const { network, confirmTimeoutMs } = context
   const unreachable = whyNoCommands(network)
-  if (unreachable) return { ok: false, text: `${unreachable}, so nothing was sent.` }
+  if (unreachable) return `${unreachable}, so nothing was sent.`
   const outcome = await network.activate(scene, confirmTimeoutMs)
-  return outcome.kind === 'done'
-    ? { ok: true, text: `The scene ${scene.name} is activated.` }
-    : { ok: false, text: `The scene ${scene.name} was not confirmed as activated: ${outcome.cause}.` }
+  if (outcome.kind === 'done') return undefined
+  return `The scene ${scene.name} was not confirmed as activated: ${outcome.cause}.`
 }
 
 /** "the movie time scene" is Movie Time. */

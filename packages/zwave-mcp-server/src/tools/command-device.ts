@@ -1,21 +1,26 @@
 import { type Device, type DeviceKind, fullName, kindOf } from '../zwave/device.ts'
 import { type Found, nameKey } from '../zwave/find-device.ts'
-import type { CommandOutcome, ZwaveNetwork } from '../zwave/zwave-network.ts'
+import type { Primitive } from '../zwave/payload.ts'
+import type { Command, ZwaveNetwork } from '../zwave/zwave-network.ts'
 import { pickDevice } from './pick-device.ts'
-import { brokerUnreachable, type ToolContext, UNKNOWN_GATEWAY } from './tool.ts'
+import { type ToolContext, UNKNOWN_GATEWAY, whyNotReady } from './tool.ts'
 
-export type Commandable =
-  | ({ readonly ok: true; readonly name: string } & Found)
-  | { readonly ok: false; readonly reason: string }
+export interface Commandable extends Found {
+  readonly name: string
+}
 
-/** The device that a command is meant for; a name that is not known may be new, so the gateway is asked once more. */
-export async function deviceToCommand({ network }: ToolContext, said: string): Promise<Commandable> {
-  const readiness = await network.ready()
-  if (!readiness.ready)
-    return { ok: false, reason: `${brokerUnreachable(network.brokerUrl, readiness.cause)} Nothing was sent.` }
+/**
+ * The device that a command is meant for, or why there is none; a name that is not known may be new, so the gateway
+ * is asked once more.
+ */
+export async function deviceToCommand({ network }: ToolContext, said: string): Promise<Commandable | string> {
+  const problem = await whyNotReady(network)
+  if (problem) return `${problem} Nothing was sent.`
   const first = pickDevice(network.devices(), said)
-  const picked = first.ok || !(await network.refresh()) ? first : pickDevice(network.devices(), said)
-  if (!picked.ok) return { ok: false, reason: withHint(network, picked.reason) }
+  const isNew = typeof first === 'string' && (await network.refresh())
+  const picked = isNew ? pickDevice(network.devices(), said) : first
+  if (typeof picked === 'string')
+    return network.gateway.name === null ? `${picked} ${UNKNOWN_GATEWAY}` : picked
   const { device, endpoint } = picked
   return {
     ...picked,
@@ -28,17 +33,13 @@ export async function deviceOfKind(
   context: ToolContext,
   said: string,
   kind: DeviceKind,
-): Promise<Commandable> {
+): Promise<Commandable | string> {
   const exact = await deviceToCommand(context, said)
-  const picked = exact.ok ? exact : await deviceToCommand(context, `${said} ${kind}`)
-  if (picked.ok) return picked
+  const picked = typeof exact === 'string' ? await deviceToCommand(context, `${said} ${kind}`) : exact
+  if (typeof picked !== 'string') return picked
   const [only, ...others] = context.network.devices().filter(device => kindOf(device) === kind)
   const isMeant = nameKey(said).replace(/^(the|my) /, '') === kind && others.length === 0
-  return only && isMeant ? { ok: true, device: only, name: fullName(only) } : exact
-}
-
-function withHint({ gateway }: ZwaveNetwork, reason: string): string {
-  return gateway.name === null ? `${reason} ${UNKNOWN_GATEWAY}` : reason
+  return only && isMeant ? { device: only, name: fullName(only) } : exact
 }
 
 /** Why a command could only be lost, or be done much later. */
@@ -58,33 +59,45 @@ export function whyNoCommands({ gateway }: ZwaveNetwork): string | undefined {
   return undefined
 }
 
-export interface Told {
-  readonly name: string
-  /** What was sent, e.g. "on". */
+/** What is to be sent, and which report means that it was done. */
+export interface Order extends Pick<Command, 'state' | 'target' | 'value' | 'accepts'> {
+  /** As it is said: "on", "lock". */
   readonly command: string
-  readonly outcome: CommandOutcome
-  readonly timeoutMs: number
-  /** The last report in words. */
-  readonly said: string | undefined
+  /** A report in words, after "it is". */
+  readonly say: (reported: Primitive) => string
 }
 
-/** What became of a command that was sent and not confirmed. */
-export function tellUnconfirmed({ name, command, outcome, timeoutMs, said }: Told): string {
-  const sent = `The command ${command} was sent to ${name}`
-  const reported = said ? ` It reported that it is ${said}.` : ''
-  if (outcome.kind === 'lost')
-    return `${sent}, but the connection to the broker was lost before it confirmed.${reported}`
-  if (outcome.kind === 'cancelled')
-    return `${sent}, but the call was cancelled before it confirmed.${reported}`
-  return `${sent}, but not confirmed within ${timeoutMs / 1000} seconds.${reported}`
-}
+/** What became of an order: it did not go out, or the device reported; `missed` tells that it did not confirm. */
+export type Carried =
+  | { readonly failure: string }
+  | {
+      readonly reported: Primitive | undefined
+      readonly said: string | undefined
+      readonly missed: string | undefined
+    }
 
-/** Why a command did not go out; undefined if it did. */
-export function tellFailed(name: string, outcome: CommandOutcome): string | undefined {
-  if (outcome.kind === 'not sent') return `Nothing was sent to ${name}: ${outcome.cause}.`
-  if (outcome.kind === 'refused')
-    return `The gateway did not carry out the command for ${name}: ${outcome.cause}.`
-  return undefined
+/** Sends an order and waits for the device's report. */
+export async function carryOut(
+  { network, confirmTimeoutMs: timeoutMs, signal }: ToolContext,
+  { device, name }: Commandable,
+  { command, say, ...order }: Order,
+): Promise<Carried> {
+  const outcome = await network.send({ ...order, device, timeoutMs, signal })
+  if ('cause' in outcome) {
+    const { kind, cause } = outcome
+    const sent = kind === 'refused' ? 'The gateway did not carry out the command for' : 'Nothing was sent to'
+    return { failure: `${sent} ${name}: ${cause}.` }
+  }
+  const { kind, reported } = outcome
+  const said = reported === undefined ? undefined : say(reported)
+  if (kind === 'confirmed') return { reported, said, missed: undefined }
+  const why = {
+    lost: 'the connection to the broker was lost before it confirmed.',
+    cancelled: 'the call was cancelled before it confirmed.',
+    timeout: `not confirmed within ${timeoutMs / 1000} seconds.`,
+  }[kind]
+  const report = said ? ` It reported that it is ${said}.` : ''
+  return { reported, said, missed: `The command ${command} was sent to ${name}, but ${why}${report}` }
 }
 
 /** Which device an answer is about, as data. */

@@ -1,16 +1,14 @@
 import { type Actuator, actuatorsOf, type Device, fullName, kindOf } from '../zwave/device.ts'
 import { MAX_ZWAVE_LEVEL, RESTORE_LEVEL, toZwaveLevel } from '../zwave/levels.ts'
-import type { Primitive } from '../zwave/payload.ts'
 import { sayState, shownState } from '../zwave/readings.ts'
 import type { Scene } from '../zwave/scenes.ts'
-import type { CommandOutcome } from '../zwave/zwave-network.ts'
 import { sceneCalled, startScene } from './activate-scene.ts'
 import {
   type Commandable,
+  carryOut,
   deviceFields,
   deviceToCommand,
-  tellFailed,
-  tellUnconfirmed,
+  type Order,
   whyUnreachable,
 } from './command-device.ts'
 import {
@@ -22,20 +20,12 @@ import {
   refuse,
   SETS,
   type ToolContext,
+  takes,
   type ZwaveTool,
 } from './tool.ts'
 
-/** What is to be sent, and which report means that it was done. */
-export interface Order {
-  /** As it is said: "on", "lock". */
-  readonly command: string
-  readonly value: Primitive
-  readonly accepts: (value: Primitive) => boolean
-}
-
-type Target =
-  | { readonly ok: true; readonly device: Device; readonly actuator: Actuator; readonly name: string }
-  | { readonly ok: false; readonly reason: string }
+/** What an order says beside the value that takes it and how that is told. */
+type Wish = Pick<Order, 'command' | 'value' | 'accepts'>
 
 /** The name argument of every tool that commands a device. */
 export const DEVICE_NAME = {
@@ -66,9 +56,8 @@ export const controlDevice: ZwaveTool = {
       'new state and says what it reported; if the device does not report in time, it says that the command was sent and ' +
       'not confirmed: then do not claim that it worked. Sensors cannot be controlled; use control_lock for locks, ' +
       'set_thermostat for thermostats and activate_scene for scenes.',
-    inputSchema: {
-      type: 'object',
-      properties: {
+    inputSchema: takes(
+      {
         deviceName: DEVICE_NAME,
         action: {
           type: 'string',
@@ -85,9 +74,8 @@ export const controlDevice: ZwaveTool = {
             'Brightness or position in percent, 0 to 100. Only with the action dim, and needed there.',
         },
       },
-      required: ['deviceName', 'action'],
-      additionalProperties: false,
-    },
+      ['deviceName', 'action'],
+    ),
     outputSchema: fields({
       ...FIELDS.device,
       endpoint: FIELDS.integer,
@@ -102,57 +90,53 @@ export const controlDevice: ZwaveTool = {
     const mistake = levelMistake(args)
     if (mistake) return refuse(mistake)
     const { action, level = null } = args
-    const picked = await deviceToCommand(context, String(args.deviceName))
-    const scene =
-      picked.ok || action !== 'on' ? undefined : sceneCalled(context.network, String(args.deviceName))
-    if (scene) return turnOn(scene, context)
-    const target = pickTarget(context, picked, args)
-    if (!target.ok) return refuse(target.reason)
-    return carryOut(context, target, { order: makeOrder(args, target.actuator), asked: { action, level } })
+    const said = String(args.deviceName)
+    const picked = await deviceToCommand(context, said)
+    if (typeof picked === 'string') {
+      const scene = action === 'on' ? sceneCalled(context.network, said) : undefined
+      return scene ? turnOn(scene, context) : refuse(picked)
+    }
+    const actuator = pickActuator(context, picked, String(action))
+    if (typeof actuator === 'string') return refuse(actuator)
+    return control(context, { picked, actuator, wish: makeWish(args, actuator), asked: { action, level } })
   },
 }
 
-/** Sends an order and answers with what the device reported. `asked` goes into the answer as it is. */
-export async function carryOut(
-  { network, confirmTimeoutMs, signal }: ToolContext,
-  { device, actuator, name }: Target & { ok: true },
-  { order, asked }: { order: Order; asked: Record<string, unknown> },
-) {
+export interface Control {
+  readonly picked: Commandable
+  readonly actuator: Actuator
+  readonly wish: Wish
+  /** Goes into the answer as it is. */
+  readonly asked: Record<string, unknown>
+}
+
+/** Sends a wish to an actuator and answers with what the device reported. */
+export async function control(context: ToolContext, { picked, actuator, wish, asked }: Control) {
   const { kind, endpoint, state, target } = actuator
-  const { command, value, accepts } = order
-  const outcome = await network.send({
-    device,
+  const carried = await carryOut(context, picked, {
+    ...wish,
     state,
     target,
-    value,
-    accepts,
-    timeoutMs: confirmTimeoutMs,
-    signal,
+    say: reported => sayState(kind, reported),
   })
-  const failure = tellFailed(name, outcome)
-  if (failure) return refuse(failure)
-  const reported = reportOf(outcome)
-  const said = reported === undefined ? undefined : sayState(kind, reported)
-  const confirmed = outcome.kind === 'confirmed'
-  const text = confirmed
-    ? `${name} is ${said}.`
-    : tellUnconfirmed({ name, command, outcome, timeoutMs: confirmTimeoutMs, said })
-  return answer(text, {
-    ...deviceFields(device),
+  if ('failure' in carried) return refuse(carried.failure)
+  const { reported, said = null, missed } = carried
+  return answer(missed ?? `${picked.name} is ${said}.`, {
+    ...deviceFields(picked.device),
     endpoint,
     ...asked,
-    confirmed,
+    confirmed: !missed,
     reported: shownState(kind, reported),
-    state: said ?? null,
+    state: said,
   })
 }
 
 /** "Turn on movie time": people do not tell scenes from devices. */
 async function turnOn(scene: Scene, context: ToolContext) {
-  const started = await startScene(scene, context)
-  if (!started.ok) return refuse(started.text)
+  const problem = await startScene(scene, context)
+  if (problem) return refuse(problem)
   const nothing = { location: null, nodeId: null, level: null, reported: null }
-  return answer(started.text, {
+  return answer(`The scene ${scene.name} is activated.`, {
     ...nothing,
     device: scene.name,
     endpoint: 0,
@@ -162,27 +146,23 @@ async function turnOn(scene: Scene, context: ToolContext) {
   })
 }
 
-function reportOf(outcome: CommandOutcome): Primitive | undefined {
-  return 'reported' in outcome ? outcome.reported : undefined
-}
-
 function levelMistake({ action, level }: Arguments): string | undefined {
   if (action === 'dim' && level === undefined) return 'dim needs a level from 0 to 100.'
   if (action !== 'dim' && level !== undefined) return `A level goes with the action dim, not with ${action}.`
   return undefined
 }
 
-function pickTarget({ network }: ToolContext, picked: Commandable, { action }: Arguments): Target {
-  if (!picked.ok) return picked
-  const { device, endpoint, name } = picked
+function pickActuator(
+  { network }: ToolContext,
+  { device, endpoint }: Commandable,
+  action: string,
+): Actuator | string {
   const actuators = actuatorsOf(device).filter(item => endpoint === undefined || item.endpoint === endpoint)
   const actuator = actuators.find(item => item.endpoint === 0) ?? actuators[0]
-  if (!actuator || kindOf(device) === 'thermostat') return { ok: false, reason: cannotSwitch(device) }
-  const reason = whyUnreachable(network, device) ?? cannotDo(device, actuator, String(action))
-  if (reason) return { ok: false, reason }
-  if (actuators.length > 1 && actuator.endpoint !== 0)
-    return { ok: false, reason: severalEndpoints(device, actuators) }
-  return { ok: true, device, actuator, name }
+  if (!actuator || kindOf(device) === 'thermostat') return cannotSwitch(device)
+  const reason = whyUnreachable(network, device) ?? cannotDo(device, actuator, action)
+  if (reason) return reason
+  return actuators.length > 1 && actuator.endpoint !== 0 ? severalEndpoints(device, actuators) : actuator
 }
 
 function cannotSwitch(device: Device): string {
@@ -205,8 +185,8 @@ function severalEndpoints(device: Device, actuators: readonly Actuator[]): strin
   return `${fullName(device)} has several switches: ${listWords(names)}. Say which one.`
 }
 
-function makeOrder({ action, level }: Arguments, { kind }: Actuator): Order {
-  if (action === 'dim' || kind === 'cover') return levelOrder(action, level)
+function makeWish({ action, level }: Arguments, { kind }: Actuator): Wish {
+  if (action === 'dim' || kind === 'cover') return levelWish(action, level)
   const on = action === 'on'
   return {
     command: on ? 'on' : 'off',
@@ -215,7 +195,7 @@ function makeOrder({ action, level }: Arguments, { kind }: Actuator): Order {
   }
 }
 
-function levelOrder(action: unknown, level: unknown): Order {
+function levelWish(action: unknown, level: unknown): Wish {
   const wanted = action === 'dim' ? toZwaveLevel(Number(level)) : action === 'on' ? MAX_ZWAVE_LEVEL : 0
   return { command: String(action), value: wanted, accepts: value => value === wanted }
 }

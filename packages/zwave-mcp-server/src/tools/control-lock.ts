@@ -1,9 +1,10 @@
 import { actuatorsOf, fullName } from '../zwave/device.ts'
 import { LOCKED, UNLOCKED } from '../zwave/levels.ts'
+import type { Primitive } from '../zwave/payload.ts'
 import { sayState } from '../zwave/readings.ts'
 import { deviceOfKind, whyUnreachable } from './command-device.ts'
-import { carryOut, DEVICE_NAME, type Order, REPORT_FIELDS } from './control-device.ts'
-import { FIELDS, fields, refuse, SETS, type ZwaveTool } from './tool.ts'
+import { control, DEVICE_NAME, REPORT_FIELDS } from './control-device.ts'
+import { FIELDS, fields, refuse, SETS, takes, type ZwaveTool } from './tool.ts'
 
 /** `control_lock`: locks or unlocks a door. A tool of its own, so that a client can ask before a door is opened. */
 export const controlLock: ZwaveTool = {
@@ -13,15 +14,13 @@ export const controlLock: ZwaveTool = {
     description:
       'Locks or unlocks a Z-Wave door lock and waits for its report. Unlock only if the user asked for exactly that; ' +
       'never as part of a general command such as "everything off".',
-    inputSchema: {
-      type: 'object',
-      properties: {
+    inputSchema: takes(
+      {
         deviceName: { ...DEVICE_NAME, description: 'The name of the lock, e.g. "Front Door Lock".' },
         action: { type: 'string', enum: ['lock', 'unlock'], description: 'What to do.' },
       },
-      required: ['deviceName', 'action'],
-      additionalProperties: false,
-    },
+      ['deviceName', 'action'],
+    ),
     outputSchema: fields({
       ...FIELDS.device,
       endpoint: FIELDS.integer,
@@ -33,7 +32,7 @@ export const controlLock: ZwaveTool = {
 
   async run(args, context) {
     const picked = await deviceOfKind(context, String(args.deviceName), 'lock')
-    if (!picked.ok) return refuse(picked.reason)
+    if (typeof picked === 'string') return refuse(picked)
     const { device, endpoint } = picked
     const locks = actuatorsOf(device).filter(({ kind }) => kind === 'lock')
     const actuator = locks.find(lock => endpoint === undefined || lock.endpoint === endpoint)
@@ -41,16 +40,13 @@ export const controlLock: ZwaveTool = {
     const unreachable = whyUnreachable(context.network, device)
     if (unreachable) return refuse(unreachable)
     const { action } = args
-    const order = lockOrder(action === 'unlock' ? 'unlock' : 'lock')
-    return carryOut(context, { ...picked, actuator }, { order, asked: { action } })
+    const [value, wanted] = action === 'unlock' ? [UNLOCKED, 'unlocked'] : [LOCKED, 'locked']
+    const accepts = (reported: Primitive) => sayState('lock', reported) === wanted
+    return control(context, {
+      picked,
+      actuator,
+      wish: { command: String(action), value, accepts },
+      asked: { action },
+    })
   },
-}
-
-function lockOrder(action: 'lock' | 'unlock'): Order {
-  const isLocked = action === 'lock'
-  return {
-    command: action,
-    value: isLocked ? LOCKED : UNLOCKED,
-    accepts: value => sayState('lock', value) === (isLocked ? 'locked' : 'unlocked'),
-  }
 }

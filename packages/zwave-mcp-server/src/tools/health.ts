@@ -9,24 +9,12 @@ import {
   listWords,
   READS,
   type ToolContext,
+  takes,
   UNKNOWN_GATEWAY,
   type ZwaveTool,
 } from './tool.ts'
 
-interface Health {
-  readonly healthy: boolean
-  readonly virtualHome: boolean
-  readonly broker: { readonly url: string; readonly connected: boolean; readonly cause: string | null }
-  readonly gateway: {
-    readonly name: string | null
-    readonly online: boolean | null
-    readonly version: string | null
-  }
-  readonly driver: { readonly ready: boolean | null }
-  readonly devices: { readonly total: number; readonly asleep: number; readonly dead: number }
-  readonly lastMessage: { readonly time: string; readonly ageSeconds: number } | null
-  readonly problems: readonly string[]
-}
+type Health = Awaited<ReturnType<typeof examine>>
 
 const MAX_NAMES = 5
 
@@ -38,7 +26,7 @@ export const checkHealth: ZwaveTool = {
     description:
       'Checks whether the Z-Wave home can be reached: MQTT broker, gateway (Z-Wave JS UI), Z-Wave driver, number of ' +
       'devices and the time of the last message. Call it when devices do not react or are missing.',
-    inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+    inputSchema: takes({}),
     outputSchema: fields({
       healthy: FIELDS.boolean,
       virtualHome: {
@@ -72,7 +60,7 @@ export const checkHealth: ZwaveTool = {
   },
 }
 
-async function examine({ network, virtual, now }: ToolContext): Promise<Health> {
+async function examine({ network, virtual, now }: ToolContext) {
   const readiness = await network.ready()
   const [connected, gatewayAnswers] = await Promise.all([
     readiness.ready && network.brokerAnswers(),
@@ -127,7 +115,7 @@ function sayUnfollowed(devices: readonly Device[]): string | false {
   )
 }
 
-function lastMessage(at: number, now: number): Health['lastMessage'] {
+function lastMessage(at: number, now: number) {
   return { time: new Date(at).toISOString(), ageSeconds: Math.max(0, Math.round((now - at) / 100) / 10) }
 }
 

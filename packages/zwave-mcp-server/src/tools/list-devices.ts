@@ -1,15 +1,16 @@
-import { type Device, fullName, KINDS, kindOf } from '../zwave/device.ts'
+import { type Device, fullName, KINDS, kindOf, STATUSES } from '../zwave/device.ts'
 import { readingsOf } from '../zwave/readings.ts'
 import {
   answer,
-  brokerUnreachable,
   FIELDS,
   fields,
   listWords,
   READS,
   refuse,
   type ToolContext,
+  takes,
   UNKNOWN_GATEWAY,
+  whyNotReady,
   type ZwaveTool,
 } from './tool.ts'
 
@@ -22,22 +23,18 @@ export const listDevices: ZwaveTool = {
       'Lists the Z-Wave devices of the home with name, location, kind (switch, dimmer, cover, lock, thermostat, sensor) and ' +
       'current state, and the scenes of the gateway. ' +
       'Call it to find out the exact name of a device before controlling it, or to answer which devices there are.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        filter: {
-          type: 'string',
-          description:
-            'Only devices whose name, location or kind has all of these words, e.g. "kitchen", "dimmer", "temp".',
-        },
-        includeInactive: {
-          type: 'boolean',
-          description: 'Also list devices that are dead, that is, no longer answer. Default: false.',
-          default: false,
-        },
+    inputSchema: takes({
+      filter: {
+        type: 'string',
+        description:
+          'Only devices whose name, location or kind has all of these words, e.g. "kitchen", "dimmer", "temp".',
       },
-      additionalProperties: false,
-    },
+      includeInactive: {
+        type: 'boolean',
+        description: 'Also list devices that are dead, that is, no longer answer. Default: false.',
+        default: false,
+      },
+    }),
     outputSchema: fields({
       devices: {
         type: 'array',
@@ -46,7 +43,7 @@ export const listDevices: ZwaveTool = {
           location: FIELDS.textOrNull,
           nodeId: { type: ['integer', 'null'] },
           kind: { type: 'string', enum: KINDS },
-          status: { type: 'string', enum: ['Alive', 'Awake', 'Asleep', 'Dead', 'Unknown'] },
+          status: { type: 'string', enum: STATUSES },
           state: {
             ...FIELDS.text,
             description: 'The state in words, e.g. "off", "dimmed to 40 %", "21.5 °C".',
@@ -65,10 +62,10 @@ export const listDevices: ZwaveTool = {
   },
 
   async run(args, { network }) {
-    const readiness = await network.ready()
+    const unreachable = await whyNotReady(network)
     const all = network.devices()
     const live = all.every(device => network.isLive(device))
-    const problem = readiness.ready ? notLive(live) : brokerUnreachable(network.brokerUrl, readiness.cause)
+    const problem = unreachable ?? notLive(live)
     if (problem && all.length === 0) return refuse(problem)
     const matching = all.filter(device => matches(device, String(args.filter ?? '')))
     const devices = args.includeInactive ? matching : matching.filter(device => device.status !== 'Dead')
@@ -85,7 +82,7 @@ export const listDevices: ZwaveTool = {
       devices: devices.map(toJson),
       hiddenInactive,
       scenes,
-      live: readiness.ready && live,
+      live: !problem,
     })
   },
 }

@@ -2,8 +2,6 @@ import { type Device, fullName } from '../zwave/device.ts'
 import { type Found, findByPart, findDevice } from '../zwave/find-device.ts'
 import { listWords } from './tool.ts'
 
-export type Picked = ({ readonly ok: true } & Found) | { readonly ok: false; readonly reason: string }
-
 const MAX_NAMES = 20
 
 export interface PickOptions {
@@ -16,26 +14,18 @@ export function pickDevice(
   devices: readonly Device[],
   said: string,
   { partIsEnough = false }: PickOptions = {},
-): Picked {
+): Found | string {
   const result = findDevice(devices, said)
-  if (result.kind === 'found') return { ...result, ok: true }
-  const part = partIsEnough && result.kind === 'missing' ? findByPart(devices, said) : undefined
-  if (part) return { ok: true, device: part }
-  if (result.kind === 'ambiguous') {
-    return {
-      ok: false,
-      reason: `Several devices are called "${said}": ${names(result.candidates)}. Say which one.`,
-    }
-  }
+  if (result.kind === 'found') return result
+  if (result.kind === 'ambiguous')
+    return `Several devices are called "${said}": ${names(result.candidates)}. Say which one.`
+  const part = partIsEnough ? findByPart(devices, said) : undefined
+  if (part) return { device: part }
   const reason = `There is no device called "${said}".`
-  if (result.suggestions.length > 0) {
-    return { ok: false, reason: `${reason} Did you mean ${names(result.suggestions, 'or')}?` }
-  }
-  return {
-    ok: false,
-    reason:
-      devices.length > 0 ? `${reason} The devices are ${names(devices)}.` : `${reason} No devices are known.`,
-  }
+  if (result.suggestions.length > 0) return `${reason} Did you mean ${names(result.suggestions, 'or')}?`
+  return devices.length > 0
+    ? `${reason} The devices are ${names(devices)}.`
+    : `${reason} No devices are known.`
 }
 
 function names(devices: readonly Device[], joint?: string): string {

@@ -1,18 +1,19 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { sayAge } from '../zwave/age.ts'
-import { type Device, fullName } from '../zwave/device.ts'
+import { type Device, fullName, STATUSES } from '../zwave/device.ts'
 import { type Reading, readingsOf } from '../zwave/readings.ts'
 import { deviceFields } from './command-device.ts'
 import { notLive } from './list-devices.ts'
 import { pickDevice } from './pick-device.ts'
 import {
   answer,
-  brokerUnreachable,
   FIELDS,
   fields,
   READS,
   refuse,
   type ToolContext,
+  takes,
+  whyNotReady,
   type ZwaveTool,
 } from './tool.ts'
 
@@ -30,21 +31,19 @@ export const sensorData: ZwaveTool = {
       'Reads the last values of a Z-Wave device: temperature, humidity, light, power, door and motion sensors, ' +
       'whether a switch or dimmer is on, a blind open or a door locked, and what a thermostat is set to. Each value comes with its unit and its age; old ones are marked as stale. ' +
       'It changes nothing.',
-    inputSchema: {
-      type: 'object',
-      properties: {
+    inputSchema: takes(
+      {
         deviceName: {
           type: 'string',
           minLength: 1,
           description: 'The name of the device, e.g. "Temp Sensor 1"; upper and lower case do not matter.',
         },
       },
-      required: ['deviceName'],
-      additionalProperties: false,
-    },
+      ['deviceName'],
+    ),
     outputSchema: fields({
       ...FIELDS.device,
-      status: { type: 'string', enum: ['Alive', 'Awake', 'Asleep', 'Dead', 'Unknown'] },
+      status: { type: 'string', enum: STATUSES },
       readings: {
         type: 'array',
         items: fields({
@@ -68,12 +67,11 @@ export const sensorData: ZwaveTool = {
 
   async run(args, context) {
     const { network } = context
-    const readiness = await network.ready()
+    const problem = await whyNotReady(network)
     const devices = network.devices()
-    const problem = readiness.ready ? undefined : brokerUnreachable(network.brokerUrl, readiness.cause)
     if (problem && devices.length === 0) return refuse(problem)
     const picked = pickDevice(devices, String(args.deviceName), { partIsEnough: true })
-    if (!picked.ok) return refuse(problem ? `${problem} ${picked.reason}` : picked.reason)
+    if (typeof picked === 'string') return refuse(problem ? `${problem} ${picked}` : picked)
     const { device, endpoint } = picked
     const readings = age(readingsOf(device), context).filter(
       item => endpoint === undefined || item.endpoint === endpoint,

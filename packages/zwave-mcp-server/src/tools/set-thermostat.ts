@@ -8,8 +8,14 @@ import {
   setpointName,
   setpointsOf,
 } from '../zwave/thermostat.ts'
-import type { CommandOutcome } from '../zwave/zwave-network.ts'
-import { deviceFields, deviceOfKind, tellFailed, tellUnconfirmed, whyUnreachable } from './command-device.ts'
+import {
+  type Commandable,
+  carryOut,
+  deviceFields,
+  deviceOfKind,
+  type Order,
+  whyUnreachable,
+} from './command-device.ts'
 import { DEVICE_NAME } from './control-device.ts'
 import {
   type Arguments,
@@ -20,20 +26,15 @@ import {
   refuse,
   SETS,
   type ToolContext,
+  takes,
   type ZwaveTool,
 } from './tool.ts'
 
-/** One value of a thermostat that is to be set. */
+/** One value of a thermostat that is to be set; `done` says it in words: "heat", "21 °C". */
 interface Step {
-  readonly state: DeviceValue
-  readonly value: number
-  /** As it is said: "heat", "21 °C". */
-  readonly said: string
+  readonly order: Order
+  readonly done: string
 }
-
-type Plan =
-  | { readonly ok: true; readonly steps: readonly Step[] }
-  | { readonly ok: false; readonly reason: string }
 
 /** `set_thermostat`: the temperature that a thermostat aims at, its mode, or both. */
 export const setThermostat: ZwaveTool = {
@@ -43,9 +44,8 @@ export const setThermostat: ZwaveTool = {
     description:
       'Sets the temperature that a Z-Wave thermostat aims at, its mode, or both, and waits for its report. The temperature ' +
       'is in the unit of the thermostat, which get_device_sensor_data tells. It is set for the mode that is given or active.',
-    inputSchema: {
-      type: 'object',
-      properties: {
+    inputSchema: takes(
+      {
         deviceName: { ...DEVICE_NAME, description: 'The name of the thermostat, e.g. "Hallway Thermostat".' },
         temperature: {
           type: 'number',
@@ -53,9 +53,8 @@ export const setThermostat: ZwaveTool = {
         },
         mode: { type: 'string', enum: Object.keys(MODES), description: 'The mode to change to.' },
       },
-      required: ['deviceName'],
-      additionalProperties: false,
-    },
+      ['deviceName'],
+    ),
     outputSchema: fields({
       ...FIELDS.device,
       temperature: FIELDS.numberOrNull,
@@ -70,110 +69,85 @@ export const setThermostat: ZwaveTool = {
     if (args.temperature === undefined && args.mode === undefined)
       return refuse('set_thermostat needs a temperature, a mode or both.')
     const picked = await deviceOfKind(context, String(args.deviceName), 'thermostat')
-    if (!picked.ok) return refuse(picked.reason)
-    const { device, endpoint, name } = picked
-    const plan = makePlan(device, args, endpoint)
-    if (!plan.ok) return refuse(plan.reason)
-    const unreachable = whyUnreachable(context.network, device)
-    if (unreachable) return refuse(unreachable)
-    return carryOut(context, { device, name, steps: plan.steps, args })
+    if (typeof picked === 'string') return refuse(picked)
+    const steps = plan(picked, args)
+    if (typeof steps === 'string') return refuse(steps)
+    const unreachable = whyUnreachable(context.network, picked.device)
+    return unreachable ? refuse(unreachable) : set(context, picked, { steps, args })
   },
 }
 
-function makePlan(device: Device, { temperature, mode }: Arguments, endpoint?: number): Plan {
+/** The steps in their order, or why there are none. */
+function plan({ device, endpoint }: Commandable, { temperature, mode }: Arguments): Step[] | string {
   const setpoints = setpointsOf(device, endpoint)
   const modeValue = modeOf(device, endpoint)
-  if (setpoints.length === 0 && !modeValue)
-    return { ok: false, reason: `${fullName(device)} is not a thermostat.` }
-  const modeStep =
-    mode === undefined ? { ok: true as const, steps: [] } : planMode(device, modeValue, String(mode))
-  if (!modeStep.ok || temperature === undefined) return modeStep
+  if (setpoints.length === 0 && !modeValue) return `${fullName(device)} is not a thermostat.`
+  const modeStep = mode === undefined ? undefined : planMode(device, modeValue, String(mode))
+  if (typeof modeStep === 'string') return modeStep
   const wantedMode = mode === undefined ? modeValue?.value : MODES[String(mode)]
-  const temperatureStep = planTemperature(device, meantSetpoint(setpoints, wantedMode), Number(temperature))
-  if (!temperatureStep.ok) return temperatureStep
-  return { ok: true, steps: [...modeStep.steps, ...temperatureStep.steps] }
+  const temperatureStep =
+    temperature === undefined
+      ? undefined
+      : planTemperature(device, meantSetpoint(setpoints, wantedMode), Number(temperature))
+  if (typeof temperatureStep === 'string') return temperatureStep
+  return [modeStep, temperatureStep].filter(step => step !== undefined)
 }
 
-function planMode(device: Device, state: DeviceValue | undefined, mode: string): Plan {
+function planMode(device: Device, state: DeviceValue | undefined, mode: string): Step | string {
   const value = MODES[mode]
   if (!state || value === undefined)
-    return { ok: false, reason: `${fullName(device)} has no modes; only its temperature can be set.` }
-  if (state.choices && !state.choices.includes(value)) {
-    const modes = listWords(state.choices.map(sayMode), 'or')
-    return { ok: false, reason: `${fullName(device)} has no mode ${mode}; expected one of ${modes}.` }
-  }
-  return { ok: true, steps: [{ state, value, said: mode }] }
+    return `${fullName(device)} has no modes; only its temperature can be set.`
+  if (!state.choices || state.choices.includes(value)) return makeStep(state, value, sayMode)
+  const modes = listWords(state.choices.map(sayMode), 'or')
+  return `${fullName(device)} has no mode ${mode}; expected one of ${modes}.`
 }
 
-function planTemperature(device: Device, state: DeviceValue | undefined, value: number): Plan {
+function planTemperature(device: Device, state: DeviceValue | undefined, value: number): Step | string {
   if (!state) {
     const names = setpointsOf(device).map(setpointName)
     const which =
       names.length > 0 ? `It has several: ${listWords(names)}. Give the mode too.` : 'It has no setpoint.'
-    return {
-      ok: false,
-      reason: `It is not clear which temperature of ${fullName(device)} is meant. ${which}`,
-    }
+    return `It is not clear which temperature of ${fullName(device)} is meant. ${which}`
   }
   const { min, max, unit } = rangeOf(state)
-  if (value < min || value > max)
-    return {
-      ok: false,
-      reason: `${fullName(device)} takes ${min} to ${max} ${unit}, not ${value}. Nothing was sent.`,
-    }
-  return { ok: true, steps: [{ state, value, said: `${value} ${unit}` }] }
+  return value < min || value > max
+    ? `${fullName(device)} takes ${min} to ${max} ${unit}, not ${value}. Nothing was sent.`
+    : makeStep(state, value, degrees => `${degrees} ${unit}`)
 }
 
-interface Errand {
-  readonly device: Device
-  readonly name: string
-  readonly steps: readonly Step[]
-  readonly args: Arguments
-}
-
-async function carryOut(context: ToolContext, { device, name, steps, args }: Errand) {
-  const { network, confirmTimeoutMs: timeoutMs, signal } = context
-  const done: string[] = []
-  let unconfirmed: { step: Step; outcome: CommandOutcome } | undefined
-  for (const step of steps) {
-    const { state, value } = step
-    const accepts = (reported: unknown) => reported === value
-    const outcome = await network.send({
-      device,
-      state,
-      target: state.property,
-      value,
-      accepts,
-      timeoutMs,
-      signal,
-    })
-    const failure = tellFailed(name, outcome)
-    if (failure) return refuse(done.length > 0 ? `${name} is set to ${listWords(done)}. ${failure}` : failure)
-    if (outcome.kind === 'confirmed') done.push(step.said)
-    else unconfirmed ??= { step, outcome }
+function makeStep(state: DeviceValue, value: number, say: (value: number) => string): Step {
+  const order: Order = {
+    state,
+    target: state.property,
+    value,
+    accepts: reported => reported === value,
+    command: `"${say(value)}"`,
+    say: reported => `set to ${say(Number(reported))}`,
   }
-  const confirmed = !unconfirmed
-  const set = done.length > 0 ? `${name} is set to ${listWords(done)}.` : ''
-  const missed = unconfirmed && tellMissed(name, unconfirmed, timeoutMs)
-  const unit = steps.find(({ state }) => state.key !== undefined)
-  return answer([set, missed].filter(Boolean).join(' '), {
-    ...deviceFields(device),
-    temperature: args.temperature ?? null,
-    unit: unit ? rangeOf(unit.state).unit : null,
-    mode: args.mode ?? null,
-    confirmed,
-  })
+  return { order, done: say(value) }
 }
 
-function tellMissed(
-  name: string,
-  { step, outcome }: { step: Step; outcome: CommandOutcome },
-  timeoutMs: number,
-): string {
-  const reported = 'reported' in outcome ? outcome.reported : undefined
-  const said =
-    reported === undefined
-      ? undefined
-      : `set to ${step.state.key ? `${reported} ${rangeOf(step.state).unit}` : sayMode(Number(reported))}`
-  return tellUnconfirmed({ name, command: `"${step.said}"`, outcome, timeoutMs, said })
+async function set(
+  context: ToolContext,
+  picked: Commandable,
+  { steps, args }: { steps: readonly Step[]; args: Arguments },
+) {
+  const done: string[] = []
+  let missed: string | undefined
+  const told = () => (done.length > 0 ? `${picked.name} is set to ${listWords(done)}.` : '')
+  const say = (more = '') => [told(), more].filter(Boolean).join(' ')
+  for (const step of steps) {
+    const carried = await carryOut(context, picked, step.order)
+    if ('failure' in carried) return refuse(say(carried.failure))
+    if (carried.missed) missed ??= carried.missed
+    else done.push(step.done)
+  }
+  const setpoint = steps.map(({ order }) => order.state).find(({ key }) => key !== undefined)
+  return answer(say(missed), {
+    ...deviceFields(picked.device),
+    temperature: args.temperature ?? null,
+    unit: setpoint ? rangeOf(setpoint).unit : null,
+    mode: args.mode ?? null,
+    confirmed: !missed,
+  })
 }

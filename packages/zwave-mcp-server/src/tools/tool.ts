@@ -20,10 +20,10 @@ export interface ZwaveTool {
 
 export type Arguments = Readonly<Record<string, unknown>>
 
-export interface PropertySchema {
+export type PropertySchema = {
   readonly type: 'string' | 'boolean' | 'number'
   readonly description: string
-  readonly enum?: readonly string[]
+  readonly enum?: string[]
   readonly minLength?: number
   readonly minimum?: number
   readonly maximum?: number
@@ -31,7 +31,7 @@ export interface PropertySchema {
 }
 
 /** The part of JSON Schema that the tools use for their arguments. */
-export interface ArgumentSchema {
+export type ArgumentSchema = {
   readonly type: 'object'
   readonly properties: Readonly<Record<string, PropertySchema>>
   readonly required?: string[]
@@ -39,6 +39,11 @@ export interface ArgumentSchema {
 }
 
 type OutputSchema = NonNullable<Tool['outputSchema']>
+
+/** The schema of a tool's arguments. */
+export function takes(properties: ArgumentSchema['properties'], required?: string[]): ArgumentSchema {
+  return { type: 'object', properties, ...(required && { required }), additionalProperties: false }
+}
 
 const TEXT = { type: 'string' } as const
 const TEXT_OR_NULL = { type: ['string', 'null'] } as const
@@ -93,9 +98,14 @@ export function listWords(words: readonly string[], joint = 'and'): string {
   return `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1)}`
 }
 
-/** Why nothing can be said or done: there is no broker. */
 export function brokerUnreachable(url: string, cause: string): string {
   return `The MQTT broker at ${url} is unreachable: ${cause}.`
+}
+
+/** Waits for the state of the home. Gives the reason, in a sentence, if there is no broker. */
+export async function whyNotReady(network: ZwaveNetwork): Promise<string | undefined> {
+  const readiness = await network.ready()
+  return readiness.ready ? undefined : brokerUnreachable(network.brokerUrl, readiness.cause)
 }
 
 /** What to do if a gateway that retains nothing has not shown itself. */

@@ -14,7 +14,6 @@ function registryWith(...nodes: Node[]) {
       address: CURRENT,
       payload: { value, time },
       retained,
-      style: 'named',
       topic: `${node}/switch_binary/endpoint_0/currentValue`,
     })
   const currentOf = (path: string) =>
@@ -96,7 +95,6 @@ describe('old and new values', () => {
       address: { ...address, property: 'Air_temperature' },
       payload: { value: 71, time: 2 },
       retained: false,
-      style: 'named',
       topic: 'T/sensor_multilevel/endpoint_0/Air_temperature',
     })
     expect(registry.devices()[0]?.values).toMatchObject([{ unit: '°F', value: 71 }])
@@ -190,7 +188,6 @@ describe('devices that the gateway lists', () => {
         address: CURRENT,
         payload: { value: true, time: 10 },
         retained: false,
-        style: 'valueid',
         topic: `${node}/37/0/currentValue`,
       })
     expect(take('Hall/2')).toMatchObject({ kind: 'taken' })

@@ -3,7 +3,7 @@ import type { Device, DeviceValue, NodeStatus } from './device.ts'
 import { NodePaths } from './node-paths.ts'
 import { type Node, parseStatus } from './nodes.ts'
 import { cleanText, type Payload } from './payload.ts'
-import { addressKey, type TopicStyle, topicPart, type ValueAddress } from './topics.ts'
+import { addressKey, topicPart, type ValueAddress } from './topics.ts'
 
 interface Entry {
   readonly id: number
@@ -27,7 +27,6 @@ interface NodeMessage {
 
 export interface ValueMessage extends NodeMessage {
   readonly address: ValueAddress
-  readonly style: TopicStyle
   /** Below the prefix. */
   readonly topic: string
 }
@@ -63,20 +62,12 @@ export class DeviceRegistry {
   /** Takes a value in. */
   applyValue(message: ValueMessage): Taken {
     const { address, payload, retained, topic } = message
-    const { value, time, unit, label } = payload
-    if (value !== undefined && !hasRightType(address, value))
+    const { nodeId: _nodeId, status: _status, ...reported } = payload
+    if (reported.value !== undefined && !hasRightType(address, reported.value))
       return { kind: 'ignored', reason: 'its value has the wrong type' }
     const found = this.#find(message)
     if (!found) return { kind: 'unknown' }
-    const report = {
-      ...address,
-      topic,
-      ...(value !== undefined && { value }),
-      ...(time !== undefined && { time }),
-      ...(unit !== undefined && { unit }),
-      ...(label !== undefined && { label }),
-    }
-    if (!putValue(found.entry, report, { past: retained }))
+    if (!putValue(found.entry, { ...address, topic, ...reported }, { past: retained }))
       return { kind: 'ignored', reason: 'its device has too many values' }
     return this.#taken(found, message.node)
   }
@@ -145,7 +136,7 @@ export class DeviceRegistry {
     if (owner) return { entry: owner, isMoved: !this.#paths.has(node) }
     if (this.#isListed || this.#paths.has(node) || this.#entries.size >= MAX_DEVICES) return undefined
     const entry = this.#create(node)
-    this.#paths.index(this.#entries.values(), entry)
+    this.#paths.add(entry, [node])
     return { entry, isMoved: false }
   }
 

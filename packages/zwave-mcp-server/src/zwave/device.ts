@@ -1,16 +1,13 @@
-import type { Primitive } from './payload.ts'
+import type { Reported } from './payload.ts'
+import { SENSORS } from './sensors.ts'
 import type { ValueAddress } from './topics.ts'
 
 /** As Z-Wave JS says it. `Unknown` until the gateway has told. */
-export type NodeStatus = 'Alive' | 'Awake' | 'Asleep' | 'Dead' | 'Unknown'
+export const STATUSES = ['Alive', 'Awake', 'Asleep', 'Dead', 'Unknown'] as const
+export type NodeStatus = (typeof STATUSES)[number]
 
 /** The last known value at one address of a device. */
-export interface DeviceValue extends ValueAddress {
-  readonly value?: Primitive
-  /** When the device reported it; undefined if nobody said. */
-  readonly time?: number
-  readonly unit?: string
-  readonly label?: string
+export interface DeviceValue extends ValueAddress, Reported {
   readonly min?: number
   readonly max?: number
   /** The numbers it can be set to. */
@@ -48,19 +45,6 @@ export interface Actuator {
   /** The property that takes commands. */
   readonly target: string
 }
-
-const SENSOR_CLASSES = new Set([
-  'sensor_multilevel',
-  'sensor_binary',
-  'meter',
-  'notification',
-  'battery',
-  'central_scene',
-  'scene_activation',
-  'thermostat_setpoint',
-  'thermostat_mode',
-  'thermostat_operating_state',
-])
 
 /** If an endpoint has several, the first counts. A lock comes first, so that nothing else opens a door. */
 const RANKS = ['door_lock', 'window_covering', 'switch_multilevel', 'switch_binary']
@@ -109,7 +93,7 @@ function rank({ state }: Actuator): number {
 
 /** Whether a value is told beside what can be switched. */
 export function isSensorValue(value: DeviceValue): boolean {
-  return SENSOR_CLASSES.has(value.commandClass)
+  return Object.hasOwn(SENSORS, value.commandClass)
 }
 
 export function kindOf(device: Device): DeviceKind {

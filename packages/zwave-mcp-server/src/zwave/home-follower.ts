@@ -5,7 +5,7 @@ import type { Device } from './device.ts'
 import { DeviceRegistry, type Taken } from './device-registry.ts'
 import { type ApiAnswer, GatewayApi } from './gateway-api.ts'
 import { GatewayState } from './gateway-state.ts'
-import { IgnoredMessages } from './ignored-messages.ts'
+import { ignoredMessages } from './ignored-messages.ts'
 import { NodePaths } from './node-paths.ts'
 import { type Node, parseNodes } from './nodes.ts'
 import { type Payload, parseJson, parsePayload } from './payload.ts'
@@ -15,7 +15,7 @@ import { addressKey, parseTopic, type Topic, type ValueAddress } from './topics.
 
 export interface FollowerOptions {
   readonly prefix: string
-  readonly gatewayName?: string
+  readonly gatewayName?: string | undefined
   readonly logger: Logger
   readonly now?: () => number
   /** Sends a message now; false if that is impossible. */
@@ -39,20 +39,21 @@ export class HomeFollower {
   readonly reports = new Reports()
   readonly #options: FollowerOptions
   readonly #registry = new DeviceRegistry()
-  readonly #ignored: IgnoredMessages
+  readonly #ignore: ReturnType<typeof ignoredMessages>
   readonly #arrival: Arrival
   readonly #now: () => number
   readonly #listedAt = new Map<string, number>()
   readonly #controllers = new Map<string, readonly string[]>()
   readonly #scenes = new Map<string, readonly Scene[]>()
   #askedAt = Number.NEGATIVE_INFINITY
+  /** When the last message came in, in ms since 1970. */
   lastMessageAt: number | null = null
 
   constructor(options: FollowerOptions) {
     const { logger, gatewayName, now = Date.now } = options
     this.#options = options
     this.#now = now
-    this.#ignored = new IgnoredMessages(logger, now)
+    this.#ignore = ignoredMessages(logger, now)
     this.api = new GatewayApi(options)
     this.gateway = new GatewayState(gatewayName && GATEWAY_PREFIX + gatewayName)
     this.#arrival = new Arrival({
@@ -82,7 +83,7 @@ export class HomeFollower {
 
   onConnected(): void {
     this.#arrival.begin()
-    for (const client of this.gateway.reachable) void this.list(client)
+    for (const client of this.gateway.reachable) void this.#list(client)
   }
 
   onLost(): void {
@@ -106,12 +107,12 @@ export class HomeFollower {
   /** Asks the gateways for their nodes and scenes, unless they have just told. False: not all of them answered. */
   async refresh(): Promise<boolean> {
     const stale = this.gateway.reachable.filter(client => this.#listAge(client) >= FRESH_MS)
-    const answers = await Promise.all(stale.map(client => this.list(client)))
+    const answers = await Promise.all(stale.map(client => this.#list(client)))
     return answers.every(({ kind }) => kind === 'done')
   }
 
   /** Asks a gateway for its nodes and scenes; what it answers is taken in like any message. */
-  list(client: string): Promise<ApiAnswer> {
+  #list(client: string): Promise<ApiAnswer> {
     this.#askedAt = this.#now()
     // Answers come in the order of the calls, so the scenes are in as soon as the nodes are.
     void this.api.call({ client, method: '_getScenes', timeoutMs: ANSWER_MS })
@@ -124,11 +125,11 @@ export class HomeFollower {
 
   #onGateway({ client, about }: Topic & { kind: 'gateway' }, { text }: Message): void {
     this.gateway.apply(client, about, text)
-    if (about === 'status' && this.gateway.reachable.includes(client)) void this.list(client)
+    if (about === 'status' && this.gateway.reachable.includes(client)) void this.#list(client)
   }
 
-  #onApi({ client, method }: Topic & { kind: 'api' }, { text, topic }: Message): void {
-    const answer = this.api.receive(client, method, parseJson(text))
+  #onApi({ client, method }: Topic & { kind: 'api' }, message: Message): void {
+    const answer = this.api.receive(client, method, parseJson(message.text))
     // A gateway whose stick is gone refuses every call.
     if (answer.kind === 'failed' && /not connected|not ready/i.test(answer.cause))
       this.gateway.applyController(false)
@@ -137,7 +138,7 @@ export class HomeFollower {
     if (method !== 'getNodes') return
     const nodes = answer.kind === 'done' ? parseNodes(answer.result) : undefined
     if (nodes) this.#onNodes(client, nodes)
-    else this.#ignored.add(topic, text, 'it is not a list of nodes')
+    else this.#ignore(message, 'it is not a list of nodes')
   }
 
   #onNodes(client: string, nodes: readonly Node[]): void {
@@ -167,7 +168,7 @@ export class HomeFollower {
       return
     }
     const parsed = parsePayload(message.text)
-    if (!parsed.ok) this.#ignored.add(message.topic, message.text, parsed.reason)
+    if (!parsed.ok) this.#ignore(message, parsed.reason)
     else if (this.#isController(topic.node)) this.#onController(topic, parsed.payload)
     else
       this.#onTaken(this.#take(topic, parsed.payload, message), topic, { message, payload: parsed.payload })
@@ -195,7 +196,7 @@ export class HomeFollower {
     topic: NodeTopic,
     { message, payload }: { message: Message; payload: Payload },
   ): void {
-    if (taken.kind === 'ignored') this.#ignored.add(message.topic, message.text, taken.reason)
+    if (taken.kind === 'ignored') this.#ignore(message, taken.reason)
     else if (taken.kind === 'unknown') this.#onUnknown(message)
     else if (topic.kind === 'value' && !message.retained && payload.value !== undefined)
       this.reports.hear(placeOf(taken.deviceId, topic.address), payload.value)
@@ -203,14 +204,14 @@ export class HomeFollower {
   }
 
   /** A device that the gateway did not list: a leftover, or one that has just joined. So the list is asked for again. */
-  #onUnknown({ topic, text }: Message): void {
-    this.#ignored.add(topic, text, 'the gateway lists no such device')
+  #onUnknown(message: Message): void {
+    this.#ignore(message, 'the gateway lists no such device')
     this.#relist(RELIST_MS)
   }
 
   #relist(pauseMs: number): void {
     if (this.#now() - this.#askedAt < pauseMs) return
-    for (const client of this.gateway.reachable) void this.list(client)
+    for (const client of this.gateway.reachable) void this.#list(client)
   }
 }
 

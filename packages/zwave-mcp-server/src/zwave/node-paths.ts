@@ -1,4 +1,4 @@
-import { nodePath } from './topics.ts'
+import { type NodeName, nodePath } from './topics.ts'
 
 interface Named {
   readonly gateway?: string
@@ -20,26 +20,30 @@ export class NodePaths<Entry extends Named> {
   readonly #owners = new Map<string, Entry | null>()
 
   /** All paths that a listed node can have, the likeliest first. */
-  static of(node: { id: number; name?: string; location?: string }): string[] {
+  static of(node: NodeName): string[] {
     const { usual, withoutLocation } = pathsOf(node)
     return [...usual, ...withoutLocation]
   }
 
-  /** Learns the paths of all these devices, or of one more. */
-  index(entries: Iterable<Entry>, added?: Entry): void {
-    if (added) {
-      this.#add(added, [added.path])
-      return
-    }
+  /** Learns the paths of these devices, and forgets all others. */
+  index(entries: Iterable<Entry>): void {
     this.#owners.clear()
-    const all = [...entries]
-    for (const entry of all) this.#add(entry, entryPaths(entry).usual)
+    const all = [...entries].map(entry => ({ entry, ...entryPaths(entry) }))
+    for (const { entry, usual } of all) this.add(entry, usual)
     const taken = new Set(this.#owners.keys())
-    for (const entry of all)
-      this.#add(
+    for (const { entry, withoutLocation } of all)
+      this.add(
         entry,
-        entryPaths(entry).withoutLocation.filter(path => !taken.has(path)),
+        withoutLocation.filter(path => !taken.has(path)),
       )
+  }
+
+  /** Learns that a device has these paths too. */
+  add(entry: Entry, paths: Iterable<string>): void {
+    for (const path of new Set(paths)) {
+      const owner = this.#owners.get(path)
+      this.#owners.set(path, owner === undefined || owner === entry ? entry : null)
+    }
   }
 
   at(path: string): Entry | undefined {
@@ -57,13 +61,6 @@ export class NodePaths<Entry extends Named> {
       path => topic.startsWith(`${path}/`) && this.at(path) === entry,
     )
   }
-
-  #add(entry: Entry, paths: Iterable<string>): void {
-    for (const path of new Set(paths)) {
-      const owner = this.#owners.get(path)
-      this.#owners.set(path, owner === undefined || owner === entry ? entry : null)
-    }
-  }
 }
 
 function entryPaths(entry: Named): Paths {
@@ -73,7 +70,7 @@ function entryPaths(entry: Named): Paths {
   return pathsOf({ id: nodeId, ...(isNamed && { name }), ...(location && { location }) })
 }
 
-function pathsOf(node: { id: number; name?: string; location?: string }): Paths {
+function pathsOf(node: NodeName): Paths {
   const { location: _, ...short } = node
   return {
     usual: [nodePath(node), nodePath(node, 'valueid')],

@@ -1,6 +1,6 @@
 import { commandClassName } from './command-classes.ts'
 import type { DeviceValue, NodeStatus } from './device.ts'
-import { cleanText, isPrimitive, isRecord, isTime } from './payload.ts'
+import { isRecord, parseReported } from './payload.ts'
 
 /** A node as the gateway's `getNodes` lists it. Virtual nodes are left out. */
 export interface Node {
@@ -57,7 +57,7 @@ function parseValue(value: unknown): DeviceValue[] {
   if (!isRecord(value) || typeof value.commandClass !== 'number') return []
   const property = value.propertyName ?? value.property
   if (typeof property !== 'string' && typeof property !== 'number') return []
-  const { endpoint, propertyKey: key, value: last, lastUpdate, unit, label, min, max } = value
+  const { endpoint, propertyKey: key, lastUpdate, min, max } = value
   const choices = parseChoices(value.states)
   return [
     {
@@ -65,10 +65,7 @@ function parseValue(value: unknown): DeviceValue[] {
       endpoint: typeof endpoint === 'number' ? endpoint : 0,
       property: String(property),
       ...((typeof key === 'string' || typeof key === 'number') && { key: String(key) }),
-      ...(isPrimitive(last) && { value: typeof last === 'string' ? cleanText(last) : last }),
-      ...(isTime(lastUpdate) && { time: lastUpdate }),
-      ...(typeof unit === 'string' && { unit: cleanText(unit) }),
-      ...(typeof label === 'string' && { label: cleanText(label) }),
+      ...parseReported({ ...value, time: lastUpdate }),
       ...(typeof min === 'number' && { min }),
       ...(typeof max === 'number' && { max }),
       ...(choices.length > 0 && { choices }),

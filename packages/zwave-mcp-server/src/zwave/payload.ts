@@ -1,12 +1,16 @@
 export type Primitive = string | number | boolean
 
-/** A value as it was published. `value` is left out if the device has not reported one yet. */
-export interface Payload {
+/** What is known of a value. `value` is left out if the device has not reported one yet. */
+export interface Reported {
   readonly value?: Primitive
-  /** When the device reported it, in ms since 1970; left out if the gateway does not say. */
+  /** When the device reported it, in ms since 1970; left out if nobody said. */
   readonly time?: number
   readonly unit?: string
   readonly label?: string
+}
+
+/** A value or a status as it was published. */
+export interface Payload extends Reported {
   readonly nodeId?: number
   /** Of a node: `Alive`, `Dead`, … */
   readonly status?: unknown
@@ -28,21 +32,28 @@ export function parsePayload(text: string): ParsedPayload {
   if (text.length > MAX_LENGTH) return { ok: false, reason: 'it is too long' }
   const json = parseJson(text)
   if (json === undefined) return { ok: false, reason: 'it is not JSON' }
-  if (isPrimitive(json)) return { ok: true, payload: { value: clean(json) } }
+  if (isPrimitive(json)) return { ok: true, payload: parseReported({ value: json }) }
   if (!isRecord(json)) return { ok: false, reason: 'it has no value' }
   if (!('value' in json) && typeof json.time !== 'number') return { ok: false, reason: 'it has no value' }
   return { ok: true, payload: fromRecord(json) }
 }
 
 function fromRecord(json: Record<string, unknown>): Payload {
-  const { value, time = json.lastUpdate, unit, label, nodeId, status } = json
+  const { nodeId, status, time = json.lastUpdate } = json
   return {
-    ...(isPrimitive(value) && { value: clean(value) }),
+    ...parseReported({ ...json, time }),
+    ...(typeof nodeId === 'number' && { nodeId }),
+    ...(status !== undefined && { status }),
+  }
+}
+
+/** The fields that can be used, cleaned. */
+export function parseReported({ value, time, unit, label }: Record<string, unknown>): Reported {
+  return {
+    ...(isPrimitive(value) && { value: typeof value === 'string' ? cleanText(value) : value }),
     ...(isTime(time) && { time }),
     ...(typeof unit === 'string' && { unit: cleanText(unit) }),
     ...(typeof label === 'string' && { label: cleanText(label) }),
-    ...(typeof nodeId === 'number' && { nodeId }),
-    ...(status !== undefined && { status }),
   }
 }
 
@@ -64,7 +75,7 @@ export function isPrimitive(value: unknown): value is Primitive {
 }
 
 /** Whether a number can be a time that a `Date` can hold. */
-export function isTime(value: unknown): value is number {
+function isTime(value: unknown): value is number {
   return typeof value === 'number' && Math.abs(value) <= 8.64e15
 }
 
@@ -74,8 +85,4 @@ export function cleanText(text: string): string {
     .slice(0, MAX_SHOWN_LENGTH)
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ')
   return plain.toWellFormed().trim()
-}
-
-function clean(value: Primitive): Primitive {
-  return typeof value === 'string' ? cleanText(value) : value
 }

@@ -12,22 +12,23 @@ export type ReportOutcome =
   | { readonly kind: 'timeout' | 'lost' | 'cancelled'; readonly reported?: Primitive }
 
 interface Waiter {
+  readonly place: string
   hear(value: Primitive): void
   end(kind: 'lost'): void
 }
 
 /** The tools that wait for a device to report. Only what comes in while they wait counts. */
 export class Reports {
-  readonly #waiters = new Map<string, Set<Waiter>>()
+  readonly #waiters = new Set<Waiter>()
 
   /** A device reported a value at this place, just now. */
   hear(place: string, value: Primitive): void {
-    for (const waiter of this.#waiters.get(place) ?? []) waiter.hear(value)
+    for (const waiter of this.#waiters) if (waiter.place === place) waiter.hear(value)
   }
 
   /** The connection is gone: nothing more will be heard. */
   lose(): void {
-    for (const waiters of this.#waiters.values()) for (const waiter of waiters) waiter.end('lost')
+    for (const waiter of this.#waiters) waiter.end('lost')
   }
 
   wait(place: string, { accepts, timeoutMs, signal }: ReportWait): Promise<ReportOutcome> {
@@ -38,7 +39,7 @@ export class Reports {
       const finish = (outcome: ReportOutcome) => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', onAbort)
-        this.#remove(place, waiter)
+        this.#waiters.delete(waiter)
         resolve(outcome)
       }
       const hear = (value: Primitive) => {
@@ -48,19 +49,8 @@ export class Reports {
       const onAbort = () => end('cancelled')
       const timer = setTimeout(end, timeoutMs, 'timeout')
       signal?.addEventListener('abort', onAbort, { once: true })
-      const waiter: Waiter = { hear, end }
-      this.#add(place, waiter)
+      const waiter: Waiter = { place, hear, end }
+      this.#waiters.add(waiter)
     })
-  }
-
-  #add(place: string, waiter: Waiter): void {
-    const waiters = this.#waiters.get(place) ?? new Set()
-    this.#waiters.set(place, waiters.add(waiter))
-  }
-
-  #remove(place: string, waiter: Waiter): void {
-    const waiters = this.#waiters.get(place)
-    waiters?.delete(waiter)
-    if (waiters?.size === 0) this.#waiters.delete(place)
   }
 }

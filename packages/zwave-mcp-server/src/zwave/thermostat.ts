@@ -23,18 +23,18 @@ const OTHER_MODES: Readonly<Record<number, string>> = {
   31: 'manufacturer specific',
 }
 
-const SETPOINTS: Readonly<Record<string, string>> = {
-  '1': 'heating',
-  '2': 'cooling',
-  '7': 'furnace',
-  '8': 'dry air',
-  '9': 'moist air',
-  '10': 'auto changeover',
-  '11': 'energy save heating',
-  '12': 'energy save cooling',
-  '13': 'away heating',
-  '14': 'away cooling',
-  '15': 'full power',
+const SETPOINTS: Readonly<Record<number, string>> = {
+  1: 'heating',
+  2: 'cooling',
+  7: 'furnace',
+  8: 'dry air',
+  9: 'moist air',
+  10: 'auto changeover',
+  11: 'energy save heating',
+  12: 'energy save cooling',
+  13: 'away heating',
+  14: 'away cooling',
+  15: 'full power',
 }
 
 const ACTIVITIES = ['idle', 'heating', 'cooling', 'fan only', 'about to heat', 'about to cool', 'ventilating']
@@ -52,15 +52,15 @@ export function sayActivity(state: number): string {
 }
 
 export function setpointName({ key = '' }: DeviceValue): string {
-  return `${SETPOINTS[key] ?? `type ${key}`} setpoint`
+  return `${SETPOINTS[Number(key)] ?? `type ${key}`} setpoint`
 }
 
 export function setpointsOf(device: Device, endpoint?: number): DeviceValue[] {
-  return valuesOf(device, { commandClass: 'thermostat_setpoint', property: 'setpoint', endpoint })
+  return valuesOf(device, 'thermostat_setpoint/setpoint', endpoint)
 }
 
 export function modeOf(device: Device, endpoint?: number): DeviceValue | undefined {
-  return valuesOf(device, { commandClass: 'thermostat_mode', property: 'mode', endpoint })[0]
+  return valuesOf(device, 'thermostat_mode/mode', endpoint)[0]
 }
 
 /** The setpoint that a temperature is meant for in a mode; undefined if it cannot be told. */
@@ -76,13 +76,7 @@ export function rangeOf({ unit = '°C', min, max }: DeviceValue): { min: number;
   return { min: min ?? low, max: max ?? high, unit }
 }
 
-interface Wanted {
-  readonly commandClass: string
-  readonly property: string
-  readonly endpoint: number | undefined
-}
-
-function valuesOf({ values }: Device, { commandClass, property, endpoint }: Wanted): DeviceValue[] {
-  const matching = values.filter(value => value.commandClass === commandClass && value.property === property)
+function valuesOf({ values }: Device, what: string, endpoint: number | undefined): DeviceValue[] {
+  const matching = values.filter(value => `${value.commandClass}/${value.property}` === what)
   return matching.filter(value => endpoint === undefined || value.endpoint === endpoint)
 }

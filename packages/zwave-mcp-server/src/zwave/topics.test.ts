@@ -30,7 +30,7 @@ describe('reading topics', () => {
           const expected = { ...what, property: sanitizeTopic(what.property.replaceAll('/', '-')) }
           if (style === 'valueid' && what.commandClass === 'unknownClass_99')
             expect(parsed).toEqual({ kind: 'other' })
-          else expect(parsed).toEqual({ kind: 'value', node, address: expected, style })
+          else expect(parsed).toEqual({ kind: 'value', node, address: expected })
         }
       }),
     )
@@ -52,7 +52,7 @@ describe('reading topics', () => {
       'zwave/Plug/meter/endpoint_0/value/66049',
       { kind: 'value', node: 'Plug', address: { property: 'value', key: '66049' } },
     ],
-    ['zwave/2/37/0/currentValue', { kind: 'value', node: '2', style: 'valueid' }],
+    ['zwave/2/37/0/currentValue', { kind: 'value', node: '2', address: { commandClass: 'switch_binary' } }],
     ['zwave/nodeID_2/37/0/currentValue', { kind: 'value', node: 'nodeID_2' }],
     [
       'zwave/38/37/38/0/currentValue',

@@ -17,7 +17,6 @@ export type Topic =
       readonly kind: 'value'
       readonly node: string
       readonly address: ValueAddress
-      readonly style: TopicStyle
     }
   | { readonly kind: 'status'; readonly node: string }
   | { readonly kind: 'driver' }
@@ -62,7 +61,6 @@ function parseNamedTopic(parts: string[]): Topic | undefined {
   const endpoint = Number(parts[at]?.slice('endpoint_'.length))
   return {
     kind: 'value',
-    style: 'named',
     node: parts.slice(0, at - 1).join('/'),
     address: { commandClass: classOfTopic(commandClass), endpoint, property, ...(key && { key }) },
   }
@@ -75,7 +73,6 @@ function parseValueIdTopic(parts: string[]): Topic | undefined {
   const [commandClass, endpoint, property = '', key] = parts.slice(at)
   return {
     kind: 'value',
-    style: 'valueid',
     node: parts.slice(0, at).join('/'),
     address: {
       commandClass: commandClassName(Number(commandClass)),

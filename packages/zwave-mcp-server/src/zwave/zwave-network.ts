@@ -2,7 +2,6 @@ import type { BrokerLink } from '../mqtt/broker-link.ts'
 import { commandClassNumber } from './command-classes.ts'
 import type { Device, DeviceValue } from './device.ts'
 import type { ApiAnswer } from './gateway-api.ts'
-import type { GatewayState } from './gateway-state.ts'
 import { type FollowerOptions, HomeFollower, placeOf } from './home-follower.ts'
 import { isRecord, type Primitive } from './payload.ts'
 import type { ReportOutcome, ReportWait } from './reports.ts'
@@ -45,16 +44,15 @@ const REFUSALS: Readonly<Record<number, string>> = {
  * The Z-Wave home behind the broker: what is known of it, and commands to it.
  * A command goes out once, now, or not at all.
  */
-export class ZwaveNetwork {
+export class ZwaveNetwork extends HomeFollower {
   readonly #options: NetworkOptions
-  readonly #home: HomeFollower
   #started = false
   #whenFirstState: Promise<void>
   #onFirstState: () => void = () => {}
 
   constructor(options: NetworkOptions) {
+    super({ ...options, publish: (topic, text) => options.link.publish(topic, text) })
     this.#options = options
-    this.#home = new HomeFollower({ ...options, publish: (topic, text) => options.link.publish(topic, text) })
     this.#whenFirstState = new Promise(resolve => {
       this.#onFirstState = resolve
     })
@@ -67,15 +65,15 @@ export class ZwaveNetwork {
     this.#options.link.start({
       onState: ({ status }) => {
         this.#onFirstState()
-        if (status === 'connected') this.#home.onConnected()
-        else this.#home.onLost()
+        if (status === 'connected') this.onConnected()
+        else this.onLost()
       },
-      onMessage: message => this.#home.onMessage(message),
+      onMessage: message => this.onMessage(message),
     })
   }
 
   async close(): Promise<void> {
-    this.#home.onLost()
+    this.onLost()
     await this.#options.link.close()
   }
 
@@ -84,43 +82,20 @@ export class ZwaveNetwork {
     return this.#options.link.url
   }
 
-  get gateway(): GatewayState {
-    return this.#home.gateway
-  }
-
-  /** When the last message came in, in ms since 1970. */
-  get lastMessageAt(): number | null {
-    return this.#home.lastMessageAt
-  }
-
-  devices(): Device[] {
-    return this.#home.devices()
-  }
-
-  scenes(): Scene[] {
-    return this.#home.scenes()
-  }
-
-  /** Whether what is known of a device is its present state. */
-  isLive(device: Device): boolean {
-    return this.#options.link.state.status === 'connected' && this.#home.isLive(device)
+  override isLive(device: Device): boolean {
+    return this.#options.link.state.status === 'connected' && super.isLive(device)
   }
 
   /** Waits until the state of the home is in; when the broker is gone, says so at once. */
   async ready(): Promise<Readiness> {
     this.start()
     if (this.#options.link.state.status === 'connecting') await atMost(this.#whenFirstState, FIRST_CONNECT_MS)
-    await this.#home.whenArrived
+    await this.whenArrived
     const { state } = this.#options.link
     if (state.status !== 'connected')
       return { ready: false, cause: state.status === 'offline' ? state.cause : 'it has not answered yet' }
     if (this.devices().some(({ isFollowed }) => !isFollowed)) await this.refresh()
     return { ready: true }
-  }
-
-  /** Asks the gateways for their nodes and scenes, unless they have just told. False: not all of them answered. */
-  refresh(): Promise<boolean> {
-    return this.#home.refresh()
   }
 
   /** Whether the broker answers now. */
@@ -130,7 +105,7 @@ export class ZwaveNetwork {
 
   async activate({ gateway: client, id }: Scene, timeoutMs: number): Promise<ApiAnswer> {
     if (!(await this.brokerAnswers())) return { kind: 'not sent', cause: 'the MQTT broker does not answer' }
-    return this.#home.api.call({ client, method: '_activateScene', args: [id], timeoutMs })
+    return this.api.call({ client, method: '_activateScene', args: [id], timeoutMs })
   }
 
   /** Sends a command and waits for the device's own report. */
@@ -156,7 +131,7 @@ export class ZwaveNetwork {
     const topic = `${heardOn.slice(0, -end.length)}${target}${end.slice(property.length)}`
     const { prefix, link } = this.#options
     if (!link.publish(`${prefix}/${topic}/set`, JSON.stringify(value))) return NO_CONNECTION
-    return this.#home.reports.wait(placeOf(device.id, state), wait)
+    return this.reports.wait(placeOf(device.id, state), wait)
   }
 
   /** Through the gateway's API, which knows the device by its number, whatever its topics are called. */
@@ -167,15 +142,11 @@ export class ZwaveNetwork {
       return { kind: 'not sent', cause: 'the gateway has not told where its commands go' }
     const { endpoint, key } = state
     const propertyKey = key !== undefined && /^\d+$/.test(key) ? Number(key) : key
-    const valueId = {
-      nodeId,
-      commandClass: commandClassNumber(state.commandClass),
-      endpoint,
-      property: target,
-    }
-    const args = [{ ...valueId, ...(key !== undefined && { propertyKey }) }, value]
-    const written = this.#home.api.call({ client, method: 'writeValue', args, timeoutMs: wait.timeoutMs })
-    const reported = this.#home.reports.wait(placeOf(device.id, state), wait)
+    const commandClass = commandClassNumber(state.commandClass)
+    // JSON leaves out a property key that is undefined.
+    const args = [{ nodeId, commandClass, endpoint, property: target, propertyKey }, value]
+    const written = this.api.call({ client, method: 'writeValue', args, timeoutMs: wait.timeoutMs })
+    const reported = this.reports.wait(placeOf(device.id, state), wait)
     // What the device does is heard on topics if it has any, and by asking if it has none.
     const asking = setInterval(() => void this.refresh(), POLL_MS)
     const outcome = await Promise.race([reported, written.then(answer => refusal(answer) ?? reported)])

@@ -1,14 +1,16 @@
 // Measures the built package: start to the first answered tools/list, and a switch until the device confirmed it.
-// node packages/zwave-mcp-server/bench/latency.mjs [starts] [switches]
+// npm run bench:zwave [-- starts switches]
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { startHome } from '../dist/home/index.js'
+import { startHome } from '../../packages/zwave-mcp-server/dist/home/index.js'
 
 const STARTS = Number(process.argv[2] ?? 10)
 const SWITCHES = Number(process.argv[3] ?? 200)
-const program = fileURLToPath(new URL('../bin/zwave-mcp-server.js', import.meta.url))
+const program = fileURLToPath(
+  new URL('../../packages/zwave-mcp-server/bin/zwave-mcp-server.js', import.meta.url),
+)
 
 const empty = await repeat(STARTS, startEmptyNode)
 const { url, close } = await startHome({ delayMs: 0 })

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openProject, stderrLogger } from 'toolpost/project'
-import { listenToMicrophone } from '../dist/audio/microphone.js'
-import { readWav } from '../dist/audio/read-wav.js'
-import { writePcm } from '../dist/audio/write-pcm.js'
-import { findSpeaker, MoonshineTranscriber, startVoice } from '../dist/index.js'
+import { listenToMicrophone } from '../../packages/voice-gateway/dist/audio/microphone.js'
+import { readWav } from '../../packages/voice-gateway/dist/audio/read-wav.js'
+import { writePcm } from '../../packages/voice-gateway/dist/audio/write-pcm.js'
+import { findSpeaker, MoonshineTranscriber, startVoice } from '../../packages/voice-gateway/dist/index.js'
 import { watchHome } from './home.mjs'
 import { latency, ms, printSummary, printTurns } from './report.mjs'
 import { wordErrors, wordsIn } from './word-errors.mjs'
@@ -37,7 +37,7 @@ const SENTENCES = [
   ['set the volume to forty percent'],
   ['remind me to take out the bins on thursday evening'],
 ]
-/** After so much silence an utterance has ended (src/audio/utterance-cutter.ts). */
+/** After so much silence an utterance has ended (packages/voice-gateway/src/audio/utterance-cutter.ts). */
 const QUIET_MS = 600
 const VOICES = [
   ['en-us', 160],

@@ -1,1 +1,0 @@
-export { EXIT, UsageError } from 'toolpost-common/exit-codes'
