@@ -5,18 +5,13 @@ import type { Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { Failure, invalidArguments, toolError, unavailable } from './failure.ts'
 
-const CONNECTION_CODES = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'ETIMEDOUT',
-  'ECONNRESET',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_SOCKET',
-])
+const CONNECTION_CODES = new Set(
+  `ECONNREFUSED ENOTFOUND ETIMEDOUT ECONNRESET EAI_AGAIN EHOSTUNREACH ENETUNREACH UND_ERR_CONNECT_TIMEOUT
+  UND_ERR_SOCKET`.split(/\s+/),
+)
 
+/** HTTP: bad gateway, unavailable, gateway timeout. */
+const GONE = new Set<unknown>([502, 503, 504])
 const MAX_CAUSES = 6
 
 /** What a thrown value means for the call: `unavailable` for a service out of reach, else `tool_error`. */
@@ -49,13 +44,8 @@ function isConnectionError(error: unknown): boolean {
   if (!isObjectLike(error)) return false
   const { code, status, statusCode, status_code, response } = error as Record<string, unknown>
   if (typeof code === 'string' && CONNECTION_CODES.has(code)) return true
-  const http = [
-    status,
-    statusCode,
-    status_code,
-    isObjectLike(response) && (response as { status?: unknown }).status,
-  ]
-  return http.some(value => value === 502 || value === 503 || value === 504)
+  const answered = isObjectLike(response) && (response as { status?: unknown }).status
+  return [status, statusCode, status_code, answered].some(value => GONE.has(value))
 }
 
 function messageOf(error: unknown, tool: Tool): string {

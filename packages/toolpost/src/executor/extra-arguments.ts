@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv'
+import { grouped } from '../runtime/grouped.ts'
 import { pointerParts } from '../schema/explain-errors.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { type Form, formFinder, namesIn } from '../schema/walk-schema.ts'
@@ -7,6 +8,7 @@ import { type Form, formFinder, namesIn } from '../schema/walk-schema.ts'
 export type Extras = ReadonlyMap<string, ReadonlySet<string>>
 
 interface Refusal {
+  place: string
   key: string
   /** Which closed schema refuses it. */
   by: string
@@ -27,24 +29,20 @@ export function extraArguments(errors: readonly ErrorObject[], root: JsonSchema)
 }
 
 function refusalsIn(errors: readonly ErrorObject[]): Map<string, Refusal[]> {
-  const places = new Map<string, Refusal[]>()
-  for (const { params, instancePath, schemaPath } of errors) {
-    const key = params.additionalProperty ?? params.unevaluatedProperty
-    if (typeof key !== 'string') continue
-    const here = places.get(instancePath)
-    if (here) here.push({ key, by: schemaPath })
-    else places.set(instancePath, [{ key, by: schemaPath }])
-  }
-  return places
+  const refusals = errors.flatMap(({ params, instancePath, schemaPath }) => {
+    const key: unknown = params.additionalProperty ?? params.unevaluatedProperty
+    return typeof key === 'string' ? [{ place: instancePath, key, by: schemaPath }] : []
+  })
+  return grouped(refusals, ({ place }) => place)
 }
 
 /** Each of several forms refuses the keys of the others: extra is only what all of them refuse. */
 function refusedByAll(refusals: readonly Refusal[]): string[] {
   const schemas = new Set(refusals.map(({ by }) => by))
   if (schemas.size === 1) return refusals.map(({ key }) => key)
-  const byKey = new Map<string, Set<string>>()
-  for (const { key, by } of refusals) byKey.set(key, (byKey.get(key) ?? new Set()).add(by))
-  return [...byKey].filter(([, by]) => by.size === schemas.size).map(([key]) => key)
+  return [...grouped(refusals, ({ key }) => key)]
+    .filter(([, here]) => new Set(here.map(({ by }) => by)).size === schemas.size)
+    .map(([key]) => key)
 }
 
 /** The names that are declared for a place, in any form: also in one that fails for another reason. */

@@ -45,17 +45,26 @@ function validated(
   if (!validate || (!isQuick && isDearToValidate(plan, args, load))) {
     return async call => {
       const outcome = await validateInChild(plan, { args, repair: load.repair }, call)
-      const fitted = outcome instanceof Failure ? outcome : parsed(plan, args, outcome)
+      const fitted = outcome instanceof Failure ? outcome : parsed(plan, args, outcome, load.weight)
       return typeof fitted === 'function' ? fitted(call) : fitted
     }
   }
   const trials = load.repair ? trialsFor(plan, load.weight) : 0
-  return parsed(plan, args, validateArguments({ schema, validate }, args, trials))
+  return parsed(plan, args, validateArguments({ schema, validate }, args, trials), load.weight)
 }
 
+/** Heavier arguments that its JSON Schema refuses are not given to a schema library: it would explain every mistake. */
+const MAX_ASKED_TWICE = 20_000
+
 /** Asks the schema library, if there is one: it knows more than its JSON Schema can say, and it may know better. */
-function parsed(plan: Plan, given: Arguments, outcome: Validated): Fitted | Failure | LateFitting {
-  if (!plan.parse) return outcome.problems ? refuse(plan, outcome.problems) : outcome
+function parsed(
+  plan: Plan,
+  given: Arguments,
+  outcome: Validated,
+  weight: number,
+): Fitted | Failure | LateFitting {
+  if (outcome.problems && (!plan.parse || weight > MAX_ASKED_TWICE)) return refuse(plan, outcome.problems)
+  if (!plan.parse) return outcome as Fitted
   try {
     const answer = plan.parse(outcome.args ?? given)
     if (!isThenable(answer)) return judged(plan, outcome, answer as StandardOutcome)

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { besideAttack } from '../../../../tests/beside.ts'
+import type { ToolResult } from '../call/tool-result.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { ToolExecutor } from './tool-executor.ts'
@@ -41,33 +44,36 @@ function nestedChildren(depth: number): object {
   return depth === 0 ? { k: 9 } : { k: 9, c: nestedChildren(depth - 1) }
 }
 
-function executorFor(schema: JsonSchema): ToolExecutor {
+function executorFor(schema: object, invoke: (args: object) => unknown = args => args): ToolExecutor {
   const manager = new ToolManager()
-  manager.addCustomTool({ name: 'attacked', description: 'd', schema, invoke: args => args })
+  manager.addCustomTool({ name: 'attacked', description: 'd', schema, invoke })
   manager.addCustomTool({ name: 'other', description: 'd', schema: { type: 'object' }, invoke: () => 'fine' })
   return new ToolExecutor(manager)
 }
 
-/** How long calls of another tool, one after the other, took at most while `attack` was under way. */
-async function slowestBeside(executor: ToolExecutor, attack: Promise<unknown>): Promise<number> {
-  let isOver = false
-  attack.then(() => {
-    isOver = true
-  })
-  let slowest = 0
-  while (!isOver) {
-    const before = performance.now()
-    await new Promise(resolve => setTimeout(resolve, 1))
-    await executor.run({ name: 'other' })
-    slowest = Math.max(slowest, performance.now() - before)
-  }
-  return slowest
-}
-
-/** 100 ms on a machine that has nothing else to do; each of these stood still for seconds, and more, before. */
-const MAX_BESIDE_MS = 600
+/** Room for a busy machine: each of these took seconds, and more, before. */
 const TIMEOUT_MS = 1_000
-const MAX_LATE_MS = 1_000
+const MAX_LATE_MS = 3_000
+
+/** The result of a call of the attacked tool, which must end in time and not be felt by calls of the other. */
+async function attacked(
+  executor: ToolExecutor,
+  args: unknown,
+  { repair = false, timeoutMs = TIMEOUT_MS } = {},
+): Promise<ToolResult> {
+  let took = 0
+  const result = await besideAttack({
+    attack: async () => {
+      const before = performance.now()
+      const outcome = await executor.run({ name: 'attacked', args }, { repair, timeoutMs })
+      took = performance.now() - before
+      return outcome
+    },
+    probe: () => executor.run({ name: 'other' }),
+  })
+  expect(took).toBeLessThan(timeoutMs + MAX_LATE_MS)
+  return result
+}
 
 const rows = (count: number, row: object) => ({ rows: many(count, () => row) })
 
@@ -182,20 +188,69 @@ const ATTACKS: [string, { schema: JsonSchema; args: object; repair?: boolean }][
 describe('hostile schemas and arguments', () => {
   it.each(ATTACKS)(
     '[F46] %s: the call ends in time, and the calls beside it go on',
-    async (_name, attack) => {
-      const { schema, args, repair = false } = attack
-      const executor = executorFor(schema)
-      await executor.run({ name: 'other' })
-      const before = performance.now()
-      const running = executor.run({ name: 'attacked', args }, { repair, timeoutMs: TIMEOUT_MS })
-      const beside = await slowestBeside(executor, running)
-      const result = await running
-      const took = performance.now() - before
-      expect(beside).toBeLessThan(MAX_BESIDE_MS)
-      expect(took).toBeLessThan(TIMEOUT_MS + MAX_LATE_MS)
+    async (_name, { schema, args, repair = false }) => {
+      const result = await attacked(executorFor(schema), args, { repair })
       if (!result.success) expect(['timeout', 'invalid_arguments', 'invalid_schema']).toContain(result.code)
     },
+    30_000,
   )
+})
+
+describe('arguments that are too many', () => {
+  const manyNames = named(75_000, () => 'x')
+
+  it.each<[string, object]>([
+    ['an open schema', object({})],
+    ['a closed schema', object({ a: {} }, { additionalProperties: false })],
+    ['a record of zod', z.record(z.string(), z.number())],
+    ['an object of zod', z.object({ list: z.record(z.string(), z.number()) })],
+  ])('[F46] 75,000 names for %s are refused in words, and not felt', async (_what, schema) => {
+    const executor = executorFor(schema)
+    for (const args of [manyNames, { list: manyNames }])
+      expect(await attacked(executor, args)).toMatchObject({
+        error: 'Invalid parameters: an object in the arguments has more than 30000 names',
+      })
+  })
+
+  it('[F46] 60,000 wrong entries are explained by the JSON Schema, and zod is not asked', async () => {
+    let asked = 0
+    const entry = z.number().refine(() => ++asked)
+    const executor = executorFor(z.object({ list: z.array(entry) }))
+    const args = { list: many(60_000, () => 'x') }
+    const result = await attacked(executor, args, { timeoutMs: 20_000 })
+    expect(result).toMatchObject({ error: expect.stringContaining("'list[0]' must be number, got string") })
+    expect(asked).toBe(0)
+  }, 30_000)
+})
+
+describe('what is said about a schema', () => {
+  const LONG = 'x'.repeat(100_000)
+
+  it.each<[string, JsonSchema]>([
+    ['a type', { type: LONG }],
+    ['a fixed value', { const: LONG }],
+    ['choices', { enum: many(8, n => `${n}${LONG}`) }],
+    ['types', { type: many(20_000, () => 'string') }],
+    ['a pattern', { type: 'string', pattern: `^${'x'.repeat(5_000)}$` }],
+    ['a required name', { type: 'object', required: many(20, n => `${LONG.slice(0, 20_000)}${n}`) }],
+  ])('is short, however long %s is', async (_what, a) => {
+    const executor = executorFor(object({ a }, { required: ['a'] }))
+    for (const args of [{}, { a: 1 }, { a: {} }]) {
+      const text = await executor.execute('attacked', args)
+      expect(text).toMatch(/^Error: /)
+      expect(text.length).toBeLessThan(25_000)
+    }
+  })
+
+  it('tells a chain of references that is too long from one that refers to itself', async () => {
+    const chain = named(10_000, n => ({ $ref: `#/$defs/p${n + 1}` }))
+    const schema = object({ a: { $ref: '#/$defs/p0' } }, { $defs: { ...chain, p10000: { type: 'string' } } })
+    const run = executorFor(schema).run({ name: 'attacked', args: { a: 1 } }, { timeoutMs: 20_000 })
+    expect(await run).toMatchObject({
+      error:
+        "Tool 'attacked' has an unusable schema: its references are a chain that is too long, or endless",
+    })
+  }, 30_000)
 })
 
 describe('hostile text from a model', () => {
@@ -211,19 +266,38 @@ describe('hostile text from a model', () => {
     ['30,000 zeros', `{"a": ${'0'.repeat(30_000)}1}`],
     ['30,000 digits', `{"a": ${'1'.repeat(30_000)}}`],
     ['30,000 brackets', '['.repeat(30_000)],
+    ['960 kB of escapes', `{"a": "${'\\u0041'.repeat(160_000)}"}`],
+    ['960 kB of escapes without an end', `{"a": "${'\\n'.repeat(480_000)}`],
+    ['960 kB that are nearly JSON', `{'a': [${'{},'.repeat(320_000)}1]}`],
+    ['960 kB of numbers', `{"a": [${'1,'.repeat(480_000)}"x"]}`],
     ['100,000 objects in each other', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
   ])('[F47] is answered at once: %s', async (_what, text) => {
     const executor = executorFor(
       object({ a: { type: 'number' }, list: { type: 'array', items: { type: 'number' } } }),
     )
-    await executor.run({ name: 'attacked', args: '{}' }, { repair: true })
-    const before = performance.now()
     for (const args of [text, { a: text }, { list: text }])
-      expect(await executor.run({ name: 'attacked', args }, { repair: true })).toMatchObject({
-        code: 'invalid_arguments',
-      })
-    // Each took seconds to minutes before.
-    expect(performance.now() - before).toBeLessThan(1_000)
+      expect(await attacked(executor, args, { repair: true })).toMatchObject({ code: 'invalid_arguments' })
+  })
+})
+
+describe('huge results', () => {
+  const row = { id: 1, text: 'x'.repeat(60) }
+
+  it.each<[string, () => unknown]>([
+    ['a million rows', () => ({ rows: new Array(1_000_000).fill(row) })],
+    ['a map of 300,000', () => new Map(many(300_000, n => [n, row]))],
+    ['90 MB in a hundred texts', () => new Array(100).fill('é"\n'.repeat(300_000))],
+    ['one text of 90 MB', () => Buffer.alloc(90_000_000, 'abc ').toString()],
+    ['two million numbers', () => new Array(2_000_000).fill(1.25)],
+  ])('[F32] are cut before they are written for a model: %s', async (_what, make) => {
+    const value = make()
+    const executor = executorFor({ type: 'object' }, () => value)
+    const text = await besideAttack({
+      attack: () => executor.execute('attacked', {}),
+      probe: () => executor.run({ name: 'other' }),
+    })
+    expect(text).toMatch(/\n… \[\d+ of (about )?\d+ bytes left out\] …\n/)
+    expect(Buffer.byteLength(text)).toBeLessThan(100_200)
   })
 })
 

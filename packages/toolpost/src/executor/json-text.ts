@@ -1,12 +1,19 @@
 import { exactNumber } from './exact-number.ts'
 
 const NUMBERS = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+/** Every number has this in it that a double may not hold as it is written. */
+const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/
 const FENCE = '```'
-/** Words for values: those of JSON, and Python's. */
-const WORDS: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' }
+/** No arguments may be nested deeper than this: a text that is need not be read. */
+const MAX_DEPTH = 250
+/** Longer texts are not read as JSON: some 50 ms. */
+const MAX_JSON_CHARS = 2_000_000
+/** JSON5 takes thirty times as long. */
+const MAX_JSON5_CHARS = 64_000
 
 /** The value that a JSON text writes, if it is one and loses nothing in reading (no unsafe integers). */
 export function parseJsonText(text: string): unknown {
+  if (text.length > MAX_JSON_CHARS) return undefined
   const body = withoutFence(text)
   try {
     const pieces = splitStrings(body)
@@ -32,18 +39,18 @@ function withoutFence(text: string): string {
  */
 function splitStrings(text: string): string[] {
   const pieces: string[] = []
-  const quotes = new Set(['"', "'"])
+  let quotes = /["']/g
   let start = 0
-  for (let at = 0; at < text.length; at++) {
-    const quote = text[at] as string
-    if (!quotes.has(quote)) continue
-    const end = endOfString(text, at)
-    if (end < 0) quotes.delete(quote)
-    else {
-      pieces.push(text.slice(start, at), text.slice(at, end + 1))
-      start = end + 1
-      at = end
+  for (let match = quotes.exec(text); match; match = quotes.exec(text)) {
+    const end = endOfString(text, match.index)
+    if (end < 0) {
+      const next = match.index + 1
+      quotes = quotes.source.length === 1 ? /(?!)/g : new RegExp(match[0] === '"' ? "'" : '"', 'g')
+      quotes.lastIndex = next
+      continue
     }
+    pieces.push(text.slice(start, match.index), text.slice(match.index, end + 1))
+    start = quotes.lastIndex = end + 1
   }
   pieces.push(text.slice(start))
   return pieces
@@ -51,10 +58,11 @@ function splitStrings(text: string): string[] {
 
 /** Where the string that begins at `start` ends; -1 if it does not. */
 function endOfString(text: string, start: number): number {
-  const quote = text[start]
-  for (let at = start + 1; at < text.length; at++) {
-    if (text[at] === '\\') at++
-    else if (text[at] === quote) return at
+  const quote = text.charAt(start)
+  for (let at = text.indexOf(quote, start + 1); at >= 0; at = text.indexOf(quote, at + 1)) {
+    let escapes = at
+    while (text[escapes - 1] === '\\') escapes--
+    if ((at - escapes) % 2 === 0) return at
   }
   return -1
 }
@@ -64,19 +72,16 @@ function outside(pieces: readonly string[]): readonly string[] {
 }
 
 function numbersAreExact(pieces: readonly string[]): boolean {
-  const numbers = outside(pieces).flatMap(piece => piece.match(NUMBERS) ?? [])
+  const suspect = outside(pieces).filter(piece => MAY_BE_INEXACT.test(piece))
+  const numbers = suspect.flatMap(piece => piece.match(NUMBERS) ?? [])
   return numbers.every(number => exactNumber(number) !== undefined)
 }
-
-/** No arguments may be nested deeper than this: a text that is need not be read. */
-const MAX_DEPTH = 250
 
 function isShallow(pieces: readonly string[]): boolean {
   let depth = 0
   for (const piece of outside(pieces)) {
-    for (const character of piece) {
-      if (character === '[' || character === '{') depth++
-      else if (character === ']' || character === '}') depth--
+    for (const [bracket] of piece.matchAll(/[[\]{}]/g)) {
+      depth += bracket === '[' || bracket === '{' ? 1 : -1
       if (depth > MAX_DEPTH) return false
     }
   }
@@ -88,14 +93,12 @@ function isShallow(pieces: readonly string[]): boolean {
  * `True`. JSON5 is a grammar and guesses nothing: a text that was cut off, or has a part missing, has no value.
  */
 export async function parseNearlyJson(text: string): Promise<unknown> {
+  if (text.length > MAX_JSON5_CHARS) return undefined
   const pieces = splitStrings(withoutFence(text).trim())
   const hasOtherNumbers = outside(pieces).some(piece => /\b(?:0x|NaN|Infinity)/i.test(piece))
   if (!isShallow(pieces) || !numbersAreExact(pieces) || hasOtherNumbers) return undefined
   const { default: JSON5 } = await import('json5')
-  for (const candidate of [
-    pieces,
-    pieces.map((piece, at) => (at % 2 === 1 ? piece : withJsonWords(piece))),
-  ]) {
+  for (const candidate of [pieces, pieces.map(withJsonWords)]) {
     try {
       return JSON5.parse(candidate.join(''))
     } catch {
@@ -105,7 +108,10 @@ export async function parseNearlyJson(text: string): Promise<unknown> {
   return undefined
 }
 
-/** Python's words as JSON's. */
-function withJsonWords(text: string): string {
-  return text.replace(/\b(?:True|False|None)\b/g, word => WORDS[word] ?? word)
+const PYTHON_WORDS: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' }
+
+/** Python's words as JSON's, outside of strings. */
+function withJsonWords(piece: string, index: number): string {
+  if (index % 2 === 1) return piece
+  return piece.replace(/\b(?:True|False|None)\b/g, word => PYTHON_WORDS[word] ?? word)
 }

@@ -1,11 +1,15 @@
 import type { ToolResult } from '../call/tool-result.ts'
-import { jsonText } from '../runtime/json-text.ts'
-import { describeThrown } from '../runtime/quietly.ts'
+import { JsonWriter } from '../runtime/json-writer.ts'
+
+/** So many times what a model may read is written of a value, at most. */
+const MAX_WRITTEN = 4
+/** Counting the bytes of a longer text takes too long. */
+const MAX_COUNTED = 10_000_000
 
 /** What a model reads of a result: the value as text, or `Error: ` and what to do about it. */
 export function modelText(result: ToolResult, maxTextBytes: number): string {
-  const text = result.success ? (result.text ?? textOf(result.result)) : failureText(result)
-  return cutMiddle(text.toWellFormed(), maxTextBytes)
+  if (!result.success) return cutMiddle(failureText(result), maxTextBytes)
+  return cutMiddle(result.text ?? textOf(result.result, MAX_WRITTEN * maxTextBytes), maxTextBytes)
 }
 
 function failureText({ code, error, tool_name, diagnosis }: ToolResult & { success: false }): string {
@@ -15,30 +19,32 @@ function failureText({ code, error, tool_name, diagnosis }: ToolResult & { succe
   return `Error: ${error}`
 }
 
-/** Any value as text. Strings as they are, objects as JSON, and a defined form for what JSON cannot say. */
-export function textOf(value: unknown): string {
+/**
+ * Any value as text. Strings as they are, objects as JSON, and a defined form for what JSON cannot say. Of an object not
+ * much more than `maxChars` are written, and the JSON says that there is a rest.
+ */
+export function textOf(value: unknown, maxChars = Number.POSITIVE_INFINITY): string {
   if (typeof value === 'string') return value
   if (value === undefined) return '(no result)'
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)
   if (typeof value === 'function' || typeof value === 'symbol') return `(a ${typeof value})`
-  try {
-    return jsonText(value) ?? '(no result)'
-  } catch (error) {
-    return `(the result cannot be shown: ${describeThrown(error)})`
-  }
+  return new JsonWriter(value, { maxChars }).rest()
 }
 
 /** Cut where it hurts least: the beginning and the end of a long text say the most. */
 function cutMiddle(text: string, maxBytes: number): string {
-  if (text.length <= maxBytes / 4) return text
-  const bytes = Buffer.byteLength(text)
-  if (bytes <= maxBytes) return text
-  const buffer = Buffer.from(text)
+  if (text.length <= maxBytes / 4) return text.toWellFormed()
+  const isCounted = text.length <= MAX_COUNTED
+  const bytes = isCounted ? Buffer.byteLength(text) : text.length
+  if (bytes <= maxBytes) return text.toWellFormed()
   const half = Math.floor(maxBytes / 2)
-  const head = buffer.subarray(0, boundary(buffer, half))
-  const tail = buffer.subarray(boundary(buffer, bytes - half))
+  // So many characters have as many bytes at least; one more, lest half a character be at the edge.
+  const start = Buffer.from(text.slice(0, half + 1))
+  const end = Buffer.from(text.slice(-half - 1))
+  const head = start.subarray(0, boundary(start, half))
+  const tail = end.subarray(boundary(end, end.length - half))
   const missing = bytes - head.length - tail.length
-  return `${head}\n… [${missing} of ${bytes} bytes left out] …\n${tail}`
+  return `${head}\n… [${missing} of ${isCounted ? '' : 'about '}${bytes} bytes left out] …\n${tail}`
 }
 
 /** The last start of a character at or before `at`. */

@@ -2,6 +2,8 @@ import type { ValidateFunction } from 'ajv'
 import type { Logger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { isObjectLike } from '../runtime/guards.ts'
+import { describeThrown } from '../runtime/quietly.ts'
+import { shortText } from '../runtime/short-text.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
 import {
   isLangChainTool,
@@ -99,8 +101,13 @@ async function planFor(tool: Tool, tools: ToolManager, logger: Logger): Promise<
       warnLeftOut,
     }
   } catch (error) {
-    return invalidSchema(tool.name, error instanceof Error ? error.message : String(error))
+    return unusableSchema(tool, describeThrown(error))
   }
+}
+
+/** What is wrong with a schema may quote it. */
+export function unusableSchema({ name }: Tool, reason: string): Failure {
+  return invalidSchema(name, shortText(reason, MAX_REASON_CHARS))
 }
 
 /** Says once which patterns cannot be checked. */
@@ -119,6 +126,7 @@ function leftOutWarning(tool: Tool, logger: Logger): Plan['warnLeftOut'] {
 }
 
 const MAX_WARNED = 10
+const MAX_REASON_CHARS = 500
 
 /** How the schema library of a tool checks arguments. */
 function parserOf({ schema }: Tool): Plan['parse'] {

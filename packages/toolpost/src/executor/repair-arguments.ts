@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv'
+import { grouped } from '../runtime/grouped.ts'
 import { pointerParts } from '../schema/explain-errors.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { changed, withoutKeys } from './change-arguments.ts'
@@ -37,7 +38,8 @@ export function repairArguments(
   options: RepairOptions,
 ): Repaired | undefined {
   if (errors.length > MAX_ERRORS) return undefined
-  const candidates = [...byPlace(errors)].flatMap(([pointer, here]) => {
+  const candidates = [...grouped(errors, ({ instancePath }) => instancePath)].flatMap(([pointer, here]) => {
+    if (pointer === '') return []
     const isEntry = Array.isArray(valueAt(args, pointerParts(pointer).slice(0, -1)))
     const repair = onlyOf(here.map(error => repairFor(error, { root: options.root, isEntry })))
     return repair && !repair.isDoubtful ? [{ pointer, repair }] : []
@@ -100,17 +102,6 @@ function brokenPlaces(errors: readonly ErrorObject[]): Set<string> {
 
 function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
-}
-
-function byPlace(errors: readonly ErrorObject[]): Map<string, ErrorObject[]> {
-  const places = new Map<string, ErrorObject[]>()
-  for (const error of errors) {
-    if (error.instancePath === '') continue
-    const here = places.get(error.instancePath)
-    if (here) here.push(error)
-    else places.set(error.instancePath, [error])
-  }
-  return places
 }
 
 function valueAt(args: Arguments, path: readonly string[]): unknown {

@@ -144,20 +144,7 @@ function isEntryObject(data: Record<string, unknown>, forms: readonly Form[]): b
 }
 
 /** Texts that stand for nothing, and not for themselves. */
-const NO_VALUE = new Set([
-  'none',
-  'null',
-  'nil',
-  'undefined',
-  'nan',
-  'na',
-  'empty',
-  'void',
-  'nothing',
-  'unknown',
-  'true',
-  'false',
-])
+const NO_VALUE = new Set('none null nil undefined nan na empty void nothing unknown true false'.split(' '))
 const ONE_WORD = /^[\p{L}\p{N}_@#][\p{L}\p{M}\p{N}_@#.-]*$/u
 /** What dates, times and addresses have beside. */
 const ONE_FORMATTED = /^[\p{L}\p{N}_@#.:+-]+$/u

@@ -1,7 +1,6 @@
 import { isRecord } from '../runtime/guards.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
-import { isNameMap, knownNames } from '../schema/walk-schema.ts'
-import { foldedName } from '../tools/argument-names.ts'
+import { foldedName, namingOf } from '../tools/argument-names.ts'
 import { parseJsonText } from './json-text.ts'
 
 /** What models put around the arguments, folded. */
@@ -31,7 +30,7 @@ export function unwrapArguments(
 }
 
 function knowsOnlyInside(schema: JsonSchema, outside: readonly string[], inside: readonly string[]): boolean {
-  const known = new Set([...knownNames(schema)].map(foldedName))
-  const isKnown = (name: string) => known.has(foldedName(name))
-  return inside.length > 0 && inside.every(isKnown) && !outside.some(isKnown) && !isNameMap(schema)
+  const { byFold, isNameMap } = namingOf(schema)
+  const isKnown = (name: string) => byFold.has(foldedName(name))
+  return inside.length > 0 && inside.every(isKnown) && !outside.some(isKnown) && !isNameMap
 }

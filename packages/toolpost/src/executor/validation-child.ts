@@ -1,4 +1,5 @@
 // What runs in the child process: validation that may take as long as it likes, since the child can be killed.
+import { describeThrown } from '../runtime/quietly.ts'
 import { compileSchema, forgetCompiled } from '../schema/compile-schema.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Arguments } from './check-arguments.ts'
@@ -50,6 +51,6 @@ function schemaOf(text: string): JsonSchema {
 }
 
 function reason(error: unknown): string {
-  if (error instanceof RangeError) return 'infinite self-reference'
-  return error instanceof Error ? error.message : String(error)
+  if (error instanceof RangeError) return 'its references are a chain that is too long, or endless'
+  return describeThrown(error)
 }

@@ -2,8 +2,8 @@ import { type IsolatedFunction, isolate } from '../isolation/isolated-function.t
 import { compiledFile } from '../runtime/package-root.ts'
 import { schemaText } from '../schema/compile-schema.ts'
 import type { Arguments } from './check-arguments.ts'
-import { type Failure, invalidSchema } from './failure.ts'
-import type { Plan } from './plan.ts'
+import type { Failure } from './failure.ts'
+import { type Plan, unusableSchema } from './plan.ts'
 import type { Validated } from './validate-arguments.ts'
 import type { ChildAnswer } from './validation-child.ts'
 
@@ -25,7 +25,7 @@ export async function validateInChild(
     heapMb: 256,
   })
   const answer = (await isolated({ schema: schemaText(plan.schema), args, repair }, call)) as ChildAnswer
-  if (answer.unusable !== undefined) return invalidSchema(plan.tool.name, answer.unusable)
+  if (answer.unusable !== undefined) return unusableSchema(plan.tool, answer.unusable)
   plan.warnLeftOut(answer.leftOut)
   return answer.validated ?? { args }
 }

@@ -1,9 +1,9 @@
+import { type JsonLimits, JsonWriter, RawJson } from '../runtime/json-writer.ts'
 import { jsonSchemaOf } from '../schema/json-schema.ts'
 import { signatureOf } from '../schema/signature.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { JsonSchema, ToolInfo } from './api-types.ts'
-import { type JsonLimits, JsonWriter, RawJson } from './http/json-writer.ts'
 import { MAX_SHOWN_SCHEMA } from './limits.ts'
 
 /** What cannot be read of a tool is left out of that tool, and harms no other one. */

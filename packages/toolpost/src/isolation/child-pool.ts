@@ -90,7 +90,7 @@ export class ChildPool {
   #dispatch(): void {
     this.#giveOutPlaces()
     for (const child of this.#in('idle')) {
-      const [call] = this.#placed
+      const call = this.#nextCall()
       if (call && child.state === 'idle') this.#assign(child, call)
     }
     for (let started = this.#in('loading').length; started < this.#placed.size; started++) this.#start()
@@ -111,6 +111,13 @@ export class ChildPool {
     const taken = [...this.#placed, ...this.#working.values()]
     const own = taken.filter(call => call.caller === caller).length
     return 2 * this.#options.maxChildren - taken.length > own
+  }
+
+  /** Of the calls with a place, the first of the caller who has the fewest at work. */
+  #nextCall(): PooledCall | undefined {
+    const atWork = ({ caller }: PooledCall) =>
+      [...this.#working.values()].filter(call => call.caller === caller).length
+    return [...this.#placed].sort((a, b) => atWork(a) - atWork(b))[0]
   }
 
   #assign(child: IsolatedChild, call: PooledCall): void {

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { setPriority } from 'node:os'
 import { compiledFile } from '../runtime/package-root.ts'
 import { deathError } from './child-death.ts'
 import type { CallMessage, ChildMessage } from './messages.ts'
@@ -27,6 +28,11 @@ type ChildState = 'loading' | 'idle' | 'busy' | 'ended'
 
 /** A module that does not load in this time never will. */
 const loadLimitMs = 30_000
+
+/** A call that takes longer is not one that somebody waits for. */
+const SLOW_MS = 50
+/** A third of what others get, if there is not enough for all. */
+const LOW_PRIORITY = 5
 
 /** All that a child gets of the environment: what programs need, and no secrets. */
 const inheritedVariables = ['PATH', 'TZ', 'LANG', 'LC_ALL', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot']
@@ -63,6 +69,16 @@ export class IsolatedChild {
     // A closed channel is left to the end of the process, which follows and says more.
     this.#process.send(message, () => {})
     this.#enter('busy')
+    this.whenStill(SLOW_MS, () => this.#stepBack())
+  }
+
+  /** A long call leaves the processors to the short ones, to children that start, and to the parent. */
+  #stepBack(): void {
+    try {
+      if (this.pid !== undefined) setPriority(this.pid, LOW_PRIORITY)
+    } catch {
+      // It has just ended.
+    }
   }
 
   /** Runs `action` when the child has been in its present state for so long. */

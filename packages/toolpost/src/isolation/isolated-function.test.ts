@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { getPriority } from 'node:os'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type IsolatedFunction, type IsolateOptions, isolate } from './isolated-function.ts'
 
@@ -281,6 +282,33 @@ describe('callers of an isolated function', () => {
     holder2.abort()
     await held2
   })
+
+  it('[F55] get the next child before a caller who has one at work', async () => {
+    const f = isolateCode(naming, { maxChildren: 4 })
+    const endless = new AbortController()
+    const spinning = f({ spin: true }, asked('a', endless.signal)).catch(() => {})
+    const served: unknown[] = []
+    const ask = (caller: string, name: string) => f({ name }, asked(caller)).then(got => served.push(got))
+    await Promise.all([ask('a', 'a2'), ask('a', 'a3'), ask('b', 'b1')])
+    expect(served[0]).toBe('b1')
+    endless.abort()
+    await spinning
+  }, 30_000)
+
+  it.skipIf(process.platform === 'win32')(
+    '[F55] have less of the processor after a while',
+    async () => {
+      const f = isolateCode(naming)
+      const endless = new AbortController()
+      const call = f({ spin: true }, asked('a', endless.signal)).catch(() => {})
+      const isLowered = () => f.children().some(({ pid }) => pid && getPriority(pid) > getPriority())
+      await vi.waitUntil(isLowered, { timeout: 10_000 })
+      expect(getPriority(pids(f).at(-1))).toBeLessThan(10)
+      endless.abort()
+      await call
+    },
+    30_000,
+  )
 
   it('go on being served after arguments that cannot be handed over', async () => {
     const f = isolateCode(naming, { maxChildren: 1 })

@@ -58,29 +58,23 @@ export function isolate(options: IsolateOptions): IsolatedFunction {
 }
 
 function run(pool: ChildPool, args: unknown, options: CallSource | undefined): Promise<unknown> {
-  return new Promise((resolve, reject) => {
+  let abort = () => {}
+  const outcome = new Promise((resolve, reject) => {
     const call: PooledCall = { args, caller: options?.caller, resolve, reject }
-    const abort = () => pool.abort(call)
-    if (!options?.onAbort && options?.signal.aborted) return abort()
-    pool.submit(call)
-    if (options?.onAbort) options.onAbort(abort)
-    else if (options) listen(options.signal, call, abort)
+    abort = () => pool.abort(call)
+    if (!options?.onAbort && options?.signal.aborted) abort()
+    else pool.submit(call)
   })
+  if (options?.onAbort) options.onAbort(abort)
+  else if (options) listen(options.signal, outcome, abort)
+  return outcome
 }
 
-/** Aborts the call with the signal, which is let go when the call is answered: it may outlive many calls. */
-function listen(signal: AbortSignal, call: PooledCall, abort: () => void): void {
-  const { resolve, reject } = call
+/** Aborts with the signal, which is let go when the call is answered: it may outlive many calls. */
+function listen(signal: AbortSignal, outcome: Promise<unknown>, abort: () => void): void {
   const letGo = () => signal.removeEventListener('abort', abort)
   signal.addEventListener('abort', abort, { once: true })
-  call.resolve = value => {
-    letGo()
-    resolve(value)
-  }
-  call.reject = error => {
-    letGo()
-    reject(error)
-  }
+  outcome.then(letGo, letGo)
 }
 
 /** A child takes about twice its heap. */

@@ -1,4 +1,4 @@
-import { jsonText } from '../runtime/json-text.ts'
+import { JsonWriter } from '../runtime/json-writer.ts'
 
 /*
  * Values that are known to be secret, such as those in the configuration of a server: removed wherever they turn up.
@@ -50,7 +50,7 @@ export function withoutKnownSecrets(text: string): string {
 /** JSON data without those values; the same object if there are none in it. */
 export function withoutKnownSecretsIn<T>(value: T): T {
   if (registry.values.size === 0) return value
-  const text = jsonText(value) ?? ''
+  const text = new JsonWriter(value).rest()
   const clean = withoutKnownSecrets(text)
   return clean === text ? value : JSON.parse(clean)
 }

@@ -53,12 +53,32 @@ function* secretSpans(text: string): Generator<Span> {
     const name = nameBefore(text, index)
     if (!namesASecret(name) && !(PAIR_VALUE.test(name) && isPaired(text, index))) continue
     const span = valueAt(text, index + separator.length, name, coveredTo)
-    if (span.to <= span.from || NO_SECRET.test(text.slice(span.from, Math.min(span.to, span.from + 10))))
-      continue
+    if (span.to <= span.from || isNoSecret(text, span, { name, separator, index })) continue
     if (span.closed) closedTo = span.to
     coveredTo = Math.max(coveredTo, span.to)
     yield span
   }
+}
+
+/** Says in a log what became of something: `token: passed`, `authorization: denied by policy`. */
+const STATUS =
+  /^(?:passed|failed|denied|granted|allowed|refused|accepted|rejected|valid|invalid|expired|missing|required|present|absent|ok|okay|yes|no|not|unknown|empty|set|unset|refreshed|revoked|renewed|enabled|disabled|wrong|incorrect|changed|updated|must|should|cannot|is|was|has)(?![\w-])/i
+/** What a sentence has in it, and a secret has not. */
+const SENTENCE =
+  /^[A-Z]?[a-z'-]{1,30},? (?:[a-z'-]{1,30},? ){0,8}?(?:a|an|the|by|with|for|from|of|to|in|on|at|is|was|are|not|has|and|or)(?![\w-])/
+const SECRET_WORDS = /pass|pwd|pin|phrase|mnemonic|kennwort/i
+
+/** Whether a bare value is a word or a sentence about something that happens to have the name of a secret. */
+function isNoSecret(
+  text: string,
+  { from, to, closed }: Span,
+  { name, separator, index }: { name: string; separator: string; index: number },
+): boolean {
+  if (NO_SECRET.test(text.slice(from, Math.min(to, from + 10)))) return true
+  const isProse = /^: /.test(separator) && !isQuote(text, index - 1) && !isQuote(text, from - 1)
+  if (!isProse || (closed && !HEADER_NAME.test(name))) return false
+  const words = text.slice(from, from + MAX_NAME)
+  return STATUS.test(words) || (!SECRET_WORDS.test(name) && SENTENCE.test(words))
 }
 
 /** Whether the object around the value at `index` has a secret name in it. */

@@ -1,3 +1,4 @@
+import { quietly } from '../runtime/quietly.ts'
 import { type Logger, silentLogger } from './logger.ts'
 
 type Level = 'debug' | 'info' | 'warn' | 'error'
@@ -17,26 +18,18 @@ export function quietLogger(logger: Logger): Logger {
       }, undefined)
     },
     isLevelEnabled: level => attempt(() => logger.isLevelEnabled(level), false),
-    debug: writer(logger, 'debug'),
-    info: writer(logger, 'info'),
-    warn: writer(logger, 'warn'),
-    error: writer(logger, 'error'),
+    ...writers(logger),
     child: bindings => attempt(() => quietLogger(logger.child(bindings)), quiet),
   }
   quietLoggers.add(quiet)
   return quiet
 }
 
-/** Looks the method up at every write: pino changes its methods with its level. */
-function writer(logger: Logger, level: Level): Logger[Level] {
-  return (fields, message) => {
-    try {
-      const written: unknown = logger[level](fields, message)
-      if (written instanceof Promise) written.catch(() => {})
-    } catch {
-      // The line is lost; the call that it tells of goes on.
-    }
-  }
+/** They look the method up at every write: pino changes its methods with its level. */
+function writers(logger: Logger): Pick<Logger, Level> {
+  const writer = (level: Level) => (fields: object, message?: string) =>
+    quietly(() => logger[level](fields, message))
+  return { debug: writer('debug'), info: writer('info'), warn: writer('warn'), error: writer('error') }
 }
 
 function attempt<T>(action: () => T, otherwise: T): T {

@@ -83,6 +83,27 @@ describe('a text', () => {
     ['["--password", "hunter 2", "b"]', '["--password", "[removed]", "b"]'],
     ['{\\"args\\":[\\"--password\\",\\"hunter2\\"]}', '{\\"args\\":[\\"--password\\",\\"[removed]\\"]}'],
     ['curl -u me:hunter2 http://x/', 'curl -u me:[removed] http://x/'],
+    ['sshpass -p hunter2 ssh me@host', 'sshpass -p [removed] ssh me@host'],
+    ['sshpass -phunter2 ssh me@host', 'sshpass -p[removed] ssh me@host'],
+    ["docker login -u me -p 'hunter 2' host", 'docker login -u me -p [removed] host'],
+    ['mysql -h host -u root -phunter2 db', 'mysql -h host -u root -p[removed] db'],
+    ['redis-cli -h host -a hunter2', 'redis-cli -h host -a [removed]'],
+    ['curl -b hunter2=1 http://x/', 'curl -b [removed] http://x/'],
+    ['["curl","-u","me:hunter2"]', '["curl","-u","me:[removed]"]'],
+    [
+      '[\\"docker\\", \\"login\\", \\"-p\\", \\"hunter2\\"]',
+      '[\\"docker\\", \\"login\\", \\"-p\\", \\"[removed]\\"]',
+    ],
+    ['machine host login me password hunter2', 'machine host login me password [removed]'],
+    ['machine host\n  login me\n  password swordfish', 'machine host\\n  login me\\n  password [removed]'],
+    ['the password is hunter2, keep it', 'the password is [removed] keep it'],
+    ['Your api key was "swordfish".', 'Your api key was "[removed]".'],
+    ['a:\n  password: |\n    hunter2\n    hunter2\n  b: 1', 'a:\\n  password: [removed]\\n  b: 1'],
+    ['password: >-\n  hunter2\n\n  hunter2\nb: 1', 'password: [removed]\\nb: 1'],
+    ['"password: |\\n  hunter2\\nb: 1"', '"password: [removed]\\nb: 1"'],
+    ['authorization: hunter-2', 'authorization: [removed]'],
+    ['password: swordfish', 'password: [removed]'],
+    ['{"token":"passed"}', '{"token":"[removed]"}'],
     ['<password>hunter2</password>', '<password>[removed]</password>'],
     ['<ns:apiKey id="1"><![CDATA[hunter2]]></ns:apiKey>', '<ns:apiKey id="1"><![CDATA[[removed]</ns:apiKey>'],
     ['<entry key="password">hunter2</entry>', '<entry key="password">[removed]</entry>'],
@@ -152,6 +173,19 @@ describe('a text', () => {
       'Content-Type: text/plain',
       'the passenger: Bob',
     ],
+    ...[
+      'authorization: denied by policy',
+      'cookie: recipe with chocolate, and how to bake it',
+      'token: passed',
+      'Token: expired 5 minutes ago',
+      'password: must have eight characters',
+      'the password is wrong',
+      'this token is required.',
+      'docker run -p 80:80 image',
+      'mysql -p db',
+      'tar -a x',
+      'summary: |\\n  a\\n  b',
+    ],
     ...['?token=&a=b', 'http://localhost:8080/a', '12:03:04', '{"password":""}', 'no password, no token'],
   ])('%s stays as it is', text => expect(safeText(text)).toBe(text))
 
@@ -189,6 +223,10 @@ describe('a text', () => {
     expect(safeLines(text)).toBe('a\n[removed]\npassword: [removed]\n\\u001b')
   })
 
+  it('[F34] of many lines has no block of YAML with a secret', () => {
+    expect(safeLines('password: |\n  hunter2\n  hunter2\nuser: me')).toBe('password: [removed]\nuser: me')
+  })
+
   it('[F34] has the values of names removed that the configuration adds', () => {
     treatAsSecret(['houseCode'])
     expect(safeText('my_house_code=hunter2 house=1')).toBe('my_house_code=[removed] house=1')
@@ -199,6 +237,7 @@ describe('a text', () => {
   })
 
   it.each([
+    ...['password is ', 'login a password ', 'curl -b ', 'sshpass -p', 'password: |\n  ', ' is a', '-p '],
     ...['token=', 'password:[', 'password:"', '\\', 'password:\\', 'basic ', 'token=}', "token:'", 'a:'],
     ...['authorization:="', 'http://a:', ' ', 'basic a', 'password:{"', 'token=a&', 'http://a:b@', '://'],
     ...[
@@ -264,6 +303,18 @@ describe('a value', () => {
     [
       ['--password', 'hunter2', '--verbose'],
       ['--password', '[removed]', '--verbose'],
+    ],
+    [
+      ['curl', '-u', 'me:hunter2', '-b', 'a=hunter2', 'http://x/'],
+      ['curl', '-u', 'me:[removed]', '-b', '[removed]', 'http://x/'],
+    ],
+    [
+      ['mysql', '-phunter2', 'db'],
+      ['mysql', '-p[removed]', 'db'],
+    ],
+    [
+      ['sshpass', '-p', 'hunter2'],
+      ['sshpass', '-p', '[removed]'],
     ],
     [
       ['Host', 'x', 'Cookie', 'a=hunter2'],

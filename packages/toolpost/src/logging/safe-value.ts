@@ -7,7 +7,12 @@
 import { type Cleaner, type PlainLimits, plainCopy } from '../runtime/plain-value.ts'
 import { removeFromLogs as addKnownSecrets, REMOVED, withoutKnownSecrets } from './known-secrets.ts'
 import { withoutNamedSecrets } from './named-secrets.ts'
-import { mayHaveASecret, withoutPrivateKeys, withoutSecretFormats } from './secret-formats.ts'
+import {
+  mayHaveASecret,
+  withoutLongSecrets,
+  withoutSecretFormats,
+  withoutSecretWords,
+} from './secret-formats.ts'
 import { addSecretNames, isSecretKey } from './secret-names.ts'
 
 export { isSecretKey }
@@ -44,7 +49,7 @@ export function safeText(text: string, maxLength = MAX_TEXT): string {
 
 /** The same for text of many lines, which stay, at its full length. */
 export function safeLines(text: string): string {
-  return withoutPrivateKeys(withoutKnownSecrets(text))
+  return withoutLongSecrets(withoutKnownSecrets(text))
     .split(/\r?\n/)
     .map(line => safeText(line, Number.POSITIVE_INFINITY))
     .join('\n')
@@ -101,23 +106,12 @@ export function safeName(name: string): string {
 
 /** An option or a header in a flat list, with its value after it. */
 const LISTED_NAME = /^--?[a-z]|^(?:proxy-)?authorization$|cookie$|^x-/i
-const PAIR_VALUES: Record<string, readonly string[]> = {
-  value: [
-    'name',
-    'key',
-    'header',
-    'field',
-    'label',
-    'id',
-    'type',
-    'param',
-    'parameter',
-    'variable',
-    'element',
-  ],
-  val: ['name', 'key', 'header', 'field', 'label', 'id', 'param', 'parameter', 'variable'],
-  text: ['name', 'field', 'label', 'element', 'selector'],
-}
+/** Where the value of a pair stands, and where its name may. */
+const PAIR_VALUES: readonly [value: string, names: readonly string[]][] = [
+  ['value', 'name key header field label id type param parameter variable element'.split(' ')],
+  ['val', 'name key header field label id param parameter variable'.split(' ')],
+  ['text', 'name field label element selector'.split(' ')],
+]
 
 /** Takes secrets out of a copy: by their keys, by the names beside them, and out of its texts. */
 export const cleaner: Cleaner = {
@@ -125,22 +119,22 @@ export const cleaner: Cleaner = {
   key: knownKey,
   secret: value => (typeof value === 'boolean' || value === null || value === '' ? value : REMOVED),
   list(values) {
+    const words = values.every(value => typeof value === 'string') ? withoutSecretWords(values) : undefined
+    if (words) values.splice(0, values.length, ...words)
     for (let at = 0; at + 1 < values.length; at++) {
       const name = values[at]
-      if (typeof name !== 'string' || name.length > MAX_KEY || !isSecretKey(name)) continue
-      if (LISTED_NAME.test(name) || values.length === 2) values[at + 1] = cleaner.secret(values[at + 1])
+      if (isSecretName(name) && (LISTED_NAME.test(name) || values.length === 2))
+        values[at + 1] = cleaner.secret(values[at + 1])
     }
   },
   object(entries) {
-    for (const key in PAIR_VALUES) {
-      if (entries[key] === undefined) continue
-      const isPaired = PAIR_VALUES[key]?.some(name => isSecretName(entries[name]))
-      if (isPaired) entries[key] = cleaner.secret(entries[key])
-    }
+    for (const [key, names] of PAIR_VALUES)
+      if (entries[key] !== undefined && names.some(name => isSecretName(entries[name])))
+        entries[key] = cleaner.secret(entries[key])
   },
 }
 
-function isSecretName(name: unknown): boolean {
+function isSecretName(name: unknown): name is string {
   return typeof name === 'string' && name.length <= MAX_KEY && isSecretKey(name)
 }
 

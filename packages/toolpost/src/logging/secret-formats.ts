@@ -33,60 +33,37 @@ const MARKED = new RegExp(
 const MARKS =
   /sk-|[srp]k_|whsec|gh[opusr]_|github_pat|gl[a-z]{2,3}-|xox|xapp|A[KSBC]|AIza|ya29|GOCSPX|hf_|gsk_|npm_|pypi-|dop_|shp|SG\.|eyJ|AGE-|PRIVATE KEY|hooks\.slack|\/bot\d/
 
-/** `user:password@`, and `token@` in the address of a web server. A port is none: `host:80/a@b`. */
-const URL_PASSWORD =
-  /(:\/\/[^\s/:@"'`<>[]*:)(?!\d{1,5}[/?#,;)])(?:[^\s"'`<>@:]|:(?!\/\/))+(?:@[^\s"'`<>@/:]+)?@/g
-const URL_TOKEN = /((?:https?|wss?|git\+https?):\/\/)[^\s/:@?#"'`<>]+@/gi
-const BEARER = /\b(bearer)(\s+|%20)[\w.~+/=-]{8,}/gi
-const BASIC = /\b((?:authorization\W{0,5})?basic\s+)([\w.~+/=-]{8,})/gi
+/** `-p`, `-u`: of a command. */
+const SHORT_OPTION = /(?:^|[\s"'])-[abpPuUw]/
 
-/** `--password x`; `--password=x` is found by its name. */
-const OPTION =
-  /(?<![\w-])(--?([A-Za-z][\w.-]{0,99})\s+)(?!-|\[removed\])(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"'`,\]\\]+)/g
-/** The same as elements of a list. */
-const LISTED_OPTION = /((\\{0,7}["'])--?([A-Za-z][\w.-]{0,99})\2\s*,\s*\2)(?:(?!\2)[^\n])+/g
-/** curl's. */
-const USER_OPTION = /(?<![\w-])((?:-u|--user)(?:\s+|=)["']?[^\s:"']{1,100}:)(?!\d+\b)[^\s"']+/g
-/** `<password>x</password>`, `<entry key="password">x</entry>`. */
-const ELEMENT = /(<([A-Za-z][\w:.-]{0,99})((?:\s[^<>]{0,500})?)>\s*(?:<!\[CDATA\[)?)[^<\s][^<]*/g
-const NAME_ATTRIBUTE = /\b(?:name|key|id)=\\{0,7}["']([^"'\\]{1,100})/i
-/** A list of a name and its value, as Map and Headers are printed. */
-const LIST_PAIR = /(\[\s*(\\{0,7}["'])([\w .-]{1,100})\2\s*,\s*\2)((?:(?!\2)[^\n])+)(?=\2\s*\])/g
+/** Between the words of a command line, also one that is written as a list: `["curl", "-u", "a:b"]`. */
+const GAP = '(?:\\s+|\\\\{0,7}["\']\\s*,\\s*\\\\{0,7}["\'])'
+const WORD = '[^\\s"\'`,\\]\\\\]+'
 
-/** In every text with a secret; a test of a few nanoseconds, which most texts fail. */
-const QUICK_HINT = /[:=<[_-]|eyJ|A[A-CIKS][A-Zz]|SG\.|ya29|[bB][eE][aA][rR]|[bB][aA][sS][iI]/
-const HINT = new RegExp(`${MARKS.source}|:\\/\\/|-u|[bB][aA][sS][iI][cC]|\\\\u00[4-7]`)
+/** Programs that take a secret by an option of one letter. */
+const PROGRAMS: readonly { name: RegExp; option: RegExp }[] = [
+  { name: /curl$/, option: /^-b/ },
+  { name: /sshpass$/, option: /^-p/ },
+  { name: /login$/, option: /^-p/ },
+  { name: /(?:mysql\w{0,20}|mariadb[\w-]{0,20}|7za?)$/, option: /^-p[^\s"',\\]/ },
+  { name: /redis-cli$/, option: /^-a/ },
+  { name: /ldap\w{1,20}$/, option: /^-w/ },
+  { name: /zip$/, option: /^-P/ },
+]
+const PROGRAM =
+  /\b(?:curl|sshpass|(?:docker|podman|nerdctl|buildah|skopeo|registry|auth)["'\s,\\]{1,20}login|(?:mysql|mariadb)[\w-]{0,20}|7za?|redis-cli|ldap\w{1,20}|(?:un)?zip)(?=["'\s\\])/g
+const PROGRAM_REACH = 300
 
-/** Whether there may be a secret in a text. */
-export function mayHaveASecret(text: string): boolean {
-  return QUICK_HINT.test(text) && (mayNameASecret(text) || HINT.test(text))
+/** Whether the program before an option takes a secret by it. */
+function takesSecret(text: string, at: number, option: string): boolean {
+  const command = text.slice(Math.max(0, at - PROGRAM_REACH), at)
+  const name = [...command.matchAll(PROGRAM)].at(-1)?.[0] ?? ''
+  return PROGRAMS.some(program => program.name.test(name) && program.option.test(option))
 }
 
-/** Private keys, which take more than a line. */
-export function withoutPrivateKeys(text: string): string {
-  if (!text.includes('PRIVATE KEY')) return text
-  return text.replace(REST_OF_KEY, REMOVED).replace(PRIVATE_KEY, REMOVED)
-}
-
-/** `text` without what has the form of a secret. */
-export function withoutSecretFormats(text: string): string {
-  let clean = text
-  if (MARKS.test(clean)) clean = withoutPrivateKeys(clean).replace(MARKED, REMOVED)
-  if (clean.includes('://')) clean = withoutUserInfo(clean)
-  if (clean.includes('-u')) clean = clean.replace(USER_OPTION, `$1${REMOVED}`)
-  if (mayNameASecret(clean)) clean = withoutNamedForms(clean)
-  return /basic/i.test(clean) ? withoutBasic(clean) : clean
-}
-
-/** An address without its user and password. */
-function withoutUserInfo(text: string): string {
-  return text.replace(URL_PASSWORD, `$1${REMOVED}@`).replace(URL_TOKEN, `$1${REMOVED}@`)
-}
-
-function withoutBasic(text: string): string {
-  return text.replace(BASIC, (all, scheme: string, word: string) =>
-    /^authorization/i.test(scheme) || likeCredentials(word) ? scheme + REMOVED : all,
-  )
+/** A word and not a key: `expired`, `Required`. */
+function isWord(value: string): boolean {
+  return /^[A-Z]?[a-z'-]*[.,;:!?)]*$/.test(value)
 }
 
 /** Of base64, not of a word: "Basic dXNlcjpwYXNz", "basic information". */
@@ -94,19 +71,138 @@ function likeCredentials(word: string): boolean {
   return /[\d=+/]/.test(word) || (/[a-z]/.test(word) && /.[A-Z]/.test(word))
 }
 
-function withoutNamedForms(text: string): string {
-  const ifSecret = (all: string, before: string, name: string) =>
-    namesASecret(name) ? before + REMOVED : all
-  const ifSecretInList = (all: string, before: string, _quote: string, name: string) =>
-    ifSecret(all, before, name)
-  return text
-    .replace(BEARER, `$1$2${REMOVED}`)
-    .replace(OPTION, ifSecret)
-    .replace(LISTED_OPTION, ifSecretInList)
-    .replace(LIST_PAIR, ifSecretInList)
-    .replace(ELEMENT, (all, before: string, name: string, attributes: string) =>
-      ifSecret(all, before, namesASecret(name) ? name : (NAME_ATTRIBUTE.exec(attributes)?.[1] ?? '')),
-    )
+/** What stands before the secret, which is kept, if it names one. */
+const ifNamed = (all: string, before: string, name: string) => (namesASecret(name) ? before + REMOVED : all)
+const ifNamedInList = (all: string, before: string, _quote: string, name: string) =>
+  ifNamed(all, before, name)
+const IN_ADDRESS = /:\/\//
+const ANY = { test: mayNameASecret }
+
+/** Forms of secrets: which texts can have one, what it looks like, and what is left of it. */
+const FORMS: readonly {
+  hint: { test(text: string): boolean }
+  pattern: RegExp
+  left: string | ((all: string, ...groups: string[]) => string)
+}[] = [
+  { hint: MARKS, pattern: MARKED, left: REMOVED },
+  // `user:password@`, and `token@` in the address of a web server. A port is none: `host:80/a@b`.
+  {
+    hint: IN_ADDRESS,
+    pattern: /(:\/\/[^\s/:@"'`<>[]*:)(?!\d{1,5}[/?#,;)])(?:[^\s"'`<>@:]|:(?!\/\/))+(?:@[^\s"'`<>@/:]+)?@/g,
+    left: `$1${REMOVED}@`,
+  },
+  {
+    hint: IN_ADDRESS,
+    pattern: /((?:https?|wss?|git\+https?):\/\/)[^\s/:@?#"'`<>]+@/gi,
+    left: `$1${REMOVED}@`,
+  },
+  // curl's `-u user:password`.
+  {
+    hint: /-u/,
+    pattern: new RegExp(
+      `(?<![\\w-])((?:-u|--user)(?:${GAP}|=)["']?[^\\s:"']{1,100}:)(?!\\d+\\b)[^\\s"'\\\\]+`,
+      'g',
+    ),
+    left: `$1${REMOVED}`,
+  },
+  {
+    hint: SHORT_OPTION,
+    pattern: new RegExp(
+      `(?<![\\w-])(-[abpPw])(${GAP}?)(?!-|\\[removed\\])("[^"\\n]*"?|'[^'\\n]*'?|${WORD})`,
+      'g',
+    ),
+    left: (all: string, option: string, gap: string, value: string, at: string, text: string) =>
+      takesSecret(text, Number(at), gap === '' ? option + value : option) ? option + gap + REMOVED : all,
+  },
+  { hint: ANY, pattern: /\b(bearer)(\s+|%20)[\w.~+/=-]{8,}/gi, left: `$1$2${REMOVED}` },
+  // `--password x`; `--password=x` is found by its name.
+  {
+    hint: ANY,
+    pattern:
+      /(?<![\w-])(--?([A-Za-z][\w.-]{0,99})\s+)(?!-|\[removed\])(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"'`,\]\\]+)/g,
+    left: ifNamed,
+  },
+  // The same as elements of a list, and a list of a name and its value, as Map and Headers are printed.
+  {
+    hint: ANY,
+    pattern: /((\\{0,7}["'])--?([A-Za-z][\w.-]{0,99})\2\s*,\s*\2)(?:(?!\2)[^\n])+/g,
+    left: ifNamedInList,
+  },
+  {
+    hint: ANY,
+    pattern: /(\[\s*(\\{0,7}["'])([\w .-]{1,100})\2\s*,\s*\2)((?:(?!\2)[^\n])+)(?=\2\s*\])/g,
+    left: ifNamedInList,
+  },
+  // `<password>x</password>`, `<entry key="password">x</entry>`.
+  {
+    hint: ANY,
+    pattern: /(<([A-Za-z][\w:.-]{0,99})((?:\s[^<>]{0,500})?)>\s*(?:<!\[CDATA\[)?)[^<\s][^<]*/g,
+    left: (all: string, before: string, name: string, attributes: string) =>
+      ifNamed(all, before, namesASecret(name) ? name : (NAME_ATTRIBUTE.exec(attributes)?.[1] ?? '')),
+  },
+  // "the password is x", if x is not a word.
+  {
+    hint: / (?:is|was) /,
+    pattern:
+      /(\b((?:(?:api|access|private|secret|ssh|auth|pin) )?[A-Za-z][\w-]{0,60}) (?:is|was)(?: now| set to)?:? )(["'`]?)([^\s"'`]+)/gi,
+    left: (all: string, before: string, name: string, quote: string, value: string) =>
+      namesASecret(name) && (quote !== '' || !isWord(value)) ? before + quote + REMOVED : all,
+  },
+  // netrc: `machine h login l password x`, also in lines.
+  {
+    hint: /password\s/,
+    pattern: /((?:\b(?:login|machine)\s+\S{1,200}\s{1,20}|^\s{0,20})password\s{1,20})(\S+)(?=\s|$)/gm,
+    left: (all: string, before: string, value: string) =>
+      before.startsWith('p') && isWord(value) ? all : before + REMOVED,
+  },
+  {
+    hint: /basic/i,
+    pattern: /\b((?:authorization\W{0,5})?basic\s+)([\w.~+/=-]{8,})/gi,
+    left: (all: string, scheme: string, word: string) =>
+      /^authorization/i.test(scheme) || likeCredentials(word) ? scheme + REMOVED : all,
+  },
+]
+const NAME_ATTRIBUTE = /\b(?:name|key|id)=\\{0,7}["']([^"'\\]{1,100})/i
+
+/** `password: |`, and the lines below it that are indented further. */
+const YAML_BLOCK =
+  /((?:^|\n|\\n)([ \t]*)(?:- )?["']?([\w.-]{1,100})["']?:[ \t]+)[|>][+-]?\d?[ \t]*(?:(?:\r?\n|\\n)(?:\2[ \t]+(?:[^\n\\]|\\(?!n))*|[ \t]*(?=\r?\n|\\n|$)))+/g
+
+/** In every text with a secret; a test of a few nanoseconds, which most texts fail. */
+const QUICK_HINT =
+  /[:=<[_-]|eyJ|A[A-CIKS][A-Zz]|SG\.|ya29|[bB][eE][aA][rR]|[bB][aA][sS][iI]| is | was |password\s/
+const HINT = new RegExp(`${MARKS.source}|${SHORT_OPTION.source}|:\\/\\/|-u|[bB][aA][sS][iI][cC]|\\\\u00[4-7]`)
+
+/** Whether there may be a secret in a text. */
+export function mayHaveASecret(text: string): boolean {
+  return QUICK_HINT.test(text) && (mayNameASecret(text) || HINT.test(text))
+}
+
+/** Private keys and blocks of YAML, which take more than a line. */
+export function withoutLongSecrets(text: string): string {
+  const clean = text.includes('PRIVATE KEY')
+    ? text.replace(REST_OF_KEY, REMOVED).replace(PRIVATE_KEY, REMOVED)
+    : text
+  if (!/:[ \t]+[|>]/.test(clean)) return clean
+  return clean.replace(YAML_BLOCK, (all, before: string, _indent: string, name: string) =>
+    namesASecret(name) ? before + REMOVED : all,
+  )
+}
+
+/** `text` without what has the form of a secret. */
+export function withoutSecretFormats(text: string): string {
+  let clean = withoutLongSecrets(text)
+  for (const { hint, pattern, left } of FORMS)
+    if (hint.test(clean)) clean = clean.replace(pattern, left as string)
+  return clean
+}
+
+/** The words of a command, as a list, without secrets; `undefined` if there is none. */
+export function withoutSecretWords(words: readonly string[]): string[] | undefined {
+  const line = words.join('\n')
+  const clean = SHORT_OPTION.test(line) ? withoutSecretFormats(line) : line
+  const cleanWords = clean.split('\n')
+  return clean === line || cleanWords.length !== words.length ? undefined : cleanWords
 }
 
 /** A change from a letter to a digit, or from one case to the other. */

@@ -42,12 +42,22 @@ export function plainForm(value: object): unknown {
   const { toJSON } = value as { toJSON?: unknown }
   if (Array.isArray(value) || (Object.getPrototypeOf(value) === Object.prototype && toJSON === undefined))
     return value
-  if (value instanceof Map || value instanceof Set) return [...value]
+  if (value instanceof Map || value instanceof Set) return listOf(value)
   if (value instanceof Error) return { name: value.name, message: value.message }
   if (value instanceof Date && Number.isNaN(value.getTime())) return 'Invalid Date'
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
   if (value instanceof String || value instanceof Number || value instanceof Boolean) return value.valueOf()
   return typeof toJSON === 'function' ? toJSON.call(value) : value
+}
+
+/** Longer ones are not copied to be written. */
+const MAX_LISTED = 50_000
+
+function listOf(values: ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>): unknown[] {
+  if (values.size <= MAX_LISTED) return [...values]
+  const list: unknown[] = []
+  for (const value of values) if (list.push(value) === MAX_LISTED) break
+  return [...list, `… ${values.size - MAX_LISTED} more`]
 }
 
 const LEFT_OUT = '[…]'
@@ -101,7 +111,7 @@ class Copier {
     try {
       return this.#open(value)
     } catch (error) {
-      return this.#unreadable(error)
+      return this.#text(unreadable(error))
     } finally {
       path.pop()
     }
@@ -164,22 +174,17 @@ class Copier {
     try {
       return from[key]
     } catch (error) {
-      return this.#unreadable(error)
+      return this.#text(unreadable(error))
     }
-  }
-
-  #unreadable(error: unknown): string {
-    const message = messageIn(error)
-    return message === undefined ? '[unreadable]' : this.#text(`[unreadable: ${message}]`)
   }
 }
 
-/** What an error says; it may be one that throws when it is looked at. */
-function messageIn(error: unknown): string | undefined {
+/** What is shown for a value that throws when it is looked at. So may the error. */
+export function unreadable(error: unknown): string {
   try {
     const { message } = error as { message?: unknown }
-    return typeof message === 'string' ? message : undefined
+    return typeof message === 'string' ? `[unreadable: ${message}]` : '[unreadable]'
   } catch {
-    return undefined
+    return '[unreadable]'
   }
 }

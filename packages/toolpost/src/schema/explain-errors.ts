@@ -1,12 +1,16 @@
 import type { ErrorObject } from 'ajv'
+import { grouped } from '../runtime/grouped.ts'
+import { shortText } from '../runtime/short-text.ts'
 import { firstOf } from './signature.ts'
 
 const MAX_PROBLEMS = 10
 const MAX_CHOICES = 60
+const MAX_VALUE_CHARS = 100
+const MAX_PROBLEM_CHARS = 2_000
 
 /** What is wrong with the arguments, one short phrase a problem: `missing 'a'`, `'n' must be integer, got string`. */
 export function explainErrors(errors: readonly ErrorObject[]): string[] {
-  const problems = [...new Set(withoutBranches(serious(errors)).map(explain))]
+  const problems = [...new Set(withoutBranches(serious(errors)).map(shortExplanation))]
   if (problems.length <= MAX_PROBLEMS) return problems
   return [...problems.slice(0, MAX_PROBLEMS), `and ${problems.length - MAX_PROBLEMS} more`]
 }
@@ -18,6 +22,11 @@ const EXTRA_KEYWORDS = new Set(['additionalProperties', 'unevaluatedProperties']
 function serious(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const others = errors.filter(error => !EXTRA_KEYWORDS.has(error.keyword))
   return (others.length > 0 ? others : errors).slice(0, MAX_EXPLAINED)
+}
+
+/** Names, choices and patterns are the schema's, and may be of any length. */
+function shortExplanation(error: ErrorObject): string {
+  return shortText(explain(error), MAX_PROBLEM_CHARS)
 }
 
 function explain(error: ErrorObject): string {
@@ -47,7 +56,8 @@ function explain(error: ErrorObject): string {
 }
 
 function wanted(type: string | string[]): string {
-  return Array.isArray(type) ? type.join(' or ') : type.replaceAll(',', ' or ')
+  const types = Array.isArray(type) ? type : type.split(',')
+  return [...new Set(types)].slice(0, MAX_CHOICES).join(' or ')
 }
 
 function choices(values: readonly unknown[]): string {
@@ -64,7 +74,7 @@ function listHint({ params, data }: ErrorObject): string {
 }
 
 function plain(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  return shortText(typeof value === 'string' ? value : JSON.stringify(value), MAX_VALUE_CHARS)
 }
 
 export function kindOf(value: unknown): string {
@@ -150,12 +160,8 @@ function rulesOut(alternative: ErrorObject, error: ErrorObject): boolean {
   return error.keyword === 'type' && error.instancePath === alternative.instancePath
 }
 
+const BRANCH = /^.*?\/(?:anyOf|oneOf)\/\d+|^#\/(?:\$defs|definitions)\/[^/]+/
+
 function groupByBranch(errors: readonly ErrorObject[]): ErrorObject[][] {
-  const groups = new Map<string, ErrorObject[]>()
-  for (const error of errors) {
-    const branch =
-      /^.*?\/(?:anyOf|oneOf)\/\d+|^#\/(?:\$defs|definitions)\/[^/]+/.exec(error.schemaPath)?.[0] ?? ''
-    groups.set(branch, [...(groups.get(branch) ?? []), error])
-  }
-  return [...groups.values()]
+  return [...grouped(errors, ({ schemaPath }) => BRANCH.exec(schemaPath)?.[0] ?? '').values()]
 }

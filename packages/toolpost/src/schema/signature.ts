@@ -1,4 +1,5 @@
 import { isObjectLike } from '../runtime/guards.ts'
+import { shortText } from '../runtime/short-text.ts'
 import { type JsonSchema, jsonSchemaOf, propertiesOf, requiredOf, resolveRef } from './json-schema.ts'
 
 const MAX_NESTING = 3
@@ -45,7 +46,7 @@ export function requiredArguments(given: JsonSchema): string {
   const reading = { root: schema, typesLeft: MAX_TYPES }
   const texts = requiredOf(schema)
     .slice(0, MAX_PARAMETERS + 1)
-    .map(name => `${name} (${kindText(resolveRef(own(properties, name), schema), reading)})`)
+    .map(name => `${plainText(name)} (${kindText(resolveRef(own(properties, name), schema), reading)})`)
   return firstOf(texts, MAX_PARAMETERS, requiredOf(schema).length).join(', ')
 }
 
@@ -75,7 +76,7 @@ function typeText(given: unknown, reading: Reading, nesting: number): string {
   if (Array.isArray(type)) return union(type, one => typeText({ ...schema, type: one }, reading, nesting))
   if (type === 'array') return listText(schema as JsonSchema, reading, nesting)
   if (type === 'object') return objectText(schema as JsonSchema, reading, nesting)
-  return typeof type === 'string' ? type : 'any'
+  return typeof type === 'string' ? plainText(type) : 'any'
 }
 
 function union(parts: readonly unknown[], text: (part: unknown) => string): string {
@@ -119,14 +120,13 @@ function own(properties: Record<string, unknown>, name: string): unknown {
 }
 
 function propertyName(name: string): string {
-  return /^[\w$]+$/.test(name) ? name : JSON.stringify(name)
+  return shortText(/^[\w$]+$/.test(name) ? name : JSON.stringify(name), MAX_LITERAL_CHARS)
 }
 
 function literal(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'any'
-  return text.length <= MAX_LITERAL_CHARS ? text : `${text.slice(0, MAX_LITERAL_CHARS)}…`
+  return shortText(JSON.stringify(value) ?? 'any', MAX_LITERAL_CHARS)
 }
 
 function plainText(value: unknown): string {
-  return typeof value === 'string' ? value : literal(value)
+  return typeof value === 'string' ? shortText(value, MAX_LITERAL_CHARS) : literal(value)
 }

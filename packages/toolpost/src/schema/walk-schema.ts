@@ -115,15 +115,9 @@ function isDigits(part: string): boolean {
   return code >= 48 && code <= 57 && /^\d+$/.test(part)
 }
 
-const namesBySchema = new WeakMap<object, ReadonlySet<string>>()
-
 /** Every argument name that a schema knows at its top, in whichever of its forms. */
-export function knownNames(schema: JsonSchema): ReadonlySet<string> {
-  const before = namesBySchema.get(schema)
-  if (before) return before
-  const names = namesIn(formsOf([schema], schema))
-  namesBySchema.set(schema, names)
-  return names
+export function knownNames(schema: JsonSchema): Set<string> {
+  return namesIn(formsOf([schema], schema))
 }
 
 export function namesIn(forms: Iterable<Form>): Set<string> {

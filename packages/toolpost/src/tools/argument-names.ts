@@ -40,7 +40,9 @@ function fittingName(
   schema: JsonSchema,
   mapping: Readonly<Record<string, string>> | undefined,
 ): string {
-  const { names, byFold, isSilent } = namingOf(schema)
+  const { names, byFold, isNameMap } = namingOf(schema)
+  // It says nothing about names: only the rule of the specification is left.
+  const isSilent = names.size === 0 && !isNameMap
   const mapped = mapping && Object.hasOwn(mapping, given) ? mapping[given] : undefined
   if (mapped !== undefined && (isSilent || names.has(mapped))) return mapped
   if (names.has(given)) return given
@@ -54,13 +56,14 @@ interface Naming {
   names: ReadonlySet<string>
   /** Names by what is left of them without case, `_` and `-`; none that several have in common. */
   byFold: ReadonlyMap<string, string | undefined>
-  /** The schema says nothing about names, so that only the rule of the specification is left. */
-  isSilent: boolean
+  /** It takes names that it does not list. */
+  isNameMap: boolean
 }
 
 const namings = new WeakMap<JsonSchema, Naming>()
 
-function namingOf(schema: JsonSchema): Naming {
+/** What a schema says about names; worked out once. */
+export function namingOf(schema: JsonSchema): Naming {
   const before = namings.get(schema)
   if (before) return before
   const names = knownNames(schema)
@@ -69,7 +72,7 @@ function namingOf(schema: JsonSchema): Naming {
     const fold = foldedName(name)
     byFold.set(fold, byFold.has(fold) ? undefined : name)
   }
-  const naming = { names, byFold, isSilent: names.size === 0 && !isNameMap(schema) }
+  const naming = { names, byFold, isNameMap: isNameMap(schema) }
   namings.set(schema, naming)
   return naming
 }

@@ -15,9 +15,10 @@ export interface McpOrigin {
 
 /** What there is, and how a tool is moved to another name. */
 interface Registry {
-  holderOf(name: string): Tool | undefined
+  find(name: string): Tool | undefined
   originOf(tool: Tool): McpOrigin | undefined
   rename(tool: Tool, origin: McpOrigin, name: string): void
+  logger: Logger
 }
 
 /**
@@ -26,16 +27,20 @@ interface Registry {
  */
 export class NameConflicts {
   readonly #registry: Registry
-  readonly #logger: Logger
 
-  constructor(registry: Registry, logger: Logger) {
+  constructor(registry: Registry) {
     this.#registry = registry
-    this.#logger = logger
+  }
+
+  /** The tool of that very name: an `lc_name` is taken from nobody. */
+  #holderOf(name: string): Tool | undefined {
+    const tool = this.#registry.find(name)
+    return tool?.name === name ? tool : undefined
   }
 
   /** Frees the name for a local tool. Gives the local tool that it replaces. */
   makeRoomFor(name: string): Tool | undefined {
-    const holder = this.#registry.holderOf(name)
+    const holder = this.#holderOf(name)
     const origin = holder && this.#registry.originOf(holder)
     if (holder && origin) this.#moveAside(holder, origin, `the local tool '${name}'`)
     else if (holder) this.#warnReplaced(name, 'custom')
@@ -45,7 +50,7 @@ export class NameConflicts {
   /** The tool that a server has under this name already, whatever name it goes by: it is replaced. */
   replacedBy(origin: McpOrigin): Tool | undefined {
     for (const name of namesFor(origin)) {
-      const tool = this.#registry.holderOf(name)
+      const tool = this.#holderOf(name)
       if (!tool && name !== origin.name) return undefined
       const known = tool && this.#registry.originOf(tool)
       if (known?.server !== origin.server || known.name !== origin.name) continue
@@ -58,7 +63,7 @@ export class NameConflicts {
   /** The name for a tool that a server did not have before. */
   nameFor(origin: McpOrigin): string {
     const { server, name, order } = origin
-    const holder = this.#registry.holderOf(name)
+    const holder = this.#holderOf(name)
     if (!holder) return name
     const rival = this.#registry.originOf(holder)
     if (rival && order < rival.order) {
@@ -67,13 +72,13 @@ export class NameConflicts {
     }
     const free = this.#freeName(origin)
     const owner = rival ? `server '${rival.server}'` : 'a local tool'
-    this.#logger.warn({ tool: name, server, registered_as: free }, `The name is taken by ${owner}`)
+    this.#registry.logger.warn({ tool: name, server, registered_as: free }, `The name is taken by ${owner}`)
     return free
   }
 
   #moveAside(tool: Tool, origin: McpOrigin, reason: string): void {
     const name = this.#freeName(origin)
-    this.#logger.warn(
+    this.#registry.logger.warn(
       { tool: tool.name, server: origin.server, registered_as: name },
       `The name goes to ${reason}`,
     )
@@ -83,13 +88,13 @@ export class NameConflicts {
   /** The first name for the tool, other than its plain one, that nobody has. */
   #freeName(origin: McpOrigin): string {
     for (const name of namesFor(origin)) {
-      if (name !== origin.name && !this.#registry.holderOf(name)) return name
+      if (name !== origin.name && !this.#holderOf(name)) return name
     }
     return origin.name
   }
 
   #warnReplaced(name: string, source: string): void {
-    this.#logger.warn({ tool: name, source }, `Tool '${name}' is already registered; replacing it`)
+    this.#registry.logger.warn({ tool: name, source }, `Tool '${name}' is already registered; replacing it`)
   }
 }
 

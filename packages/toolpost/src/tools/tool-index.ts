@@ -9,25 +9,18 @@ interface Entry {
 /** So many places of the array are looked at before a name is said not to be there. */
 const PROBES = 16
 
-/** A function takes no more than about 60,000. */
-const MAX_ARGUMENTS = 10_000
-
 /**
  * Finds tools of an array by `name` or `lc_name` without searching it. Others may change the array too, so nothing
  * is given out that is not in it; a change that keeps the length is noticed at the places probed.
  */
 export class ToolIndex {
   readonly #tools: Tool[]
-  readonly #orderOf: (tool: Tool) => number
   readonly #names = new Map<string, Entry>()
   readonly #otherNames = new Map<string, Entry>()
   #length = 0
-  #appended = 0
 
-  /** `orderOf` says which tools stand before which; those of the same order stand as they came. */
-  constructor(tools: Tool[], orderOf: (tool: Tool) => number) {
+  constructor(tools: Tool[]) {
     this.#tools = tools
-    this.#orderOf = orderOf
   }
 
   find(name: string): Tool | undefined {
@@ -50,39 +43,20 @@ export class ToolIndex {
     return entry.position
   }
 
-  /** Adds a tool at the end; `settle` puts it where it belongs. */
-  append(tool: Tool): void {
-    this.#note(tool, this.#tools.push(tool) - 1)
-    this.#length++
-    this.#appended++
-  }
-
-  /** Moves the tools appended since, which are of one order, behind all others of that or an earlier order. */
-  settle(): void {
-    const start = this.#tools.length - this.#appended
-    const place = this.#appended > 0 ? this.#placeFor(this.#tools[start] as Tool, start) : start
-    this.#appended = 0
-    if (place === start) return
-    const added = this.#tools.splice(start)
-    for (let at = 0; at < added.length; at += MAX_ARGUMENTS) {
-      this.#tools.splice(place + at, 0, ...added.slice(at, at + MAX_ARGUMENTS))
-    }
-    if (added.length > 1) this.#rebuild()
-  }
-
-  /** Where the tool belongs among those before `end`. */
-  #placeFor(tool: Tool, end: number): number {
-    const order = this.#orderOf(tool)
-    const isBefore = (position: number) => this.#orderOf(this.#tools[position] as Tool) <= order
+  /** Adds a tool behind the last one for which `isBefore` is true; those come first. */
+  insert(tool: Tool, isBefore: (other: Tool) => boolean): void {
     let low = 0
-    let high = end
-    if (end === 0 || isBefore(end - 1)) return end
+    let high = this.#tools.length
+    const last = this.#tools[high - 1]
+    if (last && isBefore(last)) low = high
     while (low < high) {
       const middle = (low + high) >> 1
-      if (isBefore(middle)) low = middle + 1
+      if (isBefore(this.#tools[middle] as Tool)) low = middle + 1
       else high = middle
     }
-    return low
+    this.#tools.splice(low, 0, tool)
+    this.#length++
+    this.#note(tool, low)
   }
 
   replace(before: Tool, tool: Tool): void {
@@ -128,11 +102,9 @@ export class ToolIndex {
 
   #isInLine(): boolean {
     const { length } = this.#tools
-    if (length !== this.#length) return false
     const step = Math.max(length / PROBES, 1)
-    for (let at = 0; at < length; at += step) {
-      if (!this.#names.has((this.#tools[Math.floor(at)] as Tool).name)) return false
-    }
-    return length === 0 || this.#names.has((this.#tools[length - 1] as Tool).name)
+    const isKnown = (at: number) => this.#names.has((this.#tools[at] as Tool).name)
+    for (let at = 0; at < length; at += step) if (!isKnown(Math.floor(at))) return false
+    return length === this.#length && (length === 0 || isKnown(length - 1))
   }
 }

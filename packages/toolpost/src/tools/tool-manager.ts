@@ -1,20 +1,15 @@
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
-import { describeThrown, quietly } from '../runtime/quietly.ts'
-import type { ParameterNames } from './argument-names.ts'
+import { Listeners } from '../runtime/listeners.ts'
+import { describeThrown } from '../runtime/quietly.ts'
 import { checkedTool } from './check-tool.ts'
 import { type McpOrigin, NameConflicts } from './name-conflicts.ts'
 import { withName } from './renamed-tool.ts'
 import type { Tool, ToolLike } from './tool.ts'
 import { ToolIndex } from './tool-index.ts'
 
-export interface McpToolsOptions {
-  server?: string
-  /** The server's place in the configuration; its tools stand behind those of earlier servers. */
-  order?: number
-  /** Argument names that this server's tools know by another name. */
-  parameterNames?: ParameterNames
-}
+/** `order` is the server's place in the configuration; its tools stand behind those of earlier servers. */
+export type McpToolsOptions = Partial<Omit<McpOrigin, 'name'>>
 
 const LOCAL = -1
 const NO_ORDER = Number.MAX_SAFE_INTEGER
@@ -22,23 +17,26 @@ const NO_ORDER = Number.MAX_SAFE_INTEGER
 /** All tools there are, in one array: those of the program, then those of each MCP server in the configured order. */
 export class ToolManager {
   readonly #tools: Tool[] = []
-  readonly #index = new ToolIndex(this.#tools, tool => this.#origins.get(tool)?.order ?? LOCAL)
+  readonly #index = new ToolIndex(this.#tools)
   /** Which tools are MCP tools, without changing them. */
   readonly #origins = new WeakMap<Tool, McpOrigin>()
   readonly #conflicts: NameConflicts
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners: Listeners<{ change: undefined }>
   readonly #logger: Logger
 
   constructor({ logger = silentLogger }: { logger?: Logger | undefined } = {}) {
     this.#logger = quietLogger(logger)
-    this.#conflicts = new NameConflicts(
-      {
-        holderOf: name => this.#holderOf(name),
-        originOf: tool => this.originOf(tool),
-        rename: (tool, origin, name) => this.#place(this.#named(tool, origin, name), tool),
-      },
-      this.#logger,
+    this.#listeners = new Listeners((_, error) =>
+      this.#logger.warn({ error: describeThrown(error) }, 'A listener for changed tools failed'),
     )
+    const rename = (tool: Tool, origin: McpOrigin, name: string) =>
+      this.#index.replace(tool, this.#named(tool, origin, name))
+    this.#conflicts = new NameConflicts({
+      find: name => this.findTool(name),
+      originOf: tool => this.originOf(tool),
+      rename,
+      logger: this.#logger,
+    })
   }
 
   /** Adds a tool of the program. Replaces one of the same name; throws on a tool it cannot use. */
@@ -53,14 +51,13 @@ export class ToolManager {
     tools: Iterable<ToolLike>,
     { server = 'mcp', order = NO_ORDER, parameterNames }: McpToolsOptions = {},
   ): void {
-    let hasAdded = false
-    for (const like of tools) {
-      const tool = this.#usable(like, server)
-      if (!tool) continue
-      this.#addMcpTool(tool, { server, name: tool.name, order, parameterNames })
-      hasAdded = true
+    const usable = [...tools].flatMap(like => this.#usable(like, server) ?? [])
+    for (const tool of usable) {
+      const origin = { server, name: tool.name, order, parameterNames }
+      const before = this.#conflicts.replacedBy(origin)
+      this.#place(this.#named(tool, origin, before?.name ?? this.#conflicts.nameFor(origin)), before)
     }
-    if (hasAdded) this.#changed()
+    if (usable.length > 0) this.#changed()
   }
 
   #usable(like: ToolLike, server: string): Tool | undefined {
@@ -72,22 +69,17 @@ export class ToolManager {
     }
   }
 
-  #addMcpTool(tool: Tool, origin: McpOrigin): void {
-    const before = this.#conflicts.replacedBy(origin)
-    const name = before?.name ?? this.#conflicts.nameFor(origin)
-    this.#place(this.#named(tool, origin, name), before)
-  }
-
   #named(tool: Tool, origin: McpOrigin, name: string): Tool {
     const named = tool.name === name ? tool : withName(tool, name)
     this.#origins.set(named, origin)
     return named
   }
 
-  /** Puts `tool` where `before` stood, or at the end. */
+  /** Puts `tool` where `before` stood, or behind all others of its order. */
   #place(tool: Tool, before?: Tool): void {
+    const orderOf = (one: Tool) => this.#origins.get(one)?.order ?? LOCAL
     if (before) this.#index.replace(before, tool)
-    else this.#index.append(tool)
+    else this.#index.insert(tool, other => orderOf(other) <= orderOf(tool))
   }
 
   /** The array itself, in the format that LangChain's models take. */
@@ -98,11 +90,6 @@ export class ToolManager {
   /** By `name` or `lc_name`; `undefined` if there is none. */
   findTool(name: string): Tool | undefined {
     return this.#index.find(name)
-  }
-
-  #holderOf(name: string): Tool | undefined {
-    const tool = this.#index.find(name)
-    return tool?.name === name ? tool : undefined
   }
 
   /** Takes a tool away; says whether there was one. */
@@ -124,15 +111,11 @@ export class ToolManager {
 
   /** Calls `listener` after tools were added, replaced or removed; returns a function that stops it. */
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
+    return this.#listeners.on('change', listener)
   }
 
   #changed(): void {
-    this.#index.settle()
-    const warn = (error: unknown) =>
-      this.#logger.warn({ error: describeThrown(error) }, 'A listener for changed tools failed')
-    for (const listener of this.#listeners) quietly(listener, warn)
+    this.#listeners.tell('change', undefined)
   }
 
   /** Server and original name of an MCP tool; `undefined` for any other. */

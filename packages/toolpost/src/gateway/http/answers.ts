@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { JsonWriter } from './json-writer.ts'
+import { JsonWriter } from '../../runtime/json-writer.ts'
 
 /**
  * What goes with every answer that is not a page. By hand: with Hono's `secureHeaders` a call over HTTP costs 1.15 times

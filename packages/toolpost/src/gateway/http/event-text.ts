@@ -1,4 +1,4 @@
-import { JsonWriter } from './json-writer.ts'
+import { JsonWriter } from '../../runtime/json-writer.ts'
 
 /** One server-sent event. The data is JSON, so that no line of it can be taken for another event. */
 export function eventText(event: string, data: unknown, id?: string): string {

@@ -59,23 +59,20 @@ async function placeFor(timezone: string | undefined): Promise<Where> {
 }
 
 function describeMoment(nowMs: number, { zone, name }: Where): DatetimeResult {
-  const parts = partsIn(zone, nowMs)
-  const date = `${parts.year}-${parts.month}-${parts.day}`
-  const time = `${parts.hour}:${parts.minute}`
-  const offset = formatOffset(offsetMinutes(parts, nowMs))
+  const { year, month, day, hour, minute, second, weekday, monthName, offset } = partsIn(zone, nowMs)
+  const date = `${year}-${month}-${day}`
+  const time = `${hour}:${minute}`
   const where = name === undefined ? '' : ` in ${name}`
   return {
-    iso: `${date}T${time}:${parts.second}${offset}`,
+    iso: `${date}T${time}:${second}${offset}`,
     date,
     time,
-    weekday: parts.weekday,
+    weekday,
     timezone: zone,
     utc_offset: offset,
-    text: `It is ${time} on ${parts.weekday}, ${Number(parts.day)} ${parts.monthName} ${parts.year}${where}.`,
+    text: `It is ${time} on ${weekday}, ${Number(day)} ${monthName} ${year}${where}.`,
   }
 }
-
-type Parts = ReturnType<typeof partsIn>
 
 function partsIn(zone: string, nowMs: number) {
   const format = new Intl.DateTimeFormat('en-GB', {
@@ -90,31 +87,13 @@ function partsIn(zone: string, nowMs: number) {
     hour: '2-digit',
     minute: '2-digit',
     second: '2-digit',
+    timeZoneName: 'longOffset',
   })
-  const found = new Map(format.formatToParts(nowMs).map(({ type, value }) => [type, value]))
-  const part = (type: Intl.DateTimeFormatPartTypes) => found.get(type) ?? ''
-  const monthName = new Intl.DateTimeFormat('en-GB', { timeZone: zone, month: 'long' }).format(nowMs)
+  const parts = Object.fromEntries(format.formatToParts(nowMs).map(({ type, value }) => [type, value]))
   return {
-    year: part('year'),
-    month: part('month'),
-    day: part('day'),
-    hour: part('hour'),
-    minute: part('minute'),
-    second: part('second'),
-    weekday: part('weekday'),
-    monthName,
+    ...(parts as Record<Intl.DateTimeFormatPartTypes, string>),
+    monthName: new Intl.DateTimeFormat('en-GB', { timeZone: zone, month: 'long' }).format(nowMs),
+    // GMT+05:30, and GMT alone for UTC
+    offset: parts.timeZoneName?.slice('GMT'.length) || '+00:00',
   }
-}
-
-/** The clock on that wall, read as if it were UTC, less UTC itself. */
-function offsetMinutes(parts: Parts, nowMs: number): number {
-  const { year, month, day, hour, minute, second } = parts
-  const wallMs = Date.UTC(+year, +month - 1, +day, +hour, +minute, +second)
-  return Math.round((wallMs - Math.floor(nowMs / 1000) * 1000) / 60_000)
-}
-
-function formatOffset(minutes: number): string {
-  const twoDigits = (value: number) => String(value).padStart(2, '0')
-  const size = Math.abs(minutes)
-  return `${minutes < 0 ? '-' : '+'}${twoDigits(Math.floor(size / 60))}:${twoDigits(size % 60)}`
 }

@@ -1,34 +1,12 @@
-import { constants } from 'node:fs'
-import { access, stat } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
-
-/** The file that a shell would run for this name, or undefined. */
-export async function findProgram(name: string, path: string): Promise<string | undefined> {
-  for (const folder of path.split(delimiter)) {
-    const file = join(folder, name)
-    if (folder !== '' && (await isExecutable(file))) return file
-  }
-  return undefined
-}
-
-async function isExecutable(file: string): Promise<boolean> {
-  try {
-    await access(file, constants.X_OK)
-    return (await stat(file)).isFile()
-  } catch {
-    return false
-  }
-}
-
 export interface RunOptions {
   env: NodeJS.ProcessEnv
   timeoutMs: number
   signal?: AbortSignal | undefined
 }
 
-/** Runs a program without a shell and gives its stdout; rejects with what it said when it fails or is too slow. */
+/** Runs a program of `env.PATH` without a shell and gives its stdout; rejects with what it said when it fails or is too slow. */
 export async function runProgram(
-  file: string,
+  program: string,
   args: readonly string[],
   options: RunOptions,
 ): Promise<string> {
@@ -42,11 +20,17 @@ export async function runProgram(
       killSignal: 'SIGKILL',
       ...(signal ? { signal } : {}),
     } as const
-    execFile(file, [...args], settings, (error, stdout, stderr) => {
+    execFile(program, [...args], settings, (error, stdout, stderr) => {
       if (!error) resolve(stdout)
       else reject(new Error(reasonOf(error, { timeoutMs, output: stderr || stdout }), { cause: error }))
     })
   })
+}
+
+/** Whether there is no such program on the PATH. */
+export function isMissing(error: unknown): boolean {
+  const { cause } = error as { cause?: { code?: unknown } }
+  return cause?.code === 'ENOENT' || cause?.code === 'EACCES'
 }
 
 function reasonOf(

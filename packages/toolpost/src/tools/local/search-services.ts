@@ -1,3 +1,4 @@
+import { isRecord } from '../../runtime/guards.ts'
 import { trimmedEnd } from '../../runtime/trimmed-end.ts'
 import { plainText } from './plain-text.ts'
 
@@ -75,7 +76,7 @@ function withParameters(base: URL, parameters: Record<string, string>): URL {
 }
 
 function readSearxng(answer: JsonObject): Findings {
-  const answers = list(answer.answers).map(entry => plainText(isObject(entry) ? entry.answer : entry))
+  const answers = list(answer.answers).map(entry => plainText(isRecord(entry) ? entry.answer : entry))
   const results = objects(answer.results).map(({ title, url, content }) => hit(title, url, content))
   const infoboxes = objects(answer.infoboxes).map(box => plainText(box.content))
   const silent = list(answer.unresponsive_engines).map(engine => plainText(list(engine).join(': ')))
@@ -117,13 +118,9 @@ function answerOf(texts: readonly string[]): { answer?: string } {
 }
 
 function objects(value: unknown): JsonObject[] {
-  return list(value).filter(isObject)
+  return list(value).filter(isRecord)
 }
 
 function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

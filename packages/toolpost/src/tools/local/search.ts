@@ -1,8 +1,9 @@
+import { basicCredentials } from '../../logging/config-secrets.ts'
+import { isRecord } from '../../runtime/guards.ts'
 import { defineTool, type InvokeOptions, type Tool } from '../tool.ts'
 import {
   duckDuckGo,
   type Findings,
-  isObject,
   type JsonObject,
   type SearchHit,
   type SearchService,
@@ -83,22 +84,19 @@ export function searchTool(options: SearchOptions = {}): Tool {
 /** fetch refuses an address with a password in it, and would print it. */
 function splitCredentials(address: URL): { url: URL; headers: Record<string, string> } {
   const url = new URL(address)
-  const accept = { accept: 'application/json' }
-  if (!url.username && !url.password) return { url, headers: accept }
-  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+  const headers: Record<string, string> = { accept: 'application/json' }
+  const { username, password } = url
+  if (username || password) headers.authorization = `Basic ${basicCredentials(username, password)}`
   url.username = ''
   url.password = ''
-  return {
-    url,
-    headers: { ...accept, authorization: `Basic ${Buffer.from(credentials).toString('base64')}` },
-  }
+  return { url, headers }
 }
 
 async function readJson(service: SearchService, response: Response): Promise<JsonObject> {
   const body = await response.text()
   if (response.status >= 400) throw statusError(service, response.status)
   const answer = parseJson(body)
-  if (isObject(answer)) return answer
+  if (isRecord(answer)) return answer
   const start = body.trim() ? `'${body.trim().slice(0, 40)}…'` : 'nothing'
   throw new Error(
     `${service.name} did not answer with JSON but with ${start}; is ${new URL(response.url).origin} its address?`,

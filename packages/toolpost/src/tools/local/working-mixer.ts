@@ -1,5 +1,5 @@
 import { type Mixer, mixers, type RunMixer } from './mixers.ts'
-import { findProgram, runProgram } from './programs.ts'
+import { isMissing, runProgram } from './programs.ts'
 
 export interface MixerSearch {
   /** Where mixers are looked for; the PATH of this process unless given. */
@@ -25,22 +25,21 @@ export async function useFirstWorkingMixer<T>(
   const candidates = mixers.filter(mixer => mixer.platform === undefined || mixer.platform === platform)
   const failures: string[] = []
   for (const mixer of candidates) {
-    const file = await findProgram(mixer.program, path)
-    if (file === undefined) continue
     try {
-      return await operation(mixer, runnerOf(file, { ...search, path }))
+      return await operation(mixer, runnerOf(mixer.program, { ...search, path }))
     } catch (error) {
       signal?.throwIfAborted()
+      if (isMissing(error)) continue
       failures.push(`${mixer.program}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
   throw new Error(noMixerMessage(candidates, failures))
 }
 
-function runnerOf(file: string, { path, mixerTimeoutMs, signal }: MixerSearch): RunMixer {
+function runnerOf(program: string, { path, mixerTimeoutMs, signal }: MixerSearch): RunMixer {
   // LC_ALL: a translated mixer prints words and decimal commas that cannot be read.
   const env = { ...process.env, PATH: path, LC_ALL: 'C' }
-  return args => runProgram(file, args, { env, timeoutMs: mixerTimeoutMs ?? MIXER_TIMEOUT_MS, signal })
+  return args => runProgram(program, args, { env, timeoutMs: mixerTimeoutMs ?? MIXER_TIMEOUT_MS, signal })
 }
 
 function noMixerMessage(candidates: readonly Mixer[], failures: readonly string[]): string {

@@ -1,19 +1,5 @@
-import { type PlainLimits, plainCopy } from './plain-value.ts'
-
-const JSON_LIMITS: PlainLimits = {
-  maxDepth: 500,
-  maxEntries: Number.POSITIVE_INFINITY,
-  maxBytes: Number.POSITIVE_INFINITY,
-  maxValues: 200_000,
-}
-/** What is plain costs less: a list of a million numbers is still written as it is. */
-const MAX_PLAIN_VALUES = 2_000_000
-
-/** `value` as JSON. Plain data is written as quickly as JSON.stringify can. */
-export function jsonText(value: unknown): string | undefined {
-  const isPlainData = plainSize(value, MAX_PLAIN_VALUES) !== undefined
-  return JSON.stringify(isPlainData ? value : plainCopy(value, JSON_LIMITS).value)
-}
+/** Deeper data is not called plain: who writes it must not recurse. */
+const MAX_DEPTH = 500
 
 /** How many values plain JSON data has, a long text counted as several; `undefined` if it is not plain, or has more. */
 export function plainSize(value: unknown, maxValues: number): number | undefined {
@@ -45,7 +31,7 @@ function isPlain(value: unknown, walk: Walk): boolean {
 }
 
 function isPlainObject(value: object, walk: Walk): boolean {
-  if (++walk.depth > JSON_LIMITS.maxDepth) return false
+  if (++walk.depth > MAX_DEPTH) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   const isFit =
     prototype === Array.prototype

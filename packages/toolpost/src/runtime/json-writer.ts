@@ -1,6 +1,6 @@
-import { isObjectLike } from '../../runtime/guards.ts'
-import { plainSize } from '../../runtime/json-text.ts'
-import { plainForm } from '../../runtime/plain-value.ts'
+import { isObjectLike } from './guards.ts'
+import { plainSize } from './plain-size.ts'
+import { plainForm, unreadable } from './plain-value.ts'
 
 export interface JsonLimits {
   maxChars: number
@@ -180,15 +180,15 @@ function shapeOf(plain: object): { keys?: string[]; length: number } {
 function read(source: object, key: string | number): unknown {
   try {
     return (source as Record<string | number, unknown>)[key]
-  } catch {
-    return '[unreadable]'
+  } catch (error) {
+    return unreadable(error)
   }
 }
 
 function formOf(value: object): unknown {
   try {
     return plainForm(value)
-  } catch {
-    return '[unreadable]'
+  } catch (error) {
+    return unreadable(error)
   }
 }
