@@ -25,5 +25,5 @@ assert.deepEqual(answers, [
   '{"temperature":22}',
   '{"result":10.2}',
   '{"name":"Ada","since":1843}',
-  "Error: Tool 'calculator' timed out after 2000 ms",
+  "Error: Tool 'calculator' timed out after 5000 ms",
 ])

@@ -5,7 +5,7 @@ import { ZWAVE_BROKER_VARIABLES, zwavePackage } from '../known-servers/zwave.ts'
 import type { StdioServerEntry } from '../mcp/index.ts'
 
 /** For the virtual home to say where its broker listens. */
-const HOME_TIMEOUT_MS = 5_000
+const HOME_TIMEOUT_MS = 15_000
 const SHOWN_CHARACTERS = 80
 
 export interface ExampleHome {

@@ -88,7 +88,9 @@ describe('toolpost up', () => {
     expect(running.out).toMatch(
       /^(✘ broken +failed after 1 attempt: .*no-such-command-anywhere|… broken +still starting)/m,
     )
-    expect(running.out).toMatch(/^✔ chat +offline: set in the configuration$/m)
+    expect(running.out).toMatch(
+      /^(✔ chat +offline: set in the configuration|… chat +still looking for a model)$/m,
+    )
     expect(running.out).toContain(`MCP      ${running.url}mcp`)
     await ready(running)
     expect(await call(running.url, 'lamp')).toMatchObject({ success: true, result: 'good lamp' })
