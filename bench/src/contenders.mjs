@@ -54,6 +54,14 @@ export const CONTENDERS = [
     create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs, logger: sinkLogger() }),
     answerOf: toolpostValue,
   },
+  {
+    id: 'toolpost-interceptor',
+    title: 'Toolpost, an interceptor that only calls next()',
+    validates: true,
+    hasDeadline: true,
+    create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs }, (_call, next) => next()),
+    answerOf: toolpostValue,
+  },
   { id: 'ai', title: 'AI SDK executeTool, no validation', create: aiSdk, answerOf: asIs },
   {
     id: 'ai-validated',
@@ -88,12 +96,13 @@ export const CONTENDERS = [
   },
 ]
 
-function toolpost(work, options) {
+function toolpost(work, options, interceptor) {
   const tools = new ToolManager()
   tools.addCustomTool(
     defineTool({ name: NAME, description: DESCRIPTION, schema: JSON_SCHEMA, handler: work }),
   )
   const executor = new ToolExecutor(tools, options)
+  if (interceptor) executor.use(interceptor)
   return args => executor.run({ id: CALL_ID, name: NAME, args })
 }
 

@@ -104,6 +104,11 @@ function goals(timings) {
       measured: `${fixed(faster, 1)} ×`,
       reached: faster >= 45,
     },
+    most(
+      'an interceptor that only calls next(): at most 0.25 × naive more',
+      against('toolpost-interceptor', 'naive') - against('toolpost', 'naive'),
+      0.25,
+    ),
     most('tool reads its signal: ≤ 1.1 × naive', against('toolpost-signal', 'naive'), 1.1),
     most('the same, against naive with the same tool', against('toolpost-signal', 'naive-signal'), 1.1),
     most('logging to a sink: ≤ 2.5 × naive', against('toolpost-logging', 'naive'), 2.5),

@@ -17,6 +17,9 @@ export type Interceptor = (call: InterceptedCall, next: Next) => Promise<ToolRes
 
 export type Next = () => Promise<ToolResult>
 
+/** What is behind the interceptors; told how long they held the call back. */
+export type GoOn = (waitedMs: number) => Promise<ToolResult>
+
 /** What the stages found out about a call. */
 export interface InterceptedParts {
   readonly tool: Tool | undefined
@@ -114,63 +117,95 @@ export class Interceptors {
     this.isEmpty = list.length === 0
   }
 
-  /** The answer; `undefined` as soon as the caller gives up while `goOn` is held back. Never rejects. */
-  around(call: InterceptedCall, attempt: Attempt, goOn: Next): Promise<ToolResult | undefined> {
-    const since = this.#clock.now()
-    let isHeldBack = true
-    const release = () => {
-      if (isHeldBack) attempt.waitedMs = this.#clock.now() - since
-      isHeldBack = false
-    }
-    const list = this.#list
-    const from = (index: number): Promise<ToolResult> => {
-      const interceptor = list[index]
-      if (interceptor) return step(interceptor, call, () => from(index + 1))
-      release()
-      return goOn()
-    }
-    const { signal } = call
-    return new Promise(resolve => {
-      const end = (result: ToolResult | undefined) => {
-        if (signal) unwatch(signal, caller)
-        release()
-        resolve(result)
-      }
-      const caller = { cancel: () => isHeldBack && end(undefined) }
-      from(0).then(end)
-      if (signal) watch(signal, caller)
-    })
+  /** The way of one call through them, to `goOn`. */
+  around(call: InterceptedCall, goOn: GoOn): Passage {
+    return new Passage(this.#list, call, goOn, this.#clock)
   }
 }
 
-function step(interceptor: Interceptor, call: InterceptedCall, goOn: Next): Promise<ToolResult> {
-  let isCalled = false
-  let isAnswered = false
-  const next: Next = () => {
-    // The answer was given: a tool that ran now would run unseen.
-    if (isAnswered) return Promise.resolve(mistake(call, interceptor, 'next() was called after the answer'))
-    if (isCalled) throw new Error('next() was called twice')
-    isCalled = true
-    return goOn()
+class Passage {
+  #waitedMs: number | undefined
+  readonly #list: readonly Interceptor[]
+  readonly #call: InterceptedCall
+  readonly #goOn: GoOn
+  readonly #clock: Clock
+  readonly #since: number
+
+  constructor(list: readonly Interceptor[], call: InterceptedCall, goOn: GoOn, clock: Clock) {
+    this.#list = list
+    this.#call = call
+    this.#goOn = goOn
+    this.#clock = clock
+    this.#since = clock.now()
   }
-  const answer = (result: ToolResult): ToolResult => {
-    isAnswered = true
-    // A copy: the result may be another call's, and its getters may throw.
-    if (isRecord(result) && typeof result.success === 'boolean') return { ...result }
-    throw new Error('it gave no result')
+
+  /** How long the call is held back, or was. */
+  get waitedMs(): number {
+    return this.#waitedMs ?? this.#clock.now() - this.#since
   }
-  const explain = (error: unknown): ToolResult => {
-    isAnswered = true
-    return mistake(call, interceptor, describeThrown(error))
+
+  /** Resolves to the answer; to `undefined` as soon as the caller gives up while the call is held back. Never rejects. */
+  answer(): Promise<ToolResult | undefined> {
+    const { signal } = this.#call
+    if (!signal) return this.#enter(0)
+    return new Promise(resolve => {
+      const end = (result: ToolResult | undefined) => {
+        unwatch(signal, caller)
+        resolve(result)
+      }
+      const caller = { cancel: () => this.#waitedMs === undefined && end(undefined) }
+      this.#enter(0).then(end)
+      watch(signal, caller)
+    })
   }
-  try {
-    const given: unknown = interceptor(call, next)
-    // A promise stays itself: each one more costs a tenth of a call.
-    const promise = given instanceof Promise ? given : Promise.resolve(given as ToolResult)
-    return promise.then(answer).catch(explain)
-  } catch (error) {
-    return Promise.resolve(explain(error))
+
+  /** What the interceptors from `index` on answer, and behind them the tool. */
+  #enter(index: number): Promise<ToolResult> {
+    const interceptor = this.#list[index]
+    if (interceptor) return this.#step(interceptor, index)
+    this.#waitedMs = this.waitedMs
+    return this.#goOn(this.#waitedMs)
   }
+
+  #step(interceptor: Interceptor, index: number): Promise<ToolResult> {
+    let inner: Promise<ToolResult> | undefined
+    let isAnswered = false
+    const next: Next = () => {
+      // The answer was given: a tool that ran now would run unseen.
+      if (isAnswered)
+        return Promise.resolve(mistake(this.#call, interceptor, 'next() was called after the answer'))
+      if (inner) throw new Error('next() was called twice')
+      inner = this.#enter(index + 1)
+      return inner
+    }
+    const explain = (error: unknown): ToolResult => {
+      isAnswered = true
+      return mistake(this.#call, interceptor, describeThrown(error))
+    }
+    const answer = (result: ToolResult): ToolResult => {
+      isAnswered = true
+      try {
+        return ownResult(result)
+      } catch (error) {
+        return explain(error)
+      }
+    }
+    try {
+      const given: unknown = interceptor(this.#call, next)
+      // An interceptor that only passes on: there is nothing to look at.
+      if (given === inner && inner) return inner
+      const promise = given instanceof Promise ? given : Promise.resolve(given as ToolResult)
+      return promise.then(answer, explain)
+    } catch (error) {
+      return Promise.resolve(explain(error))
+    }
+  }
+}
+
+/** A copy of what an interceptor gave: it may be another call's result, and its getters may throw. */
+function ownResult(result: ToolResult): ToolResult {
+  if (!isRecord(result) || typeof result.success !== 'boolean') throw new Error('it gave no result')
+  return { ...result }
 }
 
 function mistake(call: InterceptedCall, interceptor: Interceptor, problem: string): ToolResult {

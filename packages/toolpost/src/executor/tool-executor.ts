@@ -8,7 +8,6 @@ import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Attempt, attemptOf } from './attempt.ts'
 import { logCall, logMishap, logRepairs } from './call-log.ts'
-import type { Arguments } from './check-arguments.ts'
 import { type Deadlines, deadlinesOf, limitOf } from './deadlines.ts'
 import { cancelled, Failure, toolError } from './failure.ts'
 import { findTool } from './find-tool.ts'
@@ -163,15 +162,14 @@ export class ToolExecutor {
   }
 
   #invoke(attempt: Attempt, plan: Plan, fitted: Fitted | Failure): Promise<ToolResult> {
-    const { tool } = plan
-    if (fitted instanceof Failure) return this.#refuse(attempt, fitted, tool)
+    if (fitted instanceof Failure) return this.#refuse(attempt, fitted, plan.tool)
     const { args, repairs } = fitted
     if (repairs || attempt.repairs) {
       attempt.repairs = [...(attempt.repairs ?? []), ...(repairs ?? [])]
       logRepairs(this.#logger, attempt)
     }
     if (this.#interceptors.isEmpty) return this.#runTool(attempt, plan, args)
-    return this.#intercept(attempt, { tool, args }, () => this.#runTool(attempt, plan, args))
+    return this.#intercept(attempt, { tool: plan.tool, args }, () => this.#runTool(attempt, plan, args))
   }
 
   /** A call that cannot run. Interceptors see it too. */
@@ -184,16 +182,19 @@ export class ToolExecutor {
   /** With interceptors around it, a call ends when they have answered, or when its caller gives up waiting for them. */
   async #intercept(attempt: Attempt, parts: InterceptedParts, goOn: Next): Promise<ToolResult> {
     attempt.isIntercepted = true
-    const call = new InterceptedCall(attempt, parts, this.#tools)
-    const answer = await this.#interceptors.around(call, attempt, goOn)
-    const result = answer
-      ? this.#finish(attempt, { ...answer, execution_time_ms: this.#elapsedMs(attempt) })
-      : this.#fail(attempt, cancelled(attempt.name))
+    const passage = this.#interceptors.around(new InterceptedCall(attempt, parts, this.#tools), waitedMs => {
+      attempt.waitedMs = waitedMs
+      return goOn()
+    })
+    const answer = await passage.answer()
+    attempt.waitedMs = passage.waitedMs
+    const result = answer ? this.#finish(attempt, answer) : this.#fail(attempt, cancelled(attempt.name))
+    result.execution_time_ms = this.#elapsedMs(attempt)
     this.#record(attempt, result)
     return result
   }
 
-  #runTool(attempt: Attempt, plan: Plan, args: Arguments): Promise<ToolResult> {
+  #runTool(attempt: Attempt, plan: Plan, args: Fitted['args']): Promise<ToolResult> {
     const limits = this.#limits(attempt, plan.tool)
     return new Promise(resolve => {
       const end = (ending: Ending) => resolve(this.#answer(attempt, plan, ending))
