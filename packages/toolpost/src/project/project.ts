@@ -16,7 +16,7 @@ import type { ProjectEvents, ProjectOptions, ProjectStatus } from './project-opt
 import { Reports } from './reports.ts'
 import { serverEntries, serverStatus } from './server-entries.ts'
 import { type StartVoice, Voice, type VoiceInput } from './voice.ts'
-import { pendingTool, waitForTool } from './wait-for-tool.ts'
+import { waitForTool } from './wait-for-tool.ts'
 
 /**
  * What a toolpost.json describes, alive: it owns servers, model and voice. Nothing is loaded or started before it is
@@ -149,7 +149,7 @@ export class Project {
 
   /**
    * Waits for a tool that is not there yet, for `limitMs` at most; for a command that makes one call. What ails other
-   * servers is told only if it is not found. If servers are still starting then, a tool that says so stands in for it.
+   * servers is told only if it is not found.
    */
   async waitForTool(name: string, limitMs?: number): Promise<void> {
     if (this.tools.findTool(name)) return
@@ -157,8 +157,6 @@ export class Project {
     const mcp = await this.#startServers()
     const found = mcp && (await waitForTool(name, { tools: this.tools, mcp, limitMs }))
     this.#reports.release({ tell: !found })
-    const starting = mcp?.status().filter(({ state }) => state === 'starting') ?? []
-    if (!found && starting.length > 0) this.tools.addCustomTool(pendingTool(name, limitMs ?? 0, starting))
   }
 
   /**

@@ -13,14 +13,24 @@ interface Wait {
   limitMs: number | undefined
 }
 
-/** Waits until a tool of that name appears or no server is starting any more, for `limitMs` at most. */
-export async function waitForTool(name: string, { tools, mcp, limitMs }: Wait): Promise<Tool | undefined> {
+/**
+ * Waits until a tool of that name appears or no server is starting any more, for `limitMs` at most; says whether it is
+ * there. If servers are still starting then, a tool that says so stands in for it.
+ */
+export async function waitForTool(name: string, wait: Wait): Promise<boolean> {
+  if (await appeared(name, wait)) return true
+  const starting = wait.mcp.status().filter(({ state }) => state === 'starting')
+  if (starting.length > 0) wait.tools.addCustomTool(pendingTool(name, wait.limitMs ?? 0, starting))
+  return false
+}
+
+async function appeared(name: string, { tools, mcp, limitMs }: Wait): Promise<boolean> {
   await inTime([mcp.ready(), appearanceOf(name, tools)], limitMs)
   const found = tools.findTool(name)
   const order = found && tools.originOf(found)?.order
   const earlier = mcp.status().slice(0, order ?? 0)
   await inTime([Promise.all(earlier.map(server => mcp.ready(server.name)))], GRACE_FOR_EARLIER_MS)
-  return tools.findTool(name)
+  return tools.findTool(name) !== undefined
 }
 
 function appearanceOf(name: string, tools: ToolManager): Promise<void> {
@@ -40,7 +50,7 @@ async function inTime(events: readonly Promise<unknown>[], limitMs: number | und
 }
 
 /** Stands in for a tool whose server did not come in time: its call goes the one way, and says why it failed. */
-export function pendingTool(name: string, waitedMs: number, starting: readonly ServerStatus[]): Tool {
+function pendingTool(name: string, waitedMs: number, starting: readonly ServerStatus[]): Tool {
   const causes = starting.map(server => `Server '${server.name}' is still starting`)
   return defineTool({
     name,
