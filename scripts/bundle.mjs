@@ -7,7 +7,16 @@ import { build } from 'esbuild'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 /** Loaded only when they are used, from node_modules. */
-const external = ['pino', 'mathjs', 'minisearch', 'json5', 're2js', '@langchain/*', '@modelcontextprotocol/*']
+const external = [
+  'pino',
+  'mathjs',
+  'minisearch',
+  'json5',
+  're2js',
+  '@langchain/*',
+  '@modelcontextprotocol/*',
+  '@opentelemetry/*',
+]
 
 const entries = [
   { in: 'packages/toolpost/src/cli/main.ts', out: 'packages/toolpost/dist/cli.cjs', external },

@@ -6,13 +6,14 @@ import { root, sourceFiles } from './project.ts'
 const SRC = 'packages/toolpost/src/'
 
 /** What each folder may import from; itself always. ARCHITECTURE.md draws it. */
-const FLOOR = ['call', 'runtime', 'logging', 'known-servers']
+const FLOOR = ['call', 'runtime', 'logging', 'known-servers', 'telemetry']
 const TOOLS = [...FLOOR, 'schema', 'isolation', 'tools']
 const ALLOWED: Record<string, string[]> = {
   call: [],
   runtime: [],
   'known-servers': [],
   logging: ['runtime'],
+  telemetry: ['runtime', 'logging'],
   schema: FLOOR,
   isolation: FLOOR,
   tools: TOOLS,

@@ -24,6 +24,7 @@ export {
   defineTool,
   type InvokeOptions,
   type Progress,
+  type ServerRequest,
   type Tool,
   type ToolDefinition,
   type ToolLike,

@@ -1,8 +1,10 @@
 import type { ToolpostConfig } from '../config/config.ts'
 import { LOG_LEVELS, type LogLevel } from '../logging/logger.ts'
 import { stderrLogger } from '../logging/stderr-logger.ts'
+import { isTraced } from '../project/control.ts'
 import { type OpenProjectOptions, openProject } from '../project/open-project.ts'
 import type { Project } from '../project/project.ts'
+import { exportAddress, startExport, type TelemetryExport } from '../telemetry/export.ts'
 import { UsageError } from './exit-codes.ts'
 import type { StopSignals } from './stop-signals.ts'
 import { say, type Terminal } from './terminal.ts'
@@ -18,6 +20,8 @@ export interface CommandContext {
   terminal: Terminal
   /** Every command ends soon after its signal is aborted; its project is closed then. */
   stop: StopSignals
+  /** Traces and metrics on their way to a collector, if the environment asks for that. */
+  telemetry?: TelemetryExport | undefined
 }
 
 /** What a command asks of its project. */
@@ -26,7 +30,7 @@ export type ProjectWishes = Pick<OpenProjectOptions, 'model' | 'voice'>
 /** Everything a command needs. Throws, before anything runs, if the configuration is wrong. */
 export async function openContext(
   options: GlobalOptions,
-  { terminal, stop }: Omit<CommandContext, 'project'>,
+  { terminal, stop }: Pick<CommandContext, 'terminal' | 'stop'>,
   wishes: ProjectWishes = {},
 ): Promise<CommandContext> {
   const project = await openProject({
@@ -35,7 +39,14 @@ export async function openContext(
     logger: config => stderrLogger(levelFrom(options, config)),
     say: text => say(terminal, text),
   })
-  return { project, terminal, stop }
+  const telemetry = await exportOf(project)
+  if (telemetry?.problem) say(terminal, `Traces are not exported: ${telemetry.problem}`)
+  return { project, terminal, stop, telemetry }
+}
+
+async function exportOf({ config, logger }: Project): Promise<TelemetryExport | undefined> {
+  if (!isTraced(config) || exportAddress(process.env) === undefined) return undefined
+  return startExport(process.env, logger)
 }
 
 function levelFrom({ logLevel }: GlobalOptions, config: ToolpostConfig): LogLevel | 'silent' {

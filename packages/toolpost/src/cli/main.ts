@@ -12,6 +12,8 @@ import { Stopped, type StopSignals, stopSignals } from './stop-signals.ts'
 import { say, type Terminal } from './terminal.ts'
 
 const terminal: Terminal = { out: process.stdout, err: process.stderr }
+/** Something still tries to reach a collector that does not answer, and would keep the process. */
+let isStillSending = false
 
 function createProgram(stop: StopSignals): Command {
   const program = new Command('toolpost')
@@ -31,6 +33,7 @@ function createProgram(stop: StopSignals): Command {
       process.exitCode = await command(context)
     } finally {
       await context.project.close()
+      if ((await context.telemetry?.close()) === false) isStillSending = true
     }
   }
   program
@@ -111,6 +114,7 @@ async function main(words: string[]): Promise<void> {
     stop.forget()
   }
   if (stop.exitCode !== undefined) endStopped(stop.exitCode)
+  if (isStillSending) process.exit()
 }
 
 /** A command that ended well has its own way to be stopped. What others still wait for, such as input, is left. */

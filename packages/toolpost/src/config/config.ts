@@ -19,6 +19,8 @@ export interface ToolpostConfig {
   approvals?: { timeoutMs?: number }
   clients?: Record<string, unknown>
   voice?: VoiceConfig
+  /** Spans of OpenTelemetry: with what is in the calls, or none at all. */
+  trace?: { arguments?: boolean; results?: boolean } | false
   /** `secrets` are more names whose values no log may show. */
   log?: { level?: LogLevel | 'silent'; secrets?: string[] }
 }

@@ -1,5 +1,6 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import { describeThrown } from '../runtime/quietly.ts'
+import type { ServerRequest } from '../tools/tool.ts'
 import type { ToolFigures } from './metrics.ts'
 import type { CallEvent } from './observers.ts'
 import type { RunOptions, TypedCall } from './options.ts'
@@ -20,6 +21,7 @@ export interface Attempt {
   waitedMs: number
   meta: Record<string, unknown> | undefined
   notes: Record<string, unknown> | undefined
+  onRequest: ((request: ServerRequest) => void) | undefined
 }
 
 const NO_OPTIONS: RunOptions = {}
@@ -56,6 +58,7 @@ export function attemptOf(
     waitedMs: 0,
     meta: undefined,
     notes: undefined,
+    onRequest: undefined,
   }
 }
 

@@ -2,7 +2,7 @@ import type { ToolResult } from '../call/tool-result.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { isRecord } from '../runtime/guards.ts'
 import { describeThrown } from '../runtime/quietly.ts'
-import type { Tool } from '../tools/tool.ts'
+import type { ServerRequest, Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { Attempt } from './attempt.ts'
 import type { Failure } from './failure.ts'
@@ -81,6 +81,11 @@ export class InterceptedCall implements InterceptedParts {
   get meta(): Record<string, unknown> {
     this.#attempt.meta ??= { ...this.#attempt.options.meta }
     return this.#attempt.meta
+  }
+
+  /** Told of the request to the tool's server, if it has one. */
+  set onRequest(listener: (request: ServerRequest) => void) {
+    this.#attempt.onRequest = listener
   }
 
   /** What interceptors write down about the call, for observers: the policy's rule, the approval, the trace. */

@@ -44,6 +44,7 @@ export interface Limits {
   caller?: string | undefined
   meta?: Readonly<Record<string, unknown>> | undefined
   onProgress?: ((progress: Progress) => void) | undefined
+  onRequest?: InvokeOptions['onRequest']
   /** Logs what nobody else is told: a late answer, a listener that failed. */
   warn(message: string, error?: unknown): void
 }
@@ -63,6 +64,7 @@ export function limitsOf(attempt: Attempt, tool: Tool, timeoutMs: number, warn: 
     caller: options.caller ?? options.origin,
     meta: meta ?? options.meta,
     onProgress: options.onProgress,
+    onRequest: attempt.onRequest,
     warn,
   }
 }
@@ -200,6 +202,16 @@ export class CallOptions implements InvokeOptions {
   get wantsProgress(): boolean {
     const { onProgress, maxTimeoutMs } = this.#call.limits
     return onProgress !== undefined || maxTimeoutMs !== undefined
+  }
+
+  get onRequest(): InvokeOptions['onRequest'] {
+    const { onRequest, warn } = this.#call.limits
+    if (!onRequest) return undefined
+    return request =>
+      quietly(
+        () => onRequest(request),
+        error => warn('onRequest failed', error),
+      )
   }
 
   onAbort(listener: () => void): void {

@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { RunOptions } from '../executor/options.ts'
+import { traceContext } from '../telemetry/trace-context.ts'
 
 /** What Hono's server for Node passes along with a request. */
 interface NodeEnvironment {
@@ -26,6 +28,11 @@ function onConnection(socket: Socket): AbortController {
     caller = made
   }
   return caller
+}
+
+/** What goes along with the calls of a request: the trace that its headers name. */
+export function metaOf({ headers }: Request): RunOptions['meta'] {
+  return traceContext(key => headers.get(key)) as RunOptions['meta']
 }
 
 /** A controller that aborts with `signal`. */

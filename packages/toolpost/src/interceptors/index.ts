@@ -2,3 +2,4 @@ export type { Approval, Decision, RememberedDecision, Verdict } from './approval
 export { Approvals, type ApprovalsOptions } from './approvals.ts'
 export { DEFAULT_POLICY, type PolicyRule, policy } from './policy.ts'
 export { denied, limited } from './refuse.ts'
+export { type TraceOptions, trace } from './trace.ts'

@@ -9,6 +9,7 @@ export interface PendingCall {
   resolve(result: unknown): void
   reject(error: Error): void
   onProgress: ((progress: Progress) => void) | undefined
+  meta?: Readonly<Record<string, unknown>> | undefined
 }
 
 export interface ChannelEvents {
@@ -50,7 +51,8 @@ export class CallChannel {
   /** Sends a call; throws if its arguments are not JSON or it cannot be sent. Gives the id that it is cancelled by. */
   begin(name: string, args: object, call: PendingCall): number {
     const id = this.#nextId++
-    const meta = call.onProgress ? { ...this.#meta, progressToken: id } : this.#meta
+    const shared = call.meta ? { ...call.meta, ...this.#meta } : this.#meta
+    const meta = call.onProgress ? { ...shared, progressToken: id } : shared
     const params = meta ? { name, arguments: args, _meta: meta } : { name, arguments: args }
     if (this.#events.isStuck() || !this.#events.send({ jsonrpc: '2.0', id, method: 'tools/call', params }))
       throw new ServerLostError('the server has stopped reading its stdin', { neverSent: true })

@@ -11,6 +11,9 @@ export type HttpKind = 'streamable' | 'sse'
 /** Which request of the SDK a fetch belongs to: also one that resumes its broken stream later. */
 export const currentRequest = new AsyncLocalStorage<SentRequest | undefined>()
 
+/** Told of the call that is sent inside of it. */
+export const currentCall = new AsyncLocalStorage<(request: SentRequest) => void>()
+
 /** A request that the server refused with an HTTP status. */
 export class HttpStatusError extends Error {
   override name = 'HttpStatusError'

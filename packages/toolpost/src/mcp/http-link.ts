@@ -1,13 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client, Transport } from '@modelcontextprotocol/client'
+import type { ServerRequest } from '../tools/tool.ts'
 import { refusalOf } from './call-result.ts'
-import type { HttpKind } from './http-fetch.ts'
-import { HttpMessages } from './http-messages.ts'
+import { currentCall, type HttpKind } from './http-fetch.ts'
+import { HttpMessages, type SentRequest } from './http-messages.ts'
 import {
   answerAfterNotifications,
   createHttpTransport,
   describeHttpError,
   httpStatusOf,
+  isGone,
+  isRefusedConnection,
   wantsSse,
 } from './http-transport.ts'
 import { GOODBYE_MS, HEALTH_CHECK_MS, NO_TIMEOUT_MS } from './limits.ts'
@@ -43,7 +46,8 @@ async function connect(
   kind: HttpKind,
 ): Promise<ServerLink> {
   const messages = new HttpMessages(context.events, entry.maxLineBytes)
-  const link = new HttpLink(await createHttpTransport(entry, kind, messages), messages, context)
+  const transport = await createHttpTransport(entry, kind, messages)
+  const link = new HttpLink(transport, { url: entry.url, messages, context })
   try {
     await Promise.race([link.connect(kind), givenUp(signal)])
     return link
@@ -60,6 +64,12 @@ function givenUp(signal: AbortSignal): Promise<never> {
   })
 }
 
+interface HttpLinkOptions {
+  url: string
+  messages: HttpMessages
+  context: LinkContext
+}
+
 class HttpLink implements ServerLink {
   readonly pid = undefined
   hasAnswered = false
@@ -67,14 +77,16 @@ class HttpLink implements ServerLink {
   readonly #context: LinkContext
   readonly #transport: Transport
   readonly #messages: HttpMessages
+  readonly #address: NonNullable<ServerRequest['address']>
   #client: Client | undefined
   #isReady = false
   /** Why the connection ended, once it has. */
   #cause: string | undefined
   #isChecking = false
 
-  constructor(transport: Transport, messages: HttpMessages, context: LinkContext) {
+  constructor(transport: Transport, { url, messages, context }: HttpLinkOptions) {
     this.#transport = transport
+    this.#address = addressOf(new URL(url))
     this.#messages = messages
     this.#context = context
   }
@@ -108,11 +120,11 @@ class HttpLink implements ServerLink {
     return listTools(this.#client, timeoutMs, result => this.#messages.redeem(result))
   }
 
-  call({ tool, args, onProgress }: LinkCall): Answer {
+  call(call: LinkCall): Answer {
     const controller = new AbortController()
     const result = new Promise<unknown>((resolve, reject) => {
       const settle = (action: () => void) => !controller.signal.aborted && action()
-      this.#request({ tool, args, onProgress }, controller.signal).then(
+      this.#request(call, controller.signal).then(
         value => settle(() => resolve(value)),
         error => settle(() => reject(error)),
       )
@@ -120,26 +132,26 @@ class HttpLink implements ServerLink {
     return { result, cancel: reason => controller.abort(new Error(reason)) }
   }
 
-  async #request({ tool, args, onProgress }: LinkCall, signal: AbortSignal): Promise<unknown> {
-    if (this.#cause !== undefined || !this.#client)
+  async #request(call: LinkCall, signal: AbortSignal): Promise<unknown> {
+    const client = this.#client
+    if (this.#cause !== undefined || !client)
       throw new ServerLostError(this.#cause ?? 'not connected', { neverSent: true })
-    const { outputSchema: _, ...toolDefinition } = tool
+    const { onRequest } = call
     try {
-      const params = { name: tool.name, arguments: args as Record<string, unknown> }
-      // Not `request`: the newest protocol mirrors arguments in headers, which `callTool` knows. Given the
-      // definition without its output schema, it does not throw away what does not fit one.
-      const result = await this.#client.callTool(params, {
-        signal,
-        timeout: NO_TIMEOUT_MS,
-        toolDefinition: toolDefinition as never,
-        ...(onProgress && { onprogress: onProgress }),
-      })
+      const result = await (onRequest
+        ? currentCall.run(sent => onRequest(this.#describe(sent)), send, client, call, signal)
+        : send(client, call, signal))
       const redeemed = this.#messages.redeem(result)
       this.hasAnswered = true
       return redeemed
     } catch (error) {
       throw signal.aborted ? error : await this.#callError(error)
     }
+  }
+
+  #describe({ id, method }: SentRequest): ServerRequest {
+    const { sessionId } = this.#transport
+    return { id, method, sessionId, protocolVersion: this.protocolVersion, address: this.#address }
   }
 
   /** What a failed request means for its call, and for the connection. */
@@ -207,24 +219,21 @@ class HttpLink implements ServerLink {
   }
 }
 
-/** Whether an error says that the server cannot be reached or has lost the session, and not that it refused. */
-function isGone(error: unknown): boolean {
-  const status = httpStatusOf(error)
-  if (status !== undefined) return status === 404 || (status >= 502 && status <= 504)
-  const { code, name } = error as { code?: unknown; name?: unknown }
-  return (
-    code === 'CONNECTION_CLOSED' ||
-    code === 'NOT_CONNECTED' ||
-    name === 'AbortError' ||
-    error instanceof TypeError
-  )
+/**
+ * Not `request`: the newest protocol mirrors arguments in headers, which `callTool` knows. Given the definition without
+ * its output schema, it does not throw away what does not fit one.
+ */
+function send(client: Client, { tool, args, onProgress, meta }: LinkCall, signal: AbortSignal) {
+  const { outputSchema: _, ...toolDefinition } = tool
+  const params = { name: tool.name, arguments: args as Record<string, unknown>, ...(meta && { _meta: meta }) }
+  return client.callTool(params, {
+    signal,
+    timeout: NO_TIMEOUT_MS,
+    toolDefinition: toolDefinition as never,
+    ...(onProgress && { onprogress: onProgress }),
+  })
 }
 
-/** Whether no connection came about, so that the call cannot have reached the server. */
-function isRefusedConnection(error: unknown): boolean {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') return true
-  }
-  return false
+function addressOf({ hostname, port, protocol }: URL): NonNullable<ServerRequest['address']> {
+  return { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
 }

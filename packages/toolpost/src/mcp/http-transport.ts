@@ -1,6 +1,13 @@
 import type { Transport } from '@modelcontextprotocol/client'
 import { basicCredentials } from '../logging/config-secrets.ts'
-import { boundedFetch, currentRequest, type HttpKind, HttpStatusError, httpWords } from './http-fetch.ts'
+import {
+  boundedFetch,
+  currentCall,
+  currentRequest,
+  type HttpKind,
+  HttpStatusError,
+  httpWords,
+} from './http-fetch.ts'
 import type { HttpMessages } from './http-messages.ts'
 import { MIN_RESUME_DELAY_MS, RECONNECT_MAX_DELAY_MS } from './limits.ts'
 import { loadSdk } from './sdk-client.ts'
@@ -24,8 +31,11 @@ export async function createHttpTransport(
   const start = transport.start.bind(transport)
   const send = transport.send.bind(transport)
   transport.start = () => currentRequest.run(undefined, start)
-  transport.send = (message, sendOptions) =>
-    currentRequest.run(messages.sent(message), () => send(message, sendOptions))
+  transport.send = (message, sendOptions) => {
+    const request = messages.sent(message)
+    if (request?.method === 'tools/call') currentCall.getStore()?.(request)
+    return currentRequest.run(request, () => send(message, sendOptions))
+  }
   return transport
 }
 
@@ -59,6 +69,28 @@ export function httpStatusOf(error: unknown): number | undefined {
   const { status, code } = (error ?? {}) as { status?: unknown; code?: unknown }
   if (typeof status === 'number') return status
   return typeof code === 'number' && code >= 100 && code < 600 ? code : undefined
+}
+
+/** Whether an error says that the server cannot be reached or has lost the session, and not that it refused. */
+export function isGone(error: unknown): boolean {
+  const status = httpStatusOf(error)
+  if (status !== undefined) return status === 404 || (status >= 502 && status <= 504)
+  const { code, name } = error as { code?: unknown; name?: unknown }
+  return (
+    code === 'CONNECTION_CLOSED' ||
+    code === 'NOT_CONNECTED' ||
+    name === 'AbortError' ||
+    error instanceof TypeError
+  )
+}
+
+/** Whether no connection came about, so that the call cannot have reached the server. */
+export function isRefusedConnection(error: unknown): boolean {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') return true
+  }
+  return false
 }
 
 /** An error of a request, in words: with status, reason and the beginning of the body if it is about a status. */

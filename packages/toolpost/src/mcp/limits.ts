@@ -19,6 +19,9 @@ export const STABLE_AFTER_MS = 10_000
 
 /** The longest message that a server may send: a line on stdout, an event of a stream, the body of an answer. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024
+
+/** What a caller may send along with a call, beside its arguments. */
+export const MAX_META_BYTES = 16 * 1024
 /** Longer messages are parsed in slices, because they would hold up everything else. */
 export const SLICED_OVER_CHARACTERS = 128 * 1024
 /** How long a slice of work may hold up the event loop. */

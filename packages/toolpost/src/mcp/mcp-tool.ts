@@ -1,5 +1,6 @@
 import type { InvokeOptions, Progress, Tool } from '../tools/tool.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
+import { callMeta } from './call-meta.ts'
 import { valueOfResult } from './call-result.ts'
 import { ProgressRelay } from './progress-relay.ts'
 import type { ServerEntry } from './server-entry.ts'
@@ -69,7 +70,8 @@ class ToolCalls {
       ? new ProgressRelay(progress => options.reportProgress?.(progress))
       : undefined
     const onProgress = relay && ((progress: Progress) => relay.report(progress))
-    const answer = link.call({ tool: this.#definition, args, onProgress })
+    const meta = options.meta && callMeta(options.meta)
+    const answer = link.call({ tool: this.#definition, args, onProgress, meta, onRequest: options.onRequest })
     if (options.onAbort) options.onAbort(() => answer.cancel(CALLER_GAVE_UP))
     const isWatched = !options.onAbort && options.signal
     const result = isWatched ? untilAborted(answer, isWatched) : answer.result

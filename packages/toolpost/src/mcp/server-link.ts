@@ -1,4 +1,4 @@
-import type { Progress } from '../tools/tool.ts'
+import type { Progress, ServerRequest } from '../tools/tool.ts'
 import type { ServerEntry } from './server-entry.ts'
 import type { ServerFailure } from './server-failure.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
@@ -8,6 +8,10 @@ export interface LinkCall {
   tool: McpToolDefinition
   args: object
   onProgress: ((progress: Progress) => void) | undefined
+  /** For the server, in `_meta`. */
+  meta?: Readonly<Record<string, unknown>> | undefined
+  /** Told of the request once it has an id. */
+  onRequest?: ((request: ServerRequest) => void) | undefined
 }
 
 /** A call under way. */

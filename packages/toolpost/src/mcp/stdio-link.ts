@@ -146,11 +146,12 @@ class StdioLink implements ServerLink {
     return this.#transport.process.stderr.text()
   }
 
-  call({ tool, args, onProgress }: LinkCall): Answer {
+  call({ tool, args, onProgress, meta, onRequest }: LinkCall): Answer {
     let id = -1
     const result = new Promise<unknown>((resolve, reject) => {
       if (this.#cause !== undefined) return reject(new ServerLostError(this.#cause, { neverSent: true }))
-      id = this.#calls.begin(tool.name, args, { resolve, reject, onProgress })
+      id = this.#calls.begin(tool.name, args, { resolve, reject, onProgress, meta })
+      onRequest?.({ method: 'tools/call', id, protocolVersion: this.protocolVersion })
     })
     return { result, cancel: reason => this.#calls.cancel(id, reason) }
   }

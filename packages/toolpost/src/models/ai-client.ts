@@ -35,6 +35,8 @@ export interface AskOptions extends CallerOptions {
   /** Pieces of the model's text as they come. */
   onToken?: ((token: string) => void) | undefined
   onCall?: ((event: CallNotice) => void) | undefined
+  /** Spans of OpenTelemetry around the answer and every turn of the model; `trace()` makes those of the calls. */
+  trace?: boolean | undefined
   /** How often the model may answer with calls before it must answer with words. */
   maxIterations?: number | undefined
   timeLimitMs?: number | undefined

@@ -33,7 +33,7 @@ export class Conversation {
   }
 
   /** Adds what the model said; gives its calls, each with an id that no other call has. */
-  addReply({ content, calls }: Reply): NumberedCall[] {
+  addReply({ content, calls }: Pick<Reply, 'content' | 'calls'>): NumberedCall[] {
     const numbered = calls.map(call => ({ ...call, id: this.#uniqueId(call.id) }))
     const tool_calls = numbered.map(({ id, name, args }) => ({
       id,

@@ -41,7 +41,11 @@ export class ProviderClient implements AiClient {
 export class ModelClient extends ProviderClient {
   constructor({ model, ...options }: ModelClientOptions) {
     const open = async (tools: readonly Tool[]) => openGiven(model, tools)
-    super({ who: 'The model', advice: {}, passing: ['rate_limited', 'overloaded'], open }, options)
+    const identity = {
+      provider: model._llmType?.() ?? 'unknown',
+      model: typeof model.model === 'string' ? model.model : undefined,
+    }
+    super({ who: 'The model', advice: {}, identity, passing: ['rate_limited', 'overloaded'], open }, options)
   }
 }
 

@@ -11,6 +11,7 @@ export interface ReplyChunk {
   invalid_tool_calls?: readonly LangChainCall[] | undefined
   /** The calls of a stream as they came, their arguments still text. */
   tool_call_chunks?: readonly LangChainCall[] | undefined
+  usage_metadata?: { input_tokens?: number; output_tokens?: number } | undefined
   additional_kwargs?: Record<string, unknown> | undefined
   response_metadata?: Record<string, unknown> | undefined
 }
@@ -34,6 +35,8 @@ export interface OpenModel {
 
 /** Where models come from, and how they differ. */
 export interface Provider extends ProviderWords {
+  /** What traces call it. */
+  readonly identity: { provider: string; model: string | undefined }
   /** Loads what is needed and makes the tools known to the model. */
   open(tools: readonly Tool[]): Promise<OpenModel>
   /** Failures that may pass when the request is made again. */
@@ -44,6 +47,9 @@ export interface Provider extends ProviderWords {
 export interface ChatModel extends Streaming {
   /** Takes tools in LangChain's format. (`never`, since every chat model has a type of its own for them.) */
   bindTools?(tools: never[]): Streaming
+  /** What it is called, as most of them say it. */
+  readonly model?: unknown
+  _llmType?(): string
 }
 
 interface Streaming {

@@ -16,6 +16,10 @@ export interface Reply {
   /** What goes into the history: the text, or content blocks if there are others than text. */
   content: string | object[]
   calls: RequestedCall[]
+  /** In tokens, as far as the provider tells. */
+  usage: { input?: number | undefined; output?: number | undefined }
+  /** In the provider's words. */
+  stopReason: string | undefined
 }
 
 const CUT_OFF = new Set(['max_tokens', 'length', 'model_context_window_exceeded'])
@@ -36,7 +40,15 @@ export async function readReply(
   const whole = joined.whole()
   if (!whole) throw new ModelError('invalid_response', 'The model answered with nothing at all')
   checkEnd(whole)
-  return { text: textOfContent(whole.content), content: lastingContent(whole), calls: await callsOf(whole) }
+  const { input_tokens: input, output_tokens: output } = whole.usage_metadata ?? {}
+  const reason = stopReasonOf(whole)
+  return {
+    text: textOfContent(whole.content),
+    content: lastingContent(whole),
+    calls: await callsOf(whole),
+    usage: { input, output },
+    stopReason: typeof reason === 'string' ? reason : undefined,
+  }
 }
 
 const CHUNKS_AT_ONCE = 100

@@ -23,10 +23,26 @@ export interface LoopSetup {
   executor: ToolExecutor
   logger: Logger
   clock?: Clock | undefined
+  aroundTurn?: AroundTurn | undefined
 }
+
+/** Goes around every request to the model. */
+export type AroundTurn = (request: () => Promise<Reply>) => Promise<Reply>
 
 /** One question to one model: ask, run the calls it answers with, ask again, until it answers with words. */
 export async function answerWithTools(
+  prompt: string | readonly ConversationMessage[],
+  options: AskOptions,
+  setup: LoopSetup,
+): Promise<Answer> {
+  if (!options.trace) return answer(prompt, options, setup)
+  const { tracedAnswer } = await import('./trace.ts')
+  return tracedAnswer(setup.provider, options, traced =>
+    answer(prompt, { ...options, ...traced }, { ...setup, ...traced }),
+  )
+}
+
+async function answer(
   prompt: string | readonly ConversationMessage[],
   options: AskOptions,
   setup: LoopSetup,
@@ -84,7 +100,7 @@ class ToolLoop {
 
   /** Ends the conversation with a text of our own. */
   finish(text: string, stopReason: StopReason): Answer {
-    this.#conversation.addReply({ text, content: text, calls: [] })
+    this.#conversation.addReply({ content: text, calls: [] })
     return this.#answer(text, stopReason)
   }
 
@@ -97,7 +113,7 @@ class ToolLoop {
 
   /** One turn of the model. Nobody has heard anything of a failed attempt that is made again. */
   async #ask(model: OpenModel, offersTools: boolean): Promise<Reply> {
-    const { provider, logger } = this.#setup
+    const { provider, logger, aroundTurn = request => request() } = this.#setup
     const { signal } = this.#limit
     let hasSpoken = false
     const speak = (token: string) => {
@@ -110,7 +126,7 @@ class ToolLoop {
       return this.#hold(() => readReply(stream, speak))
     }
     const mayPass = (code: ModelErrorCode) => !hasSpoken && provider.passing.includes(code)
-    return retried(request, { limit: this.#limit, mayPass, logger })
+    return retried(() => aroundTurn(request), { limit: this.#limit, mayPass, logger })
   }
 
   /** Runs the calls of a turn and adds their results; says whether one of them has failed too often. */

@@ -1,6 +1,7 @@
 import type { ToolpostConfig } from '../config/config.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
-import { Approvals, DEFAULT_POLICY, policy } from '../interceptors/index.ts'
+import { Approvals, DEFAULT_POLICY, policy, trace } from '../interceptors/index.ts'
+import { exportAddress } from '../telemetry/export.ts'
 import type { Description } from './open-project.ts'
 import { RememberedDecisions } from './remembered-decisions.ts'
 
@@ -26,11 +27,19 @@ export class Control {
   /** Puts the interceptors around every call from now on, outermost first, in place of those before. */
   apply(config: ToolpostConfig): void {
     for (const remove of this.#removals) remove()
-    const interceptors = [policy(config.policy ?? DEFAULT_POLICY, { approvals: this.approvals })]
+    const interceptors = [
+      ...(isTraced(config) ? [trace(config.trace || {})] : []),
+      policy(config.policy ?? DEFAULT_POLICY, { approvals: this.approvals }),
+    ]
     this.#removals = interceptors.map(interceptor => this.#executor.use(interceptor))
   }
 
   close(): void {
     this.approvals.close()
   }
+}
+
+/** Whether calls and models are traced: if the configuration or the environment wants it, and the former does not forbid it. */
+export function isTraced({ trace }: ToolpostConfig): boolean {
+  return trace !== false && (trace !== undefined || exportAddress(process.env) !== undefined)
 }

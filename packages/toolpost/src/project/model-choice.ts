@@ -3,6 +3,7 @@ import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
+import { isTraced } from './control.ts'
 
 /** Which client answers the chat, and why. */
 export interface ModelInfo {
@@ -38,7 +39,8 @@ export class ModelChoice {
     ask: async (prompt, options) => {
       const chosen = await this.choose()
       const { whenToolsReady } = await import('../models/index.ts')
-      return whenToolsReady(chosen, () => this.#options.whenReady()).ask(prompt, options)
+      const trace = isTraced(this.#options.config())
+      return whenToolsReady(chosen, () => this.#options.whenReady()).ask(prompt, { trace, ...options })
     },
   }
 

@@ -5,10 +5,17 @@ export interface ScriptedReply {
   /** In pieces, to be streamed as such. */
   text?: string | readonly string[]
   calls?: readonly ScriptedCall[]
+  /** In tokens, as LangChain's messages have it. */
+  usage?: Usage
   /** Fails the turn instead. */
   error?: Error
   /** Says nothing until the question is stopped. */
   hangs?: boolean
+}
+
+interface Usage {
+  input_tokens: number
+  output_tokens: number
 }
 
 export interface ScriptedCall {
@@ -38,6 +45,7 @@ type NextReply = ScriptedReply | string | ((turn: ScriptedTurn) => ScriptedReply
 interface Chunk {
   content: string
   tool_calls: { id: string | undefined; name: string; args: Record<string, unknown>; type: 'tool_call' }[]
+  usage_metadata?: Usage | undefined
   concat(next: Chunk): Chunk
 }
 
@@ -76,7 +84,7 @@ export function scriptedModel(...script: NextReply[]): ScriptedModel {
 }
 
 async function* speak(
-  { text = '', calls = [], error, hangs = false }: ScriptedReply,
+  { text = '', calls = [], usage, error, hangs = false }: ScriptedReply,
   nextId: () => string,
   signal = new AbortController().signal,
 ): AsyncGenerator<Chunk> {
@@ -93,12 +101,19 @@ async function* speak(
         type: 'tool_call',
       })),
     )
+  if (usage) yield chunk('', [], usage)
 }
 
-function chunk(content: string, tool_calls: Chunk['tool_calls']): Chunk {
+function chunk(content: string, tool_calls: Chunk['tool_calls'], usage_metadata?: Usage): Chunk {
   return {
     content,
     tool_calls,
-    concat: next => chunk(content + next.content, [...tool_calls, ...next.tool_calls]),
+    usage_metadata,
+    concat: next =>
+      chunk(
+        content + next.content,
+        [...tool_calls, ...next.tool_calls],
+        next.usage_metadata ?? usage_metadata,
+      ),
   }
 }

@@ -7,6 +7,16 @@ export interface Progress {
   message?: string | undefined
 }
 
+/** A request to the server that a tool belongs to. */
+export interface ServerRequest {
+  method: string
+  id: string | number
+  protocolVersion: string | undefined
+  sessionId?: string | undefined
+  /** Left out for a server on the other end of a pipe. */
+  address?: { host: string; port: number } | undefined
+}
+
 /** What a tool is given beside its arguments. */
 export interface InvokeOptions {
   /** Aborts at the deadline and when the caller gives up. Made when it is first read. */
@@ -22,6 +32,8 @@ export interface InvokeOptions {
   onAbort?(listener: () => void): void
   /** Whether the caller asked for progress, or the deadline depends on it. */
   readonly wantsProgress?: boolean
+  /** Told of the request to a tool's server, if anybody wants to know. */
+  readonly onRequest?: ((request: ServerRequest) => void) | undefined
 }
 
 /**

@@ -35,7 +35,7 @@ export async function runUp(context: CommandContext, flags: UpFlags): Promise<nu
   // First of all, because it can be refused: then nothing is started.
   const gateway = await listen(project, address)
   await Promise.race([project.start(), firstWord(), stop.first])
-  const now = () => lookAt(project, gateway, address.token !== undefined)
+  const now = () => lookAt(context, gateway, address.token !== undefined)
   printResult(terminal, overview(now()))
   const status = keepStatusLine(terminal, () => statusText(now(), project.executor.metrics.snapshot()))
   const announcements = announceChanges(project, terminal)
@@ -78,7 +78,7 @@ async function listen(project: Project, address: Address): Promise<ServedGateway
   }
 }
 
-function lookAt(project: Project, gateway: ServedGateway, hasToken: boolean): Overview {
+function lookAt({ project, telemetry }: CommandContext, gateway: ServedGateway, hasToken: boolean): Overview {
   const { file, tools } = project
   const local = tools.getTools().filter(tool => !tools.originOf(tool))
   return {
@@ -86,6 +86,7 @@ function lookAt(project: Project, gateway: ServedGateway, hasToken: boolean): Ov
     url: gateway.url,
     takenPort: gateway.takenPort,
     hasToken,
+    traces: telemetry?.target,
     localTools: local.map(({ name }) => name),
     ...project.status(),
   }

@@ -11,13 +11,15 @@ export interface Overview extends ProjectStatus {
   takenPort: number | undefined
   hasToken: boolean
   localTools: readonly string[]
+  /** Where traces go, if they were asked for. */
+  traces?: string | undefined
 }
 
 const SHOWN_NAMES = 12
 
 /** The first word of `toolpost up`: what is there, what is not and why, and the address. */
 export function overview(now: Overview): string {
-  const { file, url, takenPort, hasToken, localTools, servers, problem, voice } = now
+  const { file, url, takenPort, hasToken, localTools, servers, problem, voice, traces } = now
   return [
     `Toolpost, ${file ?? 'built-in example (no toolpost.json here)'}`,
     '',
@@ -26,6 +28,7 @@ export function overview(now: Overview): string {
     ...(problem === undefined ? [] : [line('✘', 'servers', `not started: ${problem}`)]),
     chatLine(now),
     ...voice.map(voiceLine),
+    ...(traces === undefined ? [] : [line('✔', 'traces', traces)]),
     '',
     ...(takenPort === undefined ? [] : [`Port ${takenPort} is in use; using another one.`]),
     `Console  ${url}${hasToken ? '#token=<the token>' : ''}`,

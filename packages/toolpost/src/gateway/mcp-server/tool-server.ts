@@ -8,12 +8,14 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { ToolResult } from '../../call/tool-result.ts'
+import type { RunOptions } from '../../executor/options.ts'
 import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import { JsonWriter } from '../../runtime/json-writer.ts'
 import { toolpostVersion } from '../../runtime/version.ts'
+import { traceContext } from '../../telemetry/trace-context.ts'
 import type { Progress } from '../../tools/tool.ts'
 import type { ActiveCalls } from '../active-calls.ts'
-import { onSignal } from '../caller.ts'
+import { metaOf, onSignal } from '../caller.ts'
 import { MAX_MCP_ANSWER, PROGRESS_GAP_MS } from '../limits.ts'
 import { toolAnswer } from './tool-answer.ts'
 import { ToolList } from './tool-list.ts'
@@ -39,7 +41,7 @@ export function toolServerFactory(options: ToolServerOptions): () => Server {
       await whenListed?.()
       return { tools: await list.entries(executor.tools.getTools()) }
     })
-    server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => callTool(params, mcpReq, options))
+    server.setRequestHandler('tools/call', ({ params }, context) => callTool(params, context, options))
     return server
   }
 }
@@ -48,14 +50,16 @@ type McpRequest = ServerContext['mcpReq']
 
 async function callTool(
   { name, arguments: args }: CallToolRequest['params'],
-  request: McpRequest,
+  { mcpReq: request, http }: ServerContext,
   options: ToolServerOptions,
 ): Promise<CallToolResult> {
   const { executor, calls, origin = 'mcp' } = options
   if (calls.isDraining) return problem('Toolpost is shutting down')
   const notices = new ProgressNotices(request)
+  const { listener: onProgress } = notices
+  const meta = metaOfCall(request, http?.req)
   const result = await calls.run(onSignal(request.signal), signal =>
-    executor.run({ name, args: args ?? {} }, { signal, origin, onProgress: notices.listener }),
+    executor.run({ name, args: args ?? {} }, { signal, origin, onProgress, meta }),
   )
   await notices.settled()
   if (isUnknown(result)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownText(result))
@@ -63,6 +67,12 @@ async function callTool(
   const tool = executor.tools.findTool(name)
   const isServer = tool !== undefined && executor.tools.originOf(tool) !== undefined
   return toolAnswer(result, { isServer, hasOutputSchema: tool?.outputSchema !== undefined })
+}
+
+/** What came along. A trace in the message itself is nearer than that of the request which carries it. */
+function metaOfCall({ _meta }: McpRequest, request: Request | undefined): RunOptions['meta'] {
+  const isTraced = _meta && traceContext(key => _meta[key])?.traceparent !== undefined
+  return isTraced || !request ? _meta : { ..._meta, ...metaOf(request) }
 }
 
 function problem(text: string): CallToolResult {

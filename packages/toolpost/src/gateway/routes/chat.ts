@@ -1,9 +1,9 @@
 import type { Hono } from 'hono'
 import { safeText } from '../../logging/safe-value.ts'
-import type { Answer, CallNotice } from '../../models/ai-client.ts'
+import type { Answer, AskOptions, CallNotice } from '../../models/ai-client.ts'
 import type { ChatCall, ChatEvents } from '../api-types.ts'
 import { recordResult } from '../call-journal.ts'
-import { onSignal } from '../caller.ts'
+import { metaOf, onSignal } from '../caller.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { busy, EVENT_STREAM_HEADERS, failure, json, shuttingDown } from '../http/answers.ts'
 import { eventText } from '../http/event-text.ts'
@@ -13,6 +13,7 @@ import { recordValue } from '../record-value.ts'
 
 interface Question {
   message: string
+  meta: AskOptions['meta']
   conversation: string | undefined
 }
 
@@ -42,7 +43,11 @@ async function readQuestion(request: Request): Promise<Question | Response> {
     return failure(400, "'message' must be a non-empty string")
   if (message.length > MAX_MESSAGE_LENGTH)
     return failure(400, `'message' is longer than ${MAX_MESSAGE_LENGTH} characters`)
-  return { message, conversation: typeof conversation === 'string' ? conversation : undefined }
+  return {
+    message,
+    meta: metaOf(request),
+    conversation: typeof conversation === 'string' ? conversation : undefined,
+  }
 }
 
 /** The answer as it comes: `token`, `call`, and at the end always one `end`. */
@@ -75,7 +80,7 @@ interface Answering {
 
 /** Never rejects: what goes wrong is said in the `end`. */
 async function answer(
-  { message, conversation }: Question,
+  { message, meta, conversation }: Question,
   { stop, send, context }: Answering,
 ): Promise<void> {
   const { conversations, source, executor, logger, instructions } = context
@@ -91,6 +96,7 @@ async function answer(
     const given = await source.client?.ask(asked, {
       executor,
       origin: 'chat',
+      meta,
       signal: stop,
       onToken: text => send('token', { text }),
       onCall: event => send('call', callData(event)),

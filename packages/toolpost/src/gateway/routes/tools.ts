@@ -1,5 +1,5 @@
 import type { Context, Hono } from 'hono'
-import { callerOf } from '../caller.ts'
+import { callerOf, metaOf } from '../caller.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure, json, shuttingDown } from '../http/answers.ts'
 import { readJson } from '../http/read-body.ts'
@@ -24,7 +24,7 @@ async function callTool(c: Context, { executor, calls }: GatewayContext): Promis
   if (calls.isDraining) return shuttingDown()
   const args = body.value === undefined ? {} : body.value
   const result = await calls.run(callerOf(request, c.env), signal =>
-    executor.run({ name, args }, { signal, timeoutMs, origin: 'http' }),
+    executor.run({ name, args }, { signal, timeoutMs, origin: 'http', meta: metaOf(request) }),
   )
   return json(result, !result.success && result.code === 'unknown_tool' ? 404 : 200)
 }

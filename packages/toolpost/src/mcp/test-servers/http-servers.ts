@@ -43,7 +43,7 @@ function toolList(names: readonly string[]) {
 async function callTool(
   name: string,
   args: Record<string, unknown>,
-  context: { journal: Journal; signal: AbortSignal; progress(step: number): Promise<void> },
+  context: { journal: Journal; signal: AbortSignal; meta: unknown; progress(step: number): Promise<void> },
 ) {
   context.journal.note(`call ${name}`)
   if (name === 'never') {
@@ -54,12 +54,14 @@ async function callTool(
   }
   if (name === 'progress') for (const step of [1, 2, 3]) await context.progress(step)
   if (name === 'fail') return { isError: true, content: [{ type: 'text' as const, text: String(args.text) }] }
+  if (name === 'meta')
+    return { content: [{ type: 'text' as const, text: JSON.stringify(context.meta ?? {}) }] }
   if (name === 'structured')
     return { content: [{ type: 'text' as const, text: 'so much' }], structuredContent: { much: 5 } }
   return { content: [{ type: 'text' as const, text: String(args.text ?? name) }] }
 }
 
-const NAMES = ['echo', 'write', 'never', 'progress', 'fail', 'structured']
+const NAMES = ['echo', 'write', 'never', 'progress', 'fail', 'structured', 'meta']
 
 /** SDK v1, Streamable HTTP with sessions. */
 export function streamableServer(): Promise<TestHttpServer> {
@@ -139,7 +141,7 @@ function serverV1(names: readonly string[], journal: Journal): ServerV1 {
     const progressToken = params._meta?.progressToken ?? ''
     const progress = (step: number) =>
       sendNotification({ method: 'notifications/progress', params: { progressToken, progress: step } })
-    return callTool(params.name, params.arguments ?? {}, { journal, signal, progress })
+    return callTool(params.name, params.arguments ?? {}, { journal, signal, meta: params._meta, progress })
   })
   return server
 }
@@ -154,7 +156,8 @@ function serverV2(names: readonly string[], journal: Journal): ServerV2 {
     const progressToken = mcpReq._meta?.progressToken ?? ''
     const progress = (step: number) =>
       mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: step } })
-    return callTool(params.name, params.arguments ?? {}, { journal, signal: mcpReq.signal, progress })
+    const { signal, _meta: meta } = mcpReq
+    return callTool(params.name, params.arguments ?? {}, { journal, signal, meta, progress })
   })
   return server
 }

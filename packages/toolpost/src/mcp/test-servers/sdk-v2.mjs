@@ -3,7 +3,7 @@ import { Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 
 const inputSchema = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
-const tools = ['echo', 'never', 'progress', 'add_tool'].map(name => ({
+const tools = ['echo', 'never', 'progress', 'add_tool', 'meta'].map(name => ({
   name,
   inputSchema: name === 'echo' ? inputSchema : { type: 'object' },
 }))
@@ -31,6 +31,7 @@ async function call(server, { name, arguments: args }, { signal, notify, _meta }
         params: { progressToken: _meta.progressToken, progress },
       })
   }
+  if (name === 'meta') return text(JSON.stringify(_meta ?? {}))
   if (name === 'add_tool') {
     tools.push({ name: 'added', inputSchema: { type: 'object' } })
     await server.sendToolListChanged()

@@ -49,6 +49,7 @@ type Settings = AnthropicClientOptions & { model: string; baseUrl: string }
 
 function anthropicProvider({ model, baseUrl, apiKey, settings, logger = silentLogger }: Settings): Provider {
   return {
+    identity: { provider: 'anthropic', model },
     who: `Anthropic at ${safeText(baseUrl)}`,
     advice: {
       unreachable: 'Check the network, or ANTHROPIC_BASE_URL',

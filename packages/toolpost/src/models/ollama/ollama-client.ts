@@ -45,6 +45,7 @@ function ollamaProvider({ model, baseUrl, settings, ...options }: Settings): Pro
   const { fetch = globalThis.fetch, logger = silentLogger } = options
   const name = safeText(model)
   return {
+    identity: { provider: 'ollama', model },
     who: `Ollama at ${safeText(baseUrl)}`,
     advice: {
       unreachable: 'Start it with `ollama serve`, or set OLLAMA_BASE_URL to where it runs',

@@ -1,0 +1,268 @@
+import * as api from '@opentelemetry/api'
+import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-node'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { recordTelemetry } from '../../test/recorded-spans.ts'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import { removeFromLogs } from '../logging/safe-value.ts'
+import { defineTool, type InvokeOptions } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { denied, trace } from './index.ts'
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const PARENT = `00-${TRACE}-00f067aa0ba902b7-01`
+
+function setUp(options?: Parameters<typeof trace>[0]) {
+  const tools = new ToolManager()
+  const metas: unknown[] = []
+  tools.addCustomTool(
+    defineTool({
+      name: 'greet',
+      description: 'Greets',
+      schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+      handler: ({ name }, { meta }) => {
+        metas.push(meta)
+        if (name === 'nobody') throw new Error('nobody is here, token=abcdefgh12345678')
+        return { greeting: `Hello ${name}` }
+      },
+    }),
+  )
+  tools.addMcpTools([{ name: 'read', schema: { type: 'object' }, invoke: async () => 'x' }], { server: 'fs' })
+  const executor = new ToolExecutor(tools)
+  executor.use(trace(options))
+  const notes: unknown[] = []
+  executor.observe(event => event.result && notes.push(event.notes))
+  const run = (args: unknown = { name: 'Ada' }, meta?: Record<string, unknown>) =>
+    executor.run({ id: 'call_1', name: 'greet', args }, { meta })
+  return { tools, executor, metas, notes, run }
+}
+
+describe('trace()', () => {
+  it('makes a span of every call, by the names of the conventions', async () => {
+    using telemetry = recordTelemetry()
+    const { run, notes } = setUp()
+    await run()
+    const [span] = telemetry.spans()
+    expect(span).toMatchObject({ name: 'execute_tool greet', kind: api.SpanKind.INTERNAL })
+    expect(span?.attributes).toEqual({
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'greet',
+      'gen_ai.tool.type': 'function',
+      'gen_ai.tool.call.id': 'call_1',
+      'gen_ai.tool.description': 'Greets',
+    })
+    expect(span?.status.code).toBe(api.SpanStatusCode.UNSET)
+    expect(notes).toEqual([{ trace_id: span?.spanContext().traceId }])
+  })
+
+  it('says which tools a server runs', async () => {
+    using telemetry = recordTelemetry()
+    const { executor } = setUp()
+    await executor.run({ name: 'read' })
+    expect(telemetry.spans()[0]?.attributes['gen_ai.tool.type']).toBe('extension')
+  })
+
+  it('says how the server of a tool was reached', async () => {
+    using telemetry = recordTelemetry()
+    const { executor, tools } = setUp()
+    const address = { host: 'tools.example', port: 443 }
+    const request = { method: 'tools/call', id: 7, protocolVersion: '2025-11-25', sessionId: 's1', address }
+    const invoke = async (_args: object, options?: InvokeOptions) => options?.onRequest?.(request)
+    tools.addMcpTools([{ name: 'far', schema: { type: 'object' }, invoke }], { server: 'remote' })
+    await executor.run({ name: 'far' })
+    expect(telemetry.spans()[0]?.attributes).toMatchObject({
+      'mcp.method.name': 'tools/call',
+      'mcp.protocol.version': '2025-11-25',
+      'mcp.session.id': 's1',
+      'jsonrpc.request.id': '7',
+      'network.transport': 'tcp',
+      'server.address': 'tools.example',
+      'server.port': 443,
+    })
+  })
+
+  it.each([
+    ['fails', { name: 'nobody' }, 'tool_error'],
+    ['has wrong arguments', {}, 'invalid_arguments'],
+  ])('marks a call that %s, with its code and no secret', async (_title, args, code) => {
+    using telemetry = recordTelemetry()
+    await setUp().run(args)
+    const [span] = telemetry.spans()
+    expect(span?.attributes['error.type']).toBe(code)
+    expect(span?.status.code).toBe(api.SpanStatusCode.ERROR)
+    expect(span?.status.message).not.toContain('abcdefgh12345678')
+    expect(span?.status.message).not.toBe('')
+  })
+
+  it('sees what interceptors inside of it refuse, and tools that do not exist', async () => {
+    using telemetry = recordTelemetry()
+    const { executor, run } = setUp()
+    executor.use(async (call, next) => (call.tool ? denied(call, 'not now') : next()))
+    await run()
+    await executor.run({ name: 'made_up\u001b[2J' })
+    expect(telemetry.spans().map(({ name, attributes }) => [name, attributes['error.type']])).toEqual([
+      ['execute_tool greet', 'denied'],
+      ['execute_tool made_up\\u001b[2J', 'unknown_tool'],
+    ])
+  })
+
+  it('shows arguments and results only if that was asked for, shortened and without secrets', async () => {
+    using telemetry = recordTelemetry()
+    const secret = 'correct-horse-battery-staple'
+    removeFromLogs([secret])
+    const args = { name: 'Ada', password: 'hunter2', note: `it is ${secret}`, long: 'x'.repeat(100_000) }
+    await setUp({ arguments: true, results: true }).run(args)
+    const [span] = telemetry.spans()
+    const shown = String(span?.attributes['gen_ai.tool.call.arguments'])
+    expect(JSON.parse(shown)).toMatchObject({ name: 'Ada' })
+    expect(shown).not.toContain('hunter2')
+    expect(shown).not.toContain(secret)
+    expect(shown.length).toBeLessThan(2_000)
+    expect(span?.attributes['gen_ai.tool.call.result']).toBe('{"greeting":"Hello Ada"}')
+  })
+
+  it('continues the trace that came with the call, and hands it on', async () => {
+    using telemetry = recordTelemetry()
+    const { run, metas } = setUp()
+    const given = { traceparent: PARENT, tracestate: 'vendor=1', baggage: 'user=ada', other: 1 }
+    await run({ name: 'Ada' }, given)
+    const [span] = telemetry.spans()
+    expect(span?.parentSpanContext).toMatchObject({ traceId: TRACE, spanId: '00f067aa0ba902b7' })
+    expect(metas[0]).toEqual({ ...given, traceparent: `00-${TRACE}-${span?.spanContext().spanId}-01` })
+    expect(given.traceparent).toBe(PARENT)
+  })
+
+  it.each([
+    ['malformed', 'nonsense'],
+    ['no text', 7],
+  ])('begins a trace of its own if the one that came is %s', async (_title, traceparent) => {
+    using telemetry = recordTelemetry()
+    const { run, metas } = setUp()
+    await run({ name: 'Ada' }, { traceparent, tracestate: 'vendor=1', baggage: 7 })
+    const [span] = telemetry.spans()
+    expect(span?.parentSpanContext).toBeUndefined()
+    expect(metas[0]).toMatchObject({
+      traceparent: expect.stringContaining(span?.spanContext().traceId ?? '-'),
+      tracestate: undefined,
+    })
+  })
+
+  it('belongs to the active span of the program, which is nearer than the header that this one came from', async () => {
+    using telemetry = recordTelemetry()
+    const { run } = setUp()
+    const tracer = api.trace.getTracer('test')
+    const remote = api.propagation.extract(api.context.active(), { traceparent: PARENT })
+    const server = tracer.startSpan('POST', {}, remote)
+    const active = api.trace.setSpan(remote, server)
+    await api.context.with(active, () => run({ name: 'Ada' }, { traceparent: PARENT }))
+    await api.context.with(active, () => run())
+    for (const span of telemetry.spans())
+      expect(span.parentSpanContext?.spanId).toBe(server.spanContext().spanId)
+  })
+
+  it('makes what a tool does a part of its call', async () => {
+    using telemetry = recordTelemetry()
+    const { executor, tools } = setUp()
+    const handler = async () => {
+      await Promise.resolve()
+      api.trace.getTracer('test').startSpan('query').end()
+    }
+    tools.addCustomTool(defineTool({ name: 'look', description: 'x', schema: { type: 'object' }, handler }))
+    await executor.run({ name: 'look' })
+    const [query, call] = telemetry.spans()
+    expect(query?.parentSpanContext?.spanId).toBe(call?.spanContext().spanId)
+  })
+
+  it('gives a tool the baggage of its call', async () => {
+    using _ = recordTelemetry()
+    const { executor, tools } = setUp()
+    const handler = () => api.propagation.getActiveBaggage()?.getEntry('user')?.value
+    tools.addCustomTool(defineTool({ name: 'who', description: 'x', schema: { type: 'object' }, handler }))
+    const meta = { baggage: 'user=ada' }
+    expect(await executor.run({ name: 'who' }, { meta })).toMatchObject({ result: 'ada' })
+    const active = api.trace.setSpan(api.context.active(), api.trace.getTracer('test').startSpan('POST'))
+    const run = () => executor.run({ name: 'who' }, { meta })
+    expect(await api.context.with(active, run)).toMatchObject({ result: 'ada' })
+  })
+
+  it('measures every call in seconds, with the buckets of the conventions and no made-up names', async () => {
+    using telemetry = recordTelemetry()
+    const { executor, run } = setUp()
+    await run()
+    await run({ name: 'nobody' })
+    await executor.run({ name: 'made_up' })
+    const metric = await telemetry.histogram('gen_ai.execute_tool.duration')
+    expect(metric?.descriptor.unit).toBe('s')
+    const points = metric?.dataPoints ?? []
+    const named = {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'greet',
+      'gen_ai.tool.type': 'function',
+    }
+    expect(points.map(({ attributes }) => attributes)).toEqual([
+      named,
+      { ...named, 'error.type': 'tool_error' },
+      { 'gen_ai.operation.name': 'execute_tool', 'error.type': 'unknown_tool' },
+    ])
+    expect(points[0]?.value).toMatchObject({
+      count: 1,
+      buckets: { boundaries: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300] },
+    })
+  })
+
+  it('hands a trace on that is not recorded', async () => {
+    using telemetry = recordTelemetry({ sampler: new AlwaysOffSampler() })
+    const { run, metas } = setUp({ arguments: true })
+    await run({ name: 'Ada' }, { traceparent: PARENT })
+    expect(telemetry.spans()).toEqual([])
+    expect(metas[0]).toMatchObject({ traceparent: expect.stringMatching(`^00-${TRACE}-[\\da-f]{16}-00$`) })
+  })
+
+  it('follows an SDK that is registered later', async () => {
+    const { run } = setUp()
+    await run()
+    using telemetry = recordTelemetry()
+    await run()
+    expect(telemetry.spans()).toHaveLength(1)
+    expect((await telemetry.histogram('gen_ai.execute_tool.duration'))?.dataPoints).toHaveLength(1)
+  })
+})
+
+describe('trace() without an SDK', () => {
+  it('changes nothing, and lets a trace that comes in pass', async () => {
+    const { run, metas, notes } = setUp()
+    const meta = { traceparent: PARENT, tracestate: 'vendor=1' }
+    expect(await run({ name: 'Ada' }, meta)).toMatchObject({ success: true })
+    expect(metas).toEqual([meta])
+    expect(notes).toEqual([undefined])
+  })
+
+  it('takes the API that it is given', async () => {
+    using telemetry = recordTelemetry()
+    await setUp({ api }).run()
+    expect(telemetry.spans()).toHaveLength(1)
+  })
+})
+
+describe('trace() without the API of OpenTelemetry', () => {
+  afterEach(() => void vi.doUnmock('@opentelemetry/api'))
+
+  it('does nothing, whoever has registered an SDK', async () => {
+    using telemetry = recordTelemetry()
+    vi.resetModules()
+    vi.doMock('@opentelemetry/api', () => {
+      throw Object.assign(new Error("Cannot find package '@opentelemetry/api'"), {
+        code: 'ERR_MODULE_NOT_FOUND',
+      })
+    })
+    const { trace: lonely } = await import('./trace.ts')
+    const tools = new ToolManager()
+    tools.addCustomTool(
+      defineTool({ name: 'yes', description: 'x', schema: { type: 'object' }, handler: () => 'yes' }),
+    )
+    const executor = new ToolExecutor(tools)
+    executor.use(lonely())
+    expect(await executor.run({ name: 'yes' })).toMatchObject({ result: 'yes' })
+    expect(await executor.run({ name: 'yes' })).toMatchObject({ result: 'yes' })
+    expect(telemetry.spans()).toEqual([])
+  })
+})

@@ -1,0 +1,29 @@
+import { isSecretKey } from '../logging/safe-value.ts'
+import { plainCopy } from '../runtime/plain-value.ts'
+import { TRACE_KEYS, traceContext } from '../telemetry/trace-context.ts'
+import { MAX_META_BYTES } from './limits.ts'
+
+type Meta = Readonly<Record<string, unknown>>
+
+/** Prefixes that MCP keeps for itself: `io.modelcontextprotocol/`, `mcp.dev/`, `com.mcp.tools/` … */
+const RESERVED = /^(?:[^./]+\.)?(?:modelcontextprotocol|mcp)[./]/
+const LIMITS = { maxDepth: 50, maxEntries: 1_000, maxValues: 1_000, maxBytes: MAX_META_BYTES }
+
+/**
+ * What goes to a server in `_meta`: the trace, and what the caller gave for the server, as long as that is small. Not
+ * what the protocol itself says there, which is between the two ends of one connection, nor anything named like a secret.
+ */
+export function callMeta(meta: Meta): Meta | undefined {
+  const trace = traceContext(key => (Object.hasOwn(meta, key) ? meta[key] : undefined))
+  const keys = Object.keys(meta).filter(mayGoAlong)
+  if (keys.length === 0) return trace as Meta | undefined
+  const given = Object.fromEntries(keys.map(key => [key, meta[key]]))
+  const { value, bytes, isComplete } = plainCopy(given, LIMITS)
+  const isSmall = isComplete && bytes <= MAX_META_BYTES
+  return isSmall ? { ...(value as Meta), ...trace } : (trace as Meta | undefined)
+}
+
+function mayGoAlong(key: string): boolean {
+  if (key === 'progressToken' || key === '__proto__' || TRACE_KEYS.includes(key)) return false
+  return !RESERVED.test(key) && !isSecretKey(key)
+}

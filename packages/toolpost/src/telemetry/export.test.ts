@@ -1,0 +1,285 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { commandLine } from '../../test/command.ts'
+import { eventReader } from '../../test/gateway.ts'
+import { otlpReceiver, type ReceivedSpan } from '../../test/otlp-receiver.ts'
+import { recordTelemetry } from '../../test/recorded-spans.ts'
+import { packageRoot } from '../runtime/package-root.ts'
+import { fakeOllama } from '../testing/fake-ollama.ts'
+import { recordingLogger } from '../testing/recording-logger.ts'
+import { startExport } from './export.ts'
+
+const { folder, configFile, toolpost } = commandLine()
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const HEADERS = {
+  traceparent: `00-${TRACE}-00f067aa0ba902b7-01`,
+  tracestate: 'vendor=1',
+  baggage: 'user=ada',
+}
+const SERVER = fileURLToPath(new URL('../mcp/test-servers/sdk-v2.mjs', import.meta.url))
+const CONFIG = { mcpServers: { own: { command: process.execPath, args: [SERVER] } } }
+/** As soon as they end, instead of after five seconds. */
+const AT_ONCE = { OTEL_BSP_SCHEDULE_DELAY: '20' }
+
+interface Running {
+  child: ChildProcess
+  out: string
+  err(): string
+  url: string
+  stop(): Promise<number | null>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+async function up(config: object, env: Record<string, string>): Promise<Running> {
+  const file = configFile(config)
+  const command = join(packageRoot(), 'bin', 'toolpost.cjs')
+  const child = spawn(process.execPath, [command, 'up', '--config', file, '--port', '0'], {
+    cwd: folder,
+    env: { ...process.env, ...AT_ONCE, ...env },
+  })
+  let out = ''
+  let err = ''
+  child.stderr.on('data', chunk => {
+    err += chunk
+  })
+  const exit = new Promise<number | null>(resolve => child.once('close', resolve))
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', chunk => {
+      out += chunk
+      if (out.includes('Press Ctrl-C to stop.')) resolve()
+    })
+    void exit.then(code => reject(new Error(`up ended with ${code}: ${err}`)))
+  })
+  const stop = () => {
+    child.kill('SIGTERM')
+    return exit
+  }
+  const [, url = ''] = /Console {2}(http\S+\/)/.exec(out) ?? []
+  return { child, out, err: () => err, url, stop, [Symbol.asyncDispose]: async () => void (await stop()) }
+}
+
+const post = (url: string, body: object, headers: Record<string, string> = {}) =>
+  fetch(url, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+
+/** What the server of the tool `meta` found in `_meta`. */
+async function metaOf(running: Running, headers: Record<string, string>): Promise<Record<string, string>> {
+  await expect
+    .poll(async () => (await fetch(`${running.url}api/tools`)).text(), { timeout: 20_000 })
+    .toContain('"meta"')
+  const answer = (await (await post(`${running.url}api/tools/meta/call`, {}, headers)).json()) as {
+    result: string
+  }
+  return JSON.parse(answer.result)
+}
+
+function byName(spans: ReceivedSpan[], name: string): ReceivedSpan {
+  const found = spans.find(span => span.name === name)
+  if (!found) throw new Error(`no span '${name}' among ${spans.map(span => span.name).join(', ')}`)
+  return found
+}
+
+describe('toolpost up with a collector', () => {
+  it('is one trace from the header of a request to _meta of the MCP server, with the metric beside it', async () => {
+    await using collector = await otlpReceiver()
+    const running = await up(
+      { ...CONFIG, model: 'offline', trace: { arguments: true, results: true } },
+      { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+    )
+    expect(running.out).toContain(`✔ traces     sent to ${collector.url} (OTLP/HTTP)`)
+    const meta = await metaOf(running, HEADERS)
+    await running.stop()
+    const span = byName(collector.spans(), 'execute_tool meta')
+    expect(meta).toMatchObject({ ...HEADERS, traceparent: `00-${TRACE}-${span.spanId}-01` })
+    expect(span).toMatchObject({ traceId: TRACE, parentSpanId: '00f067aa0ba902b7', kind: 1 })
+    expect(span.attributes).toMatchObject({
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'meta',
+      'gen_ai.tool.type': 'extension',
+      'gen_ai.tool.call.arguments': '{}',
+      'gen_ai.tool.call.result': expect.stringContaining(TRACE),
+      'mcp.method.name': 'tools/call',
+      'mcp.protocol.version': '2025-11-25',
+      'network.transport': 'pipe',
+      'jsonrpc.request.id': expect.stringMatching(/^\d+$/),
+    })
+    expect(collector.metrics()).toMatchObject([{ name: 'gen_ai.execute_tool.duration', unit: 's' }])
+    expect(collector.resource()).toMatchObject({ 'service.name': 'toolpost' })
+  })
+
+  it('has the answer of a model, its turns and its calls in the trace of the question', async () => {
+    await using collector = await otlpReceiver()
+    await using ollama = await fakeOllama({
+      replies: [{ calls: [{ name: 'meta' }] }, { text: 'That is what it was.' }],
+    })
+    const running = await up(
+      { ...CONFIG, model: 'ollama:qwen3:0.6b' },
+      { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OLLAMA_BASE_URL: ollama.url, OTEL_SERVICE_NAME: 'home' },
+    )
+    const answer = await post(`${running.url}api/chat`, { message: 'what is the meta' }, HEADERS)
+    const events = await eventReader(answer).all()
+    await running.stop()
+    expect(events.at(-1)?.data).toMatchObject({ text: 'That is what it was.' })
+    const spans = collector.spans()
+    const agent = byName(spans, 'invoke_agent')
+    const call = byName(spans, 'execute_tool meta')
+    const turns = spans.filter(span => span.name === 'chat qwen3:0.6b')
+    expect(new Set(spans.map(span => span.traceId))).toEqual(new Set([TRACE]))
+    expect(agent).toMatchObject({ parentSpanId: '00f067aa0ba902b7', kind: 1 })
+    expect([...turns, call].map(span => span.parentSpanId)).toEqual(Array(3).fill(agent.spanId))
+    expect(turns.map(span => span.kind)).toEqual([3, 3])
+    const identity = { 'gen_ai.provider.name': 'ollama', 'gen_ai.request.model': 'qwen3:0.6b' }
+    expect(turns[0]?.attributes).toMatchObject({
+      ...identity,
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.usage.input_tokens': 10,
+      'gen_ai.usage.output_tokens': 5,
+    })
+    expect(agent.attributes).toMatchObject({
+      ...identity,
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.usage.input_tokens': 20,
+      'gen_ai.usage.output_tokens': 10,
+    })
+    expect(JSON.stringify(spans)).not.toContain('what is the meta')
+    expect(collector.resource()).toMatchObject({ 'service.name': 'home' })
+  })
+
+  it('sends nothing if the configuration forbids it, and lets the trace of a request pass', async () => {
+    await using collector = await otlpReceiver()
+    await using running = await up(
+      { ...CONFIG, model: 'offline', trace: false },
+      { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+    )
+    expect(running.out).not.toContain('traces')
+    expect(await metaOf(running, HEADERS)).toEqual(HEADERS)
+    await running.stop()
+    expect(collector.requests).toBe(0)
+  })
+})
+
+describe('without a collector in the environment', () => {
+  it('the trace of a request reaches the MCP server all the same; a malformed one does not', async () => {
+    await using running = await up({ ...CONFIG, model: 'offline' }, {})
+    expect(await metaOf(running, HEADERS)).toEqual(HEADERS)
+    expect(await metaOf(running, { ...HEADERS, traceparent: 'nonsense' })).toEqual({ baggage: 'user=ada' })
+  })
+})
+
+describe('a collector that', () => {
+  /** An address at which nobody listens. */
+  async function gone() {
+    const server = createServer()
+    await new Promise<void>(resolve => {
+      server.listen(0, '127.0.0.1', resolve)
+    })
+    const { port } = server.address() as { port: number }
+    await new Promise(resolve => server.close(resolve))
+    return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: async () => {} }
+  }
+
+  it.each([
+    ['hangs', () => otlpReceiver('hangs')],
+    ['answers 500', () => otlpReceiver('fails')],
+    ['is gone', gone],
+  ])('%s costs no call and holds up no end', async (_title, start) => {
+    await using collector = await start()
+    const running = await up({ ...CONFIG, model: 'offline' }, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
+    for (let count = 0; count < 20; count++)
+      expect(await metaOf(running, HEADERS)).toHaveProperty('traceparent')
+    const stoppedAt = performance.now()
+    expect(await running.stop()).toBe(0)
+    expect(performance.now() - stoppedAt).toBeLessThan(5_000)
+  })
+
+  it('fails is told of in the log, and does not fill it', async () => {
+    await using collector = await otlpReceiver('fails')
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, TOOLPOST_LOG: 'warn' }
+    const running = await up({ ...CONFIG, model: 'offline' }, env)
+    await metaOf(running, HEADERS)
+    await expect.poll(() => running.err(), { timeout: 20_000 }).toContain('OpenTelemetry problem')
+    for (let count = 2; count < 5; count++) {
+      await metaOf(running, HEADERS)
+      await expect.poll(() => collector.requests, { timeout: 20_000 }).toBeGreaterThanOrEqual(count)
+    }
+    await running.stop()
+    expect(running.err().match(/OpenTelemetry problem(?!s)/g)).toHaveLength(1)
+  })
+
+  it('hangs does not keep a command that has done its work', async () => {
+    await using collector = await otlpReceiver('hangs')
+    const file = configFile({ ...CONFIG, model: 'offline' })
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
+    const startedAt = performance.now()
+    const { code, out, err } = await toolpost(['call', 'echo', 'x=1', '--config', file], { env })
+    expect({ code, out, err }).toEqual({ code: 0, out: '{"echo":{"x":"1"}}\n', err: '' })
+    expect(performance.now() - startedAt).toBeLessThan(8_000)
+    expect(collector.requests).toBeGreaterThan(0)
+  })
+})
+
+describe('toolpost call', () => {
+  it('exports too', async () => {
+    await using collector = await otlpReceiver()
+    const env = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces` }
+    const file = configFile({ model: 'offline' })
+    expect(await toolpost(['call', 'echo', 'x=1', '--config', file], { env })).toMatchObject({ code: 0 })
+    expect(collector.spans().map(({ name }) => name)).toEqual(['execute_tool echo'])
+    expect(collector.metrics()).toEqual([])
+  })
+
+  it('says what is wrong with an address, without its password, and goes on', async () => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'me:s3cret-password@collector' }
+    const file = configFile({ model: 'offline' })
+    const { code, out, err } = await toolpost(['call', 'echo', 'x=1', '--config', file], { env })
+    expect({ code, out }).toEqual({ code: 0, out: '{"echo":{"x":"1"}}\n' })
+    expect(err).toMatch(
+      /^Traces are not exported: .* is not a valid URL; expected http:\/\/ or https:\/\/\n$/,
+    )
+    expect(err).not.toContain('s3cret')
+  })
+
+  it('says what to install if the SDK is missing, and goes on', async () => {
+    const hook = join(folder, 'without-sdk.cjs')
+    writeFileSync(
+      hook,
+      `const Module = require('node:module')
+      const resolve = Module._resolveFilename
+      Module._resolveFilename = (name, ...rest) => {
+        if (!name.startsWith('@opentelemetry/')) return resolve(name, ...rest)
+        throw Object.assign(new Error('Cannot find module ' + name), { code: 'MODULE_NOT_FOUND' })
+      }`,
+    )
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }
+    const words = ['call', 'echo', 'x=1', '--config', configFile({ model: 'offline' })]
+    const { code, out, err } = await toolpost(words, { env, node: ['--require', hook] })
+    expect({ code, out }).toEqual({ code: 0, out: '{"echo":{"x":"1"}}\n' })
+    expect(err).toMatch(/^Traces are not exported: run: npm i @opentelemetry\/api@\S+ .*\n$/)
+  })
+
+  it.each([
+    ['a word', '"trace": true'],
+    ['a typing mistake', '"trace": { "argument": true }'],
+  ])('refuses a configuration with %s', async (_title, text) => {
+    const { code, err } = await toolpost(['call', 'echo', '--config', configFile(`{ ${text} }`)])
+    expect(code).toBe(2)
+    expect(err).toMatch(/config-\d+\.json:1:\d+, trace/)
+  })
+})
+
+describe('startExport', () => {
+  it('leaves everything to an SDK that is already registered', async () => {
+    using _ = recordTelemetry()
+    const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }
+    const started = await startExport(environment, recordingLogger())
+    expect(started).toMatchObject({ target: 'left to the SDK that is already registered' })
+    expect(await started.close()).toBe(true)
+  })
+})

@@ -1,0 +1,163 @@
+import { secretsInAddress, shownAddress } from '../logging/config-secrets.ts'
+import type { Logger } from '../logging/logger.ts'
+import { RateLimitedLog } from '../logging/rate-limit.ts'
+import { removeFromLogs, safeText } from '../logging/safe-value.ts'
+import { toolpostVersion } from '../runtime/version.ts'
+import { SERVICE } from './names.ts'
+import { hasSdk, type OpenTelemetry, TRACER } from './open-telemetry.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What is missing most often is all of them. */
+const INSTALL =
+  'npm i @opentelemetry/api@1.9 @opentelemetry/resources@2 @opentelemetry/sdk-trace-node@2 ' +
+  '@opentelemetry/sdk-metrics@2 @opentelemetry/exporter-trace-otlp-http@0.223 ' +
+  '@opentelemetry/exporter-metrics-otlp-http@0.223'
+
+/** A collector that does not answer holds up the end of the program no longer than this. */
+const FLUSH_MS = 1_500
+
+/** Traces and metrics on their way to a collector, or why there are none. */
+export interface TelemetryExport {
+  /** In words. */
+  target?: string
+  /** Why nothing is sent, and what to do. */
+  problem?: string
+  /** Sends what is left, for a moment at most. Says whether that was done: if not, something still tries. */
+  close(): Promise<boolean>
+}
+
+/** Where traces or metrics are to be sent, if the environment says so, by the names that OpenTelemetry has for it. */
+export function exportAddress(environment: Environment): string | undefined {
+  if (environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return undefined
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: both, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = environment
+  return (
+    both?.trim() || traces?.trim() || environment.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT?.trim() || undefined
+  )
+}
+
+/** Registers an SDK of OpenTelemetry that sends everything over OTLP/HTTP. Never rejects. */
+export async function startExport(environment: Environment, logger: Logger): Promise<TelemetryExport> {
+  const address = exportAddress(environment) ?? ''
+  if (!/^https?:/.test(address) || !URL.canParse(address))
+    return nothing({ problem: `'${shownAddress(address)}' is not a valid URL; expected http:// or https://` })
+  if (environment.OTEL_EXPORTER_OTLP_PROTOCOL?.trim() === 'grpc')
+    return nothing({
+      problem: 'OTEL_EXPORTER_OTLP_PROTOCOL is grpc; expected one of http/json, http/protobuf',
+    })
+  removeFromLogs([...secretsInAddress(address), ...headerValues(environment.OTEL_EXPORTER_OTLP_HEADERS)])
+  try {
+    const sdk = await loadSdk()
+    if (hasSdk()) return nothing({ target: 'left to the SDK that is already registered' })
+    return register(sdk, environment, { address, logger })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const isMissing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND'
+    return nothing({ problem: isMissing ? `run: ${INSTALL}` : safeText(message) })
+  }
+}
+
+/** `api-key=…,other=…` */
+function headerValues(headers = ''): string[] {
+  return headers.split(',').map(pair => pair.slice(pair.indexOf('=') + 1).trim())
+}
+
+function nothing(said: Pick<TelemetryExport, 'target' | 'problem'>): TelemetryExport {
+  return { ...said, close: async () => true }
+}
+
+async function loadSdk() {
+  const [api, resources, traces, metrics, traceExporter, metricExporter] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/resources'),
+    import('@opentelemetry/sdk-trace-node'),
+    import('@opentelemetry/sdk-metrics'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/exporter-metrics-otlp-http'),
+  ])
+  return { api, ...resources, ...traces, ...metrics, ...traceExporter, ...metricExporter }
+}
+
+type Sdk = Awaited<ReturnType<typeof loadSdk>>
+
+function register(
+  sdk: Sdk,
+  environment: Environment,
+  { address, logger }: { address: string; logger: Logger },
+): TelemetryExport {
+  // Both may throw on what the environment says; nothing is registered then.
+  const traces = isWanted('TRACES', environment) ? new sdk.OTLPTraceExporter() : undefined
+  const metrics = isWanted('METRICS', environment) ? new sdk.OTLPMetricExporter() : undefined
+  const resource = resourceOf(sdk)
+  const providers = [
+    ...(traces ? [registerTraces(traces, sdk, resource)] : []),
+    ...(metrics ? [registerMetrics(metrics, sdk, resource)] : []),
+  ]
+  const problems = logProblems(sdk.api, logger)
+  return {
+    target: `sent to ${shownAddress(address)} (OTLP/HTTP)`,
+    close: async () => {
+      const isDone = await within(FLUSH_MS, Promise.all(providers.map(provider => provider.shutdown())))
+      problems.close()
+      return isDone
+    },
+  }
+}
+
+function isWanted(signal: 'TRACES' | 'METRICS', environment: Environment): boolean {
+  if (environment[`OTEL_${signal}_EXPORTER`]?.trim() === 'none') return false
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: both } = environment
+  return Boolean(both?.trim() || environment[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`]?.trim())
+}
+
+/** Ours, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES say otherwise. */
+function resourceOf({ defaultResource, resourceFromAttributes, detectResources, envDetector }: Sdk) {
+  const own = resourceFromAttributes({ [SERVICE.name]: TRACER, [SERVICE.version]: toolpostVersion() })
+  return defaultResource()
+    .merge(own)
+    .merge(detectResources({ detectors: [envDetector] }))
+}
+
+type Resource = ReturnType<typeof resourceOf>
+
+function registerTraces(exporter: InstanceType<Sdk['OTLPTraceExporter']>, sdk: Sdk, resource: Resource) {
+  const spanProcessors = [new sdk.BatchSpanProcessor(exporter)]
+  const provider = new sdk.NodeTracerProvider({ resource, spanProcessors })
+  provider.register()
+  return provider
+}
+
+function registerMetrics(exporter: InstanceType<Sdk['OTLPMetricExporter']>, sdk: Sdk, resource: Resource) {
+  const provider = new sdk.MeterProvider({
+    resource,
+    readers: [new sdk.PeriodicExportingMetricReader({ exporter })],
+  })
+  sdk.api.metrics.setGlobalMeterProvider(provider)
+  return provider
+}
+
+/** A collector that is gone must be heard of in the log, and must not fill it. */
+function logProblems({ diag, DiagLogLevel }: OpenTelemetry, logger: Logger): RateLimitedLog {
+  const log = new RateLimitedLog(logger, { intervalMs: 60_000 })
+  const tell = (message: string) =>
+    log.write('warn', 'OpenTelemetry problems', () => [
+      { problem: safeText(message) },
+      'OpenTelemetry problem',
+    ])
+  const silent = () => {}
+  diag.setLogger({ error: tell, warn: tell, info: silent, debug: silent, verbose: silent }, DiagLogLevel.WARN)
+  return log
+}
+
+/** Whether `work` ended well in time. */
+async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>(resolve => {
+    timer = setTimeout(() => resolve(false), limitMs)
+  })
+  const done = work.then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([done, late]).finally(() => clearTimeout(timer))
+}
