@@ -26,6 +26,24 @@ describe.runIf(hasBrowser)('the servers of the console', () => {
     expect(complaints).toEqual([])
   })
 
+  it('whose calls are paused say so, and when the next one is let through', async () => {
+    const { page, gateway, complaints } = await open({ at: '/servers' })
+    const zwave = page.getByRole('article', { name: 'Server zwave' })
+    await zwave.getByText('ready', { exact: true }).waitFor()
+    expect(await zwave.getByText('Calls paused').count()).toBe(0)
+    const retryAt = new Date(Date.now() + 3_600_000).toISOString()
+    gateway.setServer('zwave', { breaker: { state: 'open', failures: 5, retryAt, error: 'it timed out' } })
+    await zwave.getByText('Calls paused').waitFor()
+    await zwave.getByText('5 calls in a row failed').waitFor()
+    await zwave.getByText(/Next attempt in 3\d{3} s/).waitFor()
+    await zwave.getByText('it timed out').waitFor()
+    gateway.setServer('zwave', { breaker: { state: 'half-open', failures: 5 } })
+    await zwave.getByText('the next call is let through').waitFor()
+    gateway.setServer('zwave', { breaker: { state: 'closed', failures: 0 } })
+    await zwave.getByText('Calls paused').waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+  })
+
   it('[F33] show the tail of their stderr, escapes and all', async () => {
     const { page } = await open({ at: '/servers' })
     const stderr = page.getByLabel('stderr of notes')

@@ -1,4 +1,12 @@
-import type { CallRecord, ChatCall, ChatEnd, ServerStatus, ToolInfo, ToolResult } from 'toolpost/gateway'
+import type {
+  BreakerStatus,
+  CallRecord,
+  ChatCall,
+  ChatEnd,
+  ServerStatus,
+  ToolInfo,
+  ToolResult,
+} from 'toolpost/gateway'
 import { isRecord } from './guards.ts'
 
 /*
@@ -24,7 +32,15 @@ export function serversIn(value: unknown): ServerStatus[] {
     ...server,
     tools: listOf(server.tools).filter(tool => typeof tool === 'string'),
     stderr: textOf(server.stderr),
+    breaker: breakerIn(server.breaker),
   })) as ServerStatus[]
+}
+
+function breakerIn(value: unknown): BreakerStatus | undefined {
+  if (!has(value, { state: 'string', failures: 'number' })) return undefined
+  const { state, failures, retryAt, error } = value
+  const known = { state, failures, retryAt: textOf(retryAt), error: textOf(error) }
+  return known as BreakerStatus
 }
 
 export function callsIn(value: unknown): CallRecord[] {

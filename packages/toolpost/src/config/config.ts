@@ -17,12 +17,30 @@ export interface ToolpostConfig {
   /** Which calls run, which are asked about, which are refused; the first rule that fits decides. */
   policy?: PolicyRule[]
   approvals?: { timeoutMs?: number }
-  clients?: Record<string, unknown>
+  /** Who may call the gateway with which token, and which tools: patterns with `*` and `?`. */
+  clients?: Record<string, { token: string; tools?: string[] }>
+  limits?: LimitsConfig
   voice?: VoiceConfig
   /** Spans of OpenTelemetry: with what is in the calls, or none at all. */
   trace?: { arguments?: boolean; results?: boolean } | false
   /** `secrets` are more names whose values no log may show. */
   log?: { level?: LogLevel | 'silent'; secrets?: string[] }
+}
+
+/** How many calls run at once and begin a minute; patterns with `*` and `?`. */
+interface LimitsConfig {
+  tools?: Record<string, LimitConfig>
+  servers?: Record<string, LimitConfig>
+  callers?: Record<string, LimitConfig>
+  /** Spares servers that do not answer; on unless it is `false`. */
+  breaker?: { failures?: number; coolDownMs?: number } | boolean
+}
+
+interface LimitConfig {
+  concurrency?: number
+  queue?: number
+  maxWaitMs?: number
+  perMinute?: number
 }
 
 /** How the voice gateway hears, speaks and is reached. */

@@ -8,6 +8,8 @@ import type { ConfigPath, ConfigSource } from './config-source.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+type Clients = NonNullable<ToolpostConfig['clients']>
+
 interface Source {
   /** Says where a mistake stands. */
   text: ConfigSource
@@ -22,16 +24,17 @@ export interface FilledConfig {
 }
 
 /**
- * Fills `${NAME}` in the values of the servers and of the voice gateway's broker from the environment; `${NAME:-text}`
- * gives the text if NAME is not set. A variable that is not set breaks only the server that wants it; for the voice
- * gateway it is a ConfigError. Disabled servers are left out.
+ * Fills `${NAME}` in the values of the servers, of the clients' tokens and of the voice gateway's broker from the
+ * environment; `${NAME:-text}` gives the text if NAME is not set. A variable that is not set breaks only the server that
+ * wants it; for the others it is a ConfigError. Disabled servers are left out.
  */
 export function fillEnvironment(config: ToolpostConfig, source: Source): FilledConfig {
-  const { mcpServers, voice } = config
+  const { mcpServers, clients, voice } = config
   const brokenServers: Record<string, string> = {}
   const filled = {
     ...config,
     ...(mcpServers && { mcpServers: fillServers(mcpServers, source, brokenServers) }),
+    ...(clients && { clients: fillClients(clients, source) }),
     ...(voice?.mqtt && { voice: { ...voice, mqtt: fillAll(voice.mqtt, ['voice', 'mqtt'], source) } }),
   }
   return { config: filled, brokenServers }
@@ -53,6 +56,15 @@ function fillServers(
         return [name, server]
       }
     }),
+  )
+}
+
+function fillClients(clients: Clients, source: Source): Clients {
+  return Object.fromEntries(
+    Object.entries(clients).map(([name, client]) => [
+      name,
+      { ...client, token: fillText(client.token, ['clients', name, 'token'], source) },
+    ]),
   )
 }
 

@@ -4,6 +4,7 @@ import type { ErrorObject } from 'ajv'
 import { packageRoot } from '../runtime/package-root.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
 import { explainErrors, pointerParts } from '../schema/explain-errors.ts'
+import { checkLimits } from './check-limits.ts'
 import { checkPolicy } from './check-policy.ts'
 import { checkServers } from './check-servers.ts'
 import { checkVoice } from './check-voice.ts'
@@ -35,6 +36,7 @@ export async function readConfig(
   const config = source.value as ToolpostConfig
   await checkAgainstSchema(config, source)
   checkServers(config, source)
+  checkLimits(config, source)
   checkVoice(config, source)
   await checkPolicy(config, source)
   return { config: withAbsolutePaths(config, dirname(path)), file: path, source }

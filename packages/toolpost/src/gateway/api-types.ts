@@ -1,6 +1,7 @@
 /*
  * The data of the HTTP API. Types only, so that the console imports them and nothing else of the gateway.
  */
+import type { BreakerStatus } from '../call/breaker-status.ts'
 import type { Diagnosis, ToolFailure, ToolResult, ToolSuccess } from '../call/tool-result.ts'
 import type { Approval } from '../interceptors/index.ts'
 import type { ServerState, ServerStatus } from '../mcp/server-status.ts'
@@ -8,6 +9,7 @@ import type { JsonSchema } from '../schema/json-schema.ts'
 
 export type {
   Approval,
+  BreakerStatus,
   Diagnosis,
   JsonSchema,
   ServerState,
@@ -42,6 +44,8 @@ export interface CallRecord {
   source: string
   /** Who asked: `http`, `mcp`, `chat` … */
   origin: string
+  /** On whose behalf, if that is known: one of the clients, or `default`. */
+  caller?: string
   args: unknown
   /** Milliseconds since 1970. */
   startedAt: number

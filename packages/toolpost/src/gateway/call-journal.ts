@@ -57,7 +57,7 @@ export class CallJournal {
     return entry
   }
 
-  #begun({ serial, call, origin, startedAt }: CallEvent): JournalEntry {
+  #begun({ serial, call, origin, caller, startedAt }: CallEvent): JournalEntry {
     const { tools } = this.#options
     const name = String(call?.name)
     const tool = tools.findTool(name)
@@ -71,6 +71,7 @@ export class CallJournal {
       startedAt,
       slow: false,
     }
+    if (caller !== undefined) record.caller = caller
     if (call?.id !== undefined) record.id = String(call.id)
     return { record, bytes: args.bytes + 200 }
   }
@@ -93,6 +94,7 @@ export class CallJournal {
       durationMs,
       result: recorded.result,
     }
+    if (record.caller !== undefined) ended.caller = record.caller
     if (record.id !== undefined) ended.id = record.id
     return { record: ended, bytes: bytes + recorded.bytes }
   }

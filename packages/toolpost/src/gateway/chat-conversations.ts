@@ -12,10 +12,10 @@ export class ChatConversations {
   })
   readonly #busy = new Set<string>()
 
-  /** The conversation of that id, or a new one if it is not known. */
-  open(id: string | undefined): { id: string; messages: readonly ConversationMessage[] } {
+  /** The conversation of that id, or a new one if it is not known, whose id begins with `prefix`. */
+  open(id: string | undefined, prefix = ''): { id: string; messages: readonly ConversationMessage[] } {
     const messages = id === undefined ? undefined : this.#kept.of(id)
-    return messages && id !== undefined ? { id, messages } : { id: randomUUID(), messages: [] }
+    return messages && id !== undefined ? { id, messages } : { id: `${prefix}${randomUUID()}`, messages: [] }
   }
 
   /** In how many an answer is being given. */

@@ -10,9 +10,13 @@ interface HubEvent {
   bytes: number
 }
 
+/** What a client may see of an event; nothing if it may not see it. */
+type View = (type: string, data: unknown) => unknown
+
 interface Client {
   controller: ReadableStreamDefaultController<Uint8Array>
   cut(): void
+  view: View | undefined
 }
 
 export interface HubOptions {
@@ -27,6 +31,8 @@ export interface WatchOptions {
   greeting?: readonly { type: string; data: unknown }[] | undefined
   /** Breaks the connection of a client that does not read; without it the stream fails. */
   cut?: (() => void) | undefined
+  /** Everything is seen if left out. */
+  view?: View | undefined
 }
 
 /**
@@ -81,11 +87,11 @@ export class EventHub<Events extends object = Record<string, unknown>> {
   }
 
   /** The stream of a client. */
-  watch({ lastEventId, greeting = [], cut }: WatchOptions = {}): ReadableStream<Uint8Array> {
+  watch({ lastEventId, greeting = [], cut, view }: WatchOptions = {}): ReadableStream<Uint8Array> {
     // What is under way goes to those who are there; the newcomer begins after it.
     this.#flush()
     const missed = this.#after(lastEventId)
-    const first = missed ? this.#text(missed) : this.#greetingText(greeting)
+    const first = missed ? this.#text(missed, view) : this.#greetingText(greeting)
     let client: Client | undefined
     return new ReadableStream<Uint8Array>(
       {
@@ -94,6 +100,7 @@ export class EventHub<Events extends object = Record<string, unknown>> {
           if (this.#isClosed) return controller.close()
           client = {
             controller,
+            view,
             cut: cut ?? (() => controller.error(new Error('The client reads too slowly'))),
           }
           this.#add(client)
@@ -130,7 +137,7 @@ export class EventHub<Events extends object = Record<string, unknown>> {
 
   #beat(): void {
     this.#heartbeat = this.#clock.setTimer(() => {
-      this.#send(commentText('still here'))
+      this.#send(commentText('still here'), [...this.#clients])
       if (this.#clients.size > 0) this.#beat()
     }, HEARTBEAT_MS)
     this.#heartbeat.hold(false)
@@ -141,12 +148,24 @@ export class EventHub<Events extends object = Record<string, unknown>> {
     this.#flushTimer = undefined
     const fresh = this.#number - this.#flushed
     this.#flushed = this.#number
-    if (fresh > 0 && this.#clients.size > 0) this.#send(this.#text(this.#events.slice(-fresh)))
+    if (fresh > 0 && this.#clients.size > 0) this.#sendEvents(this.#events.slice(-fresh))
   }
 
-  #send(text: string): void {
+  /** Written once for all who see the same. */
+  #sendEvents(events: readonly HubEvent[]): void {
+    const groups = new Map<View | undefined, Client[]>()
+    for (const client of this.#clients) {
+      const group = groups.get(client.view)
+      if (group) group.push(client)
+      else groups.set(client.view, [client])
+    }
+    for (const [view, clients] of groups) this.#send(this.#text(events, view), clients)
+  }
+
+  #send(text: string, clients: readonly Client[]): void {
+    if (text === '') return
     const bytes = this.#encoder.encode(text)
-    for (const client of [...this.#clients]) {
+    for (const client of clients) {
       if ((client.controller.desiredSize ?? 0) > 0) quietly(() => client.controller.enqueue(bytes))
       else this.#cutOff(client)
     }
@@ -157,8 +176,11 @@ export class EventHub<Events extends object = Record<string, unknown>> {
     quietly(() => client.cut())
   }
 
-  #text(events: readonly HubEvent[]): string {
-    return events.map(({ type, data, number }) => eventText(type, data, this.#idOf(number))).join('')
+  #text(events: readonly HubEvent[], view: View = (_, data) => data): string {
+    return events
+      .map(({ type, data, number }) => ({ type, data: view(type, data), id: this.#idOf(number) }))
+      .map(({ type, data, id }) => (data === undefined ? '' : eventText(type, data, id)))
+      .join('')
   }
 
   #greetingText(greeting: readonly { type: string; data: unknown }[]): string {

@@ -7,13 +7,17 @@ import type { VoiceInput } from '../project/voice.ts'
 import type { ActiveCalls } from './active-calls.ts'
 import type { GatewayEvents, ModelInfo } from './api-types.ts'
 import type { CallJournal } from './call-journal.ts'
+import type { CallerFigures } from './caller-figures.ts'
 import type { ChatConversations } from './chat-conversations.ts'
+import type { ClientList, Clients } from './clients.ts'
 import type { EventHub } from './event-hub.ts'
 import type { McpEndpoint } from './mcp-server/http-endpoint.ts'
 
 /** What a gateway shows and calls: a Project, or the parts that a program has. */
 export interface GatewaySource {
   executor: ToolExecutor
+  /** Who may call what; read again after a reload. */
+  readonly config?: { clients?: ClientList | undefined } | undefined
   /** Answers the chat; without one there is none. */
   client: AiClient | undefined
   model(): Promise<ModelInfo>
@@ -31,6 +35,9 @@ export interface GatewaySource {
 export interface GatewayContext {
   executor: ToolExecutor
   source: GatewaySource
+  /** Who makes a request. */
+  clients: Clients
+  callers: CallerFigures
   /** What the client is told before every conversation. */
   instructions: string
   calls: ActiveCalls

@@ -10,7 +10,9 @@ import type { Clock } from '../runtime/clock.ts'
 import { ActiveCalls } from './active-calls.ts'
 import type { ModelInfo } from './api-types.ts'
 import { CallJournal } from './call-journal.ts'
+import { CallerFigures } from './caller-figures.ts'
 import { ChatConversations } from './chat-conversations.ts'
+import { type ClientList, Clients } from './clients.ts'
 import { ConsoleFiles, findConsole } from './console-files.ts'
 import { EventHub } from './event-hub.ts'
 import type { GatewayContext, GatewaySource } from './gateway-context.ts'
@@ -18,6 +20,7 @@ import { type GatewayServers, sourceOf } from './gateway-source.ts'
 import { failure } from './http/answers.ts'
 import { createGuard } from './http/guard.ts'
 import { DRAIN_MS } from './limits.ts'
+import { checkClients } from './listen-address.ts'
 import { createMcpEndpoint } from './mcp-server/http-endpoint.ts'
 import { addApprovalRoutes } from './routes/approvals.ts'
 import { addCallRoutes } from './routes/calls.ts'
@@ -45,8 +48,10 @@ export interface GatewayOptions {
   approvals?: Approvals | undefined
   /** What the client is told before every conversation. */
   instructions?: string | undefined
-  /** Required on every route but the page's own files. */
+  /** Required on every route but the page's own files; whoever has it may do everything. */
   token?: string | undefined
+  /** By name: others with a token of their own, and the tools that they may use. The project's if left out. */
+  clients?: ClientList | undefined
   /** Host names that the gateway answers to, beside those of the loopback. */
   hosts?: readonly string[] | undefined
   /** Calls that take longer are marked as slow. */
@@ -72,11 +77,12 @@ const DEFAULT_INSTRUCTIONS =
 
 export function createGateway(options: GatewayOptions): Gateway {
   const context = contextOf(options)
-  const { executor, events, journal, calls, mcp } = context
+  const { executor, events, journal, calls, mcp, callers } = context
   const stops = [
     executor.observe(event => {
       const { record, bytes } = journal.note(event)
       events.publish('call', record, bytes)
+      callers.note(event)
     }),
     ...tellOfChanges(context, options.clock),
   ]
@@ -100,14 +106,20 @@ function tellOfChanges({ executor, source, events }: GatewayContext, clock: Cloc
     const { servers } = source.status()
     events.publish('servers', { servers }, JSON.stringify(servers).length)
   }
+  const tellApprovals = () => {
+    const waiting = source.approvals?.list() ?? []
+    events.publish('approvals', { approvals: waiting }, JSON.stringify(waiting).length)
+  }
   const servers = together(tellServers, clock)
+  const approvals = together(tellApprovals, clock)
   const tools = together(() => events.publish('tools', {}), clock)
   return [
     executor.tools.onChange(tools.soon),
     source.on('server', servers.soon),
-    source.on('approval', () => events.publish('approvals', { approvals: source.approvals?.list() ?? [] })),
+    source.on('approval', approvals.soon),
     source.on('voice', () => events.publish('voice', { available: source.voice() !== undefined })),
     servers.stop,
+    approvals.stop,
     tools.stop,
   ]
 }
@@ -117,24 +129,28 @@ function contextOf(options: GatewayOptions): GatewayContext {
   const source = sourceOf(options)
   const { executor } = source
   const calls = new ActiveCalls()
+  const list = () => options.clients ?? source.config?.clients
+  checkClients(list(), options.token)
+  const clients = new Clients({ tools: executor.tools, token: options.token, list })
   return {
     executor,
     source,
+    clients,
+    callers: new CallerFigures(() => clients.names()),
     instructions: options.instructions ?? DEFAULT_INSTRUCTIONS,
     calls,
     journal: new CallJournal({ tools: executor.tools, slowMs }),
     conversations: new ChatConversations(),
     events: new EventHub({ clock }),
-    mcp: createMcpEndpoint({ executor, calls, logger }),
+    mcp: createMcpEndpoint({ executor, calls, clients, logger }),
     logger,
   }
 }
 
 /** The guard sees every request first. */
 function createApp(context: GatewayContext, options: GatewayOptions): Required<Gateway>['fetch'] {
-  const { token, hosts } = options
   const files = new ConsoleFiles(options.console ?? findConsole())
-  const guard = createGuard({ token, hosts })
+  const guard = createGuard({ hosts: options.hosts, clients: context.clients })
   const routes = createRoutes(context, files)
   return (request, env) => {
     const isPage = PAGE_METHODS.includes(request.method) && files.has(getPath(request))
@@ -155,7 +171,7 @@ function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
   addTranscriptionRoutes(app, context)
   addHealthRoutes(app, context)
   addOpenApiRoute(app, context)
-  app.all('/mcp', c => context.mcp.handle(c.req.raw))
+  app.all('/mcp', c => context.mcp.handle(c.req.raw, context.clients.of(c.req.raw)))
   app.notFound(c => notFound(c.req, allowedMethods(app, files, c.req.path)))
   app.onError(error => {
     context.logger.error({ error: safeText(error.message) }, 'Request failed')

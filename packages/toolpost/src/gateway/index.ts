@@ -1,6 +1,7 @@
 export { guardStdout } from 'toolpost-common/stdout-guard'
 export type {
   ApiError,
+  BreakerStatus,
   CallRecord,
   ChatCall,
   ChatEnd,
@@ -17,6 +18,7 @@ export type {
   ToolSuccess,
   Transcription,
 } from './api-types.ts'
+export type { ClientList, ClientOptions } from './clients.ts'
 export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
 export type { GatewaySource } from './gateway-context.ts'
 export { GatewayError } from './gateway-error.ts'

@@ -6,8 +6,6 @@ export const DEFAULT_HOST = '127.0.0.1'
 export const DEFAULT_PORT = 4040
 /** How many ports after the default one are tried if that is taken. */
 export const PORTS_TRIED = 20
-/** Shorter tokens are too easy to guess. */
-export const MIN_TOKEN_LENGTH = 16
 
 /** Of Node's HTTP server: a client that dawdles is answered with 408 and cut off, so that it holds no connection. */
 export const HTTP_LIMITS = {

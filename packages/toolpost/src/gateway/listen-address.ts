@@ -1,14 +1,19 @@
 import { hostname, networkInterfaces } from 'node:os'
+import { clientProblems } from '../config/check-clients.ts'
+import { tokenProblem } from '../config/token-problem.ts'
+import type { ClientList } from './clients.ts'
 import { GatewayError } from './gateway-error.ts'
-import { MIN_TOKEN_LENGTH } from './limits.ts'
 
 /** Throws if a token could be guessed, or cannot be sent. */
 export function checkToken(token: string | undefined): void {
-  if (token === undefined) return
-  if (token.length < MIN_TOKEN_LENGTH)
-    throw new GatewayError(`The token is too short: it needs at least ${MIN_TOKEN_LENGTH} characters`)
-  if (!/^[\x21-\x7e]+$/.test(token))
-    throw new GatewayError('The token must consist of printable ASCII characters without spaces')
+  const problem = token === undefined ? undefined : tokenProblem(token)
+  if (problem) throw new GatewayError(`The token ${problem}`)
+}
+
+/** Throws on clients that could not be told apart, or whose tokens could be guessed. */
+export function checkClients(clients: ClientList = {}, own: string | undefined): void {
+  const [found] = clientProblems(clients, own)
+  if (found) throw new GatewayError(`${found.path.join('.')}: ${found.problem}`)
 }
 
 /** Throws if everybody on the network could call the tools. */

@@ -12,7 +12,7 @@ import {
   MAX_CONNECTIONS,
   PORTS_TRIED,
 } from './limits.ts'
-import { checkHost, checkPort, checkToken, namesOf, urlHost } from './listen-address.ts'
+import { checkClients, checkHost, checkPort, checkToken, namesOf, urlHost } from './listen-address.ts'
 
 export interface ServeOptions extends GatewayOptions {
   host?: string | undefined
@@ -37,6 +37,7 @@ export interface ServedGateway {
 export async function serveGateway(options: ServeOptions): Promise<ServedGateway> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, token, hosts = [] } = options
   checkToken(token)
+  checkClients(options.clients ?? options.project?.config?.clients, token)
   checkPort(port)
   checkHost(host, token)
   const server = createHttpServer()

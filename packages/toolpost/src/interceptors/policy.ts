@@ -3,6 +3,7 @@ import type { InterceptedCall, Interceptor } from '../executor/intercept.ts'
 import { fitsGlob } from '../runtime/glob.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
+import { fitsTool } from '../tools/tool-pattern.ts'
 import { Approvals } from './approvals.ts'
 import { denied } from './refuse.ts'
 
@@ -81,16 +82,23 @@ async function firstFit(rules: readonly Compiled[], call: InterceptedCall): Prom
   return undefined
 }
 
-function isAbout(rule: PolicyRule, { name, server, origin, caller, tool }: InterceptedCall): boolean {
+function isAbout(rule: PolicyRule, call: InterceptedCall): boolean {
   const { tools, servers, from, callers } = rule
+  const { server, origin, caller, tool } = call
   return (
-    fits(name, typeof tools === 'string' ? [tools] : tools) &&
+    fitsNames(tools, call) &&
     fits(server, servers) &&
     fits(origin, from) &&
     fits(caller, callers) &&
     (rule.if === undefined ||
       Object.entries(rule.if).every(([hint, wanted]) => (tool?.[hint as 'readOnly'] === true) === wanted))
   )
+}
+
+function fitsNames(tools: PolicyRule['tools'], { tool, server }: InterceptedCall): boolean {
+  if (tools === undefined) return true
+  const patterns = typeof tools === 'string' ? [tools] : tools
+  return tool !== undefined && patterns.some(pattern => fitsTool(pattern, tool, server))
 }
 
 function fits(value: string | undefined, globs: readonly string[] | undefined): boolean {

@@ -1,3 +1,5 @@
+import type { BreakerStatus } from '../call/breaker-status.ts'
+
 /** `starting → ready → lost → starting → …`, or `failed`; `closed` at the end. */
 export type ServerState = 'starting' | 'ready' | 'lost' | 'failed' | 'closed'
 
@@ -23,4 +25,6 @@ export interface ServerStatus {
   /** From the start to the first time that it was ready. */
   readyAfterMs: number | undefined
   protocolVersion: string | undefined
+  /** Whether calls reach it, if it has a breaker; the project adds this. */
+  breaker?: BreakerStatus
 }

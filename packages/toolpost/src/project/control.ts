@@ -1,41 +1,98 @@
 import type { ToolpostConfig } from '../config/config.ts'
+import type { Interceptor } from '../executor/intercept.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
-import { Approvals, DEFAULT_POLICY, policy, trace } from '../interceptors/index.ts'
+import {
+  Approvals,
+  type Breaker,
+  breaker,
+  DEFAULT_POLICY,
+  limits,
+  policy,
+  trace,
+} from '../interceptors/index.ts'
+import type { ServerStatus } from '../mcp/index.ts'
 import { exportAddress } from '../telemetry/export.ts'
 import type { Description } from './open-project.ts'
 import { RememberedDecisions } from './remembered-decisions.ts'
 
-/** What goes around the calls of a project, as its configuration says. */
+type Tell = (status: ServerStatus) => void
+
+/** What goes around every call of a project, as its configuration says. */
 export class Control {
   /** Calls that a person is asked about. */
   readonly approvals: Approvals
   readonly #executor: ToolExecutor
+  readonly #tell: Tell
   #removals: readonly (() => void)[] = []
+  #breaker: Breaker | undefined
+  /** As they were last told of. */
+  readonly #servers = new Map<string, ServerStatus>()
+  /** They were ready, and are not. */
+  readonly #gone = new Set<string>()
 
   /** Throws a ConfigError if the decisions that were made for good cannot be read. */
-  constructor(executor: ToolExecutor, { config, file }: Description) {
-    const remembered = new RememberedDecisions(file)
+  constructor(executor: ToolExecutor, description: Description, tell: Tell) {
+    const remembered = new RememberedDecisions(description.file)
     this.#executor = executor
+    this.#tell = tell
     this.approvals = new Approvals({
-      timeoutMs: config.approvals?.timeoutMs,
+      timeoutMs: description.config.approvals?.timeoutMs,
       remembered: remembered.decisions,
       onRemember: decision => remembered.add(decision),
     })
-    this.apply(config)
+    this.apply(description)
   }
 
   /** Puts the interceptors around every call from now on, outermost first, in place of those before. */
-  apply(config: ToolpostConfig): void {
+  apply(description: Description): void {
+    const { config } = description
     for (const remove of this.#removals) remove()
-    const interceptors = [
-      ...(isTraced(config) ? [trace(config.trace || {})] : []),
+    this.#breaker = this.#breakerOf(description)
+    const { breaker: _, ...rules } = config.limits ?? {}
+    const interceptors: (Interceptor | undefined)[] = [
+      isTraced(config) ? trace(config.trace || {}) : undefined,
       policy(config.policy ?? DEFAULT_POLICY, { approvals: this.approvals }),
+      Object.keys(rules).length > 0 ? limits(rules) : undefined,
+      this.#breaker,
     ]
-    this.#removals = interceptors.map(interceptor => this.#executor.use(interceptor))
+    this.#removals = interceptors
+      .filter(interceptor => interceptor !== undefined)
+      .map(interceptor => this.#executor.use(interceptor))
+  }
+
+  /** Tells of a server. One that comes back is called again at once: what it did before says nothing any more. */
+  noteServer(status: ServerStatus): void {
+    const { name, state } = status
+    if (this.#servers.get(name)?.state === 'ready' && state !== 'ready') this.#gone.add(name)
+    if (state === 'ready' && this.#gone.delete(name)) this.resetBreaker(name)
+    this.#servers.set(name, status)
+    this.#tellOf(name)
+  }
+
+  resetBreaker(server: string): void {
+    this.#breaker?.reset(server)
+  }
+
+  withBreakers(servers: ServerStatus[]): ServerStatus[] {
+    const breaker = this.#breaker
+    return breaker ? servers.map(status => ({ ...status, breaker: breaker.status(status.name) })) : servers
   }
 
   close(): void {
     this.approvals.close()
+  }
+
+  /** Without servers there is nothing to break; the built-in example has one. */
+  #breakerOf({ config, file }: Description): Breaker | undefined {
+    const wanted = config.limits?.breaker ?? true
+    const hasServers = file === undefined || Object.keys(config.mcpServers ?? {}).length > 0
+    if (!hasServers || wanted === false) return undefined
+    return breaker({ ...(wanted !== true && wanted), onChange: name => this.#tellOf(name) })
+  }
+
+  #tellOf(name: string): void {
+    const status = this.#servers.get(name)
+    if (status) for (const shown of this.withBreakers([status])) this.#tell(shown)
   }
 }
 

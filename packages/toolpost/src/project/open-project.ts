@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { builtInExample } from '../config/built-in-example.ts'
+import { checkClients } from '../config/check-clients.ts'
 import type { ToolpostConfig } from '../config/config.ts'
 import type { ConfigSource } from '../config/config-source.ts'
 import { fillEnvironment } from '../config/fill-environment.ts'
@@ -34,5 +35,6 @@ async function describe(file: string | undefined): Promise<Description> {
   if (!loaded) return { config: builtInExample(), file: undefined, brokenServers: {} }
   const { config, file: path, source } = loaded
   const filled = fillEnvironment(config, { text: source, folder: dirname(path), environment: process.env })
+  checkClients(filled.config, source)
   return { ...filled, file: path, source }
 }

@@ -53,7 +53,7 @@ export class Project {
     const { tools, executor } = assemble(toolsOf(description), config, this.logger)
     this.tools = tools
     this.executor = executor
-    this.#control = new Control(executor, description)
+    this.#control = new Control(executor, description, server => this.#listeners.tell('server', server))
     this.approvals.onChange(waiting => this.#listeners.tell('approval', waiting))
     tools.onChange(() => this.#listeners.tell('tools', tools.getTools()))
     this.#model = new ModelChoice({
@@ -109,17 +109,15 @@ export class Project {
   }
 
   status(): ProjectStatus {
+    const isOver = this.#closing.signal.aborted || this.#problem !== undefined
+    const isStarting = this.#servers !== undefined && !this.#mcp && !isOver
+    const servers = serverStatus(this.#description, this.#mcp?.status() ?? [], isStarting)
     return {
-      servers: serverStatus(this.#description, this.#mcp?.status() ?? [], this.#isStarting),
+      servers: this.#control.withBreakers(servers),
       problem: this.#problem,
       model: this.#model.chosen,
       voice: this.#voice?.status() ?? [],
     }
-  }
-
-  get #isStarting(): boolean {
-    const isOver = this.#closing.signal.aborted || this.#problem !== undefined
-    return this.#servers !== undefined && !this.#mcp && !isOver
   }
 
   /** Calls `listener` on every such event; returns a function that stops it. */
@@ -134,6 +132,7 @@ export class Project {
   async restart(server: string): Promise<void> {
     if (!this.#mcp) throw new Error(`There is no MCP server '${server}'`)
     await this.#mcp.restart(server)
+    this.#control.resetBreaker(server)
   }
 
   /** How a server is configured. */
@@ -171,7 +170,7 @@ export class Project {
     this.tools.removeAll(this.tools.getTools().map(tool => tool.name))
     this.#description = description
     for (const tool of ownTools) this.tools.addCustomTool(tool)
-    this.#control.apply(description.config)
+    this.#control.apply(description)
     this.#model.forget()
     if (wasStarted) await this.ready()
   }
@@ -217,7 +216,7 @@ export class Project {
       if (this.#closing.signal.aborted) return undefined
       const onReport = (report: string) => this.#reports.add(report)
       const mcp = new McpIntegration({ ...this.config.mcp, servers, logger: this.logger, onReport })
-      mcp.on('server', status => this.#listeners.tell('server', status))
+      mcp.on('server', status => this.#control.noteServer(status))
       mcp.start(this.tools)
       this.#mcp = mcp
       return mcp

@@ -1,4 +1,4 @@
-/** `*` stands for any characters, `?` for one. Walks both texts once: no pattern can make it slow. */
+/** `*` stands for any characters, `?` for one. No pattern takes longer than its length times that of the name. */
 export function fitsGlob(name: string, glob: string): boolean {
   let at = 0
   let inGlob = 0
@@ -19,4 +19,13 @@ export function fitsGlob(name: string, glob: string): boolean {
     }
   }
   return /^\**$/.test(glob.slice(inGlob))
+}
+
+/** Why a pattern would not do what its author expects, if it would not. */
+export function globProblem(glob: string): string | undefined {
+  if (glob === '') return 'a pattern must not be empty'
+  if (glob !== glob.trim() || /\p{Cc}/u.test(glob))
+    return `invalid pattern '${glob}'; it has blanks around it`
+  if (/[[\]{}()|^$\\!,]/.test(glob)) return `invalid pattern '${glob}'; only * and ? are wildcards`
+  return undefined
 }

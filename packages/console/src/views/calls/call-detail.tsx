@@ -89,12 +89,12 @@ function Actions({ call }: { call: CallRecord }) {
 }
 
 function factsOf(call: CallRecord): Record<string, React.ReactNode> {
-  const { startedAt, durationMs, source, origin, id } = call
+  const { startedAt, durationMs, source, origin, caller, id } = call
   return {
     Started: clockText(startedAt),
     Took: durationMs === undefined ? <Elapsed since={startedAt} /> : durationText(durationMs),
     Source: oneLine(source),
-    'Asked by': oneLine(origin ?? ''),
+    'Asked by': oneLine([caller, origin].filter(Boolean).join(', over ')),
     ID: id && <code>{oneLine(id)}</code>,
   }
 }

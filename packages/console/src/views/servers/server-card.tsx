@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { ServerStatus } from 'toolpost/gateway'
+import type { BreakerStatus, ServerStatus } from 'toolpost/gateway'
 import { restartServer } from '../../api/gateway-api.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
@@ -29,6 +29,7 @@ export function ServerCard({ server }: { server: ServerStatus }) {
         </span>
         <RestartButton server={server} />
       </div>
+      {server.breaker && <Paused breaker={server.breaker} />}
       {server.error && server.state !== 'ready' && (
         <LongText className="failure-error" text={String(server.error)} />
       )}
@@ -37,6 +38,21 @@ export function ServerCard({ server }: { server: ServerStatus }) {
       <ToolLinks tools={server.tools} />
       <Stderr server={server} />
     </article>
+  )
+}
+
+/** Why calls do not reach the server now, and when the next one does. */
+function Paused({ breaker: { state, failures, retryAt, error } }: { breaker: BreakerStatus }) {
+  if (state === 'closed') return null
+  return (
+    <div className="server-paused" aria-live="polite">
+      <p>
+        <Badge tone="warn">Calls paused</Badge> {counted(failures, 'call')} in a row failed
+        {state === 'half-open' && '; the next call is let through'}
+      </p>
+      {retryAt && <NextAttempt at={Date.parse(retryAt)} />}
+      {error && <LongText className="muted" text={error} />}
+    </div>
   )
 }
 

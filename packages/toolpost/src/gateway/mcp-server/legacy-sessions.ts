@@ -1,21 +1,36 @@
 import { randomUUID } from 'node:crypto'
 import {
+  type AuthInfo,
   isInitializeRequest,
   type LegacyHttpHandler,
   legacyStatelessFallback,
   type Server,
 } from '@modelcontextprotocol/server'
+import { DEFAULT_CLIENT } from '../clients.ts'
 import { MAX_MCP_SESSIONS, MCP_SESSION_IDLE_MS } from '../limits.ts'
 import { rpcFailure } from './rpc-failure.ts'
 import { SessionTransport } from './session-transport.ts'
 
 interface LegacySession {
+  /** The session is theirs alone: for anybody else there is none. */
+  clientId: string
   server: Server
   transport: SessionTransport
 }
 
+/** A message, and whose it is. */
+interface ClientMessage {
+  clientId: string
+  parsedBody: unknown
+}
+
+/** Who it is, in the form in which the SDK passes it on. Tokens stay where they were checked. */
+export function authInfoOf(clientId: string): AuthInfo {
+  return { token: '', clientId, scopes: [] }
+}
+
 export interface LegacySessionsOptions {
-  createServer: () => Server
+  createServer: (context: { authInfo?: AuthInfo }) => Server
   onError: (error: Error) => void
   maxSessions?: number | undefined
 }
@@ -42,14 +57,14 @@ export class LegacySessions {
     return this.#sessions.size
   }
 
-  async handle(request: Request, parsedBody: unknown): Promise<Response> {
+  async handle(request: Request, parsedBody: unknown, clientId = DEFAULT_CLIENT): Promise<Response> {
     const id = request.headers.get('mcp-session-id')
-    if (id !== null) return this.#continue(id, request, parsedBody)
+    if (id !== null) return this.#continue(id, request, { clientId, parsedBody })
     if (request.method !== 'POST')
       return rpcFailure(405, 'Method not allowed without a session', { headers: { allow: 'POST' } })
     return isInitializeRequest(parsedBody)
-      ? this.#begin(request, parsedBody)
-      : this.#withoutSession(request, { parsedBody })
+      ? this.#begin(request, { clientId, parsedBody })
+      : this.#withoutSession(request, { parsedBody, authInfo: authInfoOf(clientId) })
   }
 
   toolsChanged(): void {
@@ -63,34 +78,38 @@ export class LegacySessions {
     await Promise.all(sessions.map(({ server }) => server.close().catch(this.#options.onError)))
   }
 
-  #continue(id: string, request: Request, parsedBody: unknown): Response | Promise<Response> {
+  #continue(
+    id: string,
+    request: Request,
+    { clientId, parsedBody }: ClientMessage,
+  ): Response | Promise<Response> {
     const session = this.#sessions.get(id)
     // What the protocol says: the client begins anew.
-    if (!session) return rpcFailure(404, 'Session not found: initialize again')
+    if (session?.clientId !== clientId) return rpcFailure(404, 'Session not found: initialize again')
     this.#sessions.delete(id)
     this.#sessions.set(id, session)
     return session.transport.handleRequest(request, { parsedBody })
   }
 
-  async #begin(request: Request, parsedBody: object): Promise<Response> {
+  async #begin(request: Request, message: ClientMessage): Promise<Response> {
     this.#makeRoom()
     if (this.#sessions.size + this.#beginning >= this.#maxSessions) {
-      const { id } = parsedBody as { id: string | number }
+      const { id } = message.parsedBody as { id: string | number }
       return rpcFailure(503, 'Too many sessions: try again later', { id, headers: { 'retry-after': '5' } })
     }
     this.#beginning++
     try {
-      return await this.#connect(request, parsedBody)
+      return await this.#connect(request, message)
     } finally {
       this.#beginning--
     }
   }
 
-  async #connect(request: Request, parsedBody: object): Promise<Response> {
-    const server = this.#options.createServer()
+  async #connect(request: Request, { clientId, parsedBody }: ClientMessage): Promise<Response> {
+    const server = this.#options.createServer({ authInfo: authInfoOf(clientId) })
     const transport = new SessionTransport({
       sessionIdGenerator: randomUUID,
-      onsessioninitialized: id => void this.#sessions.set(id, { server, transport }),
+      onsessioninitialized: id => void this.#sessions.set(id, { clientId, server, transport }),
       onsessionclosed: id => void this.#sessions.delete(id),
     })
     server.onerror = this.#options.onError

@@ -16,6 +16,7 @@ import { traceContext } from '../../telemetry/trace-context.ts'
 import type { Progress } from '../../tools/tool.ts'
 import type { ActiveCalls } from '../active-calls.ts'
 import { metaOf, onSignal } from '../caller.ts'
+import type { Client } from '../clients.ts'
 import { MAX_MCP_ANSWER, PROGRESS_GAP_MS } from '../limits.ts'
 import { toolAnswer } from './tool-answer.ts'
 import { ToolList } from './tool-list.ts'
@@ -30,18 +31,20 @@ export interface ToolServerOptions {
 }
 
 /** Makes MCP servers that offer the executor's tools. Clients of the newest protocol get one for every request: it is small. */
-export function toolServerFactory(options: ToolServerOptions): () => Server {
+export function toolServerFactory(options: ToolServerOptions): (client?: () => Client) => Server {
   const list = new ToolList()
   const { executor, whenListed } = options
   const info = { name: 'toolpost', title: 'Toolpost', version: toolpostVersion() }
   const capabilities = { tools: { listChanged: true } }
-  return () => {
+  return clientOf => {
     const server = new Server(info, { capabilities })
     server.setRequestHandler('tools/list', async () => {
       await whenListed?.()
-      return { tools: await list.entries(executor.tools.getTools()) }
+      return { tools: await list.entries(clientOf?.().tools() ?? executor.tools.getTools()) }
     })
-    server.setRequestHandler('tools/call', ({ params }, context) => callTool(params, context, options))
+    server.setRequestHandler('tools/call', ({ params }, context) =>
+      callTool(params, context, { ...options, client: clientOf?.() }),
+    )
     return server
   }
 }
@@ -51,15 +54,18 @@ type McpRequest = ServerContext['mcpReq']
 async function callTool(
   { name, arguments: args }: CallToolRequest['params'],
   { mcpReq: request, http }: ServerContext,
-  options: ToolServerOptions,
+  options: ToolServerOptions & { client: Client | undefined },
 ): Promise<CallToolResult> {
-  const { executor, calls, origin = 'mcp' } = options
+  const { executor, calls, client, origin = 'mcp' } = options
   if (calls.isDraining) return problem('Toolpost is shutting down')
   const notices = new ProgressNotices(request)
   const { listener: onProgress } = notices
   const meta = metaOfCall(request, http?.req)
   const result = await calls.run(onSignal(request.signal), signal =>
-    executor.run({ name, args: args ?? {} }, { signal, origin, onProgress, meta }),
+    executor.run(
+      { name, args: args ?? {} },
+      { ...client?.runOptions(name), signal, origin, onProgress, meta },
+    ),
   )
   await notices.settled()
   if (isUnknown(result)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownText(result))

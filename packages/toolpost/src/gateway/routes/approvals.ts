@@ -1,6 +1,8 @@
 import type { Hono } from 'hono'
 import type { Decision } from '../../interceptors/index.ts'
 import { isRecord } from '../../runtime/guards.ts'
+import { approvalsFor } from '../client-view.ts'
+import type { Client } from '../clients.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure, json } from '../http/answers.ts'
 import { readJson } from '../http/read-body.ts'
@@ -8,15 +10,21 @@ import { readJson } from '../http/read-body.ts'
 const MAX_DECISION_BYTES = 10_000
 
 /** Calls that wait for a person, and what the person says. */
-export function addApprovalRoutes(app: Hono, { source: { approvals } }: GatewayContext): void {
-  app.get('/api/approvals', () => json({ approvals: approvals?.list() ?? [] }))
+export function addApprovalRoutes(app: Hono, { source: { approvals }, clients }: GatewayContext): void {
+  const seenBy = (client: Client) => approvalsFor(client, approvals?.list() ?? [])
+  app.get('/api/approvals', c => json({ approvals: seenBy(clients.of(c.req.raw)) }))
   app.post('/api/approvals/:id', async c => {
     const body = await readJson(c.req.raw, MAX_DECISION_BYTES)
     if (body instanceof Response) return body
     const wish = decisionIn(body.value)
     if (typeof wish === 'string') return failure(400, wish)
-    const approval = approvals?.decide(c.req.param('id'), wish.decision, { ...wish, by: 'console' })
-    return approval ? json({ approval }) : failure(404, 'No approval with this id is waiting')
+    const client = clients.of(c.req.raw)
+    const waiting = seenBy(client).find(({ id }) => id === c.req.param('id'))
+    if (!waiting) return failure(404, 'No approval with this id is waiting')
+    if (client.isNamed && waiting.caller === client.name)
+      return failure(403, 'Whoever asks for a call cannot approve it')
+    const by = client.isNamed ? client.name : 'console'
+    return json({ approval: approvals?.decide(waiting.id, wish.decision, { ...wish, by }) })
   })
 }
 

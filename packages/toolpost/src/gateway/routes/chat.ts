@@ -4,6 +4,7 @@ import type { Answer, AskOptions, CallNotice } from '../../models/ai-client.ts'
 import type { ChatCall, ChatEvents } from '../api-types.ts'
 import { recordResult } from '../call-journal.ts'
 import { metaOf, onSignal } from '../caller.ts'
+import type { Client } from '../clients.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { busy, EVENT_STREAM_HEADERS, failure, json, shuttingDown } from '../http/answers.ts'
 import { eventText } from '../http/event-text.ts'
@@ -12,6 +13,7 @@ import { MAX_BODY_BYTES, MAX_CHATS, MAX_MESSAGE_LENGTH, RECORDED_BYTES } from '.
 import { recordValue } from '../record-value.ts'
 
 interface Question {
+  client: Client
   message: string
   meta: AskOptions['meta']
   conversation: string | undefined
@@ -23,7 +25,8 @@ export function addChatRoutes(app: Hono, context: GatewayContext): void {
     return json({ name: model.name, why: model.why, voice: context.source.voice() !== undefined })
   })
   app.post('/api/chat', async c => {
-    const question = await readQuestion(c.req.raw)
+    const client = context.clients.of(c.req.raw)
+    const question = await readQuestion(c.req.raw, client)
     if (question instanceof Response) return question
     const { calls, source, conversations } = context
     if (calls.isDraining) return shuttingDown()
@@ -35,7 +38,7 @@ export function addChatRoutes(app: Hono, context: GatewayContext): void {
   })
 }
 
-async function readQuestion(request: Request): Promise<Question | Response> {
+async function readQuestion(request: Request, client: Client): Promise<Question | Response> {
   const body = await readJson(request, MAX_BODY_BYTES)
   if (body instanceof Response) return body
   const { message, conversation } = (body.value ?? {}) as { message?: unknown; conversation?: unknown }
@@ -43,11 +46,15 @@ async function readQuestion(request: Request): Promise<Question | Response> {
     return failure(400, "'message' must be a non-empty string")
   if (message.length > MAX_MESSAGE_LENGTH)
     return failure(400, `'message' is longer than ${MAX_MESSAGE_LENGTH} characters`)
-  return {
-    message,
-    meta: metaOf(request),
-    conversation: typeof conversation === 'string' ? conversation : undefined,
-  }
+  // Conversations of others are as unknown as those that never were.
+  const id = typeof conversation === 'string' ? conversation : ''
+  const isOwn = id.slice(0, id.lastIndexOf('/') + 1) === prefixOf(client)
+  return { client, message, meta: metaOf(request), conversation: isOwn && id !== '' ? id : undefined }
+}
+
+/** How the ids of a client's conversations begin. */
+function prefixOf({ isNamed, name }: Client): string {
+  return isNamed ? `${name}/` : ''
 }
 
 /** The answer as it comes: `token`, `call`, and at the end always one `end`. */
@@ -80,11 +87,11 @@ interface Answering {
 
 /** Never rejects: what goes wrong is said in the `end`. */
 async function answer(
-  { message, meta, conversation }: Question,
+  { client, message, meta, conversation }: Question,
   { stop, send, context }: Answering,
 ): Promise<void> {
   const { conversations, source, executor, logger, instructions } = context
-  const { id, messages } = conversations.open(conversation)
+  const { id, messages } = conversations.open(conversation, prefixOf(client))
   const release = conversations.hold(id)
   const model = await nameOf(context)
   try {
@@ -97,6 +104,11 @@ async function answer(
       executor,
       origin: 'chat',
       meta,
+      caller: client.caller,
+      // Read when the question is put: the tools may still be coming.
+      get tools() {
+        return client.isNamed ? client.tools() : undefined
+      },
       signal: stop,
       onToken: text => send('token', { text }),
       onCall: event => send('call', callData(event)),

@@ -27,11 +27,12 @@ function countStates({ source }: GatewayContext): Record<ServerState, number> {
 }
 
 function ownMetrics(context: GatewayContext): string {
-  const { executor, events, mcp } = context
+  const { executor, events, mcp, callers } = context
   const states = Object.entries(countStates(context)).map(
     ([state, count]) => [`{state="${state}"}`, count] as const,
   )
   return [
+    ...counter('toolpost_caller_calls_total', 'Tool calls answered, by caller', callers.samples()),
     ...gauge('toolpost_tools', 'Tools that can be called', [['', executor.tools.getTools().length]]),
     ...gauge('toolpost_servers', 'MCP servers by state', states),
     ...gauge('toolpost_event_clients', 'Clients that watch the events', [['', events.clients]]),
@@ -40,10 +41,15 @@ function ownMetrics(context: GatewayContext): string {
   ].join('\n')
 }
 
-function gauge(name: string, help: string, samples: readonly (readonly [string, number])[]): string[] {
+type Samples = readonly (readonly [labels: string, value: number])[]
+
+const gauge = (name: string, help: string, samples: Samples) => family(name, 'gauge', help, samples)
+const counter = (name: string, help: string, samples: Samples) => family(name, 'counter', help, samples)
+
+function family(name: string, type: string, help: string, samples: Samples): string[] {
   return [
     `# HELP ${name} ${help}`,
-    `# TYPE ${name} gauge`,
+    `# TYPE ${name} ${type}`,
     ...samples.map(([labels, value]) => `${name}${labels} ${value}`),
   ]
 }

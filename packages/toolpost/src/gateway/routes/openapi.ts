@@ -7,11 +7,12 @@ import { json } from '../http/answers.ts'
 import { inputSchemaOf, ToolTexts } from '../tool-info.ts'
 
 /** The API, and every tool as an operation of its own, so that programs that read OpenAPI can call them. */
-export function addOpenApiRoute(app: Hono, { executor: { tools } }: GatewayContext): void {
+export function addOpenApiRoute(app: Hono, { executor: { tools }, clients }: GatewayContext): void {
   const own = ownApi()
   const texts = new ToolTexts(tool => toolOperation(tool, tools.originOf(tool)?.server ?? 'local'))
-  app.get('/api/openapi.json', () => {
-    const operations = tools.getTools().map(tool => [callPath(tool), texts.of(tool)] as const)
+  app.get('/api/openapi.json', c => {
+    const offered = clients.of(c.req.raw).tools()
+    const operations = offered.map(tool => [callPath(tool), texts.of(tool)] as const)
     return json({ ...own, paths: { ...own.paths, ...Object.fromEntries(operations) } })
   })
 }
@@ -24,7 +25,7 @@ function toolOperation(tool: Tool, source: string): object {
   const { name, title = name, description = '' } = tool
   const body = { required: true, content: jsonContent(inputSchemaOf(tool)) }
   const operation = { operationId: name, summary: title, description, tags: [source], requestBody: body }
-  return { post: { ...operation, responses: responses(ref('ToolResult'), [401, 403, ...CALL_ERRORS]) } }
+  return { post: { ...operation, responses: responses(ref('ToolResult'), [401, 403, 429, ...CALL_ERRORS]) } }
 }
 
 /* Short forms of JSON Schema: `record('a b?:number')` has a string `a`, and may have a number `b`. */
@@ -62,6 +63,7 @@ const ERRORS: Record<number, string> = {
   413: 'The body is too large',
   415: 'The content type is not audio/wav',
   422: 'No speech recognized',
+  429: 'Over a limit: the result says which, and Retry-After when to try again',
   503: 'Busy or shutting down: try again later',
 }
 const CALL_ERRORS = [400, 404, 413, 503]
@@ -87,14 +89,18 @@ const OPERATIONS = `
   post /api/tools/{name}/call      callTool      Calls a tool: its arguments in, its result out
   get  /api/servers                listServers   The MCP servers and their state
   post /api/servers/{name}/restart restartServer Ends a server and starts it again
+  get  /api/approvals              listApprovals Calls that wait for a person
+  post /api/approvals/{id}         decide        Approves or denies a call that waits
   get  /api/model                  getModel      Which client answers the chat, and why
   post /api/chat                   chat          Asks in words; events: token, call, end
   post /api/transcriptions         transcribe    Turns speech into text: a WAV file in, its words out
   get  /api/calls                  listCalls     The last calls, oldest first
-  get  /api/events                 watch         What happens; events: call, servers, tools, voice
+  get  /api/events                 watch         What happens; events: call, servers, tools, approvals, voice
   get  /healthz                    health        Whether it works`
 
 const NAME = { name: 'name', in: 'path', required: true, schema: { type: 'string' } }
+const ID = { ...NAME, name: 'id' }
+const DECISION = { required: true, content: jsonContent(record('decision remember?')) }
 const TIMEOUT = { name: 'x-timeout-ms', in: 'header', schema: { type: 'number' } }
 const QUESTION = { required: true, content: jsonContent(record('message conversation?')) }
 const RECORDING = { required: true, content: { 'audio/wav': {}, 'application/octet-stream': {} } }
@@ -103,12 +109,14 @@ const DETAILS: Record<string, Details> = {
   listTools: { answer: listOf('tools', ref('Tool')) },
   callTool: {
     answer: ref('ToolResult'),
-    errors: CALL_ERRORS,
+    errors: [...CALL_ERRORS, 429],
     parameters: [NAME, TIMEOUT],
     requestBody: { content: jsonContent(ANYTHING) },
   },
   listServers: { answer: listOf('servers', ANYTHING) },
   restartServer: { errors: [404, 503], parameters: [NAME] },
+  listApprovals: { answer: listOf('approvals', ANYTHING) },
+  decide: { errors: [400, 404], parameters: [ID], requestBody: DECISION },
   getModel: { answer: ref('Model') },
   chat: { errors: [...CALL_ERRORS, 409], requestBody: QUESTION, content: EVENTS },
   transcribe: { answer: ref('Transcription'), errors: [...CALL_ERRORS, 415, 422], requestBody: RECORDING },
@@ -140,9 +148,9 @@ function ownOperation(row: string): [string, object] {
 }
 
 const RESULT =
-  'success:boolean result? text? error? code? tool_name execution_time_ms:number diagnosis?:object'
+  'success:boolean result? text? error? code? tool_name execution_time_ms:number waited_ms?:number retry_after_ms?:number diagnosis?:object'
 const CALL =
-  'serial:integer id? tool source origin args? startedAt:number durationMs?:number slow:boolean result?'
+  'serial:integer id? tool source origin caller? args? startedAt:number durationMs?:number slow:boolean result?'
 const TOOL =
   'name title? description source signature schema:object outputSchema?:object readOnly?:boolean idempotent?:boolean destructive?:boolean timeoutMs?:number'
 

@@ -1,13 +1,15 @@
 import type { Hono } from 'hono'
 import { similarNames } from '../../executor/find-tool.ts'
+import { serversFor } from '../client-view.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure, json, shuttingDown } from '../http/answers.ts'
 
-export function addServerRoutes(app: Hono, { source, calls }: GatewayContext): void {
+export function addServerRoutes(app: Hono, { source, calls, clients }: GatewayContext): void {
   const find = (name: string) => source.status().servers.find(server => server.name === name)
-  app.get('/api/servers', () => json({ servers: source.status().servers }))
+  app.get('/api/servers', c => json({ servers: serversFor(clients.of(c.req.raw), source.status().servers) }))
   app.post('/api/servers/:name/restart', async c => {
     const name = c.req.param('name')
+    if (clients.of(c.req.raw).isNamed) return failure(403, 'Named clients may not restart servers')
     if (calls.isDraining) return shuttingDown()
     if (!find(name)) {
       const [near] = similarNames(name, source.status().servers)

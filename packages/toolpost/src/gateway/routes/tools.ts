@@ -1,4 +1,5 @@
 import type { Context, Hono } from 'hono'
+import type { ToolResult } from '../../call/tool-result.ts'
 import { callerOf, metaOf } from '../caller.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure, json, shuttingDown } from '../http/answers.ts'
@@ -9,12 +10,19 @@ import { ToolTexts, toolInfo } from '../tool-info.ts'
 export function addToolRoutes(app: Hono, context: GatewayContext): void {
   const { tools } = context.executor
   const texts = new ToolTexts(tool => toolInfo(tool, tools))
-  app.get('/api/tools', () => json({ tools: tools.getTools().map(tool => texts.of(tool)) }))
+  app.get('/api/tools', c =>
+    json({
+      tools: context.clients
+        .of(c.req.raw)
+        .tools()
+        .map(tool => texts.of(tool)),
+    }),
+  )
   app.post('/api/tools/:name/call', c => callTool(c, context))
 }
 
 /** One call: arguments in, result out. The caller's going away cancels it. */
-async function callTool(c: Context, { executor, calls }: GatewayContext): Promise<Response> {
+async function callTool(c: Context, { executor, calls, clients }: GatewayContext): Promise<Response> {
   const request = c.req.raw
   const name = c.req.param('name') ?? ''
   const timeoutMs = timeoutOf(request)
@@ -24,9 +32,20 @@ async function callTool(c: Context, { executor, calls }: GatewayContext): Promis
   if (calls.isDraining) return shuttingDown()
   const args = body.value === undefined ? {} : body.value
   const result = await calls.run(callerOf(request, c.env), signal =>
-    executor.run({ name, args }, { signal, timeoutMs, origin: 'http', meta: metaOf(request) }),
+    executor.run(
+      { name, args },
+      { ...clients.of(request).runOptions(name), signal, timeoutMs, origin: 'http', meta: metaOf(request) },
+    ),
   )
-  return json(result, !result.success && result.code === 'unknown_tool' ? 404 : 200)
+  return answerOf(result)
+}
+
+/** A tool that failed is an answer like any other, except for what HTTP has a word for. */
+function answerOf(result: ToolResult): Response {
+  if (result.success || result.code !== 'limited')
+    return json(result, !result.success && result.code === 'unknown_tool' ? 404 : 200)
+  const { retry_after_ms: ms } = result
+  return json(result, 429, ms === undefined ? undefined : { 'retry-after': String(Math.ceil(ms / 1_000)) })
 }
 
 function timeoutOf({ headers }: Request): number | undefined | Response {

@@ -1,0 +1,40 @@
+import { globProblem } from '../runtime/glob.ts'
+import type { ToolpostConfig } from './config.ts'
+import type { ConfigPath, ConfigSource } from './config-source.ts'
+import { tokenProblem } from './token-problem.ts'
+
+type Clients = Readonly<Record<string, { token: string; tools?: readonly string[] | undefined }>>
+
+const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/
+
+/** Checks the clients of a configuration, with the environment filled in. */
+export function checkClients({ clients = {} }: ToolpostConfig, source: ConfigSource): void {
+  const [found] = clientProblems(clients)
+  if (found) throw source.error(found.path, found.problem)
+}
+
+/** What is wrong with clients, and where. Tokens are not shown; `own` is the gateway's. */
+export function* clientProblems(
+  clients: Clients,
+  own?: string,
+): Generator<{ path: ConfigPath; problem: string }> {
+  const owners = new Map(own === undefined ? [] : [[own, 'the gateway']])
+  for (const [name, { token, tools = [] }] of Object.entries(clients)) {
+    const path = ['clients', name]
+    const owner = owners.get(token)
+    const wrongName = nameProblem(name)
+    const wrongToken = tokenProblem(token) ?? (owner && `is the same as that of ${owner}`)
+    if (wrongName) yield { path, problem: wrongName }
+    if (wrongToken) yield { path: [...path, 'token'], problem: wrongToken }
+    for (const [index, pattern] of tools.entries()) {
+      const problem = globProblem(pattern)
+      if (problem) yield { path: [...path, 'tools', index], problem }
+    }
+    owners.set(token, `'${name}'`)
+  }
+}
+
+function nameProblem(name: string): string | undefined {
+  if (name === 'default') return "'default' is whoever has the gateway's own token; choose another name"
+  return NAME.test(name) ? undefined : 'a name has letters, digits, _, . and -, at most 64'
+}

@@ -1,0 +1,25 @@
+import type { CallEvent } from '../executor/observers.ts'
+
+/** A program's own callers can have any name; those that are not configured are counted together. */
+const OTHER = '(other)'
+
+/** How many calls each caller made: as many counters as there are clients, and one more. */
+export class CallerFigures {
+  readonly #names: () => readonly string[]
+  readonly #calls = new Map<string, number>()
+
+  constructor(names: () => readonly string[]) {
+    this.#names = names
+  }
+
+  note({ caller, result }: CallEvent): void {
+    if (caller === undefined || !result) return
+    const name = this.#calls.has(caller) || this.#names().includes(caller) ? caller : OTHER
+    this.#calls.set(name, (this.#calls.get(name) ?? 0) + 1)
+  }
+
+  /** Lines for Prometheus. */
+  samples(): (readonly [labels: string, value: number])[] {
+    return [...this.#calls].map(([name, calls]) => [`{caller="${name}"}`, calls] as const)
+  }
+}

@@ -1,0 +1,49 @@
+import type { Approval, CallRecord, GatewayEvents, ServerStatus } from './api-types.ts'
+import type { Client } from './clients.ts'
+
+/*
+ * What a client may see. The owner sees everything; a named client its own calls, and of the servers what concerns
+ * the tools that it may use.
+ */
+
+export function callsFor(client: Client, calls: readonly CallRecord[]): readonly CallRecord[] {
+  return client.isNamed ? calls.filter(({ caller }) => caller === client.name) : calls
+}
+
+/** What servers print is for their owner. */
+export function serversFor(client: Client, servers: readonly ServerStatus[]): readonly ServerStatus[] {
+  if (!client.isNamed) return servers
+  const usable = new Set(client.tools().map(({ name }) => name))
+  return servers.map(server => ({
+    ...server,
+    tools: server.tools.filter(name => usable.has(name)),
+    error: server.error === undefined ? undefined : 'not available',
+    stderr: '',
+  }))
+}
+
+/** About the tools that it may use. */
+export function approvalsFor(client: Client, approvals: readonly Approval[]): readonly Approval[] {
+  if (!client.isNamed) return approvals
+  const usable = new Set(client.tools().map(({ name }) => name))
+  return approvals.filter(({ tool }) => usable.has(tool))
+}
+
+const views = new WeakMap<Client, (type: string, data: unknown) => unknown>()
+
+/** How a client sees events, always the same function for it; nothing for the owner, who sees them as they are. */
+export function viewOf(client: Client): ((type: string, data: unknown) => unknown) | undefined {
+  if (!client.isNamed) return undefined
+  const view = views.get(client) ?? ((type, data) => eventFor(client, type, data))
+  views.set(client, view)
+  return view
+}
+
+/** The data of an event as a named client may see it; nothing if it may not. */
+function eventFor(client: Client, type: string, data: unknown): unknown {
+  if (type === 'call') return (data as CallRecord).caller === client.name ? data : undefined
+  if (type === 'servers') return { servers: serversFor(client, (data as GatewayEvents['servers']).servers) }
+  if (type === 'approvals')
+    return { approvals: approvalsFor(client, (data as GatewayEvents['approvals']).approvals) }
+  return data
+}

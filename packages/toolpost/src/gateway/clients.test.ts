@@ -1,0 +1,320 @@
+import { describe, expect, it } from 'vitest'
+import { ADDRESS, dataOf, echoTool, eventReader, patientTool, testGateway } from '../../test/gateway.ts'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import { limits } from '../interceptors/index.ts'
+import { OfflineClient } from '../models/index.ts'
+import { recordingLogger } from '../testing/index.ts'
+import { defineTool, type Tool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import type { GatewayOptions } from './gateway.ts'
+
+const CLAUDE = 'claude-token-0123456789'
+const HOME = 'home-token-0123456789!?'
+const OWN = 'own-token-0123456789abc'
+const clients = {
+  claude: { token: CLAUDE, tools: ['echo', 'fs__*'] },
+  home: { token: HOME },
+}
+const as = (token: string) => ({ authorization: `Bearer ${token}` })
+
+function tool(name: string): Tool {
+  return defineTool({
+    name,
+    description: `Does ${name}`,
+    schema: { type: 'object' },
+    sentences: [`perform ${name}`],
+    handler: () => `${name} done`,
+  })
+}
+
+function gatewayWith(options: Partial<GatewayOptions> = {}, logger = recordingLogger()) {
+  const manager = new ToolManager()
+  for (const each of [echoTool, tool('secret'), tool('other')]) manager.addCustomTool(each)
+  manager.addMcpTools([tool('read'), tool('write')], { server: 'fs' })
+  manager.addMcpTools([tool('light')], { server: 'zwave' })
+  const executor = new ToolExecutor(manager, { logger })
+  const client = new OfflineClient({ executor })
+  return testGateway([], { executor, clients, client, logger, ...options })
+}
+
+const call = (name: string) => `/api/tools/${name}/call`
+const namesIn = (data: { tools: { name: string }[] }) => data.tools.map(({ name }) => name)
+
+describe('clients with a token of their own', () => {
+  it('list and find only what they may use: a pattern of a server means all its tools', async () => {
+    await using gateway = gatewayWith()
+    expect(namesIn(await dataOf(gateway.get('/api/tools', as(CLAUDE))))).toEqual(['echo', 'read', 'write'])
+    expect(namesIn(await dataOf(gateway.get('/api/tools', as(HOME))))).toHaveLength(6)
+    expect(namesIn(await dataOf(gateway.get('/api/tools')))).toHaveLength(6)
+    const { paths } = await dataOf(gateway.get('/api/openapi.json', as(CLAUDE)))
+    expect(Object.keys(paths)).toContain('/api/tools/read/call')
+    expect(Object.keys(paths)).not.toContain('/api/tools/secret/call')
+  })
+
+  it('a tool that they may not use is as unknown as one that is not there', async () => {
+    await using gateway = gatewayWith()
+    const post = (name: string) => gateway.post(call(name), {}, { headers: as(CLAUDE) })
+    expect((await post('read')).status).toBe(200)
+    const hidden = await post('secret')
+    const missing = await post('nothing')
+    expect([hidden.status, missing.status]).toEqual([404, 404])
+    expect(await dataOf(hidden)).toMatchObject({ code: 'unknown_tool', error: "Tool 'secret' not found" })
+    const near = await dataOf(post('secre'))
+    expect(JSON.stringify(near)).not.toContain('secret')
+    expect((await gateway.post(call('secret'), {}, { headers: as(HOME) })).status).toBe(200)
+  })
+
+  it('a second name of a tool that they may use opens no other tool', async () => {
+    await using gateway = gatewayWith()
+    gateway.tools.addCustomTool(Object.assign(tool('fs__alias'), { lc_name: 'secret' }))
+    const hidden = await gateway.post(call('secret'), {}, { headers: as(CLAUDE) })
+    expect(hidden.status).toBe(404)
+  })
+
+  it.each([
+    ['a wrong token', { authorization: 'Bearer not-a-token-of-anybody' }, false],
+    ['a wrong token', { authorization: 'Bearer not-a-token-of-anybody' }, true],
+    ['half a token', { authorization: `Bearer ${CLAUDE.slice(0, -1)}` }, false],
+    ['another scheme', { authorization: `Basic ${CLAUDE}` }, false],
+    ['no token', {}, true],
+  ])('%s is refused (%j, with a token of the gateway: %s)', async (_, headers, hasToken) => {
+    await using gateway = gatewayWith(hasToken ? { token: OWN } : {})
+    const response = await gateway.get('/api/tools', headers as Record<string, string>)
+    expect(response.status).toBe(401)
+    expect(response.headers.get('www-authenticate')).toBe('Bearer')
+  })
+
+  it("the gateway's own token, and on the loopback none at all, is default and may use everything", async () => {
+    await using own = gatewayWith({ token: OWN })
+    expect(namesIn(await dataOf(own.get('/api/tools', as(OWN))))).toHaveLength(6)
+    expect(namesIn(await dataOf(own.get('/api/tools', { authorization: `bearer ${CLAUDE}` })))).toHaveLength(
+      3,
+    )
+    await own.post(call('echo'), {}, { headers: as(OWN) })
+    const { calls } = await dataOf(own.get('/api/calls', as(OWN)))
+    expect(calls).toMatchObject([{ tool: 'echo', caller: 'default' }])
+  })
+
+  it('their name is in the log, in the journal, and in the metrics; their token nowhere', async () => {
+    const logger = recordingLogger()
+    await using gateway = gatewayWith({}, logger)
+    await gateway.post(call('echo'), { said: CLAUDE }, { headers: as(CLAUDE) })
+    await gateway.post(call('echo'), {}, { headers: as(HOME) })
+    await gateway.post(call('echo'), {})
+    await gateway.executor.run({ name: 'echo' }, { caller: 'made-up' })
+    await gateway.executor.run({ name: 'echo' }, { caller: 'made-up-too' })
+    expect(logger.records.map(({ fields }) => fields.caller)).toEqual(
+      expect.arrayContaining(['claude', 'home', 'default']),
+    )
+    const { calls } = await dataOf(gateway.get('/api/calls'))
+    expect(calls.map(({ caller }: { caller: string }) => caller).slice(0, 3)).toEqual([
+      'claude',
+      'home',
+      'default',
+    ])
+    const metrics = await (await gateway.get('/metrics')).text()
+    expect(metrics).toContain('# TYPE toolpost_caller_calls_total counter')
+    for (const line of ['claude"} 1', 'home"} 1', 'default"} 1', '(other)"} 2'])
+      expect(metrics).toContain(`toolpost_caller_calls_total{caller="${line}`)
+    expect(metrics).not.toContain('made-up')
+    expect(`${JSON.stringify(logger.records)}${JSON.stringify(calls)}`).not.toContain(CLAUDE)
+  })
+
+  it('see their own calls only', async () => {
+    await using gateway = gatewayWith()
+    await gateway.post(call('echo'), { who: 'claude' }, { headers: as(CLAUDE) })
+    await gateway.post(call('echo'), { who: 'home' }, { headers: as(HOME) })
+    await gateway.post(call('echo'), { who: 'owner' })
+    const seen = async (headers = {}) =>
+      (await dataOf(gateway.get('/api/calls', headers))).calls.map(
+        ({ args }: { args: { who: string } }) => args.who,
+      )
+    expect(await seen(as(CLAUDE))).toEqual(['claude'])
+    expect(await seen(as(HOME))).toEqual(['home'])
+    expect(await seen()).toEqual(['claude', 'home', 'owner'])
+  })
+
+  it('watch their own calls only, also those that they missed', async () => {
+    await using gateway = gatewayWith()
+    const watch = async (headers: Record<string, string>) =>
+      eventReader(await gateway.get('/api/events', headers))
+    const [claude, owner] = [await watch(as(CLAUDE)), await watch({})]
+    await gateway.post(call('echo'), { who: 'owner' })
+    await gateway.post(call('echo'), { who: 'claude' }, { headers: as(CLAUDE) })
+    const first = await claude.until(({ type }) => type === 'call')
+    expect(first.data).toMatchObject({ args: { who: 'claude' }, caller: 'claude' })
+    const seen = await owner.until(({ type }) => type === 'call')
+    expect(seen.data.args).toEqual({ who: 'owner' })
+    await gateway.post(call('echo'), { who: 'owner again' })
+    await gateway.post(call('echo'), { who: 'claude again' }, { headers: as(CLAUDE) })
+    const back = await watch({ ...as(CLAUDE), 'last-event-id': first.id ?? '' })
+    const missed = await back.until(({ type, data }) => type === 'call' && data.args.who !== 'claude')
+    expect(missed.data.args).toEqual({ who: 'claude again' })
+    const forgotten = await watch({ ...as(CLAUDE), 'last-event-id': 'another-1' })
+    const told = await forgotten.until(({ type }) => type === 'call')
+    expect(told.data.caller).toBe('claude')
+    await Promise.all([claude, owner, back, forgotten].map(reader => reader.cancel()))
+  })
+
+  it('see of the servers what concerns them, and restart none', async () => {
+    const servers = [
+      { name: 'fs', state: 'ready', tools: ['read', 'write'], stderr: 'a secret', error: undefined },
+      { name: 'zwave', state: 'failed', tools: ['light'], stderr: 'a secret', error: 'a secret' },
+    ]
+    const restarted: string[] = []
+    const mcp = {
+      status: () => servers,
+      restart: async (name: string) => void restarted.push(name),
+      on: () => () => {},
+    } as unknown as GatewayOptions['mcp']
+    await using gateway = gatewayWith({ mcp })
+    const seen = await dataOf(gateway.get('/api/servers', as(CLAUDE)))
+    expect(seen.servers).toMatchObject([
+      { name: 'fs', tools: ['read', 'write'] },
+      { name: 'zwave', tools: [] },
+    ])
+    expect(JSON.stringify(seen)).not.toContain('a secret')
+    const restart = '/api/servers/fs/restart'
+    expect((await gateway.post(restart, undefined, { headers: as(CLAUDE) })).status).toBe(403)
+    expect((await gateway.post(restart)).status).toBe(200)
+    expect(restarted).toEqual(['fs'])
+  })
+
+  it('chat with what they may use, in conversations of their own', async () => {
+    await using gateway = gatewayWith()
+    const ask = async (message: string, headers = {}, conversation?: string) => {
+      const response = await gateway.post('/api/chat', { message, conversation }, { headers })
+      return (await eventReader(response).all()).at(-1)?.data
+    }
+    const allowed = await ask('perform read', as(CLAUDE))
+    expect(allowed.text).toBe('Read done.')
+    expect((await ask('perform secret', as(CLAUDE))).text).not.toContain('done')
+    expect((await ask('perform secret')).text).toBe('Secret done.')
+    const { calls } = await dataOf(gateway.get('/api/calls'))
+    expect(calls).toMatchObject([
+      { tool: 'read', origin: 'chat', caller: 'claude' },
+      { tool: 'secret', caller: 'default' },
+    ])
+    expect((await ask('perform read', as(CLAUDE), allowed.conversation)).conversation).toBe(
+      allowed.conversation,
+    )
+    for (const other of [as(HOME), {}])
+      expect((await ask('perform read', other, allowed.conversation)).conversation).not.toBe(
+        allowed.conversation,
+      )
+  })
+})
+
+describe('clients over MCP', () => {
+  const post = (gateway: ReturnType<typeof gatewayWith>, body: object, headers: Record<string, string>) =>
+    gateway.post('/mcp', body, {
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...headers,
+      },
+    })
+  const initialize = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  }
+  const list = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} }
+  const callOf = (name: string) => ({
+    jsonrpc: '2.0',
+    id: 3,
+    method: 'tools/call',
+    params: { name, arguments: {} },
+  })
+  const META = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const modern = <T extends { params: object; method: string }>(message: T) => ({
+    ...message,
+    params: { ...message.params, _meta: META },
+  })
+  const modernHeaders = (message: { method: string; params: object }) => ({
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': message.method,
+    ...('name' in message.params && { 'mcp-name': String(message.params.name) }),
+  })
+  const answer = async (response: Response) => {
+    const text = await response.text()
+    return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text)
+  }
+
+  it.each(['in a session', 'without one', 'of 2026'])(
+    'list and call only what they may use: %s',
+    async kind => {
+      await using gateway = gatewayWith()
+      const begun = kind === 'in a session' && (await post(gateway, initialize, as(CLAUDE)))
+      const session: Record<string, string> = begun
+        ? { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' }
+        : {}
+      const send = (message: { method: string; params: object }) =>
+        kind === 'of 2026'
+          ? post(gateway, modern(message), { ...as(CLAUDE), ...modernHeaders(message) })
+          : post(gateway, message, { ...as(CLAUDE), ...session })
+      const { result } = await answer(await send(list))
+      expect(namesIn(result)).toEqual(['echo', 'read', 'write'])
+      expect((await answer(await send(callOf('read')))).result.content[0].text).toBe('read done')
+      expect((await answer(await send(callOf('secret')))).error).toMatchObject({ code: -32602 })
+      const { calls } = await dataOf(gateway.get('/api/calls'))
+      expect(calls).toMatchObject([
+        { tool: 'read', origin: 'mcp', caller: 'claude' },
+        { tool: 'secret', caller: 'claude' },
+      ])
+    },
+  )
+
+  it('a session is of the client that began it: for others there is none', async () => {
+    await using gateway = gatewayWith({ token: OWN })
+    const begun = await post(gateway, initialize, as(CLAUDE))
+    const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' }
+    for (const other of [HOME, OWN]) {
+      expect((await post(gateway, list, { ...as(other), ...session })).status).toBe(404)
+      const ended = new Request(`${ADDRESS}/mcp`, { method: 'DELETE', headers: { ...as(other), ...session } })
+      expect((await gateway.fetch(ended)).status).toBe(404)
+      const listening = { accept: 'text/event-stream', ...as(other), ...session }
+      expect((await gateway.get('/mcp', listening)).status).toBe(404)
+    }
+    expect((await post(gateway, list, { ...as(CLAUDE), ...session })).status).toBe(200)
+  })
+})
+
+describe('limits over HTTP', () => {
+  it('a call over its limit is answered with 429 and Retry-After in whole seconds; its body is the result', async () => {
+    await using gateway = gatewayWith()
+    gateway.executor.use(limits({ callers: { claude: { perMinute: 1 } } }))
+    const send = (token: string) => gateway.post(call('echo'), {}, { headers: as(token) })
+    expect((await send(CLAUDE)).status).toBe(200)
+    const refused = await send(CLAUDE)
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toBe('60')
+    expect(await dataOf(refused)).toMatchObject({ success: false, code: 'limited', tool_name: 'echo' })
+    expect((await send(HOME)).status).toBe(200)
+  })
+
+  it('a caller who goes away while it waits frees its place', async () => {
+    const patient = patientTool()
+    await using gateway = testGateway([patient.tool, echoTool])
+    gateway.executor.use(limits({ tools: { '*': { concurrency: 1, queue: 1 } } }))
+    const first = gateway.post(call('patient'), {})
+    await patient.begun
+    const gone = new AbortController()
+    const waiting = gateway.post(call('echo'), {}, { signal: gone.signal })
+    const ended = new Promise(resolve =>
+      gateway.executor.observe(event => event.result && resolve(event.result)),
+    )
+    expect((await gateway.post(call('echo'), {})).status).toBe(429)
+    gone.abort()
+    await ended
+    const instead = gateway.post(call('echo'), {})
+    patient.finish('done')
+    expect([(await first).status, (await instead).status]).toEqual([200, 200])
+    await waiting
+  })
+})

@@ -1,0 +1,172 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { RunOptions } from '../executor/options.ts'
+import { removeFromLogs } from '../logging/safe-value.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { ToolManager } from '../tools/tool-manager.ts'
+import { fitsTool } from '../tools/tool-pattern.ts'
+
+/** Somebody with a token, and the tools they may use: patterns with `*` and `?`; all tools if left out. */
+export interface ClientOptions {
+  token: string
+  tools?: readonly string[] | undefined
+}
+
+export type ClientList = Readonly<Record<string, ClientOptions>>
+
+/** Whoever has the gateway's own token, or needs none. */
+export const DEFAULT_CLIENT = 'default'
+
+interface ClientParts {
+  name?: string
+  caller?: string
+  /** All tools if left out. */
+  patterns?: readonly string[] | undefined
+}
+
+/** Who makes a request, and what they may see and use. */
+export class Client {
+  readonly name: string
+  /** Whose calls they are. Without clients in the configuration, nobody's in particular. */
+  readonly caller: string | undefined
+  readonly #patterns: readonly string[] | undefined
+  readonly #manager: ToolManager
+  readonly #allowed = new WeakMap<Tool, boolean>()
+
+  constructor(tools: ToolManager, { name = DEFAULT_CLIENT, caller, patterns }: ClientParts = {}) {
+    this.name = name
+    this.caller = caller
+    this.#patterns = patterns
+    this.#manager = tools
+  }
+
+  /** Whether it is one of the configuration's. Others see everything, as the owner does. */
+  get isNamed(): boolean {
+    return this.name !== DEFAULT_CLIENT
+  }
+
+  /** The tools it may use. */
+  tools(): readonly Tool[] {
+    const all = this.#manager.getTools()
+    return this.#patterns ? all.filter(tool => this.#mayUse(tool)) : all
+  }
+
+  /** For a call of the tool of that name: one that it may not use is not found. */
+  runOptions(name: string): Pick<RunOptions, 'caller' | 'among'> {
+    const { caller } = this
+    const tool = this.#patterns && this.#manager.findTool(name)
+    if (!this.#patterns || (tool && this.#mayUse(tool))) return { caller }
+    // For suggestions. One that goes by that name as a second one would let the other be found.
+    return { caller, among: this.tools().filter(each => each.name !== name && each.lc_name !== name) }
+  }
+
+  /** Looked at once a tool: a call costs the same however many tools and patterns there are. */
+  #mayUse(tool: Tool): boolean {
+    let isAllowed = this.#allowed.get(tool)
+    if (isAllowed === undefined) {
+      const server = this.#manager.originOf(tool)?.server
+      isAllowed = this.#patterns?.some(pattern => fitsTool(pattern, tool, server)) ?? true
+      this.#allowed.set(tool, isAllowed)
+    }
+    return isAllowed
+  }
+}
+
+export interface ClientsOptions {
+  tools: ToolManager
+  /** The gateway's own token. */
+  token?: string | undefined
+  /** Those of the configuration; read again when it changes. */
+  list(): ClientList | undefined
+}
+
+interface Entry {
+  client: Client
+  digest: Buffer
+}
+
+/** Knows by its token who makes a request. */
+export class Clients {
+  readonly #options: ClientsOptions
+  readonly #nobody: Client
+  readonly #owner: Client
+  readonly #own: Buffer | undefined
+  /** Only requests of named clients are in it. */
+  readonly #requests = new WeakMap<Request, Client>()
+  #list: ClientList | undefined
+  #named: readonly Entry[] = []
+
+  constructor(options: ClientsOptions) {
+    const { token, tools } = options
+    this.#options = options
+    this.#nobody = new Client(tools)
+    this.#owner = new Client(tools, { caller: DEFAULT_CLIENT })
+    this.#own = token === undefined ? undefined : digest(`Bearer ${token}`)
+    if (token !== undefined) removeFromLogs([token])
+  }
+
+  /** The names there are: at most these are told apart in figures. */
+  names(): string[] {
+    return [DEFAULT_CLIENT, ...this.#entries().map(({ client }) => client.name)]
+  }
+
+  /**
+   * Remembers who makes a request; says whether it may be made. Without a token of the gateway's own, a request that
+   * brings none is the owner's; a token that nobody has is refused as soon as there are clients.
+   */
+  admit(request: Request): boolean {
+    const entries = this.#entries()
+    const given = request.headers.get('authorization')
+    if (!this.#own && (entries.length === 0 || given === null)) return true
+    const client = this.#find(digest(withScheme(given ?? '')), entries)
+    if (client?.isNamed) this.#requests.set(request, client)
+    return client !== undefined
+  }
+
+  /** Who makes a request that was admitted. */
+  of(request: Request): Client {
+    return this.#requests.get(request) ?? this.#default
+  }
+
+  /** As it is now; one that is gone may use nothing. */
+  named(name = DEFAULT_CLIENT): Client {
+    if (name === DEFAULT_CLIENT) return this.#default
+    const entry = this.#entries().find(({ client }) => client.name === name)
+    return entry?.client ?? new Client(this.#options.tools, { name, caller: name, patterns: [] })
+  }
+
+  /**
+   * Digests are of one length, and all are compared whichever fits, so that the time tells nothing of a token. Not Hono's
+   * `bearerAuth`: it refuses tokens with signs such as `!`, and its two asynchronous digests make a call over HTTP 1.6
+   * times as dear.
+   */
+  #find(given: Buffer, entries: readonly Entry[]): Client | undefined {
+    let found: Client | undefined
+    for (const { client, digest } of entries) if (timingSafeEqual(given, digest)) found = client
+    return this.#own && timingSafeEqual(given, this.#own) ? this.#default : found
+  }
+
+  get #default(): Client {
+    return this.#named.length > 0 ? this.#owner : this.#nobody
+  }
+
+  #entries(): readonly Entry[] {
+    const list = this.#options.list()
+    if (list === this.#list) return this.#named
+    this.#list = list
+    this.#named = Object.entries(list ?? {}).map(([name, { token, tools }]) => ({
+      client: new Client(this.#options.tools, { name, caller: name, patterns: tools }),
+      digest: digest(`Bearer ${token}`),
+    }))
+    removeFromLogs(Object.values(list ?? {}).map(({ token }) => token))
+    return this.#named
+  }
+}
+
+/** The name of the scheme may be written in any case. */
+function withScheme(authorization: string): string {
+  return authorization.replace(/^bearer +/i, 'Bearer ')
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest'
+import type { FailureCode } from '../call/failure-codes.ts'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import { fakeClock } from '../testing/index.ts'
+import { defineTool } from '../tools/tool.ts'
+import { ToolFailureError } from '../tools/tool-failure-error.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { type BreakerOptions, breaker, denied } from './index.ts'
+
+/** A server whose calls end as `next` says. */
+function bench(options: BreakerOptions = {}) {
+  const clock = fakeClock()
+  const state = { next: 'ok' as 'ok' | 'never' | FailureCode, calls: 0 }
+  const endings: (() => void)[] = []
+  const changes: string[] = []
+  const tool = (name: string) =>
+    defineTool({
+      name,
+      description: 'Ends as it is told to',
+      schema: { type: 'object' },
+      handler: async () => {
+        state.calls++
+        const { next } = state
+        if (next === 'never') await new Promise<void>(resolve => endings.push(resolve))
+        if (next !== 'ok' && next !== 'never') throw new ToolFailureError(next, `it is ${next}`)
+        return 'fine'
+      },
+    })
+  const tools = new ToolManager()
+  tools.addMcpTools([tool('read'), tool('write')], { server: 'fs' })
+  tools.addMcpTools([tool('light')], { server: 'zwave' })
+  tools.addCustomTool(tool('local'))
+  const executor = new ToolExecutor(tools, { clock })
+  const guard = breaker({ clock, onChange: server => changes.push(server), ...options })
+  executor.use(guard)
+  const run = (name = 'read', signal?: AbortSignal) => executor.run({ name }, { signal, timeoutMs: 60_000 })
+  const fail = async (times: number, code: FailureCode = 'unavailable', name?: string) => {
+    state.next = code
+    for (let n = 0; n < times; n++) expect(await run(name)).toMatchObject({ success: false })
+  }
+  return { clock, state, endings, changes, executor, guard, run, fail }
+}
+
+describe('breaker', () => {
+  it.each(['unavailable', 'timeout'] as const)(
+    'after five %s in a row the calls of a server fail at once, in words, until one is let through',
+    async code => {
+      const at = bench()
+      await at.fail(5, code)
+      at.state.next = 'ok'
+      expect(await at.run('write')).toMatchObject({
+        code: 'unavailable',
+        error:
+          "The write service is unavailable: the last 5 calls to server 'fs' failed, so calls are paused; next attempt in 10 s",
+        diagnosis: { causes: [`it is ${code}`] },
+        retry_after_ms: 10_000,
+      })
+      expect(at.state.calls).toBe(5)
+      await at.clock.advance(9_999)
+      expect((await at.run()).success).toBe(false)
+      expect(at.state.calls).toBe(5)
+      await at.clock.advance(1)
+      expect((await at.run()).success).toBe(true)
+      expect((await at.run()).success).toBe(true)
+      expect(at.state.calls).toBe(7)
+    },
+  )
+
+  it('other servers and local tools are not concerned', async () => {
+    const at = bench()
+    await at.fail(5)
+    at.state.next = 'ok'
+    expect((await at.run('light')).success).toBe(true)
+    expect((await at.run('local')).success).toBe(true)
+    await at.fail(10, 'unavailable', 'local')
+    expect(at.state.calls).toBe(17)
+  })
+
+  it('four are not enough, and any answer of the server counts anew: also an error of the tool', async () => {
+    const at = bench()
+    for (const answer of ['ok', 'tool_error'] as const) {
+      await at.fail(4)
+      at.state.next = answer
+      await at.run()
+    }
+    await at.fail(4)
+    expect(at.guard.status('fs')).toEqual({ state: 'closed', failures: 4, error: 'it is unavailable' })
+    expect(at.state.calls).toBe(14)
+  })
+
+  it('one call alone is let through after the cool-down, and if it fails the waiting begins anew', async () => {
+    const at = bench({ failures: 2, coolDownMs: 1_000 })
+    await at.fail(2)
+    await at.clock.advance(1_000)
+    at.state.next = 'never'
+    const probe = at.run()
+    await at.clock.advance(0)
+    expect(await at.run()).toMatchObject({ error: expect.stringContaining('one call is trying it now') })
+    expect(at.guard.status('fs').state).toBe('half-open')
+    expect(at.state.calls).toBe(3)
+    at.endings[0]?.()
+    expect((await probe).success).toBe(true)
+    expect(at.guard.status('fs')).toEqual({ state: 'closed', failures: 0 })
+    await at.fail(2)
+    await at.clock.advance(1_000)
+    await at.fail(1)
+    expect(at.guard.status('fs')).toMatchObject({ state: 'open', failures: 3, retryAt: expect.any(String) })
+    expect((await at.run()).success).toBe(false)
+    expect(at.state.calls).toBe(6)
+  })
+
+  it('a trial that its caller gives up decides nothing: the next call is another one', async () => {
+    const at = bench({ failures: 1, coolDownMs: 1_000 })
+    await at.fail(1)
+    await at.clock.advance(1_000)
+    const gone = new AbortController()
+    at.state.next = 'never'
+    const probe = at.run('read', gone.signal)
+    await at.clock.advance(0)
+    gone.abort()
+    expect(await probe).toMatchObject({ code: 'cancelled' })
+    at.state.next = 'ok'
+    expect((await at.run()).success).toBe(true)
+    expect(at.guard.status('fs').state).toBe('closed')
+  })
+
+  it('what began before it opened neither opens it further nor closes it', async () => {
+    const at = bench({ failures: 1, coolDownMs: 1_000 })
+    at.state.next = 'never'
+    const early = at.run()
+    await at.clock.advance(0)
+    await at.fail(1)
+    at.endings[0]?.()
+    expect((await early).success).toBe(true)
+    expect(at.guard.status('fs').state).toBe('open')
+  })
+
+  it('calls that were refused, denied or could not run say nothing about the server', async () => {
+    const at = bench({ failures: 2 })
+    await at.fail(1)
+    const remove = at.executor.use(async call => denied(call, 'no'))
+    await at.run()
+    remove()
+    await at.executor.run({ name: 'read', args: [] })
+    await at.fail(1)
+    expect(at.guard.status('fs').state).toBe('open')
+  })
+
+  it('tells when a breaker opens and closes; reset forgets it', async () => {
+    const at = bench({ failures: 2, coolDownMs: 1_000 })
+    await at.fail(3)
+    expect(at.changes).toEqual(['fs'])
+    await at.clock.advance(1_000)
+    at.state.next = 'ok'
+    await at.run()
+    expect(at.changes).toEqual(['fs', 'fs'])
+    await at.fail(2)
+    at.guard.reset('fs')
+    at.state.next = 'ok'
+    expect((await at.run()).success).toBe(true)
+  })
+
+  it.each([
+    [{ failures: 0 }, 'breaker.failures must be a whole number, at least 1; got 0'],
+    [{ coolDownMs: -1 }, 'breaker.coolDownMs must be a whole number, at least 0; got -1'],
+  ])('options that make no sense are refused: %j', (options, message) => {
+    expect(() => breaker(options)).toThrow(message)
+  })
+})

@@ -1,0 +1,149 @@
+import type { BreakerStatus } from '../call/breaker-status.ts'
+import type { ToolFailure, ToolResult } from '../call/tool-result.ts'
+import { unavailable } from '../executor/failure.ts'
+import type { InterceptedCall, Interceptor, Next } from '../executor/intercept.ts'
+import { type Clock, systemClock } from '../runtime/clock.ts'
+import { quietly } from '../runtime/quietly.ts'
+import { refusal } from './refuse.ts'
+import { wholeNumber } from './whole-number.ts'
+
+export type { BreakerStatus }
+
+export interface BreakerOptions {
+  /** After so many failures in a row a server's calls fail at once; 5 if left out. */
+  failures?: number | undefined
+  /** For how long, before one call is let through; 10 s if left out. */
+  coolDownMs?: number | undefined
+  /** Told when the breaker of a server opens or closes. */
+  onChange?: ((server: string) => void) | undefined
+  clock?: Clock | undefined
+}
+
+/** An interceptor that also tells how the servers do. */
+export interface Breaker extends Interceptor {
+  status(server: string): BreakerStatus
+  /** Forgets what a server did: it was started anew. */
+  reset(server: string): void
+}
+
+const DEFAULT_FAILURES = 5
+const DEFAULT_COOL_DOWN_MS = 10_000
+/** They say nothing about the server. */
+const NEUTRAL: readonly string[] = ['cancelled', 'denied', 'limited']
+
+/**
+ * Spares a server that does not answer, and its callers the waiting: after some `unavailable` or `timeout` in a row
+ * its calls fail at once for a while, then one is let through, and if that succeeds, all are.
+ */
+export function breaker(options: BreakerOptions = {}): Breaker {
+  const { clock = systemClock } = options
+  const circuits = new Circuits(options, clock)
+  async function breaker(call: InterceptedCall, next: Next): Promise<ToolResult> {
+    const { server } = call
+    if (server === undefined || call.failure) return next()
+    const circuit = circuits.openOf(server)
+    if (!circuit) return circuits.note(server, await next())
+    if (circuit.isProbing || clock.now() < circuit.retryAt) return refuse(call, circuit, clock)
+    circuit.isProbing = true
+    try {
+      return circuits.note(server, await next(), circuit)
+    } finally {
+      circuit.isProbing = false
+    }
+  }
+  return Object.assign(breaker, {
+    status: (server: string) => circuits.status(server),
+    reset: (server: string) => circuits.reset(server),
+  })
+}
+
+/** A server that failed. One that works has none. */
+interface Circuit {
+  readonly server: string
+  failures: number
+  error: string
+  /** Infinitely long ago while it is closed. */
+  retryAt: number
+  isProbing: boolean
+}
+
+const CLOSED = Number.NEGATIVE_INFINITY
+
+class Circuits {
+  readonly #clock: Clock
+  readonly #failures: number
+  readonly #coolDownMs: number
+  readonly #onChange: (server: string) => void
+  readonly #circuits = new Map<string, Circuit>()
+
+  constructor(options: BreakerOptions, clock: Clock) {
+    this.#clock = clock
+    this.#failures = wholeNumber(options.failures ?? DEFAULT_FAILURES, 1, 'breaker.failures')
+    this.#coolDownMs = wholeNumber(options.coolDownMs ?? DEFAULT_COOL_DOWN_MS, 0, 'breaker.coolDownMs')
+    this.#onChange = server => quietly(() => options.onChange?.(server))
+  }
+
+  /** Whether a server is left alone. */
+  openOf(server: string): Circuit | undefined {
+    const circuit = this.#circuits.get(server)
+    return circuit?.retryAt === CLOSED ? undefined : circuit
+  }
+
+  /** Takes over how a call ended. While it is open, only the one that was let through counts. */
+  note(server: string, result: ToolResult, probed?: Circuit): ToolResult {
+    if (this.openOf(server) !== probed) return result
+    if (!result.success && (result.code === 'unavailable' || result.code === 'timeout'))
+      this.#fail(server, result.error)
+    else if (result.success || !NEUTRAL.includes(result.code)) this.#close(server)
+    return result
+  }
+
+  reset(server: string): void {
+    this.#circuits.delete(server)
+  }
+
+  status(server: string): BreakerStatus {
+    const circuit = this.#circuits.get(server)
+    if (!circuit) return { state: 'closed', failures: 0 }
+    const { failures, error, retryAt } = circuit
+    const inMs = retryAt - this.#clock.now()
+    if (retryAt === CLOSED) return { state: 'closed', failures, error }
+    if (inMs <= 0) return { state: 'half-open', failures, error }
+    return { state: 'open', failures, error, retryAt: new Date(Date.now() + inMs).toISOString() }
+  }
+
+  #fail(server: string, error: string): void {
+    const circuit = this.#circuits.get(server) ?? {
+      server,
+      failures: 0,
+      error,
+      retryAt: CLOSED,
+      isProbing: false,
+    }
+    this.#circuits.set(server, circuit)
+    circuit.failures++
+    circuit.error = error
+    if (circuit.failures < this.#failures) return
+    circuit.retryAt = this.#clock.now() + this.#coolDownMs
+    this.#onChange(server)
+  }
+
+  #close(server: string): void {
+    const wasOpen = this.openOf(server) !== undefined
+    this.#circuits.delete(server)
+    if (wasOpen) this.#onChange(server)
+  }
+}
+
+function refuse(call: InterceptedCall, circuit: Circuit, clock: Clock): ToolFailure {
+  const { server, failures, error, retryAt, isProbing } = circuit
+  const inMs = Math.max(0, retryAt - clock.now())
+  const next = isProbing ? 'one call is trying it now' : `next attempt in ${Math.ceil(inMs / 1_000)} s`
+  const cause = `the last ${failures} calls to server '${server}' failed, so calls are paused; ${next}`
+  const failure = unavailable(call.name, cause)
+  return {
+    ...refusal(call, failure.code, failure.error),
+    diagnosis: { causes: [error] },
+    ...(!isProbing && { retry_after_ms: Math.ceil(inMs) }),
+  }
+}

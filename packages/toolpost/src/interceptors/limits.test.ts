@@ -1,0 +1,422 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { ToolResult } from '../call/tool-result.ts'
+import type { RunOptions } from '../executor/options.ts'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { fakeClock } from '../testing/index.ts'
+import { defineTool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { type LimitsOptions, limits } from './index.ts'
+
+/** Tools that end when they are told to, and count how many of them run. */
+function bench(options: LimitsOptions, clock: Clock = fakeClock()) {
+  const running = new Map<string, number>()
+  const ends: (() => void)[] = []
+  const begun: string[] = []
+  let peak = 0
+  let all = 0
+  const toolOf = (name: string) =>
+    defineTool({
+      name,
+      description: 'Ends when it is told to',
+      schema: { type: 'object' },
+      handler: async (args: Record<string, unknown>) => {
+        begun.push(String(args.n ?? name))
+        running.set(name, (running.get(name) ?? 0) + 1)
+        peak = Math.max(peak, ++all)
+        await new Promise<void>(resolve => ends.push(resolve))
+        running.set(name, (running.get(name) ?? 0) - 1)
+        all--
+        return name
+      },
+    })
+  const tools = new ToolManager()
+  tools.addCustomTool(toolOf('local'))
+  tools.addCustomTool(toolOf('search'))
+  tools.addMcpTools([toolOf('read'), toolOf('write')], { server: 'fs' })
+  tools.addMcpTools([toolOf('light')], { server: 'zwave' })
+  const executor = new ToolExecutor(tools, { clock })
+  executor.use(limits({ clock, ...options }))
+  return {
+    executor,
+    running,
+    begun,
+    get peak() {
+      return peak
+    },
+    get now() {
+      return all
+    },
+    run: (name: string, more: RunOptions & { n?: number } = {}) =>
+      executor.run({ name, args: { n: more.n } }, more),
+    /** Ends the call that began first of those that run; lets everything that follows from it happen. */
+    async endOne() {
+      ends.shift()?.()
+      await settled()
+    },
+    async endAll() {
+      await settled()
+      while (ends.length > 0) {
+        for (const end of ends.splice(0)) end()
+        await settled()
+      }
+    },
+  }
+}
+
+const settled = () => new Promise<void>(resolve => setImmediate(resolve))
+const codes = (results: ToolResult[]) => results.map(result => (result.success ? 'ok' : result.code))
+
+describe('limits', () => {
+  it('let so many run at once, and the others wait in the order in which they came', async () => {
+    const at = bench({ tools: { search: { concurrency: 2 } } })
+    const calls = [1, 2, 3, 4, 5].map(n => at.run('search', { n }))
+    await settled()
+    expect(at.begun).toEqual(['1', '2'])
+    await at.endOne()
+    expect(at.begun).toEqual(['1', '2', '3'])
+    await at.endAll()
+    expect(codes(await Promise.all(calls))).toEqual(Array(5).fill('ok'))
+    expect(at.begun).toEqual(['1', '2', '3', '4', '5'])
+    expect(at.peak).toBe(2)
+  })
+
+  it('refuse a call that finds the line full, in words and with when to try again', async () => {
+    const at = bench({ tools: { search: { concurrency: 1, queue: 1 } } })
+    const calls = [at.run('search'), at.run('search')]
+    const notes: unknown[] = []
+    at.executor.observe(event => event.result && notes.push(event.notes))
+    const refused = await at.run('search')
+    expect(refused).toMatchObject({
+      success: false,
+      code: 'limited',
+      error: "Tool 'search' is over its limit: tools.search allows 1 at once, and 1 are waiting",
+      retry_after_ms: expect.any(Number),
+    })
+    expect(at.executor.text(refused)).toMatch(/^Error: Tool 'search' is over its limit: /)
+    expect(notes).toEqual([{ limit: 'tools.search' }])
+    await at.endAll()
+    expect(codes(await Promise.all(calls))).toEqual(['ok', 'ok'])
+  })
+
+  it('do not let a call wait for longer than maxWaitMs', async () => {
+    const clock = fakeClock()
+    const at = bench({ servers: { fs: { concurrency: 1, maxWaitMs: 2_000 } } }, clock)
+    const first = at.run('read')
+    const second = at.run('write')
+    await clock.advance(1_999)
+    expect(at.now).toBe(1)
+    await clock.advance(1)
+    expect(await second).toMatchObject({
+      code: 'limited',
+      waited_ms: 2_000,
+      error: "Tool 'write' is over its limit: servers.fs allows 1 at once; no place was free within 2 s",
+    })
+    await at.endAll()
+    expect((await first).success).toBe(true)
+    expect(clock.pending).toBeLessThanOrEqual(1)
+  })
+
+  it('with queue 0 or maxWaitMs 0 nobody waits', async () => {
+    for (const none of [{ queue: 0 }, { maxWaitMs: 0 }]) {
+      const at = bench({ tools: { '*': { concurrency: 1, ...none } } })
+      const first = at.run('search')
+      expect(await at.run('local')).toMatchObject({ code: 'limited' })
+      await at.endAll()
+      expect((await first).success).toBe(true)
+    }
+  })
+
+  it('what a call waited for a place is not taken from its deadline', async () => {
+    const clock = fakeClock()
+    const at = bench({ tools: { search: { concurrency: 1 } } }, clock)
+    const first = at.run('search', { timeoutMs: 10_000 })
+    const second = at.run('search', { timeoutMs: 1_000 })
+    await clock.advance(5_000)
+    await at.endOne()
+    await clock.advance(500)
+    await at.endOne()
+    expect((await first).success).toBe(true)
+    expect(await second).toMatchObject({ success: true, waited_ms: 5_000 })
+  })
+
+  it('free a place at the deadline of a call, and when its caller gives up', async () => {
+    const clock = fakeClock()
+    const at = bench({ tools: { search: { concurrency: 1 } } }, clock)
+    const gone = new AbortController()
+    const late = at.run('search', { timeoutMs: 1_000 })
+    const cancelled = at.run('search', { signal: gone.signal })
+    const last = at.run('search')
+    await clock.advance(1_000)
+    expect(await late).toMatchObject({ code: 'timeout' })
+    gone.abort()
+    await settled()
+    expect(await cancelled).toMatchObject({ code: 'cancelled' })
+    await at.endAll()
+    expect((await last).success).toBe(true)
+  })
+
+  it('a waiting call whose caller gives up frees its place in line at once', async () => {
+    const at = bench({ tools: { search: { concurrency: 1, queue: 2 } } })
+    const gone = new AbortController()
+    const first = at.run('search', { n: 1 })
+    const waiting = at.run('search', { n: 2, signal: gone.signal })
+    const behind = at.run('search', { n: 3 })
+    expect(await at.run('search')).toMatchObject({ code: 'limited' })
+    gone.abort()
+    const instead = at.run('search', { n: 4 })
+    expect(await waiting).toMatchObject({ code: 'cancelled' })
+    await at.endAll()
+    expect(codes(await Promise.all([first, behind, instead]))).toEqual(['ok', 'ok', 'ok'])
+    expect(at.begun).toEqual(['1', '3', '4'])
+  })
+
+  it('hold no place while waiting for another', async () => {
+    const at = bench({
+      servers: { fs: { concurrency: 1 } },
+      callers: { '*': { concurrency: 1 } },
+    })
+    const held = at.run('read', { caller: 'ann' })
+    // Waits for the server; a place of bob's is not taken by that.
+    const waits = at.run('write', { caller: 'bob' })
+    const goesOn = at.run('light', { caller: 'bob' })
+    await settled()
+    expect(at.begun).toEqual(['read', 'light'])
+    await at.endAll()
+    expect(codes(await Promise.all([held, waits, goesOn]))).toEqual(['ok', 'ok', 'ok'])
+  })
+
+  it('a pattern of a server means its tools by their full names; all of them share its limit', async () => {
+    const at = bench({ tools: { 'fs__*': { concurrency: 1, queue: 0 } } })
+    const first = at.run('read')
+    expect(await at.run('write')).toMatchObject({ code: 'limited' })
+    const other = at.run('light')
+    await at.endAll()
+    expect(codes(await Promise.all([first, other]))).toEqual(['ok', 'ok'])
+  })
+
+  it('each caller that a pattern means has a limit of its own, and calls of nobody in particular are those of default', async () => {
+    const at = bench({ callers: { '*': { concurrency: 1, queue: 0 } } })
+    const calls = [at.run('local', { caller: 'ann' }), at.run('local', { caller: 'bob' }), at.run('local')]
+    expect(await at.run('search', { caller: 'ann' })).toMatchObject({ code: 'limited' })
+    expect(await at.run('search')).toMatchObject({ code: 'limited' })
+    expect(await at.run('search', { caller: 'default' })).toMatchObject({ code: 'limited' })
+    await at.endAll()
+    expect(codes(await Promise.all(calls))).toEqual(Array(3).fill('ok'))
+  })
+
+  it('calls that cannot run take neither a place nor a token', async () => {
+    const at = bench({ tools: { '*': { perMinute: 1 } }, callers: { ann: { perMinute: 1 } } })
+    for (let n = 0; n < 5; n++) {
+      expect(await at.run('nothing', { caller: 'ann' })).toMatchObject({ code: 'unknown_tool' })
+      expect(await at.executor.run({ name: 'search', args: [] }, { caller: 'ann' })).toMatchObject({
+        code: 'invalid_arguments',
+      })
+    }
+    const call = at.run('search', { caller: 'ann' })
+    await at.endAll()
+    expect((await call).success).toBe(true)
+  })
+
+  it('callers without number take no memory worth speaking of, and share a limit beyond the first thousand', async () => {
+    const at = bench({ callers: { '*': { concurrency: 1, queue: 0 } } })
+    const first = Array.from({ length: 1_000 }, (_, n) => at.run('local', { caller: `one-${n}` }))
+    const later = Array.from({ length: 1_000 }, (_, n) => at.run('local', { caller: `two-${n}` }))
+    await settled()
+    expect(at.now).toBe(1_001)
+    await at.endAll()
+    expect(codes(await Promise.all(first))).toEqual(Array(1_000).fill('ok'))
+    expect(codes(await Promise.all(later)).filter(code => code === 'ok')).toHaveLength(1)
+    const afterwards = Array.from({ length: 500 }, (_, n) => at.run('local', { caller: `two-${n}` }))
+    await settled()
+    expect(at.now).toBe(500)
+    await at.endAll()
+    await Promise.all(afterwards)
+  })
+
+  it('a minute has exactly so many tokens, and each comes back in its time', async () => {
+    for (const perMinute of [1, 7, 30, 59, 997]) {
+      const clock = fakeClock(123)
+      const at = bench({ tools: { search: { perMinute } } }, clock)
+      const tryMany = async (count: number) => {
+        const calls = Array.from({ length: count }, () => at.run('search'))
+        await at.endAll()
+        return Promise.all(calls)
+      }
+      const burst = await tryMany(2_000)
+      expect(codes(burst).filter(code => code === 'ok')).toHaveLength(perMinute)
+      const refused = burst.at(-1) as ToolResult & { success: false }
+      expect(refused).toMatchObject({ code: 'limited', retry_after_ms: Math.ceil(60_000 / perMinute) })
+      expect(refused.error).toContain(`allows ${perMinute} a minute; try again in `)
+      const retryAfterMs = refused.retry_after_ms ?? 0
+      await clock.advance(retryAfterMs - 1)
+      expect(codes(await tryMany(1))).toEqual(['limited'])
+      await clock.advance(1)
+      expect(codes(await tryMany(2))).toEqual(['ok', 'limited'])
+      await clock.advance(59_999)
+      expect(codes(await tryMany(2_000)).filter(code => code === 'ok').length).toBeGreaterThanOrEqual(
+        perMinute - 1,
+      )
+      await clock.advance(600_000)
+      expect(codes(await tryMany(2_000)).filter(code => code === 'ok')).toHaveLength(perMinute)
+    }
+  })
+
+  it('a call that waited and did not run gives its token back', async () => {
+    const clock = fakeClock()
+    const at = bench({ tools: { search: { concurrency: 1, perMinute: 2, maxWaitMs: 10 } } }, clock)
+    const first = at.run('search', { timeoutMs: 100_000 })
+    const late = at.run('search')
+    expect(await at.run('search')).toMatchObject({ code: 'limited' })
+    await clock.advance(10)
+    expect(await late).toMatchObject({ code: 'limited' })
+    await at.endOne()
+    const next = at.run('search')
+    await at.endAll()
+    expect(codes(await Promise.all([first, next]))).toEqual(['ok', 'ok'])
+  })
+
+  it.each([
+    [
+      'tools',
+      { search: { concurrency: -1 } },
+      'tools.search.concurrency must be a whole number, at least 1; got -1',
+    ],
+    [
+      'tools',
+      { search: { concurrency: 0 } },
+      'tools.search.concurrency must be a whole number, at least 1; got 0',
+    ],
+    [
+      'servers',
+      { fs: { perMinute: 1.5 } },
+      'servers.fs.perMinute must be a whole number, at least 1; got 1.5',
+    ],
+    [
+      'callers',
+      { '*': { concurrency: 1, queue: -1 } },
+      'callers.*.queue must be a whole number, at least 0; got -1',
+    ],
+    ['tools', { '*': { concurrency: 1, maxWaitMs: Number.NaN } }, 'tools.*.maxWaitMs must be a whole number'],
+    ['tools', { '*': { queue: 5 } }, "tools.* limits nothing: set 'concurrency' or 'perMinute'"],
+  ])('a limit that makes no sense is refused where it is made: %s %j', (kind, rules, message) => {
+    expect(() => limits({ [kind]: rules })).toThrow(message)
+  })
+})
+
+describe('limits under 10,000 parallel calls', () => {
+  const limit = fc.record({
+    concurrency: fc.integer({ min: 1, max: 40 }),
+    queue: fc.integer({ min: 0, max: 6_000 }),
+  })
+  const NAMES = ['local', 'search', 'read', 'write', 'light']
+  const CALLERS = ['ann', 'bob', 'eve', undefined]
+  const SERVERS: Record<string, string> = { read: 'fs', write: 'fs', light: 'zwave' }
+
+  it('hold exactly: never more at once, never a longer line, every call answered once', async () => {
+    const rules = fc.record({ tool: limit, pattern: limit, server: limit, caller: limit, seed: fc.nat() })
+    await fc.assert(
+      fc.asyncProperty(rules, async ({ tool, pattern, server, caller, seed }) => {
+        const at = bench({
+          tools: { search: tool, '*': { concurrency: pattern.concurrency * 3, queue: pattern.queue * 2 } },
+          servers: { fs: server },
+          callers: { '*': caller },
+        })
+        const budget: Record<string, { concurrency: number; queue: number }> = {
+          '*': { concurrency: pattern.concurrency * 3, queue: pattern.queue * 2 },
+          'tool search': tool,
+          'server fs': server,
+          'caller ann': caller,
+          'caller bob': caller,
+          'caller eve': caller,
+          'caller default': caller,
+        }
+        const running: Record<string, number> = {}
+        const pending: Record<string, number> = {}
+        const over: string[] = []
+        const count = (counts: Record<string, number>, keys: string[], by: number) => {
+          for (const key of keys) counts[key] = (counts[key] ?? 0) + by
+        }
+        const checkPlaces = () => {
+          for (const [key, { concurrency }] of Object.entries(budget))
+            if ((running[key] ?? 0) > concurrency) over.push(`${key}: ${running[key]} at once`)
+        }
+        /** When everything that can happen has happened: what is not answered and does not run, waits. */
+        const checkLines = () => {
+          for (const [key, { queue }] of Object.entries(budget)) {
+            if ((pending[key] ?? 0) - (running[key] ?? 0) > queue) over.push(`${key}: the line is too long`)
+          }
+        }
+        // Inside of the limits: what has a place.
+        at.executor.use(async (call, next) => {
+          const keys = keysOf(call.name, call.caller)
+          count(running, keys, 1)
+          checkPlaces()
+          const result = await next()
+          count(running, keys, -1)
+          return result
+        })
+        let random = seed % 2_147_483_647 || 1
+        const any = <T>(list: readonly T[]): T => {
+          random = (random * 48_271) % 2_147_483_647
+          return list[random % list.length] as T
+        }
+        let answers = 0
+        const cancels: AbortController[] = []
+        const calls = Array.from({ length: 10_000 }, async (_, n) => {
+          const [name, who] = [any(NAMES), any(CALLERS)]
+          const gone = n % 10 === 0 ? new AbortController() : undefined
+          if (gone) cancels.push(gone)
+          const keys = keysOf(name, who)
+          count(pending, keys, 1)
+          const result = await at.run(name, { caller: who, signal: gone?.signal })
+          count(pending, keys, -1)
+          answers++
+          return result
+        })
+        await settled()
+        checkLines()
+        for (const gone of cancels) gone.abort()
+        await at.endOne()
+        checkLines()
+        await at.endAll()
+        const results = codes(await Promise.all(calls))
+        expect(over).toEqual([])
+        expect(answers).toBe(10_000)
+        expect(Object.values(running).every(left => left === 0)).toBe(true)
+        expect(new Set([...results, 'ok', 'limited', 'cancelled'])).toEqual(
+          new Set(['ok', 'limited', 'cancelled']),
+        )
+        expect(results.filter(code => code === 'ok').length).toBeLessThanOrEqual(at.begun.length)
+      }),
+      { numRuns: 8 },
+    )
+  }, 120_000)
+
+  function keysOf(name: string, caller: string | undefined): string[] {
+    return [
+      '*',
+      ...(name === 'search' ? ['tool search'] : []),
+      ...(SERVERS[name] === 'fs' ? ['server fs'] : []),
+      `caller ${caller ?? 'default'}`,
+    ]
+  }
+
+  it('one limit alone lets in exactly what it has places and room in line for', async () => {
+    await fc.assert(
+      fc.asyncProperty(limit, async ({ concurrency, queue }) => {
+        const at = bench({ tools: { '*': { concurrency, queue } } })
+        const calls = Array.from({ length: 10_000 }, () => at.run('search'))
+        await settled()
+        expect(at.now).toBe(concurrency)
+        await at.endAll()
+        const results = codes(await Promise.all(calls))
+        expect(results.filter(code => code === 'ok')).toHaveLength(concurrency + queue)
+        expect(results.slice(0, concurrency + queue)).toEqual(Array(concurrency + queue).fill('ok'))
+        expect(at.peak).toBe(concurrency)
+      }),
+      { numRuns: 8 },
+    )
+  }, 120_000)
+})

@@ -1,0 +1,234 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { commandLine } from '../../test/command.ts'
+import { dataOf } from '../../test/gateway.ts'
+import { createGateway } from '../gateway/gateway.ts'
+import { silentLogger } from '../logging/logger.ts'
+import type { ServerStatus } from '../mcp/index.ts'
+import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+import { recordingLogger } from '../testing/recording-logger.ts'
+import { openProject, type Project } from './index.ts'
+
+const { toolpost, configFile } = commandLine()
+const opened: Project[] = []
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await Promise.all(opened.splice(0).map(project => project.close()))
+})
+
+async function open(config: object, logger = silentLogger): Promise<Project> {
+  const project = await openProject({ file: configFile(config), logger: () => logger, say: () => {} })
+  opened.push(project)
+  return project
+}
+
+const mock = (name: string) => ({
+  name,
+  description: 'Answers at once',
+  parameters: { type: 'object' },
+  implementation: { type: 'mock', mock_response: name },
+})
+const address = 'http://127.0.0.1:4040'
+const TOKEN = 'a-token-of-some-length'
+
+describe('limits in toolpost.json', () => {
+  it('hold for every call, also over HTTP', async () => {
+    const project = await open({
+      tools: [mock('a'), mock('b')],
+      limits: { tools: { a: { perMinute: 2 } }, callers: { '*': { perMinute: 3 } } },
+    })
+    const gateway = createGateway({ project })
+    const post = (name: string) =>
+      gateway.fetch(new Request(`${address}/api/tools/${name}/call`, { method: 'POST' }))
+    const statuses = []
+    for (const name of ['a', 'a', 'a', 'b', 'b']) statuses.push((await post(name)).status)
+    expect(statuses).toEqual([200, 200, 429, 200, 429])
+    expect(await project.executor.run({ name: 'b' }, { caller: 'somebody' })).toMatchObject({ success: true })
+    await gateway.close()
+  })
+
+  it('a reload takes the new ones', async () => {
+    const config = { tools: [mock('a')], limits: { tools: { '*': { perMinute: 1 } } } }
+    const file = configFile(config)
+    const project = await openProject({ file, logger: () => silentLogger, say: () => {} })
+    opened.push(project)
+    await project.executor.run({ name: 'a' })
+    expect(await project.executor.run({ name: 'a' })).toMatchObject({ code: 'limited' })
+    writeFileSync(file, JSON.stringify({ tools: [mock('a')] }))
+    await project.reload()
+    expect(await project.executor.run({ name: 'a' })).toMatchObject({ success: true })
+  })
+})
+
+describe('the breaker of a project', () => {
+  const time = async (project: Project, times: number) => {
+    for (let n = 0; n < times; n++) await project.executor.run({ name: 'never' }, { timeoutMs: 1 })
+  }
+  const shown = (project: Project) => project.status().servers[0]?.breaker
+
+  it('is on for servers: shown in the status, told of, and closed again when the server was restarted', async () => {
+    const project = await open({ mcpServers: { hostile: hostileServer() } })
+    await project.ready()
+    expect(shown(project)).toEqual({ state: 'closed', failures: 0 })
+    const told: ServerStatus[] = []
+    project.on('server', status => told.push(status))
+    await time(project, 5)
+    expect(shown(project)).toMatchObject({ state: 'open', failures: 5, retryAt: expect.any(String) })
+    expect(told.at(-1)).toMatchObject({ name: 'hostile', breaker: { state: 'open' } })
+    expect(await project.executor.run({ name: 'echo' })).toMatchObject({ success: true })
+    expect(await project.executor.run({ name: 'hostile__echo', args: { text: 'x' } })).toMatchObject({
+      code: 'unavailable',
+      error: expect.stringMatching(
+        /the last 5 calls to server 'hostile' failed, so calls are paused; next attempt in \d+ s$/,
+      ),
+    })
+    const gateway = createGateway({ project })
+    const { servers } = await dataOf(gateway.fetch(new Request(`${address}/api/servers`)))
+    expect(servers).toMatchObject([{ name: 'hostile', breaker: { state: 'open', failures: 5 } }])
+    await project.restart('hostile')
+    expect(shown(project)).toEqual({ state: 'closed', failures: 0 })
+    expect(await project.executor.run({ name: 'hostile__echo', args: { text: 'x' } })).toMatchObject({
+      success: true,
+    })
+    await gateway.close()
+  })
+
+  it('closes when a server that was lost is back: nobody waits for the cool-down then', async () => {
+    const project = await open({ mcpServers: { hostile: hostileServer() } })
+    await project.ready()
+    await time(project, 4)
+    expect(await project.executor.run({ name: 'die' })).toMatchObject({ code: 'unavailable' })
+    await vi.waitFor(() => expect(shown(project)).toEqual({ state: 'closed', failures: 0 }), 15_000)
+    expect(await project.executor.run({ name: 'hostile__echo', args: { text: 'x' } })).toMatchObject({
+      success: true,
+    })
+  })
+
+  it('takes its figures from the configuration, and can be switched off', async () => {
+    const mcpServers = { hostile: hostileServer() }
+    const early = await open({ mcpServers, limits: { breaker: { failures: 2, coolDownMs: 0 } } })
+    await early.ready()
+    await time(early, 2)
+    expect(shown(early)).toMatchObject({ state: 'half-open', failures: 2 })
+    const off = await open({ mcpServers, limits: { breaker: false } })
+    await off.ready()
+    await time(off, 6)
+    expect(shown(off)).toBeUndefined()
+  })
+})
+
+describe('clients in toolpost.json', () => {
+  it('have their tokens from the environment, and no log shows one', async () => {
+    vi.stubEnv('CLAUDE_TOKEN', TOKEN)
+    const logger = recordingLogger()
+    const project = await open(
+      { tools: [mock('a'), mock('b')], clients: { claude: { token: '${CLAUDE_TOKEN}', tools: ['a'] } } },
+      logger,
+    )
+    const gateway = createGateway({ project, logger })
+    const headers = { authorization: `Bearer ${TOKEN}` }
+    const { tools } = await dataOf(gateway.fetch(new Request(`${address}/api/tools`, { headers })))
+    expect(tools.map(({ name }: { name: string }) => name)).toEqual(['a'])
+    const body = JSON.stringify({ said: TOKEN })
+    await gateway.fetch(new Request(`${address}/api/tools/a/call`, { method: 'POST', headers, body }))
+    expect(logger.records.some(({ fields }) => fields.caller === 'claude')).toBe(true)
+    expect(JSON.stringify(logger.records)).not.toContain(TOKEN)
+    await gateway.close()
+  })
+
+  it('follow a reload', async () => {
+    const clients = (tools: string[]) => ({
+      tools: [mock('a'), mock('b')],
+      clients: { claude: { token: TOKEN, tools } },
+    })
+    const file = configFile(clients(['a']))
+    const project = await openProject({ file, logger: () => silentLogger, say: () => {} })
+    opened.push(project)
+    const gateway = createGateway({ project })
+    const seen = async () => {
+      const headers = { authorization: `Bearer ${TOKEN}` }
+      const data = await dataOf(gateway.fetch(new Request(`${address}/api/tools`, { headers })))
+      return data.tools.map(({ name }: { name: string }) => name)
+    }
+    expect(await seen()).toEqual(['a'])
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"tools":["a"]', '"tools":["b"]'))
+    await project.reload()
+    expect(await seen()).toEqual(['b'])
+    await gateway.close()
+  })
+})
+
+describe('a mistake in limits or clients', () => {
+  const two = { ann: { token: TOKEN }, bob: { token: TOKEN } }
+  const rows: [object, RegExp][] = [
+    [{ limits: { tools: { a: { concurrency: -1 } } } }, /limits\.tools\.a\.concurrency: must be >= 1/],
+    [{ limits: { tools: { a: { concurrency: 0 } } } }, /limits\.tools\.a\.concurrency: must be >= 1/],
+    [{ limits: { servers: { fs: { perMinute: 1.5 } } } }, /limits\.servers\.fs\.perMinute: must be integer/],
+    [
+      { limits: { callers: { x: { concurrency: 1, queue: -1 } } } },
+      /limits\.callers\.x\.queue: must be >= 0/,
+    ],
+    [
+      { limits: { tools: { a: { concurrency: 1, maxWaitMs: -5 } } } },
+      /limits\.tools\.a\.maxWaitMs: must be >= 0/,
+    ],
+    [
+      { limits: { tools: { a: { perSecond: 1 } } } },
+      /perSecond.*expected one of concurrency, queue, maxWaitMs, perMinute/,
+    ],
+    [{ limits: { tool: {} } }, /tool.*expected one of tools, servers, callers, breaker/],
+    [{ limits: { tools: { a: {} } } }, /limits\.tools\.a: needs 'concurrency' or 'perMinute'/],
+    [{ limits: { tools: { '': { concurrency: 1 } } } }, /limits\.tools\.: a pattern must not be empty/],
+    [{ limits: { tools: { 'fs__{a,b}': { concurrency: 1 } } } }, /only \* and \? are wildcards/],
+    [{ limits: { breaker: { failures: 0 } } }, /limits\.breaker\.failures: must be >= 1/],
+    [{ limits: { breaker: { coolDown: 1 } } }, /coolDown.*expected one of failures, coolDownMs/],
+    [{ clients: two }, /clients\.bob\.token: is the same as that of 'ann'/],
+    [
+      { clients: { ann: { token: 'short' } } },
+      /clients\.ann\.token: is too short: it needs at least 16 characters/,
+    ],
+    [
+      { clients: { ann: { token: 'with blanks in between' } } },
+      /clients\.ann\.token: must consist of printable ASCII/,
+    ],
+    [{ clients: { ann: {} } }, /clients\.ann.*token/],
+    [
+      { clients: { ann: { token: '${NOT_SET_ANYWHERE}' } } },
+      /clients\.ann\.token: the environment variable NOT_SET_ANYWHERE is not set/,
+    ],
+    [
+      { clients: { ann: { token: TOKEN, tools: ['ok', 'a|b'] } } },
+      /clients\.ann\.tools\[1\]: invalid pattern 'a\|b'; only/,
+    ],
+    [
+      { clients: { ann: { token: TOKEN, tools: [''] } } },
+      /clients\.ann\.tools\[0\]: a pattern must not be empty/,
+    ],
+    [
+      { clients: { default: { token: TOKEN } } },
+      /clients\.default: 'default' is whoever has the gateway's own token/,
+    ],
+    [{ clients: { 'a b': { token: TOKEN } } }, /clients\.a b: a name has letters/],
+  ]
+  it.each(rows)('names file and place, and starts nothing: %j', async (config, message) => {
+    const error = await open(config).then(
+      () => undefined,
+      (thrown: Error) => thrown,
+    )
+    expect(error).toMatchObject({ name: 'ConfigError', message: expect.stringMatching(message) })
+    expect(error?.message).toContain('config-')
+    expect(error?.message).not.toContain(TOKEN)
+  })
+
+  it('exits 2, whatever the command', async () => {
+    for (const config of [{ limits: { tools: { a: { concurrency: -1 } } } }, { clients: two }]) {
+      const run = await toolpost(['call', 'echo', 'x=1', '--config', configFile(config)])
+      expect(run.code).toBe(2)
+      expect(run.err).toMatch(/config-\d+\.json.*(limits\.tools\.a\.concurrency|clients\.bob\.token)/)
+    }
+    const config = configFile({ clients: { ann: { token: TOKEN } } })
+    const run = await toolpost(['up', '--port', '0', '--config', config], { env: { TOOLPOST_TOKEN: TOKEN } })
+    expect(run).toMatchObject({ code: 2, out: '' })
+    expect(run.err).toContain('clients.ann.token: is the same as that of the gateway')
+  })
+})

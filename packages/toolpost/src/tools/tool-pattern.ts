@@ -1,0 +1,12 @@
+import { fitsGlob } from '../runtime/glob.ts'
+import type { Tool } from './tool.ts'
+
+/**
+ * Whether a pattern means a tool. One of an MCP server goes by two names, that which it is registered under and
+ * `<server>__<tool>`, so that `fs__*` means every tool of `fs`, whatever other servers there are.
+ */
+export function fitsTool(pattern: string, { name }: Tool, server: string | undefined): boolean {
+  if (fitsGlob(name, pattern)) return true
+  const prefix = `${server}__`
+  return server !== undefined && !name.startsWith(prefix) && fitsGlob(`${prefix}${name}`, pattern)
+}
