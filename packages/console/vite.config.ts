@@ -5,6 +5,8 @@ import { defineConfig } from 'vite'
 /** The gateway that `npm run dev` talks to. */
 const gateway = process.env.TOOLPOST_GATEWAY ?? 'http://127.0.0.1:4040'
 
+const noLayout = fileURLToPath(new URL('./src/schema/no-layout.ts', import.meta.url))
+
 // biome-ignore lint/style/noDefaultExport: Vite reads it
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
@@ -15,6 +17,9 @@ export default defineConfig({
       // Descriptions come from tools: they are shown as text, and the Markdown library stays out of the page.
       'markdown-to-jsx/react': fileURLToPath(new URL('./src/schema/no-markdown.ts', import.meta.url)),
       'fast-uri': fileURLToPath(new URL('./src/schema/no-uri.ts', import.meta.url)),
+      './LayoutGridField.js': noLayout,
+      './LayoutHeaderField.js': noLayout,
+      './LayoutMultiSchemaField.js': noLayout,
     },
   },
   build: {

@@ -5,9 +5,12 @@ import { Header } from './components/header.tsx'
 import { TokenPrompt } from './components/token-prompt.tsx'
 import { type Route, TITLES } from './routing/route.ts'
 import { useRoute } from './routing/use-route.ts'
+import { useWaiting } from './state/decisions.ts'
 import { gateway } from './state/gateway.ts'
 import { useStore } from './state/store.ts'
 import { oneLine } from './text/visible-text.ts'
+import { ApprovalNotice } from './views/approvals/approval-notice.tsx'
+import { ApprovalsView } from './views/approvals/approvals-view.tsx'
 import { CallsView } from './views/calls/calls-view.tsx'
 import { ChatView } from './views/chat/chat-view.tsx'
 import { ServersView } from './views/servers/servers-view.tsx'
@@ -26,6 +29,7 @@ export function App() {
       </button>
       <Header view={route.view} />
       <ConnectionBanner />
+      {connection.state !== 'token' && <ApprovalNotice view={route.view} />}
       <main ref={main} tabIndex={-1} className={`main main-${route.view}`}>
         {connection.state === 'token' ? (
           <TokenPrompt refused={connection.refused} />
@@ -45,6 +49,8 @@ function View({ route }: { route: Route }) {
       return <ToolsView tool={route.tool} from={route.from} />
     case 'calls':
       return <CallsView serial={route.serial} filter={route.filter} />
+    case 'approvals':
+      return <ApprovalsView />
     case 'servers':
       return <ServersView />
     case 'chat':
@@ -54,9 +60,11 @@ function View({ route }: { route: Route }) {
 
 function useTitle(route: Route): void {
   const part = route.view === 'tools' ? route.tool : undefined
+  const waiting = useWaiting()?.length ?? 0
   useEffect(() => {
-    document.title = `${part === undefined ? TITLES[route.view] : oneLine(part, 80)} · Toolpost`
-  }, [route.view, part])
+    const title = part === undefined ? TITLES[route.view] : oneLine(part, 80)
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${title} · Toolpost`
+  }, [route.view, part, waiting])
 }
 
 /** A screen reader starts to read at the beginning of the new view; the first view is left alone. */

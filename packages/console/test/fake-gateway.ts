@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join, normalize } from 'node:path'
-import type { CallRecord, ServerStatus, ToolInfo, ToolResult } from 'toolpost/gateway'
+import type { Approval, CallRecord, ServerStatus, ToolInfo, ToolResult } from 'toolpost/gateway'
 import { answerChat } from './fake/chat.ts'
 import { exampleCalls } from './fake/example-calls.ts'
 import { exampleServers } from './fake/example-servers.ts'
@@ -37,6 +37,9 @@ export class FakeGateway {
   tools: ToolInfo[] = exampleTools()
   servers: ServerStatus[] = exampleServers()
   calls: CallRecord[] = exampleCalls()
+  approvals: Approval[] = []
+  /** What was decided, by the id of the approval. */
+  readonly decisions: Record<string, unknown> = {}
   /** Answers to be given as they are instead of the usual ones, by path. */
   readonly answers = new Map<string, { status?: number; text: string }>()
   /** Requests that were aborted before they were answered, by path. */
@@ -47,6 +50,7 @@ export class FakeGateway {
   readonly recordings: Buffer[] = []
   hasVoice: boolean
   readonly #options: Options
+  readonly #waiting = new Map<string, () => void>()
   readonly #listeners = new Set<ServerResponse>()
   readonly #events: string[] = []
   #server: Server | undefined
@@ -101,6 +105,31 @@ export class FakeGateway {
     return this.servers.find(server => server.name === name) as ServerStatus
   }
 
+  /** A call that waits for approval; gives its id. */
+  ask(tool: string, args: unknown, more: Partial<Approval> = {}): string {
+    const id = `approval-${tool}-${this.approvals.length + 1}`
+    const askedAt = Date.now()
+    const times = { askedAt, expiresAt: askedAt + 300_000, state: 'waiting' } as const
+    this.#setApprovals([...this.approvals, { id, tool, args, origin: 'mcp', ...times, ...more }])
+    return id
+  }
+
+  /** Resolves when the approval no longer waits. */
+  decided(id: string): Promise<void> {
+    return new Promise(resolve => this.#waiting.set(id, resolve))
+  }
+
+  /** As if it had expired, or was decided. */
+  endApproval(id: string): void {
+    this.#setApprovals(this.approvals.filter(one => one.id !== id))
+    this.#waiting.get(id)?.()
+  }
+
+  #setApprovals(approvals: Approval[]): void {
+    this.approvals = approvals
+    this.send('approvals', { approvals })
+  }
+
   /** Runs a tool as every caller does: recorded at its start and at its end. */
   async call(
     tool: string,
@@ -148,6 +177,7 @@ export class FakeGateway {
     if (kind === 'events') return this.#listen(request, response)
     if (kind === 'tools' && action === 'call')
       return this.#callOverHttp(name, request, { response, signal: aborted.signal })
+    if (kind === 'approvals' && name) return this.#decide(name, request, response)
     if (kind === 'servers' && action === 'restart') return this.#restart(name, response)
     if (kind === 'chat')
       return answerChat({
@@ -158,7 +188,8 @@ export class FakeGateway {
       })
     if (kind === 'transcriptions')
       return answerTranscription({ gateway: this, wav: await bodyOf(request), response })
-    const lists = { tools: this.tools, servers: this.servers, calls: this.calls }
+    const { tools, servers, calls, approvals } = this
+    const lists = { tools, servers, calls, approvals }
     if (kind === 'model')
       return sendJson(response, {
         name: 'offline',
@@ -181,6 +212,14 @@ export class FakeGateway {
     })
     if (!response.destroyed)
       sendJson(response, result, 'code' in result && result.code === 'unknown_tool' ? 404 : 200)
+  }
+
+  async #decide(id: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const approval = this.approvals.find(one => one.id === id)
+    if (!approval) return sendJson(response, { error: 'No approval with this id is waiting' }, 404)
+    this.decisions[id] = JSON.parse(String(await bodyOf(request)))
+    this.endApproval(id)
+    sendJson(response, { approval })
   }
 
   #restart(name: string, response: ServerResponse): void {

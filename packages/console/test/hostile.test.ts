@@ -171,9 +171,10 @@ describe.runIf(hasBrowser)('a page that is shown hostile things', () => {
       '{"serial":1}',
       '{"servers":7}',
       '{"servers":[null,{}]}',
+      '{"approvals":[null,{"id":"a"}]}',
       '\u0000',
     ]
-    for (const event of ['call', 'servers', 'tools', 'voice', 'unknown', '__proto__', ''])
+    for (const event of ['call', 'servers', 'approvals', 'tools', 'voice', 'unknown', '__proto__', ''])
       for (const data of junk) gateway.sendRaw(`event: ${event}\ndata: ${data}\n\n`)
     gateway.sendRaw(`data: ${'x'.repeat(40_000_000)}\n\n`)
     gateway.sendRaw(`${'garbage\n'.repeat(1_000)}:\n\nretry: soon\n\n`)

@@ -17,13 +17,17 @@ const VIEWS: [address: string, sign: string][] = [
   ['/tools/echo', '.json-input'],
   ['/calls', '.plot-place canvas'],
   ['/calls/139', '.call-detail .result'],
+  ['/approvals', '.approvals .approval'],
   ['/servers', '.server'],
   ['/chat', '.chat-beginning .chip'],
 ]
 
-/** Shows every view in turn, with a short list of calls: axe looks at every row. */
+const ASKED = { server: 'zwave', caller: 'claude', because: 'the tool says that it is destructive' }
+
+/** Shows every view in turn, with a short list of calls, since axe looks at every row, and the notice of an approval. */
 async function everyView({ page, gateway }: Opened, look: (address: string) => Promise<void>): Promise<void> {
   gateway.calls = gateway.calls.slice(-12)
+  gateway.ask('control_lock', { deviceName: 'Back Door Lock', action: 'unlock' }, ASKED)
   await page.reload()
   for (const [address, sign] of VIEWS) {
     await page.goto(`${gateway.url}/#${address}`)

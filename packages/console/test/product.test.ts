@@ -1,3 +1,4 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, openBrowser, openPage } from './browser.ts'
@@ -70,6 +71,47 @@ describe.runIf(hasBrowser)('the console on the product itself', () => {
     expect(complaints).toEqual([])
     await close()
   })
+
+  it('holds a destructive call of an MCP client until it is allowed, once, or denied', async () => {
+    const client = new Client({ name: 'assistant', version: '1' })
+    await client.connect(new StreamableHTTPClientTransport(new URL('mcp', product.url)))
+    const { page, complaints, close } = await open('/calls')
+    await page.getByText('Connected', { exact: true }).waitFor()
+    const unlock = () =>
+      client.callTool({
+        name: 'control_lock',
+        arguments: { deviceName: 'Back Door Lock', action: 'unlock' },
+      })
+    const notice = page.getByRole('region', { name: 'Waiting for approval' })
+    const held = unlock()
+    await notice.getByText('"Back Door Lock"').waitFor()
+    await notice.getByText('the tool says that it is destructive').waitFor()
+    expect(await stateOfLock()).toMatch(/ locked/)
+    await notice.getByRole('button', { name: 'Allow once' }).click()
+    expect(await held).toMatchObject({ content: [{ text: expect.stringMatching(/unlocked/) }] })
+    const refused = unlock()
+    await notice.getByRole('button', { name: 'Deny' }).click()
+    expect(await refused).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/denied/) }],
+    })
+    const rows = page.getByRole('row', { name: /control_lock/ })
+    await expect.poll(() => rows.locator('.badge').allTextContents()).toEqual(['denied', 'ok'])
+    await rows.last().click()
+    const detail = await page.getByRole('complementary').textContent()
+    for (const part of ['Waited', 'rule 1: ask', 'approved by console']) expect(detail).toContain(part)
+    expect(complaints).toEqual([])
+    await Promise.all([close(), client.close()])
+  })
+
+  async function stateOfLock(): Promise<string> {
+    const answer = await fetch(new URL('api/tools/get_device_sensor_data/call', product.url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ deviceName: 'Back Door Lock' }),
+    })
+    return ((await answer.json()) as { text: string }).text
+  }
 
   it('sees a server that is killed come back', async () => {
     const { page, close } = await open('/servers')

@@ -1,4 +1,5 @@
 import type {
+  Approval,
   BreakerStatus,
   CallRecord,
   ChatCall,
@@ -47,7 +48,22 @@ export function callsIn(value: unknown): CallRecord[] {
   const needed = { serial: 'number', tool: 'string', source: 'string', startedAt: 'number' }
   return listOf(value)
     .filter(one => has(one, needed))
-    .map(({ result, ...call }) => (isResult(result) ? { ...call, result } : call)) as unknown as CallRecord[]
+    .map(({ result, notes, ...call }) => ({
+      ...call,
+      ...(isRecord(notes) && { notes }),
+      ...(isResult(result) && { result }),
+    })) as unknown as CallRecord[]
+}
+
+export function approvalsIn(value: unknown): Approval[] {
+  const found = listOf(value).filter(one => has(one, { id: 'string', tool: 'string', expiresAt: 'number' }))
+  return found.map(approval => ({
+    ...approval,
+    server: textOf(approval.server),
+    origin: textOf(approval.origin),
+    caller: textOf(approval.caller),
+    because: textOf(approval.because),
+  })) as unknown as Approval[]
 }
 
 export function chatCallIn(value: unknown): ChatCall | undefined {

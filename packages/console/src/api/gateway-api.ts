@@ -1,13 +1,13 @@
-import type { CallRecord, ModelInfo, ServerStatus, ToolInfo, ToolResult } from 'toolpost/gateway'
-import { callsIn, isResult, serversIn, toolsIn } from './checked.ts'
+import type { ModelInfo, ServerStatus, ToolResult } from 'toolpost/gateway'
+import { approvalsIn, callsIn, isResult, serversIn, toolsIn } from './checked.ts'
 import { ApiError, isAbort, request, requestJson } from './http.ts'
 
 /** The lists that the gateway keeps, and what of them gets in. */
-const LISTS = { tools: toolsIn, servers: serversIn, calls: callsIn }
+const LISTS = { tools: toolsIn, servers: serversIn, calls: callsIn, approvals: approvalsIn }
 
 export type ListName = keyof typeof LISTS
 
-export async function readList(name: ListName): Promise<ToolInfo[] | ServerStatus[] | CallRecord[]> {
+export async function readList(name: ListName): Promise<ReturnType<(typeof LISTS)[ListName]>> {
   return LISTS[name]((await requestJson<Record<string, unknown>>(`/api/${name}`))[name])
 }
 
@@ -25,6 +25,17 @@ export async function transcribe(wav: Uint8Array<ArrayBuffer>, signal: AbortSign
 export async function restartServer(name: string): Promise<ServerStatus> {
   const path = `/api/servers/${encodeURIComponent(name)}/restart`
   return (await requestJson<{ server: ServerStatus }>(path, { method: 'POST' })).server
+}
+
+/** What is decided about a call that waits: for this one only, or for those that follow too. */
+export interface ApprovalDecision {
+  decision: 'approve' | 'deny'
+  remember?: 'session' | 'always' | undefined
+}
+
+export async function decideApproval(id: string, decision: ApprovalDecision): Promise<void> {
+  const path = `/api/approvals/${encodeURIComponent(id)}`
+  await request(path, { method: 'POST', body: JSON.stringify(decision) })
 }
 
 /** The stream of what happens; `lastEventId` asks for what was missed. */

@@ -1,4 +1,5 @@
 import type { ToolFailure } from 'toolpost/gateway'
+import { durationText } from '../text/figures.ts'
 import { clipped, oneLine } from '../text/visible-text.ts'
 import { JsonBlock, LongText, TextBlock } from './code-block.tsx'
 import { Facts } from './facts.tsx'
@@ -12,11 +13,13 @@ const ADVICE: Record<string, string> = {
   timeout: 'The tool did not answer in time. It may still have taken effect.',
   cancelled: 'The call was cancelled. It may still have taken effect.',
   unavailable: 'The service behind the tool is unreachable.',
+  denied: 'A person or the policy did not allow it. Nothing was run.',
+  limited: 'Too many calls for now. Nothing was run.',
   tool_error: 'The tool itself reported this.',
 }
 
 export function FailureView({ failure }: { failure: ToolFailure }) {
-  const { error, code, diagnosis = {} } = failure
+  const { error, code, diagnosis = {}, retry_after_ms: retryAfterMs } = failure
   const { required, signature, suggestions = [], causes = [], details = {} } = diagnosis
   const { stderr, ...otherDetails } = details
   return (
@@ -27,6 +30,7 @@ export function FailureView({ failure }: { failure: ToolFailure }) {
       </p>
       <Facts
         facts={{
+          'Try again in': typeof retryAfterMs === 'number' ? durationText(retryAfterMs) : undefined,
           Required: required && clipped(required, 2_000),
           Signature: signature && <code>{clipped(signature, 2_000)}</code>,
           'Did you mean': suggestions.length > 0 ? <ToolChips names={suggestions} /> : undefined,

@@ -1,4 +1,5 @@
 import { hrefOf, type Route, TITLES, VIEWS } from '../routing/route.ts'
+import { useWaiting } from '../state/decisions.ts'
 import { gateway } from '../state/gateway.ts'
 import { useStore } from '../state/store.ts'
 import { counted } from '../text/figures.ts'
@@ -37,14 +38,21 @@ function addressOf(view: Route['view']): string {
 function Mark({ view }: { view: Route['view'] }) {
   const running = useStore(gateway, state => state.calls?.filter(call => !call.result).length ?? 0)
   const down = useStore(gateway, state => state.servers?.filter(one => one.state !== 'ready').length ?? 0)
-  const count = { calls: running, servers: down, tools: 0, chat: 0 }[view]
+  const waiting = useWaiting()?.length ?? 0
+  const count = { calls: running, approvals: waiting, servers: down, tools: 0, chat: 0 }[view]
   if (count === 0) return null
   return (
-    <span className={`nav-mark ${view === 'servers' ? 'nav-mark-warn' : ''}`}>
+    <span className={`nav-mark nav-mark-${view}`}>
       {count}
-      <span className="visually-hidden"> {view === 'servers' ? 'not ready' : 'running'}</span>
+      <span className="visually-hidden"> {MARKS[view]}</span>
     </span>
   )
+}
+
+const MARKS: Partial<Record<Route['view'], string>> = {
+  calls: 'running',
+  approvals: 'waiting',
+  servers: 'not ready',
 }
 
 const STATES = { open: 'Connected', connecting: 'Connecting', gone: 'Unreachable', token: 'Token required' }

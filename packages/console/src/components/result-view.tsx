@@ -1,7 +1,7 @@
 import type { ToolFailure, ToolResult } from 'toolpost/gateway'
 import { durationText } from '../text/figures.ts'
 import { visibleText } from '../text/visible-text.ts'
-import { Badge } from './badge.tsx'
+import { Badge, type Tone } from './badge.tsx'
 import { JsonBlock, TextBlock } from './code-block.tsx'
 import { type ContentPart, contentOf } from './content-blocks.ts'
 import { ErrorBoundary } from './error-boundary.tsx'
@@ -52,8 +52,20 @@ function WholeResult({ result, slow = false }: { result: ToolResult; slow?: bool
   )
 }
 
+/** What was not to be is no fault. */
+const UNWANTED: Record<string, string> = {
+  cancelled: 'Cancelled',
+  denied: 'Denied',
+  limited: 'Over its limit',
+}
+
+export function toneOf({ code }: ToolFailure): Tone {
+  return Object.hasOwn(UNWANTED, code) ? 'warn' : 'bad'
+}
+
 function FailedBadge({ result }: { result: ToolFailure }) {
-  return result.code === 'cancelled' ? <Badge tone="warn">Cancelled</Badge> : <Badge tone="bad">Failed</Badge>
+  const tone = toneOf(result)
+  return <Badge tone={tone}>{tone === 'warn' ? UNWANTED[result.code] : 'Failed'}</Badge>
 }
 
 function Repairs({ repairs = [] }: { repairs?: string[] | undefined }) {

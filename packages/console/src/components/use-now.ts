@@ -10,8 +10,13 @@ export function useNow(everyMs: number): number {
   return now
 }
 
+/** Whole seconds until then, counting down. */
+export function useSecondsTo(until: number): number {
+  return Math.ceil((until - useNow(500)) / 1_000)
+}
+
 /** `Next attempt in 3 s`, counting down to `overdue`. */
 export function useCountdown(until: number, overdue: string): string {
-  const seconds = Math.ceil((until - useNow(500)) / 1_000)
+  const seconds = useSecondsTo(until)
   return seconds > 0 ? `Next attempt in ${seconds} s` : overdue
 }

@@ -22,6 +22,10 @@ describe('latency', () => {
     expect([percentile(hundred, 0.5), percentile(hundred, 0.95), percentile([7], 0.95)]).toEqual([50, 95, 7])
   })
 
+  it('does not count what was waited before the tool began', () => {
+    expect(latencyByTool([call(1, 60_005, { waitedMs: 60_000 })])).toMatchObject([{ p50: 5, p95: 5 }])
+  })
+
   it('is summed up for each tool, the busiest first, without calls under way', () => {
     const failure = {
       success: false,

@@ -49,8 +49,9 @@ export function latencyOverTime(calls: readonly CallRecord[], stretches = 40): L
   return columns
 }
 
+/** What was waited before the tool began is not its doing. */
 function sortedDurations(calls: CallRecord[]): number[] {
-  return calls.map(call => call.durationMs ?? 0).sort((a, b) => a - b)
+  return calls.map(({ durationMs = 0, waitedMs = 0 }) => durationMs - waitedMs).sort((a, b) => a - b)
 }
 
 function push<Key, Value>(groups: Map<Key, Value[]>, key: Key, value: Value): void {

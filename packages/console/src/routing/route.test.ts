@@ -11,6 +11,7 @@ describe('addresses inside of the page', () => {
       '#/calls/7?tool=echo&outcome=failed',
       { view: 'calls', serial: 7, filter: { tool: 'echo', outcome: 'failed' } },
     ],
+    ['#/approvals', { view: 'approvals' }],
     ['#/servers', { view: 'servers' }],
     ['#/chat', { view: 'chat' }],
   ])('%s names one view and is written the same', (hash, route) => {

@@ -4,18 +4,25 @@ export type Route =
   /** `from` is the serial of a recorded call whose arguments are reused. */
   | { view: 'tools'; tool?: string | undefined; from?: number | undefined }
   | { view: 'calls'; serial?: number | undefined; filter: CallFilter }
+  | { view: 'approvals' }
   | { view: 'servers' }
   | { view: 'chat' }
 
-export const VIEWS = ['tools', 'calls', 'servers', 'chat'] as const
-export const TITLES = { tools: 'Tools', calls: 'Calls', servers: 'Servers', chat: 'Chat' }
+export const VIEWS = ['tools', 'calls', 'approvals', 'servers', 'chat'] as const
+export const TITLES = {
+  tools: 'Tools',
+  calls: 'Calls',
+  approvals: 'Approvals',
+  servers: 'Servers',
+  chat: 'Chat',
+}
 
 /** The view that an address names; the tools if it names none. */
 export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
   const [view, ...rest] = path.split('/').map(decoded)
   const parameters = new URLSearchParams(query)
-  if (view === 'servers' || view === 'chat') return { view }
+  if (view === 'approvals' || view === 'servers' || view === 'chat') return { view }
   if (view === 'calls') return { view, serial: wholeNumber(rest[0]), filter: filterFrom(parameters) }
   return { view: 'tools', tool: rest[0] || undefined, from: wholeNumber(parameters.get('call') ?? undefined) }
 }

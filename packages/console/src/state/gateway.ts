@@ -1,6 +1,6 @@
 import type { EventSourceMessage } from 'eventsource-parser'
-import type { CallRecord, ModelInfo, ServerStatus, ToolInfo } from 'toolpost/gateway'
-import { callsIn, serversIn } from '../api/checked.ts'
+import type { Approval, CallRecord, ModelInfo, ServerStatus, ToolInfo } from 'toolpost/gateway'
+import { approvalsIn, callsIn, serversIn } from '../api/checked.ts'
 import { currentModel, type ListName, openEvents, readList } from '../api/gateway-api.ts'
 import { isRecord } from '../api/guards.ts'
 import { ApiError } from '../api/http.ts'
@@ -17,6 +17,8 @@ interface GatewayState {
   tools: ToolInfo[] | undefined
   servers: ServerStatus[] | undefined
   calls: CallRecord[] | undefined
+  /** What waits for a person's decision, oldest first. */
+  approvals: Approval[] | undefined
   /** Who answers the chat, and whether it can be spoken to. */
   model: ModelInfo | undefined
   /** Why a list could not be read, by its name, though the gateway answers. */
@@ -25,6 +27,10 @@ interface GatewayState {
 
 /** New records are shown together, this often at most: a busy gateway must not freeze the page. */
 const FLUSH_MS = 60
+
+const LISTS = ['tools', 'servers', 'calls', 'approvals'] as const
+/** Lists that come whole with an event, too. */
+const TOLD: readonly ListName[] = ['servers', 'approvals']
 
 /**
  * The gateway as this page knows it: reads everything once, follows the events, and starts over by itself when the
@@ -50,6 +56,7 @@ class Gateway extends Store<GatewayState> {
       tools: undefined,
       servers: undefined,
       calls: undefined,
+      approvals: undefined,
       model: undefined,
       problems: {},
     })
@@ -104,7 +111,7 @@ class Gateway extends Store<GatewayState> {
   }
 
   async #readAll(): Promise<void> {
-    await Promise.all([this.#refresh('tools'), this.#refresh('servers'), this.#refresh('calls')])
+    await Promise.all(LISTS.map(name => this.#refresh(name)))
     this.#failures = 0
     this.update({ connection: { state: 'open' } })
     this.#flush()
@@ -113,9 +120,14 @@ class Gateway extends Store<GatewayState> {
 
   /** A list that the gateway answers with an error stays as it was. Rejects if the gateway is gone. */
   async #refresh(name: ListName): Promise<void> {
+    const before = this.get()[name]
     const others = () => Object.entries(this.get().problems).filter(([one]) => one !== name)
     try {
-      this.update({ [name]: await readList(name), problems: Object.fromEntries(others()) })
+      const list = await readList(name)
+      const { [name]: known } = this.get()
+      // What an event has told meanwhile is newer.
+      const isNewer = TOLD.includes(name) && known !== before
+      this.update({ [name]: isNewer ? known : list, problems: Object.fromEntries(others()) })
     } catch (error) {
       if (!(error instanceof ApiError) || error.status === 401) throw error
       const problems = Object.fromEntries([...others(), [name, error.message]])
@@ -128,6 +140,7 @@ class Gateway extends Store<GatewayState> {
     const data = dataOf(event)
     if (event.event === 'call') for (const call of callsIn([data])) this.#addCall(call)
     if (event.event === 'servers' && isRecord(data)) this.update({ servers: serversIn(data.servers) })
+    if (event.event === 'approvals' && isRecord(data)) this.update({ approvals: approvalsIn(data.approvals) })
     if (event.event === 'tools') void this.#refreshTools()
     if (event.event === 'voice') void this.#refreshModel()
   }

@@ -9,7 +9,7 @@ interface Chat {
   signal: AbortSignal
 }
 
-/** Switches the light that it is asked for, fails if asked to "fail", and never ends if asked for "forever". */
+/** Switches the light that it is asked for, fails if asked to "fail", waits for approval if asked to "ask", and never ends if asked for "forever". */
 export async function answerChat({ gateway, request, response, signal }: Chat): Promise<void> {
   const { message, conversation = 'c1' } = JSON.parse(request) as { message: string; conversation?: string }
   response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -29,6 +29,7 @@ export async function answerChat({ gateway, request, response, signal }: Chat): 
   const call = { id: 'call-1', name: 'control_zwave_device', args: { deviceName: device, action: 'on' } }
   send('token', { text: 'One moment. ' })
   send('call', { phase: 'start', ...call })
+  if (/ask/.test(message)) await gateway.decided(gateway.ask(call.name, call.args, { origin: 'chat' }))
   const result = await gateway.call(call.name, call.args, { origin: 'chat', signal })
   send('call', { phase: 'end', ...call, result })
   for (const word of ['The ', `${device} `, 'is ', 'on.']) send('token', { text: word })

@@ -50,7 +50,11 @@ export interface CallRecord {
   /** Milliseconds since 1970. */
   startedAt: number
   durationMs?: number
+  /** How long it was held back of that: for a person's decision, for a free place. */
+  waitedMs?: number
   slow: boolean
+  /** What interceptors wrote down: `rule`, `approval`, `limit`, `trace_id` … */
+  notes?: Record<string, unknown>
   result?: ToolResult
 }
 

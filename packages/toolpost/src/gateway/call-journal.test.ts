@@ -96,6 +96,26 @@ describe('the journal', () => {
     expect(journal().note(ended(2)).record.slow).toBe(false)
   })
 
+  it('does not blame the tool for what was waited, and keeps who asked and what was noted', () => {
+    const result = {
+      success: true as const,
+      result: 1,
+      tool_name: 't',
+      execution_time_ms: 5_001,
+      waited_ms: 5_000,
+    }
+    const approval = { id: 'a', by: 'console', decision: 'approved' }
+    const notes = { rule: 'rule 1: ask', approval, token: 'hunter22' }
+    expect(journal().note(ended(1, { result, caller: 'claude\n', notes })).record).toMatchObject({
+      slow: false,
+      waitedMs: 5_000,
+      caller: 'claude\\n',
+      notes: { rule: 'rule 1: ask', approval, token: '[removed]' },
+    })
+    const large = { ...ended(2), caller: 'c'.repeat(9_000), notes: { rule: 'r'.repeat(9_000) } }
+    expect(JSON.stringify(journal().note(large).record).length).toBeLessThan(1_000)
+  })
+
   it("names the server whose tool it was, and keeps the arguments of a caller's own id", async () => {
     await using hostile = await startHostile()
     await using gateway = testGateway([], { executor: hostile.executor, mcp: hostile.mcp })
@@ -142,6 +162,7 @@ describe('secrets', () => {
     const lines = (await events.text()).split('\n')
     expect(lines.filter(line => line.startsWith('event:'))).toEqual([
       'event: servers',
+      'event: approvals',
       'event: call',
       'event: call',
     ])

@@ -1,9 +1,13 @@
 import type { ToolResult } from '../call/tool-result.ts'
 import type { CallEvent } from '../executor/observers.ts'
+import { safeText } from '../logging/safe-value.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { CallRecord } from './api-types.ts'
 import { JOURNAL_BYTES, JOURNAL_CALLS, RECORDED_BYTES } from './limits.ts'
 import { recordValue } from './record-value.ts'
+
+const MAX_CALLER = 100
+const MAX_NOTES_BYTES = 2_000
 
 export interface JournalEntry {
   record: CallRecord
@@ -71,8 +75,8 @@ export class CallJournal {
       startedAt,
       slow: false,
     }
-    if (caller !== undefined) record.caller = caller
     if (call?.id !== undefined) record.id = String(call.id)
+    if (caller !== undefined) record.caller = safeText(String(caller), MAX_CALLER)
     return { record, bytes: args.bytes + 200 }
   }
 
@@ -82,7 +86,7 @@ export class CallJournal {
     // A new one, because the record of the beginning may not be sent yet. By hand: this runs in every call.
     const { serial, tool, source, origin, args, startedAt } = record
     const durationMs = result.execution_time_ms
-    const slow = durationMs > this.#options.slowMs
+    const slow = durationMs - (result.waited_ms ?? 0) > this.#options.slowMs
     const ended: CallRecord = {
       serial,
       tool,
@@ -96,7 +100,11 @@ export class CallJournal {
     }
     if (record.caller !== undefined) ended.caller = record.caller
     if (record.id !== undefined) ended.id = record.id
-    return { record: ended, bytes: bytes + recorded.bytes }
+    if (result.waited_ms !== undefined) ended.waitedMs = result.waited_ms
+    if (event.notes === undefined) return { record: ended, bytes: bytes + recorded.bytes }
+    const notes = recordValue(event.notes, MAX_NOTES_BYTES)
+    ended.notes = notes.value as Record<string, unknown>
+    return { record: ended, bytes: bytes + recorded.bytes + notes.bytes }
   }
 
   #forgetOldest(): void {

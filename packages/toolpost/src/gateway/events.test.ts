@@ -61,8 +61,8 @@ describe('GET /api/events', () => {
     await callEcho(gateway, 1)
     for (const id of ['other-1', 'nonsense', '999999']) {
       const events = await watch(gateway, { 'last-event-id': id })
-      const seen = [await events.next(), await events.next(), await events.next()]
-      expect(seen.map(event => event?.type)).toEqual(['servers', 'tools', 'call'])
+      const seen = [await events.next(), await events.next(), await events.next(), await events.next()]
+      expect(seen.map(event => event?.type)).toEqual(['servers', 'approvals', 'tools', 'call'])
       await events.cancel()
     }
   })
@@ -72,7 +72,7 @@ describe('GET /api/events', () => {
     const events = await watch(gateway)
     await callEcho(gateway, 1)
     await gateway.close()
-    expect((await events.all()).map(({ type }) => type)).toEqual(['servers', 'call', 'call'])
+    expect((await events.all()).map(({ type }) => type)).toEqual(['servers', 'approvals', 'call', 'call'])
   })
 })
 

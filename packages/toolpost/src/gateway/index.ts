@@ -1,6 +1,7 @@
 export { guardStdout } from 'toolpost-common/stdout-guard'
 export type {
   ApiError,
+  Approval,
   BreakerStatus,
   CallRecord,
   ChatCall,

@@ -1,5 +1,7 @@
 import { useEffect, useRef } from 'react'
 import type { CallRecord } from 'toolpost/gateway'
+import { textOf } from '../../api/checked.ts'
+import { isRecord } from '../../api/guards.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Facts } from '../../components/facts.tsx'
@@ -89,14 +91,29 @@ function Actions({ call }: { call: CallRecord }) {
 }
 
 function factsOf(call: CallRecord): Record<string, React.ReactNode> {
-  const { startedAt, durationMs, source, origin, caller, id } = call
+  const { startedAt, durationMs, waitedMs = 0, source, origin = '', caller, id, notes = {} } = call
   return {
     Started: clockText(startedAt),
     Took: durationMs === undefined ? <Elapsed since={startedAt} /> : durationText(durationMs),
+    Waited: waitedMs >= 1 ? durationText(waitedMs) : undefined,
     Source: oneLine(source),
-    'Asked by': oneLine([caller, origin].filter(Boolean).join(', over ')),
+    'Asked by': oneLine(caller === undefined ? origin : `${caller} (${origin})`),
+    Rule: noteText(notes.rule),
+    Approval: approvalText(notes.approval),
+    Limit: noteText(notes.limit),
+    'Trace ID': noteText(notes.trace_id),
     ID: id && <code>{oneLine(id)}</code>,
   }
+}
+
+function noteText(note: unknown): string {
+  return oneLine(textOf(note))
+}
+
+/** `approved by console`. */
+function approvalText(approval: unknown): string {
+  const { decision, by } = isRecord(approval) ? approval : {}
+  return [noteText(decision), noteText(by)].filter(Boolean).join(' by ')
 }
 
 function Elapsed({ since }: { since: number }) {

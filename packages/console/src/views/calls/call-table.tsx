@@ -3,6 +3,7 @@ import type { CallRecord, ToolResult } from 'toolpost/gateway'
 import { Badge } from '../../components/badge.tsx'
 import { Columns } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { toneOf } from '../../components/result-view.tsx'
 import { useShowMore } from '../../components/show-more.tsx'
 import { hrefOf } from '../../routing/route.ts'
 import { go } from '../../routing/use-route.ts'
@@ -95,8 +96,7 @@ function argsText(args: unknown): string {
 export function OutcomeBadge({ result }: { result: ToolResult | undefined }) {
   if (result === undefined) return <Badge tone="accent">running</Badge>
   if (result.success) return <Badge tone="good">ok</Badge>
-  const tone = result.code === 'cancelled' ? 'warn' : 'bad'
-  return <Badge tone={tone}>{oneLine(result.code, 40).replaceAll('_', ' ')}</Badge>
+  return <Badge tone={toneOf(result)}>{oneLine(result.code, 40).replaceAll('_', ' ')}</Badge>
 }
 
 function SlowMark() {

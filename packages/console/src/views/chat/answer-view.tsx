@@ -1,7 +1,10 @@
 import type { ChatCall } from 'toolpost/gateway'
+import { Badge } from '../../components/badge.tsx'
 import { LongText } from '../../components/code-block.tsx'
 import { ArgumentsAndResult } from '../../components/result-view.tsx'
+import { hrefOf } from '../../routing/route.ts'
 import type { Answer, AnswerPart } from '../../state/chat-answer.ts'
+import { useWaiting } from '../../state/decisions.ts'
 import { durationText } from '../../text/figures.ts'
 import { shortJson } from '../../text/json-text.ts'
 import { oneLine, visibleText } from '../../text/visible-text.ts'
@@ -44,12 +47,27 @@ function Note({ answer }: { answer: Answer }) {
 }
 
 function CallView({ call }: { call: ChatCall }) {
+  const waiting = useWaiting()?.some(({ tool, origin }) => tool === call.name && origin === 'chat') ?? false
+  const isHeld = waiting && call.result === undefined
+  return (
+    <>
+      <CallDetails call={call} isHeld={isHeld} />
+      {isHeld && (
+        <p className="answer-note">
+          The call is waiting for approval. <a href={hrefOf({ view: 'approvals' })}>Decide</a>
+        </p>
+      )}
+    </>
+  )
+}
+
+function CallDetails({ call, isHeld }: { call: ChatCall; isHeld: boolean }) {
   return (
     <details className="chat-call">
       <summary>
         <code>{oneLine(call.name, 60)}</code>
         <span className="chat-call-args">{shortJson(call.args, 80)}</span>
-        <OutcomeBadge result={call.result} />
+        {isHeld ? <Badge tone="warn">waiting</Badge> : <OutcomeBadge result={call.result} />}
         {call.result && <span className="figure muted">{durationText(call.result.execution_time_ms)}</span>}
       </summary>
       <div className="chat-call-body">

@@ -150,7 +150,7 @@ function ownOperation(row: string): [string, object] {
 const RESULT =
   'success:boolean result? text? error? code? tool_name execution_time_ms:number waited_ms?:number retry_after_ms?:number diagnosis?:object'
 const CALL =
-  'serial:integer id? tool source origin caller? args? startedAt:number durationMs?:number slow:boolean result?'
+  'serial:integer id? tool source origin caller? args? startedAt:number durationMs?:number waitedMs?:number slow:boolean notes?:object result?'
 const TOOL =
   'name title? description source signature schema:object outputSchema?:object readOnly?:boolean idempotent?:boolean destructive?:boolean timeoutMs?:number'
 

@@ -1,0 +1,70 @@
+import { useMemo } from 'react'
+import type { Approval } from 'toolpost/gateway'
+import { type ApprovalDecision, decideApproval } from '../api/gateway-api.ts'
+import { ApiError } from '../api/http.ts'
+import { oneLine } from '../text/visible-text.ts'
+import { gateway } from './gateway.ts'
+import { Store, useStore } from './store.ts'
+
+/** What this page did about an approval that waits. */
+type Mark = 'sending' | 'decided' | 'dismissed'
+
+interface DecisionsState {
+  /** By the id of the approval. */
+  marks: ReadonlyMap<string, Mark>
+  /** Why the last decision did not count. */
+  problem: string | undefined
+}
+
+class Decisions extends Store<DecisionsState> {
+  constructor() {
+    super({ marks: new Map(), problem: undefined })
+  }
+
+  /** Never rejects. */
+  async decide({ id, tool }: Approval, decision: ApprovalDecision): Promise<void> {
+    this.#mark(id, 'sending')
+    this.update({ problem: undefined })
+    try {
+      await decideApproval(id, decision)
+      this.#mark(id, 'decided')
+    } catch (error) {
+      const isOver = error instanceof ApiError && error.status === 404
+      this.#mark(id, isOver ? 'decided' : undefined)
+      this.update({ problem: problemText(oneLine(tool, 80), error) })
+    }
+  }
+
+  /** Out of the way; it stays in the list. */
+  dismiss(id: string): void {
+    this.#mark(id, 'dismissed')
+  }
+
+  forgetProblem(): void {
+    this.update({ problem: undefined })
+  }
+
+  #mark(id: string, mark: Mark | undefined): void {
+    const waiting = new Set(gateway.get().approvals?.map(one => one.id))
+    const others = [...this.get().marks].filter(([one]) => one !== id && waiting.has(one))
+    this.update({ marks: new Map(mark === undefined ? others : [...others, [id, mark]]) })
+  }
+}
+
+function problemText(tool: string, error: unknown): string {
+  const said = error instanceof Error ? oneLine(error.message) : 'unknown error'
+  if (!(error instanceof ApiError)) return `The decision about ${tool} did not get through: ${said}.`
+  if (error.status === 404)
+    return `${tool} is no longer waiting: it has expired, its caller gave up, or it was decided elsewhere.`
+  if (error.status === 403) return `You may not decide about ${tool} here: ${said}.`
+  return `The gateway did not take the decision about ${tool}: ${said}.`
+}
+
+export const decisions = new Decisions()
+
+/** What still waits, as far as this page knows; `undefined` until the list was read. */
+export function useWaiting(): Approval[] | undefined {
+  const approvals = useStore(gateway, state => state.approvals)
+  const marks = useStore(decisions, state => state.marks)
+  return useMemo(() => approvals?.filter(({ id }) => marks.get(id) !== 'decided'), [approvals, marks])
+}
