@@ -1,10 +1,11 @@
-import { type Clock, type Logger, silentLogger, systemClock, type ToolExecutor } from 'toolpost'
+import { type Ask, type Clock, type Logger, silentLogger, systemClock, type ToolExecutor } from 'toolpost'
 import type { AiClient } from 'toolpost/models'
 import type { ResponseMessage, VoiceBus } from './bus/voice-bus.ts'
-import { Answering, CLOSED } from './conversation/answering.ts'
+import { Answering } from './conversation/answering.ts'
 import { ears, type Heard } from './conversation/ears.ts'
 import {
   ANSWER_TIME_LIMIT_MS,
+  CLOSED,
   DRAIN_MS,
   FILLER,
   FILLER_AFTER_MS,
@@ -14,6 +15,7 @@ import {
 } from './conversation/limits.ts'
 import { logTurn } from './conversation/log-turn.ts'
 import { Mouth } from './conversation/mouth.ts'
+import { Questions } from './conversation/questions.ts'
 import { Turn } from './conversation/turn.ts'
 import type { Speaker } from './speech-out/speaker.ts'
 import type { Transcriber } from './speech-to-text/transcriber.ts'
@@ -28,6 +30,8 @@ export interface BackgroundTranscriberOptions {
   speaker?: Speaker | undefined
   bus?: VoiceBus | undefined
   logger?: Logger | undefined
+  /** Asks the person before something dangerous is done, instead of asking aloud. */
+  ask?: Ask | undefined
   /** Told what a person should know, such as that nothing can be spoken. It is logged as well. */
   onNotice?: ((notice: string) => void) | undefined
   clock?: Clock | undefined
@@ -62,14 +66,17 @@ export class BackgroundTranscriber {
   readonly #queueLimit: number
   readonly #hear: ReturnType<typeof ears>
   readonly #mouth: Mouth
+  readonly #questions: Questions
   readonly #answering: Answering
+  /** Those that came while a question was open, until it is known what they are. */
+  readonly #replies = new Set<Turn>()
   readonly #queue: Waiting[] = []
   readonly #closing = new AbortController()
   #isClosed = false
   #working: Promise<void> | undefined
 
   constructor(options: BackgroundTranscriberOptions) {
-    const { transcriber, client, executor, speaker, onNotice = () => {} } = options
+    const { transcriber, client, executor, speaker, ask, onNotice = () => {} } = options
     const { clock = systemClock, logger = silentLogger } = options
     const { signal } = this.#closing
     this.#clock = clock
@@ -78,10 +85,17 @@ export class BackgroundTranscriber {
     this.#queueLimit = options.queueLimit ?? QUEUE_LIMIT
     this.#hear = ears(transcriber, signal)
     this.#mouth = new Mouth({ speaker, logger, onProblem: onNotice })
+    this.#questions = new Questions({
+      mouth: this.#mouth,
+      clock,
+      onQuestion: (conversation, text) =>
+        this.#tell(bus => bus.question?.({ conversation, text, at: new Date().toISOString() })),
+    })
     this.#answering = new Answering({
       client,
       executor,
       mouth: this.#mouth,
+      ask: (conversation, question) => ask?.(question) ?? this.#questions.ask(conversation, question),
       clock,
       signal,
       instructions: options.instructions ?? INSTRUCTIONS,
@@ -97,9 +111,7 @@ export class BackgroundTranscriber {
     const reason = this.#reasonToRefuse(turn)
     if (reason !== undefined) return { accepted: false, reason }
     const heard = this.#hear(turn).then(result => this.#understood(turn, result))
-    const done = new Promise<ResponseMessage>(resolve => void this.#queue.push({ turn, heard, resolve }))
-    this.#working ??= this.#workOff()
-    return { accepted: true, id: turn.id, done }
+    return { accepted: true, id: turn.id, done: this.#reply(turn, heard) ?? this.#line(turn, heard) }
   }
 
   /** Ends what is being spoken; what is being done goes on. */
@@ -115,6 +127,7 @@ export class BackgroundTranscriber {
   /** Takes nothing more and waits for the answer under way; those who wait are told that it is over. */
   async close({ drainMs = DRAIN_MS }: { drainMs?: number } = {}): Promise<void> {
     this.#isClosed = true
+    this.#questions.close()
     this.#mouth.interrupt()
     for (const { turn, resolve } of this.#queue.splice(0))
       resolve(this.#told(turn.response('failed', '', CLOSED)))
@@ -125,10 +138,32 @@ export class BackgroundTranscriber {
 
   #reasonToRefuse(turn: Turn): string | undefined {
     if (this.#isClosed) return 'the voice gateway is shutting down'
-    if (this.#queue.length >= this.#queueLimit) return `${this.#queueLimit} utterances are waiting already`
-    const bytes = this.#queue.reduce((sum, waiting) => sum + waiting.turn.bytes, turn.bytes)
-    if (bytes > QUEUE_BYTES && this.#queue.length > 0) return 'too much audio is waiting already'
+    const waiting = [...this.#replies, ...this.#queue.map(({ turn }) => turn)]
+    if (waiting.length >= this.#queueLimit) return `${this.#queueLimit} utterances are waiting already`
+    const bytes = waiting.reduce((sum, { bytes }) => sum + bytes, turn.bytes)
+    if (bytes > QUEUE_BYTES && waiting.length > 0) return 'too much audio is waiting already'
     return undefined
+  }
+
+  /** What becomes of an utterance that may be the answer to a question; if it is not, it waits like all others. */
+  #reply(turn: Turn, heard: Promise<Heard>): Promise<ResponseMessage> | undefined {
+    const question = this.#questions.in(turn.conversation)
+    if (!question) return undefined
+    this.#replies.add(turn)
+    return question.take(heard).then(async isAnswer => {
+      this.#replies.delete(turn)
+      if (!isAnswer) return this.#line(turn, heard)
+      const result = await heard
+      turn.question = 'text' in result ? result.text : ''
+      return this.#told(turn.response('answered', ''))
+    })
+  }
+
+  #line(turn: Turn, heard: Promise<Heard>): Promise<ResponseMessage> {
+    if (this.#isClosed) return Promise.resolve(this.#told(turn.response('failed', '', CLOSED)))
+    const done = new Promise<ResponseMessage>(resolve => void this.#queue.push({ turn, heard, resolve }))
+    this.#working ??= this.#workOff()
+    return done
   }
 
   #understood(turn: Turn, heard: Heard): Heard {

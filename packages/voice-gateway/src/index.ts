@@ -5,7 +5,14 @@ export {
   type Taken,
 } from './background-transcriber.ts'
 export { connectMqttBus, type MqttBus, type MqttBusOptions } from './bus/mqtt-bus.ts'
-export type { Durations, MadeCall, ResponseMessage, TranscriptionMessage, VoiceBus } from './bus/voice-bus.ts'
+export type {
+  Durations,
+  MadeCall,
+  QuestionMessage,
+  ResponseMessage,
+  TranscriptionMessage,
+  VoiceBus,
+} from './bus/voice-bus.ts'
 export { findSpeaker, type SpeakerOptions } from './speech-out/find-speaker.ts'
 export { type Speaker, SpeakerError } from './speech-out/speaker.ts'
 export { type MoonshineOptions, MoonshineTranscriber } from './speech-to-text/moonshine-transcriber.ts'

@@ -11,7 +11,7 @@ export class GatewayClient {
 
   constructor({ gateway }: ToolpostConfig, { url, token }: { url?: string; token?: string }) {
     const { host = '127.0.0.1', port = DEFAULT_PORT } = gateway ?? {}
-    this.#url = url ?? `http://${host}:${port}`
+    this.#url = (url ?? `http://${reachable(host)}:${port}`).replace(/\/$/, '')
     this.#token = token ?? (process.env.TOOLPOST_TOKEN || undefined)
   }
 
@@ -41,4 +41,10 @@ export class GatewayClient {
       throw new UsageError(problem, { cause: error })
     }
   }
+}
+
+/** An address to listen on everywhere is none to connect to. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
 }

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config/config.ts'
-import type { ApprovalFlags } from './commands/approvals.ts'
+import { type ApprovalFlags, decideApprovals } from './commands/approvals.ts'
 import { type CallFlags, callTool } from './commands/call.ts'
 import type { ChatFlags } from './commands/chat.ts'
 import type { ServeFlags } from './commands/serve.ts'
@@ -72,9 +72,7 @@ function createProgram(stop: StopSignals): Command {
     .option('--token <token>', "the gateway's token (default: TOOLPOST_TOKEN)")
     .option('--json', 'list as JSON')
     .action((decision: string | undefined, id: string | undefined, flags: ApprovalFlags) =>
-      within(async context =>
-        (await import('./commands/approvals.ts')).decideApprovals(context, { decision, id, flags }),
-      ),
+      within(context => decideApprovals(context, { decision, id, flags })),
     )
   program
     .command('doctor')

@@ -1,3 +1,5 @@
+import { type AskedTerminal, askAtTerminal } from 'toolpost-common/ask-at-terminal'
+import type { Ask } from '../executor/options.ts'
 import { escapeControls } from '../logging/safe-value.ts'
 
 /** Where the command line writes: results to `out`, everything else to `err`. */
@@ -14,6 +16,11 @@ export function printResult({ out }: Terminal, text: string): void {
 /** Writes something for the person at the terminal. */
 export function say({ err }: Terminal, text: string): void {
   err.write(`${shownLines(text)}\n`)
+}
+
+/** Asks the person at a terminal; without one, the answer is no. */
+export function askingAt(terminal: Terminal, where: Pick<AskedTerminal, 'input' | 'lines'> = {}): Ask {
+  return askAtTerminal({ ...where, output: terminal.err, say: text => say(terminal, text) })
 }
 
 function shownLines(text: string): string {

@@ -1,4 +1,5 @@
 import type { PolicyRule } from '../interceptors/index.ts'
+import { fitsGlob } from '../runtime/glob.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
 import type { ToolpostConfig } from './config.ts'
 import type { ConfigSource } from './config-source.ts'
@@ -19,16 +20,12 @@ export async function checkPolicy(config: ToolpostConfig, source: ConfigSource):
 /** Tools may come later; servers and callers stand in the same file. */
 function unknownNames({ servers, callers }: PolicyRule, config: ToolpostConfig): string | undefined {
   const unknown = (names: readonly string[] | undefined, known: readonly string[]) =>
-    names?.every(name => !isPattern(name) && !known.includes(name)) === true
+    names?.every(glob => !known.some(name => fitsGlob(name, glob))) === true
   if (unknown(servers, Object.keys(config.mcpServers ?? {})))
     return `can never match: there is no server '${servers?.join("', '")}' in mcpServers`
   if (unknown(callers, ['default', ...Object.keys(config.clients ?? {})]))
     return `can never match: there is no client '${callers?.join("', '")}' in clients`
   return undefined
-}
-
-function isPattern(name: string): boolean {
-  return name.includes('*') || name.includes('?')
 }
 
 function contradiction(rule: PolicyRule): string | undefined {
@@ -60,7 +57,12 @@ function listOf(names: string | readonly string[] | undefined): readonly string[
 
 function holdsAll(wider: readonly string[] | undefined, names: readonly string[] | undefined): boolean {
   if (wider === undefined || wider.includes('*')) return true
-  return names?.every(name => wider.includes(name)) === true
+  return names?.every(name => wider.some(glob => holds(glob, name))) === true
+}
+
+/** Whether `glob` fits whatever `name` fits, which may be a pattern itself: its `*` is more than a `?` of the other. */
+function holds(glob: string, name: string): boolean {
+  return glob === name || (fitsGlob(name, glob) && !(glob.includes('?') && name.includes('*')))
 }
 
 async function brokenSchema({ args }: PolicyRule): Promise<string | undefined> {

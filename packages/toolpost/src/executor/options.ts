@@ -57,6 +57,8 @@ export function callerOptions({ origin, caller, ask, meta }: CallerOptions): Cal
 /** A question to a person, in the form of MCP's elicitation. */
 export interface Question {
   message: string
+  /** The call that it is about, for those who have words of their own; the arguments as they stand in logs. */
+  about?: { readonly tool: string; readonly title?: string | undefined; readonly args: unknown } | undefined
   /** What the answer must look like; a plain yes or no if left out. */
   schema?: JsonSchema | undefined
   /** Aborts when nobody needs the answer any more. */

@@ -77,6 +77,10 @@ export const MCP_SESSION_IDLE_MS = 60 * 60 * 1_000
  * arrives together with the answer.
  */
 export const PROGRESS_GAP_MS = 25
+/** How long a person at an MCP client may take to answer a question. Approvals have a limit of their own. */
+export const ELICITATION_MS = 5 * 60 * 1_000
+/** How many questions may be out at clients that come again with the answer; the oldest goes first. */
+export const MAX_ELICITATIONS = 1_000
 /** Changes of the list of tools are told together. */
 export const LIST_CHANGE_DELAY_MS = 20
 

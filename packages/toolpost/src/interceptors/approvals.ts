@@ -3,6 +3,7 @@ import type { InterceptedCall } from '../executor/intercept.ts'
 import { safeValue } from '../logging/safe-value.ts'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
 import { Listeners } from '../runtime/listeners.ts'
+import { quietly } from '../runtime/quietly.ts'
 import {
   type Approval,
   type Decision,
@@ -23,7 +24,7 @@ export interface ApprovalsOptions {
   /** More are refused. */
   maxWaiting?: number | undefined
   remembered?: readonly RememberedDecision[] | undefined
-  /** Keeps a decision for good. */
+  /** Keeps a decision for good. If it throws or rejects, the decision holds until the process ends. */
   onRemember?: ((decision: RememberedDecision) => void | Promise<void>) | undefined
   clock?: Clock | undefined
 }
@@ -163,16 +164,18 @@ export class Approvals {
     const { id } = entry.approval
     const asking = new AbortController()
     return new Promise<Verdict>(resolve => {
-      const patience = this.#patience(call, () => {
-        entry.settle = undefined
-        resolve({ approved: false, reason: `it waits for approval ${id}; call again once it is given`, id })
-      })
       const giveUp = () => this.#end(entry, { approved: false, reason: 'the caller gave up' })
-      entry.settle = verdict => {
+      const settle = (verdict: Verdict) => {
         patience?.cancel()
+        // A signal may abort once the call is answered, and the approval is still good then.
         call.signal?.removeEventListener('abort', giveUp)
+        entry.settle = undefined
         resolve(verdict)
       }
+      const patience = this.#patience(call, () =>
+        settle({ approved: false, reason: `it waits for approval ${id}; call again once it is given`, id }),
+      )
+      entry.settle = settle
       call.signal?.addEventListener('abort', giveUp, { once: true })
       this.#tell()
       void this.#askThere(call, entry, asking.signal)
@@ -190,7 +193,9 @@ export class Approvals {
   /** Asks the person who made the call too, if the way it came allows that. One who does not decide leaves it to others. */
   async #askThere(call: InterceptedCall, { approval }: Entry, signal: AbortSignal): Promise<void> {
     try {
-      const answer = await call.ask?.({ message: questionOf(approval), signal })
+      const { tool, args } = approval
+      const about = { tool, title: call.tool?.title, args }
+      const answer = await call.ask?.({ message: questionOf(approval), about, signal })
       const by = call.origin
       if (answer?.action === 'accept') this.decide(approval.id, 'approve', { by })
       if (answer?.action === 'decline') this.decide(approval.id, 'deny', { by, reason: answer.reason })
@@ -217,7 +222,9 @@ export class Approvals {
     const because = `${then === 'allow' ? 'approved' : 'denied'}${by ? ` by ${by}` : ''}, remembered`
     const remembered: RememberedDecision = { tool, origin, caller, then, because }
     this.#remembered.unshift(remembered)
-    if (how === 'always') void this.#options.onRemember?.(remembered)
+    const { onRemember } = this.#options
+    // What cannot be kept for good holds until the process ends.
+    if (how === 'always' && onRemember) quietly(() => onRemember(remembered))
   }
 
   #tell(): void {

@@ -197,6 +197,18 @@ describe('approvals', () => {
     expect(runs).toEqual([{ path: 'a' }])
   })
 
+  it('stay for a caller that was told to come again, also if the connection of its call ends', async () => {
+    const { run, approvals, clock, runs } = setUp(ASK)
+    const connection = new AbortController()
+    const early = run('delete', { origin: 'mcp', signal: connection.signal })
+    await clock.advance(45_000)
+    await early
+    connection.abort()
+    approvals.decide(approvals.list()[0]?.id ?? '', 'approve')
+    expect(await run('delete', { origin: 'mcp' })).toMatchObject({ success: true })
+    expect(runs).toHaveLength(1)
+  })
+
   it('that were given while nobody waited end with their time', async () => {
     const { run, approvals, clock } = setUp(ASK)
     void run('delete', { origin: 'mcp' })
@@ -272,6 +284,35 @@ describe('approvals', () => {
       approvals.close()
     },
   )
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('the disk is full')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('the disk is full'))],
+  ])('hold until the process ends if what keeps them %s', async (_how, onRemember) => {
+    const { run, approvals, clock } = setUp(ASK, { onRemember })
+    const first = run('delete')
+    await clock.advance(0)
+    approvals.decide(approvals.list()[0]?.id ?? '', 'approve', { remember: 'always' })
+    expect(await first).toMatchObject({ success: true })
+    expect(await run('delete', { args: { path: 'other' } })).toMatchObject({ success: true })
+  })
+
+  it('tell whoever asks what the call is about, without secrets', async () => {
+    const { run } = setUp(ASK)
+    const abouts: unknown[] = []
+    const ask: Ask = async ({ about }) => {
+      abouts.push(about)
+      return { action: 'decline' }
+    }
+    await run('delete', { ask, args: { path: 'a', password: 'hunter2hunter2' } })
+    expect(abouts).toMatchObject([{ tool: 'delete', args: { path: 'a' } }])
+    expect(JSON.stringify(abouts)).not.toContain('hunter2')
+  })
 
   it('refuse more than can wait, and arguments that nobody could be shown', async () => {
     const { run, approvals, clock } = setUp(ASK, { maxWaiting: 1 })

@@ -7,23 +7,32 @@ import {
   breaker,
   DEFAULT_POLICY,
   limits,
+  type PolicyRule,
   policy,
+  type RememberedDecision,
   trace,
 } from '../interceptors/index.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import { exportAddress } from '../telemetry/export.ts'
+import { fitsTool } from '../tools/tool-pattern.ts'
 import type { Description } from './open-project.ts'
 import { RememberedDecisions } from './remembered-decisions.ts'
 
-type Tell = (status: ServerStatus) => void
+interface ControlEvents {
+  /** A server changed, or its breaker. */
+  server(status: ServerStatus): void
+  /** Something that a person should know. */
+  warn(text: string): void
+}
 
 /** What goes around every call of a project, as its configuration says. */
 export class Control {
   /** Calls that a person is asked about. */
   readonly approvals: Approvals
   readonly #executor: ToolExecutor
-  readonly #tell: Tell
+  readonly #tell: ControlEvents
   #removals: readonly (() => void)[] = []
+  #unchecked: readonly PolicyRule[] = []
   #breaker: Breaker | undefined
   /** As they were last told of. */
   readonly #servers = new Map<string, ServerStatus>()
@@ -31,14 +40,14 @@ export class Control {
   readonly #gone = new Set<string>()
 
   /** Throws a ConfigError if the decisions that were made for good cannot be read. */
-  constructor(executor: ToolExecutor, description: Description, tell: Tell) {
+  constructor(executor: ToolExecutor, description: Description, tell: ControlEvents) {
     const remembered = new RememberedDecisions(description.file)
     this.#executor = executor
     this.#tell = tell
     this.approvals = new Approvals({
       timeoutMs: description.config.approvals?.timeoutMs,
       remembered: remembered.decisions,
-      onRemember: decision => remembered.add(decision),
+      onRemember: decision => this.#keep(decision, remembered),
     })
     this.apply(description)
   }
@@ -47,6 +56,7 @@ export class Control {
   apply(description: Description): void {
     const { config } = description
     for (const remove of this.#removals) remove()
+    this.#unchecked = config.policy ?? []
     this.#breaker = this.#breakerOf(description)
     const { breaker: _, ...rules } = config.limits ?? {}
     const interceptors: (Interceptor | undefined)[] = [
@@ -78,7 +88,31 @@ export class Control {
     return breaker ? servers.map(status => ({ ...status, breaker: breaker.status(status.name) })) : servers
   }
 
+  /** Warns, once, of what the policy names that no tool is called. Tools may come later, but a misspelt rule guards nothing. */
+  checkNames(): void {
+    const manager = this.#executor.tools
+    const isThere = (pattern: string) =>
+      manager.getTools().some(tool => fitsTool(pattern, tool, manager.originOf(tool)?.server))
+    for (const [index, { tools = [] }] of this.#unchecked.entries())
+      for (const pattern of [tools].flat())
+        if (!isThere(pattern))
+          this.#tell.warn(`⚠️ policy[${index}] names '${pattern}', and there is no such tool (yet)`)
+    this.#unchecked = []
+  }
+
+  /** A disk that cannot be written to costs the memory of a decision, and not the decision. */
+  #keep(decision: RememberedDecision, remembered: RememberedDecisions): void {
+    try {
+      remembered.add(decision)
+    } catch (error) {
+      this.#tell.warn(
+        `⚠️ The decision on '${decision.tool}' holds until Toolpost ends: ${(error as Error).message}`,
+      )
+    }
+  }
+
   close(): void {
+    this.#unchecked = []
     this.approvals.close()
   }
 
@@ -92,7 +126,7 @@ export class Control {
 
   #tellOf(name: string): void {
     const status = this.#servers.get(name)
-    if (status) for (const shown of this.withBreakers([status])) this.#tell(shown)
+    if (status) for (const shown of this.withBreakers([status])) this.#tell.server(shown)
   }
 }
 

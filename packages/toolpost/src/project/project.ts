@@ -15,7 +15,7 @@ import type { Description } from './open-project.ts'
 import type { ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
 import { Reports } from './reports.ts'
 import { serverEntries, serverStatus } from './server-entries.ts'
-import { type StartVoice, Voice, type VoiceInput } from './voice.ts'
+import { Voice, type VoiceInput } from './voice.ts'
 import { waitForTool } from './wait-for-tool.ts'
 
 /**
@@ -53,7 +53,10 @@ export class Project {
     const { tools, executor } = assemble(toolsOf(description), config, this.logger)
     this.tools = tools
     this.executor = executor
-    this.#control = new Control(executor, description, server => this.#listeners.tell('server', server))
+    this.#control = new Control(executor, description, {
+      server: server => this.#listeners.tell('server', server),
+      warn: warning => this.#reports.add(warning),
+    })
     this.approvals.onChange(waiting => this.#listeners.tell('approval', waiting))
     tools.onChange(() => this.#listeners.tell('tools', tools.getTools()))
     this.#model = new ModelChoice({
@@ -64,7 +67,9 @@ export class Project {
       onChosen: model => this.#listeners.tell('model', model),
       ...options.model,
     })
-    this.#voice = options.voice && this.#voiceOf(options.voice)
+    const onChange = () => this.#listeners.tell('voice', this.#voice?.status() ?? [])
+    this.#voice =
+      options.voice && new Voice<Project>(this, options.voice, { onChange, onNotice: options.say })
   }
 
   get config(): ToolpostConfig {
@@ -105,6 +110,7 @@ export class Project {
   async ready(name?: string): Promise<ServerStatus[]> {
     const mcp = await this.#startServers()
     await mcp?.ready(name)
+    if (name === undefined) this.#control.checkNames()
     return this.status().servers.filter(server => name === undefined || server.name === name)
   }
 
@@ -240,10 +246,5 @@ export class Project {
       )
       return undefined
     }
-  }
-
-  #voiceOf(start: StartVoice<Project>): Voice<Project> {
-    const onChange = () => this.#listeners.tell('voice', this.#voice?.status() ?? [])
-    return new Voice<Project>(this, start, { onChange, onNotice: this.#options.say })
   }
 }

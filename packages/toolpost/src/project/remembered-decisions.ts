@@ -78,13 +78,18 @@ function rulesIn(text: string): unknown[] | undefined {
   }
 }
 
+/** A word that is misspelt would make a rule hold for more than it was meant for. */
 function isRule(value: unknown): value is Rule {
   if (!isRecord(value)) return false
-  const isList = (part: unknown) => part === undefined || (Array.isArray(part) && part.length === 1)
+  const { tools, from = ['any'], callers = ['any'], then, because = '', ...others } = value
+  const isName = (names: unknown) =>
+    Array.isArray(names) && names.length === 1 && typeof names[0] === 'string'
   return (
-    typeof value.tools === 'string' &&
-    (value.then === 'allow' || value.then === 'deny') &&
-    isList(value.from) &&
-    isList(value.callers)
+    typeof tools === 'string' &&
+    isName(from) &&
+    isName(callers) &&
+    (then === 'allow' || then === 'deny') &&
+    typeof because === 'string' &&
+    Object.keys(others).length === 0
   )
 }

@@ -6,8 +6,8 @@ import { type Acceptance, type Delivery, Inbox } from './inbox.ts'
 import { type BrokerAccess, clientSettings } from './mqtt-client.ts'
 import { Outbox } from './outbox.ts'
 import type { RefusedMessage } from './read-utterance.ts'
-import { RESPONSE_TOPIC, TRANSCRIPTION_TOPIC } from './topics.ts'
-import type { ResponseMessage, TranscriptionMessage, VoiceBus } from './voice-bus.ts'
+import { QUESTION_TOPIC, RESPONSE_TOPIC, TRANSCRIPTION_TOPIC } from './topics.ts'
+import type { QuestionMessage, ResponseMessage, TranscriptionMessage, VoiceBus } from './voice-bus.ts'
 
 export interface MqttBusOptions extends BrokerAccess {
   readonly logger: Logger
@@ -67,6 +67,10 @@ export class MqttBus implements VoiceBus {
 
   transcription(message: TranscriptionMessage): void {
     this.#publish(TRANSCRIPTION_TOPIC, message)
+  }
+
+  question(message: QuestionMessage): void {
+    this.#publish(QUESTION_TOPIC, message)
   }
 
   response(message: ResponseMessage): void {

@@ -5,6 +5,8 @@ export const AUDIO_TOPIC = 'voice/audio'
 /** What was heard, and what became of it. */
 export const TRANSCRIPTION_TOPIC = 'voice/transcription'
 export const RESPONSE_TOPIC = 'voice/response'
+/** What is asked before something is done. */
+export const QUESTION_TOPIC = 'voice/question'
 
 /** A filter with `#` includes the level above it. */
 export const FILTERS = [`${TEXT_TOPIC}/#`, `${AUDIO_TOPIC}/#`]

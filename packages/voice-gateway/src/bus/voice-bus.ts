@@ -46,8 +46,16 @@ export interface Durations {
   totalMs: number
 }
 
-/** Where a conversation is told to others. Neither function throws, nor waits. */
+/** What is asked before something is done; what is said next in that conversation is the answer. */
+export interface QuestionMessage {
+  conversation: string
+  text: string
+  at: string
+}
+
+/** Where a conversation is told to others. None of the functions throws, nor waits. */
 export interface VoiceBus {
+  question?(message: QuestionMessage): void
   transcription(message: TranscriptionMessage): void
   response(message: ResponseMessage): void
 }

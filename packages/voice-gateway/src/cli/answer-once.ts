@@ -1,5 +1,6 @@
 import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { askAtTerminal } from 'toolpost-common/ask-at-terminal'
 import { EXIT, UsageError } from 'toolpost-common/exit-codes'
 import { BackgroundTranscriber } from '../background-transcriber.ts'
 import type { VoiceBus } from '../bus/voice-bus.ts'
@@ -42,6 +43,7 @@ export async function answerOnce(
     speaker,
     logger,
     filler: voice.filler,
+    ask: askAtTerminal({ output: process.stderr, say: terminal.say }),
     bus: printer(flags),
     onNotice: notice => {
       isSpoken = false

@@ -12,23 +12,29 @@ interface ListenFlags {
   microphone: boolean
 }
 
+/** Told when the person at the terminal is asked something. */
+interface Questions {
+  onAsked(): void
+}
+
 const TERMINAL = 'terminal'
 
 /** `voice-gateway`: listens until it is stopped; if lines are piped in, until they are answered. */
 export async function listen(context: VoiceContext, flags: ListenFlags): Promise<number> {
   const { project, voice, outFile, stop } = context
   const microphone = flags.microphone && voice.microphone !== false
+  const questions: Questions = { onAsked: () => {} }
   const gateway = await startVoice({
     project,
     outFile,
     voice: { ...voice, microphone },
-    bus: printer(),
+    bus: printer(questions),
     onNotice: notice => {
       if (!stop.aborted) terminal.say(notice)
     },
   })
   const ready = announce(gateway, stop)
-  const lines = answerLines(gateway.transcriber, stop)
+  const lines = answerLines(gateway.transcriber, questions, stop)
   const hasAnswered = await Promise.race([stopped(stop), hasEnd() ? lines : stopped(stop)])
   if (!stop.aborted) await ready
   await gateway.close()
@@ -68,8 +74,12 @@ function partLine({ name, state, text, durationMs }: PartStatus): string {
 }
 
 /** Answers to the person at the terminal are results; of the others' it is told. */
-function printer(): VoiceBus {
+function printer(questions: Questions): VoiceBus {
   return {
+    question: ({ conversation, text }) => {
+      terminal.say(conversation === TERMINAL ? text : `${conversation}: ${text}`)
+      if (conversation === TERMINAL) questions.onAsked()
+    },
     transcription: () => {},
     response: ({ conversation, question, text, outcome, error }) => {
       if (conversation === TERMINAL && text !== '') terminal.print(text)
@@ -80,17 +90,24 @@ function printer(): VoiceBus {
 }
 
 /**
- * Answers the lines of standard input; resolves with whether each got an answer. Those of a pipe go one by one; a
- * person at a terminal may interrupt what is being spoken.
+ * Answers the lines of standard input; resolves with whether each got an answer. Those of a pipe go one by one, the
+ * next one also if it is asked for; a person at a terminal may interrupt what is being spoken.
  */
-async function answerLines(transcriber: BackgroundTranscriber, signal: AbortSignal): Promise<boolean> {
+async function answerLines(
+  transcriber: BackgroundTranscriber,
+  questions: Questions,
+  signal: AbortSignal,
+): Promise<boolean> {
   const outcomes: Promise<boolean>[] = []
   const lines = createInterface({ input: process.stdin, signal })
   for await (const line of lines) {
     if (line.trim() === '') continue
+    const asked = new Promise<void>(resolve => {
+      questions.onAsked = resolve
+    })
     const answered = isAnswered(transcriber.take({ text: line, conversation: TERMINAL }))
     outcomes.push(answered)
-    if (!process.stdin.isTTY) await answered
+    if (!process.stdin.isTTY) await Promise.race([answered, asked])
   }
   return (await Promise.all(outcomes)).every(Boolean)
 }

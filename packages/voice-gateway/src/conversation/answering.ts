@@ -1,8 +1,8 @@
-import type { Clock, ToolExecutor } from 'toolpost'
+import type { Ask, Clock, ToolExecutor } from 'toolpost'
 import { type AiClient, type Answer, Conversations, whyUnanswered } from 'toolpost/models'
 import type { ResponseMessage } from '../bus/voice-bus.ts'
 import { failureSentence } from './failure-sentence.ts'
-import { KEPT_CONVERSATIONS, KEPT_MESSAGES } from './limits.ts'
+import { CLOSED, KEPT_CONVERSATIONS, KEPT_MESSAGES } from './limits.ts'
 import type { Mouth } from './mouth.ts'
 import type { Turn } from './turn.ts'
 
@@ -10,6 +10,8 @@ interface AnsweringOptions {
   client: AiClient
   executor: ToolExecutor
   mouth: Mouth
+  /** Asks the person in a conversation. */
+  ask(conversation: string, ...question: Parameters<Ask>): ReturnType<Ask>
   clock: Clock
   signal: AbortSignal
   instructions: string
@@ -17,8 +19,6 @@ interface AnsweringOptions {
   fillerAfterMs: number
   timeLimitMs: number
 }
-
-export const CLOSED = 'the voice gateway was closed'
 
 /** Asks the client, speaks what it says as it comes, and remembers the conversation. */
 export class Answering {
@@ -38,8 +38,12 @@ export class Answering {
       mouth.add(text)
     }
     const slow = clock.setTimer(() => streamed.trim() === '' && mouth.fill(filler), fillerAfterMs)
+    const ask: Ask = question => {
+      slow.cancel()
+      return this.#options.ask(turn.conversation, question)
+    }
     try {
-      const answer = await turn.timed('answerMs', () => this.#ask(turn, speak))
+      const answer = await turn.timed('answerMs', () => this.#ask(turn, speak, ask))
       return this.#finished(turn, answer, streamed)
     } catch (error) {
       return this.failed(turn, error)
@@ -65,7 +69,7 @@ export class Answering {
     return turn.response(problem === undefined ? 'answered' : 'failed', text, problem)
   }
 
-  #ask(turn: Turn, speak: (text: string) => void): Promise<Answer> {
+  #ask(turn: Turn, speak: (text: string) => void, ask: Ask): Promise<Answer> {
     const { client, executor, instructions, signal, timeLimitMs } = this.#options
     const said = this.#history.of(turn.conversation) ?? []
     return client.ask(
@@ -73,6 +77,7 @@ export class Answering {
       {
         executor,
         origin: 'voice',
+        ask,
         signal,
         timeLimitMs,
         onToken: speak,

@@ -41,8 +41,13 @@ export class Mouth {
 
   /** A sentence that has to be heard, whatever was interrupted before. */
   insist(sentence: string): void {
+    this.resume()
+    this.add(`\n${sentence}\n`)
+  }
+
+  /** What comes now is heard, whatever was interrupted before. */
+  resume(): void {
     if (this.#interruption.signal.aborted) this.begin()
-    this.add(`\n${sentence}`)
   }
 
   /** Ends what is being said. An answer that is still to come is no interruption's business. */

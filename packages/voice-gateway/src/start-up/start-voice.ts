@@ -136,6 +136,7 @@ function everybody(buses: ReadonlySet<VoiceBus>, logger: Logger): VoiceBus {
     }
   }
   return {
+    question: message => tell(bus => bus.question?.(message)),
     transcription: message => tell(bus => bus.transcription(message)),
     response: message => tell(bus => bus.response(message)),
   }

@@ -1,11 +1,10 @@
 import type { ToolFailure, ToolResult } from '../../call/tool-result.ts'
 import { textOf } from '../../executor/model-text.ts'
-import { askAtTerminal } from '../ask-person.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { unlessStopped } from '../stop-signals.ts'
-import { printResult, say, type Terminal } from '../terminal.ts'
+import { askingAt, printResult, say, type Terminal } from '../terminal.ts'
 import { timeoutOf } from '../timeout-flag.ts'
 
 export interface CallFlags {
@@ -23,7 +22,7 @@ export async function callTool(
   await unlessStopped(project.waitForTool(name, timeoutMs), signal)
   const result = await project.executor.run(
     { name, args },
-    { repair, timeoutMs, signal, origin: 'cli', ask: askAtTerminal(terminal) },
+    { repair, timeoutMs, signal, origin: 'cli', ask: askingAt(terminal) },
   )
   if (flags.json) printResult(terminal, textOf(result))
   else if (result.success) printResult(terminal, resultText(result, terminal))

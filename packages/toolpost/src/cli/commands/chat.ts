@@ -5,10 +5,9 @@ import { ModelError } from '../../models/model-error.ts'
 import { whyUnanswered } from '../../models/why-unanswered.ts'
 import type { ModelInfo } from '../../project/model-choice.ts'
 import type { Project } from '../../project/project.ts'
-import { askAtTerminal } from '../ask-person.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
 import { Stopped, type StopSignals, unlessStopped } from '../stop-signals.ts'
-import { say, type Terminal } from '../terminal.ts'
+import { askingAt, say, type Terminal } from '../terminal.ts'
 import { timeoutOf } from '../timeout-flag.ts'
 import { AnswerPrinter } from './chat-printer.ts'
 
@@ -53,7 +52,7 @@ export async function chat(
     return converse(conversation, { ...terminal, in: input }, signal)
   }
   if (terminal.err.isTTY) say(terminal, modelLine(model))
-  const asking = { signal, person: askAtTerminal(terminal, { input }) }
+  const asking = { signal, person: askingAt(terminal, { input }) }
   return question === undefined
     ? answerLines(conversation, input, asking)
     : conversation.ask(question, asking)
@@ -175,7 +174,7 @@ async function converse(
     terminal: true,
     signal,
   })
-  const person = askAtTerminal(terminal, { input: terminal.in, lines })
+  const person = askingAt(terminal, { input: terminal.in, lines })
   let running: AbortController | undefined
   lines.on('SIGINT', () => {
     if (running) running.abort()

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Ask } from '../../executor/options.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
 
@@ -8,6 +9,12 @@ export interface ServeFlags {
 
 /** Many clients list the tools once, at the start: until so long after it, a list waits for servers that are coming. */
 const LIST_WAIT_MS = 3_000
+
+/** There is no console beside it, and a call that waits for nobody would only be slow. */
+const nobody: Ask = async () => ({
+  action: 'decline',
+  reason: "this MCP client cannot ask you; allow it with a rule in 'policy' of toolpost.json",
+})
 
 /** `toolpost serve --stdio`: the tools as an MCP server on standard input and output, until the client is gone. */
 export async function runServe({ project, stop }: CommandContext, flags: ServeFlags): Promise<number> {
@@ -24,6 +31,7 @@ export async function runServe({ project, stop }: CommandContext, flags: ServeFl
       stdin: process.stdin,
       stdout,
       signal: stop.signal,
+      ask: nobody,
       whenListed: async () => void (await Promise.race([ready, waited])),
     })
     return EXIT.ok

@@ -2,6 +2,7 @@ import { PassThrough, type Readable, type Writable } from 'node:stream'
 import type { Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { AnsweringTransport } from 'toolpost-common/answering-transport'
+import type { Ask } from '../../executor/options.ts'
 import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import { type Logger, silentLogger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
@@ -19,15 +20,18 @@ export interface StdioOptions {
   signal?: AbortSignal | undefined
   /** Waits until the tools are there, before they are first listed. */
   whenListed?: (() => Promise<void>) | undefined
+  /** Asks the person of a client that cannot show a question itself. */
+  ask?: Ask | undefined
   logger?: Logger | undefined
   drainMs?: number | undefined
 }
 
 /** Serves the tools as an MCP server on a pair of streams, until the client is gone or `signal` aborts. */
 export async function serveTools(options: StdioOptions): Promise<void> {
-  const { executor, stdin, stdout, signal, whenListed, logger = silentLogger, drainMs = DRAIN_MS } = options
+  const { executor, stdin, stdout, signal, whenListed, ask } = options
+  const { logger = silentLogger, drainMs = DRAIN_MS } = options
   const calls = new ActiveCalls()
-  const createServer = toolServerFactory({ executor, calls, whenListed })
+  const createServer = toolServerFactory({ executor, calls, whenListed, ask })
   const servers = new Set<Server>()
   const input = new PassThrough()
   const transport = new AnsweringTransport(input, stdout)

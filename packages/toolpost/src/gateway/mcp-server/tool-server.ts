@@ -1,14 +1,14 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import {
-  type CallToolRequest,
   type CallToolResult,
+  type InputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { ToolResult } from '../../call/tool-result.ts'
-import type { RunOptions } from '../../executor/options.ts'
+import type { Ask, RunOptions } from '../../executor/options.ts'
 import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import { JsonWriter } from '../../runtime/json-writer.ts'
 import { toolpostVersion } from '../../runtime/version.ts'
@@ -18,6 +18,7 @@ import type { ActiveCalls } from '../active-calls.ts'
 import { metaOf, onSignal } from '../caller.ts'
 import type { Client } from '../clients.ts'
 import { MAX_MCP_ANSWER, PROGRESS_GAP_MS } from '../limits.ts'
+import { type Elicitation, Elicitations } from './elicitation.ts'
 import { toolAnswer } from './tool-answer.ts'
 import { ToolList } from './tool-list.ts'
 
@@ -26,6 +27,8 @@ export interface ToolServerOptions {
   calls: ActiveCalls
   /** Waits until the tools are there, for as long as it sees fit. */
   whenListed?: (() => Promise<void>) | undefined
+  /** Asks the person of a client that cannot show a question itself. */
+  ask?: Ask | undefined
   /** Who asks, as the journal has it. */
   origin?: string | undefined
 }
@@ -33,6 +36,7 @@ export interface ToolServerOptions {
 /** Makes MCP servers that offer the executor's tools. Clients of the newest protocol get one for every request: it is small. */
 export function toolServerFactory(options: ToolServerOptions): (client?: () => Client) => Server {
   const list = new ToolList()
+  const elicitations = new Elicitations()
   const { executor, whenListed } = options
   const info = { name: 'toolpost', title: 'Toolpost', version: toolpostVersion() }
   const capabilities = { tools: { listChanged: true } }
@@ -42,20 +46,28 @@ export function toolServerFactory(options: ToolServerOptions): (client?: () => C
       await whenListed?.()
       return { tools: await list.entries(clientOf?.().tools() ?? executor.tools.getTools()) }
     })
-    server.setRequestHandler('tools/call', ({ params }, context) =>
-      callTool(params, context, { ...options, client: clientOf?.() }),
-    )
+    server.setRequestHandler('tools/call', ({ params }, context) => {
+      const { name, arguments: args = {} } = params
+      const elicitation = elicitations.of(server, context.mcpReq, { name, args })
+      return callTool({ name, args, elicitation }, context, { ...options, client: clientOf?.() })
+    })
     return server
   }
 }
 
 type McpRequest = ServerContext['mcpReq']
 
+interface McpCall {
+  name: string
+  args: Record<string, unknown>
+  elicitation: Elicitation
+}
+
 async function callTool(
-  { name, arguments: args }: CallToolRequest['params'],
+  { name, args, elicitation }: McpCall,
   { mcpReq: request, http }: ServerContext,
   options: ToolServerOptions & { client: Client | undefined },
-): Promise<CallToolResult> {
+): Promise<CallToolResult | InputRequiredResult> {
   const { executor, calls, client, origin = 'mcp' } = options
   if (calls.isDraining) return problem('Toolpost is shutting down')
   const notices = new ProgressNotices(request)
@@ -63,11 +75,13 @@ async function callTool(
   const meta = metaOfCall(request, http?.req)
   const result = await calls.run(onSignal(request.signal), signal =>
     executor.run(
-      { name, args: args ?? {} },
-      { ...client?.runOptions(name), signal, origin, onProgress, meta },
+      { name, args },
+      { ...client?.runOptions(name), signal, origin, ask: elicitation.ask ?? options.ask, onProgress, meta },
     ),
   )
   await notices.settled()
+  const question = elicitation.question?.()
+  if (question) return question
   if (isUnknown(result)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownText(result))
   if (!(await fits(result))) return problem(`The result of '${name}' is too large for MCP`)
   const tool = executor.tools.findTool(name)

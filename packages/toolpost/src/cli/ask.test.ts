@@ -1,0 +1,116 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { commandLine } from '../../test/command.ts'
+import { hasPseudoTerminal, onTerminal } from '../../test/pseudo-terminal.ts'
+import { packageRoot } from '../runtime/package-root.ts'
+
+const { folder, toolpost, configFile } = commandLine()
+const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
+const WAY_TO_ALLOW =
+  "there is no terminal to ask at; allow it with a rule in 'policy' of toolpost.json, or run it on a terminal"
+
+const asking = (...tools: string[]) =>
+  configFile({ model: 'offline', policy: [{ tools, then: 'ask', because: 'to be sure' }] })
+
+const terminal = (...words: string[]) => onTerminal([COMMAND, ...words], { cwd: folder })
+
+describe.skipIf(!hasPseudoTerminal)('toolpost call at a terminal', () => {
+  const call = () => terminal('call', 'echo', 'x=1', '--config', asking('echo'))
+
+  it('asks, and runs the call after y', async () => {
+    await using person = call()
+    await person.sees('[y/N] ')
+    expect(person.shown()).toContain('Run echo with {"x":"1"}? (to be sure)')
+    expect(person.shown()).not.toContain('"echo":')
+    person.types('y\r')
+    expect(await person.exit).toBe(0)
+    expect(person.shown()).toContain('"x": "1"')
+  })
+
+  it.each([
+    ['Enter', '\r', 'a person said no (cli)'],
+    ['n', 'n\r', 'a person said no (cli)'],
+    ['anything else', 'yikes\r', 'a person said no (cli)'],
+    ['Ctrl-D', '\u0004', 'the question was not answered'],
+    ['Ctrl-C', '\u0003', 'the question was not answered'],
+  ])('denies it after %s', async (_key, keys, reason) => {
+    await using person = call()
+    await person.sees('[y/N] ')
+    person.types(keys)
+    expect(await person.exit).toBe(1)
+    expect(person.shown()).toContain(`Error: Tool 'echo' was denied: ${reason}`)
+    expect(person.shown()).not.toContain('"echo":')
+  })
+
+  it('shows arguments without obeying them', async () => {
+    await using person = terminal('call', 'echo', 'x=\u001b[2Jgone', '--config', asking('echo'))
+    await person.sees('[y/N] ')
+    expect(person.shown()).not.toContain('\u001b[2J')
+    person.types('\r')
+    expect(await person.exit).toBe(1)
+  })
+})
+
+describe('toolpost call without a terminal', () => {
+  it('is denied, with the way to allow it', async () => {
+    const config = asking('echo')
+    expect(await toolpost(['call', 'echo', 'x=1', '--config', config], { input: 'y\n' })).toEqual({
+      code: 1,
+      out: '',
+      err: `Error: Tool 'echo' was denied: ${WAY_TO_ALLOW}\n`,
+    })
+  })
+
+  it('is asked about nothing that the policy allows', async () => {
+    expect(await toolpost(['call', 'echo', 'x=1', '--config', asking('nosuch')])).toMatchObject({ code: 0 })
+  })
+})
+
+describe.skipIf(!hasPseudoTerminal)('toolpost chat at a terminal', () => {
+  it('asks about the call of a single question', async () => {
+    await using person = terminal('chat', 'what time is it', '--config', asking('datetime'))
+    await person.sees('[y/N] ')
+    person.types('y\r')
+    expect(await person.exit).toBe(0)
+    expect(person.shown()).toMatch(/← datetime done/)
+  })
+
+  it('does not take the answer for the next question of a conversation', async () => {
+    await using person = terminal('chat', '--config', asking('datetime'))
+    await person.sees('you> ')
+    person.types('what time is it\r')
+    await person.sees('[y/N] ')
+    person.types('y\r')
+    await person.sees('← datetime done')
+    await person.sees('you> ', 2)
+    person.types('what time is it\r')
+    await person.sees('[y/N] ', 2)
+    person.types('\r')
+    await person.sees('← datetime failed')
+    await person.sees('you> ', 3)
+    person.types('exit\r')
+    expect(await person.exit).toBe(0)
+    expect(person.shown()).toContain("Tool 'datetime' was denied: a person said no (chat)")
+    expect(person.shown()).not.toContain('did not understand')
+  })
+
+  it('asks a dozen times without a complaint of Node', async () => {
+    await using person = terminal('chat', '--config', asking('datetime'))
+    for (let times = 1; times <= 12; times++) {
+      await person.sees('you> ', times)
+      person.types('what time is it\r')
+      await person.sees('[y/N] ', times)
+      person.types('n\r')
+    }
+    await person.sees('you> ', 13)
+    person.types('exit\r')
+    expect(await person.exit).toBe(0)
+    expect(person.shown()).not.toContain('Warning')
+  })
+})
+
+it('chat without a terminal is denied, with the way to allow it', async () => {
+  const { code, err } = await toolpost(['chat', 'what time is it', '--config', asking('datetime')])
+  expect(err).toContain(`datetime failed: Tool 'datetime' was denied: ${WAY_TO_ALLOW}`)
+  expect(code).toBe(1)
+})

@@ -1,0 +1,299 @@
+import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
+import { Approvals, policy } from 'toolpost/interceptors'
+import { ModelClient, OfflineClient } from 'toolpost/models'
+import { fakeClock, scriptedModel } from 'toolpost/testing'
+import { describe, expect, it } from 'vitest'
+import { BackgroundTranscriber, type BackgroundTranscriberOptions } from '../src/background-transcriber.ts'
+import type { QuestionMessage } from '../src/bus/voice-bus.ts'
+import { spokenQuestion, yesOrNo } from '../src/conversation/spoken-question.ts'
+import { fakeTranscriber, recordingBus, recordingSpeaker, tonePcm } from './fakes.ts'
+import { aedesBroker } from './support/brokers.ts'
+import { listen, openBus } from './support/bus.ts'
+import { eventually } from './support/eventually.ts'
+
+/** A home where files can be deleted, which is asked about. */
+function home(options: Partial<BackgroundTranscriberOptions> = {}) {
+  const clock = fakeClock()
+  const approvals = new Approvals({ clock })
+  const tools = new ToolManager()
+  const deleted: string[] = []
+  tools.addCustomTool(
+    defineTool<{ path: string }>({
+      name: 'files__delete_file',
+      description: 'Deletes a file',
+      schema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+      destructive: true,
+      sentences: ['delete {path}'],
+      handler: ({ path }) => {
+        deleted.push(path)
+        return `${path} is gone.`
+      },
+    }),
+  )
+  const executor = new ToolExecutor(tools, { clock })
+  executor.use(policy(undefined, { approvals }))
+  const questions: QuestionMessage[] = []
+  const bus = { ...recordingBus(), question: (message: QuestionMessage) => void questions.push(message) }
+  const speaker = recordingSpeaker()
+  const background = new BackgroundTranscriber({
+    transcriber: fakeTranscriber(),
+    client: new OfflineClient(),
+    executor,
+    speaker,
+    bus,
+    clock,
+    ...options,
+  })
+  /** Says something, and gives what becomes of it. */
+  const say = (text: string, conversation?: string) => {
+    const taken = background.take({ text, conversation })
+    if (!taken.accepted) throw new Error(taken.reason)
+    return taken.done
+  }
+  const asked = (count: number) =>
+    eventually(() => [questions.length, speaker.said.length >= 2 * count]).toEqual([count, true])
+  return { background, approvals, clock, deleted, questions, bus, speaker, say, asked }
+}
+
+const QUESTION = 'Delete file report.txt? Say yes or no.'
+
+describe('a call that needs approval, made by voice', () => {
+  it('asks aloud and runs after a yes of the same conversation', async () => {
+    const { say, asked, deleted, speaker, questions, approvals } = home()
+    const answer = say('delete report.txt', 'kitchen')
+    await asked(1)
+    expect(deleted).toEqual([])
+    expect(questions).toMatchObject([{ conversation: 'kitchen', text: QUESTION }])
+    expect(await say('Yes, please.', 'kitchen')).toMatchObject({
+      outcome: 'answered',
+      question: 'Yes, please.',
+      text: '',
+      calls: [],
+    })
+    expect(await answer).toMatchObject({ outcome: 'answered', text: 'Report.txt is gone.' })
+    expect(deleted).toEqual(['report.txt'])
+    expect(speaker.said).toEqual(['Delete file report.txt?', 'Say yes or no.', 'Report.txt is gone.'])
+    expect(approvals.list()).toEqual([])
+  })
+
+  it('does nothing after a no, and the next sentence is a sentence again', async () => {
+    const { say, asked, deleted, speaker } = home()
+    const answer = say('delete report.txt')
+    await asked(1)
+    await say("No, don't!")
+    expect(await answer).toMatchObject({
+      calls: [{ success: false, error: expect.stringContaining('denied: a person said no (voice)') }],
+    })
+    expect(deleted).toEqual([])
+    expect(speaker.said.at(-1)).toMatch(/denied/)
+    expect((await say('yes')).text).toMatch(/did not understand/)
+    expect(deleted).toEqual([])
+  })
+
+  it('never takes the answer of another conversation', async () => {
+    const { say, asked, deleted } = home()
+    const answer = say('delete report.txt', 'kitchen')
+    await asked(1)
+    const elsewhere = say('yes', 'bedroom')
+    const nowhere = say('yes')
+    await say('no', 'kitchen')
+    await answer
+    expect((await elsewhere).text).toMatch(/did not understand/)
+    expect((await nowhere).text).toMatch(/did not understand/)
+    expect(deleted).toEqual([])
+  })
+
+  it('never takes what was said before the question', async () => {
+    const { say, asked, deleted } = home()
+    const answer = say('delete report.txt')
+    const early = say('yes')
+    await asked(1)
+    expect(deleted).toEqual([])
+    await say('no')
+    await answer
+    expect((await early).text).toMatch(/did not understand/)
+    expect(deleted).toEqual([])
+  })
+
+  it('asks once more after anything else, and then takes it for a no and says so', async () => {
+    const { say, asked, deleted, speaker } = home()
+    const answer = say('delete report.txt')
+    await asked(1)
+    await say('what time is it')
+    await asked(2)
+    await say('yes or whatever you think')
+    await answer
+    expect(deleted).toEqual([])
+    expect(speaker.said).toContain('That was neither yes nor no, so nothing was done.')
+  })
+
+  it('takes a yes after it has asked once more', async () => {
+    const { say, asked, deleted } = home()
+    const answer = say('delete report.txt')
+    await asked(1)
+    await say('hm')
+    await asked(2)
+    await say('do it')
+    await answer
+    expect(deleted).toEqual(['report.txt'])
+  })
+
+  it('takes 20 s of silence for a no and says so', async () => {
+    const { say, asked, deleted, speaker, clock } = home()
+    const answer = say('delete report.txt')
+    await asked(1)
+    await clock.advance(19_000)
+    expect(speaker.said).toHaveLength(2)
+    await clock.advance(1_001)
+    await answer
+    expect(speaker.said).toContain('I heard no answer, so nothing was done.')
+    expect(deleted).toEqual([])
+  })
+
+  it('does not take somebody who is still being understood for silence, nor noise for an answer', async () => {
+    let hear: ((text: string) => void) | undefined
+    const transcriber = {
+      ...fakeTranscriber(),
+      transcribe: () =>
+        new Promise<string>(resolve => {
+          hear = resolve
+        }),
+    }
+    const { background, say, asked, deleted, clock, speaker } = home({ transcriber })
+    const answer = say('delete report.txt')
+    await asked(1)
+    const noise = background.take({ pcm: new Uint8Array(32_000) })
+    background.take({ pcm: tonePcm() })
+    await eventually(() => hear !== undefined).toBe(true)
+    await clock.advance(59_000)
+    expect(speaker.said).toHaveLength(2)
+    hear?.('Yeah.')
+    await answer
+    expect(deleted).toEqual(['report.txt'])
+    expect(noise.accepted && (await noise.done)).toMatchObject({ outcome: 'dropped' })
+  })
+
+  it('asks about one call after the other', async () => {
+    const call = (path: string) => ({ name: 'files__delete_file', args: { path } })
+    const model = scriptedModel({ calls: [call('a'), call('b')] }, 'Only the second is gone.')
+    const { say, asked, deleted, questions } = home({ client: new ModelClient({ model }) })
+    const answer = say('clean up')
+    await asked(1)
+    await say('no')
+    await asked(2)
+    await say('sure')
+    expect((await answer).text).toBe('Only the second is gone.')
+    expect(deleted).toEqual(['b'])
+    expect(questions.map(({ text }) => text)).toEqual([
+      'Delete file a? Say yes or no.',
+      'Delete file b? Say yes or no.',
+    ])
+  })
+
+  it('goes on if somebody else decides, and takes the next sentence for a sentence', async () => {
+    const { say, asked, deleted, approvals } = home()
+    const answer = say('delete report.txt')
+    await asked(1)
+    approvals.decide(approvals.list()[0]?.id ?? '', 'approve', { by: 'console' })
+    expect(await answer).toMatchObject({ text: 'Report.txt is gone.' })
+    expect(deleted).toEqual(['report.txt'])
+    expect((await say('no')).text).toMatch(/did not understand/)
+  })
+
+  it('speaks the answer also if the yes came in the middle of the question', async () => {
+    const speaker = recordingSpeaker({ holds: true })
+    const { background, deleted, questions } = home({ speaker })
+    background.take({ text: 'delete report.txt' })
+    await eventually(() => [questions.length, speaker.said.length]).toEqual([1, 1])
+    background.take({ text: 'yes' })
+    await eventually(() => speaker.said.length).toBe(2)
+    expect(speaker.interrupted).toEqual(['Delete file report.txt?'])
+    expect(speaker.said[1]).toBe('Report.txt is gone.')
+    expect(deleted).toEqual(['report.txt'])
+    speaker.release()
+    await background.idle()
+  })
+
+  it('does nothing if it is closed before the answer', async () => {
+    const { say, asked, deleted, background } = home()
+    const answer = say('delete report.txt')
+    await asked(1)
+    await background.close({ drainMs: 0 })
+    await answer
+    expect(deleted).toEqual([])
+  })
+
+  it('asks in another way if it is told to', async () => {
+    const messages: string[] = []
+    const { say, deleted, questions } = home({
+      ask: async ({ message }) => {
+        messages.push(message)
+        return { action: 'accept' }
+      },
+    })
+    await say('delete report.txt')
+    expect(messages).toEqual([expect.stringContaining('Run files__delete_file')])
+    expect(deleted).toEqual(['report.txt'])
+    expect(questions).toEqual([])
+  })
+})
+
+it('asks over MQTT too, and takes the answer from the topic of that room alone', async () => {
+  const { url } = await aedesBroker()
+  const { heard, client } = await listen(url, 'voice/#')
+  const { bus } = openBus({ url, onUtterance: utterance => background.take(utterance) })
+  const { background, deleted } = home({ bus })
+  await bus.ready()
+  const on = (topic: string) => heard.filter(message => message.topic === topic).map(({ body }) => body)
+  const say = (room: string, text: string) =>
+    client.publishAsync(`voice/text/${room}`, JSON.stringify({ text }), { qos: 1 })
+  await say('kitchen', 'delete report.txt')
+  await eventually(() => on('voice/question')).toMatchObject([{ conversation: 'kitchen', text: QUESTION }])
+  await say('bedroom', 'yes')
+  await eventually(() => on('voice/transcription').length).toBe(2)
+  expect(deleted).toEqual([])
+  await say('kitchen', 'yes')
+  await eventually(() => on('voice/response').map(({ conversation }) => conversation)).toEqual([
+    'kitchen',
+    'kitchen',
+    'bedroom',
+  ])
+  expect(deleted).toEqual(['report.txt'])
+})
+
+it.each([
+  ['Yes.', true],
+  ['yeah, do it', true],
+  ['Sure!', true],
+  ['OK', true],
+  ['yes please, thank you', true],
+  ['go ahead', true],
+  ['No.', false],
+  ['nope', false],
+  ["don't do it", false],
+  ['Don’t!', false],
+  ['do not', false],
+  ['yes, no, wait', false],
+  ['cancel', false],
+  ['stop', false],
+  ['please', undefined],
+  ['yesterday', undefined],
+  ['yes I would like to know the weather', undefined],
+  ['notice the lamp', undefined],
+  ['', undefined],
+])('"%s" is understood as %s', (said, meant) => {
+  expect(yesOrNo(said)).toBe(meant)
+})
+
+it.each([
+  [{ tool: 'files__delete_file', args: { path: 'report.txt' } }, 'Delete file report.txt?'],
+  [{ tool: 'wipe', title: 'Erase the disk', args: {} }, 'Erase the disk?'],
+  [{ tool: 'deleteAllUsers', args: { force: true, dryRun: false } }, 'Delete all users force?'],
+  [{ tool: 'send_money', args: { to: 'Bob', amount: 100 } }, 'Send money Bob, amount 100?'],
+  [{ tool: 'x', args: { deep: { a: [1] }, a: 1, b: 2, c: 3, d: 4 } }, 'X 1, b 2, c 3?'],
+  [{ tool: 'x', args: { path: `/${'a'.repeat(100)}/b.txt` } }, `X … ${'a'.repeat(54)}/b.txt?`],
+  [{ tool: 'x', args: 'nothing that fits' }, 'X?'],
+  [{ tool: 'x', args: undefined }, 'X?'],
+])('%j is asked as "%s"', (about, sentence) => {
+  expect(spokenQuestion({ message: 'm', about })).toBe(sentence)
+})
