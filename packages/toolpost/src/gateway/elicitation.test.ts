@@ -316,9 +316,10 @@ describe.each(CLIENTS)('toolpost serve --stdio, to a client of the %s', (_name, 
   const denied = "Tool 'echo' was denied: nobody answered within 0.3 s"
   const impatient = () => ({ config: config({ approvals: { timeoutMs: 300 } }) })
 
-  it('denies the call after a while if the person cannot be asked', async () => {
-    await using client = await connect(impatient())
-    expect(await client.call('echo', { x: 1 })).toMatchObject({ isError: true, content: [{ text: denied }] })
+  it('denies the call at once if the client cannot ask, with the way to allow it', async () => {
+    await using client = await connect({ config: config({}) })
+    const text = expect.stringContaining("this MCP client cannot ask you; allow it with a rule in 'policy'")
+    expect(await client.call('echo', { x: 1 })).toMatchObject({ isError: true, content: [{ text }] })
   })
 
   // A client of the newest protocol has its answer already, and asks for as long as it likes.
