@@ -19,12 +19,13 @@ const ALLOWED: Record<string, string[]> = {
   tools: TOOLS,
   executor: TOOLS,
   interceptors: [...TOOLS, 'executor'],
+  history: [...TOOLS, 'executor'],
   mcp: TOOLS,
   models: [...TOOLS, 'executor'],
   config: [...TOOLS, 'executor', 'interceptors', 'mcp'],
-  project: [...TOOLS, 'executor', 'interceptors', 'mcp', 'models', 'config'],
-  gateway: [...TOOLS, 'executor', 'interceptors', 'mcp', 'models', 'config', 'project'],
-  cli: [...TOOLS, 'executor', 'interceptors', 'mcp', 'models', 'config', 'project', 'gateway'],
+  project: [...TOOLS, 'executor', 'interceptors', 'history', 'mcp', 'models', 'config'],
+  gateway: [...TOOLS, 'executor', 'interceptors', 'history', 'mcp', 'models', 'config', 'project'],
+  cli: [...TOOLS, 'executor', 'interceptors', 'history', 'mcp', 'models', 'config', 'project', 'gateway'],
   testing: [...TOOLS, 'executor', 'mcp', 'models'],
 }
 

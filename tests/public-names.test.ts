@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 const ENTRIES = [
   'toolpost',
   'toolpost/config',
+  'toolpost/history',
   'toolpost/project',
   'toolpost/mcp',
   'toolpost/models',

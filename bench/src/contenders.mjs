@@ -1,5 +1,8 @@
 // Who is compared. `create(work, limitMs)` gives the function that is timed: arguments in, an outcome out.
 // `answerOf` takes the tool's value out of that outcome; it is used to check the contender and is not timed.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { executeTool, safeValidateTypes } from '@ai-sdk/provider-utils'
 import { AIMessage } from '@langchain/core/messages'
 import { tool as langchainTool } from '@langchain/core/tools'
@@ -9,6 +12,7 @@ import { tool as agentsTool, RunContext } from '@openai/agents'
 import { tool as aiTool } from 'ai'
 import pino from 'pino'
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
+import { openHistory } from 'toolpost/history'
 import { naiveExecutor } from './naive.mjs'
 import { DESCRIPTION, forecastReadingSignal, JSON_SCHEMA, NAME, ZOD_SCHEMA } from './sample-tool.mjs'
 
@@ -17,6 +21,10 @@ const asIs = outcome => outcome
 
 /** A logger that does all of a logger's work and writes nowhere. */
 const sinkLogger = () => pino({ level: 'info' }, { write() {} })
+
+const folder = mkdtempSync(join(tmpdir(), 'toolpost-bench-'))
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+const history = await openHistory({ file: join(folder, 'history.db') })
 
 export const CONTENDERS = [
   { id: 'naive', title: 'naive', validates: true, hasDeadline: true, create: naiveExecutor, answerOf: asIs },
@@ -59,8 +67,19 @@ export const CONTENDERS = [
     title: 'Toolpost, an interceptor that only calls next()',
     validates: true,
     hasDeadline: true,
-    create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs }, (_call, next) => next()),
+    create: (work, limitMs) =>
+      toolpost(work, { timeoutMs: limitMs }, executor => executor.use((_call, next) => next())),
     answerOf: toolpostValue,
+  },
+  {
+    id: 'toolpost-history',
+    title: 'Toolpost, history on',
+    validates: true,
+    hasDeadline: true,
+    create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs }, executor => history.observe(executor)),
+    answerOf: toolpostValue,
+    // Handing calls over to the thread that writes is part of their cost, not of the next contender's.
+    settle: () => history.list({ limit: 1 }),
   },
   { id: 'ai', title: 'AI SDK executeTool, no validation', create: aiSdk, answerOf: asIs },
   {
@@ -96,13 +115,13 @@ export const CONTENDERS = [
   },
 ]
 
-function toolpost(work, options, interceptor) {
+function toolpost(work, options, prepare) {
   const tools = new ToolManager()
   tools.addCustomTool(
     defineTool({ name: NAME, description: DESCRIPTION, schema: JSON_SCHEMA, handler: work }),
   )
   const executor = new ToolExecutor(tools, options)
-  if (interceptor) executor.use(interceptor)
+  prepare?.(executor)
   return args => executor.run({ id: CALL_ID, name: NAME, args })
 }
 

@@ -93,4 +93,33 @@ describe.runIf(hasBrowser)('the calls of the console', () => {
     await page.getByRole('heading', { name: 'Latency of math_eval' }).waitFor()
     expect(await page.locator('.latency-table tbody tr').count()).toBe(1)
   })
+
+  it('before those of this run are loaded from the history, a page at a time, with the filters', async () => {
+    const { page, gateway, complaints } = await open({ at: '/calls?tool=echo' })
+    gateway.older = Array.from({ length: 150 }, (_, index) => ({
+      serial: 10_000 - index,
+      tool: index % 2 ? 'echo' : 'other',
+      source: 'local',
+      origin: 'mcp',
+      args: { old: index },
+      startedAt: 1_700_000_000_000 - index,
+      durationMs: 3,
+      slow: false,
+      result: { success: true, result: `answer ${index}`, tool_name: 'echo', execution_time_ms: 3 },
+    }))
+    await page.getByRole('button', { name: 'Load older' }).click()
+    await page.getByText('No older calls.').waitFor()
+    expect(gateway.questions).toEqual([expect.stringMatching(/^limit=100&tool=echo&until=\d+$/)])
+    await page.getByRole('row', { name: /"old":149/ }).click()
+    await page.getByRole('complementary').getByText('answer 149').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByRole('button', { name: 'Show 40 more' }).click()
+    await page.getByRole('button', { name: 'Load older' }).click()
+    await page.getByRole('row', { name: /other.*"old":98/ }).waitFor()
+    await page.getByRole('button', { name: 'Load older' }).click()
+    await page.getByText('No older calls.').waitFor()
+    expect(gateway.questions.at(-1)).toBe('limit=100&cursor=100')
+    expect(complaints).toEqual([])
+  })
 })

@@ -40,6 +40,9 @@ export class FakeGateway {
   approvals: Approval[] = []
   /** What was decided, by the id of the approval. */
   readonly decisions: Record<string, unknown> = {}
+  /** Calls of its history, newest first, and what was asked of it. */
+  older: CallRecord[] = []
+  readonly questions: string[] = []
   /** Answers to be given as they are instead of the usual ones, by path. */
   readonly answers = new Map<string, { status?: number; text: string }>()
   /** Requests that were aborted before they were answered, by path. */
@@ -160,7 +163,7 @@ export class FakeGateway {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname } = new URL(request.url ?? '/', this.url)
+    const { pathname, searchParams } = new URL(request.url ?? '/', this.url)
     if (!pathname.startsWith('/api/')) return this.#sendPage(pathname, response)
     const { token } = this.#options
     if (token !== undefined && request.headers.authorization !== `Bearer ${token}`)
@@ -188,6 +191,7 @@ export class FakeGateway {
       })
     if (kind === 'transcriptions')
       return answerTranscription({ gateway: this, wav: await bodyOf(request), response })
+    if (kind === 'calls' && searchParams.size > 0) return sendJson(response, this.#olderPage(searchParams))
     const { tools, servers, calls, approvals } = this
     const lists = { tools, servers, calls, approvals }
     if (kind === 'model')
@@ -199,6 +203,15 @@ export class FakeGateway {
     if (kind && Object.hasOwn(lists, kind))
       return sendJson(response, { [kind]: lists[kind as keyof typeof lists] })
     sendJson(response, { error: 'Not found' }, 404)
+  }
+
+  #olderPage(asked: URLSearchParams): object {
+    this.questions.push(asked.toString())
+    const is = (name: string, value: string) => (asked.get(name) ?? value) === value
+    const found = this.older.filter(call => is('tool', call.tool) && is('server', call.source))
+    const from = Number(asked.get('cursor') ?? 0)
+    const to = from + Number(asked.get('limit'))
+    return { calls: found.slice(from, to), ...(to < found.length && { next: String(to) }) }
   }
 
   async #callOverHttp(

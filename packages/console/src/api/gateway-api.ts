@@ -1,4 +1,4 @@
-import type { ModelInfo, ServerStatus, ToolResult } from 'toolpost/gateway'
+import type { CallRecord, ModelInfo, ServerStatus, ToolResult } from 'toolpost/gateway'
 import { approvalsIn, callsIn, isResult, serversIn, toolsIn } from './checked.ts'
 import { ApiError, isAbort, request, requestJson } from './http.ts'
 
@@ -9,6 +9,30 @@ export type ListName = keyof typeof LISTS
 
 export async function readList(name: ListName): Promise<ReturnType<(typeof LISTS)[ListName]>> {
   return LISTS[name]((await requestJson<Record<string, unknown>>(`/api/${name}`))[name])
+}
+
+/** What is asked of the gateway's history; it has the parts that are given, and calls before `until` alone. */
+export interface OlderCalls {
+  tool?: string | undefined
+  server?: string | undefined
+  outcome?: 'ok' | 'failed' | undefined
+  until?: number | undefined
+  cursor?: string | undefined
+}
+
+/** A page of calls that have ended, newest first; `next` is the cursor of the following one. */
+export async function listOlderCalls(asked: OlderCalls): Promise<{ calls: CallRecord[]; next?: string }> {
+  const given = Object.entries(asked).filter(([, value]) => value !== undefined)
+  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+  const { calls, next } = await requestJson<{ calls: unknown; next?: unknown }>(
+    `/api/calls?limit=100&${query}`,
+  )
+  return { calls: callsIn(calls), ...(typeof next === 'string' && { next }) }
+}
+
+export async function getCall(serial: number): Promise<CallRecord | undefined> {
+  const [call] = callsIn([await requestJson<unknown>(`/api/calls/${serial}`)])
+  return call
 }
 
 export function currentModel(): Promise<ModelInfo> {

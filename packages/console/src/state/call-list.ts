@@ -15,6 +15,18 @@ export function withCalls(calls: readonly CallRecord[], records: Iterable<CallRe
   return all.slice(-MAX_CALLS)
 }
 
+/** `calls` with a page of older ones before them, both without what the other has; oldest first. */
+export function withOlder(calls: readonly CallRecord[], older: readonly CallRecord[]): CallRecord[] {
+  const known = new Set(calls.map(keyOf))
+  const all = [...older.filter(call => !known.has(keyOf(call))), ...calls]
+  return all.sort((a, b) => a.startedAt - b.startedAt || a.serial - b.serial)
+}
+
+/** Processes that share a history may give the same number. */
+export function keyOf({ serial, startedAt }: CallRecord): string {
+  return `${serial}-${startedAt}`
+}
+
 export interface CallFilter {
   tool?: string | undefined
   source?: string | undefined
@@ -43,13 +55,17 @@ function outcomeOf({ result }: CallRecord): string {
 export function obstacleToRepeat(args: unknown): string | undefined {
   if (isShortened(args)) return 'The arguments were too large to be kept.'
   try {
-    if (JSON.stringify(args)?.includes('"[removed]"'))
-      return 'Secrets were removed from the arguments: fill them in again.'
+    const text = JSON.stringify(args) ?? ''
+    if (SHORTENED.test(text)) return 'The arguments were too large to be kept whole.'
+    if (text.includes('"[removed]"')) return 'Secrets were removed from the arguments: fill them in again.'
   } catch {
     return 'The arguments are nested too deeply to be sent again.'
   }
   return undefined
 }
+
+/** What the gateway writes in place of what it left out of a long text, a long list, or a deep value. */
+const SHORTENED = /… \(\d+ characters\)"|"… \d+ more"|"…":"\d+ more"|"\[…\]"/
 
 function isShortened(args: unknown): boolean {
   if (typeof args === 'string') return /shortened, (?:more than )?\d+ bytes/.test(args)

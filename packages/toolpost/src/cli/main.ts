@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config/config.ts'
 import { type ApprovalFlags, decideApprovals } from './commands/approvals.ts'
 import { type CallFlags, callTool } from './commands/call.ts'
+import type { CallsFlags } from './commands/calls.ts'
 import type { ChatFlags } from './commands/chat.ts'
 import type { ServeFlags } from './commands/serve.ts'
 import { listTools } from './commands/tools.ts'
@@ -49,7 +50,10 @@ function createProgram(stop: StopSignals): Command {
     .option('--json', 'print the whole result as JSON')
     .option('--timeout <ms>', 'deadline of the call')
     .action((name: string, words: string[], flags: CallFlags) =>
-      within(context => callTool(context, { name, words, flags })),
+      within(async context => {
+        await noteCalls(context)
+        return callTool(context, { name, words, flags })
+      }),
     )
   program
     .command('chat')
@@ -58,9 +62,14 @@ function createProgram(stop: StopSignals): Command {
     .option('--model <model>', 'ollama:<model>, anthropic:<model> or offline')
     .option('--timeout <ms>', 'time for one answer')
     .action((question: string | undefined, flags: ChatFlags) =>
-      within(async context => (await import('./commands/chat.ts')).chat(context, question, flags), {
-        model: { wanted: flags.model, isRequired: true },
-      }),
+      within(
+        async context => {
+          const { chat } = await import('./commands/chat.ts')
+          await noteCalls(context)
+          return chat(context, question, flags)
+        },
+        { model: { wanted: flags.model, isRequired: true } },
+      ),
     )
   program
     .command('approvals')
@@ -73,6 +82,25 @@ function createProgram(stop: StopSignals): Command {
     .option('--json', 'list as JSON')
     .action((decision: string | undefined, id: string | undefined, flags: ApprovalFlags) =>
       within(context => decideApprovals(context, { decision, id, flags })),
+    )
+  program
+    .command('calls')
+    .description('list the calls that were made, the newest first')
+    .option('--tool <name>', 'of this tool')
+    .option('--server <name>', "of this server's tools; local for none")
+    .option('--caller <name>', 'by this caller')
+    .option('--failed', 'only those that failed')
+    .option('--outcome <outcome>', 'ok, failed, or a failure code')
+    .option('--search <words>', 'with these words in tool, arguments, result or error')
+    .option('--since <time>', '1h, 2d, or a date')
+    .option('--until <time>', '1h, 2d, or a date')
+    .option('--limit <number>', 'how many (default: 20)')
+    .option('--json', 'as JSON')
+    .action((flags: CallsFlags) =>
+      within(async context => {
+        const { listCalls } = await import('./commands/calls.ts')
+        return listCalls(context, flags)
+      }),
     )
   program
     .command('doctor')
@@ -98,6 +126,11 @@ function createProgram(stop: StopSignals): Command {
       within(async context => (await import('./commands/serve.ts')).runServe(context, flags)),
     )
   return program
+}
+
+/** Where a history is kept, calls of the command line are in it too; opening it would take longer than they do. */
+function noteCalls({ project }: CommandContext): Promise<void> {
+  return project.keepHistory({ briefly: true, unasked: false })
 }
 
 async function main(words: string[]): Promise<void> {

@@ -23,6 +23,8 @@ export interface ToolpostConfig {
   voice?: VoiceConfig
   /** Spans of OpenTelemetry: with what is in the calls, or none at all. */
   trace?: { arguments?: boolean; results?: boolean } | false
+  /** Where calls are kept, and for how long; `false`: nowhere. */
+  history?: HistoryConfig | false
   /** `secrets` are more names whose values no log may show. */
   log?: { level?: LogLevel | 'silent'; secrets?: string[] }
 }
@@ -41,6 +43,13 @@ interface LimitConfig {
   queue?: number
   maxWaitMs?: number
   perMinute?: number
+}
+
+/** How calls are kept by `toolpost up`. */
+interface HistoryConfig {
+  file?: string
+  days?: number
+  maxMb?: number
 }
 
 /** How the voice gateway hears, speaks and is reached. */

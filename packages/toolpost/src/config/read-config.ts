@@ -84,11 +84,13 @@ function knownKeys({ parentSchema, params }: ErrorObject): string {
 
 /** Paths in a configuration are meant from its own folder. */
 function withAbsolutePaths(config: ToolpostConfig, folder: string): ToolpostConfig {
-  const { documents, voice } = config
+  const { documents, voice, history } = config
   return {
     ...config,
     ...(documents !== undefined && { documents: resolve(folder, documents) }),
     ...(voice && { voice: withAbsoluteModels(voice, folder) }),
+    ...(history &&
+      history.file !== undefined && { history: { ...history, file: resolve(folder, history.file) } }),
   }
 }
 

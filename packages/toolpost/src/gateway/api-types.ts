@@ -42,7 +42,7 @@ export interface CallRecord {
   tool: string
   /** `local`, or the name of the server whose tool it is. */
   source: string
-  /** Who asked: `http`, `mcp`, `chat` … */
+  /** Where it came from: `http`, `mcp`, `chat` … */
   origin: string
   /** On whose behalf, if that is known: one of the clients, or `default`. */
   caller?: string
@@ -56,6 +56,17 @@ export interface CallRecord {
   /** What interceptors wrote down: `rule`, `approval`, `limit`, `trace_id` … */
   notes?: Record<string, unknown>
   result?: ToolResult
+  /** The policy's rule, the approval and the trace, if there were any. */
+  rule?: string
+  approval?: unknown
+  traceId?: string
+}
+
+/** Calls that have ended, newest first, as `GET /api/calls` with parameters answers. */
+export interface CallPage {
+  calls: CallRecord[]
+  /** The `cursor` of the next page; absent on the last one. */
+  next?: string
 }
 
 /** Which client answers the chat, and why. */

@@ -20,6 +20,8 @@ export interface JournalOptions {
   slowMs: number
   maxCalls?: number
   maxBytes?: number
+  /** What calls are counted from, if not from 0. */
+  firstSerial?: () => number
 }
 
 /** The last calls, in memory: bounded in number and in size. */
@@ -52,6 +54,10 @@ export class CallJournal {
     return entries.slice(last + 1).map(({ record }) => record)
   }
 
+  isSlow(durationMs: number): boolean {
+    return durationMs > this.#options.slowMs
+  }
+
   /** Takes over the beginning or the end of a call; gives its entry. */
   note(event: CallEvent): JournalEntry {
     const entry = event.result ? this.#ended(event, event.result) : this.#begun(event)
@@ -62,12 +68,12 @@ export class CallJournal {
   }
 
   #begun({ serial, call, origin, caller, startedAt }: CallEvent): JournalEntry {
-    const { tools } = this.#options
+    const { tools, firstSerial } = this.#options
     const name = String(call?.name)
     const tool = tools.findTool(name)
     const args = recordValue(call?.args, RECORDED_BYTES)
     const record: CallRecord = {
-      serial,
+      serial: serial + (firstSerial?.() ?? 0),
       tool: name.length > 200 ? `${name.slice(0, 200)}…` : name,
       source: (tool && tools.originOf(tool)?.server) ?? 'local',
       origin: origin ?? 'code',
@@ -86,7 +92,7 @@ export class CallJournal {
     // A new one, because the record of the beginning may not be sent yet. By hand: this runs in every call.
     const { serial, tool, source, origin, args, startedAt } = record
     const durationMs = result.execution_time_ms
-    const slow = durationMs - (result.waited_ms ?? 0) > this.#options.slowMs
+    const slow = this.isSlow(durationMs - (result.waited_ms ?? 0))
     const ended: CallRecord = {
       serial,
       tool,

@@ -1,4 +1,5 @@
 import type { ToolExecutor } from '../executor/tool-executor.ts'
+import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
@@ -25,6 +26,8 @@ export interface GatewaySource {
   voice(): VoiceInput | undefined
   /** Calls that a person is asked about, if there is a policy that asks. */
   approvals?: Approvals | undefined
+  /** The calls that are kept in a file, if they are. */
+  history?(): History | undefined
   status(): { servers: readonly ServerStatus[] }
   /** Resolves when the server is ready again, or has failed. */
   restart(server: string): Promise<void>

@@ -4,7 +4,7 @@ import type { GatewaySource } from './gateway-context.ts'
 
 /** The project of a gateway, or what a program without one gave piece by piece. */
 export function sourceOf(options: GatewayOptions): GatewaySource {
-  const { project, executor, mcp, client, model, voice, approvals } = options
+  const { project, executor, mcp, client, model, voice, approvals, history } = options
   if (project) return project
   if (!executor) throw new TypeError('createGateway needs a project or an executor')
   return {
@@ -13,6 +13,7 @@ export function sourceOf(options: GatewayOptions): GatewaySource {
     model: async () => model ?? unnamed(client),
     voice: () => voice,
     approvals,
+    history: () => history,
     status: () => ({ servers: mcp?.status() ?? [] }),
     restart: server =>
       mcp?.restart(server) ?? Promise.reject(new Error(`There is no MCP server '${server}'`)),

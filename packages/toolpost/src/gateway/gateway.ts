@@ -1,6 +1,7 @@
 import { Hono, type HonoRequest } from 'hono'
 import { getPath } from 'hono/utils/url'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
+import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
@@ -46,6 +47,8 @@ export interface GatewayOptions {
   voice?: VoiceInput | undefined
   /** Calls that a person is asked about, as `policy` was given them. */
   approvals?: Approvals | undefined
+  /** Calls kept in a file, from `openHistory`; without one, `/api/calls` has the last 1,000. */
+  history?: History | undefined
   /** What the client is told before every conversation. */
   instructions?: string | undefined
   /** Required on every route but the page's own files; whoever has it may do everything. */
@@ -139,7 +142,11 @@ function contextOf(options: GatewayOptions): GatewayContext {
     callers: new CallerFigures(() => clients.names()),
     instructions: options.instructions ?? DEFAULT_INSTRUCTIONS,
     calls,
-    journal: new CallJournal({ tools: executor.tools, slowMs }),
+    journal: new CallJournal({
+      tools: executor.tools,
+      slowMs,
+      firstSerial: () => source.history?.()?.firstSerial ?? 0,
+    }),
     conversations: new ChatConversations(),
     events: new EventHub({ clock }),
     mcp: createMcpEndpoint({ executor, calls, clients, logger }),

@@ -3,6 +3,7 @@ export type {
   ApiError,
   Approval,
   BreakerStatus,
+  CallPage,
   CallRecord,
   ChatCall,
   ChatEnd,

@@ -30,14 +30,40 @@ const NAME_REACH = 500
 
 /** Values to remove wherever they turn up, such as the secret environment variables of a server. */
 export function removeFromLogs(values: Iterable<string>): void {
-  addKnownSecrets(values)
-  keys.clear()
+  learn({ values: [...values], names: [] })
 }
 
 /** More names whose values are secret: `log.secrets` of the configuration. */
 export function treatAsSecret(names: Iterable<string>): void {
-  addSecretNames(names)
+  learn({ values: [], names: [...names] })
+}
+
+/** What is secret beside what everybody knows to be. */
+export interface Secrets {
+  values: string[]
+  names: string[]
+}
+
+const learned = { values: new Set<string>(), names: new Set<string>() }
+const followers = new Set<(secrets: Secrets) => void>()
+
+/**
+ * Tells `follower` what was learned, and what will be: for another thread, which cleans too. Returns a function that
+ * stops it.
+ */
+export function followSecrets(follower: (secrets: Secrets) => void): () => void {
+  follower({ values: [...learned.values], names: [...learned.names] })
+  followers.add(follower)
+  return () => void followers.delete(follower)
+}
+
+export function learn(secrets: Secrets): void {
+  for (const value of secrets.values) learned.values.add(value)
+  for (const name of secrets.names) learned.names.add(name)
+  addKnownSecrets(secrets.values)
+  if (secrets.names.length > 0) addSecretNames(secrets.names)
   keys.clear()
+  for (const follower of followers) follower(secrets)
 }
 
 /** `text` on one line, shortened, with control characters escaped and secrets removed. */

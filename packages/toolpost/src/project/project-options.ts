@@ -1,4 +1,5 @@
 import type { ToolpostConfig } from '../config/config.ts'
+import type { HistoryStatus } from '../history/history-options.ts'
 import type { Approval } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { ServerStatus } from '../mcp/index.ts'
@@ -44,4 +45,6 @@ export interface ProjectStatus {
   problem: string | undefined
   model: ModelInfo | undefined
   voice: VoicePart[]
+  /** Absent if calls are not kept. */
+  history?: HistoryStatus | undefined
 }

@@ -1,5 +1,6 @@
 import type { ToolpostConfig } from '../config/config.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
+import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
@@ -12,9 +13,11 @@ import { Control } from './control.ts'
 import type { ExampleHome } from './example-home.ts'
 import { ModelChoice } from './model-choice.ts'
 import type { Description } from './open-project.ts'
+import { type KeepOptions, ProjectHistory } from './project-history.ts'
 import type { ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
 import { Reports } from './reports.ts'
 import { serverEntries, serverStatus } from './server-entries.ts'
+import { startHome } from './start-home.ts'
 import { Voice, type VoiceInput } from './voice.ts'
 import { waitForTool } from './wait-for-tool.ts'
 
@@ -32,6 +35,7 @@ export class Project {
   readonly #model: ModelChoice
   readonly #voice: Voice<Project> | undefined
   readonly #reports: Reports
+  readonly #history = new ProjectHistory()
   readonly #closing = new AbortController()
   #description: Description
   #home: Promise<ExampleHome | undefined> | undefined
@@ -68,8 +72,8 @@ export class Project {
       ...options.model,
     })
     const onChange = () => this.#listeners.tell('voice', this.#voice?.status() ?? [])
-    this.#voice =
-      options.voice && new Voice<Project>(this, options.voice, { onChange, onNotice: options.say })
+    const { voice, say: onNotice } = options
+    this.#voice = voice && new Voice<Project>(this, voice, { onChange, onNotice })
   }
 
   get config(): ToolpostConfig {
@@ -101,6 +105,13 @@ export class Project {
     return this.#voice?.input
   }
 
+  /** The calls that are kept, if they are. */
+  history = (): History | undefined => this.#history.current
+
+  /** Keeps all calls from now on. Resolves when their file is open, or cannot be opened; never rejects. */
+  keepHistory = (options?: KeepOptions): Promise<void> =>
+    this.#history.keep(this, { onNotice: this.#options.say, ...options })
+
   /** Starts everything side by side. Resolves when nothing is starting any more; never rejects. */
   async start(): Promise<void> {
     await Promise.all([this.ready(), this.#model.choose().catch(() => {}), this.#voice?.start()])
@@ -123,16 +134,12 @@ export class Project {
       problem: this.#problem,
       model: this.#model.chosen,
       voice: this.#voice?.status() ?? [],
+      history: this.#history.current?.status(),
     }
   }
 
   /** Calls `listener` on every such event; returns a function that stops it. */
-  on<Event extends keyof ProjectEvents>(
-    event: Event,
-    listener: (value: ProjectEvents[Event]) => void,
-  ): () => void {
-    return this.#listeners.on(event, listener)
-  }
+  readonly on: Listeners<ProjectEvents>['on'] = (event, listener) => this.#listeners.on(event, listener)
 
   /** Ends a server and starts it again. Resolves when that has succeeded or failed. */
   async restart(server: string): Promise<void> {
@@ -148,7 +155,14 @@ export class Project {
 
   /** The home of the built-in example, started now if it was not before; `undefined` if there is none. */
   exampleHome(): Promise<ExampleHome | undefined> {
-    this.#home ??= this.file === undefined ? this.#startHome() : Promise.resolve(undefined)
+    const { homeProgram: program } = this.#options
+    const { signal } = this.#closing
+    const onProblem = (problem: string) => {
+      this.#problem = problem
+      this.#reports.add(`The example home could not be started; continuing with local tools only: ${problem}`)
+    }
+    this.#home ??=
+      this.file === undefined ? startHome({ program, signal, onProblem }) : Promise.resolve(undefined)
     return this.#home
   }
 
@@ -197,6 +211,7 @@ export class Project {
     this.#control.close()
     await this.closeVoice(options)
     await this.#endServers()
+    await this.#history.close()
   }
 
   async #endServers(): Promise<void> {
@@ -228,22 +243,6 @@ export class Project {
       return mcp
     } catch (error) {
       this.#problem = error instanceof Error ? error.message : String(error)
-      return undefined
-    }
-  }
-
-  /** A home that cannot be started takes no other tools with it. */
-  async #startHome(): Promise<ExampleHome | undefined> {
-    const { signal } = this.#closing
-    try {
-      const { startExampleHome } = await import('./example-home.ts')
-      return await startExampleHome({ program: this.#options.homeProgram, signal })
-    } catch (error) {
-      if (signal.aborted) return undefined
-      this.#problem = (error as Error).message
-      this.#reports.add(
-        `The example home could not be started; continuing with local tools only: ${this.#problem}`,
-      )
       return undefined
     }
   }

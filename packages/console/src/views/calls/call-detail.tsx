@@ -18,6 +18,7 @@ import { clockText, durationText } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { CopyRow } from '../tools/copy-row.tsx'
 import { OutcomeBadge } from './call-table.tsx'
+import { useKeptCall } from './use-older-calls.ts'
 
 interface Props {
   serial: number
@@ -25,7 +26,8 @@ interface Props {
   filter: CallFilter
 }
 
-export function CallDetail({ serial, call, filter }: Props) {
+export function CallDetail({ serial, call: known, filter }: Props) {
+  const call = useKeptCall(serial, known)
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
   const closed = { view: 'calls', filter } as const
@@ -46,7 +48,9 @@ export function CallDetail({ serial, call, filter }: Props) {
       {call ? (
         <CallBody call={call} />
       ) : (
-        <EmptyState title="This call is no longer kept">The gateway keeps the last 1,000 calls.</EmptyState>
+        <EmptyState title="This call is no longer kept">
+          Older calls are removed after a while; see `history` in the configuration.
+        </EmptyState>
       )}
     </aside>
   )

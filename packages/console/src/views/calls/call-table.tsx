@@ -7,7 +7,7 @@ import { toneOf } from '../../components/result-view.tsx'
 import { useShowMore } from '../../components/show-more.tsx'
 import { hrefOf } from '../../routing/route.ts'
 import { go } from '../../routing/use-route.ts'
-import type { CallFilter } from '../../state/call-list.ts'
+import { type CallFilter, keyOf } from '../../state/call-list.ts'
 import { clockText, durationText } from '../../text/figures.ts'
 import { shortJson } from '../../text/json-text.ts'
 import { oneLine } from '../../text/visible-text.ts'
@@ -18,12 +18,16 @@ interface Props {
   calls: readonly CallRecord[]
   selected: number | undefined
   filter: CallFilter
+  /** So many of them were asked for page by page, and are shown in any case. */
+  loaded: number
+  /** What is below the last call. */
+  end: React.ReactNode
 }
 
 /** The newest first. */
-export function CallTable({ calls, selected, filter }: Props) {
-  const [limit, more] = useShowMore(calls.length, SHOWN_CALLS)
-  const shown = calls.slice(-limit).reverse()
+export function CallTable({ calls, selected, filter, loaded, end }: Props) {
+  const [limit, more] = useShowMore(calls.length - loaded, SHOWN_CALLS)
+  const shown = calls.slice(-(limit + loaded)).reverse()
   return (
     <>
       <table className="call-table">
@@ -35,7 +39,7 @@ export function CallTable({ calls, selected, filter }: Props) {
         <tbody>
           {shown.map(call => (
             <Row
-              key={call.serial}
+              key={keyOf(call)}
               call={call}
               current={call.serial === selected}
               href={hrefOf({ view: 'calls', serial: call.serial, filter })}
@@ -44,7 +48,7 @@ export function CallTable({ calls, selected, filter }: Props) {
           ))}
         </tbody>
       </table>
-      {more}
+      {more || end}
     </>
   )
 }

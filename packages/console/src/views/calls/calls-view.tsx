@@ -3,21 +3,24 @@ import type { CallRecord } from 'toolpost/gateway'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, Loading } from '../../components/empty-state.tsx'
 import { hrefOf } from '../../routing/route.ts'
-import { type CallFilter, filterCalls } from '../../state/call-list.ts'
+import { type CallFilter, filterCalls, withOlder } from '../../state/call-list.ts'
 import { gateway } from '../../state/gateway.ts'
 import { useStore } from '../../state/store.ts'
 import { CallDetail } from './call-detail.tsx'
 import { CallFilters } from './call-filters.tsx'
 import { CallTable } from './call-table.tsx'
 import { LatencyCard } from './latency-card.tsx'
+import { useOlderCalls } from './use-older-calls.ts'
 
 export function CallsView({ serial, filter }: { serial: number | undefined; filter: CallFilter }) {
   const live = useStore(gateway, state => state.calls)
   const [held, setHeld] = useState<CallRecord[]>()
-  const calls = held ?? live
+  const followed = held ?? live
+  const older = useOlderCalls(filter, followed ?? [])
+  const calls = useMemo(() => followed && withOlder(followed, older.calls), [followed, older.calls])
   const found = useMemo(() => filterCalls(calls ?? [], filter), [calls, filter])
   if (calls === undefined) return <Loading label="Loading calls" rows={8} />
-  const call = (live ?? calls).find(one => one.serial === serial)
+  const call = (live ?? calls).find(one => one.serial === serial) ?? calls.find(one => one.serial === serial)
   return (
     <div className={`calls ${serial === undefined ? '' : 'calls-detail'}`}>
       <div className="calls-main">
@@ -32,13 +35,31 @@ export function CallsView({ serial, filter }: { serial: number | undefined; filt
         <CallFilters calls={calls} filter={filter} serial={serial} />
         <LatencyCard calls={found} filter={filter} />
         {found.length > 0 ? (
-          <CallTable calls={found} selected={serial} filter={filter} />
+          <CallTable
+            calls={found}
+            selected={serial}
+            filter={filter}
+            loaded={older.calls.length}
+            end={<LoadOlder {...older} />}
+          />
         ) : (
-          <NoCalls any={calls.length > 0} />
+          <>
+            <NoCalls any={calls.length > 0} />
+            <LoadOlder {...older} />
+          </>
         )}
       </div>
       {serial !== undefined && <CallDetail key={serial} serial={serial} call={call} filter={filter} />}
     </div>
+  )
+}
+
+function LoadOlder({ state, load }: ReturnType<typeof useOlderCalls>) {
+  if (state === 'end') return <p className="muted">No older calls.</p>
+  return (
+    <button type="button" className="button" disabled={state === 'loading'} onClick={load}>
+      {state === 'failed' ? 'Older calls could not be loaded · try again' : 'Load older'}
+    </button>
   )
 }
 

@@ -22,6 +22,7 @@ export async function runServe({ project, stop }: CommandContext, flags: ServeFl
   const { guardStdout, serveTools } = await import('../../gateway/index.ts')
   const stdout = guardStdout()
   const ready = project.ready()
+  void project.keepHistory({ unasked: false })
   const waited = delay(LIST_WAIT_MS, undefined, { ref: false })
   const { executor, logger } = project
   try {

@@ -174,3 +174,32 @@ describe('toolpost up', () => {
     squatter.close()
   })
 })
+
+describe('the history of toolpost up', () => {
+  it('outlives it: the next one answers with the calls before, and so does the command line', async () => {
+    const history = { file: 'up-history/calls.db' }
+    const say = async (url: string, text: string) =>
+      fetch(`${url}api/tools/echo/call`, { method: 'POST', body: JSON.stringify({ text }) })
+    {
+      await using first = await up({ history })
+      await say(first.url, 'before the restart')
+      first.child.kill('SIGTERM')
+      expect(await first.exit).toBe(0)
+    }
+    await using second = await up({ history })
+    await say(second.url, 'after it')
+    const { calls } = await dataOf(fetch(`${second.url}api/calls?tool=echo&q=restart`))
+    expect(calls).toMatchObject([{ serial: 1, origin: 'http', args: { text: 'before the restart' } }])
+    const { out } = await toolpost(['calls', '--config', configFile({ history })])
+    expect(out).toMatch(/"after it"[\s\S]*"before the restart"/)
+  }, 60_000)
+
+  it('is not kept where that is impossible: said in one line, and everything else works', async () => {
+    await using running = await up({ history: { file: '/dev/null/calls.db' } })
+    await expect
+      .poll(() => running.out + running.err())
+      .toMatch(/[Cc]alls are not kept: \/dev\/null\/calls.db/)
+    const answer = await fetch(`${running.url}api/tools/echo/call`, { method: 'POST', body: '{}' })
+    expect(await dataOf(answer)).toMatchObject({ success: true })
+  }, 60_000)
+})

@@ -34,7 +34,11 @@ export async function runUp(context: CommandContext, flags: UpFlags): Promise<nu
   const address = addressOf(project, flags)
   // First of all, because it can be refused: then nothing is started.
   const gateway = await listen(project, address)
-  await Promise.race([project.start(), firstWord(), stop.first])
+  const word = firstWord()
+  const started = project.start()
+  // What somebody waits for comes first.
+  const kept = project.keepHistory({ after: Promise.race([started, word]) })
+  await Promise.race([Promise.all([started, kept]), word, stop.first])
   const now = () => lookAt(context, gateway, address.token !== undefined)
   printResult(terminal, overview(now()))
   const status = keepStatusLine(terminal, () => statusText(now(), project.executor.metrics.snapshot()))

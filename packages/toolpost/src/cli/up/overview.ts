@@ -29,6 +29,7 @@ export function overview(now: Overview): string {
     chatLine(now),
     ...voice.map(voiceLine),
     ...(traces === undefined ? [] : [line('✔', 'traces', traces)]),
+    ...historyLine(now),
     '',
     ...(takenPort === undefined ? [] : [`Port ${takenPort} is in use; using another one.`]),
     `Console  ${url}${hasToken ? '#token=<the token>' : ''}`,
@@ -56,6 +57,12 @@ function chatLine({ model }: Overview): string {
   return model
     ? line('✔', 'chat', `${model.name}: ${model.why}`)
     : line('…', 'chat', 'still looking for a model')
+}
+
+function historyLine({ history }: Overview): string[] {
+  if (!history) return []
+  if (history.state === 'failed') return [line('✘', 'history', `calls are not kept: ${history.problem}`)]
+  return [line(history.state === 'open' ? '✔' : '…', 'history', history.file)]
 }
 
 export function voiceLine({ name, state, text }: VoicePart): string {

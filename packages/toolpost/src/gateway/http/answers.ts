@@ -44,6 +44,28 @@ function slices(first: string, writer: JsonWriter): ReadableStream<Uint8Array> {
   })
 }
 
+/** Texts as they come, a piece each time that the client has taken one. Rejects if there is not even a first one. */
+export async function textStream(
+  texts: AsyncGenerator<string, void>,
+  headers: Record<string, string>,
+): Promise<Response> {
+  const encoder = new TextEncoder()
+  let piece = await texts.next()
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (piece.done) return controller.close()
+        controller.enqueue(encoder.encode(piece.value))
+        piece = await texts.next()
+        if (piece.done) controller.close()
+      },
+      cancel: () => void texts.return(),
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(stream, { headers: { ...API_HEADERS, ...headers } })
+}
+
 /** An error of the API itself, in one sentence. */
 export function failure(status: number, error: string, headers?: Record<string, string>): Response {
   return json({ error }, status, headers)

@@ -1,14 +1,31 @@
 import type { ServerResponse } from 'node:http'
 import type { Hono } from 'hono'
+import { HistoryError } from '../../history/database.ts'
+import { EXPORT_FORMATS, type ExportFormat, exportText } from '../../history/export-text.ts'
+import { type CallQuery, FilterError, parseQuery } from '../../history/filter.ts'
+import type { History } from '../../history/history.ts'
+import { pageOf } from '../../history/match-calls.ts'
+import type { StoredCall } from '../../history/stored-call.ts'
+import type { CallPage, CallRecord } from '../api-types.ts'
 import { approvalsFor, callsFor, serversFor, viewOf } from '../client-view.ts'
 import type { Client } from '../clients.ts'
 import type { GatewayContext } from '../gateway-context.ts'
-import { busy, EVENT_STREAM_HEADERS, json } from '../http/answers.ts'
+import { busy, EVENT_STREAM_HEADERS, failure, json, textStream } from '../http/answers.ts'
 import { GREETING_BYTES, MAX_EVENT_CLIENTS } from '../limits.ts'
 
 export function addCallRoutes(app: Hono, context: GatewayContext): void {
   const { journal, events, clients } = context
-  app.get('/api/calls', c => json({ calls: callsFor(clients.of(c.req.raw), journal.records()) }))
+  app.get('/api/calls', c => {
+    const given = c.req.query()
+    const client = clients.of(c.req.raw)
+    // Without a question: what happened last, and what is under way.
+    if (Object.keys(given).length === 0) return json({ calls: callsFor(client, journal.records()) })
+    return answered(async () => json(await pageFor(context, queryOf(client, given))))
+  })
+  app.get('/api/calls/export', c => answered(() => exported(context, clients.of(c.req.raw), c.req.query())))
+  app.get('/api/calls/:serial{[0-9]+}', c =>
+    answered(() => oneCall(context, clients.of(c.req.raw), Number(c.req.param('serial')))),
+  )
   app.get('/api/events', c => {
     // Nobody would read, or end, the stream of a HEAD.
     if (c.req.method === 'HEAD') return new Response(null, { headers: EVENT_STREAM_HEADERS })
@@ -28,6 +45,118 @@ export function addCallRoutes(app: Hono, context: GatewayContext): void {
 }
 
 type Greeting = { type: string; data: unknown }[]
+
+/** A question that cannot be read is the caller's mistake; a file that cannot be read is not. */
+async function answered(answer: () => Promise<Response>): Promise<Response> {
+  try {
+    return await answer()
+  } catch (error) {
+    if (error instanceof FilterError) return failure(400, sentence(error.message))
+    if (error instanceof HistoryError) return busy(error.message)
+    throw error
+  }
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** The history, unless there is none, or it cannot be read now. One that is being opened is waited for. */
+function historyOf({ source }: GatewayContext): History | undefined {
+  const history = source.history?.()
+  const { state } = history?.status() ?? {}
+  return state === 'open' || state === 'opening' ? history : undefined
+}
+
+/** A named client asks for its own calls, whatever it asks for. */
+function queryOf(client: Client, given: Record<string, string>): CallQuery {
+  const query = parseQuery(given)
+  return client.isNamed ? { ...query, caller: client.name } : query
+}
+
+/** A call of the history, as the journal gives those that were made since. */
+function recordOf({ rule, approval, traceId, ...call }: StoredCall, slow: boolean): EndedCall {
+  const notes = {
+    ...(rule && { rule }),
+    ...(approval !== undefined && { approval }),
+    ...(traceId && { trace_id: traceId }),
+  }
+  const { waited_ms: waitedMs } = call.result
+  return {
+    ...call,
+    slow,
+    ...(waitedMs !== undefined && { waitedMs }),
+    ...(Object.keys(notes).length > 0 && { notes }),
+  }
+}
+
+async function pageFor(context: GatewayContext, query: CallQuery): Promise<CallPage> {
+  const { journal } = context
+  const history = historyOf(context)
+  if (!history) return pageOf(ended(journal.records()), query)
+  const { calls, ...rest } = await history.list(query)
+  return { calls: calls.map(call => recordOf(call, journal.isSlow(tookMs(call)))), ...rest }
+}
+
+type EndedCall = CallRecord & StoredCall
+
+function ended(calls: readonly CallRecord[]): EndedCall[] {
+  return calls.filter((call): call is EndedCall => call.result !== undefined)
+}
+
+/** Without what was waited for. */
+function tookMs({ durationMs, result }: StoredCall): number {
+  return durationMs - (result.waited_ms ?? 0)
+}
+
+async function oneCall(context: GatewayContext, client: Client, serial: number): Promise<Response> {
+  const { journal } = context
+  const recent = callsFor(client, journal.records()).find(call => call.serial === serial)
+  if (recent) return json(recent)
+  const call = await historyOf(context)?.get(serial)
+  const isSeen = call && (!client.isNamed || call.caller === client.name)
+  return isSeen
+    ? json(recordOf(call, journal.isSlow(tookMs(call))))
+    : failure(404, `There is no call ${serial}, or it is no longer kept`)
+}
+
+const EXPORT_TYPES: Record<ExportFormat, string> = {
+  jsonl: 'application/jsonl; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+}
+
+/** All calls that fit, a page at a time, as fast as they are read. */
+async function exported(
+  context: GatewayContext,
+  client: Client,
+  given: Record<string, string>,
+): Promise<Response> {
+  const { format = 'jsonl', ...filter } = given
+  if (!isFormat(format))
+    throw new FilterError(`invalid format '${format}'; expected one of ${EXPORT_FORMATS.join(', ')}`)
+  for (const name of ['limit', 'cursor'])
+    if (name in filter)
+      throw new FilterError(`'${name}' has no meaning here: all calls that fit are exported`)
+  const query = queryOf(client, filter)
+  const texts = historyOf(context)?.export(query, format) ?? journalTexts(context, query, format)
+  return textStream(texts, {
+    'content-type': EXPORT_TYPES[format],
+    'content-disposition': `attachment; filename="calls.${format}"`,
+  })
+}
+
+function isFormat(format: string): format is ExportFormat {
+  return EXPORT_FORMATS.includes(format as ExportFormat)
+}
+
+async function* journalTexts(
+  { journal }: GatewayContext,
+  query: CallQuery,
+  format: ExportFormat,
+): AsyncGenerator<string, void> {
+  const all = ended(journal.records())
+  yield exportText(pageOf(all, { ...query, limit: all.length + 1 }).calls, format, true)
+}
 
 /** For a new client the servers as they are; for one that was away too long, the last calls too. */
 function greeting({ source, journal }: GatewayContext, client: Client, wasHere: boolean): Greeting {

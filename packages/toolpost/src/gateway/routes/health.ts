@@ -14,10 +14,17 @@ export function addHealthRoutes(app: Hono, context: GatewayContext): void {
       version: toolpostVersion(),
       tools: executor.tools.getTools().length,
       servers: countStates(context),
+      ...historyHealth(context),
     }
     return json(health, calls.isDraining ? 503 : 200)
   })
   app.get('/metrics', () => plainText(`${executor.metrics.prometheus()}${ownMetrics(context)}`))
+}
+
+/** A history that fails does not make the gateway unhealthy: calls go on. */
+function historyHealth({ source }: GatewayContext): object {
+  const { state, problem, dropped } = source.history?.()?.status() ?? {}
+  return state === undefined ? {} : { history: { state, problem, dropped } }
 }
 
 function countStates({ source }: GatewayContext): Record<ServerState, number> {
@@ -32,21 +39,33 @@ function ownMetrics(context: GatewayContext): string {
     ([state, count]) => [`{state="${state}"}`, count] as const,
   )
   return [
-    ...counter('toolpost_caller_calls_total', 'Tool calls answered, by caller', callers.samples()),
-    ...gauge('toolpost_tools', 'Tools that can be called', [['', executor.tools.getTools().length]]),
-    ...gauge('toolpost_servers', 'MCP servers by state', states),
-    ...gauge('toolpost_event_clients', 'Clients that watch the events', [['', events.clients]]),
-    ...gauge('toolpost_mcp_sessions', 'Sessions of MCP clients of the 2025 protocols', [['', mcp.sessions]]),
+    ...family('counter', 'toolpost_caller_calls_total', 'Tool calls answered, by caller', callers.samples()),
+    ...family('gauge', 'toolpost_tools', 'Tools that can be called', [
+      ['', executor.tools.getTools().length],
+    ]),
+    ...family('gauge', 'toolpost_servers', 'MCP servers by state', states),
+    ...family('gauge', 'toolpost_event_clients', 'Clients that watch the events', [['', events.clients]]),
+    ...family('gauge', 'toolpost_mcp_sessions', 'Sessions of MCP clients of the 2025 protocols', [
+      ['', mcp.sessions],
+    ]),
+    ...historyMetrics(context),
     '',
   ].join('\n')
 }
 
-type Samples = readonly (readonly [labels: string, value: number])[]
+function historyMetrics({ source }: GatewayContext): string[] {
+  const { written, dropped } = source.history?.()?.status() ?? {}
+  if (written === undefined || dropped === undefined) return []
+  return [
+    ...family('counter', 'toolpost_history_written_total', 'Calls kept in the history', [['', written]]),
+    ...family('counter', 'toolpost_history_dropped_total', 'Calls not in the history', [['', dropped]]),
+  ]
+}
 
-const gauge = (name: string, help: string, samples: Samples) => family(name, 'gauge', help, samples)
-const counter = (name: string, help: string, samples: Samples) => family(name, 'counter', help, samples)
+type Sample = readonly [labels: string, value: number]
 
-function family(name: string, type: string, help: string, samples: Samples): string[] {
+/** A family of Prometheus' text format: its type, name and help, then its samples. */
+function family(...[type, name, help, samples]: [string, string, string, readonly Sample[]]): string[] {
   return [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} ${type}`,

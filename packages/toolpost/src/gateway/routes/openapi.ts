@@ -1,5 +1,8 @@
 import type { Hono } from 'hono'
 import { FAILURE_CODES } from '../../call/failure-codes.ts'
+import { EXPORT_FORMATS } from '../../history/export-text.ts'
+import { OUTCOMES, QUERY_NAMES } from '../../history/filter.ts'
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../../history/limits.ts'
 import { toolpostVersion } from '../../runtime/version.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { GatewayContext } from '../gateway-context.ts'
@@ -94,14 +97,27 @@ const OPERATIONS = `
   get  /api/model                  getModel      Which client answers the chat, and why
   post /api/chat                   chat          Asks in words; events: token, call, end
   post /api/transcriptions         transcribe    Turns speech into text: a WAV file in, its words out
-  get  /api/calls                  listCalls     The last calls, oldest first
+  get  /api/calls                  listCalls     The last calls, oldest first; with parameters, a page of those that have ended, newest first
+  get  /api/calls/export           exportCalls   All calls that fit, newest first
+  get  /api/calls/{serial}         getCall       One call
   get  /api/events                 watch         What happens; events: call, servers, tools, approvals, voice
   get  /healthz                    health        Whether it works`
 
+const TEXT = { type: 'string' }
+const QUERY_SCHEMAS: Partial<Record<(typeof QUERY_NAMES)[number], object>> = {
+  outcome: { enum: OUTCOMES },
+  limit: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+  since: { ...TEXT, description: '1h, 2d, a date, or milliseconds since 1970' },
+  until: { ...TEXT, description: '1h, 2d, a date, or milliseconds since 1970' },
+  q: { ...TEXT, description: 'Words in tool, arguments, result or error' },
+}
+const FORMAT = { name: 'format', in: 'query', schema: { enum: EXPORT_FORMATS, default: 'jsonl' } }
 const NAME = { name: 'name', in: 'path', required: true, schema: { type: 'string' } }
 const ID = { ...NAME, name: 'id' }
 const DECISION = { required: true, content: jsonContent(record('decision remember?')) }
 const TIMEOUT = { name: 'x-timeout-ms', in: 'header', schema: { type: 'number' } }
+const SERIAL = { ...NAME, name: 'serial', schema: { type: 'integer' } }
+const FILTER = QUERY_NAMES.map(name => ({ name, in: 'query', schema: QUERY_SCHEMAS[name] ?? TEXT }))
 const QUESTION = { required: true, content: jsonContent(record('message conversation?')) }
 const RECORDING = { required: true, content: { 'audio/wav': {}, 'application/octet-stream': {} } }
 
@@ -120,7 +136,17 @@ const DETAILS: Record<string, Details> = {
   getModel: { answer: ref('Model') },
   chat: { errors: [...CALL_ERRORS, 409], requestBody: QUESTION, content: EVENTS },
   transcribe: { answer: ref('Transcription'), errors: [...CALL_ERRORS, 415, 422], requestBody: RECORDING },
-  listCalls: { answer: listOf('calls', ref('Call')) },
+  listCalls: {
+    answer: record('calls next?', { calls: { type: 'array', items: ref('Call') } }),
+    errors: [400, 503],
+    parameters: FILTER,
+  },
+  exportCalls: {
+    errors: [400, 503],
+    parameters: [FORMAT, ...FILTER.filter(({ name }) => name !== 'limit' && name !== 'cursor')],
+    content: { 'application/jsonl': { schema: ref('Call') }, 'text/csv': { schema: TEXT } },
+  },
+  getCall: { answer: ref('Call'), errors: [404, 503], parameters: [SERIAL] },
   watch: { errors: [503], content: EVENTS },
 }
 
@@ -159,7 +185,7 @@ const SCHEMAS = {
   Error: record('error'),
   Tool: record(TOOL),
   ToolResult: record(RESULT, { result: {}, code: { enum: FAILURE_CODES } }),
-  Call: record(CALL, { args: {}, result: ref('ToolResult') }),
+  Call: record(CALL, { args: {}, approval: {}, result: ref('ToolResult') }),
   Model: record('name why voice:boolean'),
   Transcription: record('text durationMs:number'),
 }

@@ -1,0 +1,75 @@
+import { safeText, safeValue } from '../logging/safe-value.ts'
+import { isRecord } from '../runtime/guards.ts'
+import { ABSENT, type Batch, CLEAN, cleanText, NUMBERS, RAW, type Rest } from './call-batch.ts'
+import { MAX_ERROR, MAX_NAME } from './limits.ts'
+import type { CallRow } from './stored-call.ts'
+
+/** The calls of a batch as rows of the file: without secrets, shortened, as they would stand in a log. */
+export function cleanRows(batch: Batch): CallRow[] {
+  const names = [...batch.names.keys()]
+  let at = 0
+  const next: NextText = kind => (kind === ABSENT ? undefined : { kind, text: batch.texts[at++] ?? '' })
+  return Array.from({ length: batch.calls }, (_, index) => cleanRow(batch, index, { names, next }))
+}
+
+interface Text {
+  kind: number | undefined
+  text: string
+}
+
+type NextText = (kind: number | undefined) => Text | undefined
+
+function cleanRow(
+  { numbers, servers, firstSerial }: Batch,
+  index: number,
+  { names, next }: { names: readonly string[]; next: NextText },
+): CallRow {
+  const [serial = 0, time = 0, duration = 0, waited = 0, tool = 0, origin = 0, caller = 0, ...kinds] =
+    numbers.subarray(index * NUMBERS, (index + 1) * NUMBERS)
+  const [id, args, outcome, rest] = kinds.map(next)
+  const { code, repairs, notes = {} } = restOf(rest)
+  const { rule, approval, trace_id } = notes
+  return {
+    serial: firstSerial + serial,
+    time,
+    tool: named(names[tool]) ?? '',
+    server: named(servers.get(names[tool] ?? '')),
+    origin: named(names[origin]) ?? '',
+    caller: named(names[caller]),
+    call_id: named(id?.text),
+    args: cleaned(args),
+    result: code === undefined ? cleaned(outcome) : null,
+    error: code === undefined ? null : errorIn(outcome),
+    code: named(code),
+    success: code === undefined ? 1 : 0,
+    duration_ms: duration,
+    waited_ms: waited,
+    repairs: repairs === undefined ? null : cleanText(repairs),
+    rule: named(rule),
+    approval: approval === undefined ? null : cleanText(approval),
+    trace_id: named(trace_id),
+  }
+}
+
+function named(value: unknown): string | null {
+  if (value === undefined || value === null || value === '') return null
+  return safeText(typeof value === 'string' ? value : String(safeValue(value)), MAX_NAME)
+}
+
+/** The JSON of a value, without secrets. */
+function cleaned(value: Text | undefined): string | null {
+  if (!value) return null
+  if (value.kind === CLEAN) return value.text
+  return cleanText(value.kind === RAW ? JSON.parse(value.text) : value.text)
+}
+
+/** An error is a text of its own. */
+function errorIn(value: Text | undefined): string | null {
+  const json = cleaned(value)
+  return json === null ? null : safeText(String(JSON.parse(json)), MAX_ERROR)
+}
+
+function restOf(value: Text | undefined): Rest {
+  const rest: unknown = value ? JSON.parse(value.text) : {}
+  return isRecord(rest) ? (rest as Rest) : {}
+}

@@ -1,0 +1,172 @@
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { BUSY_TIMEOUT_MS } from './limits.ts'
+import { COLUMNS } from './stored-call.ts'
+
+/** What is used of libsql; better-sqlite3 has the same. */
+export interface Database {
+  exec(sql: string): void
+  prepare(sql: string): Statement
+  close(): void
+  readonly inTransaction: boolean
+}
+
+export interface Statement {
+  run(values: readonly unknown[]): unknown
+  get(values?: readonly unknown[]): unknown
+  all(values?: readonly unknown[]): unknown[]
+}
+
+/** Why there is no history now, in words for a person. `isDamaged`: the file itself is at fault. */
+export class HistoryError extends Error {
+  override name = 'HistoryError'
+  readonly isDamaged: boolean
+
+  constructor(
+    message: string,
+    { isDamaged = false, ...options }: ErrorOptions & { isDamaged?: boolean } = {},
+  ) {
+    super(message, options)
+    this.isDamaged = isDamaged
+  }
+}
+
+/** The number of the schema, in the file as `user_version`. */
+const SCHEMA_VERSION = 1
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS calls (id INTEGER PRIMARY KEY, ${COLUMNS.join(', ')});
+  CREATE INDEX IF NOT EXISTS calls_by_time ON calls (time);
+  CREATE INDEX IF NOT EXISTS calls_by_serial ON calls (serial);
+  CREATE INDEX IF NOT EXISTS calls_by_tool ON calls (tool, time);
+  CREATE INDEX IF NOT EXISTS calls_failed ON calls (time) WHERE success = 0;
+  CREATE VIRTUAL TABLE IF NOT EXISTS calls_text USING fts5(tool, args, outcome, content='', contentless_delete=1);
+  PRAGMA user_version = ${SCHEMA_VERSION}`
+
+/** Opens the file, making it if it is not there; for its owner alone. Throws a HistoryError. */
+export function openForWriting(file: string): Database {
+  return withFile(file, () => {
+    makeFile(file)
+    return opened(file, database => {
+      unlessBusy(() => database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL'))
+      database.exec(
+        'PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 256; PRAGMA journal_size_limit = 1048576',
+      )
+      if (versionOf(database) === 0) database.exec(`BEGIN IMMEDIATE; ${SCHEMA}; COMMIT`)
+    })
+  })
+}
+
+/** Opens a file that is there. Throws a HistoryError. */
+export function openForReading(file: string): Database {
+  return withFile(file, () => {
+    if (!existsSync(file)) throw new HistoryError(`There is no ${file} yet`)
+    return opened(file, database => database.exec('PRAGMA query_only = ON'))
+  })
+}
+
+function opened(file: string, prepare: (database: Database) => void): Database {
+  const database = new (loadLibsql())(file)
+  try {
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    if (versionOf(database) > SCHEMA_VERSION)
+      throw new HistoryError(`${file} was written by a newer version of Toolpost`)
+    prepare(database)
+    // Reads the first page of the calls: a file that is damaged there shows it now.
+    database.prepare('SELECT id FROM calls ORDER BY time LIMIT 1').get()
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** SQLite does not wait here if another process begins the same file; so this thread, which has nothing else to do, does. */
+function unlessBusy(action: () => void): void {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return action()
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'SQLITE_BUSY' || attempt === 20) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50)
+    }
+  }
+}
+
+function versionOf(database: Database): number {
+  return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
+}
+
+type Libsql = new (file: string) => Database
+
+/** Not an import: it is optional, 19 MB, and loaded by those who keep or read a history. */
+function loadLibsql(): Libsql {
+  try {
+    return createRequire(import.meta.url)('libsql')
+  } catch (cause) {
+    const isMissing = /Cannot find/.test(String(cause))
+    throw new HistoryError(
+      isMissing
+        ? 'The history needs another package; run: npm i libsql'
+        : `libsql cannot be loaded: ${cause}`,
+      { cause },
+    )
+  }
+}
+
+const FOLDER = '.toolpost'
+
+/** The calls of a person are nobody else's business, nor that of their repository. */
+function makeFile(file: string): void {
+  const folder = dirname(file)
+  if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined && basename(folder) === FOLDER)
+    writeFileSync(join(folder, '.gitignore'), '*\n')
+  if (existsSync(file)) return
+  closeSync(openSync(file, 'a', 0o600))
+  chmodSync(file, 0o600)
+}
+
+function withFile<T>(file: string, action: () => T): T {
+  try {
+    return action()
+  } catch (error) {
+    throw explain(error, file)
+  }
+}
+
+/** What went wrong with the file, in words. */
+export function explain(error: unknown, file: string): HistoryError {
+  if (error instanceof HistoryError) return error
+  const { code = '', message } = error as NodeJS.ErrnoException
+  const isDamaged = /^SQLITE_(CORRUPT|NOTADB)/.test(code) || /malformed|not a database/.test(message)
+  if (isDamaged) return new HistoryError(`${file} is damaged`, { cause: error, isDamaged })
+  const reason =
+    [
+      [/SQLITE_FULL|ENOSPC/, 'the disk is full'],
+      [/SQLITE_(READONLY|CANTOPEN|PERM)|EACCES|EROFS|EPERM/, 'it cannot be written to'],
+      [/SQLITE_BUSY/, 'another process holds it'],
+      [/SQLITE_IOERR/, 'it cannot be read or written: disk I/O error'],
+    ].find(([pattern]) => (pattern as RegExp).test(`${code} ${message}`))?.[1] ?? message
+  return new HistoryError(`${file}: ${reason}`, { cause: error })
+}
+
+/** Moves a damaged file out of the way, with what belongs to it; returns its new name. */
+export function setAside(file: string): string {
+  const aside = `${file}.damaged-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
+  renameSync(file, aside)
+  for (const suffix of ['-wal', '-shm']) {
+    if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix)
+    rmSync(file + suffix, { force: true })
+  }
+  return aside
+}

@@ -1,0 +1,7 @@
+import type { ToolManager } from '../tools/tool-manager.ts'
+
+/** The MCP server whose tool this is. */
+export function serverOf(tools: ToolManager, name: string): string | undefined {
+  const tool = tools.findTool(name)
+  return tool && tools.originOf(tool)?.server
+}

@@ -1,0 +1,91 @@
+// What runs in the threads of the history: one writes, one reads, so that a long search holds up no writing.
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { learn } from '../logging/safe-value.ts'
+import { explain } from './database.ts'
+import { PRUNE_MS } from './limits.ts'
+import type { FromReader, FromWriter, ThreadData, ToReader, ToWriter } from './messages.ts'
+import { HistoryReader } from './reader.ts'
+import { HistoryWriter } from './writer.ts'
+
+const data = workerData as ThreadData
+const port = parentPort as MessagePort
+if (data.role === 'write') write()
+else read()
+
+function write(): void {
+  const send = (message: FromWriter) => port.postMessage(message)
+  const writer = new HistoryWriter({ ...data, onReplaced: text => send({ type: 'replaced', text }) })
+  port.on('message', (message: ToWriter) => {
+    if (message.type === 'secrets') learn(message.secrets)
+    if (message.type === 'batch') writeBatch(writer, message, send)
+    if (message.type === 'damaged') quietly(() => writer.check(), send)
+    if (message.type === 'flush') {
+      quietly(() => writer.takeSpool(), send)
+      send({ type: 'flushed', id: message.id })
+    }
+    if (message.type === 'close') end(writer)
+  })
+  const isOpen = quietly(() => writer.open(), send)
+  if (isOpen) send({ type: 'open', lastSerial: writer.lastSerial })
+  prune(writer, send)
+}
+
+function writeBatch(
+  writer: HistoryWriter,
+  { batch }: ToWriter & { type: 'batch' },
+  send: (message: FromWriter) => void,
+): void {
+  const done = { type: 'done', calls: batch.calls, characters: batch.characters } as const
+  try {
+    writer.write(batch)
+    send(done)
+  } catch (error) {
+    send({ ...done, problem: explain(error, data.file).message })
+  }
+  // As fast as more comes in, so that the file never grows over its limit.
+  if (writer.isFull) quietly(() => writer.prune(), send)
+}
+
+/** Some at a time; batches that came in meanwhile are written in between. */
+function prune(writer: HistoryWriter, send: (message: FromWriter) => void): void {
+  let isMore = false
+  quietly(() => {
+    writer.takeSpool()
+    isMore = writer.prune()
+  }, send)
+  if (isMore) setImmediate(() => prune(writer, send))
+  else setTimeout(() => prune(writer, send), PRUNE_MS)
+}
+
+function quietly(action: () => void, send: (message: FromWriter) => void): boolean {
+  try {
+    action()
+    return true
+  } catch (error) {
+    send({ type: 'problem', problem: explain(error, data.file).message })
+    return false
+  }
+}
+
+function end(writer: HistoryWriter): void {
+  writer.close()
+  // The last answers are on their way; nothing else keeps the thread.
+  port.close()
+  setImmediate(() => process.exit())
+}
+
+function read(): void {
+  const reader = new HistoryReader(data.file)
+  const send = (message: FromReader) => port.postMessage(message)
+  port.on('message', (message: ToReader) => {
+    if (message.type === 'reopen') return reader.close()
+    const { id } = message
+    try {
+      const value = message.type === 'list' ? reader.list(message.query) : reader.get(message.serial)
+      send({ type: 'answer', id, value })
+    } catch (error) {
+      const { message: problem, isDamaged } = explain(error, data.file)
+      send({ type: 'failed', id, problem, isDamaged })
+    }
+  })
+}

@@ -1,0 +1,94 @@
+import { Worker } from 'node:worker_threads'
+import { followSecrets } from '../logging/safe-value.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { compiledFile } from '../runtime/package-root.ts'
+import type { Batch } from './call-batch.ts'
+import type { FromWriter, ThreadData, ToWriter } from './messages.ts'
+
+export interface WritingEvents {
+  onOpen(lastSerial: number): void
+  /** A batch is in the file, or, with a problem, it is not. */
+  onDone(done: { calls: number; characters: number; problem?: string }): void
+  onProblem(problem: string): void
+  onReplaced(text: string): void
+  /** The thread has ended, by itself or because it was told to. */
+  onEnd(): void
+}
+
+/** The thread that writes, as seen from the calls. */
+export class Writing {
+  readonly #worker: Worker
+  readonly #ended: Promise<void>
+  readonly #flushes = new Map<number, () => void>()
+  readonly #forgetSecrets: () => void
+  #flushId = 0
+  #isClosing = false
+
+  constructor(data: Omit<ThreadData, 'role'>, events: WritingEvents) {
+    const worker = new Worker(compiledFile('history/thread.js'), { workerData: { ...data, role: 'write' } })
+    this.#worker = worker
+    worker.on('message', (message: FromWriter) => this.#take(message, events))
+    worker.on('error', error =>
+      events.onProblem(`The thread that writes the history failed: ${error.message}`),
+    )
+    this.#forgetSecrets = followSecrets(secrets => this.#post({ type: 'secrets', secrets }))
+    this.#ended = new Promise(resolve => {
+      worker.once('exit', () => {
+        this.#forgetSecrets()
+        for (const done of this.#flushes.values()) done()
+        events.onEnd()
+        resolve()
+      })
+    })
+  }
+
+  /** The batch is the other thread's from here on. */
+  write(batch: Batch): void {
+    this.#worker.postMessage({ type: 'batch', batch } satisfies ToWriter, [batch.numbers.buffer])
+  }
+
+  /** Resolves when everything that was handed over is in the file, or lost, or takes longer than `limitMs`. */
+  flushed(clock: Clock, limitMs: number): Promise<void> {
+    const id = ++this.#flushId
+    return new Promise(resolve => {
+      const timer = clock.setTimer(() => this.#isFlushed(id), limitMs)
+      this.#flushes.set(id, () => {
+        timer.cancel()
+        resolve()
+      })
+      this.#post({ type: 'flush', id })
+    })
+  }
+
+  /** Has the file looked at, and set aside if it is damaged. */
+  check(): void {
+    this.#post({ type: 'damaged' })
+  }
+
+  /** Resolves when everything is written and the file closed. */
+  close(): Promise<void> {
+    this.#isClosing = true
+    this.#worker.ref()
+    this.#post({ type: 'close' })
+    return this.#ended
+  }
+
+  #post(message: ToWriter): void {
+    this.#worker.postMessage(message)
+  }
+
+  #take(message: FromWriter, events: WritingEvents): void {
+    // From here on it keeps no process alive.
+    if (!this.#isClosing) this.#worker.unref()
+    if (message.type === 'open') events.onOpen(message.lastSerial)
+    if (message.type === 'done') events.onDone(message)
+    if (message.type === 'problem') events.onProblem(message.problem)
+    if (message.type === 'replaced') events.onReplaced(message.text)
+    if (message.type === 'flushed') this.#isFlushed(message.id)
+  }
+
+  #isFlushed(id: number): void {
+    this.#flushes.get(id)?.()
+    this.#flushes.delete(id)
+  }
+}
