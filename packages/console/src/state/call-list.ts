@@ -17,6 +17,7 @@ export function withCalls(calls: readonly CallRecord[], records: Iterable<CallRe
 
 /** `calls` with a page of older ones before them, both without what the other has; oldest first. */
 export function withOlder(calls: readonly CallRecord[], older: readonly CallRecord[]): CallRecord[] {
+  if (older.length === 0) return [...calls]
   const known = new Set(calls.map(keyOf))
   const all = [...older.filter(call => !known.has(keyOf(call))), ...calls]
   return all.sort((a, b) => a.startedAt - b.startedAt || a.serial - b.serial)
