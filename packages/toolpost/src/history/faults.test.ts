@@ -37,7 +37,7 @@ async function countIn(history: History): Promise<number> {
   return count
 }
 
-describe('a file that cannot be used', () => {
+describe('[F57] a file that cannot be used', () => {
   it('costs the history, never a call, and is said once', async () => {
     const blocked = join(folder, 'a file')
     writeFileSync(blocked, '')

@@ -161,7 +161,7 @@ describe('approvals', () => {
     expect(runs).toEqual([])
   })
 
-  it('are good once, and can be decided once', async () => {
+  it('[F56] are good once, and can be decided once', async () => {
     const { run, approvals, clock } = setUp(ASK)
     const first = run('delete')
     await clock.advance(0)
@@ -325,7 +325,7 @@ describe('approvals', () => {
     approvals.close()
   })
 
-  it('do not hold for arguments that were changed while they waited', async () => {
+  it('[F56] do not hold for arguments that were changed while they waited', async () => {
     const { run, approvals, clock, runs } = setUp(ASK)
     const args = { path: 'harmless' }
     const answer = run('delete', { args })
@@ -336,7 +336,7 @@ describe('approvals', () => {
     expect(runs).toEqual([])
   })
 
-  it('never run a call twice, for other arguments, or after it was denied or expired', async () => {
+  it('[F56] never run a call twice, for other arguments, or after it was denied or expired', async () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant('call' as const), path: fc.integer({ min: 0, max: 1 }) }),
       fc.record({

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { dataOf, testGateway } from '../../test/gateway.ts'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import { Approvals, policy } from '../interceptors/index.ts'
+import { defineTool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+
+const CLAUDE = 'claude-token-0123456789'
+const HOME = 'home-token-0123456789!?'
+const LIMITED = 'limited-token-0123456789'
+const OWN = 'own-token-0123456789abc'
+const clients = {
+  claude: { token: CLAUDE },
+  home: { token: HOME },
+  limited: { token: LIMITED, tools: ['other'] },
+}
+const as = (token: string) => ({ authorization: `Bearer ${token}` })
+
+function setUp() {
+  const runs: unknown[] = []
+  const tools = new ToolManager()
+  tools.addCustomTool(
+    defineTool({
+      name: 'wipe',
+      description: 'Wipes',
+      schema: { type: 'object' },
+      handler: args => runs.push(args),
+    }),
+  )
+  const approvals = new Approvals()
+  const executor = new ToolExecutor(tools)
+  executor.use(policy([{ then: 'ask' }], { approvals }))
+  const gateway = testGateway([], { executor, approvals, clients, token: OWN })
+  const wipe = (token: string) => gateway.post('/api/tools/wipe/call', { path: '/' }, { headers: as(token) })
+  const waiting = async (token = OWN) => {
+    await expect.poll(() => approvals.list().length).toBe(1)
+    return (await dataOf(gateway.get('/api/approvals', as(token)))).approvals
+  }
+  const decide = (id: string, token: string, body: unknown = { decision: 'approve' }) =>
+    gateway.post(`/api/approvals/${id}`, body, { headers: as(token) })
+  return { gateway, runs, wipe, waiting, decide, approvals }
+}
+
+describe('approvals over HTTP', () => {
+  it('are listed, and decided by the console', async () => {
+    const { gateway, runs, wipe, waiting, decide } = setUp()
+    await using _ = gateway
+    const answer = wipe(CLAUDE)
+    const [approval] = await waiting()
+    expect(approval).toMatchObject({ tool: 'wipe', args: { path: '/' }, origin: 'http', caller: 'claude' })
+    expect((await decide(approval.id, OWN)).status).toBe(200)
+    expect(await (await answer).json()).toMatchObject({ success: true })
+    expect(runs).toEqual([{ path: '/' }])
+    expect((await decide(approval.id, OWN)).status).toBe(404)
+  })
+
+  it('[F56] are never given by whoever asks, but by another client', async () => {
+    const { gateway, runs, wipe, waiting, decide } = setUp()
+    await using _ = gateway
+    const answer = wipe(CLAUDE)
+    const [{ id }] = await waiting(CLAUDE)
+    const own = await decide(id, CLAUDE)
+    expect(own.status).toBe(403)
+    expect(await own.json()).toEqual({ error: 'Whoever asks for a call cannot approve it' })
+    expect(runs).toEqual([])
+    expect((await decide(id, HOME, { decision: 'deny' })).status).toBe(200)
+    expect(await (await answer).json()).toMatchObject({ code: 'denied' })
+  })
+
+  it('of tools that a client may not use are unknown to it', async () => {
+    const { gateway, wipe, waiting, decide, approvals } = setUp()
+    await using _ = gateway
+    const answer = wipe(CLAUDE)
+    const [{ id }] = await waiting()
+    expect(await waiting(LIMITED)).toEqual([])
+    expect((await decide(id, LIMITED)).status).toBe(404)
+    approvals.close()
+    await answer
+  })
+
+  it.each([
+    [{}, "Invalid 'decision'; expected one of approve, deny"],
+    [{ decision: 'perhaps' }, "Invalid 'decision'; expected one of approve, deny"],
+    [{ decision: 'approve', remember: 'never' }, "Invalid 'remember'; expected one of session, always"],
+    [null, "Invalid 'decision'; expected one of approve, deny"],
+  ])('refuse %j with 400', async (body, error) => {
+    const { gateway, decide } = setUp()
+    await using _ = gateway
+    const response = await decide('any', OWN, body)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toEqual({ error })
+  })
+})
