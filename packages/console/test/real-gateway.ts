@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
@@ -14,13 +16,15 @@ export interface RealGateway {
 /** The product itself, as `npm start` runs it: built-in example, virtual home, offline model, on a free port. */
 export async function startProduct(flags: string[] = []): Promise<RealGateway> {
   const env = { ...process.env, OLLAMA_HOST: '127.0.0.1:9', ANTHROPIC_API_KEY: '' }
+  // Of its own: it keeps its history there.
+  const folder = mkdtempSync(join(tmpdir(), 'toolpost-product-'))
   const child = spawn(process.execPath, [command, 'up', '--port', '0', ...flags], {
-    cwd: tmpdir(),
+    cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   const url = await addressOf(child)
-  return { url, stop: () => end(child) }
+  return { url, stop: () => end(child).then(() => rmSync(folder, { recursive: true, force: true })) }
 }
 
 async function addressOf(child: ChildProcess): Promise<string> {

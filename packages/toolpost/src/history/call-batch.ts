@@ -6,16 +6,15 @@ import { describeThrown } from '../runtime/quietly.ts'
 import { BATCH_CALLS, SMALL_VALUE } from './limits.ts'
 
 /**
- * Calls on their way to the writer, in a form that is quick to fill and to hand over: numbers cost nothing there, each
- * text a tenth of a call. Values are texts from the moment that the call ends, so that what their owner does with them
- * later changes nothing.
+ * Calls on their way to the writer, in a form that is quick to fill and to hand over. Values are copied when the call
+ * ends, so that what their owner does with them later changes nothing.
  */
 export interface Batch {
   calls: number
   /** NUMBERS for each call, see `addCall`. */
   numbers: Float64Array<ArrayBuffer>
-  /** For each call: id, arguments, outcome, and the rest as JSON; without those that are absent. */
-  texts: string[]
+  /** For each call: id, arguments, outcome and rest, without those that are absent. */
+  values: Plain[]
   /** What comes again and again, such as names of tools, by its number. */
   names: Map<string, number>
   /** The servers of the tools, by name. */
@@ -34,21 +33,36 @@ export interface Rest {
   notes?: Readonly<Record<string, unknown>>
 }
 
-/* How a value is written. */
+/** What is small and flat: a scalar, or a record of scalars. */
+type Plain = Scalar | Record<string, Scalar | undefined>
+type Scalar = string | number | boolean | null
+
+/* How a value is kept in a batch. */
 export const ABSENT = 0
-/** As JSON, still to be cleaned. */
-export const RAW = 1
-/** A text, still to be cleaned. */
-const RAW_TEXT = 2
-/** As JSON, cleaned. */
+/** As it is, still to be cleaned. */
+export const PLAIN = 1
+/** Its JSON, still to be cleaned. */
+const RAW = 2
+/** Its JSON, cleaned. */
 export const CLEAN = 3
+
+/** A batch as it goes to the other thread: all values in one text, which costs half of what a text for each does. */
+export type PackedBatch = Omit<Batch, 'values'> & { text: string }
+
+export function packed({ values, ...rest }: Batch): PackedBatch {
+  return { ...rest, text: JSON.stringify(values) }
+}
+
+export function unpacked({ text, ...rest }: PackedBatch): Batch {
+  return { ...rest, values: JSON.parse(text) }
+}
 
 export function newBatch(): Batch {
   const numbers = new Float64Array(BATCH_CALLS * NUMBERS)
   return {
     calls: 0,
     numbers,
-    texts: [],
+    values: [],
     names: new Map(),
     servers: new Map(),
     characters: 0,
@@ -68,10 +82,10 @@ export function addCall(batch: Batch, event: CallEvent, result: ToolResult): voi
   numbers[at + 4] = numberOf(call.name, batch)
   numbers[at + 5] = numberOf(event.origin ?? 'code', batch)
   numbers[at + 6] = numberOf(event.caller ?? '', batch)
-  numbers[at + 7] = addText(batch, call.id)
-  numbers[at + 8] = addText(batch, call.args)
-  numbers[at + 9] = addText(batch, result.success ? result.result : result.error)
-  numbers[at + 10] = addText(batch, restOf(event, result))
+  numbers[at + 7] = addValue(batch, call.id)
+  numbers[at + 8] = addValue(batch, call.args)
+  numbers[at + 9] = addValue(batch, result.success ? result.result : result.error)
+  numbers[at + 10] = addValue(batch, restOf(event, result))
 }
 
 function numberOf(name: string, { names }: Batch): number {
@@ -83,11 +97,13 @@ function numberOf(name: string, { names }: Batch): number {
   return number
 }
 
-function addText(batch: Batch, value: unknown): number {
-  const text = textOf(value)
-  if (kind === ABSENT) return ABSENT
-  batch.texts.push(text)
-  batch.characters += text.length
+function addValue(batch: Batch, value: unknown): number {
+  if (value === undefined) return ABSENT
+  charactersLeft = SMALL_VALUE.characters
+  valuesLeft = SMALL_VALUE.values
+  const kept = keptOf(value)
+  batch.values.push(kept)
+  batch.characters += kind === PLAIN ? SMALL_VALUE.characters - charactersLeft : (kept as string).length
   return kind
 }
 
@@ -100,29 +116,39 @@ function restOf({ notes }: CallEvent, result: ToolResult): Rest | undefined {
   return rest
 }
 
-/** How `textOf` wrote its last value. */
+/** How `keptOf` keeps its last value. */
 let kind = ABSENT
 
-/** A value as text. What is small and plain is cleaned later, by the writer: cleaning costs as much as a call. */
-function textOf(value: unknown): string {
-  kind = ABSENT
-  if (value === undefined) return ''
-  kind = RAW_TEXT
-  if (typeof value === 'string' && value.length <= SMALL_VALUE.characters) return value
-  kind = RAW
+/** What is small is cleaned later, by the writer: cleaning costs as much as a call. */
+function keptOf(value: unknown): Plain {
   try {
-    charactersLeft = SMALL_VALUE.characters
-    valuesLeft = SMALL_VALUE.values
-    if (isSmall(value, SMALL_VALUE.depth)) {
-      const text = JSON.stringify(value)
-      // Getters may have given something else the second time.
-      if (text !== undefined && text.length <= 8 * SMALL_VALUE.characters) return text
-    }
+    kind = PLAIN
+    const copy = flatCopy(value)
+    if (copy !== undefined) return copy
+    kind = RAW
+    const text = isSmall(value, SMALL_VALUE.depth) ? JSON.stringify(value) : undefined
+    // Getters may have given something else the second time.
+    if (text !== undefined && text.length <= 8 * SMALL_VALUE.characters) return text
   } catch {
     // Looked at more carefully below.
   }
   kind = CLEAN
   return cleanText(value)
+}
+
+/** A copy of what is small and flat, `undefined` of everything else. May throw. */
+function flatCopy(value: unknown): Plain | undefined {
+  if (typeof value !== 'object' || value === null)
+    return value !== undefined && isSmall(value, 0) ? (value as Scalar) : undefined
+  if (Array.isArray(value) || Object.getPrototypeOf(value) !== Object.prototype) return undefined
+  const copy: Record<string, Scalar | undefined> = {}
+  for (const key in value) {
+    const entry = (value as Record<string, unknown>)[key]
+    charactersLeft -= key.length
+    if (key === '__proto__' || !isSmall(entry, 0)) return undefined
+    copy[key] = entry as Scalar | undefined
+  }
+  return copy
 }
 
 /** What is kept whole: without secrets, and otherwise as it was, so that the call can be repeated. */

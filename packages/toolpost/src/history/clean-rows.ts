@@ -1,6 +1,6 @@
 import { safeText, safeValue } from '../logging/safe-value.ts'
 import { isRecord } from '../runtime/guards.ts'
-import { ABSENT, type Batch, CLEAN, cleanText, NUMBERS, RAW, type Rest } from './call-batch.ts'
+import { ABSENT, type Batch, CLEAN, cleanText, NUMBERS, PLAIN, type Rest } from './call-batch.ts'
 import { MAX_ERROR, MAX_NAME } from './limits.ts'
 import type { CallRow } from './stored-call.ts'
 
@@ -8,21 +8,21 @@ import type { CallRow } from './stored-call.ts'
 export function cleanRows(batch: Batch): CallRow[] {
   const names = [...batch.names.keys()]
   let at = 0
-  const next: NextText = kind => (kind === ABSENT ? undefined : { kind, text: batch.texts[at++] ?? '' })
+  const next: NextValue = kind => (kind === ABSENT ? undefined : { kind, value: batch.values[at++] })
   return Array.from({ length: batch.calls }, (_, index) => cleanRow(batch, index, { names, next }))
 }
 
-interface Text {
+interface Kept {
   kind: number | undefined
-  text: string
+  value: unknown
 }
 
-type NextText = (kind: number | undefined) => Text | undefined
+type NextValue = (kind: number | undefined) => Kept | undefined
 
 function cleanRow(
   { numbers, servers, firstSerial }: Batch,
   index: number,
-  { names, next }: { names: readonly string[]; next: NextText },
+  { names, next }: { names: readonly string[]; next: NextValue },
 ): CallRow {
   const [serial = 0, time = 0, duration = 0, waited = 0, tool = 0, origin = 0, caller = 0, ...kinds] =
     numbers.subarray(index * NUMBERS, (index + 1) * NUMBERS)
@@ -36,7 +36,7 @@ function cleanRow(
     server: named(servers.get(names[tool] ?? '')),
     origin: named(names[origin]) ?? '',
     caller: named(names[caller]),
-    call_id: named(id?.text),
+    call_id: named(id?.value),
     args: cleaned(args),
     result: code === undefined ? cleaned(outcome) : null,
     error: code === undefined ? null : errorIn(outcome),
@@ -57,19 +57,22 @@ function named(value: unknown): string | null {
 }
 
 /** The JSON of a value, without secrets. */
-function cleaned(value: Text | undefined): string | null {
-  if (!value) return null
-  if (value.kind === CLEAN) return value.text
-  return cleanText(value.kind === RAW ? JSON.parse(value.text) : value.text)
+function cleaned(kept: Kept | undefined): string | null {
+  if (!kept) return null
+  return kept.kind === CLEAN ? String(kept.value) : cleanText(givenValue(kept))
+}
+
+function givenValue({ kind, value }: Kept): unknown {
+  return kind === PLAIN ? value : JSON.parse(String(value))
 }
 
 /** An error is a text of its own. */
-function errorIn(value: Text | undefined): string | null {
-  const json = cleaned(value)
+function errorIn(kept: Kept | undefined): string | null {
+  const json = cleaned(kept)
   return json === null ? null : safeText(String(JSON.parse(json)), MAX_ERROR)
 }
 
-function restOf(value: Text | undefined): Rest {
-  const rest: unknown = value ? JSON.parse(value.text) : {}
+function restOf(kept: Kept | undefined): Rest {
+  const rest = kept && givenValue(kept)
   return isRecord(rest) ? (rest as Rest) : {}
 }

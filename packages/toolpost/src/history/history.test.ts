@@ -63,13 +63,15 @@ describe('the history', () => {
     treatAsSecret(['house code'])
     removeFromLogs(['tulip-garden-42'])
     const long = 'long '.repeat(5_000)
-    await executor.run({
-      name: 'echo',
-      args: { password: 'hunter22', houseCode: '1234', note: 'say tulip-garden-42 at the door', long },
-    })
-    const [call] = (await history.list()).calls
-    const text = JSON.stringify(call)
-    for (const secret of ['hunter22', '1234"', 'tulip-garden-42']) expect(text).not.toContain(secret)
+    const secret = { password: 'hunter22', houseCode: '1234', note: 'say tulip-garden-42 at the door' }
+    // Small values are cleaned by the thread that writes, large ones before.
+    await executor.run({ name: 'echo', args: secret })
+    await executor.run({ name: 'echo', args: { nested: [secret] } })
+    await executor.run({ name: 'echo', args: { ...secret, long } })
+    const { calls } = await history.list()
+    expect(calls).toHaveLength(3)
+    const text = JSON.stringify(calls)
+    for (const value of ['hunter22', '1234"', 'tulip-garden-42']) expect(text).not.toContain(value)
     expect(text).toContain('say [removed] at the door')
     expect(text).toContain('… (25000 characters)')
     expect((await history.list({ q: 'hunter22' })).calls).toEqual([])

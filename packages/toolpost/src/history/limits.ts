@@ -7,7 +7,7 @@ export const DEFAULT_MAX_MB = 500
 
 /** A call is handed to the writer this soon, or once so many wait. With the writing it stays under 200 ms. */
 export const FLUSH_MS = 50
-export const BATCH_CALLS = 500
+export const BATCH_CALLS = 1_000
 export const BATCH_CHARACTERS = 500_000
 /** What may wait for the writer; calls beyond it are dropped, and counted. */
 export const MAX_WAITING_CALLS = 50_000

@@ -1,5 +1,5 @@
 import type { Secrets } from '../logging/safe-value.ts'
-import type { Batch } from './call-batch.ts'
+import type { PackedBatch } from './call-batch.ts'
 import type { CallPage, CallQuery } from './filter.ts'
 import type { StoredCall } from './stored-call.ts'
 
@@ -12,7 +12,7 @@ export interface ThreadData {
 }
 
 export type ToWriter =
-  | { type: 'batch'; batch: Batch }
+  | { type: 'batch'; batch: PackedBatch }
   | { type: 'secrets'; secrets: Secrets }
   /** Answered once everything before it is in the file, and what commands left too. */
   | { type: 'flush'; id: number }

@@ -1,6 +1,7 @@
 // What runs in the threads of the history: one writes, one reads, so that a long search holds up no writing.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { learn } from '../logging/safe-value.ts'
+import { unpacked } from './call-batch.ts'
 import { explain } from './database.ts'
 import { PRUNE_MS } from './limits.ts'
 import type { FromReader, FromWriter, ThreadData, ToReader, ToWriter } from './messages.ts'
@@ -37,7 +38,7 @@ function writeBatch(
 ): void {
   const done = { type: 'done', calls: batch.calls, characters: batch.characters } as const
   try {
-    writer.write(batch)
+    writer.write(unpacked(batch))
     send(done)
   } catch (error) {
     send({ ...done, problem: explain(error, data.file).message })

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { followSecrets } from '../logging/safe-value.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { compiledFile } from '../runtime/package-root.ts'
-import type { Batch } from './call-batch.ts'
+import { type Batch, packed } from './call-batch.ts'
 import type { FromWriter, ThreadData, ToWriter } from './messages.ts'
 
 export interface WritingEvents {
@@ -44,7 +44,9 @@ export class Writing {
 
   /** The batch is the other thread's from here on. */
   write(batch: Batch): void {
-    this.#worker.postMessage({ type: 'batch', batch } satisfies ToWriter, [batch.numbers.buffer])
+    this.#worker.postMessage({ type: 'batch', batch: packed(batch) } satisfies ToWriter, [
+      batch.numbers.buffer,
+    ])
   }
 
   /** Resolves when everything that was handed over is in the file, or lost, or takes longer than `limitMs`. */
