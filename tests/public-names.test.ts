@@ -4,6 +4,7 @@ const ENTRIES = [
   'toolpost',
   'toolpost/config',
   'toolpost/history',
+  'toolpost/interceptors',
   'toolpost/project',
   'toolpost/mcp',
   'toolpost/models',

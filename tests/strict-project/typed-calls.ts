@@ -10,11 +10,27 @@ import {
 } from 'toolpost'
 import type { ToolpostConfig } from 'toolpost/config'
 import type { createGateway } from 'toolpost/gateway'
+import type { openHistory } from 'toolpost/history'
+import { Approvals, breaker, limits, policy, trace } from 'toolpost/interceptors'
 import type { McpIntegration } from 'toolpost/mcp'
 import type { openProject } from 'toolpost/project'
 import { z } from 'zod'
 
-export type EverySubpath = [ToolpostConfig, typeof createGateway, McpIntegration, typeof openProject]
+export type EverySubpath = [
+  ToolpostConfig,
+  typeof createGateway,
+  McpIntegration,
+  typeof openProject,
+  typeof openHistory,
+]
+
+/** Each works alone, in one line. */
+export function control(executor: ToolExecutor): void {
+  executor.use(policy([{ tools: 'fs__*', then: 'ask' }], { approvals: new Approvals() }))
+  executor.use(limits({ tools: { 'fs__*': { concurrency: 4, perMinute: 100 } } }))
+  executor.use(breaker())
+  executor.use(trace())
+}
 
 /** Compiles only if the two are the same type. */
 function same<A>() {
