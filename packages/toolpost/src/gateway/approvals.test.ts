@@ -63,6 +63,7 @@ describe('approvals over HTTP', () => {
     expect(own.status).toBe(403)
     expect(await own.json()).toEqual({ error: 'Whoever asks for a call cannot approve it' })
     expect(runs).toEqual([])
+    expect((await decide(id, HOME, { decision: 'approve', remember: 'always' })).status).toBe(403)
     expect((await decide(id, HOME, { decision: 'deny' })).status).toBe(200)
     expect(await (await answer).json()).toMatchObject({ code: 'denied' })
   })

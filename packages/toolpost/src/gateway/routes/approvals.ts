@@ -23,6 +23,8 @@ export function addApprovalRoutes(app: Hono, { source: { approvals }, clients }:
     if (!waiting) return failure(404, 'No approval with this id is waiting')
     if (client.isNamed && waiting.caller === client.name)
       return failure(403, 'Whoever asks for a call cannot approve it')
+    if (client.isNamed && wish.remember !== undefined)
+      return failure(403, "Only the gateway's own token can decide for later calls")
     const by = client.isNamed ? client.name : 'console'
     return json({ approval: approvals?.decide(waiting.id, wish.decision, { ...wish, by }) })
   })
