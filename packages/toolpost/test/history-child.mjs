@@ -10,9 +10,10 @@ tools.addCustomTool(
   defineTool({ name: 'echo', description: 'Echo', schema: { type: 'object' }, handler: args => args }),
 )
 const executor = new ToolExecutor(tools)
-const history = await openHistory({ file })
+const notices = []
+const history = await openHistory({ file, onNotice: notice => notices.push(notice) })
 history.observe(executor)
-const say = () => process.stdout.write(`${JSON.stringify({ calls, failed, ...history.status() })}\n`)
+const say = () => process.stdout.write(`${JSON.stringify({ calls, failed, notices, ...history.status() })}\n`)
 let failed = 0
 let calls = 0
 while (limit === '0' || calls < Number(limit)) {

@@ -23,6 +23,7 @@ describe('a policy with a mistake', () => {
     ['an unknown origin', [{ from: ['email'], then: 'deny' }], 'policy[0].from[0]'],
     ['no tools at all', [{ tools: [], then: 'deny' }], 'policy[0].tools'],
     ['an unknown hint', [{ if: { dangerous: true }, then: 'deny' }], 'dangerous'],
+    ['a pattern of another kind', [{ tools: 'wi[pq]e', then: 'deny' }], 'only * and ? are wildcards'],
     [
       'a rule behind one for everything',
       [{ then: 'allow' }, { tools: 'a', then: 'deny' }],

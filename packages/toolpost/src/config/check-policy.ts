@@ -1,5 +1,5 @@
 import type { PolicyRule } from '../interceptors/index.ts'
-import { fitsGlob } from '../runtime/glob.ts'
+import { fitsGlob, globProblem } from '../runtime/glob.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
 import type { ToolpostConfig } from './config.ts'
 import type { ConfigSource } from './config-source.ts'
@@ -9,12 +9,19 @@ export async function checkPolicy(config: ToolpostConfig, source: ConfigSource):
   const rules = config.policy ?? []
   for (const [index, rule] of rules.entries()) {
     const problem =
+      badPattern(rule) ??
       unknownNames(rule, config) ??
       contradiction(rule) ??
       shadow(rule, rules.slice(0, index)) ??
       (await brokenSchema(rule))
     if (problem) throw source.error(['policy', index], problem)
   }
+}
+
+/** One that is no pattern of ours would guard nothing. */
+function badPattern({ tools, servers, callers }: PolicyRule): string | undefined {
+  const patterns = [tools, servers, callers].flat().filter(pattern => pattern !== undefined)
+  return patterns.map(globProblem).find(problem => problem !== undefined)
 }
 
 /** Tools may come later; servers and callers stand in the same file. */
@@ -43,7 +50,8 @@ function shadow(rule: PolicyRule, before: readonly PolicyRule[]): string | undef
 function isWider(wider: PolicyRule, rule: PolicyRule): boolean {
   return (
     holdsAll(listOf(wider.tools), listOf(rule.tools)) &&
-    holdsAll(wider.servers, rule.servers) &&
+    // Tools of no server fit no `servers`, not even `*`.
+    (wider.servers === undefined || (rule.servers !== undefined && holdsAll(wider.servers, rule.servers))) &&
     holdsAll(wider.from, rule.from) &&
     holdsAll(wider.callers, rule.callers) &&
     Object.entries(wider.if ?? {}).every(([hint, wanted]) => rule.if?.[hint as 'readOnly'] === wanted) &&

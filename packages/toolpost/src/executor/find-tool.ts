@@ -13,13 +13,13 @@ const MAX_UNLIKENESS = 0.4
 /** Find: the tool of that name, among those that may be found, or `unknown_tool` with the names that come near. */
 export function findTool(tools: ToolManager, name: string, among?: readonly Tool[]): Tool | Failure {
   const tool = tools.findTool(name)
-  if (tool && (!among || isAmong(tool, name, among))) return tool
+  if (tool && (!among || isAmong(tool, among))) return tool
   return unknownTool(name, () => similarNames(name, among ?? tools.getTools()))
 }
 
 /** By name too: a tool that was offered may have been replaced since, when its server came back. */
-function isAmong(tool: Tool, name: string, among: readonly Tool[]): boolean {
-  return among.includes(tool) || among.some(offered => offered.name === name || offered.lc_name === name)
+function isAmong(tool: Tool, among: readonly Tool[]): boolean {
+  return among.includes(tool) || among.some(offered => offered.name === tool.name)
 }
 
 interface Named {

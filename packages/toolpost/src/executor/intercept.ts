@@ -67,6 +67,11 @@ export class InterceptedCall implements InterceptedParts {
     return this.#attempt.options.caller
   }
 
+  /** The caller's own limit, if it gave one. */
+  get timeoutMs(): number | undefined {
+    return this.#attempt.options.timeoutMs
+  }
+
   /** The caller's own. What waits must stop when it aborts. */
   get signal(): AbortSignal | undefined {
     return this.#attempt.options.signal

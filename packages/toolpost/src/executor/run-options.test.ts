@@ -48,6 +48,17 @@ describe('among', () => {
   })
 })
 
+describe('among tools of which one goes by the name of another as a second one', () => {
+  it('the other is not found', async () => {
+    const offered = [tool('ok', () => 'ok', { lc_name: 'admin' })]
+    const { executor } = setup(
+      ...offered,
+      tool('admin', () => 'ADMIN'),
+    )
+    expect(await executor.run({ name: 'admin' }, { among: offered })).toMatchObject({ code: 'unknown_tool' })
+  })
+})
+
 describe('suggestions for an unknown tool', () => {
   it('are looked for when they are read, and are data like the rest', async () => {
     const { executor } = setup(tool('get_weather'))

@@ -1,4 +1,5 @@
-import type { Approval, CallRecord, GatewayEvents, ServerStatus } from './api-types.ts'
+import { safeValue } from '../logging/safe-value.ts'
+import type { Approval, BreakerStatus, CallRecord, GatewayEvents, ServerStatus } from './api-types.ts'
 import type { Client } from './clients.ts'
 
 /*
@@ -14,27 +15,36 @@ export function callsFor(client: Client, calls: readonly CallRecord[]): readonly
 export function serversFor(client: Client, servers: readonly ServerStatus[]): readonly ServerStatus[] {
   if (!client.isNamed) return servers
   const usable = new Set(client.tools().map(({ name }) => name))
-  return servers.map(server => ({
+  return servers.map(({ breaker, ...server }) => ({
     ...server,
     tools: server.tools.filter(name => usable.has(name)),
     error: server.error === undefined ? undefined : 'not available',
     stderr: '',
+    ...(breaker && { breaker: withoutError(breaker) }),
   }))
+}
+
+function withoutError({ error: _, ...breaker }: BreakerStatus): BreakerStatus {
+  return breaker
 }
 
 /** About the tools that it may use. */
 export function approvalsFor(client: Client, approvals: readonly Approval[]): readonly Approval[] {
   if (!client.isNamed) return approvals
   const usable = new Set(client.tools().map(({ name }) => name))
-  return approvals.filter(({ tool }) => usable.has(tool))
+  const seen = approvals.filter(({ tool }) => usable.has(tool))
+  return seen.map(approval => ({ ...approval, args: safeValue(approval.args) }))
 }
 
 const views = new WeakMap<Client, (type: string, data: unknown) => unknown>()
 
-/** How a client sees events, always the same function for it; nothing for the owner, who sees them as they are. */
-export function viewOf(client: Client): ((type: string, data: unknown) => unknown) | undefined {
+/** How a client sees events, as what it may see is then, always the same function for it; nothing for the owner, who sees them as they are. */
+export function viewOf(
+  client: Client,
+  current: () => Client,
+): ((type: string, data: unknown) => unknown) | undefined {
   if (!client.isNamed) return undefined
-  const view = views.get(client) ?? ((type, data) => eventFor(client, type, data))
+  const view = views.get(client) ?? ((type, data) => eventFor(current(), type, data))
   views.set(client, view)
   return view
 }

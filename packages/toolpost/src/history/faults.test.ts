@@ -12,7 +12,7 @@ import { HistoryReader } from './reader.ts'
 const { open, newFile, folder } = histories()
 const child = fileURLToPath(new URL('../../test/history-child.mjs', import.meta.url))
 
-type Report = HistoryStatus & { calls: number; failed: number }
+type Report = HistoryStatus & { calls: number; failed: number; notices: string[] }
 
 async function* reportsOf(process: ChildProcess): AsyncGenerator<Report> {
   for await (const line of createInterface({ input: process.stdout as NodeJS.ReadableStream }))
@@ -78,7 +78,8 @@ describe('[F57] a file that cannot be used', () => {
       expect(report).toMatchObject({ calls: 3_000, failed: 0 })
       expect(report.dropped).toBeGreaterThan(0)
       expect(report.written + report.dropped).toBe(3_000)
-      expect(report.problem).toMatch(/disk/)
+      // A smaller batch may have fitted in at the end: what counts is that it was said.
+      expect(report.notices.join()).toMatch(/disk/)
       // What was written is there.
       const { history } = await open({ file })
       expect(await countIn(history)).toBe(report.written)

@@ -6,7 +6,7 @@ export interface Approval {
   readonly id: string
   readonly tool: string
   readonly server?: string | undefined
-  /** As they stand in logs: secrets removed, shortened. */
+  /** Whole, but for what is known to be secret: a person must see what they allow. */
   readonly args: unknown
   readonly origin?: string | undefined
   readonly caller?: string | undefined
@@ -30,6 +30,8 @@ export interface Decision {
 /** What was decided for good, kept by the owner of these approvals. */
 export interface RememberedDecision {
   tool: string
+  /** The server that the tool is from; left out for tools of none. */
+  server?: string | undefined
   origin?: string | undefined
   caller?: string | undefined
   then: 'allow' | 'deny'
@@ -54,8 +56,13 @@ export function keyOf({ name, server, origin, caller, args }: InterceptedCall): 
   }
 }
 
-export function isAbout(decision: RememberedDecision, { name, origin, caller }: InterceptedCall): boolean {
-  return decision.tool === name && decision.origin === origin && decision.caller === caller
+export function isAbout(decision: RememberedDecision, call: InterceptedCall): boolean {
+  return (
+    decision.tool === call.name &&
+    decision.server === call.server &&
+    decision.origin === call.origin &&
+    decision.caller === call.caller
+  )
 }
 
 export function questionOf({ tool, server, args, because }: Approval): string {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { InterceptedCall } from '../executor/intercept.ts'
-import { safeValue } from '../logging/safe-value.ts'
+import { askedValue } from '../logging/safe-value.ts'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import { quietly } from '../runtime/quietly.ts'
@@ -31,8 +31,17 @@ export interface ApprovalsOptions {
 
 const DEFAULT_TIMEOUT_MS = 5 * 60_000
 const DEFAULT_MAX_WAITING = 1_000
+/** The longest that Node's timers take. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1
 /** Most MCP clients give up after a minute, and a model's answer has two minutes in all. */
 const DEFAULT_PATIENCE_MS = { mcp: 45_000, chat: 90_000 }
+
+/** What a new approval is about. */
+interface Asked {
+  key: string
+  args: unknown
+  because: string | undefined
+}
 
 interface Entry {
   approval: Approval
@@ -64,10 +73,6 @@ export class Approvals {
   /** What waits for a decision, oldest first. */
   list(): Approval[] {
     return [...this.#entries.values()].map(entry => entry.approval).filter(({ state }) => state === 'waiting')
-  }
-
-  get(id: string): Approval | undefined {
-    return this.#entries.get(id)?.approval
   }
 
   /** Calls `listener` with what waits, whenever that changes; returns a function that stops it. */
@@ -103,9 +108,11 @@ export class Approvals {
     if (known) return { approved: known.then === 'allow', reason: known.because, by: 'remembered' }
     const given = this.#take(key)
     if (given) return given
-    if (this.list().length >= (this.#options.maxWaiting ?? DEFAULT_MAX_WAITING))
-      return { approved: false, reason: 'too many calls wait for approval' }
-    const verdict = await this.#wait(call, this.#unattended(key) ?? this.#create(call, key, because))
+    const asked = askedValue(call.args)
+    if (!asked) return { approved: false, reason: 'its arguments are too large to be shown to anybody' }
+    if (this.#isFull(call)) return { approved: false, reason: 'too many calls wait for approval' }
+    const entry = this.#unattended(key) ?? this.#create(call, { key, args: asked.value, because })
+    const verdict = await this.#wait(call, entry)
     // Whoever made the call still holds its arguments, and could have changed them since.
     if (verdict.approved && keyOf(call) !== key)
       return { ...verdict, approved: false, reason: 'its arguments were changed while it waited' }
@@ -133,12 +140,19 @@ export class Approvals {
     return [...this.#entries.values()].find(entry => entry.key === key && !entry.settle)
   }
 
-  #create(call: InterceptedCall, key: string, because: string | undefined): Entry {
-    const limitMs = this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS
+  /** One caller cannot take up all the room. */
+  #isFull({ caller, origin }: InterceptedCall): boolean {
+    const { maxWaiting = DEFAULT_MAX_WAITING } = this.#options
+    const waiting = this.list()
+    const own = waiting.filter(other => other.caller === caller && other.origin === origin)
+    return waiting.length >= maxWaiting || own.length >= Math.max(1, maxWaiting / 10)
+  }
+
+  #create(call: InterceptedCall, { key, args, because }: Asked): Entry {
+    const limitMs = Math.min(this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)
     const { name: tool, server, origin, caller } = call
     const id = randomUUID()
     const askedAt = Date.now()
-    const args = safeValue(call.args)
     const expiresAt = askedAt + limitMs
     const approval: Approval = {
       id,
@@ -178,7 +192,8 @@ export class Approvals {
       entry.settle = settle
       call.signal?.addEventListener('abort', giveUp, { once: true })
       this.#tell()
-      void this.#askThere(call, entry, asking.signal)
+      // Whoever was told may have decided at once.
+      if (this.#entries.has(id)) void this.#askThere(call, entry, asking.signal)
       if (call.signal?.aborted) giveUp()
     }).finally(() => asking.abort())
   }
@@ -217,10 +232,10 @@ export class Approvals {
     by: string | undefined,
     how: 'session' | 'always',
   ): void {
-    const { tool, origin, caller } = approval
+    const { tool, server, origin, caller } = approval
     const then = decision === 'approve' ? 'allow' : 'deny'
     const because = `${then === 'allow' ? 'approved' : 'denied'}${by ? ` by ${by}` : ''}, remembered`
-    const remembered: RememberedDecision = { tool, origin, caller, then, because }
+    const remembered: RememberedDecision = { tool, server, origin, caller, then, because }
     this.#remembered.unshift(remembered)
     const { onRemember } = this.#options
     // What cannot be kept for good holds until the process ends.

@@ -146,6 +146,26 @@ describe('breaker', () => {
     expect(at.guard.status('fs').state).toBe('open')
   })
 
+  it('a caller with a deadline shorter than the tool has opens it for nobody', async () => {
+    const { clock, state, executor, guard } = bench()
+    state.next = 'never'
+    for (let n = 0; n < 9; n++) {
+      const answer = executor.run({ name: 'read' }, { timeoutMs: 1 })
+      await clock.advance(1)
+      expect(await answer).toMatchObject({ code: 'timeout' })
+    }
+    expect(guard.status('fs')).toEqual({ state: 'closed', failures: 0 })
+  })
+
+  it('what one caller got is not told to another', async () => {
+    const { executor, state } = bench()
+    state.next = 'unavailable'
+    for (let n = 0; n < 5; n++) await executor.run({ name: 'write' }, { caller: 'boss' })
+    const told = await executor.run({ name: 'read' }, { caller: 'mallory' })
+    expect(JSON.stringify(told)).not.toContain('write')
+    expect(await executor.run({ name: 'read' }, { caller: 'boss' })).toMatchObject({ diagnosis: {} })
+  })
+
   it('tells when a breaker opens and closes; reset forgets it', async () => {
     const at = bench({ failures: 2, coolDownMs: 1_000 })
     await at.fail(3)

@@ -2,6 +2,7 @@ import type { BreakerStatus } from '../call/breaker-status.ts'
 import type { ToolFailure, ToolResult } from '../call/tool-result.ts'
 import { unavailable } from '../executor/failure.ts'
 import type { InterceptedCall, Interceptor, Next } from '../executor/intercept.ts'
+import { DEFAULT_TIMEOUT_MS } from '../executor/options.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
 import { quietly } from '../runtime/quietly.ts'
 import { refusal } from './refuse.ts'
@@ -42,11 +43,11 @@ export function breaker(options: BreakerOptions = {}): Breaker {
     const { server } = call
     if (server === undefined || call.failure) return next()
     const circuit = circuits.openOf(server)
-    if (!circuit) return circuits.note(server, await next())
+    if (!circuit) return circuits.note(server, call, await next())
     if (circuit.isProbing || clock.now() < circuit.retryAt) return refuse(call, circuit, clock)
     circuit.isProbing = true
     try {
-      return circuits.note(server, await next(), circuit)
+      return circuits.note(server, call, await next(), circuit)
     } finally {
       circuit.isProbing = false
     }
@@ -62,6 +63,8 @@ interface Circuit {
   readonly server: string
   failures: number
   error: string
+  /** Who got that error: what one caller does is not told to another. */
+  caller: string | undefined
   /** Infinitely long ago while it is closed. */
   retryAt: number
   isProbing: boolean
@@ -90,10 +93,10 @@ class Circuits {
   }
 
   /** Takes over how a call ended. While it is open, only the one that was let through counts. */
-  note(server: string, result: ToolResult, probed?: Circuit): ToolResult {
-    if (this.openOf(server) !== probed) return result
+  note(server: string, call: InterceptedCall, result: ToolResult, probed?: Circuit): ToolResult {
+    if (this.openOf(server) !== probed || isImpatient(call, result)) return result
     if (!result.success && (result.code === 'unavailable' || result.code === 'timeout'))
-      this.#fail(server, result.error)
+      this.#fail(server, call, result.error)
     else if (result.success || !NEUTRAL.includes(result.code)) this.#close(server)
     return result
   }
@@ -112,17 +115,19 @@ class Circuits {
     return { state: 'open', failures, error, retryAt: new Date(Date.now() + inMs).toISOString() }
   }
 
-  #fail(server: string, error: string): void {
+  #fail(server: string, { caller }: InterceptedCall, error: string): void {
     const circuit = this.#circuits.get(server) ?? {
       server,
       failures: 0,
       error,
+      caller,
       retryAt: CLOSED,
       isProbing: false,
     }
     this.#circuits.set(server, circuit)
     circuit.failures++
     circuit.error = error
+    circuit.caller = caller
     if (circuit.failures < this.#failures) return
     circuit.retryAt = this.#clock.now() + this.#coolDownMs
     this.#onChange(server)
@@ -135,15 +140,21 @@ class Circuits {
   }
 }
 
+/** A deadline of the caller's own, shorter than the tool's, says nothing about the server. */
+function isImpatient({ timeoutMs, tool }: InterceptedCall, result: ToolResult): boolean {
+  if (result.success || result.code !== 'timeout' || timeoutMs === undefined) return false
+  return timeoutMs < (tool?.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+}
+
 function refuse(call: InterceptedCall, circuit: Circuit, clock: Clock): ToolFailure {
-  const { server, failures, error, retryAt, isProbing } = circuit
+  const { server, failures, error, caller, retryAt, isProbing } = circuit
   const inMs = Math.max(0, retryAt - clock.now())
   const next = isProbing ? 'one call is trying it now' : `next attempt in ${Math.ceil(inMs / 1_000)} s`
   const cause = `the last ${failures} calls to server '${server}' failed, so calls are paused; ${next}`
   const failure = unavailable(call.name, cause)
   return {
     ...refusal(call, failure.code, failure.error),
-    diagnosis: { causes: [error] },
+    ...(call.caller === caller && { diagnosis: { causes: [error] } }),
     ...(!isProbing && { retry_after_ms: Math.ceil(inMs) }),
   }
 }

@@ -8,10 +8,22 @@ export function fingerprint(value: unknown): string {
 
 function canonicalText(value: unknown): string {
   const text = JSON.stringify(value, (_key, part: unknown) => {
+    if (!isJson(part)) throw new TypeError('not JSON')
     if (typeof part === 'bigint') return { bigint: String(part) }
     return isRecord(part) ? sorted(part) : part
   })
   return text ?? 'undefined'
+}
+
+/** What JSON would make the same of that is not: two maps, two kinds of infinity. */
+function isJson(part: unknown): boolean {
+  if (typeof part === 'number') return Number.isFinite(part)
+  return !(
+    part instanceof Map ||
+    part instanceof Set ||
+    part instanceof ArrayBuffer ||
+    ArrayBuffer.isView(part)
+  )
 }
 
 /** Entries and not an object: keys that look like numbers would stand first in whatever order they come. */

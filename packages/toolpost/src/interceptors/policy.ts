@@ -56,6 +56,9 @@ export function policy(
   }
 }
 
+/** Whose calls those are that come without a name. */
+const NO_NAME = 'default'
+
 type Compiled = PolicyRule & {
   readonly index: number
   /** Compiled when it is first needed. */
@@ -68,7 +71,13 @@ function compile(rule: PolicyRule, index: number): Compiled {
     ...rule,
     index,
     validate() {
-      validate ??= compileSchema(rule.args ?? {}).then(compiled => compiled.validate)
+      validate ??= compileSchema(rule.args ?? {}).then(({ validate, leftOut }) => {
+        // A rule that does not check what it says would allow more than it says.
+        if (leftOut.length === 0) return validate
+        throw new Error(
+          `'args' of rule ${index + 1} has a pattern that cannot be checked in linear time: ${leftOut[0]}`,
+        )
+      })
       return validate
     },
   }
@@ -89,7 +98,7 @@ function isAbout(rule: PolicyRule, call: InterceptedCall): boolean {
     fitsNames(tools, call) &&
     fits(server, servers) &&
     fits(origin, from) &&
-    fits(caller, callers) &&
+    fits(caller ?? NO_NAME, callers) &&
     (rule.if === undefined ||
       Object.entries(rule.if).every(([hint, wanted]) => (tool?.[hint as 'readOnly'] === true) === wanted))
   )

@@ -176,3 +176,21 @@ const LOG_LIMITS: PlainLimits = {
 export function safeValue(value: unknown): unknown {
   return plainCopy(value, LOG_LIMITS).value
 }
+
+const QUESTION_BYTES = 20_000
+const QUESTION_LIMITS: PlainLimits = {
+  maxDepth: 100,
+  maxEntries: QUESTION_BYTES,
+  maxBytes: QUESTION_BYTES,
+  maxValues: QUESTION_BYTES,
+  cleaner: { ...cleaner, text: text => escapeControls(withoutKnownSecrets(text)), list() {}, object() {} },
+}
+
+/**
+ * A copy of `value` for a person who decides about it: whole, without guesses at what may be secret, because what is hidden
+ * could be what matters. Only the values of secret keys and secrets that are known are left out. `undefined` if it is too large.
+ */
+export function askedValue(value: unknown): { value: unknown } | undefined {
+  const copy = plainCopy(value, QUESTION_LIMITS)
+  return copy.isComplete && copy.bytes <= QUESTION_BYTES ? { value: copy.value } : undefined
+}

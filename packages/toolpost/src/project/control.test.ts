@@ -62,12 +62,12 @@ describe('limits in toolpost.json', () => {
 
 describe('the breaker of a project', () => {
   const time = async (project: Project, times: number) => {
-    for (let n = 0; n < times; n++) await project.executor.run({ name: 'never' }, { timeoutMs: 1 })
+    for (let n = 0; n < times; n++) await project.executor.run({ name: 'never' })
   }
   const shown = (project: Project) => project.status().servers[0]?.breaker
 
   it('is on for servers: shown in the status, told of, and closed again when the server was restarted', async () => {
-    const project = await open({ mcpServers: { hostile: hostileServer() } })
+    const project = await open({ mcpServers: { hostile: { ...hostileServer(), timeoutMs: 20 } } })
     await project.ready()
     expect(shown(project)).toEqual({ state: 'closed', failures: 0 })
     const told: ServerStatus[] = []
@@ -94,7 +94,7 @@ describe('the breaker of a project', () => {
   })
 
   it('closes when a server that was lost is back: nobody waits for the cool-down then', async () => {
-    const project = await open({ mcpServers: { hostile: hostileServer() } })
+    const project = await open({ mcpServers: { hostile: { ...hostileServer(), timeoutMs: 20 } } })
     await project.ready()
     await time(project, 4)
     expect(await project.executor.run({ name: 'die' })).toMatchObject({ code: 'unavailable' })
@@ -105,7 +105,7 @@ describe('the breaker of a project', () => {
   })
 
   it('takes its figures from the configuration, and can be switched off', async () => {
-    const mcpServers = { hostile: hostileServer() }
+    const mcpServers = { hostile: { ...hostileServer(), timeoutMs: 20 } }
     const early = await open({ mcpServers, limits: { breaker: { failures: 2, coolDownMs: 0 } } })
     await early.ready()
     await time(early, 2)

@@ -9,17 +9,16 @@ const FILE = 'toolpost.approvals.json'
 /** The decisions that were made for good: rules in a file of their own beside the configuration, which is never written to. */
 export class RememberedDecisions {
   readonly #file: string
-  readonly #rules: Rule[]
 
-  /** Throws a ConfigError if the file is not what it should be: a rule that is overlooked could be one that denies. */
   constructor(configFile: string | undefined) {
     this.#file = join(configFile === undefined ? process.cwd() : dirname(configFile), FILE)
-    this.#rules = readRules(this.#file)
   }
 
+  /** Throws a ConfigError if the file is not what it should be: a rule that is overlooked could be one that denies. */
   get decisions(): RememberedDecision[] {
-    return this.#rules.map(({ tools: tool, from, callers, then, because = '' }) => ({
+    return readRules(this.#file).map(({ tools: tool, servers, from, callers, then, because = '' }) => ({
       tool,
+      server: servers?.[0],
       origin: from?.[0],
       caller: callers?.[0],
       then,
@@ -28,16 +27,19 @@ export class RememberedDecisions {
   }
 
   /** Written whole and renamed, so that there is never half a file. Throws if that cannot be done. */
-  add({ tool, origin, caller, then, because }: RememberedDecision): void {
-    this.#rules.unshift({
+  add({ tool, server, origin, caller, then, because }: RememberedDecision): void {
+    const rule: Rule = {
       tools: tool,
+      ...(server !== undefined && { servers: [server] }),
       ...(origin !== undefined && { from: [origin] }),
       ...(caller !== undefined && { callers: [caller] }),
       then,
       because,
-    })
+    }
+    // What stands there now counts: a line may have been deleted, or added by another process.
+    const rules = [rule, ...readRules(this.#file)]
     const draft = `${this.#file}.${process.pid}.tmp`
-    writeFileSync(draft, `${JSON.stringify({ rules: this.#rules }, null, 2)}\n`, { mode: 0o600 })
+    writeFileSync(draft, `${JSON.stringify({ rules }, null, 2)}\n`, { mode: 0o600 })
     renameSync(draft, this.#file)
   }
 }
@@ -45,6 +47,7 @@ export class RememberedDecisions {
 /** A rule as the policy has it, but for one tool by its exact name. */
 interface Rule {
   tools: string
+  servers?: string[]
   from?: string[]
   callers?: string[]
   then: 'allow' | 'deny'
@@ -65,7 +68,7 @@ function readRules(file: string): Rule[] {
   throw new ConfigError(
     FILE,
     rules ? `rules.${wrong}` : '',
-    'expected { "rules": [{ "tools": name, "from"?: [origin], "callers"?: [name], "then": "allow" | "deny" }] }',
+    'expected { "rules": [{ "tools": name, "servers"?: [name], "from"?: [origin], "callers"?: [name], "then": "allow" | "deny" }] }',
   )
 }
 
@@ -81,11 +84,12 @@ function rulesIn(text: string): unknown[] | undefined {
 /** A word that is misspelt would make a rule hold for more than it was meant for. */
 function isRule(value: unknown): value is Rule {
   if (!isRecord(value)) return false
-  const { tools, from = ['any'], callers = ['any'], then, because = '', ...others } = value
+  const { tools, servers = ['any'], from = ['any'], callers = ['any'], then, because = '', ...others } = value
   const isName = (names: unknown) =>
     Array.isArray(names) && names.length === 1 && typeof names[0] === 'string'
   return (
     typeof tools === 'string' &&
+    isName(servers) &&
     isName(from) &&
     isName(callers) &&
     (then === 'allow' || then === 'deny') &&

@@ -81,7 +81,7 @@ async function callTool(
   )
   await notices.settled()
   const question = elicitation.question?.()
-  if (question) return question
+  if (question && !result.success && result.code === 'denied') return question
   if (isUnknown(result)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownText(result))
   if (!(await fits(result))) return problem(`The result of '${name}' is too large for MCP`)
   const tool = executor.tools.findTool(name)

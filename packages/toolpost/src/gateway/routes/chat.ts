@@ -124,7 +124,7 @@ async function answer(
       conversation: id,
       stopReason: stop.aborted ? 'stopped' : 'error',
       model,
-      error: said,
+      error: safeText(said),
     })
   } finally {
     release()
