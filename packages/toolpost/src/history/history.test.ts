@@ -253,12 +253,13 @@ describe('the history', () => {
     const stop = spoolCalls(command, file)
     await command.run({ name: 'echo', args: { by: 'command', token: 'abcdefgh' } }, { origin: 'cli' })
     stop()
-    expect(existsSync(`${file}.spool`)).toBe(true)
-    const { calls } = await history.list({ q: 'command' })
-    expect(calls.map(({ origin, args }) => [origin, args])).toContainEqual([
-      'cli',
-      { by: 'command', token: '[removed]' },
-    ])
+    const kept = async () => {
+      const { calls } = await history.list({ q: 'command' })
+      return calls.map(({ origin, args }) => [origin, args])
+    }
+    await expect
+      .poll(kept, { timeout: 10_000 })
+      .toContainEqual(['cli', { by: 'command', token: '[removed]' }])
     expect(existsSync(`${file}.spool`)).toBe(false)
   })
 })
