@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { ADDRESS, dataOf, echoTool, eventReader, patientTool, testGateway } from '../../test/gateway.ts'
 import { ToolExecutor } from '../executor/tool-executor.ts'
-import { limits } from '../interceptors/index.ts'
+import { Approvals, limits, policy } from '../interceptors/index.ts'
 import { OfflineClient } from '../models/index.ts'
 import { recordingLogger } from '../testing/index.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import type { GatewayOptions } from './gateway.ts'
+import { createGateway, type GatewayOptions } from './gateway.ts'
 
 const CLAUDE = 'claude-token-0123456789'
 const HOME = 'home-token-0123456789!?'
@@ -132,6 +132,54 @@ describe('clients with a token of their own', () => {
     expect(await seen(as(CLAUDE))).toEqual(['claude'])
     expect(await seen(as(HOME))).toEqual(['home'])
     expect(await seen()).toEqual(['claude', 'home', 'owner'])
+  })
+
+  it('see their own calls only, whatever they ask for: pages, exports, single calls', async () => {
+    await using gateway = gatewayWith()
+    await gateway.post(call('echo'), { who: 'claude' }, { headers: as(CLAUDE) })
+    await gateway.post(call('echo'), { who: 'home' }, { headers: as(HOME) })
+    const { calls } = await dataOf(gateway.get('/api/calls'))
+    for (const query of ['limit=10', 'caller=home', 'q=home', 'tool=echo']) {
+      const page = await dataOf(gateway.get(`/api/calls?${query}`, as(CLAUDE)))
+      expect(JSON.stringify(page)).not.toContain('"who":"home"')
+    }
+    expect((await dataOf(gateway.get('/api/calls?limit=10', as(CLAUDE)))).calls).toHaveLength(1)
+    const exported = await (await gateway.get('/api/calls/export?format=jsonl', as(CLAUDE))).text()
+    expect(exported.trim().split('\n')).toHaveLength(1)
+    expect(exported).toContain('claude')
+    const [own, foreign] = calls.map(({ serial }: { serial: number }) => `/api/calls/${serial}`)
+    expect((await gateway.get(own, as(CLAUDE))).status).toBe(200)
+    expect((await gateway.get(foreign, as(CLAUDE))).status).toBe(404)
+  })
+
+  it('that are taken out of the configuration see nothing more on a stream that is still open', async () => {
+    const approvals = new Approvals()
+    const list: GatewayOptions['clients'] = { old: { token: CLAUDE } }
+    let current: GatewayOptions['clients'] = list
+    const options = {
+      approvals,
+      get clients() {
+        return current
+      },
+    }
+    const manager = new ToolManager()
+    manager.addCustomTool(tool('pay'))
+    const executor = new ToolExecutor(manager)
+    executor.use(policy([{ then: 'ask' }], { approvals }))
+    const gateway = createGateway(
+      Object.defineProperties({ executor }, Object.getOwnPropertyDescriptors(options)),
+    )
+    const stream = await gateway.fetch(new Request(`${ADDRESS}/api/events`, { headers: as(CLAUDE) }))
+    const watcher = eventReader(stream)
+    await watcher.until(({ type }) => type === 'approvals')
+    current = {}
+    const waiting = executor.run({ name: 'pay', args: { to: 'confidential' } })
+    const told = await watcher.until(({ type }) => type === 'approvals')
+    expect(told.data).toEqual({ approvals: [] })
+    approvals.close()
+    await waiting
+    await watcher.cancel()
+    await gateway.close({ drainMs: 0 })
   })
 
   it('watch their own calls only, also those that they missed', async () => {

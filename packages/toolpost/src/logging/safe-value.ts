@@ -187,8 +187,8 @@ const QUESTION_LIMITS: PlainLimits = {
 }
 
 /**
- * A copy of `value` for a person who decides about it: whole, without guesses at what may be secret, because what is hidden
- * could be what matters. Only the values of secret keys and secrets that are known are left out. `undefined` if it is too large.
+ * A copy of `value` for the person who decides whether to allow it. Nothing is shortened or guessed to be secret, since a
+ * hidden part may be the dangerous one; only values of secret keys and known secrets are removed. `undefined` if too large.
  */
 export function askedValue(value: unknown): { value: unknown } | undefined {
   const copy = plainCopy(value, QUESTION_LIMITS)
