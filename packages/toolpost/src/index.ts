@@ -5,11 +5,12 @@ export type { Failure } from './executor/failure.ts'
 export type { InterceptedCall, Interceptor } from './executor/intercept.ts'
 export type { Figures, Metrics, ToolFigures } from './executor/metrics.ts'
 export type { CallEvent, CallObserver } from './executor/observers.ts'
-export type { Answer, Ask, ExecutorOptions, Question, RunOptions, TypedCall } from './executor/options.ts'
+export type { ExecutorOptions, RunOptions, TypedCall } from './executor/options.ts'
 export { ToolExecutor } from './executor/tool-executor.ts'
 export { type Logger, silentLogger } from './logging/logger.ts'
 export { type Clock, systemClock, type Timer } from './runtime/clock.ts'
 export type { JsonSchema, StandardSchema } from './schema/json-schema.ts'
+export type { Answer, Ask, Caller, Question, Sample, ServerLogMessage } from './tools/caller.ts'
 export { ToolDefinitionError } from './tools/check-tool.ts'
 export {
   type DeclareOptions,

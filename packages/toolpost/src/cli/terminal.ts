@@ -1,6 +1,6 @@
 import { type AskedTerminal, askAtTerminal } from 'toolpost-common/ask-at-terminal'
-import type { Ask } from '../executor/options.ts'
 import { escapeControls } from '../logging/safe-value.ts'
+import type { Ask } from '../tools/caller.ts'
 
 /** Where the command line writes: results to `out`, everything else to `err`. */
 export interface Terminal {

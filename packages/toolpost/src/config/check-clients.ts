@@ -3,7 +3,17 @@ import type { ToolpostConfig } from './config.ts'
 import type { ConfigPath, ConfigSource } from './config-source.ts'
 import { tokenProblem } from './token-problem.ts'
 
-type Clients = Readonly<Record<string, { token: string; tools?: readonly string[] | undefined }>>
+type Clients = Readonly<
+  Record<
+    string,
+    {
+      token: string
+      tools?: readonly string[] | undefined
+      resources?: readonly string[] | undefined
+      prompts?: readonly string[] | undefined
+    }
+  >
+>
 
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/
 
@@ -19,17 +29,18 @@ export function* clientProblems(
   own?: string,
 ): Generator<{ path: ConfigPath; problem: string }> {
   const owners = new Map(own === undefined ? [] : [[own, 'the gateway']])
-  for (const [name, { token, tools = [] }] of Object.entries(clients)) {
+  for (const [name, { token, ...patterns }] of Object.entries(clients)) {
     const path = ['clients', name]
     const owner = owners.get(token)
     const wrongName = nameProblem(name)
     const wrongToken = tokenProblem(token) ?? (owner && `is the same as that of ${owner}`)
     if (wrongName) yield { path, problem: wrongName }
     if (wrongToken) yield { path: [...path, 'token'], problem: wrongToken }
-    for (const [index, pattern] of tools.entries()) {
-      const problem = globProblem(pattern)
-      if (problem) yield { path: [...path, 'tools', index], problem }
-    }
+    for (const kind of ['tools', 'resources', 'prompts'] as const)
+      for (const [index, pattern] of (patterns[kind] ?? []).entries()) {
+        const problem = globProblem(pattern)
+        if (problem) yield { path: [...path, kind, index], problem }
+      }
     owners.set(token, `'${name}'`)
   }
 }

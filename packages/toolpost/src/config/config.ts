@@ -18,7 +18,7 @@ export interface ToolpostConfig {
   policy?: PolicyRule[]
   approvals?: { timeoutMs?: number }
   /** Who may call the gateway with which token, and which tools: patterns with `*` and `?`. */
-  clients?: Record<string, { token: string; tools?: string[] }>
+  clients?: Record<string, { token: string; tools?: string[]; resources?: string[]; prompts?: string[] }>
   limits?: LimitsConfig
   voice?: VoiceConfig
   /** Spans of OpenTelemetry: with what is in the calls, or none at all. */

@@ -2,11 +2,11 @@ import type { ToolResult } from '../call/tool-result.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { isRecord } from '../runtime/guards.ts'
 import { describeThrown } from '../runtime/quietly.ts'
+import type { Ask } from '../tools/caller.ts'
 import type { ServerRequest, Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { Attempt } from './attempt.ts'
 import type { Failure } from './failure.ts'
-import type { Ask } from './options.ts'
 import { unwatch, watch } from './watched-signals.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Logger } from '../logging/logger.ts'
 import type { Clock } from '../runtime/clock.ts'
-import type { JsonSchema } from '../schema/json-schema.ts'
+import type { Caller } from '../tools/caller.ts'
 import type { Progress, Tool } from '../tools/tool.ts'
 import type { ToolOutput } from '../tools/tool-output.ts'
 
@@ -29,7 +29,7 @@ export interface TypedCall<Args extends object, Result> {
 /** What `result` is for a tool that returns `Result`. */
 export type ValueOf<Result> = Result extends ToolOutput<infer Value> ? Value : Result
 
-export interface RunOptions {
+export interface RunOptions extends Caller {
   signal?: AbortSignal | undefined
   timeoutMs?: number | undefined
   /** Put right what is certain in the arguments: for calls that a model or a person typed. */
@@ -39,8 +39,6 @@ export interface RunOptions {
   origin?: string | undefined
   /** Who asks, if that is known. Callers share what is scarce, such as child processes, fairly. */
   caller?: string | undefined
-  /** Asks the person who made the call; left out if there is nobody to ask. */
-  ask?: Ask | undefined
   /** What goes along to the tool: `_meta` of an MCP call, such as `traceparent`. */
   meta?: Readonly<Record<string, unknown>> | undefined
   /** The only tools that may be found: what a model was offered. All of them if left out. */
@@ -48,28 +46,9 @@ export interface RunOptions {
 }
 
 /** Who makes a call, and how they are reached: what everything between a caller and the executor hands on. */
-export type CallerOptions = Pick<RunOptions, 'origin' | 'caller' | 'ask' | 'meta'>
+export type CallerOptions = Pick<RunOptions, 'origin' | 'caller' | 'ask' | 'sample' | 'onLog' | 'meta'>
 
-export function callerOptions({ origin, caller, ask, meta }: CallerOptions): CallerOptions {
-  return { origin, caller, ask, meta }
+export function callerOptions(options: CallerOptions): CallerOptions {
+  const { origin, caller, ask, sample, onLog, meta } = options
+  return { origin, caller, ask, sample, onLog, meta }
 }
-
-/** A question to a person, in the form of MCP's elicitation. */
-export interface Question {
-  message: string
-  /** The call that it is about, for those who have words of their own; the arguments as they stand in logs. */
-  about?: { readonly tool: string; readonly title?: string | undefined; readonly args: unknown } | undefined
-  /** What the answer must look like; a plain yes or no if left out. */
-  schema?: JsonSchema | undefined
-  /** Aborts when nobody needs the answer any more. */
-  signal?: AbortSignal | undefined
-}
-
-/** `cancel`: nobody decided. `reason` says why, to whoever reads that the call was refused. */
-export interface Answer {
-  action: 'accept' | 'decline' | 'cancel'
-  content?: Record<string, unknown> | undefined
-  reason?: string | undefined
-}
-
-export type Ask = (question: Question) => Promise<Answer>

@@ -1,8 +1,10 @@
 import { isThenable } from '../runtime/guards.ts'
 import { quietly } from '../runtime/quietly.ts'
+import type { Caller } from '../tools/caller.ts'
 import type { InvokeOptions, Progress, Tool } from '../tools/tool.ts'
 import { abortQuietly } from './abort-quietly.ts'
 import type { Attempt } from './attempt.ts'
+import { CallOptions } from './call-options.ts'
 import type { Arguments } from './check-arguments.ts'
 import { type DeadlineQueue, type Deadlines, type Expiring, limitOf } from './deadlines.ts'
 import type { Plan } from './plan.ts'
@@ -34,7 +36,7 @@ export type Ending =
   | { kind: 'timeout'; afterMs: number }
   | { kind: 'cancelled' }
 
-export interface Limits {
+export interface Limits extends Caller {
   startedAt: number
   timeoutMs: number
   /** How far progress may extend the deadline; no further than `timeoutMs` if left out. */
@@ -45,6 +47,8 @@ export interface Limits {
   meta?: Readonly<Record<string, unknown>> | undefined
   onProgress?: ((progress: Progress) => void) | undefined
   onRequest?: InvokeOptions['onRequest']
+  /** Where it is noted how long a person or a model was waited for: that is not the tool's time. */
+  account: { waitedMs: number }
   /** Logs what nobody else is told: a late answer, a listener that failed. */
   warn(message: string, error?: unknown): void
 }
@@ -65,11 +69,18 @@ export function limitsOf(attempt: Attempt, tool: Tool, timeoutMs: number, warn: 
     meta: meta ?? options.meta,
     onProgress: options.onProgress,
     onRequest: attempt.onRequest,
+    ask: options.ask,
+    sample: options.sample,
+    onLog: options.onLog,
+    account: attempt,
     warn,
   }
 }
 
 const { then } = Promise.prototype
+
+/** The longest that a call waits for an answer to a question of its tool. */
+const QUESTION_MS = 5 * 60_000
 
 /**
  * A tool at work. Ends exactly once: by its value, its error, its deadline or its caller, whichever comes first.
@@ -83,6 +94,9 @@ export class RunningCall implements Expiring {
   readonly limits: Limits
   #ended = false
   #aborted = false
+  /** How many questions are open, and how long earlier ones were waited for. */
+  #questions = 0
+  #waitedMs = 0
   #controller: AbortController | undefined
   #listeners: (() => void)[] | undefined
   readonly #deadlines: Deadlines
@@ -160,65 +174,34 @@ export class RunningCall implements Expiring {
       )
   }
 
+  /** The deadline stands still while somebody is asked, for as long as a person may take. */
+  async asking<T>(ask: () => Promise<T>): Promise<T> {
+    const askedAt = this.#deadlines.now()
+    if (this.#questions++ === 0) this.#moveDeadline(this.deadlineAt + QUESTION_MS)
+    try {
+      return await ask()
+    } finally {
+      const waitedMs = Math.min(this.#deadlines.now() - askedAt, QUESTION_MS)
+      if (--this.#questions === 0 && !this.#ended) {
+        this.#waitedMs += waitedMs
+        this.limits.account.waitedMs += waitedMs
+        this.#moveDeadline(this.deadlineAt - QUESTION_MS + waitedMs)
+      }
+    }
+  }
+
   #extend(): void {
     const { startedAt, timeoutMs, maxTimeoutMs } = this.limits
-    if (maxTimeoutMs === undefined || maxTimeoutMs <= timeoutMs || !this.queue) return
-    const now = this.#deadlines.now()
-    const deadlineAt = Math.min(now + timeoutMs, startedAt + maxTimeoutMs)
-    if (deadlineAt <= this.deadlineAt) return
+    if (maxTimeoutMs === undefined || maxTimeoutMs <= timeoutMs) return
+    const latest = startedAt + maxTimeoutMs + this.#waitedMs
+    const deadlineAt = Math.min(this.#deadlines.now() + timeoutMs, latest)
+    if (deadlineAt > this.deadlineAt) this.#moveDeadline(deadlineAt)
+  }
+
+  #moveDeadline(deadlineAt: number): void {
+    if (!this.queue) return
     this.#deadlines.remove(this)
     this.deadlineAt = deadlineAt
-    this.#deadlines.add(this, Math.ceil(deadlineAt - now))
-  }
-}
-
-/**
- * The options that a tool gets. `signal` is a getter of the prototype: it costs nothing until it is read.
- * LangChain copies its options and would lose it, so its tools get a plain object with a real signal.
- */
-export class CallOptions implements InvokeOptions {
-  readonly #call: RunningCall
-
-  constructor(call: RunningCall) {
-    this.#call = call
-  }
-
-  get signal(): AbortSignal {
-    return this.#call.signal
-  }
-
-  get callId(): string | undefined {
-    return this.#call.limits.callId
-  }
-
-  get caller(): string | undefined {
-    return this.#call.limits.caller
-  }
-
-  get meta(): Readonly<Record<string, unknown>> | undefined {
-    return this.#call.limits.meta
-  }
-
-  get wantsProgress(): boolean {
-    const { onProgress, maxTimeoutMs } = this.#call.limits
-    return onProgress !== undefined || maxTimeoutMs !== undefined
-  }
-
-  get onRequest(): InvokeOptions['onRequest'] {
-    const { onRequest, warn } = this.#call.limits
-    if (!onRequest) return undefined
-    return request =>
-      quietly(
-        () => onRequest(request),
-        error => warn('onRequest failed', error),
-      )
-  }
-
-  onAbort(listener: () => void): void {
-    this.#call.onAbort(listener)
-  }
-
-  reportProgress(progress: Progress): void {
-    this.#call.progress(progress)
+    this.#deadlines.add(this, Math.ceil(deadlineAt - this.#deadlines.now()))
   }
 }

@@ -8,6 +8,7 @@ import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Attempt, attemptOf } from './attempt.ts'
 import { logCall, logMishap, logRepairs } from './call-log.ts'
+import { CallOptions } from './call-options.ts'
 import { type Deadlines, deadlinesOf, limitOf } from './deadlines.ts'
 import { cancelled, Failure, toolError } from './failure.ts'
 import { findTool } from './find-tool.ts'
@@ -33,7 +34,7 @@ import {
 } from './options.ts'
 import { type Plan, type Prepared, PreparedTools } from './plan.ts'
 import { failureOf, shapeFailure, shapeResult } from './shape-result.ts'
-import { CallOptions, type Ending, type Limits, limitsOf, RunningCall, timeBox } from './time-box.ts'
+import { type Ending, type Limits, limitsOf, RunningCall, timeBox } from './time-box.ts'
 import { argumentsFromText } from './validate-arguments.ts'
 
 /**
@@ -187,10 +188,9 @@ export class ToolExecutor {
       return goOn()
     })
     const answer = await passage.answer()
-    attempt.waitedMs = passage.waitedMs
+    attempt.waitedMs = Math.max(attempt.waitedMs, passage.waitedMs)
     const result = answer ? this.#finish(attempt, answer) : this.#fail(attempt, cancelled(attempt.name))
-    result.execution_time_ms = this.#elapsedMs(attempt)
-    this.#record(attempt, result)
+    this.#record(attempt, Object.assign(result, { execution_time_ms: this.#elapsedMs(attempt) }))
     return result
   }
 

@@ -1,14 +1,21 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { RunOptions } from '../executor/options.ts'
 import { removeFromLogs } from '../logging/safe-value.ts'
+import type { Access } from '../mcp/catalog.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
-import { fitsTool } from '../tools/tool-pattern.ts'
+import { fitsName, fitsTool } from '../tools/tool-pattern.ts'
 
-/** Somebody with a token, and the tools they may use: patterns with `*` and `?`; all tools if left out. */
+/**
+ * Somebody with a token, and what they may use: patterns with `*` and `?`. All tools if left out; all resources and
+ * prompts too if nothing at all is said, else only those that are named.
+ */
 export interface ClientOptions {
   token: string
   tools?: readonly string[] | undefined
+  /** URIs. */
+  resources?: readonly string[] | undefined
+  prompts?: readonly string[] | undefined
 }
 
 export type ClientList = Readonly<Record<string, ClientOptions>>
@@ -19,8 +26,8 @@ export const DEFAULT_CLIENT = 'default'
 interface ClientParts {
   name?: string
   caller?: string
-  /** All tools if left out. */
-  patterns?: readonly string[] | undefined
+  /** Everything if left out. */
+  may?: Omit<ClientOptions, 'token'> | undefined
 }
 
 /** Who makes a request, and what they may see and use. */
@@ -28,14 +35,16 @@ export class Client {
   readonly name: string
   /** Whose calls they are. Without clients in the configuration, nobody's in particular. */
   readonly caller: string | undefined
+  readonly #may: Omit<ClientOptions, 'token'>
   readonly #patterns: readonly string[] | undefined
   readonly #manager: ToolManager
   readonly #allowed = new WeakMap<Tool, boolean>()
 
-  constructor(tools: ToolManager, { name = DEFAULT_CLIENT, caller, patterns }: ClientParts = {}) {
+  constructor(tools: ToolManager, { name = DEFAULT_CLIENT, caller, may = {} }: ClientParts = {}) {
     this.name = name
     this.caller = caller
-    this.#patterns = patterns
+    this.#may = may
+    this.#patterns = may.tools
     this.#manager = tools
   }
 
@@ -48,6 +57,18 @@ export class Client {
   tools(): readonly Tool[] {
     const all = this.#manager.getTools()
     return this.#patterns ? all.filter(tool => this.#mayUse(tool)) : all
+  }
+
+  /** Which resources or prompts it may use, all if there is no answer. A server's own are also `server__prompt`. */
+  access(kind: 'resources' | 'templates' | 'prompts'): Access | undefined {
+    const { tools, resources, prompts } = this.#may
+    const patterns = (kind === 'prompts' ? prompts : resources) ?? (tools ? [] : undefined)
+    return patterns && ((server, key) => !climbs(key) && patterns.some(each => fitsName(each, key, server)))
+  }
+
+  /** Whether it may use anything of a server. */
+  seesServer(name: string): boolean {
+    return !this.#patterns || this.tools().some(tool => this.#manager.originOf(tool)?.server === name)
   }
 
   /** For a call of the tool of that name: one that it may not use is not found. */
@@ -131,7 +152,7 @@ export class Clients {
   named(name = DEFAULT_CLIENT): Client {
     if (name === DEFAULT_CLIENT) return this.#default
     const entry = this.#entries().find(({ client }) => client.name === name)
-    return entry?.client ?? new Client(this.#options.tools, { name, caller: name, patterns: [] })
+    return entry?.client ?? new Client(this.#options.tools, { name, caller: name, may: { tools: [] } })
   }
 
   /**
@@ -153,13 +174,18 @@ export class Clients {
     const list = this.#options.list()
     if (list === this.#list) return this.#named
     this.#list = list
-    this.#named = Object.entries(list ?? {}).map(([name, { token, tools }]) => ({
-      client: new Client(this.#options.tools, { name, caller: name, patterns: tools }),
+    this.#named = Object.entries(list ?? {}).map(([name, { token, ...may }]) => ({
+      client: new Client(this.#options.tools, { name, caller: name, may }),
       digest: digest(`Bearer ${token}`),
     }))
     removeFromLogs(Object.values(list ?? {}).map(({ token }) => token))
     return this.#named
   }
+}
+
+/** Whether a URI goes up again: what it means is then another one than what a pattern sees. */
+function climbs(uri: string): boolean {
+  return /(?:^|[/\\])(?:\.|%2e){2}(?:[/\\]|%2f|%5c|$)|%2f(?:\.|%2e){2}|%5c(?:\.|%2e){2}/i.test(uri)
 }
 
 /** The name of the scheme may be written in any case. */

@@ -258,25 +258,28 @@ describe('a question that a client of the newest protocol took along', () => {
       .split('\n')
       .findLast(line => line.startsWith('data:'))
       ?.slice(5)
-    return JSON.parse(data ?? text).result
+    const { result, error } = JSON.parse(data ?? text)
+    return result ?? error
   }
 
   it('is answered once, for the very arguments that it was asked about, and by nobody who was not asked', async () => {
     await using gateway = await serveDelete()
-    const inputResponses = { approval: { action: 'accept', content: {} } }
-    const unasked = await post(gateway.url, {
-      arguments: { path: 'a' },
-      inputResponses,
-      requestState: 'mine',
-    })
-    expect(unasked).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) })
-    const { requestState } = unasked
+    const unasked = { q1: { action: 'accept', content: {} } }
+    const made = await post(gateway.url, { arguments: { path: 'a' }, inputResponses: unasked })
+    expect(made).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) })
+    const { requestState, inputRequests } = made
+    const answers = Object.keys(inputRequests).map(key => [key, { action: 'accept', content: {} }])
+    const inputResponses = Object.fromEntries(answers)
+    const refused = { message: 'This question is no longer open: call again' }
+    const forged = { arguments: { path: 'a' }, inputResponses, requestState: 'mine' }
+    expect(await post(gateway.url, forged)).toMatchObject(refused)
     const other = await post(gateway.url, { arguments: { path: 'b' }, inputResponses, requestState })
-    expect(other).toMatchObject({ resultType: 'input_required' })
+    expect(other).toMatchObject(refused)
+    expect(gateway.runs).toEqual([])
     const accepted = await post(gateway.url, { arguments: { path: 'a' }, inputResponses, requestState })
     expect(accepted).toMatchObject({ content: [{ text: 'deleted' }] })
     const again = await post(gateway.url, { arguments: { path: 'a' }, inputResponses, requestState })
-    expect(again).toMatchObject({ resultType: 'input_required' })
+    expect(again).toMatchObject(refused)
     expect(gateway.runs).toEqual([{ path: 'a' }])
     expect(gateway.approvals.list()).toEqual([])
   })

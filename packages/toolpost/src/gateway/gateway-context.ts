@@ -2,6 +2,7 @@ import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
+import type { Catalog } from '../mcp/catalog.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { VoiceInput } from '../project/voice.ts'
@@ -26,6 +27,8 @@ export interface GatewaySource {
   voice(): VoiceInput | undefined
   /** Calls that a person is asked about, if there is a policy that asks. */
   approvals?: Approvals | undefined
+  /** What the MCP servers have beside tools. */
+  catalog?: Catalog | undefined
   /** The calls that are kept in a file, if they are. */
   history?(): History | undefined
   status(): { servers: readonly ServerStatus[] }

@@ -1,4 +1,4 @@
-import type { McpIntegration } from '../mcp/index.ts'
+import type { Catalog, McpIntegration } from '../mcp/index.ts'
 import type { GatewayOptions } from './gateway.ts'
 import type { GatewaySource } from './gateway-context.ts'
 
@@ -13,6 +13,7 @@ export function sourceOf(options: GatewayOptions): GatewaySource {
     model: async () => model ?? unnamed(client),
     voice: () => voice,
     approvals,
+    catalog: mcp?.catalog,
     history: () => history,
     status: () => ({ servers: mcp?.status() ?? [] }),
     restart: server =>
@@ -25,7 +26,9 @@ export function sourceOf(options: GatewayOptions): GatewaySource {
 }
 
 /** What a gateway uses of the MCP servers. */
-export type GatewayServers = Pick<McpIntegration, 'status' | 'restart' | 'on'>
+export type GatewayServers = Pick<McpIntegration, 'status' | 'restart' | 'on'> & {
+  readonly catalog?: Catalog
+}
 
 function unnamed(client: GatewayOptions['client']): { name: string; why: string } {
   return client

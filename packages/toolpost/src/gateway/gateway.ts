@@ -149,7 +149,7 @@ function contextOf(options: GatewayOptions): GatewayContext {
     }),
     conversations: new ChatConversations(),
     events: new EventHub({ clock }),
-    mcp: createMcpEndpoint({ executor, calls, clients, logger }),
+    mcp: createMcpEndpoint({ executor, calls, clients, catalog: source.catalog, logger }),
     logger,
   }
 }

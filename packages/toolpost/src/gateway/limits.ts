@@ -81,6 +81,8 @@ export const PROGRESS_GAP_MS = 25
 export const ELICITATION_MS = 5 * 60 * 1_000
 /** How many questions may be out at clients that come again with the answer; the oldest goes first. */
 export const MAX_ELICITATIONS = 1_000
+/** How many resources one client may follow. */
+export const MAX_FOLLOWED = 1_000
 /** Changes of the list of tools are told together. */
 export const LIST_CHANGE_DELAY_MS = 20
 

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ToolResult } from '../call/tool-result.ts'
-import type { Ask, RunOptions } from '../executor/options.ts'
+import type { RunOptions } from '../executor/options.ts'
 import { ToolExecutor } from '../executor/tool-executor.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
+import type { Ask } from '../tools/caller.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import {

@@ -21,8 +21,8 @@ function channel(meta?: Record<string, unknown>) {
   const begin = (onProgress?: (progress: unknown) => void) => {
     const ends: unknown[] = []
     const id = calls.begin(
-      'echo',
-      { a: 1 },
+      'tools/call',
+      { name: 'echo', arguments: { a: 1 } },
       { resolve: value => void ends.push(value), reject: error => void ends.push(error), onProgress },
     )
     return { id, ends }

@@ -3,13 +3,15 @@ import type { Progress } from '../tools/tool.ts'
 import { refusalOf } from './call-result.ts'
 import { REMEMBERED_CALLS } from './limits.ts'
 import { ServerLostError } from './server-failure.ts'
+import { type Requester, soleRequester } from './server-link.ts'
 
-/** A call that is on its way to a server. */
+/** A request that is on its way to a server. */
 export interface PendingCall {
   resolve(result: unknown): void
   reject(error: Error): void
-  onProgress: ((progress: Progress) => void) | undefined
+  onProgress?: ((progress: Progress) => void) | undefined
   meta?: Readonly<Record<string, unknown>> | undefined
+  from?: Requester | undefined
 }
 
 export interface ChannelEvents {
@@ -23,9 +25,11 @@ export interface ChannelEvents {
 
 /** The SDK counts its own requests from 0, and makes few of them. */
 const FIRST_ID = 1_000_000
+/** Of more requests at once it is not looked at whose they are. */
+const MAX_LOOKED_AT = 1_000
 
 /**
- * The `tools/call` requests of one stdio connection. They go past the SDK's request machinery, which would cost
+ * The requests of one stdio connection after its handshake. They go past the SDK's request machinery, which would cost
  * a timer, an AbortSignal and two schema checks a call, and would lose a progress notice that arrives together
  * with its answer. Everything else of the protocol stays with the SDK.
  */
@@ -48,13 +52,13 @@ export class CallChannel {
     return this.#answered
   }
 
-  /** Sends a call; throws if its arguments are not JSON or it cannot be sent. Gives the id that it is cancelled by. */
-  begin(name: string, args: object, call: PendingCall): number {
+  /** Sends a request; throws if it is not JSON or cannot be sent. Gives the id that it is cancelled by. */
+  begin(method: string, given: object, call: PendingCall): number {
     const id = this.#nextId++
     const shared = call.meta ? { ...call.meta, ...this.#meta } : this.#meta
     const meta = call.onProgress ? { ...shared, progressToken: id } : shared
-    const params = meta ? { name, arguments: args, _meta: meta } : { name, arguments: args }
-    if (this.#events.isStuck() || !this.#events.send({ jsonrpc: '2.0', id, method: 'tools/call', params }))
+    const params = meta ? { ...given, _meta: meta } : given
+    if (this.#events.isStuck() || !this.#events.send({ jsonrpc: '2.0', id, method, params }))
       throw new ServerLostError('the server has stopped reading its stdin', { neverSent: true })
     this.#pending.set(id, call)
     return id
@@ -68,6 +72,12 @@ export class CallChannel {
       this.#cancelled.delete(this.#cancelled.values().next().value as number)
     const params = this.#meta ? { requestId: id, reason, _meta: this.#meta } : { requestId: id, reason }
     this.#events.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
+  }
+
+  /** Whose requests are under way, if they are all of one caller. */
+  get requester(): Requester | undefined {
+    if (this.#pending.size > MAX_LOOKED_AT) return undefined
+    return soleRequester([...this.#pending.values()].map(({ from }) => from))
   }
 
   /** Takes a message if it belongs to a call; says whether it did. */

@@ -41,10 +41,6 @@ describe('valueOfResult', () => {
     [{ isError: true, content: [text('a'), { type: 'image' }, text('b')] }, 'a\nb'],
     [{ isError: true, content: [], structuredContent: { why: 'x' } }, '{"why":"x"}'],
     [{ isError: true }, 'The tool failed and its server did not say why'],
-    [
-      { resultType: 'input_required', inputRequests: {} },
-      'The tool requested more input, which is not supported',
-    ],
   ])('an error is thrown in its own words: %j', (result, words) => {
     expect(() => valueOfResult(result)).toThrow(expect.objectContaining({ message: words }))
   })

@@ -2,8 +2,17 @@ import { isRecord } from '../runtime/guards.ts'
 import { ToolOutput } from '../tools/tool-output.ts'
 
 /** What an MCP server answered that a model cannot make sense of as a value: thrown, and so a `tool_error`. */
-class McpCallError extends Error {
+export class McpCallError extends Error {
   override name = 'McpCallError'
+  /** Of a JSON-RPC error; not `code`, which says of other errors what kind they are. */
+  readonly rpcCode: number | undefined
+  readonly data: unknown
+
+  constructor(message: string, { code, data }: { code?: unknown; data?: unknown } = {}) {
+    super(message)
+    this.rpcCode = Number.isSafeInteger(code) ? (code as number) : undefined
+    this.data = data
+  }
 }
 
 interface Block {
@@ -19,11 +28,9 @@ interface Block {
  */
 export function valueOfResult(result: unknown): unknown {
   if (!isRecord(result)) throw malformed(`the result is ${kindOf(result)}, not an object`)
-  const { content, structuredContent, toolResult, resultType } = result
+  const { content, structuredContent, toolResult } = result
   // Whatever it is but false, the server means that the tool failed.
   const isError = result.isError !== undefined && result.isError !== null && result.isError !== false
-  if (resultType === 'input_required')
-    throw new McpCallError('The tool requested more input, which is not supported')
   const blocks = blocksOf(content, structuredContent !== undefined || toolResult !== undefined || isError)
   if (isError) throw new McpCallError(errorText(blocks, structuredContent))
   // Servers of the oldest protocol answer with `toolResult` and no content.
@@ -69,10 +76,12 @@ function malformed(problem: string): McpCallError {
 
 /** What a JSON-RPC error says, in the server's words; Toolpost's if it has none. */
 export function refusalOf(error: unknown): Error {
-  const { message, code } = isRecord(error) ? error : { message: error, code: undefined }
-  if (typeof message === 'string' && message.trim() !== '') return new McpCallError(message)
+  const { message, code, data } = isRecord(error)
+    ? error
+    : { message: error, code: undefined, data: undefined }
+  if (typeof message === 'string' && message.trim() !== '') return new McpCallError(message, { code, data })
   const shownCode = typeof code === 'number' ? ` (code ${code})` : ''
-  return new McpCallError(`The server refused the call without a reason${shownCode}`)
+  return new McpCallError(`The server refused the call without a reason${shownCode}`, { code, data })
 }
 
 /** What a value is, for people. */

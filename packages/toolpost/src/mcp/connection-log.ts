@@ -1,6 +1,6 @@
 import type { Logger } from '../logging/logger.ts'
 import { RateLimitedLog } from '../logging/rate-limit.ts'
-import { safeText } from '../logging/safe-value.ts'
+import { safeText, safeValue } from '../logging/safe-value.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { countOf } from './failure-report.ts'
 import type { ServerFailure } from './server-failure.ts'
@@ -67,6 +67,15 @@ export class ConnectionLog {
       ])
   }
 
+  /** What the server logs through the protocol, at its own level. */
+  message(level: string, data: unknown): void {
+    const ours = LEVELS.get(level) ?? 'info'
+    this.#limited.write(ours, `Log messages of an MCP server (${ours})`, () => [
+      { data: safeValue(data) },
+      `MCP server: ${safeText(typeof data === 'string' ? data : (JSON.stringify(safeValue(data)) ?? ''), 500)}`,
+    ])
+  }
+
   problem(message: string): void {
     this.#limited.write('warn', 'MCP connection problems', () => [
       { problem: safeText(message) },
@@ -81,6 +90,18 @@ export class ConnectionLog {
 }
 
 const MAX_STDERR = 4_000
+
+/** Levels of MCP, which are those of syslog, and ours. */
+const LEVELS = new Map<string, 'debug' | 'info' | 'warn' | 'error'>([
+  ['debug', 'debug'],
+  ['info', 'info'],
+  ['notice', 'info'],
+  ['warning', 'warn'],
+  ['error', 'error'],
+  ['critical', 'error'],
+  ['alert', 'error'],
+  ['emergency', 'error'],
+])
 
 function fieldsOf({ cause, stderr, exitCode, exitSignal }: ServerFailure): object {
   return {

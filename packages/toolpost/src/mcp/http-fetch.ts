@@ -4,6 +4,7 @@ import type { FetchLike } from '@modelcontextprotocol/client'
 import { eventStream, tooLong } from './event-stream.ts'
 import type { HttpMessages, SentRequest } from './http-messages.ts'
 import { HTTP_ERROR_CHARACTERS } from './limits.ts'
+import type { Requester } from './server-link.ts'
 
 /** Streamable HTTP, or what servers spoke before there was that. */
 export type HttpKind = 'streamable' | 'sse'
@@ -11,8 +12,13 @@ export type HttpKind = 'streamable' | 'sse'
 /** Which request of the SDK a fetch belongs to: also one that resumes its broken stream later. */
 export const currentRequest = new AsyncLocalStorage<SentRequest | undefined>()
 
-/** Told of the call that is sent inside of it. */
-export const currentCall = new AsyncLocalStorage<(request: SentRequest) => void>()
+/** What is sent inside of it, and what the server asks back on the same stream, belongs to it. */
+export interface CurrentCall {
+  from?: Requester | undefined
+  onSent?: ((request: SentRequest) => void) | undefined
+}
+
+export const currentCall = new AsyncLocalStorage<CurrentCall>()
 
 /** A request that the server refused with an HTTP status. */
 export class HttpStatusError extends Error {

@@ -2,67 +2,38 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { ServerRequest } from '../tools/tool.ts'
 import { refusalOf } from './call-result.ts'
-import { currentCall, type HttpKind } from './http-fetch.ts'
-import { HttpMessages, type SentRequest } from './http-messages.ts'
+import { addressOf, callTool } from './http-call.ts'
+import { type CurrentCall, currentCall, type HttpKind } from './http-fetch.ts'
+import type { HttpMessages, SentRequest } from './http-messages.ts'
 import {
   answerAfterNotifications,
-  createHttpTransport,
   describeHttpError,
   httpStatusOf,
   isGone,
   isRefusedConnection,
-  wantsSse,
 } from './http-transport.ts'
 import { GOODBYE_MS, HEALTH_CHECK_MS, NO_TIMEOUT_MS } from './limits.ts'
-import { type ClientEvents, createClient, listenForChanges, listTools, loadSdk } from './sdk-client.ts'
-import type { HttpServerEntry } from './server-entry.ts'
 import {
-  ConnectError,
-  describeError,
-  failureWith,
-  ServerLostError,
-  UnusableAnswerError,
-} from './server-failure.ts'
-import type { Answer, LinkCall, LinkContext, Opening, ServerLink } from './server-link.ts'
-
-/** Connects over Streamable HTTP, or over SSE to a server that is too old for that; rejects with a ConnectError. */
-export async function openHttpLink(opening: Opening<HttpServerEntry>): Promise<ServerLink> {
-  const { memory } = opening.context
-  if (opening.entry.type === 'sse' || memory.sse) return connect(opening, 'sse')
-  try {
-    return await connect(opening, 'streamable')
-  } catch (error) {
-    if (!wantsSse((error as ConnectError).cause)) throw error
-    const link = await connect(opening, 'sse').catch(() => undefined)
-    // The first error says more: that it is not an SSE server either is no surprise.
-    if (!link) throw error
-    memory.sse = true
-    return link
-  }
-}
-
-async function connect(
-  { entry, context, signal }: Opening<HttpServerEntry>,
-  kind: HttpKind,
-): Promise<ServerLink> {
-  const messages = new HttpMessages(context.events, entry.maxLineBytes)
-  const transport = await createHttpTransport(entry, kind, messages)
-  const link = new HttpLink(transport, { url: entry.url, messages, context })
-  try {
-    await Promise.race([link.connect(kind), givenUp(signal)])
-    return link
-  } catch (error) {
-    await link.close()
-    throw new ConnectError(failureWith(describeHttpError(error)), { cause: error })
-  }
-}
-
-function givenUp(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
-}
+  ANY_RESULT,
+  aboutServer,
+  type ClientEvents,
+  createClient,
+  followResource,
+  listAll,
+  listenForChanges,
+  loadSdk,
+} from './sdk-client.ts'
+import { describeError, failureWith, ServerLostError, UnusableAnswerError } from './server-failure.ts'
+import {
+  type Answer,
+  type LinkCall,
+  type LinkContext,
+  type LinkRequestOptions,
+  type Requester,
+  type ServerAbout,
+  type ServerLink,
+  soleRequester,
+} from './server-link.ts'
 
 interface HttpLinkOptions {
   url: string
@@ -70,10 +41,12 @@ interface HttpLinkOptions {
   context: LinkContext
 }
 
-class HttpLink implements ServerLink {
+export class HttpLink implements ServerLink {
   readonly pid = undefined
   hasAnswered = false
   tools: readonly unknown[] = []
+  about: ServerAbout = { capabilities: {}, instructions: undefined, info: undefined }
+  readonly #underWay = new Set<CurrentCall>()
   readonly #context: LinkContext
   readonly #transport: Transport
   readonly #messages: HttpMessages
@@ -92,17 +65,19 @@ class HttpLink implements ServerLink {
   }
 
   async connect(kind: HttpKind): Promise<void> {
-    const { events } = this.#context
+    const { events, requests } = this.#context
     const clientEvents: ClientEvents = {
-      toolsChanged: () => events.toolsChanged(),
+      notice: (method, params) => events.notice(method, params, this.#requester),
       error: error => this.#onError(error),
+      requester: () => this.#requester,
     }
-    const client = await createClient(kind === 'sse' ? 'legacy' : 'auto', clientEvents)
+    const client = await createClient(kind === 'sse' ? 'legacy' : 'auto', requests, clientEvents)
     this.#client = client
     await client.connect(this.#transport, { timeout: NO_TIMEOUT_MS })
     answerAfterNotifications(this.#transport)
+    this.about = aboutServer(client)
     await listenForChanges(client, clientEvents)
-    this.tools = await this.listTools(NO_TIMEOUT_MS)
+    this.tools = (await listAll(this, 'tools')).entries
     client.onclose = () => this.#lose('the server closed the connection')
     this.#isReady = true
   }
@@ -115,16 +90,33 @@ class HttpLink implements ServerLink {
     return ''
   }
 
-  async listTools(timeoutMs: number): Promise<unknown[]> {
+  /** That of the stream that a message came on, or else of all requests under way. */
+  get #requester(): Requester | undefined {
+    return currentCall.getStore()?.from ?? soleRequester([...this.#underWay].map(({ from }) => from))
+  }
+
+  request(method: string, params: object, { from, signal }: LinkRequestOptions = {}): Promise<unknown> {
+    const options = { timeout: NO_TIMEOUT_MS, ...(signal && { signal }) }
+    return this.#send(
+      { from },
+      client => client.request({ method, params } as never, ANY_RESULT, options),
+      signal,
+    )
+  }
+
+  async follow(uri: string): Promise<() => void> {
     if (!this.#client) throw new Error('Not connected')
-    return listTools(this.#client, timeoutMs, result => this.#messages.redeem(result))
+    return followResource(this.#client, this, uri)
   }
 
   call(call: LinkCall): Answer {
     const controller = new AbortController()
     const result = new Promise<unknown>((resolve, reject) => {
       const settle = (action: () => void) => !controller.signal.aborted && action()
-      this.#request(call, controller.signal).then(
+      const { from, onRequest } = call
+      const onSent = onRequest && ((sent: SentRequest) => onRequest(this.#describe(sent)))
+      const { signal } = controller
+      this.#send({ from, onSent }, client => callTool(client, call, signal), signal).then(
         value => settle(() => resolve(value)),
         error => settle(() => reject(error)),
       )
@@ -132,20 +124,23 @@ class HttpLink implements ServerLink {
     return { result, cancel: reason => controller.abort(new Error(reason)) }
   }
 
-  async #request(call: LinkCall, signal: AbortSignal): Promise<unknown> {
+  async #send(
+    current: CurrentCall,
+    send: (client: Client) => Promise<unknown>,
+    signal: AbortSignal | undefined,
+  ): Promise<unknown> {
     const client = this.#client
     if (this.#cause !== undefined || !client)
       throw new ServerLostError(this.#cause ?? 'not connected', { neverSent: true })
-    const { onRequest } = call
+    this.#underWay.add(current)
     try {
-      const result = await (onRequest
-        ? currentCall.run(sent => onRequest(this.#describe(sent)), send, client, call, signal)
-        : send(client, call, signal))
-      const redeemed = this.#messages.redeem(result)
+      const redeemed = this.#messages.redeem(await currentCall.run(current, send, client))
       this.hasAnswered = true
       return redeemed
     } catch (error) {
-      throw signal.aborted ? error : await this.#callError(error)
+      throw signal?.aborted ? error : await this.#callError(error)
+    } finally {
+      this.#underWay.delete(current)
     }
   }
 
@@ -217,23 +212,4 @@ class HttpLink implements ServerLink {
   async #closeTransport(): Promise<void> {
     await (this.#client ?? this.#transport).close().catch(() => {})
   }
-}
-
-/**
- * Not `request`: the newest protocol mirrors arguments in headers, which `callTool` knows. Given the definition without
- * its output schema, it does not throw away what does not fit one.
- */
-function send(client: Client, { tool, args, onProgress, meta }: LinkCall, signal: AbortSignal) {
-  const { outputSchema: _, ...toolDefinition } = tool
-  const params = { name: tool.name, arguments: args as Record<string, unknown>, ...(meta && { _meta: meta }) }
-  return client.callTool(params, {
-    signal,
-    timeout: NO_TIMEOUT_MS,
-    toolDefinition: toolDefinition as never,
-    ...(onProgress && { onprogress: onProgress }),
-  })
-}
-
-function addressOf({ hostname, port, protocol }: URL): NonNullable<ServerRequest['address']> {
-  return { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
 }

@@ -17,8 +17,21 @@ export interface MessageEvents {
   problem(message: string): void
 }
 
-/** Their results are not for the SDK: it would check them with schemas, at length, and throw away what does not fit. */
-const OWN_METHODS = new Set(['tools/call', 'tools/list'])
+const CACHED = { ttlMs: 0, cacheScope: 'private' }
+/**
+ * Their results are not for the SDK: it would check them with schemas, at length, and throw away what does not fit. With
+ * the least that it takes for one.
+ */
+const OWN_METHODS = new Map<string, object>([
+  ['tools/call', { content: [] }],
+  ['tools/list', { tools: [], ...CACHED }],
+  ['resources/list', { resources: [], ...CACHED }],
+  ['resources/templates/list', { resourceTemplates: [], ...CACHED }],
+  ['resources/read', { contents: [], ...CACHED }],
+  ['prompts/list', { prompts: [], ...CACHED }],
+  ['prompts/get', { messages: [] }],
+  ['completion/complete', { completion: { values: [] } }],
+])
 const TICKET = `toolpost/${randomUUID()}`
 const REFUSED = -32_000
 
@@ -128,7 +141,7 @@ export class HttpMessages {
 
   #ticket({ id, method }: SentRequest, value: unknown): object {
     remember(this.#results, String(id), value)
-    const empty = method === 'tools/list' ? { tools: [], ttlMs: 0, cacheScope: 'private' } : { content: [] }
+    const empty = OWN_METHODS.get(method)
     return {
       jsonrpc: '2.0',
       id,

@@ -33,7 +33,7 @@ export async function createHttpTransport(
   transport.start = () => currentRequest.run(undefined, start)
   transport.send = (message, sendOptions) => {
     const request = messages.sent(message)
-    if (request?.method === 'tools/call') currentCall.getStore()?.(request)
+    if (request) currentCall.getStore()?.onSent?.(request)
     return currentRequest.run(request, () => send(message, sendOptions))
   }
   return transport

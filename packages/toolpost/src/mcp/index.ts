@@ -1,5 +1,6 @@
+export { type Access, Catalog, type CatalogList } from './catalog.ts'
 export { hintFor } from './failure-report.ts'
 export { MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
 export { McpIntegration, type McpIntegrationOptions, type ServerListener } from './mcp-integration.ts'
 export type { HttpServerEntry, ServerEntry, StdioServerEntry } from './server-entry.ts'
-export type { ServerState, ServerStatus } from './server-status.ts'
+export type { ServerInfo, ServerState, ServerStatus } from './server-status.ts'

@@ -73,6 +73,17 @@ export const LIST_PAUSE_MS = 500
 /** … but no longer than this. */
 export const LIST_MAX_PAUSE_MS = 30_000
 
+/** How often a server may ask for more input in place of a result. */
+export const MAX_INPUT_ROUNDS = 10
+/** How many questions of one server may be open at once. */
+export const MAX_SERVER_REQUESTS = 16
+/** How long a server may take to list its resources or prompts; later it goes without. */
+export const LIST_TIMEOUT_MS = 5_000
+/** How long any other request than a call may take. */
+export const REQUEST_TIMEOUT_MS = 30_000
+/** How much of a server's instructions is passed on. */
+export const MAX_INSTRUCTIONS = 20_000
+
 /** Calls are refused while so many bytes wait for a server that does not read its stdin … */
 export const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 /** … and it is restarted if it has not read anything for this long. */

@@ -3,7 +3,9 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import { removeFromLogs } from '../logging/safe-value.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
 import { Listeners } from '../runtime/listeners.ts'
+import type { Sample } from '../tools/caller.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
+import { Catalog } from './catalog.ts'
 import { describeFailure } from './failure-report.ts'
 import { CONNECT_TIMEOUT_MS, MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
 import { type Change, ServerConnection } from './server-connection.ts'
@@ -22,6 +24,10 @@ export interface McpIntegrationOptions {
   /** Given the text for a person when a server is unavailable. It is logged as well. */
   onReport?: ((text: string) => void) | undefined
   clock?: Clock | undefined
+  /** Writes messages for servers with `sampling`, if the caller cannot. */
+  sample?: Sample | undefined
+  /** Shows their resources and prompts; one of its own if left out. */
+  catalog?: Catalog | undefined
 }
 
 const CLOSED = 'This McpIntegration is closed'
@@ -34,6 +40,8 @@ export type ServerListener = (status: ServerStatus) => void
  * slow, broken or gone holds up neither the start nor the others. Throws on an entry that cannot be used.
  */
 export class McpIntegration {
+  /** Resources and prompts of all servers together. */
+  readonly catalog: Catalog
   readonly #options: McpIntegrationOptions
   readonly #logger: Logger
   #connections: ServerConnection[] = []
@@ -52,6 +60,8 @@ export class McpIntegration {
       removeFromLogs(secretsOf(entry))
     }
     this.#options = options
+    this.catalog = options.catalog ?? new Catalog()
+    this.catalog.show(() => this.#connections)
     this.#logger = quietLogger(options.logger ?? silentLogger)
   }
 
@@ -60,7 +70,13 @@ export class McpIntegration {
     if (this.#tools) throw new Error('This McpIntegration is already started')
     if (this.#closing) throw new Error(CLOSED)
     this.#tools = tools
-    const { servers, retry, connectTimeoutMs = CONNECT_TIMEOUT_MS, clock = systemClock } = this.#options
+    const {
+      servers,
+      retry,
+      connectTimeoutMs = CONNECT_TIMEOUT_MS,
+      clock = systemClock,
+      sample,
+    } = this.#options
     this.#connections = Object.entries(servers).map(
       ([name, entry], order) =>
         new ServerConnection({
@@ -73,6 +89,8 @@ export class McpIntegration {
           connectTimeoutMs,
           clock,
           logger: this.#logger,
+          sample,
+          offers: this.catalog.events,
           onChange: (connection, what) => this.#onChange(connection, what),
           onFailed: (connection, failure, attempts) => this.#report(connection, failure, attempts),
         }),

@@ -2,15 +2,19 @@ import type { InvokeOptions, Progress, Tool } from '../tools/tool.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { callMeta } from './call-meta.ts'
 import { valueOfResult } from './call-result.ts'
+import { type InputAnswers, inputRounds, needsInput } from './input-rounds.ts'
 import { ProgressRelay } from './progress-relay.ts'
 import type { ServerEntry } from './server-entry.ts'
 import { ServerLostError, UnusableAnswerError } from './server-failure.ts'
 import type { Answer, ServerLink } from './server-link.ts'
+import type { ServerRequests } from './server-requests.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
 
 /** What a tool needs of its server. */
 export interface ToolServer {
   readonly entry: ServerEntry
+  /** Answers what the server asks. */
+  readonly requests: ServerRequests
   /** The connection, if there is one now. */
   readonly link: ServerLink | undefined
   /** The connection after the attempt to get it back that is under way; `undefined` if that fails. */
@@ -41,9 +45,16 @@ export function mcpTool(definition: McpToolDefinition, server: ToolServer): Tool
     readOnly,
     idempotent,
     destructive: hint(annotations?.destructiveHint),
+    openWorld: hint(annotations?.openWorldHint),
+    passedOn: passedOn(definition),
     sentences: sentences && Object.hasOwn(sentences, name) ? sentences[name] : undefined,
     invoke: (args, options) => calls.invoke(args, options),
   }
+}
+
+function passedOn({ icons, annotations, _meta }: McpToolDefinition): Tool['passedOn'] {
+  if (!icons && !annotations && !_meta) return undefined
+  return { ...(icons && { icons }), ...(annotations && { annotations }), ...(_meta && { _meta }) }
 }
 
 class ToolCalls {
@@ -62,16 +73,49 @@ class ToolCalls {
   invoke(args: object, options: Partial<InvokeOptions> = NO_OPTIONS): Promise<unknown> {
     const { link } = this.#server
     if (!link) return Promise.reject(this.#server.unavailable())
-    return this.#callOn(link, args, options).then(valueOfResult, error => this.#recover(error, args, options))
+    return this.#callOn(link, args, options).then(
+      result => (needsInput(result) ? this.#askAndGoOn(result, link, args, options) : valueOfResult(result)),
+      error => this.#recover(error, args, options),
+    )
   }
 
-  #callOn(link: ServerLink, args: object, options: Partial<InvokeOptions>): Promise<unknown> {
+  /** The server wants to know more first. */
+  async #askAndGoOn(
+    result: unknown,
+    link: ServerLink,
+    args: object,
+    options: Partial<InvokeOptions>,
+  ): Promise<unknown> {
+    const { requests } = this.#server
+    const again = (answers: InputAnswers) => this.#callOn(link, args, options, answers)
+    try {
+      return valueOfResult(await inputRounds(result, again, { requests, from: options }))
+    } catch (error) {
+      if (error instanceof ServerLostError) throw this.#server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
+      throw error
+    }
+  }
+
+  #callOn(
+    link: ServerLink,
+    args: object,
+    options: Partial<InvokeOptions>,
+    answers?: InputAnswers,
+  ): Promise<unknown> {
     const relay = options.wantsProgress
       ? new ProgressRelay(progress => options.reportProgress?.(progress))
       : undefined
     const onProgress = relay && ((progress: Progress) => relay.report(progress))
     const meta = options.meta && callMeta(options.meta)
-    const answer = link.call({ tool: this.#definition, args, onProgress, meta, onRequest: options.onRequest })
+    const answer = link.call({
+      tool: this.#definition,
+      args,
+      answers,
+      from: options,
+      onProgress,
+      meta,
+      onRequest: options.onRequest,
+    })
     if (options.onAbort) options.onAbort(() => answer.cancel(CALLER_GAVE_UP))
     const isWatched = !options.onAbort && options.signal
     const result = isWatched ? untilAborted(answer, isWatched) : answer.result

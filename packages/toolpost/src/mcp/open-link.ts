@@ -1,5 +1,5 @@
 import type { Clock } from '../runtime/clock.ts'
-import { openHttpLink } from './http-link.ts'
+import { openHttpLink } from './open-http-link.ts'
 import { isHttp, type ServerEntry } from './server-entry.ts'
 import { ConnectError, describeError, failureWith, type ServerFailure } from './server-failure.ts'
 import type { LinkContext, ServerLink } from './server-link.ts'

@@ -3,6 +3,8 @@ import type { Client, ClientOptions } from '@modelcontextprotocol/client'
 import { isRecord } from '../runtime/guards.ts'
 import { toolpostVersion } from '../runtime/version.ts'
 import { LISTEN_GRACE_MS, MAX_LIST_PAGES, MAX_TOOLS } from './limits.ts'
+import type { Requester, ServerAbout } from './server-link.ts'
+import type { ServerRequests } from './server-requests.ts'
 
 /** The MCP SDK, loaded at the first connection: it costs more than everything else of a short program. */
 export function loadSdk(): Promise<typeof import('@modelcontextprotocol/client')> {
@@ -13,32 +15,58 @@ export function loadSdk(): Promise<typeof import('@modelcontextprotocol/client')
 export type Negotiation = 'legacy' | 'auto'
 
 export interface ClientEvents {
-  toolsChanged(): void
+  notice(method: string, params: Readonly<Record<string, unknown>>): void
   /** Something that went wrong outside a request. */
   error(error: Error): void
+  /** Whose doing a request of the server is, if that can be told. */
+  requester(): Requester | undefined
 }
 
-export async function createClient(negotiation: Negotiation, events: ClientEvents): Promise<Client> {
+export async function createClient(
+  negotiation: Negotiation,
+  requests: ServerRequests,
+  events: ClientEvents,
+): Promise<Client> {
   const { Client } = await loadSdk()
-  const options: ClientOptions = { capabilities: {}, versionNegotiation: { mode: negotiation } }
+  const { capabilities, methods } = requests
+  const options: ClientOptions = { capabilities, versionNegotiation: { mode: negotiation } }
   const client = new Client(clientInfo(), options)
-  client.setNotificationHandler('notifications/tools/list_changed', () => events.toolsChanged())
+  for (const method of methods)
+    client.setRequestHandler(method, async ({ params = {} }, { mcpReq: { signal } }) => {
+      const answer = await requests.answer(method, params, { signal, from: events.requester() })
+      return answer as never
+    })
+  client.fallbackNotificationHandler = async ({ method, params = {} }) => events.notice(method, params)
   client.onerror = error => events.error(error)
   return client
+}
+
+export function aboutServer(client: Client): ServerAbout {
+  return {
+    capabilities: client.getServerCapabilities() ?? {},
+    instructions: client.getInstructions(),
+    info: client.getServerVersion(),
+  }
 }
 
 /**
  * Asks a server of the newest protocol to tell when its tools change; others do it unasked. Resolves when it agreed,
  * or a moment later without that: not every server answers, and some proxies hold the answer back.
  */
-export async function listenForChanges(client: Client, { toolsChanged, error }: ClientEvents): Promise<void> {
-  if (client.getProtocolEra() !== 'modern' || !client.getServerCapabilities()?.tools?.listChanged) return
+export async function listenForChanges(client: Client, { notice, error }: ClientEvents): Promise<void> {
+  const { tools, resources, prompts } = client.getServerCapabilities() ?? {}
+  const filter = {
+    ...(tools?.listChanged && { toolsListChanged: true }),
+    ...(resources?.listChanged && { resourcesListChanged: true }),
+    ...(prompts?.listChanged && { promptsListChanged: true }),
+  }
+  if (client.getProtocolEra() !== 'modern' || Object.keys(filter).length === 0) return
   const grace = new AbortController()
   let isLate = false
-  const listening = client.listen({ toolsListChanged: true }).then(({ closed }) => {
+  const listening = client.listen(filter).then(({ closed }) => {
     grace.abort()
     // What changed between the list and now was not told.
-    if (isLate) toolsChanged()
+    if (isLate) notice('notifications/tools/list_changed', {})
     void closed.then(cause => cause === 'remote' && error(new Error('the stream of changes was cut')))
   })
   listening.catch(() => grace.abort())
@@ -46,41 +74,83 @@ export async function listenForChanges(client: Client, { toolsChanged, error }: 
   isLate = true
 }
 
+/** Has a server tell when a resource changes, in the way that its protocol has. */
+export async function followResource(client: Client, link: Lister, uri: string): Promise<() => void> {
+  if (client.getProtocolEra() === 'modern') {
+    const subscription = await client.listen({ resourceSubscriptions: [uri] })
+    return () => void subscription.close().catch(() => {})
+  }
+  await link.request('resources/subscribe', { uri })
+  return () => void link.request('resources/unsubscribe', { uri }).catch(() => {})
+}
+
 /** How Toolpost introduces itself to servers. */
 export function clientInfo(): { name: string; version: string } {
   return { name: 'toolpost', version: toolpostVersion() }
 }
 
+/** What every request of the newest protocol carries in `_meta`. */
+export async function modernMeta(client: Client, capabilities: object): Promise<Record<string, unknown>> {
+  const sdk = await loadSdk()
+  return {
+    [sdk.PROTOCOL_VERSION_META_KEY]: client.getNegotiatedProtocolVersion(),
+    [sdk.CLIENT_INFO_META_KEY]: clientInfo(),
+    [sdk.CLIENT_CAPABILITIES_META_KEY]: capabilities,
+    [sdk.LOG_LEVEL_META_KEY]: 'info',
+  }
+}
+
 /** Lets every result through: what Toolpost needs of one it checks itself, and says in plain words. */
-const ANY_RESULT = {
+export const ANY_RESULT = {
   '~standard': { version: 1 as const, vendor: 'toolpost', validate: (value: unknown) => ({ value }) },
 }
 
-/** Gives the raw result that the SDK's stands for. */
-type Redeem = (result: unknown) => unknown
+/** The lists that a server can have: the method that asks for one, and where its entries are. */
+const LISTS = {
+  tools: { method: 'tools/list', field: 'tools', capability: 'tools' },
+  resources: { method: 'resources/list', field: 'resources', capability: 'resources' },
+  templates: { method: 'resources/templates/list', field: 'resourceTemplates', capability: 'resources' },
+  prompts: { method: 'prompts/list', field: 'prompts', capability: 'prompts' },
+} as const
+
+export type ListKind = keyof typeof LISTS
+
+/** What a list can say beside its entries: how long it may be kept, and by whom. */
+export interface CacheHint {
+  ttlMs?: unknown
+  cacheScope?: unknown
+}
+
+export interface Listed extends CacheHint {
+  entries: unknown[]
+}
+
+/** What can be asked for a list. */
+type Lister = {
+  readonly about: ServerAbout
+  request(method: string, params: object, options?: { signal?: AbortSignal }): Promise<unknown>
+}
 
 /**
- * All tools of a server, as it describes them: not the SDK's `listTools`, for which one bad entry spoils all. A list
- * that is too long is cut behind the first tool too many.
+ * A whole list of a server, as it describes it: not the SDK's `listTools`, for which one bad entry spoils all. One
+ * that is too long is cut behind the first entry too many.
  */
-export async function listTools(
-  client: Client,
-  timeoutMs: number,
-  redeem: Redeem = result => result,
-): Promise<unknown[]> {
-  if (!client.getServerCapabilities()?.tools) return []
-  const tools: unknown[] = []
+export async function listAll(link: Lister, kind: ListKind, signal?: AbortSignal): Promise<Listed> {
+  const { method, field, capability } = LISTS[kind]
+  const entries: unknown[] = []
+  if (!link.about.capabilities[capability]) return { entries }
   const seen = new Set<unknown>([undefined])
   let cursor: unknown
   for (let page = 0; page < MAX_LIST_PAGES; page++) {
     const params = typeof cursor === 'string' ? { cursor } : {}
-    const request = { method: 'tools/list', params } as const
-    const result = redeem(await client.request(request, ANY_RESULT, { timeout: timeoutMs }))
-    if (!isRecord(result) || !Array.isArray(result.tools)) throw new Error('its list of tools is malformed')
-    for (const tool of result.tools.slice(0, MAX_TOOLS + 1 - tools.length)) tools.push(tool)
+    const result = await link.request(method, params, signal && { signal })
+    const listed = isRecord(result) ? result[field] : undefined
+    if (!isRecord(result) || !Array.isArray(listed)) throw new Error(`its list of ${kind} is malformed`)
+    for (const entry of listed.slice(0, MAX_TOOLS + 1 - entries.length)) entries.push(entry)
     cursor = result.nextCursor
-    if (seen.has(cursor) || cursor === null || tools.length > MAX_TOOLS) return tools
+    if (seen.has(cursor) || cursor === null || entries.length > MAX_TOOLS)
+      return { entries, ttlMs: result.ttlMs, cacheScope: result.cacheScope }
     seen.add(cursor)
   }
-  throw new Error(`its list of tools has more than ${MAX_LIST_PAGES} pages`)
+  throw new Error(`its list of ${kind} has more than ${MAX_LIST_PAGES} pages`)
 }

@@ -1,3 +1,4 @@
+import type { Sample } from '../tools/caller.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { Attempts, type AttemptsOptions } from './attempts.ts'
 import { ConnectionLog } from './connection-log.ts'
@@ -6,6 +7,8 @@ import { openLink } from './open-link.ts'
 import type { ServerEntry } from './server-entry.ts'
 import { failureWith, type ServerFailure, unavailable } from './server-failure.ts'
 import type { LinkContext, ServerLink } from './server-link.ts'
+import { type OfferEvents, ServerOffers } from './server-offers.ts'
+import { ServerRequests } from './server-requests.ts'
 import { secretsOf } from './server-secrets.ts'
 import type { ServerState, ServerStatus } from './server-status.ts'
 import { ServerTools, type ServerToolsOptions } from './server-tools.ts'
@@ -14,6 +17,9 @@ export interface ConnectionOptions
   extends Omit<ServerToolsOptions, 'server' | 'onChange'>,
     Omit<AttemptsOptions, 'onChange'> {
   entry: ServerEntry
+  sample?: Sample | undefined
+  /** Told of changes in what it has beside tools. */
+  offers: OfferEvents
   /** Its status is another one now. */
   onChange(connection: ServerConnection, what: Change): void
   /** The first connection could not be made, and is not tried any more. */
@@ -31,6 +37,9 @@ export class ServerConnection implements ToolServer {
   readonly name: string
   readonly entry: ServerEntry
   readonly log: ConnectionLog
+  readonly requests: ServerRequests
+  /** What it has beside tools. */
+  readonly offers: ServerOffers
   readonly #options: ConnectionOptions
   readonly #tools: ServerTools
   readonly #context: LinkContext
@@ -62,12 +71,23 @@ export class ServerConnection implements ToolServer {
       onChange: () => options.onChange(this, 'tools'),
     })
     this.#attempts = new Attempts({ ...options, onChange: () => this.#changed() })
+    this.offers = new ServerOffers(this, options.offers)
+    this.requests = new ServerRequests({
+      server: name,
+      entry,
+      sample: options.sample,
+      onRefused: reason => this.log.problem(reason),
+    })
     this.#context = {
       secrets: secretsOf(entry),
+      requests: this.requests,
       memory: {},
       events: {
         lost: failure => this.#onLost(failure),
-        toolsChanged: () => this.#tools.refresh(),
+        notice: (method, params, from) =>
+          method === 'notifications/tools/list_changed'
+            ? this.#tools.refresh()
+            : this.offers.notice(method, params, from),
         stderr: () => this.#changed(),
         junk: line => this.log.junk(line),
         stray: (id, isLate) => this.log.stray(id, isLate),
@@ -115,6 +135,7 @@ export class ServerConnection implements ToolServer {
       nextAttemptAt: this.#attempts.nextAt,
       readyAfterMs: this.#readyAfterMs,
       protocolVersion: this.link?.protocolVersion,
+      info: this.offers.info,
     }
   }
 
@@ -206,6 +227,7 @@ export class ServerConnection implements ToolServer {
     this.#readyAfterMs ??= Math.round(clock.now() - this.#startedAt)
     await this.#tools.adopt(link)
     if (link !== this.link) return
+    this.offers.adopt(link)
     this.#become('ready')
     this.log.succeeded(attempt, this.#tools.names().length)
   }

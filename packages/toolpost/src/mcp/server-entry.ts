@@ -17,6 +17,10 @@ interface CommonEntry {
   maxLineBytes?: number | undefined
   /** By tool: sentences that call it without a model. */
   sentences?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Folders that the server is told to work in: paths or `file:` URIs. */
+  roots?: readonly (string | { uri: string; name?: string | undefined })[] | undefined
+  /** Whether it may have messages written: by the model of whoever made the call, or else by the project's. */
+  sampling?: boolean | undefined
 }
 
 /** A server that is started as a command and spoken to on its stdin and stdout. */

@@ -1,15 +1,27 @@
+import type { Caller } from '../tools/caller.ts'
 import type { Progress, ServerRequest } from '../tools/tool.ts'
+import type { InputAnswers } from './input-rounds.ts'
 import type { ServerEntry } from './server-entry.ts'
 import type { ServerFailure } from './server-failure.ts'
+import type { ServerRequests } from './server-requests.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
+
+/** Whoever is behind a request to a server. */
+export interface Requester extends Caller {
+  /** Who it is: to tell those apart whose requests are under way together. */
+  readonly caller?: string | undefined
+}
 
 /** A call as a link takes it. */
 export interface LinkCall {
   tool: McpToolDefinition
   args: object
+  from?: Requester | undefined
   onProgress: ((progress: Progress) => void) | undefined
   /** For the server, in `_meta`. */
   meta?: Readonly<Record<string, unknown>> | undefined
+  /** What the server asked for in place of a result. */
+  answers?: InputAnswers | undefined
   /** Told of the request once it has an id. */
   onRequest?: ((request: ServerRequest) => void) | undefined
 }
@@ -22,17 +34,33 @@ export interface Answer {
   cancel(reason: string): void
 }
 
+/** What a server says about itself. */
+export interface ServerAbout {
+  readonly capabilities: Readonly<Record<string, unknown>>
+  readonly instructions: string | undefined
+  /** Its name, version, title, icons … */
+  readonly info: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface LinkRequestOptions {
+  from?: Requester | undefined
+  signal?: AbortSignal | undefined
+}
+
 /** One connection to a server, from its handshake to its end. */
 export interface ServerLink {
   readonly pid: number | undefined
   readonly protocolVersion: string | undefined
   /** Whether it has answered a call. */
   readonly hasAnswered: boolean
+  readonly about: ServerAbout
   /** The tools that it had at the handshake, as it describes them. */
   readonly tools: readonly unknown[]
   call(call: LinkCall): Answer
-  /** The tools that it has now. */
-  listTools(timeoutMs: number): Promise<unknown[]>
+  /** Any other request; the raw result. Rejects like a call, and with the reason of a signal that aborts. */
+  request(method: string, params: object, options?: LinkRequestOptions): Promise<unknown>
+  /** Has the server tell when a resource changes. Resolves to a function that ends it. */
+  follow(uri: string): Promise<() => void>
   /** What is kept of the server's stderr. */
   stderr(): string
   /** Ends the connection, and the process if there is one; `lost` is not told. Resolves when all is gone. */
@@ -43,7 +71,8 @@ export interface ServerLink {
 export interface LinkEvents {
   /** The connection, once it was open, is gone. Told once, before the calls under way fail. */
   lost(failure: ServerFailure): void
-  toolsChanged(): void
+  /** A notification; `from` is who it concerns, if that can be told. */
+  notice(method: string, params: Readonly<Record<string, unknown>>, from?: Requester): void
   /** The server wrote to stderr. */
   stderr(): void
   junk(line: string): void
@@ -56,6 +85,8 @@ export interface LinkEvents {
 /** What is needed to open a link. */
 export interface LinkContext {
   events: LinkEvents
+  /** Answers what the server asks. */
+  requests: ServerRequests
   secrets: readonly string[]
   /** What earlier attempts learned of this server, such as that it knows only the newest protocol. */
   memory: { modernOnly?: boolean; sse?: boolean }
@@ -67,4 +98,17 @@ export interface Opening<Entry = ServerEntry> {
   context: LinkContext
   /** Gives it up, at any time. */
   signal: AbortSignal
+}
+
+/**
+ * Whose doing it is what a server sends unasked: that of the requests under way, if they are all of one caller. Nobody
+ * else is asked their questions or reads their log.
+ */
+export function soleRequester(underWay: Iterable<Requester | undefined>): Requester | undefined {
+  let sole: Requester | undefined
+  for (const each of underWay) {
+    if (each && sole && sole.caller !== each.caller) return undefined
+    sole = each ?? sole
+  }
+  return sole
 }

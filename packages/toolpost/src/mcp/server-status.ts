@@ -3,6 +3,14 @@ import type { BreakerStatus } from '../call/breaker-status.ts'
 /** `starting → ready → lost → starting → …`, or `failed`; `closed` at the end. */
 export type ServerState = 'starting' | 'ready' | 'lost' | 'failed' | 'closed'
 
+/** What a server says about itself. */
+export interface ServerInfo {
+  name?: string
+  title?: string
+  version?: string
+  instructions?: string
+}
+
 /** A server as the program sees it now. Plain data. */
 export interface ServerStatus {
   name: string
@@ -25,6 +33,7 @@ export interface ServerStatus {
   /** From the start to the first time that it was ready. */
   readyAfterMs: number | undefined
   protocolVersion: string | undefined
+  info?: ServerInfo | undefined
   /** Whether calls reach it, if it has a breaker; the project adds this. */
   breaker?: BreakerStatus
 }

@@ -5,6 +5,7 @@ import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { LIST_MAX_PAUSE_MS, LIST_PAUSE_MS, MAX_TOOLS } from './limits.ts'
 import { mcpTool, type ToolServer } from './mcp-tool.ts'
+import { listAll } from './sdk-client.ts'
 import { describeError } from './server-failure.ts'
 import type { ServerLink } from './server-link.ts'
 import { inSlices } from './slices.ts'
@@ -81,7 +82,8 @@ export class ServerTools {
   async #refreshOnce(link: ServerLink): Promise<void> {
     const { logger, connectTimeoutMs } = this.#options
     try {
-      await this.#update(await link.listTools(connectTimeoutMs), link)
+      const { entries } = await listAll(link, 'tools', AbortSignal.timeout(connectTimeoutMs))
+      await this.#update(entries, link)
     } catch (error) {
       const fields = { error: safeText(describeError(error)) }
       logger.warn(fields, 'The changed tools of an MCP server could not be listed')

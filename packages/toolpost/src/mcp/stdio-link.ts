@@ -1,14 +1,17 @@
 import type { Client } from '@modelcontextprotocol/client'
+import { isRecord } from '../runtime/guards.ts'
 import { CallChannel } from './call-channel.ts'
 import { NO_TIMEOUT_MS } from './limits.ts'
 import { idOfLongLine, type LineEnds } from './line-reader.ts'
 import {
+  aboutServer,
   type ClientEvents,
-  clientInfo,
   createClient,
+  followResource,
+  listAll,
   listenForChanges,
-  listTools,
   loadSdk,
+  modernMeta,
   type Negotiation,
 } from './sdk-client.ts'
 import type { StdioServerEntry } from './server-entry.ts'
@@ -20,7 +23,15 @@ import {
   ServerLostError,
   UnusableAnswerError,
 } from './server-failure.ts'
-import type { Answer, LinkCall, LinkContext, Opening, ServerLink } from './server-link.ts'
+import type {
+  Answer,
+  LinkCall,
+  LinkContext,
+  LinkRequestOptions,
+  Opening,
+  ServerAbout,
+  ServerLink,
+} from './server-link.ts'
 import { StdioTransport } from './stdio-transport.ts'
 
 /**
@@ -70,6 +81,7 @@ async function connect(
 
 class StdioLink implements ServerLink {
   tools: readonly unknown[] = []
+  about: ServerAbout = { capabilities: {}, instructions: undefined, info: undefined }
   readonly #context: LinkContext
   readonly #transport: StdioTransport
   #calls: CallChannel
@@ -88,7 +100,7 @@ class StdioLink implements ServerLink {
       entry,
       {
         ...events,
-        intercept: message => this.#calls.receive(message) || this.#notice(message.method),
+        intercept: message => this.#calls.receive(message) || this.#notice(message),
         tooLarge: (line, problem) => this.#tooLarge(line, problem),
         ended: cause => this.#ended(cause),
       },
@@ -97,19 +109,22 @@ class StdioLink implements ServerLink {
   }
 
   async connect(negotiation: Negotiation): Promise<void> {
-    const { events } = this.#context
+    const { events, requests } = this.#context
     await this.#transport.start()
     const clientEvents: ClientEvents = {
-      toolsChanged: () => events.toolsChanged(),
+      notice: (method, params) => events.notice(method, params),
       error: error => this.#isReady && events.problem(describeError(error)),
+      requester: () => this.#calls.requester,
     }
-    const client = await createClient(negotiation, clientEvents)
+    const client = await createClient(negotiation, requests, clientEvents)
     if (this.#cause !== undefined) throw new ServerLostError(this.#cause)
     await this.#shakeHands(client)
-    if (client.getProtocolEra() === 'modern') this.#calls = this.#channel(await modernMeta(client))
+    if (client.getProtocolEra() === 'modern')
+      this.#calls = this.#channel(await modernMeta(client, requests.capabilities))
     this.#client = client
+    this.about = aboutServer(client)
     await listenForChanges(client, clientEvents)
-    this.tools = await listTools(client, NO_TIMEOUT_MS)
+    this.tools = (await listAll(this, 'tools')).entries
     this.#isReady = true
   }
 
@@ -146,25 +161,42 @@ class StdioLink implements ServerLink {
     return this.#transport.process.stderr.text()
   }
 
-  call({ tool, args, onProgress, meta, onRequest }: LinkCall): Answer {
+  call({ tool, args, answers, from, onProgress, meta, onRequest }: LinkCall): Answer {
+    const params = answers
+      ? { name: tool.name, arguments: args, ...answers }
+      : { name: tool.name, arguments: args }
     let id = -1
     const result = new Promise<unknown>((resolve, reject) => {
       if (this.#cause !== undefined) return reject(new ServerLostError(this.#cause, { neverSent: true }))
-      id = this.#calls.begin(tool.name, args, { resolve, reject, onProgress, meta })
+      id = this.#calls.begin('tools/call', params, { resolve, reject, onProgress, meta, from })
       onRequest?.({ method: 'tools/call', id, protocolVersion: this.protocolVersion })
     })
     return { result, cancel: reason => this.#calls.cancel(id, reason) }
   }
 
-  async listTools(timeoutMs: number): Promise<unknown[]> {
+  async request(method: string, params: object, { from, signal }: LinkRequestOptions = {}): Promise<unknown> {
+    if (this.#cause !== undefined) throw new ServerLostError(this.#cause, { neverSent: true })
+    signal?.throwIfAborted()
+    return new Promise((resolve, reject) => {
+      const id = this.#calls.begin(method, params, { resolve, reject, from })
+      signal?.addEventListener('abort', () => {
+        this.#calls.cancel(id, 'The caller gave up')
+        reject(signal.reason)
+      })
+    })
+  }
+
+  async follow(uri: string): Promise<() => void> {
     if (!this.#client) throw new Error('Not connected')
-    return listTools(this.#client, timeoutMs)
+    return followResource(this.#client, this, uri)
   }
 
   /** Takes the notifications that the SDK would only turn over at length. */
-  #notice(method: unknown): boolean {
-    if (method === 'notifications/tools/list_changed') this.#context.events.toolsChanged()
-    return typeof method === 'string' && method.startsWith('notifications/') && !SDK_NOTIFICATIONS.has(method)
+  #notice({ method, params }: Record<string, unknown>): boolean {
+    if (typeof method !== 'string' || !method.startsWith('notifications/')) return false
+    if (SDK_NOTIFICATIONS.has(method)) return false
+    this.#context.events.notice(method, isRecord(params) ? params : {}, this.#calls.requester)
+    return true
   }
 
   /** Only that request fails whose answer was too large; all of them, if it cannot be told which that was. */
@@ -206,13 +238,4 @@ function isClosed(error: unknown): boolean {
   if (error instanceof ServerLostError) return true
   const { code } = error as { code?: unknown }
   return code === 'CONNECTION_CLOSED' || code === 'ERA_NEGOTIATION_FAILED' || code === 'NOT_CONNECTED'
-}
-
-async function modernMeta(client: Client): Promise<Record<string, unknown>> {
-  const { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY } = await loadSdk()
-  return {
-    [PROTOCOL_VERSION_META_KEY]: client.getNegotiatedProtocolVersion(),
-    [CLIENT_INFO_META_KEY]: clientInfo(),
-    [CLIENT_CAPABILITIES_META_KEY]: {},
-  }
 }

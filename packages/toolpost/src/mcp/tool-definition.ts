@@ -13,6 +13,10 @@ export interface McpToolDefinition {
   readonly inputSchema: JsonSchema
   readonly outputSchema?: JsonSchema | undefined
   readonly annotations?: McpAnnotations | undefined
+  /** What is passed on as it came. */
+  readonly icons?: readonly unknown[] | undefined
+  readonly execution?: Readonly<Record<string, unknown>> | undefined
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** What a server says about the effects of a tool. Hints: nothing that is unsafe may hang on them. */
@@ -26,12 +30,11 @@ interface McpAnnotations {
 
 /** Reads one entry of `tools/list`. Lenient, because one bad tool must not take the others away; words if it cannot. */
 export function readDefinition(entry: unknown): McpToolDefinition | string {
-  if (!isRecord(entry)) return `a tool must be an object, got ${kindOf(entry)}`
-  const problem = problemOfName(entry.name)
-  if (problem) return problem
-  if (isTooLarge(entry)) return `the definition of '${entry.name}' is too large`
+  const problem = problemOfDefinition(entry)
+  if (problem || !isRecord(entry)) return problem ?? ''
   // What a server says about itself goes to the console and to models, even if it tells its own key.
-  const { name, title, description, inputSchema, outputSchema, annotations } = withoutKnownSecretsIn(entry)
+  const clean = withoutKnownSecretsIn(entry)
+  const { name, title, description, inputSchema, outputSchema, annotations, icons, execution, _meta } = clean
   if (inputSchema !== undefined && !isRecord(inputSchema))
     return `the inputSchema of '${name}' is not an object`
   return {
@@ -42,17 +45,33 @@ export function readDefinition(entry: unknown): McpToolDefinition | string {
     // A tool can be used without these: what is too large to be read is left out.
     ...(isRecord(outputSchema) && !sizeProblem(outputSchema) && { outputSchema }),
     ...(isRecord(annotations) && !sizeProblem(annotations) && { annotations }),
+    ...(Array.isArray(icons) && { icons }),
+    ...(isRecord(execution) && { execution }),
+    ...(isRecord(_meta) && { _meta }),
   }
 }
 
-function problemOfName(name: unknown): string | undefined {
-  if (typeof name !== 'string' || name.trim() === '') return 'a tool has no name'
+/** Why an entry of a list cannot be used, in words. `key` is what it is known by. */
+export function problemOfDefinition(entry: unknown, key = 'name'): string | undefined {
+  if (!isRecord(entry)) return `an entry must be an object, got ${kindOf(entry)}`
+  const name = entry[key]
+  return (
+    problemOfName(name, key) ?? (isTooLarge(entry) ? `the definition of '${name}' is too large` : undefined)
+  )
+}
+
+function problemOfName(name: unknown, key: string): string | undefined {
+  if (typeof name !== 'string' || name.trim() === '') return `an entry has no ${key}`
+  if (key !== 'name' && name.length <= MAX_URI_CHARACTERS && !CONTROL.test(name)) return undefined
   if (name.length > MAX_NAME_CHARACTERS)
     return `the name '${safeText(name, 40)}' is longer than ${MAX_NAME_CHARACTERS} characters`
-  if (/[\u0000-\u001f\u007f-\u009f]/.test(name) || !name.isWellFormed())
+  if (CONTROL.test(name) || !name.isWellFormed())
     return `the name '${safeText(name)}' contains invalid characters`
   return undefined
 }
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
+const MAX_URI_CHARACTERS = 8_192
 
 /** Counts no further than the limits: a definition can be as large as a message. */
 function isTooLarge(definition: object): boolean {

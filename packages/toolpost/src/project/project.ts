@@ -3,6 +3,7 @@ import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
+import { Catalog } from '../mcp/catalog.ts'
 import type { McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
@@ -35,6 +36,8 @@ export class Project {
   readonly #model: ModelChoice
   readonly #voice: Voice<Project> | undefined
   readonly #reports: Reports
+  /** What the MCP servers have beside tools. */
+  readonly catalog = new Catalog()
   readonly #history = new ProjectHistory()
   readonly #closing = new AbortController()
   #description: Description
@@ -236,7 +239,13 @@ export class Project {
       const { McpIntegration } = await import('../mcp/index.ts')
       if (this.#closing.signal.aborted) return undefined
       const onReport = (report: string) => this.#reports.add(report)
-      const mcp = new McpIntegration({ ...this.config.mcp, servers, logger: this.logger, onReport })
+      const mcp = new McpIntegration({
+        ...this.config.mcp,
+        servers,
+        logger: this.logger,
+        onReport,
+        catalog: this.catalog,
+      })
       mcp.on('server', status => this.#control.noteServer(status))
       mcp.start(this.tools)
       this.#mcp = mcp

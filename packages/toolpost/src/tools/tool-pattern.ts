@@ -6,6 +6,11 @@ import type { Tool } from './tool.ts'
  * `<server>__<tool>`, so that `fs__*` means every tool of `fs`, whatever other servers there are.
  */
 export function fitsTool(pattern: string, { name }: Tool, server: string | undefined): boolean {
+  return fitsName(pattern, name, server)
+}
+
+/** The same for anything else that a server has: a prompt by its name, a resource by its URI. */
+export function fitsName(pattern: string, name: string, server: string | undefined): boolean {
   if (fitsGlob(name, pattern)) return true
   const prefix = `${server}__`
   return server !== undefined && !name.startsWith(prefix) && fitsGlob(`${prefix}${name}`, pattern)

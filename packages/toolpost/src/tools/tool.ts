@@ -1,5 +1,6 @@
 import type { FromSchema, JSONSchema } from 'json-schema-to-ts'
 import type { JsonSchema, StandardSchema } from '../schema/json-schema.ts'
+import type { Caller } from './caller.ts'
 
 export interface Progress {
   progress: number
@@ -17,8 +18,8 @@ export interface ServerRequest {
   address?: { host: string; port: number } | undefined
 }
 
-/** What a tool is given beside its arguments. */
-export interface InvokeOptions {
+/** What a tool is given beside its arguments, and how it reaches whoever made the call. */
+export interface InvokeOptions extends Caller {
   /** Aborts at the deadline and when the caller gives up. Made when it is first read. */
   readonly signal: AbortSignal
   readonly callId?: string | undefined
@@ -60,6 +61,10 @@ export interface Tool<Args extends object = object, Result = unknown> {
   readonly readOnly?: boolean | undefined
   readonly idempotent?: boolean | undefined
   readonly destructive?: boolean | undefined
+  /** Whether it deals with more than what it owns, such as the web. */
+  readonly openWorld?: boolean | undefined
+  /** What an MCP server says of it that is passed on as it came. */
+  readonly passedOn?: Readonly<{ icons?: unknown; annotations?: unknown; _meta?: unknown }> | undefined
   /** Sentences that call this tool without a model. */
   readonly sentences?: readonly string[] | undefined
   /** LangChain: `content_and_artifact` tools return `[content, artifact]`. */
@@ -87,6 +92,7 @@ export interface ToolDefinition<Args extends object, Result = unknown, Schema = 
   readOnly?: boolean | undefined
   idempotent?: boolean | undefined
   destructive?: boolean | undefined
+  openWorld?: boolean | undefined
   sentences?: readonly string[] | undefined
 }
 
@@ -138,6 +144,8 @@ export function defineTool(definition: ToolDefinition<object>): Tool {
     readOnly: definition.readOnly,
     idempotent: definition.idempotent,
     destructive: definition.destructive,
+    openWorld: definition.openWorld,
+    passedOn: undefined,
     sentences: definition.sentences,
     responseFormat: undefined,
   }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Ask } from '../../executor/options.ts'
+import type { Ask } from '../../tools/caller.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
 
@@ -24,10 +24,11 @@ export async function runServe({ project, stop }: CommandContext, flags: ServeFl
   const ready = project.ready()
   void project.keepHistory({ unasked: false })
   const waited = delay(LIST_WAIT_MS, undefined, { ref: false })
-  const { executor, logger } = project
+  const { executor, catalog, logger } = project
   try {
     await serveTools({
       executor,
+      catalog,
       logger,
       stdin: process.stdin,
       stdout,

@@ -6,10 +6,13 @@ import {
 } from '@modelcontextprotocol/server'
 import { type Logger, silentLogger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
+import { Catalog } from '../../mcp/catalog.ts'
+import { isRecord } from '../../runtime/guards.ts'
 import type { Client, Clients } from '../clients.ts'
 import { failure, shuttingDown } from '../http/answers.ts'
 import { readJson } from '../http/read-body.ts'
 import { MAX_MCP_BATCH, MAX_MCP_BODY_BYTES } from '../limits.ts'
+import { followWhile } from './followed-resources.ts'
 import { authInfoOf, LegacySessions } from './legacy-sessions.ts'
 import { onListChanges } from './list-changes.ts'
 import { parseFailure, rpcFailure } from './rpc-failure.ts'
@@ -29,19 +32,22 @@ export interface McpEndpointOptions extends ToolServerOptions {
 }
 
 export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
-  const { executor, clients, logger = silentLogger } = options
+  const { executor, clients, catalog = new Catalog(), logger = silentLogger } = options
   const onError = (error: Error) => logger.debug({ error: safeText(error.message) }, 'MCP client problem')
-  const serverFor = toolServerFactory(options)
+  const serverFor = toolServerFactory({ ...options, catalog })
   // By name, and looked up at every request: what a client may use can change under a session.
   const createServer = ({ authInfo }: { authInfo?: AuthInfo }) =>
     serverFor(() => clients.named(authInfo?.clientId))
   const modern = createMcpHandler(createServer, { legacy: 'reject', onerror: onError })
   const legacy = new LegacySessions({ createServer, onError })
   let isClosed = false
-  const stop = onListChanges(executor.tools, () => {
-    modern.notify.toolsChanged()
-    legacy.toolsChanged()
-  })
+  const stops = [
+    onListChanges(executor.tools, catalog, kind => {
+      modern.notify[`${kind}Changed`]()
+      legacy.tellChanged(kind)
+    }),
+    catalog.on('updated', uri => modern.notify.resourceUpdated(uri)),
+  ]
   return {
     async handle(request, { name: clientId }) {
       if (isClosed) return shuttingDown()
@@ -53,17 +59,33 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       if (body.value === undefined) return parseFailure('The body is empty')
       if (Array.isArray(body.value) && body.value.length > MAX_MCP_BATCH)
         return rpcFailure(400, `Invalid Request: a batch has at most ${MAX_MCP_BATCH} messages`)
-      return (await isLegacyRequest(request, body.value))
-        ? legacy.handle(request, body.value, clientId)
-        : modern.fetch(request, { parsedBody: body.value, authInfo: authInfoOf(clientId) })
+      if (await isLegacyRequest(request, body.value)) return legacy.handle(request, body.value, clientId)
+      const respond = () => modern.fetch(request, { parsedBody: body.value, authInfo: authInfoOf(clientId) })
+      const followed = followedBy(body.value)
+      if (!followed) return respond()
+      const access = clients.named(clientId).access('resources')
+      const allowed = access
+        ? await catalog.allowed(followed.resourceSubscriptions, access)
+        : followed.resourceSubscriptions
+      followed.resourceSubscriptions = allowed
+      return followWhile(catalog, allowed, respond)
     },
     get sessions() {
       return legacy.size
     },
     async close() {
       isClosed = true
-      stop()
+      for (const stop of stops) stop()
       await Promise.all([modern.close(), legacy.close()])
     },
   }
+}
+
+/** The filter of a `subscriptions/listen` that names resources. */
+function followedBy(body: unknown): { resourceSubscriptions: string[] } | undefined {
+  if (!isRecord(body) || body.method !== 'subscriptions/listen' || !isRecord(body.params)) return undefined
+  const { notifications } = body.params
+  if (!isRecord(notifications) || !Array.isArray(notifications.resourceSubscriptions)) return undefined
+  if (!notifications.resourceSubscriptions.every(uri => typeof uri === 'string')) return undefined
+  return notifications as { resourceSubscriptions: string[] }
 }

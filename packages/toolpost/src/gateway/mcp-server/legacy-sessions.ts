@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { DEFAULT_CLIENT } from '../clients.ts'
 import { MAX_MCP_SESSIONS, MCP_SESSION_IDLE_MS } from '../limits.ts'
+import { type ListKind, sendListChanged } from './list-changes.ts'
 import { rpcFailure } from './rpc-failure.ts'
 import { SessionTransport } from './session-transport.ts'
 
@@ -67,9 +68,9 @@ export class LegacySessions {
       : this.#withoutSession(request, { parsedBody, authInfo: authInfoOf(clientId) })
   }
 
-  toolsChanged(): void {
+  tellChanged(kind: ListKind): void {
     for (const { server } of this.#sessions.values())
-      server.sendToolListChanged().catch(this.#options.onError)
+      sendListChanged(server, kind).catch(this.#options.onError)
   }
 
   async close(): Promise<void> {

@@ -2,17 +2,21 @@ import { PassThrough, type Readable, type Writable } from 'node:stream'
 import type { Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { AnsweringTransport } from 'toolpost-common/answering-transport'
-import type { Ask } from '../../executor/options.ts'
 import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import { type Logger, silentLogger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
+import type { Catalog } from '../../mcp/catalog.ts'
+import type { Ask } from '../../tools/caller.ts'
 import { ActiveCalls } from '../active-calls.ts'
 import { DRAIN_MS } from '../limits.ts'
-import { onListChanges } from './list-changes.ts'
+import { whenClosed } from './followed-resources.ts'
+import { onListChanges, sendListChanged } from './list-changes.ts'
 import { toolServerFactory } from './tool-server.ts'
 
 export interface StdioOptions {
   executor: ToolExecutor
+  /** What the MCP servers have beside tools. */
+  catalog?: Catalog | undefined
   stdin: Readable
   /** Carries JSON-RPC and nothing else. */
   stdout: Writable
@@ -28,10 +32,10 @@ export interface StdioOptions {
 
 /** Serves the tools as an MCP server on a pair of streams, until the client is gone or `signal` aborts. */
 export async function serveTools(options: StdioOptions): Promise<void> {
-  const { executor, stdin, stdout, signal, whenListed, ask } = options
+  const { executor, stdin, stdout, signal, whenListed, ask, catalog } = options
   const { logger = silentLogger, drainMs = DRAIN_MS } = options
   const calls = new ActiveCalls()
-  const createServer = toolServerFactory({ executor, calls, whenListed, ask })
+  const createServer = toolServerFactory({ executor, calls, whenListed, ask, catalog })
   const servers = new Set<Server>()
   const input = new PassThrough()
   const transport = new AnsweringTransport(input, stdout)
@@ -39,8 +43,8 @@ export async function serveTools(options: StdioOptions): Promise<void> {
     transport,
     onerror: error => logger.warn({ error: safeText(error.message) }, 'MCP client problem'),
   })
-  const stop = onListChanges(executor.tools, () => {
-    for (const server of servers) server.sendToolListChanged().catch(() => {})
+  const stop = onListChanges(executor.tools, catalog, kind => {
+    for (const server of servers) sendListChanged(server, kind).catch(() => {})
   })
   stdin.pipe(input, { end: false })
   await Promise.race([transport.whenClosed, ended(stdin), aborted(signal)])
@@ -53,7 +57,7 @@ export async function serveTools(options: StdioOptions): Promise<void> {
 
 function remembered(server: Server, servers: Set<Server>): Server {
   servers.add(server)
-  server.onclose = () => servers.delete(server)
+  whenClosed(server, () => servers.delete(server))
   return server
 }
 

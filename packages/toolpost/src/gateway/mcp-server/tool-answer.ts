@@ -8,6 +8,8 @@ export interface ToolSource {
   isServer: boolean
   /** Clients want structured content if a schema for it was announced. */
   hasOutputSchema: boolean
+  /** Structured content of the older protocols is an object; that of the newest is any JSON. */
+  isNewest?: boolean | undefined
 }
 
 type Content = CallToolResult['content']
@@ -22,7 +24,10 @@ export function toolAnswer(result: ToolResult, source: ToolSource): CallToolResu
   const { result: value, content, text: given } = result
   if (!source.isServer)
     return { ...ownAnswer(value, given, source.hasOutputSchema), ...(isContent(content) && { content }) }
-  if (isContent(content)) return { content, structuredContent: value as Structured }
+  if (isContent(content))
+    return isPlainObject(value) || source.isNewest
+      ? { content, structuredContent: value as Structured }
+      : { content }
   return isContent(value) ? { content: value } : ownAnswer(value, given, true)
 }
 

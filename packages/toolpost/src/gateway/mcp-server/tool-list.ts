@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Tool as McpToolEntry } from '@modelcontextprotocol/server'
+import { isSpecType, type Tool as McpToolEntry } from '@modelcontextprotocol/server'
 import { isRecord } from '../../runtime/guards.ts'
 import { compileSchema } from '../../schema/compile-schema.ts'
 import { type JsonSchema, propertiesOf, requiredOf } from '../../schema/json-schema.ts'
@@ -14,35 +14,39 @@ const SLICE_MS = 5
 /** The tools as `tools/list` gives them. Remembered by tool: a list is asked for often, and tools do not change. */
 export class ToolList {
   readonly #entries = new WeakMap<Tool, McpToolEntry>()
+  readonly #newest = new WeakMap<Tool, McpToolEntry>()
 
-  async entries(tools: readonly Tool[]): Promise<McpToolEntry[]> {
+  /** Clients of the newest protocol take output schemas of any kind. */
+  async entries(tools: readonly Tool[], isNewest = false): Promise<McpToolEntry[]> {
+    const known = isNewest ? this.#newest : this.#entries
     const entries: McpToolEntry[] = []
     let until = performance.now() + SLICE_MS
     for (const tool of [...tools]) {
-      entries.push(this.#entries.get(tool) ?? (await this.#describe(tool)))
+      const entry = known.get(tool) ?? (await describe(tool, isNewest))
+      known.set(tool, entry)
+      entries.push(entry)
       if (performance.now() < until) continue
       await nextTurn()
       until = performance.now() + SLICE_MS
     }
     return entries
   }
-
-  async #describe(tool: Tool): Promise<McpToolEntry> {
-    const entry = await describe(tool)
-    this.#entries.set(tool, entry)
-    return entry
-  }
 }
 
-async function describe(tool: Tool): Promise<McpToolEntry> {
-  const { name, title, description, readOnly, idempotent, destructive } = tool
-  const outputSchema = await usableOutput(shownSchema(() => tool.outputSchema, MAX_OUTPUT_SCHEMA))
+async function describe(tool: Tool, isNewest: boolean): Promise<McpToolEntry> {
+  const { name, title, description, readOnly, idempotent, destructive, openWorld, passedOn = {} } = tool
+  const outputSchema = await usableOutput(
+    shownSchema(() => tool.outputSchema, MAX_OUTPUT_SCHEMA),
+    isNewest,
+  )
   const annotations = {
+    ...(isRecord(passedOn.annotations) && passedOn.annotations),
     ...(readOnly !== undefined && { readOnlyHint: readOnly }),
     ...(idempotent !== undefined && { idempotentHint: idempotent }),
     ...(destructive !== undefined && { destructiveHint: destructive }),
+    ...(openWorld !== undefined && { openWorldHint: openWorld }),
   }
-  return {
+  const entry = {
     name,
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
@@ -50,6 +54,13 @@ async function describe(tool: Tool): Promise<McpToolEntry> {
     ...(outputSchema && { outputSchema }),
     ...(Object.keys(annotations).length > 0 && { annotations }),
   }
+  const whole = { ...entry, ...(passedOn.icons ? { icons: passedOn.icons } : {}), ...metaOf(passedOn._meta) }
+  // Clients refuse a whole list for icons or annotations that are not what they should be.
+  return isSpecType.Tool(whole) ? whole : entry
+}
+
+function metaOf(meta: unknown): object {
+  return isRecord(meta) ? { _meta: meta } : {}
 }
 
 /** Clients refuse a whole list for one schema that does not say `type: "object"`, or has `true` for a property. */
@@ -67,11 +78,15 @@ function objectForm(schema: unknown): object {
 }
 
 /** One output schema that does not compile makes a client refuse all tools: it is left out, and so is one that takes long. */
-async function usableOutput(schema: JsonSchema | undefined): Promise<McpToolEntry['outputSchema']> {
-  if (schema?.type !== 'object' || isDearToCompile(schema)) return undefined
+async function usableOutput(
+  schema: JsonSchema | undefined,
+  isNewest: boolean,
+): Promise<McpToolEntry['outputSchema']> {
+  const isObject = schema?.type === 'object'
+  if (!schema || (!isObject && !isNewest) || isDearToCompile(schema)) return undefined
   try {
     await compileSchema(schema)
-    return objectSchema(schema)
+    return isObject ? objectSchema(schema) : (schema as McpToolEntry['outputSchema'])
   } catch {
     return undefined
   }

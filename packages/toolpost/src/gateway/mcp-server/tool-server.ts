@@ -1,30 +1,37 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type CallToolResult,
-  type InputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { ToolResult } from '../../call/tool-result.ts'
-import type { Ask, RunOptions } from '../../executor/options.ts'
+import type { RunOptions } from '../../executor/options.ts'
 import type { ToolExecutor } from '../../executor/tool-executor.ts'
+import { fingerprint } from '../../interceptors/canonical.ts'
+import { Catalog } from '../../mcp/catalog.ts'
 import { JsonWriter } from '../../runtime/json-writer.ts'
 import { toolpostVersion } from '../../runtime/version.ts'
 import { traceContext } from '../../telemetry/trace-context.ts'
+import type { Ask, Caller } from '../../tools/caller.ts'
 import type { Progress } from '../../tools/tool.ts'
 import type { ActiveCalls } from '../active-calls.ts'
 import { metaOf, onSignal } from '../caller.ts'
 import type { Client } from '../clients.ts'
 import { MAX_MCP_ANSWER, PROGRESS_GAP_MS } from '../limits.ts'
-import { type Elicitation, Elicitations } from './elicitation.ts'
+import { capabilitiesOf, clientPeer, type LogLevel, type McpRequest } from './client-peer.ts'
+import { followResources } from './followed-resources.ts'
+import { type OffersOptions, offerCatalog } from './offers.ts'
+import { SuspendedCalls } from './suspended-calls.ts'
 import { toolAnswer } from './tool-answer.ts'
 import { ToolList } from './tool-list.ts'
 
 export interface ToolServerOptions {
   executor: ToolExecutor
   calls: ActiveCalls
+  /** What the servers have beside tools. */
+  catalog?: Catalog | undefined
   /** Waits until the tools are there, for as long as it sees fit. */
   whenListed?: (() => Promise<void>) | undefined
   /** Asks the person of a client that cannot show a question itself. */
@@ -33,60 +40,117 @@ export interface ToolServerOptions {
   origin?: string | undefined
 }
 
-/** Makes MCP servers that offer the executor's tools. Clients of the newest protocol get one for every request: it is small. */
+const INFO = { name: 'toolpost', title: 'Toolpost', version: toolpostVersion() }
+/** All of it is answered, also while there are none. */
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  prompts: { listChanged: true },
+  completions: {},
+  logging: {},
+}
+
+/**
+ * Makes MCP servers that offer the executor's tools, and what the MCP servers have beside tools. Clients of the newest
+ * protocol get one for every request: it is small.
+ */
 export function toolServerFactory(options: ToolServerOptions): (client?: () => Client) => Server {
   const list = new ToolList()
-  const elicitations = new Elicitations()
-  const { executor, whenListed } = options
-  const info = { name: 'toolpost', title: 'Toolpost', version: toolpostVersion() }
-  const capabilities = { tools: { listChanged: true } }
+  const suspended = new SuspendedCalls()
+  const { executor, whenListed, catalog = new Catalog() } = options
   return clientOf => {
-    const server = new Server(info, { capabilities })
-    server.setRequestHandler('tools/list', async () => {
+    const client = () => clientOf?.()
+    const instructions = catalog.instructions(name => client()?.seesServer(name) ?? true)
+    const server = new Server(INFO, { capabilities: CAPABILITIES, ...(instructions && { instructions }) })
+    const session: Session = { server, level: 'info' }
+    server.setRequestHandler('logging/setLevel', async ({ params: { level } }) => {
+      session.level = level
+      await catalog.setLogLevel(level)
+      return {}
+    })
+    const withHelp = helper(session, suspended, client)
+    server.setRequestHandler('tools/list', async (_, { mcpReq }) => {
       await whenListed?.()
-      return { tools: await list.entries(clientOf?.().tools() ?? executor.tools.getTools()) }
+      const isNewest = mcpReq.envelope !== undefined
+      return { tools: await list.entries(client()?.tools() ?? executor.tools.getTools(), isNewest) }
     })
     server.setRequestHandler('tools/call', ({ params }, context) => {
       const { name, arguments: args = {} } = params
-      const elicitation = elicitations.of(server, context.mcpReq, { name, args })
-      return callTool({ name, args, elicitation }, context, { ...options, client: clientOf?.() })
+      return withHelp(context, { name, args }, (peer, signal) =>
+        callTool({ name, args, peer, signal }, context, { ...options, client: client() }),
+      )
     })
+    offerCatalog(server, { catalog, client, whenListed, withHelp })
+    followResources(server, catalog, client)
     return server
   }
 }
 
-type McpRequest = ServerContext['mcpReq']
+interface Session {
+  server: Server
+  /** From which on the client wants to read logs. */
+  level: LogLevel
+}
+
+/** Does something for a request, and has its client help with it in the way that its protocol has. */
+function helper(
+  session: Session,
+  suspended: SuspendedCalls,
+  client: () => Client | undefined,
+): OffersOptions['withHelp'] {
+  return ({ mcpReq: request }, about, work) => {
+    const capabilities = capabilitiesOf(session.server, request)
+    const { name, caller } = client() ?? {}
+    if (!request.envelope)
+      return work({ ...clientPeer(capabilities, request, session.level), caller }, request.signal)
+    const owner = fingerprint([name, about])
+    const outcome = suspended.run(request, {
+      owner,
+      capabilities,
+      work: (peer, signal) => work({ ...peer, caller }, signal),
+    })
+    return outcome as ReturnType<typeof work>
+  }
+}
 
 interface McpCall {
   name: string
   args: Record<string, unknown>
-  elicitation: Elicitation
+  peer: Caller
+  signal: AbortSignal
 }
 
 async function callTool(
-  { name, args, elicitation }: McpCall,
+  { name, args, peer, signal: given }: McpCall,
   { mcpReq: request, http }: ServerContext,
   options: ToolServerOptions & { client: Client | undefined },
-): Promise<CallToolResult | InputRequiredResult> {
+): Promise<CallToolResult> {
   const { executor, calls, client, origin = 'mcp' } = options
   if (calls.isDraining) return problem('Toolpost is shutting down')
   const notices = new ProgressNotices(request)
   const { listener: onProgress } = notices
   const meta = metaOfCall(request, http?.req)
-  const result = await calls.run(onSignal(request.signal), signal =>
+  const result = await calls.run(onSignal(given), signal =>
     executor.run(
       { name, args },
-      { ...client?.runOptions(name), signal, origin, ask: elicitation.ask ?? options.ask, onProgress, meta },
+      {
+        ...client?.runOptions(name),
+        ...peer,
+        ask: peer.ask ?? options.ask,
+        signal,
+        origin,
+        onProgress,
+        meta,
+      },
     ),
   )
   await notices.settled()
-  const question = elicitation.question?.()
-  if (question && !result.success && result.code === 'denied') return question
   if (isUnknown(result)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownText(result))
   if (!(await fits(result))) return problem(`The result of '${name}' is too large for MCP`)
   const tool = executor.tools.findTool(name)
   const isServer = tool !== undefined && executor.tools.originOf(tool) !== undefined
-  return toolAnswer(result, { isServer, hasOutputSchema: tool?.outputSchema !== undefined })
+  const isNewest = request.envelope !== undefined
+  return toolAnswer(result, { isServer, hasOutputSchema: tool?.outputSchema !== undefined, isNewest })
 }
 
 /** What came along. A trace in the message itself is nearer than that of the request which carries it. */

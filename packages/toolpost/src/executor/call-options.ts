@@ -1,0 +1,79 @@
+import { quietly } from '../runtime/quietly.ts'
+import type { Ask, Caller } from '../tools/caller.ts'
+import type { InvokeOptions, Progress } from '../tools/tool.ts'
+import type { RunningCall } from './time-box.ts'
+
+/**
+ * The options that a tool gets. `signal` is a getter of the prototype: it costs nothing until it is read.
+ * LangChain copies its options and would lose it, so its tools get a plain object with a real signal.
+ */
+export class CallOptions implements InvokeOptions {
+  readonly #call: RunningCall
+
+  constructor(call: RunningCall) {
+    this.#call = call
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal
+  }
+
+  get callId(): string | undefined {
+    return this.#call.limits.callId
+  }
+
+  get caller(): string | undefined {
+    return this.#call.limits.caller
+  }
+
+  get meta(): Readonly<Record<string, unknown>> | undefined {
+    return this.#call.limits.meta
+  }
+
+  get wantsProgress(): boolean {
+    const { onProgress, maxTimeoutMs } = this.#call.limits
+    return onProgress !== undefined || maxTimeoutMs !== undefined
+  }
+
+  get onRequest(): InvokeOptions['onRequest'] {
+    const { onRequest, warn } = this.#call.limits
+    if (!onRequest) return undefined
+    return request =>
+      quietly(
+        () => onRequest(request),
+        error => warn('onRequest failed', error),
+      )
+  }
+
+  onAbort(listener: () => void): void {
+    this.#call.onAbort(listener)
+  }
+
+  reportProgress(progress: Progress): void {
+    this.#call.progress(progress)
+  }
+
+  get ask(): Ask | undefined {
+    const { ask } = this.#call.limits
+    return ask && (question => this.#call.asking(() => ask({ signal: this.#call.signal, ...question })))
+  }
+
+  get sample(): Caller['sample'] {
+    const { sample } = this.#call.limits
+    return (
+      sample &&
+      ((params, options) =>
+        this.#call.asking(() => sample(params, { signal: this.#call.signal, ...options })))
+    )
+  }
+
+  get onLog(): Caller['onLog'] {
+    const { onLog, warn } = this.#call.limits
+    if (!onLog) return undefined
+    return message =>
+      quietly(
+        () => onLog(message),
+        error => warn('onLog failed', error),
+      )
+  }
+}

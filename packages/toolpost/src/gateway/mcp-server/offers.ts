@@ -1,0 +1,80 @@
+import {
+  type CompleteResult,
+  type GetPromptResult,
+  isSpecType,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { safeText } from '../../logging/safe-value.ts'
+import type { Catalog } from '../../mcp/catalog.ts'
+import type { CatalogList } from '../../mcp/index.ts'
+import type { Requester } from '../../mcp/server-link.ts'
+import type { Client } from '../clients.ts'
+
+export interface OffersOptions {
+  catalog: Catalog
+  client(): Client | undefined
+  /** Waits until the servers are there, for as long as it sees fit. */
+  whenListed?: (() => Promise<void>) | undefined
+  /** Does something for a request that the client may have to help with. */
+  withHelp<Result>(
+    context: ServerContext,
+    about: object,
+    work: (from: Requester, signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result>
+}
+
+const TYPES = { resources: 'Resource', templates: 'ResourceTemplate', prompts: 'Prompt' } as const
+
+/** Offers the resources and prompts of the MCP servers onwards. */
+export function offerCatalog(server: Server, { catalog, client, whenListed, withHelp }: OffersOptions): void {
+  const list = async (kind: keyof typeof TYPES): Promise<CatalogList> => {
+    await whenListed?.()
+    const { entries, ...hint } = await catalog.list(kind, client()?.access(kind))
+    // One bad entry makes a client refuse the whole list.
+    return { ...hint, entries: entries.filter(entry => isSpecType[TYPES[kind]](entry)) }
+  }
+  server.setRequestHandler('resources/list', async () => named('resources', await list('resources')))
+  server.setRequestHandler('resources/templates/list', async () =>
+    named('resourceTemplates', await list('templates')),
+  )
+  server.setRequestHandler('prompts/list', async () => named('prompts', await list('prompts')))
+  server.setRequestHandler('resources/read', ({ params: { uri } }, context) =>
+    answering(
+      withHelp(context, { uri }, (from, signal) =>
+        catalog.read(uri, { from, signal, access: client()?.access('resources') }),
+      ) as Promise<ReadResourceResult>,
+    ),
+  )
+  server.setRequestHandler('prompts/get', ({ params: { name, arguments: args } }, context) =>
+    answering(
+      withHelp(context, { name, args }, (from, signal) =>
+        catalog.prompt(name, args, { from, signal, access: client()?.access('prompts') }),
+      ) as Promise<GetPromptResult>,
+    ),
+  )
+  server.setRequestHandler('completion/complete', ({ params }, { mcpReq: { signal } }) => {
+    const access = client()?.access(params.ref.type === 'ref/prompt' ? 'prompts' : 'templates')
+    const { ref, argument, context } = params
+    const asked = { ref, argument, ...(context && { context }) }
+    return answering(catalog.complete(asked, { signal, access }) as Promise<CompleteResult>)
+  })
+}
+
+function named(field: string, { entries, ...hint }: CatalogList): never {
+  return { [field]: entries, ...hint } as never
+}
+
+/** What fails is told in the server's words, and with its code if it has one. */
+export async function answering<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error
+    const { message, rpcCode, data } = error as Error & { rpcCode?: number; data?: unknown }
+    throw new ProtocolError(rpcCode ?? ProtocolErrorCode.InternalError, safeText(message, 2_000), data)
+  }
+}

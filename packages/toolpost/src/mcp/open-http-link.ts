@@ -1,0 +1,46 @@
+import type { HttpKind } from './http-fetch.ts'
+import { HttpLink } from './http-link.ts'
+import { HttpMessages } from './http-messages.ts'
+import { createHttpTransport, describeHttpError, wantsSse } from './http-transport.ts'
+import type { HttpServerEntry } from './server-entry.ts'
+import { ConnectError, failureWith } from './server-failure.ts'
+import type { Opening, ServerLink } from './server-link.ts'
+
+/** Connects over Streamable HTTP, or over SSE to a server that is too old for that; rejects with a ConnectError. */
+export async function openHttpLink(opening: Opening<HttpServerEntry>): Promise<ServerLink> {
+  const { memory } = opening.context
+  if (opening.entry.type === 'sse' || memory.sse) return connect(opening, 'sse')
+  try {
+    return await connect(opening, 'streamable')
+  } catch (error) {
+    if (!wantsSse((error as ConnectError).cause)) throw error
+    const link = await connect(opening, 'sse').catch(() => undefined)
+    // The first error says more: that it is not an SSE server either is no surprise.
+    if (!link) throw error
+    memory.sse = true
+    return link
+  }
+}
+
+async function connect(
+  { entry, context, signal }: Opening<HttpServerEntry>,
+  kind: HttpKind,
+): Promise<ServerLink> {
+  const messages = new HttpMessages(context.events, entry.maxLineBytes)
+  const transport = await createHttpTransport(entry, kind, messages)
+  const link = new HttpLink(transport, { url: entry.url, messages, context })
+  try {
+    await Promise.race([link.connect(kind), givenUp(signal)])
+    return link
+  } catch (error) {
+    await link.close()
+    throw new ConnectError(failureWith(describeHttpError(error)), { cause: error })
+  }
+}
+
+function givenUp(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
