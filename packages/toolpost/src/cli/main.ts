@@ -41,7 +41,8 @@ function createProgram(stop: StopSignals): Command {
     .command('tools')
     .description('list the tools with their signatures')
     .option('--json', 'as JSON, with schemas')
-    .action((flags: { json?: boolean }) => within(context => listTools(context, flags)))
+    .option('--search <words>', 'only those that fit, the best first')
+    .action((flags: { json?: boolean; search?: string }) => within(context => listTools(context, flags)))
   program
     .command('call')
     .description('call a tool with JSON or key=value arguments; - reads JSON from standard input')

@@ -10,7 +10,10 @@ export interface ToolpostConfig {
   mcpServers?: Record<string, ServerConfig>
   mcp?: { retry?: { attempts?: number; baseDelayMs?: number }; connectTimeoutMs?: number }
   model?: string
+  models?: ModelsConfig
   fastPath?: boolean
+  /** Results that are too long for a model: kept and read in parts, or cut in the middle. */
+  bigResults?: 'keep' | 'cut'
   documents?: string
   search?: { searxng?: string }
   gateway?: { host?: string; port?: number }
@@ -18,7 +21,7 @@ export interface ToolpostConfig {
   policy?: PolicyRule[]
   approvals?: { timeoutMs?: number }
   /** Who may call the gateway with which token, and which tools: patterns with `*` and `?`. */
-  clients?: Record<string, { token: string; tools?: string[]; resources?: string[]; prompts?: string[] }>
+  clients?: Record<string, ClientConfig>
   limits?: LimitsConfig
   voice?: VoiceConfig
   /** Spans of OpenTelemetry: with what is in the calls, or none at all. */
@@ -27,6 +30,23 @@ export interface ToolpostConfig {
   history?: HistoryConfig | false
   /** `secrets` are more names whose values no log may show. */
   log?: { level?: LogLevel | 'silent'; secrets?: string[] }
+}
+
+interface ClientConfig {
+  token: string
+  tools?: string[]
+  resources?: string[]
+  prompts?: string[]
+  /** It is offered a search instead of all tools. */
+  toolSearch?: boolean
+}
+
+/** What models are offered. */
+interface ModelsConfig {
+  /** More tools than this are searched instead of shown; 40 if left out. */
+  maxTools?: number
+  /** Names of tools that are always shown, with `*` and `?`. */
+  pin?: string[]
 }
 
 /** How many calls run at once and begin a minute; patterns with `*` and `?`. */

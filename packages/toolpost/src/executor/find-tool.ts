@@ -3,6 +3,7 @@ import { hasSwap } from '../runtime/has-swap.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Failure, unknownTool } from './failure.ts'
+import type { RunOptions } from './options.ts'
 
 const MAX_SUGGESTIONS = 3
 /** Names can be anything: longer ones are not compared. */
@@ -11,7 +12,13 @@ const MAX_COMPARED_LENGTH = 64
 const MAX_UNLIKENESS = 0.4
 
 /** Find: the tool of that name, among those that may be found, or `unknown_tool` with the names that come near. */
-export function findTool(tools: ToolManager, name: string, among?: readonly Tool[]): Tool | Failure {
+export function findTool(
+  tools: ToolManager,
+  name: string,
+  { among, also }: Pick<RunOptions, 'among' | 'also'> = {},
+): Tool | Failure {
+  const extra = also?.find(each => each.name === name)
+  if (extra) return extra
   const tool = tools.findTool(name)
   if (tool && (!among || isAmong(tool, among))) return tool
   return unknownTool(name, () => similarNames(name, among ?? tools.getTools()))

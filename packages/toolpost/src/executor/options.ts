@@ -43,6 +43,8 @@ export interface RunOptions extends Caller {
   meta?: Readonly<Record<string, unknown>> | undefined
   /** The only tools that may be found: what a model was offered. All of them if left out. */
   among?: readonly Tool[] | undefined
+  /** Tools for this call that the manager does not have. */
+  also?: readonly Tool[] | undefined
 }
 
 /** Who makes a call, and how they are reached: what everything between a caller and the executor hands on. */

@@ -88,7 +88,7 @@ export class ToolExecutor {
     try {
       const { name, args } = attempt
       if (this.#observers.isWatching) attempt.event = this.#observers.begin(attempt)
-      const tool = findTool(this.#tools, name, attempt.options.among)
+      const tool = findTool(this.#tools, name, attempt.options)
       if (tool instanceof Failure) return this.#refuse(attempt, tool)
       const prepared = this.#prepared.get(tool)
       if (!prepared || typeof args === 'string') return this.#prepareAndProceed(attempt, tool)

@@ -2,6 +2,7 @@ import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { CallerOptions } from '../executor/options.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
+import type { BigResults } from '../tools/results/big-results.ts'
 import type { Tool } from '../tools/tool.ts'
 
 /** A message without LangChain's classes; every client takes both kinds, also mixed. */
@@ -29,6 +30,14 @@ export type CallNotice =
 export interface AskOptions extends CallerOptions {
   /** The tools the model may use, of those the executor has; all of them if left out. */
   tools?: readonly Tool[] | undefined
+  /** How many tools a model is shown; of more it searches. 40 if left out. */
+  maxTools?: number | undefined
+  /** Names of tools that it is always shown, with `*` and `?`. */
+  pin?: readonly string[] | undefined
+  /** Keeps results that are too long for a model to be read in parts; they are cut if left out. */
+  bigResults?: BigResults | undefined
+  /** Which conversation it is: what is kept for one is not for another. */
+  conversation?: string | undefined
   /** Runs the calls; the client's own if left out. */
   executor?: ToolExecutor | undefined
   signal?: AbortSignal | undefined

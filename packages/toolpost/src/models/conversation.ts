@@ -32,6 +32,19 @@ export class Conversation {
     return new Conversation(answerOpenCalls(messages, langchain), langchain)
   }
 
+  /** Every call that was made in it. */
+  calls(): { name: string; args?: unknown }[] {
+    return this.messages.flatMap(callsIn)
+  }
+
+  /** Whether a result in it has that text. */
+  mentions(text: string): boolean {
+    return this.messages.some(
+      message =>
+        message.getType() === 'tool' && typeof message.content === 'string' && message.content.includes(text),
+    )
+  }
+
   /** Adds what the model said; gives its calls, each with an id that no other call has. */
   addReply({ content, calls }: Pick<Reply, 'content' | 'calls'>): NumberedCall[] {
     const numbered = calls.map(call => ({ ...call, id: this.#uniqueId(call.id) }))

@@ -1,4 +1,6 @@
 /** How often a model may ask for calls in one question. */
+/** Longer lists of tools confuse small models, and fill the context of all. */
+export const DEFAULT_MAX_TOOLS = 40
 export const DEFAULT_MAX_ITERATIONS = 10
 
 /** How long one question may take, calls included. A model on a small machine needs a while for its first word. */

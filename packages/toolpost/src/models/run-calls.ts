@@ -4,6 +4,7 @@ import { type CallerOptions, callerOptions } from '../executor/options.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
 import { describeThrown } from '../runtime/quietly.ts'
+import { innerCall } from '../tools/search/search-tools.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { CallNotice } from './ai-client.ts'
 import { type NumberedCall, placeholder } from './conversation.ts'
@@ -12,6 +13,10 @@ export interface CallContext extends CallerOptions {
   executor: ToolExecutor
   /** What the model was offered; a call of any other tool is a call of an unknown one. */
   tools: readonly Tool[]
+  /** Tools that the manager does not have. */
+  helpers?: readonly Tool[] | undefined
+  /** What the model reads of a result; the executor's text if left out. */
+  textOf?: ((result: ToolResult) => Promise<string>) | undefined
   signal: AbortSignal
   /** Must not throw. */
   onCall: (notice: CallNotice) => void
@@ -29,15 +34,19 @@ export function runCalls(calls: readonly NumberedCall[], context: CallContext): 
   return Promise.all(calls.map(call => runCall(call, context)))
 }
 
-async function runCall({ id, name, args }: NumberedCall, context: CallContext): Promise<CallOutcome> {
-  const { executor, tools: among, signal, onCall, clock = systemClock } = context
+async function runCall(given: NumberedCall, context: CallContext): Promise<CallOutcome> {
+  const { executor, tools: among, helpers: also, signal, onCall, clock = systemClock } = context
+  const { textOf = async (result: ToolResult) => executor.text(result) } = context
+  const { id, name, args } = also?.length ? innerCall(given) : given
   const call: ToolCall = { id, name, args }
   const startedAt = clock.now()
   onCall({ type: 'start', call })
-  const outcome = await executor.run(call, { ...callerOptions(context), signal, repair: true, among }).then(
-    result => ({ result, content: executor.text(result) }),
-    error => withoutResult(call, error),
-  )
+  const outcome = await executor
+    .run(call, { ...callerOptions(context), signal, repair: true, among, also })
+    .then(
+      async result => ({ result, content: await textOf(result) }),
+      error => withoutResult(call, error),
+    )
   onCall({ type: 'end', call, result: outcome.result, durationMs: clock.now() - startedAt })
   return outcome
 }

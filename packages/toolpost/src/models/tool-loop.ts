@@ -4,11 +4,11 @@ import { callerOptions } from '../executor/options.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Clock } from '../runtime/clock.ts'
-import type { Tool } from '../tools/tool.ts'
+import { HANDLE_PREFIX } from '../tools/results/result-store.ts'
 import type { Answer, AskOptions, CallNotice, ConversationMessage, StopReason } from './ai-client.ts'
 import { Conversation, type NumberedCall } from './conversation.ts'
 import { explainFailure } from './explain-failure.ts'
-import { DEFAULT_MAX_ITERATIONS, DEFAULT_TIME_LIMIT_MS } from './limits.ts'
+import { DEFAULT_MAX_ITERATIONS, DEFAULT_MAX_TOOLS, DEFAULT_TIME_LIMIT_MS } from './limits.ts'
 import { harmless } from './listener.ts'
 import { ModelError, type ModelErrorCode } from './model-error.ts'
 import type { OpenModel, Provider } from './provider.ts'
@@ -17,6 +17,7 @@ import { type Failures, hasFailedTooOften } from './repeated-failures.ts'
 import { retried } from './retry.ts'
 import { runCalls } from './run-calls.ts'
 import { TimeIsUp, TimeLimit } from './time-limit.ts'
+import { ToolOffer } from './tool-offer.ts'
 
 export interface LoopSetup {
   provider: Provider
@@ -69,7 +70,7 @@ class ToolLoop {
   readonly #conversation: Conversation
   readonly #limit: TimeLimit
   readonly #setup: AskOptions & LoopSetup
-  readonly #tools: readonly Tool[]
+  readonly #offer: ToolOffer
   readonly #failures: Failures = new Map()
   readonly #onToken: (token: string) => void
   readonly #onCall: (event: CallNotice) => void
@@ -80,14 +81,19 @@ class ToolLoop {
     this.#setup = setup
     this.#onToken = harmless(setup.onToken, setup.logger)
     this.#onCall = harmless(setup.onCall, setup.logger)
-    this.#tools = [...(setup.tools ?? setup.executor.tools.getTools())]
+    const { executor, maxTools = DEFAULT_MAX_TOOLS, pin } = setup
+    const tools = [...(setup.tools ?? executor.tools.getTools())]
+    this.#offer = new ToolOffer({ tools, manager: executor.tools, maxTools, pin })
+    this.#offer.addUsed(conversation.calls())
+    if (conversation.mentions(HANDLE_PREFIX)) this.#offerParts()
   }
 
   async run(): Promise<Answer> {
     const { provider, maxIterations = DEFAULT_MAX_ITERATIONS } = this.#setup
-    const model = await this.#hold(() => provider.open(this.#tools))
+    let model = await this.#open(provider)
     while (this.#iterations < maxIterations) {
       this.#iterations++
+      model = await this.#open(provider, model)
       const reply = await this.#ask(model, true)
       const calls = this.#conversation.addReply(reply)
       if (calls.length === 0) return this.#answer(reply.text, 'answer')
@@ -96,6 +102,12 @@ class ToolLoop {
       if (isHopeless) return this.#lastWord(model, 'repeated_failure')
     }
     return this.#lastWord(model, 'max_iterations')
+  }
+
+  /** The model with the tools that it is offered now. */
+  async #open(provider: Provider, current?: OpenModel): Promise<OpenModel> {
+    const tools = this.#offer.changed()
+    return tools || !current ? this.#hold(() => provider.open(tools ?? [])) : current
   }
 
   /** Ends the conversation with a text of our own. */
@@ -132,9 +144,12 @@ class ToolLoop {
   /** Runs the calls of a turn and adds their results; says whether one of them has failed too often. */
   async #run(calls: readonly NumberedCall[]): Promise<boolean> {
     const { executor, clock } = this.#setup
+    this.#offer.addUsed(calls)
     const outcomes = await runCalls(calls, {
       executor,
-      tools: this.#tools,
+      tools: this.#offer.all,
+      helpers: this.#offer.helpers,
+      textOf: result => this.#textOf(result),
       signal: this.#limit.signal,
       onCall: this.#onCall,
       ...callerOptions(this.#setup),
@@ -148,6 +163,19 @@ class ToolLoop {
       if (hasFailedTooOften(this.#failures, call, result)) isHopeless = true
     })
     return isHopeless
+  }
+
+  /** What the model reads of a result. One that is too long is kept, and can be read in parts from then on. */
+  async #textOf(result: ToolResult): Promise<string> {
+    const { bigResults, executor, caller, conversation } = this.#setup
+    const short = await bigResults?.shorten(result, { caller, conversation })
+    if (short) this.#offerParts()
+    return short?.text ?? executor.text(result)
+  }
+
+  #offerParts(): void {
+    const { bigResults, caller, conversation } = this.#setup
+    if (bigResults) this.#offer.addHelper(bigResults.tool({ caller, conversation }))
   }
 
   /** The limit is reached: the model sums up, without tools. Calls it makes all the same are not run. */

@@ -1,5 +1,6 @@
 import type { ToolpostConfig } from '../config/config.ts'
 import { ConfigSource } from '../config/config-source.ts'
+import { DEFAULT_MAX_TEXT_BYTES } from '../executor/options.ts'
 import { ToolExecutor } from '../executor/tool-executor.ts'
 import { secretsIn } from '../logging/config-secrets.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -7,6 +8,7 @@ import { removeFromLogs, treatAsSecret } from '../logging/safe-value.ts'
 import { checkedTool, ToolDefinitionError } from '../tools/check-tool.ts'
 import { declareTools } from '../tools/declared-tools.ts'
 import { localInternals, localTools } from '../tools/local-tools.ts'
+import { BigResults } from '../tools/results/big-results.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import type { Description } from './open-project.ts'
@@ -16,12 +18,14 @@ export function assemble(
   ownTools: readonly Tool[],
   config: ToolpostConfig,
   logger: Logger,
-): { tools: ToolManager; executor: ToolExecutor } {
+): { tools: ToolManager; executor: ToolExecutor; bigResults: BigResults | undefined } {
   treatAsSecret(config.log?.secrets ?? [])
   removeFromLogs(secretsIn(config))
   const tools = new ToolManager({ logger })
   for (const tool of ownTools) tools.addCustomTool(tool)
-  return { tools, executor: new ToolExecutor(tools, { ...config.executor, logger }) }
+  const { maxTextBytes = DEFAULT_MAX_TEXT_BYTES } = config.executor ?? {}
+  const bigResults = config.bigResults === 'cut' ? undefined : new BigResults({ maxTextBytes })
+  return { tools, executor: new ToolExecutor(tools, { ...config.executor, logger }), bigResults }
 }
 
 /** The local and the declared tools. Throws a ConfigError on a declaration that cannot be used. */

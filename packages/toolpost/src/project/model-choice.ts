@@ -3,6 +3,7 @@ import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
+import type { BigResults } from '../tools/results/big-results.ts'
 import { isTraced } from './control.ts'
 
 /** Which client answers the chat, and why. */
@@ -13,6 +14,7 @@ export interface ModelInfo {
 
 export interface ModelChoiceOptions {
   executor: ToolExecutor
+  bigResults?: BigResults | undefined
   logger: Logger
   config(): ToolpostConfig
   /** Resolves when every tool that is still to come is there, or has failed. */
@@ -39,8 +41,10 @@ export class ModelChoice {
     ask: async (prompt, options) => {
       const chosen = await this.choose()
       const { whenToolsReady } = await import('../models/index.ts')
-      const trace = isTraced(this.#options.config())
-      return whenToolsReady(chosen, () => this.#options.whenReady()).ask(prompt, { trace, ...options })
+      const { config, bigResults } = this.#options
+      const { maxTools, pin } = config().models ?? {}
+      const settings = { trace: isTraced(config()), maxTools, pin, bigResults }
+      return whenToolsReady(chosen, () => this.#options.whenReady()).ask(prompt, { ...settings, ...options })
     },
   }
 

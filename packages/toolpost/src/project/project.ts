@@ -8,6 +8,7 @@ import type { McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
 import { Listeners } from '../runtime/listeners.ts'
+import type { BigResults } from '../tools/results/big-results.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { assemble, toolsOf } from './assemble.ts'
 import { Control } from './control.ts'
@@ -29,6 +30,8 @@ import { waitForTool } from './wait-for-tool.ts'
 export class Project {
   readonly tools: ToolManager
   readonly executor: ToolExecutor
+  /** Keeps results that are too long for a model, unless they are cut. */
+  readonly bigResults: BigResults | undefined
   readonly logger: Logger
   readonly #options: ProjectOptions
   readonly #listeners: Listeners<ProjectEvents>
@@ -57,9 +60,10 @@ export class Project {
     this.#listeners = new Listeners((event, error) =>
       this.logger.warn({ event, error: String(error) }, 'A listener of the project failed'),
     )
-    const { tools, executor } = assemble(toolsOf(description), config, this.logger)
+    const { tools, executor, bigResults } = assemble(toolsOf(description), config, this.logger)
     this.tools = tools
     this.executor = executor
+    this.bigResults = bigResults
     this.#control = new Control(executor, description, {
       server: server => this.#listeners.tell('server', server),
       warn: warning => this.#reports.add(warning),
@@ -68,6 +72,7 @@ export class Project {
     tools.onChange(() => this.#listeners.tell('tools', tools.getTools()))
     this.#model = new ModelChoice({
       executor,
+      bigResults,
       logger: this.logger,
       config: () => this.config,
       whenReady: () => this.ready(),
@@ -214,7 +219,7 @@ export class Project {
     this.#control.close()
     await this.closeVoice(options)
     await this.#endServers()
-    await this.#history.close()
+    await Promise.all([this.#history.close(), this.bigResults?.store.close()])
   }
 
   async #endServers(): Promise<void> {

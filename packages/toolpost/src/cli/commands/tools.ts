@@ -18,15 +18,24 @@ interface ToolsContext {
 /** `toolpost tools`: what there is, with signatures a person can read, or as JSON. */
 export async function listTools(
   { project, stop, terminal }: ToolsContext,
-  { json = false }: { json?: boolean },
+  { json = false, search }: { json?: boolean; search?: string },
 ): Promise<number> {
   await unlessStopped(project.ready(), stop.signal)
   const { tools } = project
-  const all = tools.getTools()
+  const all = search === undefined ? tools.getTools() : await found(tools, search)
+  if (all.length === 0 && search !== undefined) {
+    terminal.err.write(`No tool fits '${escapeControls(search)}'\n`)
+    return EXIT.failed
+  }
   const described = () => all.map(tool => describe(tool, tools))
   if (json) printResult(terminal, JSON.stringify(described(), null, 2))
   else terminal.out.write(all.map(tool => paragraph(tool, tools, terminal)).join(''))
   return EXIT.ok
+}
+
+async function found(tools: ToolManager, query: string): Promise<readonly Tool[]> {
+  const { searchOf } = await import('../../tools/search/tool-search.ts')
+  return searchOf(tools).search(query)
 }
 
 function describe(tool: Tool, tools: ToolManager): object {

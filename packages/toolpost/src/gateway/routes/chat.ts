@@ -105,6 +105,7 @@ async function answer(
       origin: 'chat',
       meta,
       caller: client.caller,
+      conversation: id,
       // Read when the question is put: the tools may still be coming.
       get tools() {
         return client.isNamed ? client.tools() : undefined

@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono'
 import type { ToolResult } from '../../call/tool-result.ts'
+import { searchOf } from '../../tools/search/tool-search.ts'
 import { callerOf, metaOf } from '../caller.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure, json, shuttingDown } from '../http/answers.ts'
@@ -7,17 +8,18 @@ import { readJson } from '../http/read-body.ts'
 import { MAX_BODY_BYTES, MAX_TIMEOUT_MS } from '../limits.ts'
 import { ToolTexts, toolInfo } from '../tool-info.ts'
 
+/** How many tools a search gives. */
+const MAX_FOUND = 50
+
 export function addToolRoutes(app: Hono, context: GatewayContext): void {
   const { tools } = context.executor
   const texts = new ToolTexts(tool => toolInfo(tool, tools))
-  app.get('/api/tools', c =>
-    json({
-      tools: context.clients
-        .of(c.req.raw)
-        .tools()
-        .map(tool => texts.of(tool)),
-    }),
-  )
+  app.get('/api/tools', async c => {
+    const all = context.clients.of(c.req.raw).tools()
+    const query = c.req.query('q')?.trim()
+    const shown = query ? await searchOf(tools).search(query, { among: all, limit: MAX_FOUND }) : all
+    return json({ tools: shown.map(tool => texts.of(tool)) })
+  })
   app.post('/api/tools/:name/call', c => callTool(c, context))
 }
 

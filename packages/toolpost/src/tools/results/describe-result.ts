@@ -1,0 +1,50 @@
+import { isRecord } from '../../runtime/guards.ts'
+
+const MAX_KEYS = 20
+
+/** One line on what a result is made of: keys and counts of JSON, lines of text. */
+export function shapeOf(value: unknown, text: string): string {
+  if (Array.isArray(value))
+    return `a list of ${counted(value.length, 'entry', 'entries')}${entryKeys(value[0])}`
+  if (isRecord(value)) return `an object with ${keysOf(value)}`
+  return `text of ${counted(linesOf(text), 'line', 'lines')}`
+}
+
+function entryKeys(first: unknown): string {
+  return isRecord(first) ? `, the first one with ${keysOf(first)}` : ''
+}
+
+function keysOf(record: Record<string, unknown>): string {
+  const keys = Object.keys(record)
+  const shown = keys.slice(0, MAX_KEYS).map(key => `${key} (${kindOf(record[key])})`)
+  const more = keys.length - shown.length
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more keys` : ''}`
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return `list of ${value.length.toLocaleString('en-US')}`
+  if (isRecord(value)) return `object of ${Object.keys(value).length.toLocaleString('en-US')}`
+  return value === null ? 'null' : typeof value === 'string' ? 'text' : typeof value
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
+}
+
+function linesOf(text: string): number {
+  let lines = 1
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++
+  return lines
+}
+
+/** The beginning and the end of a text, never with half a character. */
+export function endsOf(text: string, headChars: number, tailChars: number): { head: string; tail: string } {
+  const head = text.slice(0, headChars)
+  const tail = text.slice(-tailChars)
+  return { head: withoutHalf(head, 'end'), tail: withoutHalf(tail, 'start') }
+}
+
+function withoutHalf(text: string, side: 'start' | 'end'): string {
+  if (side === 'end') return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text
+  return /^[\udc00-\udfff]/.test(text) ? text.slice(1) : text
+}

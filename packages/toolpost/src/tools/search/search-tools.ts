@@ -1,0 +1,113 @@
+import { isRecord } from '../../runtime/guards.ts'
+import { shortText } from '../../runtime/short-text.ts'
+import { signatureOf } from '../../schema/signature.ts'
+import { defineTool, type Tool } from '../tool.ts'
+import type { ToolManager } from '../tool-manager.ts'
+import { searchOf } from './tool-search.ts'
+
+/*
+ * What stands for thousands of tools: one that finds them, and one that calls what was found.
+ */
+
+export interface SearchToolsOptions {
+  tools: ToolManager
+  /** Those that may be found. */
+  among(): readonly Tool[]
+  /** Told what was found. */
+  onFound?(tools: readonly Tool[]): void
+}
+
+const FOUND = 5
+const MAX_FOUND = 20
+const MAX_DESCRIPTION = 300
+
+export const CALL_TOOL = 'call_tool'
+
+/** `find_tools` and `call_tool`. */
+export function searchTools({ tools, among, onFound }: SearchToolsOptions): Tool[] {
+  const findTools = defineTool({
+    name: 'find_tools',
+    description:
+      'Finds tools by what they do. Most tools are not shown: before you say that something cannot be done, look here.',
+    schema: {
+      type: 'object',
+      properties: {
+        query: { type: 'string', description: 'What the tool should do, in a few words' },
+        limit: { type: 'integer', minimum: 1, maximum: MAX_FOUND, description: `${FOUND} if left out` },
+      },
+      required: ['query'],
+    },
+    readOnly: true,
+    handler: async ({ query, limit = FOUND }) => {
+      const all = among()
+      const found = await searchOf(tools).search(query, { limit, among: all })
+      onFound?.(found)
+      return found.length > 0 ? foundText(found, all.length) : nothingText(query, all, tools)
+    },
+  })
+  return [findTools, callTool]
+}
+
+/** Never invoked: whoever gets the call makes it that of the inner tool. */
+const callTool: Tool = defineTool({
+  name: CALL_TOOL,
+  description: 'Calls a tool that find_tools found.',
+  schema: {
+    type: 'object',
+    properties: {
+      name: { type: 'string', description: 'The name of the tool' },
+      arguments: { type: 'object', description: 'Its arguments' },
+    },
+    required: ['name'],
+  },
+  handler: () => {
+    throw new Error('call_tool needs the name of a tool')
+  },
+})
+
+interface AnyCall {
+  name: string
+  args?: unknown
+}
+
+const MAX_NESTED = 3
+
+/** The call that is meant: that of the tool inside of `call_tool`, so that everything sees that one and no other. */
+export function innerCall<Call extends AnyCall>(call: Call): Call {
+  let inner = call
+  for (let depth = 0; depth < MAX_NESTED && inner.name === CALL_TOOL && isRecord(inner.args); depth++) {
+    const { name, arguments: args = {} } = inner.args
+    if (typeof name !== 'string' || name === '') return inner
+    inner = { ...inner, name, args }
+  }
+  return inner
+}
+
+function foundText(found: readonly Tool[], count: number): string {
+  const lines = found.map(tool => {
+    const description = shortText((tool.description ?? '').replace(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
+    return `- ${signature(tool)}${description && `: ${description}`}`
+  })
+  return `${found.length} of ${count} tools. Call one by its name, or with ${CALL_TOOL}:\n${lines.join('\n')}`
+}
+
+function signature(tool: Tool): string {
+  try {
+    return signatureOf(tool)
+  } catch {
+    return tool.name
+  }
+}
+
+/** Nothing fits: what there is, by where it comes from. */
+function nothingText(query: string, all: readonly Tool[], tools: ToolManager): string {
+  const sources = new Map<string, string[]>()
+  for (const tool of all) {
+    const source = tools.originOf(tool)?.server ?? 'local'
+    sources.set(source, [...(sources.get(source) ?? []), tool.name])
+  }
+  const lines = [...sources].slice(0, MAX_FOUND).map(([source, names]) => {
+    return `- ${source}: ${names.slice(0, FOUND).join(', ')}${names.length > FOUND ? ' …' : ''}`
+  })
+  return `No tool fits "${shortText(query, 100)}". What there is:\n${lines.join('\n')}`
+}
