@@ -1,75 +1,108 @@
 /** Words that people and the authors of tools use for one another, a line for each meaning. */
 export const SYNONYMS: readonly string[] = `
-add create make new insert append register generate open start begin write
-delete remove erase drop destroy discard trash clear rid purge unlink
-list show display enumerate browse view available all see
-get fetch retrieve read obtain load look inspect details describe about
-find search lookup locate query seek discover
-update edit modify change alter adjust set replace rewrite amend revise
-send post publish deliver submit email message share
-upload push put attach store save keep
-download pull fetch
+add create make new insert append register generate write compose draft set start
+begin start launch initiate
+delete remove erase drop destroy discard trash clear rid purge forget uninstall wipe
+list show display enumerate browse available all which exist have every
+get fetch retrieve read obtain details describe about info information view look see tell inspect
+find search lookup locate query seek discover look where
+update edit modify change alter adjust replace rewrite amend revise patch fix correct
+send post publish deliver submit tell inform announce write
+upload push put attach import
+save store write keep put
+download pull fetch export
 copy duplicate clone fork
-move rename relocate transfer
+move rename relocate transfer put drag
 run execute invoke call launch perform trigger
-stop cancel abort halt terminate kill end quit
+stop cancel abort halt terminate kill end quit close finish
+close shut dismiss
+open launch start visit
 pause suspend hold
-restart reboot reload refresh
+restart reboot reload refresh rollout
+undo revert rollback back restore
 enable activate on
 disable deactivate off
-approve accept confirm allow
-reject decline deny refuse
-compare diff difference changes
-merge combine join unite
-split divide
+approve accept confirm allow permit allowed permitted review
+reject decline deny refuse review
+compare diff difference changes changed
+merge combine join accept integrate
 count number many total amount
 sum add plus calculate compute math arithmetic
-check verify validate test inspect health status
-status state condition progress
-file document text
+check verify validate test status
+status state condition progress finished done running check
+file document text doc attachment
 folder directory
+tree hierarchy structure nested
 path location place
-image picture photo screenshot snapshot
-video movie clip film
+image picture photo screenshot media snapshot
+screenshot picture image capture
+screencast video record recording film
+video movie clip film record
 audio sound voice music song
-volume loud quiet louder
-message chat mail email note
-channel room group
-user person people member account profile contact
-team organization org group company
+message chat mail email note text
+reaction emoji thumbs like
+thread discussion conversation replies
+channel room workspace
+user person people member account profile contact colleague developer employee everybody who
+workspace team organization org company
 customer client buyer
-issue ticket bug task todo
-comment reply respond answer note
-pull merge request pr review
-branch ref
-commit revision change
-repository repo project codebase
-code source program script
+issue ticket bug problem
+close update resolve
+assign update
+comment reply respond answer review write
+reviewer review approve approved
+pull merge request pr proposal
+branch line
+commit change history
+repository repo project code codebase source
+code source function program script javascript snippet
 release version tag
-log logs history record events
-error failure exception crash problem
-database db table sql
+log logs output history record printed console
+history past recent earlier lately previous earlier before checks
+error failure exception crash problem broken
+database db table sql rows
+select query filter rows sql
 row record entry item
 column field property
-schema structure layout
-page website site web url link
-browser tab window
-click press tap
-type enter fill input
+page website site web url link address article
+url link address
+crawl website site pages every whole
+scrape extract content text page article pull
+map urls links
+research investigate report study depth
+paper papers article scientific arxiv publication
+cite citation related reference
+browser tab window page
+tab page window
+click press tap button hit
+type enter fill input write field box
+form fields registration
 navigate go visit open
-element button
-scroll
-form
-weather forecast temperature rain
+dialog alert popup confirm
+hover mouse
+key keyboard press hit
+emulate simulate dark mode slow network
+network request requests traffic
+performance fast slow speed load loads trace
+memory heap heapsnapshot ram
+accessibility seo audit lighthouse
+css style styles rules
+weather forecast rain sun
 temperature warm cold hot heat thermostat degrees
 light lamp bulb dim brightness
-switch toggle turn
+switch toggle turn select context
 lock unlock door
 device gadget appliance sensor
-map directions route navigate way distance travel
-address location coordinates geocode place
-nearby near around
+directions route way drive driving
+distance far travel
+elevation height high altitude mountain
+geocode coordinates latitude longitude address
+address location coordinates
+place business restaurant pharmacy shop store pizzeria local
+nearby near around local
 time clock date day calendar now current today
+last modified metadata info
+size large big space sizes
 event meeting appointment schedule calendar
 reminder remind alarm timer
 price cost pay payment charge money bill invoice
@@ -78,33 +111,38 @@ refund return
 subscription plan
 product item goods
 stock inventory
-news article headlines
+news headlines latest current
 translate language
 summarize summary brief overview
-knowledge memory graph remember recall
-entity node object thing
-relation edge link connection relationship
+knowledge memory graph remember recall know stored
+entity node person thing everything
+relation link connection relationship connect
 observation fact note
-tree hierarchy structure nested
-size big large length
-permission access rights
+monitor watch watching track changes
+think thinking reason thought step problem
+permission access rights allowed
 password secret credential key token
 environment variable env setting configuration config
-container pod docker image
-deploy deployment release ship rollout
-scale replicas resize
-node server machine host cluster
-network connection port
-cpu memory usage metrics resource
-alert alarm notification notify warning
+pod container
+deploy deployment apply release ship yaml manifest
+scale replicas copies resize
+node server machine host cluster maintenance drain
+port tunnel forward connection reach
+shell command exec execute
+resize bigger smaller size
+kubernetes cluster kubectl k8s
+helm chart release
+upgrade update newer version
+documentation docs manual how library package
+library package framework
+agent assistant
+parse convert turn
+notification alert notify warning
 chart graph plot diagram
-report summary analysis
-extract scrape crawl parse
-convert transform format
+convert transform format turn
 compress zip gzip archive
-encode decode
-random dice
-echo repeat
+wait until
+back previous before
 `
   .trim()
   .split('\n')

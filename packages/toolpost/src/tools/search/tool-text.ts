@@ -3,63 +3,82 @@ import { jsonSchemaOf, propertiesOf } from '../../schema/json-schema.ts'
 import type { Tool } from '../tool.ts'
 import { splitWords, termOf } from './words.ts'
 
-/** What a tool is found by: stems with blanks between them. */
-export interface ToolText {
-  id: number
-  name: string
-  title: string
-  description: string
-  /** Names of parameters. */
-  parameters: string
-  /** Their descriptions and the values they can have. */
-  details: string
-  server: string
+/** What a word counts by where it stands. Found by hand, on one half of the questions in bench/tool-search. */
+const WEIGHTS = {
+  name: 1,
+  title: 0.9,
+  server: 0.8,
+  /** The first sentence of a description says what a tool is for; the rest, how to use it. */
+  lead: 0.75,
+  description: 0.35,
+  parameter: 0.35,
+  /** Descriptions of parameters, and the values they can have. */
+  detail: 0.15,
 }
 
 /** Longer texts say no more about what a tool does. */
 const MAX_CHARACTERS = 4_000
+const MAX_LEAD = 160
 const MAX_PARAMETERS = 50
 const MAX_DEPTH = 3
 
+/** The terms that a tool is found by, each with its weight. */
+export interface ToolTerms {
+  weights: ReadonlyMap<string, number>
+  /** How many terms say what it is for: one of few counts more than one of many. */
+  size: number
+}
+
 /** What can be read of a tool; a schema that cannot is left out. */
-export function textOfTool(tool: Tool, server: string | undefined): Omit<ToolText, 'id'> {
-  const parameters: string[] = []
-  const details: string[] = []
+export function termsOfTool({
+  tool,
+  name,
+  server,
+}: {
+  tool: Tool
+  name: string
+  server?: string | undefined
+}): ToolTerms {
+  const weights = new Map<string, number>()
+  const add = (text: string, weight: number) => {
+    for (const word of splitWords(text.slice(0, MAX_CHARACTERS))) {
+      const term = termOf(word)
+      if (weight > (weights.get(term) ?? 0)) weights.set(term, weight)
+    }
+  }
+  const description = (tool.description ?? '').trim()
+  add(name, WEIGHTS.name)
+  add(leadOf(description), WEIGHTS.lead)
+  const { size } = weights
+  add(tool.title ?? '', WEIGHTS.title)
+  add(server ?? '', WEIGHTS.server)
+  add(description, WEIGHTS.description)
   try {
-    collect(jsonSchemaOf(tool), { parameters, details }, 0)
+    addSchema(jsonSchemaOf(tool), add)
   } catch {
     // Found by its name and description.
   }
-  return {
-    name: terms(tool.name),
-    title: terms(tool.title ?? ''),
-    description: terms(tool.description ?? ''),
-    parameters: terms(parameters.join(' ')),
-    details: terms(details.join(' ')),
-    server: terms(server ?? ''),
-  }
+  return { weights, size }
 }
 
-interface Collected {
-  parameters: string[]
-  details: string[]
+function leadOf(description: string): string {
+  const start = description.slice(0, MAX_LEAD)
+  const end = start.search(/[.!?](?:\s|$)|\n/)
+  return end < 0 ? start : start.slice(0, end)
 }
 
-function collect(schema: unknown, into: Collected, depth: number): void {
+type Add = (text: string, weight: number) => void
+
+function addSchema(schema: unknown, add: Add, state = { parameters: 0 }, depth = 0): void {
   if (!isRecord(schema) || depth > MAX_DEPTH) return
   for (const [name, property] of Object.entries(propertiesOf(schema))) {
-    if (into.parameters.length >= MAX_PARAMETERS) return
-    into.parameters.push(name)
+    if (++state.parameters > MAX_PARAMETERS) return
+    add(name, WEIGHTS.parameter)
     if (!isRecord(property)) continue
     const { description, title, enum: values } = property
-    for (const text of [title, description]) if (typeof text === 'string') into.details.push(text)
-    if (Array.isArray(values))
-      into.details.push(...values.slice(0, 20).filter(value => typeof value === 'string'))
-    collect(property, into, depth + 1)
-    collect(property.items, into, depth + 1)
+    const texts = [title, description, ...(Array.isArray(values) ? values.slice(0, 20) : [])]
+    for (const text of texts) if (typeof text === 'string') add(text, WEIGHTS.detail)
+    addSchema(property, add, state, depth + 1)
+    addSchema(property.items, add, state, depth + 1)
   }
-}
-
-function terms(text: string): string {
-  return splitWords(text.slice(0, MAX_CHARACTERS)).map(termOf).join(' ')
 }

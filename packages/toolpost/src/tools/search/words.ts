@@ -4,10 +4,12 @@ import { SYNONYMS } from './synonyms.ts'
 
 /** Words that say nothing about what a tool does. */
 const FILLERS = new Set(
-  `a an and any are as at be been being but by can could did do does doing for from get give go had has have help her
-  here him his how i if in into is it its just let like me my need of on or our out over please really should so some
-  something that the their them then there these they thing this those to tool up us use want was we were what when
-  where which who whom why will with would you your`.split(/\s+/),
+  `a an and any are as at be been being but by can could did do does doing every everything for from give had has have
+  he help her here him his how i if in into is it its just let like many me much my need of on or our out over please
+  really she should so some somebody someone something that the their them then there these they thing this those to
+  tool us use want was we were what when where which who whom whose why will with would you your`.split(
+    /\s+/,
+  ),
 )
 
 /** `listOpenIssues_v2` → list open issues v2. Camel case is told apart by hand: names are foreign and can be long. */
