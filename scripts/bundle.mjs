@@ -15,6 +15,7 @@ const external = [
   're2js',
   '@langchain/*',
   '@modelcontextprotocol/*',
+  '@napi-rs/*',
   '@opentelemetry/*',
 ]
 

@@ -51,6 +51,25 @@ describe.runIf(hasBrowser)('the servers of the console', () => {
     expect(await stderr.textContent()).toContain('\\x1b[31mcode: MODULE_NOT_FOUND\\x1b[0m')
   })
 
+  it('that want a login have a button for it, which opens the page that the gateway names', async () => {
+    const { page, gateway, complaints } = await open({ at: '/servers' })
+    const zwave = page.getByRole('article', { name: 'Server zwave' })
+    await zwave.getByText('ready', { exact: true }).waitFor()
+    expect(await zwave.getByRole('button', { name: /Log in/ }).count()).toBe(0)
+    gateway.setServer('zwave', { state: 'needs_login', error: 'login required', tools: [] })
+    await zwave.getByText('needs login', { exact: true }).waitFor()
+    const url = `${gateway.url}/api/login-page`
+    gateway.answers.set('/api/login-page', { text: '"log in here"' })
+    gateway.answers.set('/api/servers/zwave/login', { text: JSON.stringify({ url }) })
+    const opened = page.waitForEvent('popup')
+    await zwave.getByRole('button', { name: 'Log in at zwave' }).click()
+    await (await opened).waitForURL(url)
+    gateway.answers.set('/api/servers/zwave/login', { status: 502, text: '{"error":"Cannot log in"}' })
+    await zwave.getByRole('button', { name: 'Log in at zwave' }).click()
+    await zwave.getByRole('alert').getByText('Cannot log in').waitFor()
+    expect(complaints.filter(complaint => !complaint.includes('502'))).toEqual([])
+  })
+
   it('are restarted', async () => {
     const { page } = await open({ at: '/servers' })
     await page.getByRole('button', { name: 'Restart notes' }).click()

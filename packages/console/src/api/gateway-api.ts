@@ -51,6 +51,12 @@ export async function restartServer(name: string): Promise<ServerStatus> {
   return (await requestJson<{ server: ServerStatus }>(path, { method: 'POST' })).server
 }
 
+/** Begins a login; the page that the person has to go to, unless the server needs no person. */
+export async function logInAt(name: string): Promise<string | undefined> {
+  const path = `/api/servers/${encodeURIComponent(name)}/login`
+  return (await requestJson<{ url?: string }>(path, { method: 'POST' })).url
+}
+
 /** What is decided about a call that waits: for this one only, or for those that follow too. */
 export interface ApprovalDecision {
   decision: 'approve' | 'deny'

@@ -26,7 +26,7 @@ export interface ToolFailure extends ResultBase {
   error: string
   code: FailureCode
   diagnosis?: Diagnosis
-  /** `limited`: when to try again, if that is known. */
+  /** When to try again, if that is known. */
   retry_after_ms?: number
 }
 

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config/config.ts'
 import { type ApprovalFlags, decideApprovals } from './commands/approvals.ts'
+import type { AuthFlags } from './commands/auth.ts'
 import { type CallFlags, callTool } from './commands/call.ts'
 import type { CallsFlags } from './commands/calls.ts'
 import type { ChatFlags } from './commands/chat.ts'
@@ -83,6 +84,15 @@ function createProgram(stop: StopSignals): Command {
     .option('--json', 'list as JSON')
     .action((decision: string | undefined, id: string | undefined, flags: ApprovalFlags) =>
       within(context => decideApprovals(context, { decision, id, flags })),
+    )
+  program
+    .command('auth')
+    .description('log in at an MCP server that asks for it, in a browser')
+    .argument('<server>', 'its name under mcpServers')
+    .option('--no-browser', 'print the address of the login page, and open nothing')
+    .option('--logout', 'forget the login, and revoke it if the server can')
+    .action((server: string, flags: AuthFlags) =>
+      within(async context => (await import('./commands/auth.ts')).logIn(context, server, flags)),
     )
   program
     .command('calls')

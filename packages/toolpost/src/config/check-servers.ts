@@ -1,4 +1,5 @@
 import { shownAddress } from '../logging/config-secrets.ts'
+import { oauthProblem } from '../mcp/oauth/oauth-options.ts'
 import { isHttpUrl } from '../mcp/server-entry.ts'
 import type { ServerConfig, ToolpostConfig } from './config.ts'
 import type { ConfigSource } from './config-source.ts'
@@ -13,11 +14,11 @@ export function checkServers({ mcpServers = {} }: ToolpostConfig, source: Config
 }
 
 /** Why a server cannot be started as it is configured. */
-export function problemOf({ command, url }: ServerConfig): string | undefined {
+export function problemOf({ command, url, ...rest }: ServerConfig): string | undefined {
   if (command === undefined && url === undefined) return "has neither 'command' nor 'url'; set exactly one"
   if (command !== undefined && url !== undefined) return "has both 'command' and 'url'; set exactly one"
   if (command?.trim() === '') return "'command' is empty"
   if (url !== undefined && !isHttpUrl(url))
     return `'url' is not a valid URL: '${shownAddress(url)}'; expected http://… or https://…`
-  return undefined
+  return 'oauth' in rest ? oauthProblem(rest.oauth) : undefined
 }

@@ -50,6 +50,23 @@ describe('variables in the values of servers', () => {
     )
   })
 
+  it('are filled in for a login too, whose numbers stay numbers; one that cannot be made is said', () => {
+    const url = 'https://x.example/mcp'
+    const oauth = { clientId: 'me', clientSecret: '${KEY}', redirectPort: 8080 }
+    const filled = fillEnvironment(
+      { mcpServers: { remote: { url, oauth }, open: { url, oauth: false } } },
+      source,
+    )
+    expect(filled.config.mcpServers).toEqual({
+      remote: { url, oauth: { clientId: 'me', clientSecret: 'k', redirectPort: 8080 } },
+      open: { url, oauth: false },
+    })
+    const robot = { url, oauth: { grant: 'client_credentials' as const, clientId: 'me' } }
+    expect(fillEnvironment({ mcpServers: { robot } }, source).brokenServers.robot).toContain(
+      "'oauth' with client_credentials needs 'clientId', and 'clientSecret' or 'privateKey'",
+    )
+  })
+
   it('of a server that is switched off are not asked for', () => {
     const config = { mcpServers: { home: { command: '${MISSING}', disabled: true } } }
     expect(fillEnvironment(config, source)).toEqual({ config: { mcpServers: {} }, brokenServers: {} })

@@ -73,6 +73,8 @@ const FILLED = ['command', 'args', 'cwd', 'env', 'url', 'headers']
 function fillServer(server: ServerConfig, path: ConfigPath, source: Source): ServerConfig {
   const given = Object.entries(server).filter(([key]) => FILLED.includes(key))
   const filled: ServerConfig = { ...server, ...fillAll(Object.fromEntries(given), path, source) }
+  if (filled.url !== undefined && filled.oauth)
+    filled.oauth = fillTexts(filled.oauth, [...path, 'oauth'], source)
   const problem = problemOf(filled)
   if (problem) throw source.text.error(path, problem)
   if (filled.url !== undefined) return filled
@@ -82,6 +84,13 @@ function fillServer(server: ServerConfig, path: ConfigPath, source: Source): Ser
     ...(cwd !== undefined && { cwd: resolve(source.folder, cwd) }),
     ...(envFile !== undefined && { env: { ...readEnvFile(envFile, path, source), ...env } }),
   }
+}
+
+/** Fills in the texts of an object, and leaves the rest as it is. */
+function fillTexts<Value extends object>(value: Value, path: ConfigPath, source: Source): Value {
+  const fill = (key: string, entry: unknown) =>
+    typeof entry === 'string' ? fillText(entry, [...path, key], source) : entry
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, fill(key, entry)])) as Value
 }
 
 /** Fills in every text in a value. Numbers and the like become texts, which is what an environment has. */

@@ -16,12 +16,18 @@ const MAX_CAUSES = 6
 
 /** What a thrown value means for the call: `unavailable` for a service out of reach, else `tool_error`. */
 export function classifyError(error: unknown, tool: Tool): Failure {
-  if (error instanceof ToolFailureError) return new Failure(error.code, error.message, error.diagnosis)
+  if (error instanceof ToolFailureError) return failureOf(error)
   const chain = causes(error)
   const gone = chain.find(isConnectionError)
   if (gone !== undefined) return unavailable(tool.name, messageOf(gone, tool), causesOf(chain, tool))
   if (isParsingException(error)) return invalidArguments([parsingProblem(error)], tool, jsonSchemaOf(tool))
   return toolError(withoutAdapterPrefix(messageOf(error, tool), tool), causesOf(chain.slice(1), tool))
+}
+
+function failureOf({ code, message, diagnosis, retryAfterMs }: ToolFailureError): Failure {
+  const failure = new Failure(code, message, diagnosis)
+  failure.retryAfterMs = retryAfterMs
+  return failure
 }
 
 /** The error and what caused it, outermost first; the parts of an AggregateError too. */

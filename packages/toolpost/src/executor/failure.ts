@@ -9,6 +9,8 @@ export class Failure {
   readonly code: FailureCode
   readonly error: string
   readonly diagnosis: Diagnosis | undefined
+  /** When to try again, if that is known. */
+  retryAfterMs: number | undefined
 
   constructor(code: FailureCode, error: string, diagnosis?: Diagnosis) {
     this.code = code

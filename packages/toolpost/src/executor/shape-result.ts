@@ -54,7 +54,7 @@ export function failureOf(
 }
 
 export function shapeFailure(failure: Failure, { name }: Attempt, elapsedMs: number): ToolResult {
-  const { error, code, diagnosis } = failure
+  const { error, code, diagnosis, retryAfterMs } = failure
   return {
     success: false,
     error,
@@ -62,6 +62,7 @@ export function shapeFailure(failure: Failure, { name }: Attempt, elapsedMs: num
     tool_name: name,
     execution_time_ms: elapsedMs,
     ...(diagnosis && { diagnosis }),
+    ...(retryAfterMs !== undefined && { retry_after_ms: retryAfterMs }),
   }
 }
 

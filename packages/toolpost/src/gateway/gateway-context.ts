@@ -3,6 +3,7 @@ import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Catalog } from '../mcp/catalog.ts'
+import type { Logins } from '../mcp/oauth/logins.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { VoiceInput } from '../project/voice.ts'
@@ -32,6 +33,8 @@ export interface GatewaySource {
   /** The calls that are kept in a file, if they are. */
   history?(): History | undefined
   status(): { servers: readonly ServerStatus[] }
+  /** The logins at the servers, if there are any. */
+  logins?(): Logins | undefined
   /** Resolves when the server is ready again, or has failed. */
   restart(server: string): Promise<void>
   on(event: 'server' | 'voice' | 'approval', listener: () => void): () => void

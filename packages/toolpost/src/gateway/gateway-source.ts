@@ -1,4 +1,4 @@
-import type { Catalog, McpIntegration } from '../mcp/index.ts'
+import type { McpIntegration } from '../mcp/index.ts'
 import type { GatewayOptions } from './gateway.ts'
 import type { GatewaySource } from './gateway-context.ts'
 
@@ -15,6 +15,7 @@ export function sourceOf(options: GatewayOptions): GatewaySource {
     approvals,
     catalog: mcp?.catalog,
     history: () => history,
+    logins: () => mcp?.logins,
     status: () => ({ servers: mcp?.status() ?? [] }),
     restart: server =>
       mcp?.restart(server) ?? Promise.reject(new Error(`There is no MCP server '${server}'`)),
@@ -26,9 +27,8 @@ export function sourceOf(options: GatewayOptions): GatewaySource {
 }
 
 /** What a gateway uses of the MCP servers. */
-export type GatewayServers = Pick<McpIntegration, 'status' | 'restart' | 'on'> & {
-  readonly catalog?: Catalog
-}
+export type GatewayServers = Pick<McpIntegration, 'status' | 'restart' | 'on'> &
+  Partial<Pick<McpIntegration, 'catalog' | 'logins'>>
 
 function unnamed(client: GatewayOptions['client']): { name: string; why: string } {
   return client

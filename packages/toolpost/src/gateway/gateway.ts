@@ -5,6 +5,7 @@ import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
+import { REDIRECT_PATH } from '../mcp/oauth/oauth-options.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import type { Clock } from '../runtime/clock.ts'
@@ -27,6 +28,7 @@ import { addApprovalRoutes } from './routes/approvals.ts'
 import { addCallRoutes } from './routes/calls.ts'
 import { addChatRoutes } from './routes/chat.ts'
 import { addHealthRoutes } from './routes/health.ts'
+import { addLoginRoutes } from './routes/logins.ts'
 import { addOpenApiRoute } from './routes/openapi.ts'
 import { addServerRoutes } from './routes/servers.ts'
 import { addToolRoutes } from './routes/tools.ts'
@@ -160,8 +162,11 @@ function createApp(context: GatewayContext, options: GatewayOptions): Required<G
   const guard = createGuard({ hosts: options.hosts, clients: context.clients })
   const routes = createRoutes(context, files)
   return (request, env) => {
-    const isPage = PAGE_METHODS.includes(request.method) && files.has(getPath(request))
-    return guard(request, isPage) ?? (isPage ? files.answer(request) : routes.fetch(request, env))
+    const path = getPath(request)
+    const isPage = PAGE_METHODS.includes(request.method) && files.has(path)
+    // A browser comes back from a login without a token; the answer that it brings is known by its state.
+    const isOpen = isPage || (request.method === 'GET' && path === REDIRECT_PATH)
+    return guard(request, isOpen) ?? (isPage ? files.answer(request) : routes.fetch(request, env))
   }
 }
 
@@ -172,6 +177,7 @@ function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
   const app = new Hono()
   addToolRoutes(app, context)
   addServerRoutes(app, context)
+  addLoginRoutes(app, context)
   addCallRoutes(app, context)
   addApprovalRoutes(app, context)
   addChatRoutes(app, context)

@@ -25,6 +25,12 @@ export function removeFromLogs(values: Iterable<string>): void {
   registry.pattern = undefined
 }
 
+/** Values that are no secrets any more, such as tokens that have expired long ago. */
+export function forgetSecrets(values: Iterable<string>): void {
+  for (const value of values) for (const form of formsOf(value)) registry.values.delete(form)
+  registry.pattern = undefined
+}
+
 /** As it stands in JSON, also in JSON inside JSON, in an address, and line by line. */
 function formsOf(value: string): string[] {
   const lines = value.split(/\r?\n/).map(line => line.trim())

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { forgetSecrets } from './known-secrets.ts'
 import { isSecretKey, removeFromLogs, safeLines, safeText, safeValue, treatAsSecret } from './safe-value.ts'
 
 describe('a key', () => {
@@ -208,6 +209,12 @@ describe('a text', () => {
     removeFromLogs(['known-value-1'])
     expect(safeText('a known-value-1 b', 8)).toBe('a [remov… (17 characters)')
     expect(safeValue({ 'known-value-1': 1 })).toEqual({ '[removed]': 1 })
+  })
+
+  it('has them again once they are no secrets any more', () => {
+    removeFromLogs(['expired-value', 'current-value'])
+    forgetSecrets(['expired-value'])
+    expect(safeText('expired-value current-value')).toBe('expired-value [removed]')
   })
 
   it('[F34] has known values removed in other forms: in JSON, in an address, line by line', () => {

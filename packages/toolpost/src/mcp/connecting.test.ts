@@ -69,8 +69,10 @@ describe('the first connection', () => {
       level: 'error',
       fields: { server: 'broken', attempts: 3, stderr: never.stderr },
     })
-    expect(clock.pending).toBe(0)
+    // The next, slow attempt.
+    expect(clock.pending).toBe(1)
     await server.mcp.close()
+    expect(clock.pending).toBe(0)
   })
 
   it('[A39] tells a person what failed, what to check and what still works', async () => {

@@ -42,6 +42,10 @@ export class ConnectionLog {
     )
   }
 
+  needsLogin(failure: ServerFailure): void {
+    this.logger.warn(fieldsOf(failure), 'MCP server needs a login')
+  }
+
   lost(failure: ServerFailure): void {
     this.logger.error(fieldsOf(failure), 'MCP connection lost')
   }

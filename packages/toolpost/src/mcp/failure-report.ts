@@ -33,6 +33,17 @@ export function describeFailure(report: FailureReport): string {
   ].join('\n')
 }
 
+/** What a person reads when a server wants a login. */
+export function describeLogin(
+  report: Pick<FailureReport, 'server' | 'cause' | 'localTools' | 'othersReady'>,
+): string {
+  return [
+    `🔑 Server '${report.server}' needs a login`,
+    `${INDENT}${report.cause}`,
+    `⚠️ ${consequence(report)}`,
+  ].join('\n')
+}
+
 /** `1 attempt`, `3 attempts`. */
 export function countOf(attempts: number): string {
   return `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
@@ -59,7 +70,11 @@ function withoutUserInfo(url: string): string {
   return safeText(`${origin}${pathname}`)
 }
 
-function consequence({ server, localTools, othersReady }: FailureReport): string {
+function consequence({
+  server,
+  localTools,
+  othersReady,
+}: Pick<FailureReport, 'server' | 'localTools' | 'othersReady'>): string {
   if (othersReady) return `Continuing without the tools of '${server}'`
   return `Continuing with local tools only (${localTools.join(', ') || 'none'})`
 }

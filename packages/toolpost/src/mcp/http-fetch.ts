@@ -3,11 +3,14 @@ import { STATUS_CODES } from 'node:http'
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { eventStream, tooLong } from './event-stream.ts'
 import type { HttpMessages, SentRequest } from './http-messages.ts'
-import { HTTP_ERROR_CHARACTERS } from './limits.ts'
+import { HTTP_ERROR_CHARACTERS, MAX_RETRY_AFTER_MS } from './limits.ts'
 import type { Requester } from './server-link.ts'
 
 /** Streamable HTTP, or what servers spoke before there was that. */
 export type HttpKind = 'streamable' | 'sse'
+
+/** Sends a request, as `fetch` does. */
+export type Send = (url: string, init: RequestInit) => Promise<Response>
 
 /** Which request of the SDK a fetch belongs to: also one that resumes its broken stream later. */
 export const currentRequest = new AsyncLocalStorage<SentRequest | undefined>()
@@ -42,13 +45,13 @@ export function httpWords(status: number, statusText = '', text = ''): string {
  * The `fetch` of a connection: nothing that comes back is larger than permitted (after decompression), what fails says
  * so in the answer to its request, and no call is ever sent twice.
  */
-export function boundedFetch(messages: HttpMessages, kind: HttpKind): FetchLike {
+export function boundedFetch(messages: HttpMessages, kind: HttpKind, send: Send = fetch): FetchLike {
   /** Where the server sent us at the handshake: calls go there straight away. */
   let moved: { from: string; to: string } | undefined
   return async (url, init) => {
     const request = currentRequest.getStore()
     const target = moved?.from === String(url) ? moved.to : String(url)
-    const response = await fetch(target, { ...init, redirect: 'manual' })
+    const response = await send(target, { ...init, redirect: 'manual' })
     const location = redirectOf(response, target)
     if (!location) return boundedResponse(response, { messages, request, init, kind })
     if (init?.method !== 'POST') return response
@@ -115,7 +118,7 @@ async function refused(response: Response, exchange: Exchange): Promise<Response
   if (request && init?.method === 'GET' && messages.isPending(request)) return lost(messages, request)
   const after = headers.get('retry-after')
   const reason = response.statusText || STATUS_CODES[status] || ''
-  const full = after === null ? reason : `${reason} (retry after ${shownDelay(after)})`
+  const full = after === null ? reason : `${reason} (retry after ${secondsUntil(after)} s)`
   const statusText = full.replace(/[^\x20-\x7e]/g, '?')
   // The SDK's older transport would lose what the server said.
   if (kind === 'sse' && init?.method === 'POST') throw new HttpStatusError(status, statusText, text)
@@ -127,9 +130,20 @@ function lost(messages: HttpMessages, request: SentRequest): Response {
   return new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } })
 }
 
-/** Seconds, or a date. */
-function shownDelay(after: string): string {
-  return /^\d+$/.test(after) ? `${after} s` : after.slice(0, 40)
+/** Given as seconds or as a date. */
+function secondsUntil(after: string): number {
+  if (/^\d{1,9}$/.test(after)) return Number(after)
+  const date = Date.parse(after)
+  return Number.isNaN(date) ? 0 : Math.max(0, Math.ceil((date - Date.now()) / 1_000))
+}
+
+const RETRY_AFTER = /\(retry after (\d+) s\)/
+
+/** When the server wants to be asked again, if an error of a request says so: the SDK's errors have only the reason. */
+export function retryAfterMs(error: unknown): number | undefined {
+  const { statusText = '', message = '' } = (error ?? {}) as { statusText?: string; message?: string }
+  const [, seconds] = RETRY_AFTER.exec(`${statusText} ${message}`) ?? []
+  return seconds === undefined ? undefined : Math.min(Number(seconds) * 1_000, MAX_RETRY_AFTER_MS)
 }
 
 async function jsonMessages(

@@ -1,14 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { ServerRequest } from '../tools/tool.ts'
+import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { refusalOf } from './call-result.ts'
 import { addressOf, callTool } from './http-call.ts'
-import { type CurrentCall, currentCall, type HttpKind } from './http-fetch.ts'
+import { type CurrentCall, currentCall, type HttpKind, retryAfterMs } from './http-fetch.ts'
 import type { HttpMessages, SentRequest } from './http-messages.ts'
 import {
   answerAfterNotifications,
   describeHttpError,
-  httpStatusOf,
+  isExpiredSession,
   isGone,
   isRefusedConnection,
 } from './http-transport.ts'
@@ -23,7 +24,15 @@ import {
   listenForChanges,
   loadSdk,
 } from './sdk-client.ts'
-import { describeError, failureWith, ServerLostError, UnusableAnswerError } from './server-failure.ts'
+import {
+  describeError,
+  failureWith,
+  type NeedsLoginError,
+  neededLogin,
+  type ServerFailure,
+  ServerLostError,
+  UnusableAnswerError,
+} from './server-failure.ts'
 import {
   type Answer,
   type LinkCall,
@@ -141,6 +150,7 @@ export class HttpLink implements ServerLink {
       throw signal?.aborted ? error : await this.#callError(error)
     } finally {
       this.#underWay.delete(current)
+      if (this.#cause !== undefined && this.#underWay.size === 0) void this.#closeTransport()
     }
   }
 
@@ -156,17 +166,33 @@ export class HttpLink implements ServerLink {
       return error
     }
     if (error instanceof UnusableAnswerError) return error
+    const login = neededLogin(error)
+    if (login) return this.#loginNeeded(login)
     const { ProtocolError } = await loadSdk()
     if (error instanceof ProtocolError) return refusalOf(error)
-    if (!isGone(error)) return new Error(describeHttpError(error))
-    const isExpired = httpStatusOf(error) === 404
-    this.#lose(isExpired ? 'session expired on the server' : describeHttpError(error))
+    const afterMs = retryAfterMs(error)
+    const isExpired = isExpiredSession(error, this.#transport)
+    if (!isExpired && !isGone(error))
+      return new ToolFailureError('tool_error', describeHttpError(error), { retryAfterMs: afterMs })
+    this.#lose(isExpired ? 'session expired on the server' : describeHttpError(error), {
+      retryAfterMs: afterMs,
+    })
     return new ServerLostError(this.#cause ?? '', { neverSent: isExpired || isRefusedConnection(error) })
+  }
+
+  /** Calls that need no more than the login has still work, and those that the server has accepted go on. */
+  #loginNeeded(error: NeedsLoginError): Error {
+    if (error.lacksScope) return error
+    this.#lose(error.message, { needsLogin: true })
+    return new ServerLostError(error.message, { neverSent: true })
   }
 
   /** An error outside a request: a stream that broke, most often. Is the server still there? */
   #onError(error: Error): void {
     if (!this.#isReady || this.#cause !== undefined) return
+    const login = neededLogin(error)
+    // Later than the call that it may concern.
+    if (login) return void setImmediate(() => this.#loginNeeded(login))
     this.#context.events.problem(describeHttpError(error))
     // An event of an SSE stream that broke: a new stream would be a new session, which knows nothing of this one.
     if ('event' in error) this.#lose(describeHttpError(error))
@@ -184,17 +210,17 @@ export class HttpLink implements ServerLink {
         : this.#client.ping(options))
     } catch (checkError) {
       // A refusal is a sign of life too.
-      if (!(checkError instanceof ProtocolError)) this.#lose(describeError(error))
+      if (!(checkError instanceof ProtocolError || neededLogin(checkError))) this.#lose(describeError(error))
     } finally {
       this.#isChecking = false
     }
   }
 
-  #lose(cause: string): void {
+  #lose(cause: string, more: Partial<ServerFailure> = {}): void {
     if (this.#cause !== undefined) return
     this.#cause = cause
-    if (this.#isReady) this.#context.events.lost(failureWith(cause))
-    void this.#closeTransport()
+    if (this.#isReady) this.#context.events.lost({ ...failureWith(cause), ...more })
+    if (!more.needsLogin || this.#underWay.size === 0) void this.#closeTransport()
   }
 
   async close(): Promise<void> {

@@ -10,6 +10,8 @@ import {
 } from './http-fetch.ts'
 import type { HttpMessages } from './http-messages.ts'
 import { MIN_RESUME_DELAY_MS, RECONNECT_MAX_DELAY_MS } from './limits.ts'
+import { authorizedFetch } from './oauth/authorized-fetch.ts'
+import type { ServerLogin } from './oauth/server-login.ts'
 import { loadSdk } from './sdk-client.ts'
 import type { HttpServerEntry } from './server-entry.ts'
 import { describeError } from './server-failure.ts'
@@ -18,11 +20,11 @@ import { describeError } from './server-failure.ts'
 export async function createHttpTransport(
   entry: HttpServerEntry,
   kind: HttpKind,
-  messages: HttpMessages,
+  { messages, login }: { messages: HttpMessages; login: ServerLogin | undefined },
 ): Promise<Transport> {
   const { SSEClientTransport, StreamableHTTPClientTransport } = await loadSdk()
   const { url, headers } = splitCredentials(entry)
-  const fetch = boundedFetch(messages, kind)
+  const fetch = boundedFetch(messages, kind, login && authorizedFetch(login))
   const options = { requestInit: { headers }, fetch }
   const transport: Transport =
     kind === 'sse'
@@ -65,16 +67,22 @@ export function wantsSse(error: unknown): boolean {
 }
 
 /** The HTTP status that an error of the SDK carries, if it does. */
-export function httpStatusOf(error: unknown): number | undefined {
+function httpStatusOf(error: unknown): number | undefined {
   const { status, code } = (error ?? {}) as { status?: unknown; code?: unknown }
   if (typeof status === 'number') return status
   return typeof code === 'number' && code >= 100 && code < 600 ? code : undefined
 }
 
-/** Whether an error says that the server cannot be reached or has lost the session, and not that it refused. */
+/** Whether the server has forgotten the session: 404, or 410 if there is one. */
+export function isExpiredSession(error: unknown, { sessionId }: Transport): boolean {
+  const status = httpStatusOf(error)
+  return status === 404 || (status === 410 && sessionId !== undefined)
+}
+
+/** Whether an error says that the server cannot be reached, and not that it refused. */
 export function isGone(error: unknown): boolean {
   const status = httpStatusOf(error)
-  if (status !== undefined) return status === 404 || (status >= 502 && status <= 504)
+  if (status !== undefined) return status >= 502 && status <= 504
   const { code, name } = error as { code?: unknown; name?: unknown }
   return (
     code === 'CONNECTION_CLOSED' ||

@@ -14,6 +14,12 @@ export const CONNECT_TIMEOUT_MS = 10_000
 export const RECONNECT_BASE_DELAY_MS = 250
 /** … but never later than this, for as long as it takes. */
 export const RECONNECT_MAX_DELAY_MS = 30_000
+/** A server whose first attempts all failed is tried again after this, then after twice as long … */
+export const FAILED_RETRY_MS = 60_000
+/** … but never later than this. */
+export const FAILED_MAX_RETRY_MS = 600_000
+/** A server may ask to be left alone for this long, and no longer. */
+export const MAX_RETRY_AFTER_MS = 600_000
 /** A server that lived this long, or answered a call, was not in a crash loop: its next start is at once again. */
 export const STABLE_AFTER_MS = 10_000
 

@@ -6,8 +6,9 @@ import { Listeners } from '../runtime/listeners.ts'
 import type { Sample } from '../tools/caller.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { Catalog } from './catalog.ts'
-import { describeFailure } from './failure-report.ts'
+import { describeFailure, describeLogin } from './failure-report.ts'
 import { CONNECT_TIMEOUT_MS, MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
+import { Logins } from './oauth/logins.ts'
 import { type Change, ServerConnection } from './server-connection.ts'
 import { checkServerEntry, type ServerEntry } from './server-entry.ts'
 import { describeError, type ServerFailure } from './server-failure.ts'
@@ -20,6 +21,8 @@ export interface McpIntegrationOptions {
   /** Of the first connection. A server that is lost later is tried for ever. */
   retry?: { attempts?: number | undefined; baseDelayMs?: number | undefined } | undefined
   connectTimeoutMs?: number | undefined
+  /** The folder that logins at servers are kept in; in memory alone if left out. */
+  loginsFolder?: string | undefined
   logger?: Logger | undefined
   /** Given the text for a person when a server is unavailable. It is logged as well. */
   onReport?: ((text: string) => void) | undefined
@@ -42,6 +45,8 @@ export type ServerListener = (status: ServerStatus) => void
 export class McpIntegration {
   /** Resources and prompts of all servers together. */
   readonly catalog: Catalog
+  /** The logins at the servers over HTTP. */
+  readonly logins: Logins
   readonly #options: McpIntegrationOptions
   readonly #logger: Logger
   #connections: ServerConnection[] = []
@@ -63,6 +68,8 @@ export class McpIntegration {
     this.catalog = options.catalog ?? new Catalog()
     this.catalog.show(() => this.#connections)
     this.#logger = quietLogger(options.logger ?? silentLogger)
+    const { servers, loginsFolder: folder } = options
+    this.logins = new Logins({ servers, folder, logger: this.#logger })
   }
 
   /** Begins to connect to every server, side by side, and returns at once. Tools appear as servers become ready. */
@@ -82,6 +89,7 @@ export class McpIntegration {
         new ServerConnection({
           name,
           entry,
+          login: this.logins.of(name),
           order,
           tools,
           attempts: retry?.attempts ?? MCP_RETRY_ATTEMPTS,
@@ -148,7 +156,7 @@ export class McpIntegration {
   }
 
   #report(connection: ServerConnection, failure: ServerFailure, attempts: number): void {
-    const report = describeFailure({
+    const what = {
       server: connection.name,
       entry: connection.entry,
       attempts,
@@ -158,8 +166,10 @@ export class McpIntegration {
       othersReady: this.#connections.some(
         other => other !== connection && (other.state === 'ready' || other.state === 'starting'),
       ),
-    })
-    connection.log.failed(failure, attempts, report)
+    }
+    const report = failure.needsLogin ? describeLogin(what) : describeFailure(what)
+    if (failure.needsLogin) connection.log.needsLogin(failure)
+    else connection.log.failed(failure, attempts, report)
     try {
       this.#options.onReport?.(report)
     } catch (error) {

@@ -1,11 +1,11 @@
 import type { InvokeOptions, Progress, Tool } from '../tools/tool.ts'
-import type { ToolFailureError } from '../tools/tool-failure-error.ts'
+import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { callMeta } from './call-meta.ts'
 import { valueOfResult } from './call-result.ts'
 import { type InputAnswers, inputRounds, needsInput } from './input-rounds.ts'
 import { ProgressRelay } from './progress-relay.ts'
 import type { ServerEntry } from './server-entry.ts'
-import { ServerLostError, UnusableAnswerError } from './server-failure.ts'
+import { NeedsLoginError, ServerLostError, UnusableAnswerError } from './server-failure.ts'
 import type { Answer, ServerLink } from './server-link.ts'
 import type { ServerRequests } from './server-requests.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
@@ -126,6 +126,8 @@ class ToolCalls {
   async #recover(error: unknown, args: object, options: Partial<InvokeOptions>): Promise<unknown> {
     if (this.#isWrite && error instanceof UnusableAnswerError)
       throw new Error(`${error.message}${OUTCOME_UNKNOWN}`)
+    if (error instanceof NeedsLoginError)
+      throw new ToolFailureError('denied', `Tool '${this.#definition.name}' was denied: ${error.message}`)
     if (!(error instanceof ServerLostError)) throw error
     if (this.#isWrite) throw this.#server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
     const link = await this.#server.reconnected()

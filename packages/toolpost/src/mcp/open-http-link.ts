@@ -1,9 +1,9 @@
-import type { HttpKind } from './http-fetch.ts'
+import { type HttpKind, retryAfterMs } from './http-fetch.ts'
 import { HttpLink } from './http-link.ts'
 import { HttpMessages } from './http-messages.ts'
 import { createHttpTransport, describeHttpError, wantsSse } from './http-transport.ts'
 import type { HttpServerEntry } from './server-entry.ts'
-import { ConnectError, failureWith } from './server-failure.ts'
+import { ConnectError, failureWith, neededLogin } from './server-failure.ts'
 import type { Opening, ServerLink } from './server-link.ts'
 
 /** Connects over Streamable HTTP, or over SSE to a server that is too old for that; rejects with a ConnectError. */
@@ -27,14 +27,19 @@ async function connect(
   kind: HttpKind,
 ): Promise<ServerLink> {
   const messages = new HttpMessages(context.events, entry.maxLineBytes)
-  const transport = await createHttpTransport(entry, kind, messages)
+  const transport = await createHttpTransport(entry, kind, { messages, login: context.login })
   const link = new HttpLink(transport, { url: entry.url, messages, context })
   try {
     await Promise.race([link.connect(kind), givenUp(signal)])
     return link
   } catch (error) {
     await link.close()
-    throw new ConnectError(failureWith(describeHttpError(error)), { cause: error })
+    const [login, afterMs] = [neededLogin(error), retryAfterMs(error)]
+    const failure = failureWith(login?.message ?? describeHttpError(error))
+    throw new ConnectError(
+      { ...failure, needsLogin: login !== undefined, retryAfterMs: afterMs },
+      { cause: error },
+    )
   }
 }
 

@@ -3,6 +3,7 @@ import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { Attempts, type AttemptsOptions } from './attempts.ts'
 import { ConnectionLog } from './connection-log.ts'
 import type { ToolServer } from './mcp-tool.ts'
+import type { ServerLogin } from './oauth/server-login.ts'
 import { openLink } from './open-link.ts'
 import type { ServerEntry } from './server-entry.ts'
 import { failureWith, type ServerFailure, unavailable } from './server-failure.ts'
@@ -20,9 +21,10 @@ export interface ConnectionOptions
   sample?: Sample | undefined
   /** Told of changes in what it has beside tools. */
   offers: OfferEvents
+  login: ServerLogin | undefined
   /** Its status is another one now. */
   onChange(connection: ServerConnection, what: Change): void
-  /** The first connection could not be made, and is not tried any more. */
+  /** The first connection could not be made, and is tried slowly from now on; or it waits for a login. */
   onFailed(connection: ServerConnection, failure: ServerFailure, attempts: number): void
 }
 
@@ -30,8 +32,8 @@ export interface ConnectionOptions
 export type Change = 'server' | 'tools'
 
 /**
- * One server, for as long as the program runs: `starting → ready → lost → starting → …`, or `failed` when its
- * first connection cannot be made. Nothing that happens to it reaches another server.
+ * One server, for as long as the program runs, in the states that `ServerState` describes. Nothing that happens to it
+ * reaches another server.
  */
 export class ServerConnection implements ToolServer {
   readonly name: string
@@ -54,7 +56,7 @@ export class ServerConnection implements ToolServer {
   /** Which round of connecting is the current one: an older one that wakes up has nothing to do any more. */
   #round = 0
   #connecting: Promise<void> = Promise.resolve()
-  #attempt: Promise<unknown> = Promise.resolve()
+  #attempt: Promise<ServerFailure | undefined> = Promise.resolve(undefined)
   /** Gives up the attempt under way. */
   #opening: AbortController | undefined
 
@@ -81,6 +83,7 @@ export class ServerConnection implements ToolServer {
     this.#context = {
       secrets: secretsOf(entry),
       requests: this.requests,
+      login: options.login,
       memory: {},
       events: {
         lost: failure => this.#onLost(failure),
@@ -178,39 +181,63 @@ export class ServerConnection implements ToolServer {
     this.#options.onChange(this, 'server')
   }
 
+  /** Resolves when the server is ready, has failed or waits for a login; it is tried further all the same. */
   #connect(firstAttempt: number): Promise<void> {
-    this.#connecting = this.#tryUntilReady(++this.#round, firstAttempt)
-    return this.#connecting
+    return new Promise(settle => {
+      this.#connecting = this.#tryUntilReady(++this.#round, firstAttempt, settle).finally(settle)
+    })
   }
 
-  async #tryUntilReady(round: number, firstAttempt: number): Promise<void> {
+  async #tryUntilReady(round: number, firstAttempt: number, settle: () => void): Promise<void> {
     for (let attempt = firstAttempt; ; attempt++) {
-      const due = this.#attempts.next(attempt)
+      const needed = this.#failure?.needsLogin ? this.#failure : undefined
+      const due = needed ? this.#loggedIn(needed, settle) : this.#attempts.next(attempt)
       if (due) await due
       if (round !== this.#round) return
       const failure = await this.#tryOnce(round, attempt)
       if (!failure || round !== this.#round) return
-      if (this.#attempts.isLast(attempt)) return this.#fail(failure, attempt)
-      this.#become(this.#attempts.wasReady ? 'lost' : 'starting')
-      this.log.attemptFailed(failure, attempt, this.#attempts.delayBefore(attempt + 1))
+      this.#attempts.asked(failure.retryAfterMs)
+      if (failure.needsLogin) attempt = 0
+      else this.#missed(failure, attempt, settle)
     }
+  }
+
+  /** That a server has failed is told once: that it still fails later is no news. */
+  #missed(failure: ServerFailure, attempt: number, settle: () => void): void {
+    if (!this.#attempts.isLast(attempt)) this.#become(this.#attempts.wasReady ? 'lost' : 'starting')
+    else if (this.#state !== 'failed') {
+      this.#become('failed')
+      this.#options.onFailed(this, failure, attempt)
+      settle()
+    }
+    this.log.attemptFailed(failure, attempt, this.#attempts.delayBefore(attempt + 1))
+  }
+
+  /** Resolves when there is another login, or the server is restarted or closed. */
+  #loggedIn(failure: ServerFailure, settle: () => void): Promise<void> {
+    this.#failure = failureWith(failure.cause)
+    const wait = this.#attempts.untilWoken()
+    const stop = this.#options.login?.onChange(() => this.#attempts.wake())
+    this.#become('needs_login')
+    this.#options.onFailed(this, failure, 0)
+    settle()
+    return wait.finally(stop)
   }
 
   /** One attempt: its failure, or nothing if the server is ready. */
   #tryOnce(round: number, attempt: number): Promise<ServerFailure | undefined> {
     this.log.attempt(attempt, this.#attempts.delayBefore(attempt))
-    this.#become('starting')
-    const outcome = this.#open(round, attempt)
-    this.#attempt = outcome
-    return outcome
+    if (this.#state !== 'failed') this.#become('starting')
+    this.#attempt = this.#open(round, attempt)
+    return this.#attempt
   }
 
   async #open(round: number, attempt: number): Promise<ServerFailure | undefined> {
     const { clock, connectTimeoutMs } = this.#options
     const giveUp = new AbortController()
     this.#opening = giveUp
-    const context = this.#context
-    const opened = await openLink({ entry: this.entry, context, clock, connectTimeoutMs, giveUp })
+    const parts = { entry: this.entry, context: this.#context, clock, connectTimeoutMs, giveUp }
+    const opened = await openLink(parts)
     const isCurrent = round === this.#round
     if ('cause' in opened) {
       if (isCurrent) this.#failure = opened
@@ -221,20 +248,14 @@ export class ServerConnection implements ToolServer {
   }
 
   async #adopt(link: ServerLink, attempt: number): Promise<void> {
-    const { clock } = this.#options
     this.link = link
     this.#attempts.succeeded()
-    this.#readyAfterMs ??= Math.round(clock.now() - this.#startedAt)
+    this.#readyAfterMs ??= Math.round(this.#options.clock.now() - this.#startedAt)
     await this.#tools.adopt(link)
     if (link !== this.link) return
     this.offers.adopt(link)
     this.#become('ready')
     this.log.succeeded(attempt, this.#tools.names().length)
-  }
-
-  #fail(failure: ServerFailure, attempts: number): void {
-    this.#become('failed')
-    this.#options.onFailed(this, failure, attempts)
   }
 
   #onLost(failure: ServerFailure): void {
@@ -243,6 +264,7 @@ export class ServerConnection implements ToolServer {
     this.#failure = failure
     this.#become('lost')
     this.log.lost(failure)
+    this.#attempts.asked(failure.retryAfterMs)
     void this.#connect(next)
   }
 }

@@ -1,5 +1,6 @@
 import { shownAddress } from '../logging/config-secrets.ts'
 import type { ParameterNames } from '../tools/argument-names.ts'
+import { type OAuthOptions, oauthProblem } from './oauth/oauth-options.ts'
 
 interface CommonEntry {
   /** Written by some editors; `sse` skips the attempt at Streamable HTTP. */
@@ -37,6 +38,8 @@ export interface StdioServerEntry extends CommonEntry {
 export interface HttpServerEntry extends CommonEntry {
   url: string
   headers?: Readonly<Record<string, string>> | undefined
+  /** How to log in if the server asks for it; `false`: not at all. */
+  oauth?: OAuthOptions | false | undefined
   command?: undefined
 }
 
@@ -57,6 +60,8 @@ export function checkServerEntry(name: string, entry: ServerEntry): void {
     throw new TypeError(
       `MCP server '${name}': '${shownAddress(url)}' is not a valid URL; expected http:// or https://`,
     )
+  const problem = isHttp(entry) ? oauthProblem(entry.oauth) : undefined
+  if (problem) throw new TypeError(`MCP server '${name}': ${problem}`)
 }
 
 /** `localhost:3000` parses too, as a URL of the scheme `localhost:`. */

@@ -12,6 +12,10 @@ export interface ServerFailure {
   stderr: string
   exitCode: number | null
   exitSignal: string | null
+  /** Only a login helps; no attempt is made before there is one. */
+  needsLogin?: boolean
+  /** When the server wants to be tried again. */
+  retryAfterMs?: number | undefined
 }
 
 /** A failure of which no more is known than its cause. */
@@ -28,6 +32,30 @@ export class ConnectError extends Error {
     super(failure.cause, options)
     this.failure = failure
   }
+}
+
+/** Marks an error for the SDK: it is about a login, and says nothing of the protocol that a server speaks. */
+export function aboutLogin(error: unknown): unknown {
+  return error instanceof Error ? Object.assign(error, { [Symbol.for('mcp.authSeamEscape')]: true }) : error
+}
+
+/** A server that wants a person to log in; the message says how. */
+export class NeedsLoginError extends Error {
+  override name = 'NeedsLoginError'
+  /** The login is good, but not for what was asked. */
+  readonly lacksScope: boolean
+
+  constructor(server: string, { why, lacksScope }: { why: string; lacksScope: boolean }) {
+    super(`${why}; run \`toolpost auth ${server}\``)
+    this.lacksScope = lacksScope
+  }
+}
+
+/** The request for a login behind an error, if that is what it is. */
+export function neededLogin(error: unknown): NeedsLoginError | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof NeedsLoginError) return cause
+  return undefined
 }
 
 /** A call whose server went away before it answered. Whether it was carried out is not known. */
@@ -55,7 +83,7 @@ export interface Unavailability extends ServerFailure {
 
 /** The error of a call to a server that is not there, with what helps to get it back. */
 export function unavailable(given: Unavailability): ToolFailureError {
-  const { server, cause, stderr, exitCode, exitSignal, nextAttemptAt } = given
+  const { server, cause, stderr, exitCode, exitSignal, nextAttemptAt, retryAfterMs } = given
   const details = {
     server,
     stderr: lastLines(stderr, STDERR_SHOWN_CHARACTERS),
@@ -65,6 +93,7 @@ export function unavailable(given: Unavailability): ToolFailureError {
   }
   return new ToolFailureError('unavailable', `The ${server} service is unavailable: ${cause}`, {
     diagnosis: { details },
+    retryAfterMs,
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Caller } from '../tools/caller.ts'
 import type { Progress, ServerRequest } from '../tools/tool.ts'
 import type { InputAnswers } from './input-rounds.ts'
+import type { ServerLogin } from './oauth/server-login.ts'
 import type { ServerEntry } from './server-entry.ts'
 import type { ServerFailure } from './server-failure.ts'
 import type { ServerRequests } from './server-requests.ts'
@@ -88,6 +89,8 @@ export interface LinkContext {
   /** Answers what the server asks. */
   requests: ServerRequests
   secrets: readonly string[]
+  /** At a server over HTTP, unless it has its own credentials. */
+  login?: ServerLogin | undefined
   /** What earlier attempts learned of this server, such as that it knows only the newest protocol. */
   memory: { modernOnly?: boolean; sse?: boolean }
 }

@@ -1,7 +1,10 @@
 import type { BreakerStatus } from '../call/breaker-status.ts'
 
-/** `starting → ready → lost → starting → …`, or `failed`; `closed` at the end. */
-export type ServerState = 'starting' | 'ready' | 'lost' | 'failed' | 'closed'
+/**
+ * `starting → ready → lost → starting → …`; `failed` after the first attempts, and then tried slowly; `needs_login` until
+ * somebody logs in; `closed` at the end.
+ */
+export type ServerState = 'starting' | 'ready' | 'lost' | 'failed' | 'needs_login' | 'closed'
 
 /** What a server says about itself. */
 export interface ServerInfo {

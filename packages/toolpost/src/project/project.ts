@@ -4,7 +4,7 @@ import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import { Catalog } from '../mcp/catalog.ts'
-import type { McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
+import type { Logins, McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
 import { Listeners } from '../runtime/listeners.ts'
@@ -18,7 +18,7 @@ import type { Description } from './open-project.ts'
 import { type KeepOptions, ProjectHistory } from './project-history.ts'
 import type { ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
 import { Reports } from './reports.ts'
-import { serverEntries, serverStatus } from './server-entries.ts'
+import { serverEntries, serverOptions, serverStatus } from './server-entries.ts'
 import { startHome } from './start-home.ts'
 import { Voice, type VoiceInput } from './voice.ts'
 import { waitForTool } from './wait-for-tool.ts'
@@ -104,14 +104,10 @@ export class Project {
   }
 
   /** The client that answers, chosen now if it was not before. */
-  model(): Promise<ChosenClient> {
-    return this.#model.choose()
-  }
+  model = (): Promise<ChosenClient> => this.#model.choose()
 
   /** What turns speech into text now, if anything does. */
-  voice(): VoiceInput | undefined {
-    return this.#voice?.input
-  }
+  voice = (): VoiceInput | undefined => this.#voice?.input
 
   /** The calls that are kept, if they are. */
   history = (): History | undefined => this.#history.current
@@ -160,6 +156,9 @@ export class Project {
   async entryOf(server: string): Promise<ServerEntry | undefined> {
     return serverEntries(this.#description, await this.#home)[server]
   }
+
+  /** The logins at the servers, once those were started. */
+  logins = (): Logins | undefined => this.#mcp?.logins
 
   /** The home of the built-in example, started now if it was not before; `undefined` if there is none. */
   exampleHome(): Promise<ExampleHome | undefined> {
@@ -244,13 +243,8 @@ export class Project {
       const { McpIntegration } = await import('../mcp/index.ts')
       if (this.#closing.signal.aborted) return undefined
       const onReport = (report: string) => this.#reports.add(report)
-      const mcp = new McpIntegration({
-        ...this.config.mcp,
-        servers,
-        logger: this.logger,
-        onReport,
-        catalog: this.catalog,
-      })
+      const { catalog } = this
+      const mcp = new McpIntegration({ ...serverOptions(this), servers, onReport, catalog })
       mcp.on('server', status => this.#control.noteServer(status))
       mcp.start(this.tools)
       this.#mcp = mcp

@@ -1,5 +1,8 @@
+import { dirname, join } from 'node:path'
+import type { ToolpostConfig } from '../config/config.ts'
 import { ZWAVE_SERVER, zwavePackage } from '../known-servers/zwave.ts'
-import type { ServerEntry, ServerState, ServerStatus } from '../mcp/index.ts'
+import type { Logger } from '../logging/logger.ts'
+import type { McpIntegrationOptions, ServerEntry, ServerState, ServerStatus } from '../mcp/index.ts'
 import type { ExampleHome } from './example-home.ts'
 import type { Description } from './open-project.ts'
 
@@ -11,6 +14,24 @@ export function serverEntries(
   const configured = Object.entries(config.mcpServers ?? {})
   const usable = configured.filter(([name]) => !Object.hasOwn(brokenServers, name))
   return { ...Object.fromEntries(usable), ...(home && { [ZWAVE_SERVER]: home.server }) }
+}
+
+interface Owner {
+  config: ToolpostConfig
+  /** Where the configuration was read from, if it was. */
+  file: string | undefined
+  logger: Logger
+}
+
+/** How a project's servers are started. */
+export function serverOptions(project: Owner): Omit<McpIntegrationOptions, 'servers'> {
+  const { config, logger } = project
+  return { ...config.mcp, loginsFolder: loginsFolder(project), logger }
+}
+
+/** The folder of a project's logins at servers, beside its history. */
+export function loginsFolder({ file }: Pick<Owner, 'file'>): string {
+  return join(file === undefined ? process.cwd() : dirname(file), '.toolpost', 'logins')
 }
 
 /** Every server in the order of the configuration, also those whose start has only just been asked for. */

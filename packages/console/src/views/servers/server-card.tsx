@@ -10,12 +10,14 @@ import { useCountdown } from '../../components/use-now.ts'
 import { gateway } from '../../state/gateway.ts'
 import { counted, durationText } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
+import { LoginButton } from './login-button.tsx'
 
 const TONES: Record<ServerStatus['state'], Tone> = {
   starting: 'accent',
   ready: 'good',
   lost: 'warn',
   failed: 'bad',
+  needs_login: 'warn',
   closed: 'plain',
 }
 
@@ -25,8 +27,9 @@ export function ServerCard({ server }: { server: ServerStatus }) {
       <div className="server-head">
         <h2>{oneLine(server.name)}</h2>
         <span aria-live="polite">
-          <Badge tone={TONES[server.state] ?? 'plain'}>{oneLine(server.state, 40)}</Badge>
+          <Badge tone={TONES[server.state] ?? 'plain'}>{oneLine(server.state, 40).replace('_', ' ')}</Badge>
         </span>
+        {server.state === 'needs_login' && <LoginButton server={server} />}
         <RestartButton server={server} />
       </div>
       {server.breaker && <Paused breaker={server.breaker} />}

@@ -118,6 +118,12 @@ async function server(status: ServerStatus, project: Project): Promise<Verdict> 
     const after = readyAfterMs === undefined ? '' : ` after ${Math.round(readyAfterMs)} ms`
     return { ok: true, text: `server ${name}: ready${after}, ${tools.length} tools: ${tools.join(', ')}` }
   }
+  if (state === 'needs_login')
+    return {
+      ok: false,
+      text: `server ${name}: needs a login: ${error}`,
+      advice: [`Run: toolpost auth ${name}`],
+    }
   const tail = stderr.split('\n').filter(line => line.trim() !== '')
   const entry = await project.entryOf(name)
   const { hintFor } = await import('../../mcp/index.ts')

@@ -9,7 +9,7 @@ export function announceChanges(project: Project, terminal: Terminal): { stop():
   const isNews = ({ name, state }: { name: string; state: string }) => {
     const before = known.get(name)
     known.set(name, state)
-    return before !== state && state !== 'starting' && state !== 'failed' && state !== 'closed'
+    return before !== state && !['starting', 'failed', 'needs_login', 'closed'].includes(state)
   }
   const stops = [
     project.on('server', server => isNews(server) && say(terminal, serverLine(server))),

@@ -41,9 +41,11 @@ export function overview(now: Overview): string {
 
 export function serverLine({ name, state, tools, error, attempts, nextAttemptAt }: ServerStatus): string {
   if (state === 'ready') return line('✔', name, `ready, ${countOf(tools)}: ${namesOf(tools)}`)
-  if (state === 'failed') return line('✘', name, `failed${after(attempts)}: ${error ?? 'no reason given'}`)
-  if (state === 'starting' && error === undefined) return line('…', name, 'still starting')
   const next = nextAttemptAt ? `, next attempt at ${nextAttemptAt.slice(11, 19)}` : ''
+  if (state === 'needs_login') return line('✘', name, `needs a login: ${error}`)
+  if (state === 'failed')
+    return line('✘', name, `failed${after(attempts)}: ${error ?? 'no reason given'}${next}`)
+  if (state === 'starting' && error === undefined) return line('…', name, 'still starting')
   return line('…', name, `unreachable; retrying: ${error ?? state}${next}`)
 }
 

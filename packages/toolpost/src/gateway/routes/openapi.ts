@@ -67,6 +67,7 @@ const ERRORS: Record<number, string> = {
   415: 'The content type is not audio/wav',
   422: 'No speech recognized',
   429: 'Over a limit: the result says which, and Retry-After when to try again',
+  502: 'The server, or where one logs in at it, does not answer as it should',
   503: 'Busy or shutting down: try again later',
 }
 const CALL_ERRORS = [400, 404, 413, 503]
@@ -92,6 +93,7 @@ const OPERATIONS = `
   post /api/tools/{name}/call      callTool      Calls a tool: its arguments in, its result out
   get  /api/servers                listServers   The MCP servers and their state
   post /api/servers/{name}/restart restartServer Ends a server and starts it again
+  post /api/servers/{name}/login logIn Begins a login at a server; url is the page that the person has to go to
   get  /api/approvals              listApprovals Calls that wait for a person
   post /api/approvals/{id}         decide        Approves or denies a call that waits
   get  /api/model                  getModel      Which client answers the chat, and why
@@ -131,6 +133,7 @@ const DETAILS: Record<string, Details> = {
   },
   listServers: { answer: listOf('servers', ANYTHING) },
   restartServer: { errors: [404, 503], parameters: [NAME] },
+  logIn: { errors: [404, 502], parameters: [NAME] },
   listApprovals: { answer: listOf('approvals', ANYTHING) },
   decide: { errors: [400, 404], parameters: [ID], requestBody: DECISION },
   getModel: { answer: ref('Model') },

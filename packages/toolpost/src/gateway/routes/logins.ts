@@ -1,0 +1,36 @@
+import type { Hono } from 'hono'
+import { REDIRECT_PATH } from '../../mcp/oauth/oauth-options.ts'
+import { finishedPage } from '../../mcp/oauth/redirect-server.ts'
+import { describeError } from '../../mcp/server-failure.ts'
+import type { GatewayContext } from '../gateway-context.ts'
+import { failure, json } from '../http/answers.ts'
+
+/** Logins at MCP servers: where a person has to go, and where the browser comes back to. */
+export function addLoginRoutes(app: Hono, { source, clients }: GatewayContext): void {
+  app.post('/api/servers/:name/login', async c => {
+    const name = c.req.param('name')
+    if (clients.of(c.req.raw).isNamed) return failure(403, 'Named clients may not log in at servers')
+    const login = source.logins?.()?.of(name)
+    if (!login) return failure(404, `No server '${name}' to log in at`)
+    try {
+      if (login.isInteractive) return json({ url: await login.begin(ownAddress(c.req.raw) + REDIRECT_PATH) })
+      await login.signIn()
+      return json({})
+    } catch (error) {
+      return failure(502, `Cannot log in at '${name}': ${describeError(error)}`)
+    }
+  })
+  app.get(REDIRECT_PATH, c => {
+    const logins = source.logins?.()
+    const finish = async (answer: URLSearchParams) => {
+      if (!logins) throw new Error('There is no server to log in at')
+      return logins.finish(answer)
+    }
+    return finishedPage(new URL(c.req.url).searchParams, finish, '/')
+  })
+}
+
+/** As the browser sees it; the guard has made sure of both headers. */
+function ownAddress({ headers, url }: Request): string {
+  return headers.get('origin') ?? `http://${headers.get('host') ?? new URL(url).host}`
+}

@@ -1,0 +1,30 @@
+import type { Send } from '../http-fetch.ts'
+import { aboutLogin } from '../server-failure.ts'
+import { MAX_RENEWALS } from './limits.ts'
+import type { ServerLogin } from './server-login.ts'
+
+/**
+ * Sends requests with the token of a login. One that is refused for its token is sent anew with another: the server has
+ * not looked at it. Rejects with a NeedsLoginError if only a person can help.
+ */
+export function authorizedFetch(login: ServerLogin): Send {
+  const hasAnother = (response: Response, token?: string) => login.hasAnother(response, token).catch(rethrow)
+  return async (url, init) => {
+    for (let renewals = 0; ; renewals++) {
+      const token = await login.tokenFor(url).catch(rethrow)
+      const response = await fetch(url, token === undefined ? init : withToken(init, token))
+      if (renewals === MAX_RENEWALS || !(await hasAnother(response, token))) return response
+      await response.body?.cancel()
+    }
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw aboutLogin(error)
+}
+
+function withToken(init: RequestInit, token: string): RequestInit {
+  const headers = new Headers(init.headers)
+  headers.set('authorization', `Bearer ${token}`)
+  return { ...init, headers }
+}

@@ -1,0 +1,240 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { type FakeOAuth, type FakeOAuthOptions, fakeOAuth } from '../../testing/fake-oauth/fake-oauth.ts'
+import { type Harness, startServers } from '../../testing/hostile-server/harness.ts'
+import type { McpIntegrationOptions } from '../mcp-integration.ts'
+import type { OAuthOptions } from './oauth-options.ts'
+
+const REDIRECT = 'http://127.0.0.1:9/oauth/callback'
+
+interface Started extends Harness {
+  oauth: FakeOAuth
+}
+
+/** A client of a protected server; `server` is what the authorization server does, `own` the entry's `oauth`. */
+async function connect(
+  server: FakeOAuthOptions = {},
+  own?: OAuthOptions | false,
+  options: Partial<McpIntegrationOptions> = {},
+): Promise<Started> {
+  const oauth = await fakeOAuth(server)
+  const entry = { url: oauth.url, ...(own !== undefined && { oauth: own }) }
+  const client = await startServers({ remote: entry }, { retry: { attempts: 1 }, ...options })
+  return {
+    ...client,
+    oauth,
+    async [Symbol.asyncDispose]() {
+      await client[Symbol.asyncDispose]()
+      await oauth[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** As a person does it, in a browser. */
+async function logIn({ mcp, oauth }: Started): Promise<void> {
+  const page = await mcp.logins.of('remote')?.begin(REDIRECT)
+  const back = await oauth.agree(page ?? '')
+  await mcp.logins.finish(back.searchParams)
+}
+
+function ready({ mcp }: Started): Promise<void> {
+  return vi.waitFor(() => expect(mcp.status()[0]?.state).toBe('ready'), { timeout: 20_000 })
+}
+
+async function loggedIn(...given: Parameters<typeof connect>): Promise<Started> {
+  const client = await connect(...given)
+  await logIn(client)
+  await ready(client)
+  return client
+}
+
+const count = ({ oauth }: Started, what: string) => oauth.asked.filter(asked => asked === what).length
+
+afterEach(() => void vi.useRealTimers())
+
+describe('a server that wants a login', () => {
+  it('[F-oauth-1] says so in its status, and in the answer to a call, at once', async () => {
+    await using client = await connect()
+    expect(client.status()).toMatchObject({
+      state: 'needs_login',
+      error: 'login required; run `toolpost auth remote`',
+    })
+    expect(client.status().nextAttemptAt).toBeUndefined()
+    expect(client.oauth.asked).toEqual([])
+  })
+
+  it('[F-oauth-2] is ready once a person has logged in: registration, PKCE, code, token', async () => {
+    await using client = await loggedIn()
+    expect(client.oauth.asked).toEqual(['register', 'authorize', 'authorization_code'])
+    expect(await client.executor.execute('echo', { text: 'hello' })).toBe('hello')
+  })
+
+  it('takes a client that is registered already', async () => {
+    await using client = await loggedIn(
+      { clients: { mine: 'my-secret' } },
+      { clientId: 'mine', clientSecret: 'my-secret' },
+    )
+    expect(client.oauth.asked).toEqual(['authorize', 'authorization_code'])
+  })
+
+  it('takes the address of a client metadata document as its id, if the server does', async () => {
+    const clientMetadataUrl = 'https://client.example/toolpost.json'
+    await using client = await loggedIn({ clientDocuments: [clientMetadataUrl] }, { clientMetadataUrl })
+    expect(client.oauth.asked).toEqual(['authorize', 'authorization_code'])
+  })
+
+  it('is asked for what its 401 names; without that, for what is configured', async () => {
+    await using named = await loggedIn({ scope: 'read write' }, { scope: 'other' })
+    expect(named.oauth.lastScope).toBe('read write')
+    await using configured = await loggedIn({}, { scope: 'other' })
+    expect(configured.oauth.lastScope).toBe('other')
+  })
+
+  it('and says nothing about OAuth is told as it is: it may want something else', async () => {
+    await using client = await connect({ noResourceMetadata: true })
+    expect(client.status()).toMatchObject({ state: 'failed', error: 'HTTP 401 Unauthorized: log in first' })
+  })
+
+  it('is not logged in at with `oauth: false`', async () => {
+    await using client = await connect({}, false)
+    expect(client.status()).toMatchObject({ state: 'failed', error: 'HTTP 401 Unauthorized: log in first' })
+    expect(client.mcp.logins.of('remote')).toBeUndefined()
+  })
+
+  it('says why if the person refuses, and stays as it was', async () => {
+    await using client = await connect({ denies: true })
+    await expect(logIn(client)).rejects.toThrow('access_denied')
+    expect(client.status().state).toBe('needs_login')
+  })
+
+  it('[F-oauth-3] an answer that nobody waits for is refused, and so is one that comes twice', async () => {
+    await using client = await connect()
+    const page = (await client.mcp.logins.of('remote')?.begin(REDIRECT)) ?? ''
+    const back = await client.oauth.agree(page)
+    const forged = new URLSearchParams({ code: 'forged', state: 'guessed' })
+    await expect(client.mcp.logins.finish(forged)).rejects.toThrow('not begun here')
+    await client.mcp.logins.finish(back.searchParams)
+    await expect(client.mcp.logins.finish(back.searchParams)).rejects.toThrow('not begun here')
+  })
+
+  it('logs in by itself with client credentials, and again when the token expires', async () => {
+    await using client = await connect(
+      { clients: { robot: 'robot-secret' } },
+      { grant: 'client_credentials', clientId: 'robot', clientSecret: 'robot-secret', scope: 'read' },
+    )
+    expect(client.status().state).toBe('ready')
+    client.oauth.expire()
+    expect(await client.executor.execute('write', { text: 'on' })).toBe('on')
+    expect(client.oauth.asked).toEqual(['client_credentials', 'client_credentials'])
+  })
+
+  it('with client credentials that are wrong fails, with the reason', async () => {
+    await using client = await connect(
+      { clients: { robot: 'robot-secret' } },
+      { grant: 'client_credentials', clientId: 'robot', clientSecret: 'another-one' },
+    )
+    expect(client.status()).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('invalid_client'),
+    })
+  })
+})
+
+describe('a token', () => {
+  it('[F-oauth-4] that has expired is refreshed once for twenty calls, and each is carried out once', async () => {
+    await using client = await loggedIn()
+    client.oauth.expire()
+    const texts = Array.from({ length: 20 }, (_, at) => `call ${at}`)
+    const answers = await Promise.all(texts.map(text => client.executor.execute('write', { text })))
+    expect(answers).toEqual(texts)
+    expect(count(client, 'refresh_token')).toBe(1)
+    expect(client.oauth.calls).toHaveLength(20)
+  })
+
+  it('is refreshed before it expires', async () => {
+    await using client = await loggedIn({ expiresInS: 600 })
+    await client.executor.execute('echo')
+    expect(count(client, 'refresh_token')).toBe(0)
+    const now = Date.now()
+    vi.spyOn(Date, 'now').mockImplementation(() => now + 550_000)
+    await client.executor.execute('echo')
+    await vi.waitFor(() => expect(count(client, 'refresh_token')).toBe(1))
+    vi.restoreAllMocks()
+  })
+
+  it('[F-oauth-5] that cannot be refreshed needs another login; calls then fail at once, with the words', async () => {
+    await using client = await loggedIn({ noRefresh: true })
+    client.oauth.expire()
+    const first = await client.executor.run({ id: '1', name: 'write', args: {} })
+    expect(first).toMatchObject({
+      code: 'unavailable',
+      error: 'The remote service is unavailable: the login has expired; run `toolpost auth remote`',
+    })
+    await vi.waitFor(() => expect(client.status().state).toBe('needs_login'))
+    expect(await client.executor.run({ id: '2', name: 'write', args: {} })).toMatchObject({
+      code: 'unavailable',
+      error: expect.stringContaining('`toolpost auth remote`'),
+    })
+    expect(client.oauth.calls).toEqual([])
+    await logIn(client)
+    await ready(client)
+    expect(await client.executor.execute('write', { text: 'again' })).toBe('again')
+  })
+
+  it('[F-oauth-6] revoked in the middle of a call: that call ends, the next one says what to do', async () => {
+    await using client = await loggedIn()
+    const slow = client.executor.execute('slow', { text: 'done' })
+    await client.oauth.slowBegan()
+    client.oauth.revoke()
+    expect(await client.executor.run({ id: '1', name: 'write', args: {} })).toMatchObject({
+      code: 'unavailable',
+      error: expect.stringContaining('revoked: invalid_grant; run `toolpost auth remote`'),
+    })
+    client.oauth.release()
+    expect(await slow).toBe('done')
+    expect(client.status().state).toBe('needs_login')
+    expect(client.oauth.calls).toEqual(['slow'])
+  })
+
+  it('[F-oauth-7] that is not good for a call fails that call alone, and the next login asks for both', async () => {
+    await using client = await loggedIn({ scope: 'read' })
+    expect(await client.executor.run({ id: '1', name: 'admin', args: {} })).toMatchObject({
+      code: 'denied',
+      error: "Tool 'admin' was denied: more permissions are needed (read admin); run `toolpost auth remote`",
+    })
+    expect(client.status().state).toBe('ready')
+    expect(await client.executor.execute('echo', { text: 'still' })).toBe('still')
+    await logIn(client)
+    expect(client.oauth.lastScope).toBe('read admin')
+    await ready(client)
+    expect(await client.executor.execute('admin', { text: 'yes' })).toBe('yes')
+  })
+
+  it('with client credentials is widened by itself, and not for ever', async () => {
+    const robot: OAuthOptions = {
+      grant: 'client_credentials',
+      clientId: 'robot',
+      clientSecret: 'robot-secret',
+      scope: 'read',
+    }
+    await using client = await connect({ clients: { robot: 'robot-secret' } }, robot)
+    expect(await client.executor.execute('admin', { text: 'yes' })).toBe('yes')
+    expect(client.oauth.asked).toHaveLength(2)
+  })
+})
+
+describe('the end of a login', () => {
+  it('is told to the authorization server, and nothing is kept', async () => {
+    await using client = await loggedIn()
+    expect(await client.mcp.logins.of('remote')?.logout()).toBe('revoked')
+    expect(count(client, 'revoke')).toBe(2)
+    expect(await client.executor.run({ id: '1', name: 'write', args: {} })).toMatchObject({
+      code: 'unavailable',
+    })
+    expect(await client.mcp.logins.of('remote')?.logout()).toBe('none')
+  })
+
+  it('is said to be none if the authorization server cannot revoke', async () => {
+    await using client = await loggedIn({ noRevocation: true })
+    expect(await client.mcp.logins.of('remote')?.logout()).toBe('forgotten')
+  })
+})

@@ -1,0 +1,63 @@
+import { type Logger, silentLogger } from '../../logging/logger.ts'
+import { type HttpServerEntry, isHttp, type ServerEntry } from '../server-entry.ts'
+import { LoginFile, loginInMemory } from './login-store.ts'
+import { ServerLogin } from './server-login.ts'
+
+export interface LoginsOptions {
+  /** `mcpServers`; those over HTTP can be logged in at. */
+  servers: Readonly<Record<string, ServerEntry>>
+  /** Where logins are kept; in memory alone if left out. */
+  folder?: string | undefined
+  logger?: Logger | undefined
+}
+
+/** The logins at the servers of a configuration. */
+export class Logins {
+  readonly #logins = new Map<string, ServerLogin>()
+  readonly #options: Omit<LoginsOptions, 'servers'>
+
+  constructor({ servers, ...options }: LoginsOptions) {
+    this.#options = options
+    for (const [name, entry] of Object.entries(servers)) this.put(name, entry)
+  }
+
+  /** Takes a server in, or another entry for it; nothing for one that cannot be logged in at. */
+  put(name: string, entry: ServerEntry | undefined): void {
+    this.#logins.delete(name)
+    if (!entry || !isHttp(entry) || !usesOAuth(entry)) return
+    const { folder, logger = silentLogger } = this.#options
+    const { url } = entry
+    const own = logger.child({ server: name })
+    const store = folder
+      ? new LoginFile(folder, { name, url }, problem => own.warn({ problem }, 'Saved login'))
+      : loginInMemory()
+    this.#logins.set(
+      name,
+      new ServerLogin({ name, url, oauth: entry.oauth || undefined, store, logger: own }),
+    )
+  }
+
+  /** Nothing for a server that is not over HTTP, or has its own credentials. */
+  of(server: string): ServerLogin | undefined {
+    return this.#logins.get(server)
+  }
+
+  /** Finishes the login that this answer belongs to; resolves to the name of its server. */
+  async finish(answer: URLSearchParams): Promise<string> {
+    const state = answer.get('state') ?? ''
+    for (const [name, login] of this.#logins) {
+      if (!login.hasBegun(state)) continue
+      await login.finish(answer)
+      return name
+    }
+    throw new Error('This login was not begun here, or too long ago. Begin again.')
+  }
+}
+
+/** A server with credentials in its configuration is not asked for others. */
+function usesOAuth({ oauth, headers = {}, url }: HttpServerEntry): boolean {
+  if (oauth !== undefined) return oauth !== false
+  const { username, password } = new URL(url)
+  const hasHeader = Object.keys(headers).some(name => name.toLowerCase() === 'authorization')
+  return !hasHeader && !username && !password
+}

@@ -1,0 +1,26 @@
+import { removeFromLogs } from '../../logging/safe-value.ts'
+import { LOGIN_TTL_MS, MAX_PENDING_LOGINS } from './limits.ts'
+import type { LoginAttempt } from './login-attempt.ts'
+
+/** Logins that were begun and whose answers are waited for, for a while; each answer is taken once. */
+export class PendingLogins {
+  readonly #attempts = new Map<string, { attempt: LoginAttempt; until: number }>()
+
+  add(attempt: LoginAttempt): void {
+    removeFromLogs([attempt.id])
+    this.#attempts.set(attempt.id, { attempt, until: Date.now() + LOGIN_TTL_MS })
+    const [oldest] = this.#attempts.keys()
+    if (this.#attempts.size > MAX_PENDING_LOGINS && oldest !== undefined) this.#attempts.delete(oldest)
+  }
+
+  has(state: string): boolean {
+    return (this.#attempts.get(state)?.until ?? 0) > Date.now()
+  }
+
+  take(state: string): LoginAttempt {
+    const { attempt } = this.#attempts.get(state) ?? {}
+    if (!attempt || !this.has(state)) throw new Error('this login was not begun here, or too long ago')
+    this.#attempts.delete(state)
+    return attempt
+  }
+}

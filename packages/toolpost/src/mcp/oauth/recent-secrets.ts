@@ -1,0 +1,17 @@
+import { forgetSecrets, removeFromLogs } from '../../logging/known-secrets.ts'
+import { REMEMBERED_LOGINS } from './limits.ts'
+import type { Login } from './login.ts'
+
+/** Keeps the secrets of the last logins out of logs; those of older ones are worth nothing, and would only add up. */
+export class RecentSecrets {
+  readonly #known: string[][] = []
+
+  add({ tokens, client }: Login): void {
+    const { access_token = '', refresh_token = '', id_token = '' } = tokens ?? {}
+    const secrets = [access_token, refresh_token, id_token, client?.client_secret ?? '']
+    if (this.#known.at(-1)?.join() === secrets.join()) return
+    this.#known.push(secrets)
+    if (this.#known.length > REMEMBERED_LOGINS) forgetSecrets(this.#known.shift() ?? [])
+    removeFromLogs(this.#known.flat())
+  }
+}

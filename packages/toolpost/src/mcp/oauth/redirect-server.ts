@@ -1,0 +1,63 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describeError } from '../server-failure.ts'
+import { loggedInPage, loginPage } from './login-page.ts'
+import { REDIRECT_PATH } from './oauth-options.ts'
+
+export interface RedirectServer {
+  /** Where the browser is to be sent back to. */
+  url: string
+  close(): void
+}
+
+/**
+ * Waits on 127.0.0.1 for a browser that comes back from a login, and hands the answer to `finish`, which resolves to the
+ * name of the server; its page says how that went. Rejects if the port is taken.
+ */
+export async function listenForRedirect(
+  finish: (answer: URLSearchParams) => Promise<string>,
+  port = 0,
+): Promise<RedirectServer> {
+  const server = createServer((request, response) => {
+    void answerOf(request, finish).then(page => write(page, response))
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  const { port: taken } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${taken}${REDIRECT_PATH}`,
+    close() {
+      server.close()
+      server.closeIdleConnections()
+    },
+  }
+}
+
+async function answerOf(
+  { url = '/', method }: IncomingMessage,
+  finish: (answer: URLSearchParams) => Promise<string>,
+): Promise<Response> {
+  const { pathname, searchParams } = new URL(url, 'http://127.0.0.1')
+  if (method !== 'GET' || pathname !== REDIRECT_PATH) return new Response('Not found', { status: 404 })
+  return finishedPage(searchParams, finish)
+}
+
+/** Finishes a login with what the browser brought; a page in any case. */
+export async function finishedPage(
+  answer: URLSearchParams,
+  finish: (answer: URLSearchParams) => Promise<string>,
+  home?: string,
+): Promise<Response> {
+  try {
+    return loggedInPage(await finish(answer), home)
+  } catch (error) {
+    return loginPage({ title: 'Not logged in', text: describeError(error), ...(home && { home }) })
+  }
+}
+
+async function write(page: Response, response: ServerResponse): Promise<void> {
+  response.writeHead(page.status, { ...Object.fromEntries(page.headers), connection: 'close' })
+  response.end(await page.text())
+}

@@ -1,0 +1,129 @@
+import type { AddressInfo } from 'node:net'
+import { serve } from '@hono/node-server'
+import type { Hono } from 'hono'
+import { authorizationServer } from './authorization-server.ts'
+import { Grants } from './grants.ts'
+import { protectedServer } from './protected-server.ts'
+
+/** What the two servers say that is not so. */
+export interface OAuthLies {
+  /** The issuer in the authorization server's metadata. */
+  issuer?: string
+  /** `iss` in the answer to a login. */
+  iss?: string
+  /** `state` in the answer to a login. */
+  state?: string
+  /** The resource in the MCP server's metadata. */
+  resource?: string
+  /** The authorization server that the MCP server names. */
+  authorizationServer?: string
+  /** No word about PKCE. */
+  noPkce?: boolean
+  tokenEndpoint?: string
+  authorizationEndpoint?: string
+  /** The authorization server's metadata: elsewhere, without end, or never. */
+  metadata?: { redirect: string } | 'endless' | 'never'
+  /** The MCP server sends every request elsewhere. */
+  serverRedirect?: string
+}
+
+export interface FakeOAuthOptions {
+  /** Of an access token, in seconds; an hour if left out. */
+  expiresInS?: number
+  /** No refresh tokens. */
+  noRefresh?: boolean
+  /** Clients that are registered already: id → secret, or `''` for one without. */
+  clients?: Record<string, string>
+  /** Addresses of client metadata documents that are taken as ids. */
+  clientDocuments?: string[]
+  /** No dynamic registration. */
+  noRegistration?: boolean
+  /** No revocation endpoint. */
+  noRevocation?: boolean
+  /** No metadata of the MCP server, as before there was that. */
+  noResourceMetadata?: boolean
+  /** What a 401 asks for. */
+  scope?: string
+  /** The person says no. */
+  denies?: boolean
+  lies?: OAuthLies
+}
+
+/** A real authorization server and an MCP server that it protects, on loopback. */
+export interface FakeOAuth {
+  /** The MCP server: tools `echo` (read-only), `write`, `slow`, and `admin`, which wants the scope `admin`. */
+  url: string
+  issuer: string
+  /** What was asked of the authorization server, in order: `register`, `authorize`, `refresh_token` … */
+  readonly asked: string[]
+  /** The calls that the MCP server carried out. */
+  readonly calls: string[]
+  /** Every secret that was handed out: tokens, codes and client secrets. */
+  readonly secrets: string[]
+  /** What the last login asked for. */
+  readonly lastScope: string | undefined
+  /** Access tokens that there are expire now; they can be refreshed. */
+  expire(): void
+  /** Whatever was granted is revoked. */
+  revoke(): void
+  /** Resolves when a call of `slow` has begun. */
+  slowBegan(): Promise<void>
+  /** Lets calls of `slow` end. */
+  release(): void
+  /** A person who agrees: follows the login page to where it leads back to. */
+  agree(page: string): Promise<URL>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export async function fakeOAuth(options: FakeOAuthOptions = {}): Promise<FakeOAuth> {
+  const grants = new Grants(options)
+  const authorization = await listen(url => authorizationServer(url, grants, options))
+  const mcp = await listen(url => protectedServer({ url, issuer: authorization.url, grants, options }))
+  return {
+    url: `${mcp.url}/mcp`,
+    issuer: authorization.url,
+    asked: grants.asked,
+    calls: grants.calls,
+    get secrets() {
+      return [...grants.secrets]
+    },
+    get lastScope() {
+      return grants.lastScope
+    },
+    expire: () => grants.expire(),
+    revoke: () => grants.revokeAll(),
+    slowBegan: () => grants.slowBegan,
+    release: () => grants.release(),
+    async agree(page) {
+      const response = await fetch(page, { redirect: 'manual' })
+      const location = response.headers.get('location')
+      if (location === null)
+        throw new Error(`The login page answered ${response.status}: ${await response.text()}`)
+      return new URL(location)
+    },
+    async [Symbol.asyncDispose]() {
+      grants.release()
+      await Promise.all([authorization.close(), mcp.close()])
+    },
+  }
+}
+
+async function listen(app: (url: string) => Hono): Promise<{ url: string; close(): Promise<void> }> {
+  let handler: Hono | undefined
+  const server = serve({
+    fetch: (request, env) => handler?.fetch(request, env) ?? new Response('', { status: 503 }),
+    hostname: '127.0.0.1',
+    port: 0,
+  })
+  if (!server.listening) await new Promise<void>(resolve => server.once('listening', () => resolve()))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  handler = app(url)
+  return {
+    url,
+    close: () =>
+      new Promise<void>(resolve => {
+        server.close(() => resolve())
+        if ('closeAllConnections' in server) server.closeAllConnections()
+      }),
+  }
+}
