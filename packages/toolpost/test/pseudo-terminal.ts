@@ -22,6 +22,8 @@ export function onTerminal(words: readonly string[], { cwd }: { cwd: string }) {
     sees: (text: string, times = 1) =>
       expect.poll(() => shown.split(text).length - 1, PATIENCE).toBeGreaterThanOrEqual(times),
     types: (text: string) => void child.stdin.write(text),
+    /** Closes the terminal, as a window is closed. */
+    hangUp: () => void child.kill('SIGKILL'),
     async [Symbol.asyncDispose]() {
       child.kill()
       await exit

@@ -230,12 +230,19 @@ describe('toolpost --version', () => {
 })
 
 describe('a configuration with a mistake', () => {
+  it('is used without the keys that are not ours, which are named in one line', async () => {
+    const config = configFile({ toolz: [], theme: 'dark' })
+    const { code, err } = await toolpost(['call', 'echo', 'x=1', '--config', config])
+    expect(code).toBe(0)
+    expect(err).toMatch(/^⚠️ .*json: ignoring unknown keys toolz \(did you mean 'tools'\?\), theme\n$/)
+  })
+
   it.each([
     ['JSON that is none', '{\n  "tools": [,]\n}', /:2:13: is not JSON: value expected/i],
     [
-      'an unknown key',
-      { toolz: [] },
-      /json:1:2: unknown 'toolz'; expected one of executor, tools, mcpServers/,
+      'an unknown key where a typo would open a door',
+      { limits: { tols: {} } },
+      /json:1:12, limits: unknown 'limits\.tols'; expected one of tools, servers, callers, breaker/,
     ],
     [
       'a wrong type',
@@ -263,9 +270,9 @@ describe('a configuration with a mistake', () => {
       /json:1:23, mcpServers\.home: has both/,
     ],
     [
-      'a server with an unknown key',
+      'a server whose command is misspelt',
       { mcpServers: { home: { comand: 'x' } } },
-      /mcpServers\.home: unknown 'mcpServers\.home\.comand'; expected one of type, command/,
+      /mcpServers\.home: has neither 'command' nor 'url'; set exactly one; did you mean 'command' instead of 'comand'\?/,
     ],
     [
       'a model that does not exist',

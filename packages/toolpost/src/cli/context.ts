@@ -5,6 +5,7 @@ import { isTraced } from '../project/control.ts'
 import { type OpenProjectOptions, openProject } from '../project/open-project.ts'
 import type { Project } from '../project/project.ts'
 import { exportAddress, startExport, type TelemetryExport } from '../telemetry/export.ts'
+import { askInput } from './ask-input.ts'
 import { UsageError } from './exit-codes.ts'
 import type { StopSignals } from './stop-signals.ts'
 import { say, type Terminal } from './terminal.ts'
@@ -38,6 +39,7 @@ export async function openContext(
     file: options.config,
     logger: config => stderrLogger(levelFrom(options, config)),
     say: text => say(terminal, text),
+    askInput: input => askInput(input, { terminal, signal: stop.signal }),
   })
   const telemetry = await exportOf(project)
   if (telemetry?.problem) say(terminal, `Traces are not exported: ${telemetry.problem}`)

@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { isatty } from 'node:tty'
 
 /** SIGTERM, Ctrl-C and a closed terminal, as a request to stop. */
 export interface StopSignals {
@@ -10,6 +11,8 @@ export interface StopSignals {
   readonly second: Promise<void>
   /** Of a command that was ended by the first signal, as shells count: 128 and its number. */
   readonly exitCode: number | undefined
+  /** From now on SIGHUP calls `listener` instead, unless the terminal that there was is closed. */
+  onHangup(listener: () => void): void
   /** The signals have their usual effect again. */
   forget(): void
 }
@@ -26,7 +29,11 @@ export function stopSignals(): StopSignals {
   const waiting: (() => void)[] = []
   let exitCode: number | undefined
   const nextRequest = () => new Promise<void>(resolve => void waiting.push(resolve))
+  let reload: (() => void) | undefined
+  const hadTerminal = isatty(0)
   const stop = (name: NodeJS.Signals) => {
+    // Of a terminal that was closed, the descriptor is none any more.
+    if (name === 'SIGHUP' && reload && isatty(0) === hadTerminal) return reload()
     exitCode ??= 128 + constants.signals[name]
     stopped.abort()
     waiting.shift()?.()
@@ -38,6 +45,9 @@ export function stopSignals(): StopSignals {
     second: nextRequest(),
     get exitCode() {
       return exitCode
+    },
+    onHangup(listener) {
+      reload = listener
     },
     forget: () => {
       for (const signal of SIGNALS) process.off(signal, stop)

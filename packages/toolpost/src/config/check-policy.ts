@@ -4,18 +4,26 @@ import { compileSchema } from '../schema/compile-schema.ts'
 import type { ToolpostConfig } from './config.ts'
 import type { ConfigSource } from './config-source.ts'
 
-/** What a JSON Schema cannot say about a policy: rules that can never match, and schemas that are none. */
-export async function checkPolicy(config: ToolpostConfig, source: ConfigSource): Promise<void> {
+/**
+ * What a JSON Schema cannot say about a policy: rules that can never match, and schemas that are none. Gives what may be a
+ * mistake: a server that an included file does not have may be there tomorrow.
+ */
+export async function checkPolicy(config: ToolpostConfig, source: ConfigSource): Promise<string[]> {
   const rules = config.policy ?? []
+  const doubts: string[] = []
   for (const [index, rule] of rules.entries()) {
+    const unknownServer = unknownServers(rule, config)
+    if (unknownServer && config.include?.length) doubts.push(`⚠️ policy[${index}] ${unknownServer} (yet)`)
     const problem =
       badPattern(rule) ??
-      unknownNames(rule, config) ??
+      (config.include?.length ? undefined : unknownServer) ??
+      unknownCallers(rule, config) ??
       contradiction(rule) ??
       shadow(rule, rules.slice(0, index)) ??
       (await brokenSchema(rule))
     if (problem) throw source.error(['policy', index], problem)
   }
+  return doubts
 }
 
 /** One that is no pattern of ours would guard nothing. */
@@ -24,15 +32,19 @@ function badPattern({ tools, servers, callers }: PolicyRule): string | undefined
   return patterns.map(globProblem).find(problem => problem !== undefined)
 }
 
-/** Tools may come later; servers and callers stand in the same file. */
-function unknownNames({ servers, callers }: PolicyRule, config: ToolpostConfig): string | undefined {
-  const unknown = (names: readonly string[] | undefined, known: readonly string[]) =>
-    names?.every(glob => !known.some(name => fitsGlob(name, glob))) === true
-  if (unknown(servers, Object.keys(config.mcpServers ?? {})))
-    return `can never match: there is no server '${servers?.join("', '")}' in mcpServers`
-  if (unknown(callers, ['default', ...Object.keys(config.clients ?? {})]))
-    return `can never match: there is no client '${callers?.join("', '")}' in clients`
-  return undefined
+/** Tools may come later; servers and callers stand in the configuration. */
+function unknownServers({ servers }: PolicyRule, { mcpServers = {} }: ToolpostConfig): string | undefined {
+  if (!isUnknown(servers, Object.keys(mcpServers))) return undefined
+  return `can never match: there is no server '${servers?.join("', '")}' in mcpServers`
+}
+
+function unknownCallers({ callers }: PolicyRule, { clients = {} }: ToolpostConfig): string | undefined {
+  if (!isUnknown(callers, ['default', ...Object.keys(clients)])) return undefined
+  return `can never match: there is no client '${callers?.join("', '")}' in clients`
+}
+
+function isUnknown(names: readonly string[] | undefined, known: readonly string[]): boolean {
+  return names?.every(glob => !known.some(name => fitsGlob(name, glob))) === true
 }
 
 function contradiction(rule: PolicyRule): string | undefined {

@@ -1,16 +1,24 @@
 import { shownAddress } from '../logging/config-secrets.ts'
 import { oauthProblem } from '../mcp/oauth/oauth-options.ts'
 import { isHttpUrl } from '../mcp/server-entry.ts'
-import type { ServerConfig, ToolpostConfig } from './config.ts'
-import type { ConfigSource } from './config-source.ts'
+import type { ServerConfig } from './config.ts'
+import type { FoundServer } from './found-servers.ts'
 
 /** What a JSON Schema says badly: a server is either started here or reached at an address. */
-export function checkServers({ mcpServers = {} }: ToolpostConfig, source: ConfigSource): void {
-  for (const [name, server] of Object.entries(mcpServers)) {
-    // With variables in it, it is checked once they are filled in.
-    const problem = JSON.stringify(server).includes('${') ? undefined : problemOf(server)
-    if (problem) throw source.error(['mcpServers', name], problem)
+export function checkServers(servers: readonly FoundServer[]): void {
+  for (const server of servers) {
+    const problem = server.problem === undefined ? serverProblem(server) : undefined
+    if (problem) throw server.file.source.error(server.path, problem)
   }
+}
+
+/** Why a server cannot be used. With variables in it, it is checked once they are filled in. */
+export function serverProblem({ entry, ignored }: FoundServer): string | undefined {
+  if (entry.disabled || JSON.stringify(entry).includes('${')) return undefined
+  const problem = problemOf(entry)
+  const misspelt = ignored.find(({ meant }) => meant === 'command' || meant === 'url')
+  if (!problem || !misspelt || (entry.command ?? entry.url) !== undefined) return problem
+  return `${problem}; did you mean '${misspelt.meant}' instead of '${misspelt.path.at(-1)}'?`
 }
 
 /** Why a server cannot be started as it is configured. */

@@ -5,6 +5,8 @@ import type { ToolDeclaration } from '../tools/declared-tools.ts'
 
 /** What `toolpost.json` may say; `toolpost.schema.json` is the same for editors, and what a file is checked against. */
 export interface ToolpostConfig {
+  /** Files of other programs, or of ours: their servers join those of `mcpServers`. */
+  include?: string[]
   executor?: { timeoutMs?: number; slowMs?: number; maxTextBytes?: number }
   tools?: ToolDeclaration[]
   mcpServers?: Record<string, ServerConfig>

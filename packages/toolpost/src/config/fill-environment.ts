@@ -1,26 +1,32 @@
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname } from 'node:path'
 import util from 'node:util'
-import { isObjectLike } from '../runtime/guards.ts'
+import { isRecord } from '../runtime/guards.ts'
 import { problemOf } from './check-servers.ts'
 import { ConfigError, type ServerConfig, type ToolpostConfig } from './config.ts'
-import type { ConfigPath, ConfigSource } from './config-source.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
+import type { ConfigPath } from './config-source.ts'
+import type { FoundServer } from './found-servers.ts'
+import type { ConfigInput } from './inputs.ts'
+import type { LoadedConfig } from './read-config.ts'
+import { pathFrom } from './read-includes.ts'
+import { type Environment, fillAll, fillText, type Scope } from './variables.ts'
 
 type Clients = NonNullable<ToolpostConfig['clients']>
 
-interface Source {
-  /** Says where a mistake stands. */
-  text: ConfigSource
-  folder: string
+export interface FillOptions {
   environment: Environment
+  /** By the key of an input: what a person answered. */
+  answers?: ReadonlyMap<string, string>
 }
 
 export interface FilledConfig {
   config: ToolpostConfig
   /** By server: why it cannot be started as it is configured. */
   brokenServers: Record<string, string>
+  /** What servers want to know that nobody has answered yet. */
+  inputs: ConfigInput[]
+  /** The files with variables for servers. */
+  envFiles: string[]
 }
 
 /**
@@ -28,96 +34,95 @@ export interface FilledConfig {
  * environment; `${NAME:-text}` gives the text if NAME is not set. A variable that is not set breaks only the server that
  * wants it; for the others it is a ConfigError. Disabled servers are left out.
  */
-export function fillEnvironment(config: ToolpostConfig, source: Source): FilledConfig {
+export function fillEnvironment(loaded: LoadedConfig, options: FillOptions): FilledConfig {
+  const { config, source, file } = loaded
   const { mcpServers, clients, voice } = config
-  const brokenServers: Record<string, string> = {}
-  const filled = {
+  const scope: Scope = { text: source, environment: options.environment, folder: dirname(file) }
+  const filled: FilledConfig = { config, brokenServers: {}, inputs: [], envFiles: [] }
+  filled.config = {
     ...config,
-    ...(mcpServers && { mcpServers: fillServers(mcpServers, source, brokenServers) }),
-    ...(clients && { clients: fillClients(clients, source) }),
-    ...(voice?.mqtt && { voice: { ...voice, mqtt: fillAll(voice.mqtt, ['voice', 'mqtt'], source) } }),
+    ...(mcpServers && { mcpServers: fillServers(loaded, options, filled) }),
+    ...(clients && { clients: fillClients(clients, scope) }),
+    ...(voice?.mqtt && { voice: { ...voice, mqtt: fillAll(voice.mqtt, ['voice', 'mqtt'], scope) } }),
   }
-  return { config: filled, brokenServers }
+  return filled
 }
 
 function fillServers(
-  servers: Record<string, ServerConfig>,
-  source: Source,
-  broken: Record<string, string>,
+  { servers, file }: LoadedConfig,
+  { environment, answers }: FillOptions,
+  filled: FilledConfig,
 ): Record<string, ServerConfig> {
-  const enabled = Object.entries(servers).filter(([, server]) => !server.disabled)
+  const enabled = servers.filter(({ entry }) => entry?.disabled !== true)
+  const answerTo = (input: ConfigInput) => {
+    const answer = answers?.get(input.key)
+    if (answer === undefined && !filled.inputs.includes(input)) filled.inputs.push(input)
+    return answer
+  }
   return Object.fromEntries(
-    enabled.map(([name, server]) => {
+    enabled.map(server => {
+      const inputs = { known: server.inputs, answerTo }
+      const scope: Scope = { text: server.file.source, environment, folder: dirname(file), inputs }
       try {
-        return [name, fillServer(server, ['mcpServers', name], source)]
+        return [server.name, fillServer(server, scope, filled.envFiles)]
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error
-        broken[name] = error.message
-        return [name, server]
+        filled.brokenServers[server.name] = error.message
+        return [server.name, (isRecord(server.entry) ? server.entry : {}) as ServerConfig]
       }
     }),
   )
 }
 
-function fillClients(clients: Clients, source: Source): Clients {
+function fillClients(clients: Clients, scope: Scope): Clients {
   return Object.fromEntries(
     Object.entries(clients).map(([name, client]) => [
       name,
-      { ...client, token: fillText(client.token, ['clients', name, 'token'], source) },
+      { ...client, token: fillText(client.token, ['clients', name, 'token'], scope) },
     ]),
   )
 }
 
-const FILLED = ['command', 'args', 'cwd', 'env', 'url', 'headers']
+const FILLED = ['command', 'args', 'cwd', 'env', 'envFile', 'url', 'headers']
 
-function fillServer(server: ServerConfig, path: ConfigPath, source: Source): ServerConfig {
-  const given = Object.entries(server).filter(([key]) => FILLED.includes(key))
-  const filled: ServerConfig = { ...server, ...fillAll(Object.fromEntries(given), path, source) }
+function fillServer(
+  { entry, path, problem, file }: FoundServer,
+  scope: Scope,
+  envFiles: string[],
+): ServerConfig {
+  if (problem !== undefined) throw scope.text.error(path, problem)
+  const given = Object.entries(entry).filter(([key]) => FILLED.includes(key))
+  const filled: ServerConfig = { ...entry, ...fillAll(Object.fromEntries(given), path, scope) }
   if (filled.url !== undefined && filled.oauth)
-    filled.oauth = fillTexts(filled.oauth, [...path, 'oauth'], source)
-  const problem = problemOf(filled)
-  if (problem) throw source.text.error(path, problem)
+    filled.oauth = fillTexts(filled.oauth, [...path, 'oauth'], scope)
+  const wrong = problemOf(filled)
+  if (wrong) throw scope.text.error(path, wrong)
   if (filled.url !== undefined) return filled
   const { cwd, env, envFile } = filled
+  const folder = dirname(file.path)
+  const variables = envFile === undefined ? undefined : pathFrom(folder, envFile)
+  if (variables !== undefined) envFiles.push(variables)
   return {
     ...filled,
-    ...(cwd !== undefined && { cwd: resolve(source.folder, cwd) }),
-    ...(envFile !== undefined && { env: { ...readEnvFile(envFile, path, source), ...env } }),
+    ...(cwd !== undefined && { cwd: pathFrom(folder, cwd) }),
+    ...(variables !== undefined && {
+      env: { ...readEnvFile(variables, scope, path), ...env },
+    }),
   }
 }
 
 /** Fills in the texts of an object, and leaves the rest as it is. */
-function fillTexts<Value extends object>(value: Value, path: ConfigPath, source: Source): Value {
+function fillTexts<Value extends object>(value: Value, path: ConfigPath, scope: Scope): Value {
   const fill = (key: string, entry: unknown) =>
-    typeof entry === 'string' ? fillText(entry, [...path, key], source) : entry
+    typeof entry === 'string' ? fillText(entry, [...path, key], scope) : entry
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, fill(key, entry)])) as Value
 }
 
-/** Fills in every text in a value. Numbers and the like become texts, which is what an environment has. */
-function fillAll<Value>(value: Value, path: ConfigPath, source: Source): Value {
-  if (Array.isArray(value))
-    return value.map((entry, index) => fillAll(entry, [...path, index], source)) as Value
-  if (!isObjectLike(value)) return fillText(String(value), path, source) as Value
-  const entries = Object.entries(value).map(([key, entry]) => [key, fillAll(entry, [...path, key], source)])
-  return Object.fromEntries(entries)
-}
-
-/** `${NAME}`, `${NAME:-default}`, and VS Code's `${env:NAME}`. */
-const VARIABLE = /\$\{((?:env:)?[^}:]+)(?::-([^}]*))?\}/g
-
-function fillText(text: string, path: ConfigPath, { text: file, environment }: Source): string {
-  return text.replace(VARIABLE, (_, name: string, fallback: string | undefined) => {
-    const value = environment[name.replace(/^env:/, '')] ?? fallback
-    if (value === undefined) throw file.error(path, `the environment variable ${name} is not set`)
-    return value
-  })
-}
-
-function readEnvFile(envFile: string, path: ConfigPath, source: Source): Record<string, string> {
+function readEnvFile(file: string, scope: Scope, path: ConfigPath): Record<string, string> {
   try {
-    return util.parseEnv(readFileSync(resolve(source.folder, envFile), 'utf8')) as Record<string, string>
+    return util.parseEnv(readFileSync(file, 'utf8')) as Record<string, string>
   } catch (error) {
     const problem = `cannot be read: ${(error as Error).message}`
-    throw source.text.error([...path, 'envFile'], problem, { cause: error })
+    throw scope.text.error([...path, 'envFile'], problem, { cause: error })
   }
 }

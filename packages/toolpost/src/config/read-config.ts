@@ -1,23 +1,31 @@
 import { readFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
-import type { ErrorObject } from 'ajv'
-import { packageRoot } from '../runtime/package-root.ts'
-import { compileSchema } from '../schema/compile-schema.ts'
-import { explainErrors, pointerParts } from '../schema/explain-errors.ts'
+import { dirname, resolve } from 'node:path'
+import { isRecord } from '../runtime/guards.ts'
 import { checkLimits } from './check-limits.ts'
 import { checkPolicy } from './check-policy.ts'
 import { checkServers } from './check-servers.ts'
 import { checkVoice } from './check-voice.ts'
-import { ConfigError, type ToolpostConfig, type VoiceConfig } from './config.ts'
-import { ConfigSource } from './config-source.ts'
+import { collectServers } from './collect-servers.ts'
+import { ConfigError, type ServerConfig, type ToolpostConfig, type VoiceConfig } from './config.ts'
+import { type ConfigSchema, configSchema } from './config-schema.ts'
+import { type ConfigPath, ConfigSource } from './config-source.ts'
+import type { FoundServer, ServerFile } from './found-servers.ts'
+import { ignoredLine, nearestKey } from './ignored-keys.ts'
 
-const DEFAULT_CONFIG_FILE = 'toolpost.json'
+export const DEFAULT_CONFIG_FILE = 'toolpost.json'
+const DEFAULT_PORT = 4040
 
 export interface LoadedConfig {
   config: ToolpostConfig
   /** Where it was read from. */
   file: string
   source: ConfigSource
+  /** Those of the file and of what it includes, as they were found. */
+  servers: readonly FoundServer[]
+  /** What a person should know: keys that were ignored, files that do not exist. */
+  notices: readonly string[]
+  /** Every file that this was read from, also those that do not exist yet. */
+  files: readonly string[]
 }
 
 /**
@@ -33,13 +41,45 @@ export async function readConfig(
   const text = await readText(path, shown, file !== undefined)
   if (text === undefined) return undefined
   const source = new ConfigSource(shown, text)
-  const config = source.value as ToolpostConfig
-  await checkAgainstSchema(config, source)
-  checkServers(config, source)
+  const schema = await configSchema()
+  const main = { source, path, shown, isIncluded: false }
+  const port = portIn(source.value)
+  const { servers, notices, paths } = await collectServers(main, { schema, folder: dirname(path), port })
+  const config = takeConfig(source, schema, servers)
   checkLimits(config, source)
   checkVoice(config, source)
-  await checkPolicy(config, source)
-  return { config: withAbsolutePaths(config, dirname(path)), file: path, source }
+  const doubts = await checkPolicy(config, source)
+  return {
+    config: withAbsolutePaths(config, dirname(path)),
+    file: path,
+    source,
+    servers,
+    notices: [...ignoredIn(main, schema, servers), ...notices, ...doubts],
+    files: [path, ...paths],
+  }
+}
+
+/** The configuration in keys of ours, checked, with every server there is. */
+function takeConfig(
+  source: ConfigSource,
+  schema: ConfigSchema,
+  servers: readonly FoundServer[],
+): ToolpostConfig {
+  const own = servers.filter(({ file }) => !file.isIncluded)
+  const given = ownPart(source.value, schema, own)
+  const wrong = schema.problemIn(given)
+  if (wrong) throw source.error(pathIn(wrong.path, own), wrong.problem, { key: wrong.key })
+  checkServers(own)
+  const { mcpServers, ...known } = without(given as object, ['servers', 'context_servers', 'inputs'])
+  const hasServers = mcpServers !== undefined || servers.length > 0
+  return { ...known, ...(hasServers && { mcpServers: entriesOf(servers) }) }
+}
+
+/** Before it is checked: an included server at this address would be the gateway itself. */
+function portIn(value: unknown): number {
+  const gateway = isRecord(value) ? value.gateway : undefined
+  const port = isRecord(gateway) ? gateway.port : undefined
+  return typeof port === 'number' ? port : DEFAULT_PORT
 }
 
 async function readText(path: string, shown: string, wanted: boolean): Promise<string | undefined> {
@@ -53,33 +93,46 @@ async function readText(path: string, shown: string, wanted: boolean): Promise<s
   }
 }
 
-async function checkAgainstSchema(config: unknown, source: ConfigSource): Promise<void> {
-  const schema = await readFile(join(packageRoot(), 'toolpost.schema.json'), 'utf8')
-  const { validate } = await compileSchema(JSON.parse(schema), { isOurs: true })
-  if (validate(config)) return
-  const errors = validate.errors ?? []
-  const error = (errors.find(({ keyword }) => keyword !== 'additionalProperties') ?? errors[0]) as ErrorObject
-  throw source.error(pointerParts(error.instancePath), inWords(error), {
-    key: error.params.additionalProperty,
-  })
+/** What the configuration says in keys of ours; its own servers are in `mcpServers`, whatever they stood under. */
+function ownPart(value: unknown, { keys }: ConfigSchema, servers: readonly FoundServer[]): unknown {
+  if (!isRecord(value)) return value
+  const own = servers.filter(({ problem }) => problem === undefined)
+  const known = Object.entries(value).filter(([key]) => keys.has(key))
+  return {
+    ...Object.fromEntries(known),
+    ...(isRecord(value.mcp) && { mcp: without(value.mcp, ['servers', 'inputs']) }),
+    ...((own.length > 0 || isRecord(value.mcpServers)) && { mcpServers: entriesOf(own) }),
+  }
 }
 
-/** A pattern says nothing to a person; its description says what is expected. */
-function inWords(error: ErrorObject): string {
-  const { keyword, parentSchema = {}, params } = error
-  if (keyword === 'pattern') return `expected ${parentSchema.description ?? 'another form'}`
-  if (keyword === 'minLength' && params.limit === 1) return 'must not be empty'
-  const [problem = ''] = explainErrors([error])
-  if (keyword === 'additionalProperties') return `${problem}${knownKeys(error)}`
-  return problem.replace(/^arguments must be/, 'the configuration must be').replace(/^'[^']*' must/, 'must')
+/** A server may stand under another key than ours. */
+function pathIn(path: readonly string[], own: readonly FoundServer[]): ConfigPath {
+  const [first, name, ...rest] = path
+  const server = first === 'mcpServers' ? own.find(each => each.name === name) : undefined
+  return server ? [...server.path, ...rest] : path
 }
 
-/** A misspelt key is the commonest mistake: say what there is. */
-function knownKeys({ parentSchema, params }: ErrorObject): string {
-  const known = Object.keys(parentSchema?.properties ?? {}).filter(key => !key.startsWith('$'))
-  const hint =
-    params.additionalProperty === 'servers' ? " (use 'mcpServers' instead of VS Code's 'servers')" : ''
-  return `${hint}; expected one of ${known.join(', ')}`
+/** Keys of other programs are no reason to stop; one that may be a misspelt one of ours is said to be. */
+function ignoredIn(
+  { source: { value }, shown }: ServerFile,
+  { keys }: ConfigSchema,
+  servers: readonly FoundServer[],
+): string[] {
+  const unknown = Object.keys(isRecord(value) ? value : {}).filter(
+    key => !keys.has(key) && key !== 'projects',
+  )
+  const top = unknown.map(key => ({ path: [key], meant: nearestKey(key, keys) }))
+  const own = servers.filter(({ file }) => !file.isIncluded)
+  const line = ignoredLine(shown, [...top, ...own.flatMap(({ ignored }) => ignored)])
+  return line === undefined ? [] : [line]
+}
+
+function entriesOf(servers: readonly FoundServer[]): Record<string, ServerConfig> {
+  return Object.fromEntries(servers.map(({ name, entry }) => [name, entry]))
+}
+
+function without(value: object, keys: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)))
 }
 
 /** Paths in a configuration are meant from its own folder. */

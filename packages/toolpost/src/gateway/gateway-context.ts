@@ -6,6 +6,7 @@ import type { Catalog } from '../mcp/catalog.ts'
 import type { Logins } from '../mcp/oauth/logins.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
 import type { AiClient } from '../models/ai-client.ts'
+import type { ReloadChanges } from '../project/changes.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import type { ActiveCalls } from './active-calls.ts'
 import type { GatewayEvents, ModelInfo } from './api-types.ts'
@@ -37,6 +38,10 @@ export interface GatewaySource {
   logins?(): Logins | undefined
   /** Resolves when the server is ready again, or has failed. */
   restart(server: string): Promise<void>
+  /** Reads the configuration again; rejects, and changes nothing, if it has a mistake. */
+  reload?(): Promise<ReloadChanges>
+  /** Is asked before a reload too; returns a function that removes it. */
+  addCheck?(check: (config: { clients?: ClientList | undefined }) => void): () => void
   on(event: 'server' | 'voice' | 'approval', listener: () => void): () => void
 }
 

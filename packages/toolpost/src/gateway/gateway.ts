@@ -90,6 +90,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       callers.note(event)
     }),
     ...tellOfChanges(context, options.clock),
+    context.source.addCheck?.(({ clients }) => checkClients(clients, options.token)) ?? (() => {}),
   ]
   const app = createApp(context, options)
   return {

@@ -3,18 +3,17 @@ import type { InterceptedCall } from '../executor/intercept.ts'
 import { askedValue } from '../logging/safe-value.ts'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
 import { Listeners } from '../runtime/listeners.ts'
-import { quietly } from '../runtime/quietly.ts'
 import {
   type Approval,
   type Decision,
   deniedBy,
   durationText,
-  isAbout,
   keyOf,
   questionOf,
   type RememberedDecision,
   type Verdict,
 } from './approval.ts'
+import { type Keep, Remembered } from './remembered.ts'
 
 export interface ApprovalsOptions {
   /** How long an approval waits, and how long one that was given may be used. */
@@ -24,8 +23,9 @@ export interface ApprovalsOptions {
   /** More are refused. */
   maxWaiting?: number | undefined
   remembered?: readonly RememberedDecision[] | undefined
-  /** Keeps a decision for good. If it throws or rejects, the decision holds until the process ends. */
-  onRemember?: ((decision: RememberedDecision) => void | Promise<void>) | undefined
+  onRemember?: Keep | undefined
+  /** Calls that nobody need be asked about; what was remembered counts before it. */
+  isApproved?: ((call: InterceptedCall) => boolean) | undefined
   clock?: Clock | undefined
 }
 
@@ -59,15 +59,21 @@ interface Entry {
  */
 export class Approvals {
   readonly #entries = new Map<string, Entry>()
-  readonly #remembered: RememberedDecision[]
+  readonly #remembered: Remembered
   readonly #listeners = new Listeners<{ change: Approval[] }>(() => {})
-  readonly #options: ApprovalsOptions
+  #options: ApprovalsOptions
   readonly #clock: Clock
 
   constructor(options: ApprovalsOptions = {}) {
     this.#options = options
     this.#clock = options.clock ?? systemClock
-    this.#remembered = [...(options.remembered ?? [])]
+    this.#remembered = new Remembered(options.remembered)
+  }
+
+  /** Changes how calls are asked about from now on. Those that wait go on waiting, and what holds for the session stays. */
+  update(options: Pick<ApprovalsOptions, 'timeoutMs' | 'remembered' | 'isApproved'>): void {
+    this.#options = { ...this.#options, ...options }
+    this.#remembered.update(options.remembered ?? [])
   }
 
   /** What waits for a decision, oldest first. */
@@ -104,8 +110,9 @@ export class Approvals {
   async request(call: InterceptedCall, because?: string): Promise<Verdict> {
     const key = keyOf(call)
     if (key === undefined) return { approved: false, reason: 'its arguments cannot be shown to anybody' }
-    const known = this.#remembered.find(decision => isAbout(decision, call))
+    const known = this.#remembered.find(call)
     if (known) return { approved: known.then === 'allow', reason: known.because, by: 'remembered' }
+    if (this.#options.isApproved?.(call)) return { approved: true, reason: '', by: 'autoApprove' }
     const given = this.#take(key)
     if (given) return given
     const asked = askedValue(call.args)
@@ -154,18 +161,8 @@ export class Approvals {
     const id = randomUUID()
     const askedAt = Date.now()
     const expiresAt = askedAt + limitMs
-    const approval: Approval = {
-      id,
-      tool,
-      server,
-      args,
-      origin,
-      caller,
-      because,
-      askedAt,
-      expiresAt,
-      state: 'waiting',
-    }
+    const about = { tool, server, args, origin, caller, because }
+    const approval: Approval = { id, ...about, askedAt, expiresAt, state: 'waiting' }
     const reason = `nobody answered within ${durationText(limitMs)}`
     const timer = this.#clock.setTimer(() => this.#end(entry, { approved: false, reason, id }), limitMs)
     const entry: Entry = { approval, key, timer, settle: undefined }
@@ -235,11 +232,8 @@ export class Approvals {
     const { tool, server, origin, caller } = approval
     const then = decision === 'approve' ? 'allow' : 'deny'
     const because = `${then === 'allow' ? 'approved' : 'denied'}${by ? ` by ${by}` : ''}, remembered`
-    const remembered: RememberedDecision = { tool, server, origin, caller, then, because }
-    this.#remembered.unshift(remembered)
-    const { onRemember } = this.#options
-    // What cannot be kept for good holds until the process ends.
-    if (how === 'always' && onRemember) quietly(() => onRemember(remembered))
+    const keep = how === 'always' ? this.#options.onRemember : undefined
+    this.#remembered.add({ tool, server, origin, caller, then, because }, keep)
   }
 
   #tell(): void {

@@ -41,6 +41,7 @@ export class CallChannel {
   readonly #cancelled = new Set<number>()
   #nextId = FIRST_ID
   #answered = 0
+  #onIdle: (() => void) | undefined
 
   constructor(events: ChannelEvents, meta?: Record<string, unknown>) {
     this.#events = events
@@ -50,6 +51,20 @@ export class CallChannel {
   /** How many calls were answered. */
   get answered(): number {
     return this.#answered
+  }
+
+  /** Resolves as soon as no call is under way. */
+  idle(): Promise<void> {
+    if (this.#pending.size === 0) return Promise.resolve()
+    return new Promise(resolve => {
+      this.#onIdle = resolve
+    })
+  }
+
+  #forget(id: number): boolean {
+    const wasPending = this.#pending.delete(id)
+    if (this.#onIdle && this.#pending.size === 0) this.#onIdle()
+    return wasPending
   }
 
   /** Sends a request; throws if it is not JSON or cannot be sent. Gives the id that it is cancelled by. */
@@ -66,7 +81,7 @@ export class CallChannel {
 
   /** The caller gave up: tells the server, and leaves the call without an answer. */
   cancel(id: number, reason: string): void {
-    if (!this.#pending.delete(id)) return
+    if (!this.#forget(id)) return
     this.#cancelled.add(id)
     if (this.#cancelled.size > REMEMBERED_CALLS)
       this.#cancelled.delete(this.#cancelled.values().next().value as number)
@@ -93,7 +108,7 @@ export class CallChannel {
   }
 
   #answer(id: number, call: PendingCall, message: Record<string, unknown>): void {
-    this.#pending.delete(id)
+    this.#forget(id)
     this.#answered++
     if ('error' in message && message.error !== undefined) call.reject(refusalOf(message.error))
     else call.resolve(message.result)
@@ -116,7 +131,7 @@ export class CallChannel {
   fail(error: Error, id?: number): number {
     const calls = [...this.#pending].filter(([each]) => id === undefined || each === id)
     for (const [each, call] of calls) {
-      this.#pending.delete(each)
+      this.#forget(each)
       call.reject(error)
     }
     return calls.length

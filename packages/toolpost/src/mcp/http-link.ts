@@ -56,6 +56,7 @@ export class HttpLink implements ServerLink {
   tools: readonly unknown[] = []
   about: ServerAbout = { capabilities: {}, instructions: undefined, info: undefined }
   readonly #underWay = new Set<CurrentCall>()
+  #onIdle: (() => void) | undefined
   readonly #context: LinkContext
   readonly #transport: Transport
   readonly #messages: HttpMessages
@@ -133,6 +134,14 @@ export class HttpLink implements ServerLink {
     return { result, cancel: reason => controller.abort(new Error(reason)) }
   }
 
+  /** Resolves as soon as nothing is under way. */
+  idle(): Promise<void> {
+    if (this.#underWay.size === 0) return Promise.resolve()
+    return new Promise(resolve => {
+      this.#onIdle = resolve
+    })
+  }
+
   async #send(
     current: CurrentCall,
     send: (client: Client) => Promise<unknown>,
@@ -150,6 +159,7 @@ export class HttpLink implements ServerLink {
       throw signal?.aborted ? error : await this.#callError(error)
     } finally {
       this.#underWay.delete(current)
+      if (this.#underWay.size === 0) this.#onIdle?.()
       if (this.#cause !== undefined && this.#underWay.size === 0) void this.#closeTransport()
     }
   }
@@ -203,11 +213,9 @@ export class HttpLink implements ServerLink {
     if (this.#isChecking || !this.#client) return
     this.#isChecking = true
     const { ProtocolError } = await loadSdk()
-    const options = { timeout: HEALTH_CHECK_MS }
+    const method = this.#client.getProtocolEra() === 'modern' ? 'discover' : 'ping'
     try {
-      await (this.#client.getProtocolEra() === 'modern'
-        ? this.#client.discover(options)
-        : this.#client.ping(options))
+      await this.#client[method]({ timeout: HEALTH_CHECK_MS })
     } catch (checkError) {
       // A refusal is a sign of life too.
       if (!(checkError instanceof ProtocolError || neededLogin(checkError))) this.#lose(describeError(error))

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { removeFromLogs } from '../logging/safe-value.ts'
@@ -47,10 +48,12 @@ export class McpIntegration {
   readonly catalog: Catalog
   /** The logins at the servers over HTTP. */
   readonly logins: Logins
-  readonly #options: McpIntegrationOptions
+  #options: McpIntegrationOptions
   readonly #logger: Logger
   #connections: ServerConnection[] = []
   #tools: ToolManager | undefined
+  /** Those that no longer stand in the configuration, until their calls under way have ended. */
+  readonly #retired = new Set<ServerConnection>()
   readonly #ready = new Map<string, Promise<unknown>>()
   readonly #listeners = new Listeners<Record<Change, ServerStatus>>((_, error) =>
     this.#logger.warn({ error: describeError(error) }, 'A listener for MCP servers failed'),
@@ -60,10 +63,7 @@ export class McpIntegration {
   #closing: Promise<unknown> | undefined
 
   constructor(options: McpIntegrationOptions) {
-    for (const [name, entry] of Object.entries(options.servers)) {
-      checkServerEntry(name, entry)
-      removeFromLogs(secretsOf(entry))
-    }
+    check(options.servers)
     this.#options = options
     this.catalog = options.catalog ?? new Catalog()
     this.catalog.show(() => this.#connections)
@@ -77,33 +77,68 @@ export class McpIntegration {
     if (this.#tools) throw new Error('This McpIntegration is already started')
     if (this.#closing) throw new Error(CLOSED)
     this.#tools = tools
-    const {
-      servers,
-      retry,
-      connectTimeoutMs = CONNECT_TIMEOUT_MS,
-      clock = systemClock,
+    this.apply(this.#options)
+  }
+
+  /**
+   * Makes the servers those of `servers`: what was added starts, what was removed ends, what changed does both, and nothing
+   * else is touched. Returns at once; calls under way end by their own deadlines, on the server that they were sent to.
+   * Throws on an entry that cannot be used, and changes nothing then.
+   */
+  apply(options: Pick<McpIntegrationOptions, 'servers' | 'retry' | 'connectTimeoutMs'>): void {
+    if (this.#closing) throw new Error(CLOSED)
+    check(options.servers)
+    this.#options = { ...this.#options, ...options }
+    const tools = this.#tools
+    if (!tools) return
+    const before = new Map(this.#connections.map(connection => [connection.name, connection]))
+    const fresh: ServerConnection[] = []
+    this.#connections = Object.entries(options.servers).map(([name, entry], order) => {
+      const known = before.get(name)
+      known?.moveTo(order)
+      if (known && isDeepStrictEqual(known.entry, entry)) return known
+      this.logins.put(name, entry)
+      const connection = this.#connection(name, entry, { order, tools })
+      fresh.push(connection)
+      return connection
+    })
+    for (const connection of before.values())
+      if (!this.#connections.includes(connection)) this.#retire(connection)
+    tools.arrange(Object.keys(options.servers))
+    for (const connection of fresh) this.#ready.set(connection.name, connection.start())
+  }
+
+  #connection(
+    name: string,
+    entry: ServerEntry,
+    place: { order: number; tools: ToolManager },
+  ): ServerConnection {
+    const { retry, connectTimeoutMs = CONNECT_TIMEOUT_MS, clock = systemClock, sample } = this.#options
+    return new ServerConnection({
+      name,
+      entry,
+      login: this.logins.of(name),
+      ...place,
+      attempts: retry?.attempts ?? MCP_RETRY_ATTEMPTS,
+      baseDelayMs: retry?.baseDelayMs ?? MCP_RETRY_BASE_DELAY,
+      connectTimeoutMs,
+      clock,
+      logger: this.#logger,
       sample,
-    } = this.#options
-    this.#connections = Object.entries(servers).map(
-      ([name, entry], order) =>
-        new ServerConnection({
-          name,
-          entry,
-          login: this.logins.of(name),
-          order,
-          tools,
-          attempts: retry?.attempts ?? MCP_RETRY_ATTEMPTS,
-          baseDelayMs: retry?.baseDelayMs ?? MCP_RETRY_BASE_DELAY,
-          connectTimeoutMs,
-          clock,
-          logger: this.#logger,
-          sample,
-          offers: this.catalog.events,
-          onChange: (connection, what) => this.#onChange(connection, what),
-          onFailed: (connection, failure, attempts) => this.#report(connection, failure, attempts),
-        }),
-    )
-    for (const connection of this.#connections) this.#ready.set(connection.name, connection.start())
+      offers: this.catalog.events,
+      onChange: (connection, what) => this.#onChange(connection, what),
+      onFailed: (connection, failure, attempts) => this.#report(connection, failure, attempts),
+    })
+  }
+
+  #retire(connection: ServerConnection): void {
+    const successor = this.#connections.find(({ name }) => name === connection.name)
+    this.#retired.add(connection)
+    void connection.retire(successor).then(() => this.#retired.delete(connection))
+    if (successor) return
+    this.logins.put(connection.name, undefined)
+    this.#ready.delete(connection.name)
+    this.#listeners.tell('server', { ...connection.status(), state: 'closed' })
   }
 
   /** Resolves when every server, or the one named, is ready or has failed. Never rejects. */
@@ -135,11 +170,13 @@ export class McpIntegration {
 
   /** Ends every server. Resolves when no process of theirs is left; calls under way fail. May be called again. */
   async close(): Promise<void> {
-    this.#closing ??= Promise.all(this.#connections.map(connection => connection.close()))
+    const all = () => [...this.#connections, ...this.#retired].map(connection => connection.close())
+    this.#closing ??= Promise.all(all())
     await this.#closing
   }
 
   #onChange(connection: ServerConnection, what: Change): void {
+    if (this.#retired.has(connection)) return
     if (this.#changes.size === 0) setImmediate(() => this.#tellChanges())
     const changes = this.#changes.get(connection) ?? new Set<Change>(['server'])
     this.#changes.set(connection, changes.add(what))
@@ -180,5 +217,13 @@ export class McpIntegration {
   #localTools(): string[] {
     const tools = this.#tools?.getTools() ?? []
     return tools.filter(tool => !this.#tools?.originOf(tool)).map(tool => tool.name)
+  }
+}
+
+/** Throws on an entry that cannot be used. */
+function check(servers: McpIntegrationOptions['servers']): void {
+  for (const [name, entry] of Object.entries(servers)) {
+    checkServerEntry(name, entry)
+    removeFromLogs(secretsOf(entry))
   }
 }

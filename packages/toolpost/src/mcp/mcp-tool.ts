@@ -17,6 +17,8 @@ export interface ToolServer {
   readonly requests: ServerRequests
   /** The connection, if there is one now. */
   readonly link: ServerLink | undefined
+  /** What has taken its place, if anything has: `reconnected` is that one's connection. */
+  readonly successor?: ToolServer | undefined
   /** The connection after the attempt to get it back that is under way; `undefined` if that fails. */
   reconnected(): Promise<ServerLink | undefined>
   /** The error of a call that cannot be made, or not be finished, for `cause`; for what ails the server if left out. */
@@ -72,11 +74,21 @@ class ToolCalls {
   /** Calls the tool on its server. Rejects with the server's own words, or with `unavailable` while it is gone. */
   invoke(args: object, options: Partial<InvokeOptions> = NO_OPTIONS): Promise<unknown> {
     const { link } = this.#server
-    if (!link) return Promise.reject(this.#server.unavailable())
+    return link ? this.#invokeOn(link, args, options) : this.#invokeElsewhere(args, options)
+  }
+
+  #invokeOn(link: ServerLink, args: object, options: Partial<InvokeOptions>): Promise<unknown> {
     return this.#callOn(link, args, options).then(
       result => (needsInput(result) ? this.#askAndGoOn(result, link, args, options) : valueOfResult(result)),
       error => this.#recover(error, args, options),
     )
+  }
+
+  /** The server was configured differently a moment ago: the call waits for it as it is now. */
+  async #invokeElsewhere(args: object, options: Partial<InvokeOptions>): Promise<unknown> {
+    const link = this.#server.successor ? await this.#server.reconnected() : undefined
+    if (!link || isAborted(options)) throw this.#server.unavailable()
+    return this.#invokeOn(link, args, options)
   }
 
   /** The server wants to know more first. */

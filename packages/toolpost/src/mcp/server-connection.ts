@@ -1,10 +1,10 @@
 import type { Sample } from '../tools/caller.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { Attempts, type AttemptsOptions } from './attempts.ts'
+import { Connecting, type ConnectingServer } from './connecting.ts'
 import { ConnectionLog } from './connection-log.ts'
 import type { ToolServer } from './mcp-tool.ts'
 import type { ServerLogin } from './oauth/server-login.ts'
-import { openLink } from './open-link.ts'
 import type { ServerEntry } from './server-entry.ts'
 import { failureWith, type ServerFailure, unavailable } from './server-failure.ts'
 import type { LinkContext, ServerLink } from './server-link.ts'
@@ -35,7 +35,7 @@ export type Change = 'server' | 'tools'
  * One server, for as long as the program runs, in the states that `ServerState` describes. Nothing that happens to it
  * reaches another server.
  */
-export class ServerConnection implements ToolServer {
+export class ServerConnection implements ToolServer, ConnectingServer {
   readonly name: string
   readonly entry: ServerEntry
   readonly log: ConnectionLog
@@ -44,21 +44,18 @@ export class ServerConnection implements ToolServer {
   readonly offers: ServerOffers
   readonly #options: ConnectionOptions
   readonly #tools: ServerTools
-  readonly #context: LinkContext
+  readonly #connecting: Connecting
   readonly #attempts: Attempts
   #state: ServerState = 'starting'
   /** The connection, if there is one now. A plain field: every call reads it. */
   link: ServerLink | undefined
-  #failure: ServerFailure | undefined
+  failure: ServerFailure | undefined
   #startedAt = 0
   #readyAfterMs: number | undefined
   #isClosed = false
-  /** Which round of connecting is the current one: an older one that wakes up has nothing to do any more. */
-  #round = 0
-  #connecting: Promise<void> = Promise.resolve()
-  #attempt: Promise<ServerFailure | undefined> = Promise.resolve(undefined)
-  /** Gives up the attempt under way. */
-  #opening: AbortController | undefined
+  /** The connection whose calls under way are waited for, once it takes no more. */
+  #retiring: ServerLink | undefined
+  successor: ServerConnection | undefined
 
   constructor(options: ConnectionOptions) {
     const { name, entry, clock } = options
@@ -80,7 +77,7 @@ export class ServerConnection implements ToolServer {
       sample: options.sample,
       onRefused: reason => this.log.problem(reason),
     })
-    this.#context = {
+    const context: LinkContext = {
       secrets: secretsOf(entry),
       requests: this.requests,
       login: options.login,
@@ -97,6 +94,8 @@ export class ServerConnection implements ToolServer {
         problem: message => this.log.problem(message),
       },
     }
+    const { log } = this
+    this.#connecting = new Connecting(this, { ...options, context, log, attempts: this.#attempts })
   }
 
   get state(): ServerState {
@@ -106,16 +105,23 @@ export class ServerConnection implements ToolServer {
   /** Begins to connect. Resolves when the server is ready or has failed; never rejects. */
   start(): Promise<void> {
     this.#startedAt = this.#options.clock.now()
-    return this.#connect(1)
+    return this.#connecting.start(1)
+  }
+
+  /** Its place in the configuration. */
+  moveTo(order: number): void {
+    this.#tools.order = order
   }
 
   async reconnected(): Promise<ServerLink | undefined> {
-    if (this.#state === 'starting') await this.#attempt
+    if (this.successor) return this.successor.reconnected()
+    if (this.#state === 'starting') await this.#connecting.attempt
     return this.link
   }
 
   unavailable(cause?: string): ToolFailureError {
-    const failure = this.#failure ?? failureWith('it is not connected')
+    if (this.successor && cause === undefined) return this.successor.unavailable()
+    const failure = this.failure ?? failureWith('it is not connected')
     return unavailable({
       ...failure,
       ...(cause && { cause }),
@@ -130,9 +136,9 @@ export class ServerConnection implements ToolServer {
       state: this.#state,
       attempts: this.#attempts.number,
       tools: this.#tools.names(),
-      error: this.#state === 'ready' ? undefined : this.#failure?.cause,
-      stderr: this.link?.stderr() ?? this.#failure?.stderr ?? '',
-      exitCode: this.#failure?.exitCode ?? null,
+      error: this.#state === 'ready' ? undefined : this.failure?.cause,
+      stderr: this.link?.stderr() ?? this.failure?.stderr ?? '',
+      exitCode: this.failure?.exitCode ?? null,
       pid: this.link?.pid,
       junkLines: this.log.junkLines,
       nextAttemptAt: this.#attempts.nextAt,
@@ -150,7 +156,18 @@ export class ServerConnection implements ToolServer {
     this.#attempts.forgive()
     const connected = this.start()
     // A server that was there before is tried for ever; its first attempt is the answer.
-    await (this.#attempts.wasReady ? this.#attempt : connected)
+    await (this.#attempts.wasReady ? this.#connecting.attempt : connected)
+  }
+
+  /** Takes no more calls, and closes once those under way have ended. `successor`, if any, takes its place. */
+  async retire(successor?: ServerConnection): Promise<void> {
+    this.successor = successor
+    this.#retiring = this.link
+    this.link = undefined
+    if (!successor) this.#tools.clear()
+    await this.#retiring?.idle()
+    this.#isClosed = true
+    await this.#end('closed', 'it was removed from the configuration')
   }
 
   /** Ends the connection and what it started. Resolves when nothing of it is left. */
@@ -160,19 +177,18 @@ export class ServerConnection implements ToolServer {
   }
 
   async #end(state: ServerState, cause: string): Promise<void> {
-    this.#round++
-    const link = this.link
-    this.link = undefined
-    this.#failure = { ...failureWith(cause), stderr: link?.stderr() ?? '' }
-    this.#attempts.wake()
-    this.#become(state)
-    this.#opening?.abort(new Error(cause))
+    const link = this.link ?? this.#retiring
+    this.link = this.#retiring = undefined
+    this.failure = { ...failureWith(cause), stderr: link?.stderr() ?? '' }
+    this.#connecting.abandon()
+    this.become(state)
+    const stopped = this.#connecting.stop(cause)
     await link?.close()
-    await this.#connecting
+    await stopped
     this.log.close()
   }
 
-  #become(state: ServerState): void {
+  become(state: ServerState): void {
     this.#state = state
     this.#changed()
   }
@@ -181,90 +197,29 @@ export class ServerConnection implements ToolServer {
     this.#options.onChange(this, 'server')
   }
 
-  /** Resolves when the server is ready, has failed or waits for a login; it is tried further all the same. */
-  #connect(firstAttempt: number): Promise<void> {
-    return new Promise(settle => {
-      this.#connecting = this.#tryUntilReady(++this.#round, firstAttempt, settle).finally(settle)
-    })
+  failed(failure: ServerFailure, attempts: number): void {
+    this.#options.onFailed(this, failure, attempts)
   }
 
-  async #tryUntilReady(round: number, firstAttempt: number, settle: () => void): Promise<void> {
-    for (let attempt = firstAttempt; ; attempt++) {
-      const needed = this.#failure?.needsLogin ? this.#failure : undefined
-      const due = needed ? this.#loggedIn(needed, settle) : this.#attempts.next(attempt)
-      if (due) await due
-      if (round !== this.#round) return
-      const failure = await this.#tryOnce(round, attempt)
-      if (!failure || round !== this.#round) return
-      this.#attempts.asked(failure.retryAfterMs)
-      if (failure.needsLogin) attempt = 0
-      else this.#missed(failure, attempt, settle)
-    }
-  }
-
-  /** That a server has failed is told once: that it still fails later is no news. */
-  #missed(failure: ServerFailure, attempt: number, settle: () => void): void {
-    if (!this.#attempts.isLast(attempt)) this.#become(this.#attempts.wasReady ? 'lost' : 'starting')
-    else if (this.#state !== 'failed') {
-      this.#become('failed')
-      this.#options.onFailed(this, failure, attempt)
-      settle()
-    }
-    this.log.attemptFailed(failure, attempt, this.#attempts.delayBefore(attempt + 1))
-  }
-
-  /** Resolves when there is another login, or the server is restarted or closed. */
-  #loggedIn(failure: ServerFailure, settle: () => void): Promise<void> {
-    this.#failure = failureWith(failure.cause)
-    const wait = this.#attempts.untilWoken()
-    const stop = this.#options.login?.onChange(() => this.#attempts.wake())
-    this.#become('needs_login')
-    this.#options.onFailed(this, failure, 0)
-    settle()
-    return wait.finally(stop)
-  }
-
-  /** One attempt: its failure, or nothing if the server is ready. */
-  #tryOnce(round: number, attempt: number): Promise<ServerFailure | undefined> {
-    this.log.attempt(attempt, this.#attempts.delayBefore(attempt))
-    if (this.#state !== 'failed') this.#become('starting')
-    this.#attempt = this.#open(round, attempt)
-    return this.#attempt
-  }
-
-  async #open(round: number, attempt: number): Promise<ServerFailure | undefined> {
-    const { clock, connectTimeoutMs } = this.#options
-    const giveUp = new AbortController()
-    this.#opening = giveUp
-    const parts = { entry: this.entry, context: this.#context, clock, connectTimeoutMs, giveUp }
-    const opened = await openLink(parts)
-    const isCurrent = round === this.#round
-    if ('cause' in opened) {
-      if (isCurrent) this.#failure = opened
-      return opened
-    }
-    await (isCurrent ? this.#adopt(opened, attempt) : opened.close())
-    return undefined
-  }
-
-  async #adopt(link: ServerLink, attempt: number): Promise<void> {
+  async adopt(link: ServerLink, attempt: number): Promise<void> {
     this.link = link
     this.#attempts.succeeded()
     this.#readyAfterMs ??= Math.round(this.#options.clock.now() - this.#startedAt)
     await this.#tools.adopt(link)
     if (link !== this.link) return
     this.offers.adopt(link)
-    this.#become('ready')
+    this.become('ready')
     this.log.succeeded(attempt, this.#tools.names().length)
   }
 
   #onLost(failure: ServerFailure): void {
+    if (this.#retiring) return
     const next = this.#attempts.afterLoss(this.link?.hasAnswered === true)
     this.link = undefined
-    this.#failure = failure
-    this.#become('lost')
+    this.failure = failure
+    this.become('lost')
     this.log.lost(failure)
     this.#attempts.asked(failure.retryAfterMs)
-    void this.#connect(next)
+    void this.#connecting.start(next)
   }
 }

@@ -62,6 +62,8 @@ export interface ServerLink {
   request(method: string, params: object, options?: LinkRequestOptions): Promise<unknown>
   /** Has the server tell when a resource changes. Resolves to a function that ends it. */
   follow(uri: string): Promise<() => void>
+  /** Resolves as soon as no call is under way. */
+  idle(): Promise<void>
   /** What is kept of the server's stderr. */
   stderr(): string
   /** Ends the connection, and the process if there is one; `lost` is not told. Resolves when all is gone. */

@@ -40,8 +40,17 @@ export class ServerTools {
   #isRefreshing = false
   #isStale = false
 
+  /** The server's place in the configuration. */
+  order: number
+
   constructor(options: ServerToolsOptions) {
     this.#options = options
+    this.order = options.order
+  }
+
+  /** Takes them all away. */
+  clear(): void {
+    this.#options.tools.removeAll(this.names())
   }
 
   /** The names that they are registered under. */
@@ -129,7 +138,9 @@ export class ServerTools {
     const { tools } = this.#options
     const gone = this.#registered().filter(tool => {
       const name = tools.originOf(tool)?.name ?? tool.name
-      return !definitions.has(name) && this.#known.delete(name)
+      // It may be of the connection before, whose server was configured differently.
+      if (!definitions.has(name)) this.#known.delete(name)
+      return !definitions.has(name)
     })
     const names = gone.map(tool => tool.name)
     if (names.length > 0) tools.removeAll(names)
@@ -151,11 +162,11 @@ export class ServerTools {
   }
 
   #add(definitions: readonly McpToolDefinition[]): void {
-    const { name: server, order, server: owner, tools } = this.#options
+    const { name: server, server: owner, tools } = this.#options
     const { parameterNames } = owner.entry
     for (const definition of definitions) this.#known.set(definition.name, definition)
     const added = definitions.map(definition => mcpTool(definition, owner))
-    tools.addMcpTools(added, { server, order, ...(parameterNames && { parameterNames }) })
+    tools.addMcpTools(added, { server, order: this.order, ...(parameterNames && { parameterNames }) })
   }
 
   #warn(lines: readonly Line[], what: string): void {

@@ -174,6 +174,10 @@ class StdioLink implements ServerLink {
     return { result, cancel: reason => this.#calls.cancel(id, reason) }
   }
 
+  idle(): Promise<void> {
+    return this.#calls.idle()
+  }
+
   async request(method: string, params: object, { from, signal }: LinkRequestOptions = {}): Promise<unknown> {
     if (this.#cause !== undefined) throw new ServerLostError(this.#cause, { neverSent: true })
     signal?.throwIfAborted()

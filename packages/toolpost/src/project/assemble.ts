@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ToolpostConfig } from '../config/config.ts'
 import { ConfigSource } from '../config/config-source.ts'
 import { DEFAULT_MAX_TEXT_BYTES } from '../executor/options.ts'
@@ -11,7 +12,30 @@ import { localInternals, localTools } from '../tools/local-tools.ts'
 import { BigResults } from '../tools/results/big-results.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
+import { differs } from './changes.ts'
 import type { Description } from './open-project.ts'
+
+/** What stands in a configuration and may stand in no log. */
+export function noteSecrets(config: ToolpostConfig): void {
+  treatAsSecret(config.log?.secrets ?? [])
+  removeFromLogs(secretsIn(config))
+}
+
+/** Puts `tools`, those of `after`, in place of those of `before`; what is the same is not touched. */
+export function replaceTools(
+  manager: ToolManager,
+  tools: readonly Tool[],
+  [before, after]: readonly [Description, Description],
+): void {
+  const declared = ({ config }: Description) => new Map((config.tools ?? []).map(each => [each.name, each]))
+  const [old, now] = [declared(before), declared(after)]
+  const isMoved = differs(before.config, after.config, ['documents', 'search'])
+  const isSame = (name: string) => !isMoved && isDeepStrictEqual(old.get(name), now.get(name))
+  const kept = new Set(tools.map(({ name }) => name))
+  const names = toolsOf(before).map(({ name }) => name)
+  manager.removeAll(names.filter(name => !kept.has(name)))
+  for (const tool of tools) if (!isSame(tool.name)) manager.addCustomTool(tool)
+}
 
 /** The tools of a configuration and their executor. Starts nothing. */
 export function assemble(
@@ -19,8 +43,6 @@ export function assemble(
   config: ToolpostConfig,
   logger: Logger,
 ): { tools: ToolManager; executor: ToolExecutor; bigResults: BigResults | undefined } {
-  treatAsSecret(config.log?.secrets ?? [])
-  removeFromLogs(secretsIn(config))
   const tools = new ToolManager({ logger })
   for (const tool of ownTools) tools.addCustomTool(tool)
   const { maxTextBytes = DEFAULT_MAX_TEXT_BYTES } = config.executor ?? {}

@@ -1,5 +1,5 @@
 import type { ToolpostConfig } from '../config/config.ts'
-import type { Interceptor } from '../executor/intercept.ts'
+import type { InterceptedCall, Interceptor } from '../executor/intercept.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import {
   Approvals,
@@ -15,6 +15,7 @@ import {
 import type { ServerStatus } from '../mcp/index.ts'
 import { exportAddress } from '../telemetry/export.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
+import { differs } from './changes.ts'
 import type { Description } from './open-project.ts'
 import { RememberedDecisions } from './remembered-decisions.ts'
 
@@ -31,6 +32,9 @@ export class Control {
   readonly approvals: Approvals
   readonly #executor: ToolExecutor
   readonly #tell: ControlEvents
+  #config: ToolpostConfig | undefined
+  #limits: Interceptor | undefined
+  #file: string | undefined
   #removals: readonly (() => void)[] = []
   #unchecked: readonly PolicyRule[] = []
   #breaker: Breaker | undefined
@@ -41,28 +45,35 @@ export class Control {
 
   /** Throws a ConfigError if the decisions that were made for good cannot be read. */
   constructor(executor: ToolExecutor, description: Description, tell: ControlEvents) {
-    const remembered = new RememberedDecisions(description.file)
     this.#executor = executor
     this.#tell = tell
-    this.approvals = new Approvals({
-      timeoutMs: description.config.approvals?.timeoutMs,
-      remembered: remembered.decisions,
-      onRemember: decision => this.#keep(decision, remembered),
-    })
+    this.#file = description.file
+    this.approvals = new Approvals({ onRemember: decision => this.#keep(decision) })
     this.apply(description)
   }
 
-  /** Puts the interceptors around every call from now on, outermost first, in place of those before. */
+  /**
+   * Puts the interceptors around every call from now on, outermost first, in place of those before. What limits and breakers
+   * have counted stays, unless it is they that changed. Throws, and changes nothing, as the constructor does.
+   */
   apply(description: Description): void {
-    const { config } = description
+    const { config, file, autoApprove = {} } = description
+    this.approvals.update({
+      timeoutMs: config.approvals?.timeoutMs,
+      remembered: new RememberedDecisions(file).decisions,
+      isApproved: call => isAutoApproved(call, autoApprove),
+    })
+    this.#file = file
     for (const remove of this.#removals) remove()
-    this.#unchecked = config.policy ?? []
-    this.#breaker = this.#breakerOf(description)
-    const { breaker: _, ...rules } = config.limits ?? {}
+    const isNew = (key: keyof ToolpostConfig) => !this.#config || differs(this.#config, config, [key])
+    if (isNew('policy')) this.#unchecked = config.policy ?? []
+    if (isNew('limits')) this.#limits = limitsOf(config)
+    if (isNew('limits') || !this.#breaker) this.#breaker = this.#breakerOf(description)
+    this.#config = config
     const interceptors: (Interceptor | undefined)[] = [
       isTraced(config) ? trace(config.trace || {}) : undefined,
       policy(config.policy ?? DEFAULT_POLICY, { approvals: this.approvals }),
-      Object.keys(rules).length > 0 ? limits(rules) : undefined,
+      this.#limits,
       this.#breaker,
     ]
     this.#removals = interceptors
@@ -77,6 +88,7 @@ export class Control {
     if (state === 'ready' && this.#gone.delete(name)) this.resetBreaker(name)
     this.#servers.set(name, status)
     this.#tellOf(name)
+    if (state === 'closed') this.#servers.delete(name)
   }
 
   resetBreaker(server: string): void {
@@ -101,13 +113,14 @@ export class Control {
   }
 
   /** A disk that cannot be written to costs the memory of a decision, and not the decision. */
-  #keep(decision: RememberedDecision, remembered: RememberedDecisions): void {
+  #keep(decision: RememberedDecision): void {
     try {
-      remembered.add(decision)
+      new RememberedDecisions(this.#file).add(decision)
     } catch (error) {
       this.#tell.warn(
         `⚠️ The decision on '${decision.tool}' holds until Toolpost ends: ${(error as Error).message}`,
       )
+      throw error
     }
   }
 
@@ -133,4 +146,18 @@ export class Control {
 /** Whether calls and models are traced: if the configuration or the environment wants it, and the former does not forbid it. */
 export function isTraced({ trace }: ToolpostConfig): boolean {
   return trace !== false && (trace !== undefined || exportAddress(process.env) !== undefined)
+}
+
+function limitsOf({ limits: configured = {} }: ToolpostConfig): Interceptor | undefined {
+  const { breaker: _, ...rules } = configured
+  return Object.keys(rules).length > 0 ? limits(rules) : undefined
+}
+
+/** By the server's own name for the tool, whichever it is registered under. */
+function isAutoApproved(
+  { name, server = '' }: InterceptedCall,
+  autoApprove: Readonly<Record<string, readonly string[]>>,
+): boolean {
+  const names = Object.hasOwn(autoApprove, server) ? autoApprove[server] : undefined
+  return names?.some(each => name === each || name === `${server}__${each}`) === true
 }

@@ -1,4 +1,5 @@
 export { stderrLogger } from '../logging/stderr-logger.ts'
+export type { ReloadChanges } from './changes.ts'
 export type { ExampleHome } from './example-home.ts'
 export type { ModelInfo } from './model-choice.ts'
 export { type OpenProjectOptions, openProject } from './open-project.ts'

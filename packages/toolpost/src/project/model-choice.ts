@@ -59,10 +59,12 @@ export class ModelChoice {
     return this.#choice
   }
 
-  /** Chooses anew at the next question. */
-  forget(): void {
+  /** Chooses anew, now if a client was chosen before. */
+  renew(): void {
+    const wasChosen = this.#choice !== undefined
     this.#choice = undefined
     this.#chosen = undefined
+    if (wasChosen) void this.choose().catch(() => {})
   }
 
   async #choose(): Promise<ChosenClient> {

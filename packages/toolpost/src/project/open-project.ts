@@ -1,16 +1,20 @@
-import { dirname } from 'node:path'
+import { resolve } from 'node:path'
 import { builtInExample } from '../config/built-in-example.ts'
 import { checkClients } from '../config/check-clients.ts'
-import type { ToolpostConfig } from '../config/config.ts'
+import { ConfigError, type ToolpostConfig } from '../config/config.ts'
 import type { ConfigSource } from '../config/config-source.ts'
 import { fillEnvironment } from '../config/fill-environment.ts'
-import { readConfig } from '../config/read-config.ts'
+import type { ConfigInput } from '../config/inputs.ts'
+import { DEFAULT_CONFIG_FILE, readConfig } from '../config/read-config.ts'
+import { removeFromLogs } from '../logging/safe-value.ts'
 import { Project } from './project.ts'
 import type { ProjectOptions } from './project-options.ts'
 
-export interface OpenProjectOptions extends Omit<ProjectOptions, 'read'> {
+export interface OpenProjectOptions extends Omit<ProjectOptions, 'read' | 'answer'> {
   /** The configuration; `toolpost.json` in the current folder if left out, or else the built-in example. */
   file?: string | undefined
+  /** Asks a person for what a server wants to know (`inputs` of VS Code); `undefined` if there is no answer. */
+  askInput?: ((input: ConfigInput) => Promise<string | undefined>) | undefined
 }
 
 /** What a configuration says, with the environment filled in. */
@@ -22,19 +26,63 @@ export interface Description {
   source?: ConfigSource | undefined
   /** By server: why it cannot be started as it is configured. */
   brokenServers: Readonly<Record<string, string>>
+  /** What a person should know, a line each. */
+  notices?: readonly string[]
+  /** Every file that it was read from, also those that do not exist yet. */
+  files?: readonly string[]
+  /** When that began, in milliseconds since 1970. */
+  readAt?: number
+  /** What servers want to know that nobody has answered yet. */
+  inputs?: readonly ConfigInput[]
+  /** By server: tools that are run without asking, if the policy would ask. */
+  autoApprove?: Readonly<Record<string, readonly string[]>>
 }
 
 /** Reads a configuration and makes what it describes. Rejects, before anything runs, if it is wrong. */
-export async function openProject({ file, ...options }: OpenProjectOptions): Promise<Project> {
-  const read = () => describe(file)
-  return new Project(await read(), { ...options, read })
+export async function openProject({ file, askInput, ...options }: OpenProjectOptions): Promise<Project> {
+  const answers = new Map<string, string>()
+  let hadFile = false
+  const read = async () => {
+    const readAt = Date.now()
+    const description = { ...(await describe(file, answers)), readAt }
+    // A file that was there and is gone is a mistake, and no wish for the built-in example.
+    if (hadFile && description.file === undefined)
+      throw new ConfigError(DEFAULT_CONFIG_FILE, '', 'there is no such file')
+    hadFile = description.file !== undefined
+    return description
+  }
+  const answer = async (input: ConfigInput) => {
+    const value = await askInput?.(input)
+    if (value === undefined) return false
+    if (input.isSecret) removeFromLogs([value])
+    answers.set(input.key, value)
+    return true
+  }
+  return new Project(await read(), { ...options, read, answer })
 }
 
-async function describe(file: string | undefined): Promise<Description> {
+async function describe(
+  file: string | undefined,
+  answers: ReadonlyMap<string, string>,
+): Promise<Description> {
   const loaded = await readConfig(file)
-  if (!loaded) return { config: builtInExample(), file: undefined, brokenServers: {} }
-  const { config, file: path, source } = loaded
-  const filled = fillEnvironment(config, { text: source, folder: dirname(path), environment: process.env })
+  if (!loaded)
+    return {
+      config: builtInExample(),
+      file: undefined,
+      brokenServers: {},
+      files: [resolve(DEFAULT_CONFIG_FILE)],
+    }
+  const { file: path, source, servers, notices } = loaded
+  const { envFiles, ...filled } = fillEnvironment(loaded, { environment: process.env, answers })
   checkClients(filled.config, source)
-  return { ...filled, file: path, source }
+  const approved = servers.filter(({ autoApprove }) => autoApprove.length > 0)
+  return {
+    ...filled,
+    file: path,
+    source,
+    notices,
+    files: [...loaded.files, ...envFiles],
+    autoApprove: Object.fromEntries(approved.map(({ name, autoApprove }) => [name, autoApprove])),
+  }
 }

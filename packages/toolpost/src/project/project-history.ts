@@ -37,6 +37,7 @@ export interface KeepOptions {
 export class ProjectHistory {
   #opening: Promise<History> | undefined
   #history: History | undefined
+  #options: KeepOptions | undefined
 
   get current(): History | undefined {
     return this.#history
@@ -46,14 +47,23 @@ export class ProjectHistory {
   async keep(project: Kept, options: KeepOptions = {}): Promise<void> {
     const { briefly = false, unasked = true, after, onNotice } = options
     const file = historyFile(project)
+    if (!briefly) this.#options = options
     if (file === undefined || !(unasked || isWanted(project, file))) return
     if (briefly) return void spoolCalls(project.executor, file)
     this.#opening ??= this.#open(project, { file, after, onNotice })
     await this.#opening
   }
 
+  /** Keeps the calls as another configuration says, from now on. */
+  async apply(project: Kept): Promise<void> {
+    if (!this.#options) return
+    await this.close()
+    await this.keep(project, { ...this.#options, after: undefined })
+  }
+
   async close(): Promise<void> {
     const history = await this.#opening
+    this.#opening = this.#history = undefined
     await history?.close()
   }
 

@@ -1,4 +1,5 @@
 import type { ToolpostConfig } from '../config/config.ts'
+import type { ConfigInput } from '../config/inputs.ts'
 import type { HistoryStatus } from '../history/history-options.ts'
 import type { Approval } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -16,6 +17,8 @@ export interface ProjectOptions {
   say(text: string): void
   /** Reads the configuration again, for `reload`. */
   read(): Promise<Description>
+  /** Asks a person for what a server wants to know; says whether there is an answer, for the next `read`. */
+  answer?(input: ConfigInput): Promise<boolean>
   /** The model to use instead of the configured one; a required one that is unavailable is an error. */
   model?: { wanted?: string | undefined; isRequired?: boolean | undefined } | undefined
   /** Starts the voice gateway; left out, there is none. */

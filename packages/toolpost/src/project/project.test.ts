@@ -138,27 +138,6 @@ describe('reload', () => {
     implementation: { type: 'mock' as const, mock_response: text },
   })
 
-  it('starts what the configuration describes now: tools, servers and model', async () => {
-    const first = withJournal()
-    const second = withJournal()
-    const read = async () => ({
-      config: { ...second.config, tools: [greeting('hello')], model: 'offline' },
-      file: join(folder, 'toolpost.json'),
-      brokenServers: {},
-    })
-    const { project } = open({ ...first.config, tools: [greeting('hi')], model: 'offline' }, { read })
-    await project.ready()
-    const models = vi.fn()
-    project.on('model', models)
-    await project.model()
-    await project.reload()
-    expect(await project.executor.execute('greet')).toBe('hello')
-    expect(first.pids().filter(isRunning)).toEqual([])
-    expect(second.pids().filter(isRunning)).toHaveLength(1)
-    await project.model()
-    expect(models).toHaveBeenCalledTimes(2)
-  })
-
   it('[F59] changes nothing if the configuration has a mistake', async () => {
     const { config, pids } = withJournal()
     const read = async () => ({

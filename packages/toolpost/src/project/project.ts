@@ -4,22 +4,24 @@ import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import { Catalog } from '../mcp/catalog.ts'
-import type { Logins, McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
+import type { Logins, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import type { BigResults } from '../tools/results/big-results.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
-import { assemble, toolsOf } from './assemble.ts'
+import { assemble, noteSecrets, replaceTools, toolsOf } from './assemble.ts'
+import { changesBetween, differs, newsOf, type ReloadChanges } from './changes.ts'
 import { Control } from './control.ts'
 import type { ExampleHome } from './example-home.ts'
+import { type Following, followFiles } from './follow-files.ts'
+import { withAnswers } from './inputs.ts'
 import { ModelChoice } from './model-choice.ts'
 import type { Description } from './open-project.ts'
 import { type KeepOptions, ProjectHistory } from './project-history.ts'
 import type { ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
 import { Reports } from './reports.ts'
-import { serverEntries, serverOptions, serverStatus } from './server-entries.ts'
-import { startHome } from './start-home.ts'
+import { Servers } from './servers.ts'
 import { Voice, type VoiceInput } from './voice.ts'
 import { waitForTool } from './wait-for-tool.ts'
 
@@ -33,6 +35,8 @@ export class Project {
   /** Keeps results that are too long for a model, unless they are cut. */
   readonly bigResults: BigResults | undefined
   readonly logger: Logger
+  /** Calls that a person is asked about. */
+  readonly approvals: Approvals
   readonly #options: ProjectOptions
   readonly #listeners: Listeners<ProjectEvents>
   readonly #control: Control
@@ -43,24 +47,23 @@ export class Project {
   readonly catalog = new Catalog()
   readonly #history = new ProjectHistory()
   readonly #closing = new AbortController()
+  readonly #servers: Servers
+  readonly #checks = new Set<(config: ToolpostConfig) => void>()
   #description: Description
-  #home: Promise<ExampleHome | undefined> | undefined
-  #servers: Promise<McpIntegration | undefined> | undefined
-  #mcp: McpIntegration | undefined
-  #problem: string | undefined
+  #reloading: Promise<unknown> = Promise.resolve()
   #closed: Promise<void> | undefined
 
   /** Throws a ConfigError on a tool that cannot be used. */
   constructor(description: Description, options: ProjectOptions) {
-    const { config } = description
     this.#description = description
     this.#options = options
-    this.logger = options.logger(config)
-    this.#reports = new Reports(options.say)
+    this.logger = options.logger(description.config)
+    this.#reports = new Reports(options.say, description.notices)
     this.#listeners = new Listeners((event, error) =>
       this.logger.warn({ event, error: String(error) }, 'A listener of the project failed'),
     )
-    const { tools, executor, bigResults } = assemble(toolsOf(description), config, this.logger)
+    noteSecrets(description.config)
+    const { tools, executor, bigResults } = assemble(toolsOf(description), description.config, this.logger)
     this.tools = tools
     this.executor = executor
     this.bigResults = bigResults
@@ -68,6 +71,18 @@ export class Project {
       server: server => this.#listeners.tell('server', server),
       warn: warning => this.#reports.add(warning),
     })
+    this.#servers = new Servers({
+      tools,
+      catalog: this.catalog,
+      logger: this.logger,
+      reports: this.#reports,
+      description: () => this.#description,
+      beforeStart: () => this.answerInputs(),
+      onStatus: status => this.#control.noteServer(status),
+      closing: this.#closing.signal,
+      homeProgram: options.homeProgram,
+    })
+    this.approvals = this.#control.approvals
     this.approvals.onChange(waiting => this.#listeners.tell('approval', waiting))
     tools.onChange(() => this.#listeners.tell('tools', tools.getTools()))
     this.#model = new ModelChoice({
@@ -86,11 +101,6 @@ export class Project {
 
   get config(): ToolpostConfig {
     return this.#description.config
-  }
-
-  /** Calls that a person is asked about. */
-  get approvals(): Approvals {
-    return this.#control.approvals
   }
 
   /** Where the configuration was read from; `undefined` for the built-in example. */
@@ -123,19 +133,16 @@ export class Project {
 
   /** Starts the servers. Resolves when every one, or the one named, is ready or has failed; never rejects. */
   async ready(name?: string): Promise<ServerStatus[]> {
-    const mcp = await this.#startServers()
+    const mcp = await this.#servers.start()
     await mcp?.ready(name)
     if (name === undefined) this.#control.checkNames()
     return this.status().servers.filter(server => name === undefined || server.name === name)
   }
 
   status(): ProjectStatus {
-    const isOver = this.#closing.signal.aborted || this.#problem !== undefined
-    const isStarting = this.#servers !== undefined && !this.#mcp && !isOver
-    const servers = serverStatus(this.#description, this.#mcp?.status() ?? [], isStarting)
     return {
-      servers: this.#control.withBreakers(servers),
-      problem: this.#problem,
+      servers: this.#control.withBreakers(this.#servers.status()),
+      problem: this.#servers.problem,
       model: this.#model.chosen,
       voice: this.#voice?.status() ?? [],
       history: this.#history.current?.status(),
@@ -147,30 +154,22 @@ export class Project {
 
   /** Ends a server and starts it again. Resolves when that has succeeded or failed. */
   async restart(server: string): Promise<void> {
-    if (!this.#mcp) throw new Error(`There is no MCP server '${server}'`)
-    await this.#mcp.restart(server)
+    await this.#servers.restart(server)
     this.#control.resetBreaker(server)
   }
 
   /** How a server is configured. */
-  async entryOf(server: string): Promise<ServerEntry | undefined> {
-    return serverEntries(this.#description, await this.#home)[server]
-  }
+  entryOf = (server: string): Promise<ServerEntry | undefined> => this.#servers.entryOf(server)
 
   /** The logins at the servers, once those were started. */
-  logins = (): Logins | undefined => this.#mcp?.logins
+  logins = (): Logins | undefined => this.#servers.logins
 
   /** The home of the built-in example, started now if it was not before; `undefined` if there is none. */
-  exampleHome(): Promise<ExampleHome | undefined> {
-    const { homeProgram: program } = this.#options
-    const { signal } = this.#closing
-    const onProblem = (problem: string) => {
-      this.#problem = problem
-      this.#reports.add(`The example home could not be started; continuing with local tools only: ${problem}`)
-    }
-    this.#home ??=
-      this.file === undefined ? startHome({ program, signal, onProblem }) : Promise.resolve(undefined)
-    return this.#home
+  exampleHome = (): Promise<ExampleHome | undefined> => this.#servers.home()
+
+  /** Asks, once, for what the servers want to know. Without an answer, only the server that wants it fails. */
+  async answerInputs(): Promise<void> {
+    this.#description = await withAnswers(this.#description, this.#options)
   }
 
   /**
@@ -180,26 +179,52 @@ export class Project {
   async waitForTool(name: string, limitMs?: number): Promise<void> {
     if (this.tools.findTool(name)) return
     this.#reports.hold()
-    const mcp = await this.#startServers()
+    const mcp = await this.#servers.start()
     const found = mcp && (await waitForTool(name, { tools: this.tools, mcp, limitMs }))
     this.#reports.release({ tell: !found })
   }
 
   /**
-   * Reads the configuration again and starts everything that it describes anew. If it has a mistake, rejects with a
-   * ConfigError and changes nothing. The executor's own limits stay as they were.
+   * Reads the configuration again: servers that were added start, removed ones end, changed ones restart, and nothing else is
+   * touched; tools, policy, clients, limits, model and history follow. Resolves to what changed as soon as that holds; `ready`
+   * waits for the servers. If it has a mistake, rejects with a ConfigError and changes nothing. One at a time. With `quietly`,
+   * nothing is said if nothing changed.
    */
-  async reload(): Promise<void> {
-    const description = await this.#options.read()
-    const ownTools = toolsOf(description)
-    const wasStarted = this.#servers !== undefined
-    await this.#endServers()
-    this.tools.removeAll(this.tools.getTools().map(tool => tool.name))
-    this.#description = description
-    for (const tool of ownTools) this.tools.addCustomTool(tool)
-    this.#control.apply(description)
-    this.#model.forget()
-    if (wasStarted) await this.ready()
+  reload({ quietly = false }: { quietly?: boolean } = {}): Promise<ReloadChanges> {
+    const reloaded = this.#reloading.then(() => this.#reload(quietly))
+    this.#reloading = reloaded.catch(() => {})
+    return reloaded
+  }
+
+  /** Follows the files of the configuration, and reloads when they change. Mistakes are told, and change nothing. */
+  follow(): Following {
+    const { say } = this.#options
+    return followFiles({ described: () => this.#description, reload: options => this.reload(options), say })
+  }
+
+  /** Also asked before a reload: what it throws is a mistake in the configuration. Returns a function that removes it. */
+  addCheck(check: (config: ToolpostConfig) => void): () => void {
+    this.#checks.add(check)
+    return () => void this.#checks.delete(check)
+  }
+
+  async #reload(quietly: boolean): Promise<ReloadChanges> {
+    const after = await this.#options.read()
+    const before = this.#description
+    const ownTools = toolsOf(after)
+    for (const check of this.#checks) check(after.config)
+    if (this.#closing.signal.aborted) return changesBetween(before, before)
+    this.#control.apply(after)
+    this.#description = after
+    noteSecrets(after.config)
+    for (const line of newsOf(before, after, quietly)) this.#options.say(line)
+    const isChanged = (...keys: (keyof ToolpostConfig)[]) => differs(before.config, after.config, keys)
+    if (isChanged('tools', 'documents', 'search')) replaceTools(this.tools, ownTools, [before, after])
+    if (isChanged('model', 'fastPath')) this.#model.renew()
+    await this.#servers.apply(before)
+    if (isChanged('history')) await this.#history.apply(this)
+    if (this.#servers.isStarted) void this.ready()
+    return changesBetween(before, after)
   }
 
   /** Ends what was started, also what is still starting. Nothing can be started afterwards. */
@@ -217,41 +242,8 @@ export class Project {
     this.#closing.abort()
     this.#control.close()
     await this.closeVoice(options)
-    await this.#endServers()
+    await this.#reloading
+    await this.#servers.close()
     await Promise.all([this.#history.close(), this.bigResults?.store.close()])
-  }
-
-  async #endServers(): Promise<void> {
-    const [mcp, home] = await Promise.all([this.#servers, this.#home])
-    this.#servers = this.#home = this.#mcp = this.#problem = undefined
-    await mcp?.close()
-    await home?.close()
-  }
-
-  #startServers(): Promise<McpIntegration | undefined> {
-    if (!this.#closing.signal.aborted) this.#servers ??= this.#openServers()
-    return this.#servers ?? Promise.resolve(undefined)
-  }
-
-  /** Servers that cannot even be begun with are a problem to tell, and no reason to stop. */
-  async #openServers(): Promise<McpIntegration | undefined> {
-    for (const [name, problem] of Object.entries(this.#description.brokenServers))
-      this.#reports.add(`❌ Server '${name}' cannot be started: ${problem}`)
-    try {
-      const servers = serverEntries(this.#description, await this.exampleHome())
-      if (Object.keys(servers).length === 0) return undefined
-      const { McpIntegration } = await import('../mcp/index.ts')
-      if (this.#closing.signal.aborted) return undefined
-      const onReport = (report: string) => this.#reports.add(report)
-      const { catalog } = this
-      const mcp = new McpIntegration({ ...serverOptions(this), servers, onReport, catalog })
-      mcp.on('server', status => this.#control.noteServer(status))
-      mcp.start(this.tools)
-      this.#mcp = mcp
-      return mcp
-    } catch (error) {
-      this.#problem = error instanceof Error ? error.message : String(error)
-      return undefined
-    }
   }
 }

@@ -3,8 +3,9 @@ export class Reports {
   readonly #say: (text: string) => void
   #held: string[] | undefined
 
-  constructor(say: (text: string) => void) {
+  constructor(say: (text: string) => void, first: readonly string[] = []) {
     this.#say = say
+    for (const report of first) say(report)
   }
 
   add(report: string): void {

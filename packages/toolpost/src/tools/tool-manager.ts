@@ -20,6 +20,8 @@ export class ToolManager {
   readonly #index = new ToolIndex(this.#tools)
   /** Which tools are MCP tools, without changing them. */
   readonly #origins = new WeakMap<Tool, McpOrigin>()
+  /** Of tools that go by another name than their own. */
+  readonly #originals = new WeakMap<Tool, Tool>()
   readonly #conflicts: NameConflicts
   readonly #listeners: Listeners<{ change: undefined }>
   readonly #logger: Logger
@@ -70,9 +72,38 @@ export class ToolManager {
   }
 
   #named(tool: Tool, origin: McpOrigin, name: string): Tool {
-    const named = tool.name === name ? tool : withName(tool, name)
+    const original = this.#originals.get(tool) ?? tool
+    const named = original.name === name ? original : withName(original, name)
     this.#origins.set(named, origin)
+    if (named !== original) this.#originals.set(named, original)
     return named
+  }
+
+  /**
+   * The servers stand in this order now. Tools are placed and named as if they had come in it: also one whose plain name
+   * was taken gets it, if it is free.
+   */
+  arrange(servers: readonly string[]): void {
+    const orders = new Map(servers.map((server, order) => [server, order]))
+    const placed = this.#tools.flatMap(tool => {
+      const origin = this.#origins.get(tool)
+      return origin ? [{ tool, origin: { ...origin, order: orders.get(origin.server) ?? origin.order } }] : []
+    })
+    for (const { tool, origin } of placed) this.#origins.set(tool, origin)
+    if (this.#isArranged(placed.map(({ tool }) => tool))) return
+    this.#index.removeAll(new Set(placed.map(({ tool }) => tool)))
+    for (const { tool, origin } of placed.sort((a, b) => a.origin.order - b.origin.order))
+      this.#place(this.#named(tool, origin, this.#conflicts.nameFor(origin)))
+    this.#changed()
+  }
+
+  #isArranged(tools: readonly Tool[]): boolean {
+    const orderOf = (tool: Tool | undefined) => (tool && this.#origins.get(tool)?.order) ?? LOCAL
+    return tools.every((tool, at) => {
+      const plain = this.#origins.get(tool)?.name ?? tool.name
+      const holder = this.findTool(plain)
+      return orderOf(tools[at - 1]) <= orderOf(tool) && holder && orderOf(holder) <= orderOf(tool)
+    })
   }
 
   /** Puts `tool` where `before` stood, or behind all others of its order. */

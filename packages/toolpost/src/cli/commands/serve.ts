@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { isStartedByItself } from '../../project/started-by.ts'
 import type { Ask } from '../../tools/caller.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
@@ -19,8 +20,14 @@ const nobody: Ask = async () => ({
 /** `toolpost serve --stdio`: the tools as an MCP server on standard input and output, until the client is gone. */
 export async function runServe({ project, stop }: CommandContext, flags: ServeFlags): Promise<number> {
   if (!flags.stdio) throw new UsageError('serve needs --stdio; `toolpost up` serves over HTTP')
+  if (isStartedByItself(project.file))
+    throw new UsageError(
+      `${project.file} has this Toolpost as a server of its own, which would start itself without end; remove it there`,
+    )
   const { guardStdout, serveTools } = await import('../../gateway/index.ts')
   const stdout = guardStdout()
+  const following = project.follow()
+  stop.onHangup(() => void following.reload())
   const ready = project.ready()
   void project.keepHistory({ unasked: false })
   const waited = delay(LIST_WAIT_MS, undefined, { ref: false })
@@ -38,6 +45,7 @@ export async function runServe({ project, stop }: CommandContext, flags: ServeFl
     })
     return EXIT.ok
   } finally {
+    following.stop()
     process.stdin.destroy()
   }
 }

@@ -4,6 +4,7 @@ import type { Project } from '../../project/project.ts'
 import { missingVoice, startInstalledVoice } from '../../project/voice.ts'
 import type { CommandContext, ProjectWishes } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
+import { unlessStopped } from '../stop-signals.ts'
 import { printResult, say } from '../terminal.ts'
 import { announceChanges } from '../up/announcements.ts'
 import { type Overview, overview, statusText } from '../up/overview.ts'
@@ -32,8 +33,11 @@ export function voiceFor({ voice }: UpFlags): ProjectWishes {
 export async function runUp(context: CommandContext, flags: UpFlags): Promise<number> {
   const { project, stop, terminal } = context
   const address = addressOf(project, flags)
+  await unlessStopped(project.answerInputs(), stop.signal)
   // First of all, because it can be refused: then nothing is started.
   const gateway = await listen(project, address)
+  const following = project.follow()
+  stop.onHangup(() => void following.reload())
   const word = firstWord()
   const started = project.start()
   // What somebody waits for comes first.
@@ -44,6 +48,7 @@ export async function runUp(context: CommandContext, flags: UpFlags): Promise<nu
   const status = keepStatusLine(terminal, () => statusText(now(), project.executor.metrics.snapshot()))
   const announcements = announceChanges(project, terminal)
   await stop.first
+  following.stop()
   announcements.stop()
   status.stop()
   await drain(context, gateway)

@@ -65,7 +65,7 @@ const ERRORS: Record<number, string> = {
   409: 'This conversation is still being answered',
   413: 'The body is too large',
   415: 'The content type is not audio/wav',
-  422: 'No speech recognized',
+  422: 'No speech recognized, or a mistake in the configuration',
   429: 'Over a limit: the result says which, and Retry-After when to try again',
   502: 'The server, or where one logs in at it, does not answer as it should',
   503: 'Busy or shutting down: try again later',
@@ -94,6 +94,7 @@ const OPERATIONS = `
   get  /api/servers                listServers   The MCP servers and their state
   post /api/servers/{name}/restart restartServer Ends a server and starts it again
   post /api/servers/{name}/login logIn Begins a login at a server; url is the page that the person has to go to
+  post /api/reload                 reload        Reads the configuration again; what changed, by server
   get  /api/approvals              listApprovals Calls that wait for a person
   post /api/approvals/{id}         decide        Approves or denies a call that waits
   get  /api/model                  getModel      Which client answers the chat, and why
@@ -123,6 +124,14 @@ const FILTER = QUERY_NAMES.map(name => ({ name, in: 'query', schema: QUERY_SCHEM
 const QUESTION = { required: true, content: jsonContent(record('message conversation?')) }
 const RECORDING = { required: true, content: { 'audio/wav': {}, 'application/octet-stream': {} } }
 
+const NAMES = { type: 'array', items: TEXT }
+const RELOADED = record('added removed changed unchanged', {
+  added: NAMES,
+  removed: NAMES,
+  changed: NAMES,
+  unchanged: NAMES,
+})
+
 const DETAILS: Record<string, Details> = {
   listTools: { answer: listOf('tools', ref('Tool')) },
   callTool: {
@@ -134,6 +143,7 @@ const DETAILS: Record<string, Details> = {
   listServers: { answer: listOf('servers', ANYTHING) },
   restartServer: { errors: [404, 503], parameters: [NAME] },
   logIn: { errors: [404, 502], parameters: [NAME] },
+  reload: { answer: RELOADED, errors: [404, 422, 503] },
   listApprovals: { answer: listOf('approvals', ANYTHING) },
   decide: { errors: [400, 404], parameters: [ID], requestBody: DECISION },
   getModel: { answer: ref('Model') },

@@ -1,7 +1,9 @@
 import type { Hono } from 'hono'
+import { ConfigError } from '../../config/config.ts'
 import { similarNames } from '../../executor/find-tool.ts'
 import { serversFor } from '../client-view.ts'
 import type { GatewayContext } from '../gateway-context.ts'
+import { GatewayError } from '../gateway-error.ts'
 import { failure, json, shuttingDown } from '../http/answers.ts'
 
 export function addServerRoutes(app: Hono, { source, calls, clients }: GatewayContext): void {
@@ -17,5 +19,16 @@ export function addServerRoutes(app: Hono, { source, calls, clients }: GatewayCo
     }
     await source.restart(name)
     return json({ server: find(name) })
+  })
+  app.post('/api/reload', async c => {
+    if (clients.of(c.req.raw).isNamed) return failure(403, 'Named clients may not reload the configuration')
+    if (calls.isDraining) return shuttingDown()
+    if (!source.reload) return failure(404, 'There is no configuration file to reload')
+    try {
+      return json(await source.reload())
+    } catch (error) {
+      if (error instanceof ConfigError || error instanceof GatewayError) return failure(422, error.message)
+      throw error
+    }
   })
 }

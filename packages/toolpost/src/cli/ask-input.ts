@@ -1,0 +1,45 @@
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import type { ConfigInput } from '../config/inputs.ts'
+import { say, type Terminal } from './terminal.ts'
+
+interface Asked {
+  terminal: Terminal
+  signal: AbortSignal
+  /** What the person types; standard input if left out. */
+  input?: NodeJS.ReadableStream & { isTTY?: boolean }
+}
+
+/** Asks for an input of the configuration at the terminal. `undefined` without a terminal, or without an answer. */
+export async function askInput(asked: ConfigInput, options: Asked): Promise<string | undefined> {
+  const { terminal, input = process.stdin } = options
+  if (!input.isTTY || !terminal.err.isTTY) return undefined
+  const { description, options: choices, suggestion } = asked
+  for (const [index, choice] of choices.entries()) say(terminal, `  ${index + 1}  ${choice}`)
+  const hint = suggestion === undefined || asked.isSecret ? '' : ` [${suggestion}]`
+  const typed = await typedLine(`${description}${hint}: `, asked.isSecret, { ...options, input })
+  const answer = typed?.trim() || suggestion
+  if (answer === undefined || choices.length === 0) return answer
+  return choices.includes(answer) ? answer : choices[Number(answer) - 1]
+}
+
+/** `undefined` if the terminal is closed, or Toolpost is stopped. */
+async function typedLine(
+  question: string,
+  isSecret: boolean,
+  { terminal, signal, input }: Asked & { input: NodeJS.ReadableStream },
+): Promise<string | undefined> {
+  // What is typed is shown by whoever reads the line, so for a secret that one writes nowhere.
+  const output = isSecret ? new Writable({ write: (_chunk, _encoding, done) => done() }) : terminal.err
+  const lines = createInterface({ input, output, terminal: true })
+  if (isSecret) terminal.err.write(question)
+  try {
+    const closed = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
+    return await Promise.race([lines.question(isSecret ? '' : question, { signal }), closed])
+  } catch {
+    return undefined
+  } finally {
+    lines.close()
+    if (isSecret) terminal.err.write('\n')
+  }
+}

@@ -1,0 +1,42 @@
+import { distance } from 'fastest-levenshtein'
+import { hasSwap } from '../runtime/has-swap.ts'
+import { joinPlace } from '../schema/explain-errors.ts'
+import type { ConfigPath } from './config-source.ts'
+
+/** A key that means nothing here. */
+export interface IgnoredKey {
+  path: ConfigPath
+  /** The key of ours that was meant, perhaps. */
+  meant: string | undefined
+}
+
+const MAX_SHOWN = 20
+
+/** One line that names them all. */
+export function ignoredLine(file: string, keys: readonly IgnoredKey[]): string | undefined {
+  if (keys.length === 0) return undefined
+  // What may be a mistake is never among those left out.
+  const sorted = [...keys].sort((a, b) => Number(b.meant !== undefined) - Number(a.meant !== undefined))
+  const shown = sorted.slice(0, MAX_SHOWN).map(({ path, meant }) => {
+    const place = path.map(String).reduce(joinPlace, '')
+    return meant === undefined ? place : `${place} (did you mean '${meant}'?)`
+  })
+  const more = keys.length > MAX_SHOWN ? ` and ${keys.length - MAX_SHOWN} more` : ''
+  return `⚠️ ${file}: ignoring unknown ${keys.length === 1 ? 'key' : 'keys'} ${shown.join(', ')}${more}`
+}
+
+/** The key that a misspelt one is near to. */
+export function nearestKey(key: string, known: Iterable<string>): string | undefined {
+  const wanted = comparable(key)
+  return [...known].find(each => isNear(wanted, comparable(each)))
+}
+
+function isNear(one: string, other: string): boolean {
+  if (one === other || hasSwap(one, other)) return true
+  const shorter = Math.min(one.length, other.length)
+  return shorter >= 4 && one.length < 64 && distance(one, other) <= (shorter > 6 ? 2 : 1)
+}
+
+function comparable(key: string): string {
+  return key.toLowerCase().replace(/[-_\s]/g, '')
+}

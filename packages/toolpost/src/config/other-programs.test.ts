@@ -1,0 +1,354 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { configFolder, configOf } from '../../test/config-folder.ts'
+
+const ENVIRONMENT = {
+  HOME: '/home/me',
+  GITHUB_TOKEN: 'ghp_0123456789',
+  API_KEY: 'k-1',
+  TOOLPOST_INPUT_PERPLEXITY_KEY: 'pplx',
+}
+
+/** The file as its program has it, what becomes of its servers, and which keys are named as ignored. */
+const FILES: [program: string, file: string, servers: (folder: string) => object, ignored: string[]][] = [
+  [
+    'Claude Desktop',
+    `{
+      "mcpServers": {
+        "filesystem": {
+          "command": "npx",
+          "args": ["-y", "@modelcontextprotocol/server-filesystem", "/Users/me/Desktop"]
+        },
+        "github": { "command": "docker", "args": ["run", "-i", "--rm", "-e", "GITHUB_TOKEN", "ghcr.io/github/github-mcp-server"], "env": { "GITHUB_TOKEN": "ghp_abc" } }
+      },
+      "globalShortcut": "Ctrl+Space",
+      "preferences": { "menuBarEnabled": false }
+    }`,
+    () => ({
+      filesystem: {
+        command: 'npx',
+        args: ['-y', '@modelcontextprotocol/server-filesystem', '/Users/me/Desktop'],
+      },
+      github: { command: 'docker', args: expect.any(Array), env: { GITHUB_TOKEN: 'ghp_abc' } },
+    }),
+    ['globalShortcut', 'preferences'],
+  ],
+  [
+    'Claude Code (.mcp.json)',
+    `{
+      "mcpServers": {
+        "api": { "type": "http", "url": "\${API_BASE_URL:-https://api.example.com}/mcp", "headers": { "Authorization": "Bearer \${API_KEY}" } },
+        "events": { "type": "sse", "url": "https://mcp.example.com/sse", "headersHelper": "/opt/bin/headers.sh" },
+        "db": { "type": "stdio", "command": "npx", "args": ["-y", "@bytebase/dbhub"], "env": { "DSN": "postgres://localhost/db" } }
+      }
+    }`,
+    () => ({
+      api: { type: 'http', url: 'https://api.example.com/mcp', headers: { Authorization: 'Bearer k-1' } },
+      events: { type: 'sse', url: 'https://mcp.example.com/sse' },
+      db: {
+        type: 'stdio',
+        command: 'npx',
+        args: ['-y', '@bytebase/dbhub'],
+        env: { DSN: 'postgres://localhost/db' },
+      },
+    }),
+    ['mcpServers.events.headersHelper'],
+  ],
+  [
+    'Cursor',
+    `{
+      "mcpServers": {
+        "local": {
+          "type": "stdio",
+          "command": "python",
+          "args": ["\${workspaceFolder}/tools/server.py", "--home", "\${userHome}/x", "\${workspaceFolderBasename}\${/}y"],
+          "env": { "API_KEY": "\${env:API_KEY}" },
+          "envFile": "\${workspaceFolder}/.env"
+        },
+        "remote": { "url": "http://localhost:3000/mcp", "headers": { "X-Key": "\${env:API_KEY}" } }
+      }
+    }`,
+    folder => ({
+      local: {
+        type: 'stdio',
+        command: 'python',
+        args: [
+          `${folder}/tools/server.py`,
+          '--home',
+          `${homedir()}/x`,
+          expect.stringMatching(/^toolpost-config-\w+\/y$/),
+        ],
+        env: { API_KEY: 'k-1', FROM_FILE: 'yes' },
+        envFile: join(folder, '.env'),
+      },
+      remote: { url: 'http://localhost:3000/mcp', headers: { 'X-Key': 'k-1' } },
+    }),
+    [],
+  ],
+  [
+    'VS Code (.vscode/mcp.json)',
+    `{
+      // Asked once.
+      "inputs": [
+        { "type": "promptString", "id": "perplexity-key", "description": "Perplexity API Key", "password": true },
+      ],
+      "servers": {
+        "perplexity": { "type": "stdio", "command": "npx", "args": ["-y", "server-perplexity-ask"], "env": { "PERPLEXITY_API_KEY": "\${input:perplexity-key}", "UNSET": null }, "dev": { "watch": "src/**", "debug": { "type": "node" } } },
+        "github": { "type": "http", "url": "https://api.githubcopilot.com/mcp/", "gallery": true, "version": "0.1" },
+        "fetch": { "command": "uvx", "args": ["mcp-server-fetch"], "sandboxEnabled": true, "sandbox": { "network": {} } },
+      },
+    }`,
+    () => ({
+      perplexity: {
+        type: 'stdio',
+        command: 'npx',
+        args: ['-y', 'server-perplexity-ask'],
+        env: { PERPLEXITY_API_KEY: 'pplx' },
+      },
+      github: { type: 'http', url: 'https://api.githubcopilot.com/mcp/' },
+      fetch: { command: 'uvx', args: ['mcp-server-fetch'] },
+    }),
+    [
+      'servers.perplexity.dev',
+      'servers.github.gallery',
+      'servers.github.version',
+      'servers.fetch.sandboxEnabled',
+      'servers.fetch.sandbox',
+    ],
+  ],
+  [
+    'VS Code (settings.json)',
+    `{ "editor.fontSize": 12, "mcp": { "inputs": [{ "id": "perplexity-key", "type": "pickString", "options": ["a", "b"] }], "servers": { "one": { "command": "x", "args": ["\${input:perplexity-key}"] } } } }`,
+    () => ({ one: { command: 'x', args: ['pplx'] } }),
+    ['editor.fontSize'],
+  ],
+  [
+    'Windsurf',
+    `{
+      "mcpServers": {
+        "remote": { "serverUrl": "https://example.com/mcp", "headers": { "API_KEY": "Bearer \${env:API_KEY}" } },
+        "figma": { "command": "npx", "args": ["figma-mcp"], "disabled": false, "disabledTools": ["delete_file", "share"] }
+      }
+    }`,
+    () => ({
+      remote: { url: 'https://example.com/mcp', headers: { API_KEY: 'Bearer k-1' } },
+      figma: { command: 'npx', args: ['figma-mcp'], disabled: false, exclude: ['delete_file', 'share'] },
+    }),
+    [],
+  ],
+  [
+    'Zed',
+    `{
+      "theme": "One Dark",
+      "context_servers": {
+        "new": { "source": "custom", "command": "node", "args": ["a.js"], "env": {}, "settings": { "x": 1 } },
+        "old": { "command": { "path": "node", "args": ["b.js"], "env": { "A": "\${API_KEY}" } }, "settings": {} },
+        "off": { "enabled": false, "command": "node", "args": [] },
+        "postgres": { "source": "extension", "settings": { "database_url": "x" } }
+      }
+    }`,
+    () => ({
+      new: { command: 'node', args: ['a.js'], env: {} },
+      old: { command: 'node', args: ['b.js'], env: { A: 'k-1' } },
+      postgres: {},
+    }),
+    [
+      'theme',
+      'context_servers.new.settings',
+      'context_servers.old.settings',
+      'context_servers.postgres.settings',
+    ],
+  ],
+  [
+    'Cline',
+    `{
+      "mcpServers": {
+        "linear": { "autoApprove": ["list_issues"], "disabled": false, "timeout": 60, "type": "stdio", "command": "npx", "args": ["-y", "mcp-remote", "https://mcp.linear.app/sse"] },
+        "roo": { "type": "streamable-http", "url": "https://example.com/mcp", "alwaysAllow": ["a", "b"], "timeout": 3600, "watchPaths": ["x"] },
+        "gone": { "disabled": true, "command": "\${NOT_SET}" }
+      }
+    }`,
+    () => ({
+      linear: { disabled: false, timeoutMs: 60_000, type: 'stdio', command: 'npx', args: expect.any(Array) },
+      roo: { type: 'http', url: 'https://example.com/mcp', timeoutMs: 3_600_000 },
+    }),
+    ['mcpServers.roo.watchPaths'],
+  ],
+  [
+    'Gemini CLI',
+    `{
+      "mcpServers": {
+        "http": { "httpUrl": "https://example.com/mcp", "timeout": 600000, "trust": true },
+        "some": { "command": "x", "includeTools": ["a"], "excludeTools": ["b"] }
+      },
+      "selectedAuthType": "oauth-personal"
+    }`,
+    () => ({
+      http: { url: 'https://example.com/mcp', timeoutMs: 600_000 },
+      some: { command: 'x', include: ['a'], exclude: ['b'] },
+    }),
+    ['selectedAuthType', 'mcpServers.http.trust'],
+  ],
+]
+
+describe('the file of another program is taken as it is', () => {
+  it.each(FILES)('%s', async (_program, file, servers, ignored) => {
+    const folder = configFolder({ 'toolpost.json': file, '.env': 'FROM_FILE=yes\nAPI_KEY=other' })
+    const found = await configOf(folder, ENVIRONMENT)
+    expect(found.servers).toEqual(servers(folder))
+    expect(found.notices.join()).toBe(
+      ignored.length === 0
+        ? ''
+        : `⚠️ toolpost.json: ignoring unknown ${ignored.length === 1 ? 'key' : 'keys'} ${ignored.join(', ')}`,
+    )
+    expect(Object.keys(found.brokenServers)).toEqual(_program === 'Zed' ? ['postgres'] : [])
+  })
+
+  it.each(FILES)('also if it is included: %s', async (program, file, servers) => {
+    const folder = configFolder({
+      'toolpost.json': { include: ['other/file.json'] },
+      'other/file.json': file,
+      '.env': 'FROM_FILE=yes',
+    })
+    const found = await configOf(folder, ENVIRONMENT)
+    expect(found.servers).toEqual(servers(folder))
+    expect(found.notices.length, program).toBeLessThanOrEqual(1)
+  })
+
+  it('also the servers that Claude Code keeps for this folder, and no other', async () => {
+    const folder = configFolder({})
+    const claude = {
+      numStartups: 5,
+      mcpServers: { user: { command: 'u' } },
+      projects: {
+        [folder]: { mcpServers: { mine: { command: 'm' } } },
+        '/elsewhere': { mcpServers: { no: { command: 'n' } } },
+      },
+    }
+    const { writeFiles } = await import('../../test/config-folder.ts')
+    writeFiles(folder, { 'toolpost.json': { include: ['claude.json'] }, 'claude.json': claude })
+    expect((await configOf(folder)).servers).toEqual({ user: { command: 'u' }, mine: { command: 'm' } })
+  })
+})
+
+describe('the type of a server', () => {
+  const typed = async (key: string, type: unknown) => {
+    const folder = configFolder({
+      'toolpost.json': { mcpServers: { a: { url: 'http://x', [key]: type }, b: { command: 'x' } } },
+    })
+    return configOf(folder)
+  }
+
+  it.each([
+    ['stdio', 'stdio'],
+    ['STDIO', 'stdio'],
+    ['local', 'stdio'],
+    ['http', 'http'],
+    ['HTTP', 'http'],
+    ['streamable-http', 'http'],
+    ['streamableHttp', 'http'],
+    ['streamable_http', 'http'],
+    ['StreamableHTTP', 'http'],
+    ['Streamable HTTP', 'http'],
+    ['sse', 'sse'],
+    ['SSE', 'sse'],
+  ])('%s is %s, as type, transport and transportType', async (written, type) => {
+    for (const key of ['type', 'transport', 'transportType'])
+      expect((await typed(key, written)).servers.a).toMatchObject({ type })
+  })
+
+  it.each(['websocket', 'constructor', '__proto__', '', 5, ['stdio']])(
+    '[F-conf-1] that is unknown (%j) is refused for that server alone, with those that are expected',
+    async type => {
+      const found = await typed('type', type)
+      expect(Object.keys(found.brokenServers)).toEqual(['a'])
+      expect(found.brokenServers.a).toMatch(
+        /^toolpost\.json:3:10, mcpServers\.a: invalid 'type'.*; expected one of stdio, http, streamable-http, sse$/,
+      )
+    },
+  )
+})
+
+describe('keys that are misspelt', () => {
+  it.each([
+    [{ mcpServer: {} }, "mcpServer (did you mean 'mcpServers'?)"],
+    [{ polcy: [] }, "polcy (did you mean 'policy'?)"],
+    [{ mcp_servers: {} }, "mcp_servers (did you mean 'mcpServers'?)"],
+    [
+      { mcpServers: { a: { command: 'x', timeuotMs: 5 } } },
+      "mcpServers.a.timeuotMs (did you mean 'timeoutMs'?)",
+    ],
+    [{ mcpServers: { a: { command: 'x', exlude: ['x'] } } }, "mcpServers.a.exlude (did you mean 'exclude'?)"],
+  ])('are named with what was meant, perhaps: %j', async (config, named) => {
+    const { notices } = await configOf(configFolder({ 'toolpost.json': config }))
+    expect(notices).toEqual([`⚠️ toolpost.json: ignoring unknown key ${named}`])
+  })
+
+  it.each(['policy', 'clients', 'limits', 'gateway', 'approvals'])(
+    '[F-conf-2] stop everything inside %s',
+    async key => {
+      const inside: Record<string, object> = {
+        policy: [{ tool: 'x', then: 'deny' }],
+        clients: { me: { token: 'x'.repeat(20), tool: ['x'] } },
+      }
+      const folder = configFolder({ 'toolpost.json': { [key]: inside[key] ?? { nonsense: 1 } } })
+      await expect(configOf(folder)).rejects.toThrow(
+        /^toolpost\.json:\d+:\d+, .*: unknown '.*'; expected one of /,
+      )
+    },
+  )
+
+  it('are all in one line, the likely mistakes first, however many there are', async () => {
+    const many = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`editor.x${n}`, n]))
+    const { notices } = await configOf(configFolder({ 'toolpost.json': { ...many, polcy: [] } }))
+    expect(notices).toHaveLength(1)
+    expect(notices[0]).toMatch(/keys polcy \(did you mean 'policy'\?\), editor\.x0, .* and 31 more$/)
+  })
+})
+
+describe('${input:…} of VS Code', () => {
+  const file = {
+    inputs: [
+      { type: 'promptString', id: 'api-key', description: 'The key', password: true },
+      {
+        type: 'pickString',
+        id: 'region',
+        description: 'Where',
+        options: ['eu', { label: 'US', value: 'us' }],
+        default: 'eu',
+      },
+      { type: 'command', id: 'who', command: 'extension.who' },
+      'nonsense',
+    ],
+    servers: {
+      keyed: { command: 'x', env: { KEY: '${input:api-key}' } },
+      placed: { command: 'y', args: ['${input:region}', '${input:who}'] },
+      unknown: { command: 'z', args: ['${input:nosuch}'] },
+      free: { command: 'w' },
+    },
+  }
+
+  it('is read from TOOLPOST_INPUT_…', async () => {
+    const { servers, inputs } = await configOf(configFolder({ 'toolpost.json': file }), {
+      TOOLPOST_INPUT_API_KEY: 'k',
+      TOOLPOST_INPUT_REGION: 'us',
+      TOOLPOST_INPUT_WHO: 'me',
+    })
+    expect(servers).toMatchObject({ keyed: { env: { KEY: 'k' } }, placed: { args: ['us', 'me'] } })
+    expect(inputs).toEqual([])
+  })
+
+  it('that nobody answers fails only the server that wants it, in words', async () => {
+    const { brokenServers, inputs } = await configOf(configFolder({ 'toolpost.json': file }))
+    expect(Object.keys(brokenServers)).toEqual(['keyed', 'placed', 'unknown'])
+    expect(brokenServers.keyed).toMatch(
+      /servers\.keyed\.env\.KEY: the input 'api-key' is not known; set TOOLPOST_INPUT_API_KEY, or start Toolpost on a terminal to be asked$/,
+    )
+    expect(brokenServers.unknown).toMatch(/there is no input 'nosuch' in 'inputs'$/)
+    expect(inputs).toMatchObject([
+      { id: 'api-key', isSecret: true, description: 'The key' },
+      { id: 'region', options: ['eu', 'us'], suggestion: 'eu' },
+    ])
+  })
+})

@@ -1,0 +1,38 @@
+import type { InterceptedCall } from '../executor/intercept.ts'
+import { quietly } from '../runtime/quietly.ts'
+import { isAbout, type RememberedDecision } from './approval.ts'
+
+/** Keeps a decision for good. If it throws or rejects, the decision holds until the process ends. */
+export type Keep = (decision: RememberedDecision) => void | Promise<void>
+
+/** Decisions that hold for later calls, the newest first. */
+export class Remembered {
+  #decisions: readonly RememberedDecision[]
+  /** Those that their owner keeps, and brings again with `update`. */
+  readonly #kept: WeakSet<RememberedDecision>
+
+  constructor(kept: readonly RememberedDecision[] = []) {
+    this.#decisions = kept
+    this.#kept = new WeakSet(kept)
+  }
+
+  find(call: InterceptedCall): RememberedDecision | undefined {
+    return this.#decisions.find(decision => isAbout(decision, call))
+  }
+
+  add(decision: RememberedDecision, keep?: Keep): void {
+    this.#decisions = [decision, ...this.#decisions]
+    if (!keep) return
+    this.#kept.add(decision)
+    quietly(
+      () => keep(decision),
+      () => this.#kept.delete(decision),
+    )
+  }
+
+  /** What is kept is this now; what holds for the session stays. */
+  update(kept: readonly RememberedDecision[]): void {
+    this.#decisions = [...this.#decisions.filter(decision => !this.#kept.has(decision)), ...kept]
+    for (const decision of kept) this.#kept.add(decision)
+  }
+}

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { closedGate, gatedServer } from '../../test/gated-server.ts'
+import { harnessFor, isRunning, startServers } from '../testing/hostile-server/harness.ts'
+import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+import { modernServer, sseServer, streamableServer } from './test-servers/http-servers.ts'
+
+const PATIENCE = { interval: 10, timeout: 15_000 }
+
+const gone = (pid: number | undefined) => expect.poll(() => isRunning(pid ?? 0), PATIENCE).toBe(false)
+
+describe('servers whose configuration changes', () => {
+  it('start if they are new, end if they are gone, and are not touched if they are the same', async () => {
+    const [kept, old, added] = [gatedServer('kept'), gatedServer('old', '', 'x'), gatedServer('new', '', 'y')]
+    await using servers = await startServers({ kept, old })
+    const pids = servers.mcp.status().map(({ pid }) => pid)
+    const tool = servers.tools.findTool('label')
+    const told: string[] = []
+    servers.mcp.on('server', ({ name, state }) => told.push(`${name} ${state}`))
+    servers.mcp.apply({ servers: { kept: { ...kept }, added } })
+    expect(servers.tools.findTool('x')).toBeUndefined()
+    await servers.mcp.ready()
+    expect(servers.mcp.status()).toMatchObject([
+      { name: 'kept', state: 'ready', pid: pids[0] },
+      { name: 'added', state: 'ready' },
+    ])
+    expect(servers.tools.findTool('label')).toBe(tool)
+    expect(servers.tools.findTool('y')).toBeDefined()
+    expect(told).toContain('old closed')
+    await gone(pids[1])
+  })
+
+  it('[F-conf-7] let calls under way end on the old server, while new ones go to the new', async () => {
+    const gate = closedGate()
+    await using servers = await startServers({ s: gatedServer('old', gate.path) })
+    const { pid } = servers.status('s')
+    const underWay = servers.executor.execute('wait')
+    await gate.reached('old')
+    servers.mcp.apply({ servers: { s: gatedServer('new', gate.path) } })
+    // The tools are there all the time, and a call waits for the server to come.
+    expect(await servers.executor.execute('label')).toBe('new')
+    expect(isRunning(pid ?? 0)).toBe(true)
+    gate.open()
+    expect(await underWay).toBe('old')
+    await gone(pid)
+    expect(await servers.executor.execute('wait')).toBe('new')
+  })
+
+  it('[F-conf-7] let calls under way end on a server that was removed', async () => {
+    const gate = closedGate()
+    await using servers = await startServers({ s: gatedServer('old', gate.path) })
+    const { pid } = servers.status('s')
+    const underWay = servers.executor.execute('wait')
+    await gate.reached('old')
+    servers.mcp.apply({ servers: {} })
+    expect(await servers.executor.execute('label')).toBe('Error: Unknown tool "label"')
+    expect(servers.mcp.status()).toEqual([])
+    gate.open()
+    expect(await underWay).toBe('old')
+    await gone(pid)
+  })
+
+  it('wait for a call no longer than its deadline, and for none when everything is closed', async () => {
+    const gate = closedGate()
+    await using servers = await startServers({
+      s: gatedServer('old', gate.path),
+      t: gatedServer('other', gate.path),
+    })
+    const [first, second] = servers.mcp.status().map(({ pid }) => pid)
+    const call = servers.executor.run({ name: 'wait' }, { timeoutMs: 2_000 })
+    const other = servers.executor.run({ name: 't__wait' })
+    await Promise.all([gate.reached('old'), gate.reached('other')])
+    servers.mcp.apply({ servers: {} })
+    expect(await call).toMatchObject({ code: 'timeout' })
+    await gone(first)
+    expect(isRunning(second ?? 0)).toBe(true)
+    await servers.mcp.close()
+    expect(await other).toMatchObject({ code: 'unavailable' })
+    expect(isRunning(second ?? 0)).toBe(false)
+  })
+
+  it.each([
+    ['Streamable HTTP of SDK v1', streamableServer],
+    ['SSE', sseServer],
+    ['Streamable HTTP of SDK v2', modernServer],
+  ])('[F-conf-7] let calls under way end also over HTTP: %s', async (_, makeServer) => {
+    await using server = await makeServer()
+    await using servers = await startServers({ s: { url: server.url } })
+    const call = servers.executor.run({ name: 'never' }, { timeoutMs: 3_000 })
+    await server.happened('call never')
+    servers.mcp.apply({ servers: { s: { url: server.url, headers: { 'x-new': '1' } } } })
+    expect(await servers.executor.execute('echo', { text: 'hello' })).toBe('hello')
+    expect(await call).toMatchObject({ code: 'timeout' })
+  })
+
+  it('lose the tools that the new server does not have', async () => {
+    await using servers = await startServers({ s: gatedServer('old', '', 'only_old') })
+    servers.mcp.apply({ servers: { s: { ...gatedServer('new', '', 'only_new'), exclude: ['wait'] } } })
+    expect(servers.tools.findTool('only_old')).toBeDefined()
+    await servers.mcp.ready()
+    expect(servers.tools.getTools().map(({ name }) => name)).toEqual(['label', 'only_new'])
+  })
+
+  it('say why, if the new server cannot be started', async () => {
+    await using servers = await startServers({ s: gatedServer('old') }, { retry: { attempts: 1 } })
+    servers.mcp.apply({ servers: { s: hostileServer({ crashes: 100 }) } })
+    expect(await servers.executor.run({ name: 'label' })).toMatchObject({
+      code: 'unavailable',
+      error: expect.stringContaining('exited with code 1 before it was ready'),
+    })
+  })
+
+  it('keep plain names in the order of the configuration, as if they had been started in it', async () => {
+    const [a, b] = [gatedServer('a'), gatedServer('b')]
+    await using servers = await startServers({ a, b })
+    const says = async (name: string) => servers.executor.execute(name)
+    expect([await says('label'), await says('b__label')]).toEqual(['a', 'b'])
+    servers.mcp.apply({ servers: { b, a } })
+    expect([await says('label'), await says('a__label')]).toEqual(['b', 'a'])
+    expect(servers.tools.getTools().map(({ name }) => name)).toEqual(['label', 'wait', 'a__label', 'a__wait'])
+    servers.mcp.apply({ servers: { a } })
+    expect(await says('label')).toBe('a')
+    expect(servers.tools.getTools().map(({ name }) => name)).toEqual(['label', 'wait'])
+  })
+
+  it('may change again while they start; nothing is left of those between', async () => {
+    await using servers = harnessFor({ s: gatedServer('0') })
+    for (const label of ['1', '2', '3']) servers.mcp.apply({ servers: { s: gatedServer(label) } })
+    await servers.mcp.ready()
+    expect(await servers.executor.execute('label')).toBe('3')
+  })
+
+  it('stay as they are if one entry cannot be used', async () => {
+    await using servers = await startServers({ s: gatedServer('old') })
+    expect(() => servers.mcp.apply({ servers: { t: {} as never } })).toThrow(/'t' needs either/)
+    expect(await servers.executor.execute('label')).toBe('old')
+  })
+})

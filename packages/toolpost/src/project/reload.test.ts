@@ -1,0 +1,269 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { configFolder, writeFiles } from '../../test/config-folder.ts'
+import { closedGate, gatedServer } from '../../test/gated-server.ts'
+import { createGateway } from '../gateway/gateway.ts'
+import { silentLogger } from '../logging/logger.ts'
+import { isRunning } from '../testing/hostile-server/harness.ts'
+import { openProject } from './open-project.ts'
+
+const PATIENCE = { interval: 10, timeout: 15_000 }
+
+const greeting = (text: string) => ({
+  name: 'greet',
+  description: 'Greets',
+  implementation: { type: 'mock' as const, mock_response: text },
+})
+
+/** A project of a folder, with what it said. */
+async function open(config: object, files: Record<string, unknown> = {}) {
+  const folder = configFolder({ 'toolpost.json': config, ...files })
+  const said: string[] = []
+  const project = await openProject({
+    file: join(folder, 'toolpost.json'),
+    logger: () => silentLogger,
+    say: text => said.push(text),
+  })
+  onTestFinished(() => project.close())
+  const write = (changed: Record<string, unknown>) => writeFiles(folder, changed)
+  return { project, folder, said, write, rewrite: (next: object) => write({ 'toolpost.json': next }) }
+}
+
+describe('reload', () => {
+  it('starts, ends and restarts the servers that were added, removed and changed, and says which', async () => {
+    const [a, b, c] = ['a', 'b', 'c'].map(label => gatedServer(label))
+    const { project, rewrite, said } = await open({ mcpServers: { a, b, c } })
+    const pids = (await project.ready()).map(({ pid }) => pid ?? 0)
+    rewrite({ mcpServers: { a, b: { ...b, env: { X: '1' } }, d: gatedServer('d', '', 'x') } })
+    expect(await project.reload()).toEqual({ added: ['d'], removed: ['c'], changed: ['b'], unchanged: ['a'] })
+    expect(said).toEqual(['Configuration reloaded: added d; restarted b; removed c'])
+    const after = await project.ready()
+    expect(after.map(({ name, state }) => `${name} ${state}`)).toEqual(['a ready', 'b ready', 'd ready'])
+    expect(after[0]?.pid).toBe(pids[0])
+    await expect.poll(() => pids.slice(1).filter(isRunning), PATIENCE).toEqual([])
+  })
+
+  it('begins with servers if there were none, and ends with none', async () => {
+    const { project, rewrite } = await open({})
+    expect(await project.ready()).toEqual([])
+    rewrite({ mcpServers: { a: gatedServer('a') } })
+    await project.reload()
+    const [{ pid = 0 } = {}] = await project.ready()
+    expect(await project.executor.execute('label')).toBe('a')
+    rewrite({})
+    await project.reload()
+    expect(project.status().servers).toEqual([])
+    await expect.poll(() => isRunning(pid), PATIENCE).toBe(false)
+  })
+
+  it('lets tools, policy, limits and what is remembered follow; the counts of unchanged limits stay', async () => {
+    const limits = { tools: { echo: { perMinute: 1 } } }
+    const { project, rewrite, write } = await open({ tools: [greeting('hi')], limits })
+    expect(await project.executor.run({ name: 'echo' })).toMatchObject({ success: true })
+    const echo = project.tools.findTool('echo')
+    rewrite({ tools: [greeting('hello')], limits, policy: [{ tools: 'datetime', then: 'deny' }] })
+    await project.reload()
+    expect(await project.executor.execute('greet')).toBe('hello')
+    expect(project.tools.findTool('echo')).toBe(echo)
+    expect(await project.executor.run({ name: 'echo' })).toMatchObject({ code: 'limited' })
+    expect(await project.executor.run({ name: 'datetime' })).toMatchObject({ code: 'denied' })
+    rewrite({ policy: [{ tools: 'datetime', then: 'ask' }] })
+    write({ 'toolpost.approvals.json': { rules: [{ tools: 'datetime', then: 'allow' }] } })
+    await project.reload()
+    expect(await project.executor.run({ name: 'datetime' })).toMatchObject({ success: true })
+    expect(await project.executor.run({ name: 'echo' })).toMatchObject({ success: true })
+    expect(project.tools.findTool('greet')).toBeUndefined()
+  })
+
+  it('chooses the model anew only if that changed', async () => {
+    const { project, rewrite } = await open({ model: 'offline' })
+    const chosen = vi.fn()
+    project.on('model', chosen)
+    await project.model()
+    rewrite({ model: 'offline', tools: [greeting('hi')] })
+    await project.reload()
+    expect(chosen).toHaveBeenCalledTimes(1)
+    rewrite({ model: 'offline', fastPath: true })
+    await project.reload()
+    await expect.poll(() => chosen.mock.calls.length, PATIENCE).toBe(2)
+  })
+
+  it('says nothing of a file that was written again and says the same, if nobody asked', async () => {
+    const { project, rewrite, said } = await open({ model: 'offline' })
+    rewrite({ model: 'offline', $schema: undefined })
+    await project.reload({ quietly: true })
+    expect(said).toEqual([])
+    await project.reload()
+    expect(said).toEqual(['Configuration reloaded'])
+  })
+
+  it('says what takes effect only after a restart', async () => {
+    const { project, rewrite, said } = await open({})
+    rewrite({ gateway: { port: 5000 }, executor: { timeoutMs: 5 } })
+    await project.reload()
+    expect(said).toEqual(['Configuration reloaded: restart Toolpost to apply executor, gateway'])
+  })
+
+  it.each([
+    ['not JSON', '{ "mcpServers": ', /toolpost\.json:1:\d+: is not JSON/],
+    ['a rule of the policy', { policy: [{ tools: 'x', then: 'dney' }] }, /policy\[0\]\.then: must be one of/],
+    [
+      'a declared tool',
+      { tools: [{ ...greeting('x'), parameters: { type: 'string' } }] },
+      /tools\[0\]: Tool 'greet' cannot be used/,
+    ],
+    [
+      'a token that is not set',
+      { clients: { me: { token: '${NO_SUCH_TOKEN}' } } },
+      /NO_SUCH_TOKEN is not set/,
+    ],
+    ['a cycle of includes', { include: ['toolpost.json'] }, /includes itself/],
+  ])('[F59] changes nothing if there is a mistake: %s', async (_what, mistake, problem) => {
+    const { project, rewrite, write } = await open({
+      mcpServers: { a: gatedServer('a') },
+      tools: [greeting('hi')],
+    })
+    const [before] = await project.ready()
+    write({ 'toolpost.json': mistake })
+    await expect(project.reload()).rejects.toThrow(problem)
+    expect(await project.executor.execute('greet')).toBe('hi')
+    expect(project.status().servers[0]).toMatchObject({ state: 'ready', pid: before?.pid })
+    rewrite({ tools: [greeting('well')] })
+    await project.reload()
+    expect(await project.executor.execute('greet')).toBe('well')
+  })
+
+  it('is done once at a time, however often it is asked for', async () => {
+    const { project, rewrite } = await open({ mcpServers: { a: gatedServer('0') } })
+    await project.ready()
+    rewrite({ mcpServers: { a: gatedServer('1') } })
+    const all = await Promise.all(Array.from({ length: 10 }, () => project.reload()))
+    expect(all.filter(({ changed }) => changed.length > 0)).toHaveLength(1)
+    expect(await project.executor.execute('label')).toBe('1')
+  })
+})
+
+describe('autoApprove', () => {
+  const asking = (policy: object[], approved = ['label']) => ({
+    policy,
+    mcpServers: { s: { ...gatedServer('s'), autoApprove: approved }, t: gatedServer('t') },
+  })
+  const run = async (config: object, name: string) => {
+    const { project } = await open(config)
+    await project.ready()
+    return project.executor.run({ name }, { ask: async () => ({ action: 'decline' }) })
+  }
+
+  it('spares the question for those tools of that server, and for no others', async () => {
+    const config = asking([{ servers: ['s', 't'], then: 'ask' }])
+    expect(await run(config, 'label')).toMatchObject({ success: true })
+    expect(await run(config, 'wait')).toMatchObject({ code: 'denied' })
+    expect(await run(config, 't__label')).toMatchObject({ code: 'denied' })
+  })
+
+  it('[F-conf-3] of an included file counts for nothing', async () => {
+    const { project } = await open(
+      { include: ['cline.json'], policy: [{ servers: ['s'], then: 'ask' }] },
+      { 'cline.json': { mcpServers: { s: { ...gatedServer('s'), autoApprove: ['label'] } } } },
+    )
+    await project.ready()
+    const ask = async () => ({ action: 'decline' as const })
+    expect(await project.executor.run({ name: 'label' }, { ask })).toMatchObject({ code: 'denied' })
+  })
+
+  it('[F-conf-8] never loosens what is denied, by a rule or by a person who said so for good', async () => {
+    expect(await run(asking([{ tools: 'label', then: 'deny' }]), 'label')).toMatchObject({ code: 'denied' })
+    const { project } = await open(asking([{ servers: ['s'], then: 'ask' }]), {
+      'toolpost.approvals.json': { rules: [{ tools: 'label', servers: ['s'], then: 'deny' }] },
+    })
+    await project.ready()
+    expect(await project.executor.run({ name: 'label' })).toMatchObject({ code: 'denied' })
+  })
+})
+
+describe('POST /api/reload', () => {
+  const OWN = 'own-token-0123456789abc'
+  const post = (gateway: ReturnType<typeof createGateway>, token: string) =>
+    gateway.fetch(
+      new Request('http://127.0.0.1/api/reload', {
+        method: 'POST',
+        headers: { host: '127.0.0.1', authorization: `Bearer ${token}` },
+      }),
+    )
+
+  it('says what changed; 422 with the mistake; 403 to named clients; never a client with the token of the owner', async () => {
+    const clients = { me: { token: 'client-token-0123456789' } }
+    const { project, rewrite, write } = await open({ clients })
+    const gateway = createGateway({ project, token: OWN })
+    onTestFinished(() => gateway.close())
+    expect((await post(gateway, clients.me.token)).status).toBe(403)
+    rewrite({ clients, mcpServers: { a: gatedServer('a') } })
+    const answer = await post(gateway, OWN)
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      { added: ['a'], removed: [], changed: [], unchanged: [] },
+    ])
+    write({ 'toolpost.json': '{,}' })
+    const refused = await post(gateway, OWN)
+    expect([refused.status, await refused.json()]).toEqual([
+      422,
+      { error: expect.stringMatching(/toolpost\.json:1:2: is not JSON/) },
+    ])
+    rewrite({ clients: { me: { token: OWN } } })
+    expect((await post(gateway, OWN)).status).toBe(422)
+    rewrite({ clients: { you: { token: 'another-token-0123456789' } } })
+    expect((await post(gateway, OWN)).status).toBe(200)
+    expect((await post(gateway, clients.me.token)).status).toBe(401)
+  })
+})
+
+describe('history', () => {
+  it('goes to another file after the configuration names one', async () => {
+    const { project, rewrite } = await open({ history: { file: 'one.db' } })
+    await project.keepHistory()
+    await project.executor.execute('echo', { n: 1 })
+    rewrite({ history: { file: 'two.db' } })
+    await project.reload()
+    await project.executor.execute('echo', { n: 2 })
+    await expect
+      .poll(async () => (await project.history()?.list())?.calls.map(({ args }) => args), PATIENCE)
+      .toEqual([{ n: 2 }])
+  })
+})
+
+describe('inputs', () => {
+  it('are asked for once, before the servers start, and not at all if no server is needed', async () => {
+    const folder = configFolder({
+      'toolpost.json': {
+        inputs: [{ id: 'who', type: 'promptString' }, { id: 'what', type: 'promptString' }, { id: 'unused' }],
+        servers: { s: { ...gatedServer('${input:who} ${input:what}') } },
+      },
+    })
+    const askInput = vi.fn(async ({ id }: { id: string }) => `my ${id}`)
+    const file = join(folder, 'toolpost.json')
+    const project = await openProject({ file, logger: () => silentLogger, say: () => {}, askInput })
+    onTestFinished(() => project.close())
+    expect(await project.executor.run({ name: 'echo' })).toMatchObject({ success: true })
+    expect(askInput).not.toHaveBeenCalled()
+    await project.ready()
+    expect(await project.executor.execute('label')).toBe('my who my what')
+    writeFileSync(file, `${JSON.stringify({ servers: {} })}`)
+    await project.reload()
+    expect(askInput.mock.calls.map(([{ id }]) => id)).toEqual(['who', 'what'])
+  })
+})
+
+describe('calls under way', () => {
+  it('[F-conf-7] end, while the server they run on is removed from the file', async () => {
+    const gate = closedGate()
+    const { project, rewrite } = await open({ mcpServers: { a: gatedServer('a', gate.path) } })
+    await project.ready()
+    const call = project.executor.execute('wait')
+    await gate.reached('a')
+    rewrite({})
+    await project.reload()
+    gate.open()
+    expect(await call).toBe('a')
+  })
+})

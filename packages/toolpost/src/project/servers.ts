@@ -1,0 +1,149 @@
+import type { Logger } from '../logging/logger.ts'
+import type { Catalog, Logins, McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
+import type { ToolManager } from '../tools/tool-manager.ts'
+import type { ExampleHome } from './example-home.ts'
+import type { Description } from './open-project.ts'
+import type { Reports } from './reports.ts'
+import { serverEntries, serverOptions, serverStatus } from './server-entries.ts'
+import { startHome } from './start-home.ts'
+import { withStarter } from './started-by.ts'
+
+export interface ServersOptions {
+  tools: ToolManager
+  catalog: Catalog
+  logger: Logger
+  reports: Reports
+  /** What the project is like now. */
+  description(): Description
+  /** Asks for what the servers want to know, before they are started. */
+  beforeStart(): Promise<void>
+  /** A server changed. */
+  onStatus(status: ServerStatus): void
+  /** Nothing is started once this is aborted. */
+  closing: AbortSignal
+  homeProgram: string | undefined
+}
+
+/** The MCP servers of a project, and the home of the built-in example: started when they are first needed. */
+export class Servers {
+  readonly #options: ServersOptions
+  #home: Promise<ExampleHome | undefined> | undefined
+  #starting: Promise<McpIntegration | undefined> | undefined
+  #mcp: McpIntegration | undefined
+  /** Why they could not be started, if they could not. */
+  problem: string | undefined
+
+  constructor(options: ServersOptions) {
+    this.#options = options
+  }
+
+  get isStarted(): boolean {
+    return this.#starting !== undefined
+  }
+
+  start(): Promise<McpIntegration | undefined> {
+    if (!this.#options.closing.aborted) this.#starting ??= this.#open()
+    return this.#starting ?? Promise.resolve(undefined)
+  }
+
+  status(): ServerStatus[] {
+    const isOver = this.#options.closing.aborted || this.problem !== undefined
+    const isStarting = this.#starting !== undefined && !this.#mcp && !isOver
+    return serverStatus(this.#options.description(), this.#mcp?.status() ?? [], isStarting)
+  }
+
+  /** The logins at the servers, once those were started. */
+  get logins(): Logins | undefined {
+    return this.#mcp?.logins
+  }
+
+  async restart(server: string): Promise<void> {
+    if (!this.#mcp) throw new Error(`There is no MCP server '${server}'`)
+    await this.#mcp.restart(server)
+  }
+
+  /** How a server is configured. */
+  async entryOf(server: string): Promise<ServerEntry | undefined> {
+    return serverEntries(this.#options.description(), await this.#home)[server]
+  }
+
+  /** The home of the built-in example, started now if it was not before; `undefined` if there is none. */
+  home(): Promise<ExampleHome | undefined> {
+    const { homeProgram: program, closing: signal, description, reports } = this.#options
+    const onProblem = (problem: string) => {
+      this.problem = problem
+      reports.add(`The example home could not be started; continuing with local tools only: ${problem}`)
+    }
+    this.#home ??=
+      description().file === undefined
+        ? startHome({ program, signal, onProblem })
+        : Promise.resolve(undefined)
+    return this.#home
+  }
+
+  /** Brings what was started in line with the configuration as it is now. */
+  async apply(before: Description): Promise<void> {
+    if (!this.#starting) return
+    const { description, reports } = this.#options
+    await this.#starting
+    const { brokenServers, config, file } = description()
+    for (const [name, problem] of Object.entries(brokenServers))
+      if (before.brokenServers[name] !== problem) reports.add(brokenText(name, problem))
+    const home = file === undefined ? await this.home() : undefined
+    if (this.#mcp) this.#mcp.apply({ ...config.mcp, servers: this.#entries(home) })
+    else this.#starting = this.#begin(home)
+    if (!home) await this.#endHome()
+  }
+
+  #entries(home: ExampleHome | undefined): Record<string, ServerEntry> {
+    const description = this.#options.description()
+    const entries = Object.entries(serverEntries(description, home))
+    return Object.fromEntries(entries.map(([name, entry]) => [name, withStarter(entry, description.file)]))
+  }
+
+  async close(): Promise<void> {
+    const mcp = await this.#starting
+    await mcp?.close()
+    await this.#endHome()
+  }
+
+  async #endHome(): Promise<void> {
+    const home = await this.#home
+    this.#home = this.problem = undefined
+    await home?.close()
+  }
+
+  async #open(): Promise<McpIntegration | undefined> {
+    const { beforeStart, description, reports } = this.#options
+    await beforeStart()
+    for (const [name, problem] of Object.entries(description().brokenServers))
+      reports.add(brokenText(name, problem))
+    return this.#begin(await this.home())
+  }
+
+  /** Servers that cannot even be begun with are a problem to tell, and no reason to stop. */
+  async #begin(home: ExampleHome | undefined): Promise<McpIntegration | undefined> {
+    const { tools, catalog, logger, reports, onStatus, closing, description } = this.#options
+    const { config, file } = description()
+    try {
+      const servers = this.#entries(home)
+      if (Object.keys(servers).length === 0) return undefined
+      const { McpIntegration } = await import('../mcp/index.ts')
+      if (closing.aborted) return undefined
+      const onReport = (report: string) => reports.add(report)
+      const more = { servers, catalog, onReport }
+      const mcp = new McpIntegration({ ...serverOptions({ config, file, logger }), ...more })
+      mcp.on('server', onStatus)
+      mcp.start(tools)
+      this.#mcp = mcp
+      return mcp
+    } catch (error) {
+      this.problem = error instanceof Error ? error.message : String(error)
+      return undefined
+    }
+  }
+}
+
+function brokenText(name: string, problem: string): string {
+  return `❌ Server '${name}' cannot be started: ${problem}`
+}
