@@ -18,7 +18,7 @@ export interface ToolpostConfig {
   bigResults?: 'keep' | 'cut'
   documents?: string
   search?: { searxng?: string }
-  gateway?: { host?: string; port?: number }
+  gateway?: { host?: string; port?: number; oauth?: OAuthConfig }
   /** Which calls run, which are asked about, which are refused; the first rule that fits decides. */
   policy?: PolicyRule[]
   approvals?: { timeoutMs?: number }
@@ -49,6 +49,18 @@ interface ModelsConfig {
   maxTools?: number
   /** Names of tools that are always shown, with `*` and `?`. */
   pin?: string[]
+}
+
+/** The gateway as an OAuth resource server: whose tokens it takes, and what they open. */
+export interface OAuthConfig {
+  /** The address of the authorization server, exactly as it stands in its tokens. */
+  issuer: string
+  /** Whom its tokens are for. */
+  audience: string
+  /** The gateway's public MCP address; if left out, the audience if that is an address, or else the address asked. */
+  resource?: string | undefined
+  /** By scope, the tools it opens: patterns with `*` and `?`. Without any, a valid token opens all tools. */
+  scopes?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
 /** How many calls run at once and begin a minute; patterns with `*` and `?`. */

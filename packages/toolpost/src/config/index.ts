@@ -1,3 +1,9 @@
-export { ConfigError, type ServerConfig, type ToolpostConfig, type VoiceConfig } from './config.ts'
+export {
+  ConfigError,
+  type OAuthConfig,
+  type ServerConfig,
+  type ToolpostConfig,
+  type VoiceConfig,
+} from './config.ts'
 export type { ConfigInput } from './inputs.ts'
 export { type LoadedConfig, readConfig } from './read-config.ts'

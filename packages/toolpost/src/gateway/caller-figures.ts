@@ -1,9 +1,12 @@
 import type { CallEvent } from '../executor/observers.ts'
+import { isSubject } from './oauth/subject.ts'
 
+/** Subjects of an OAuth issuer, however many there are, are counted together. */
+const SUBJECTS = '(oauth)'
 /** A program's own callers can have any name; those that are not configured are counted together. */
 const OTHER = '(other)'
 
-/** How many calls each caller made: as many counters as there are clients, and one more. */
+/** How many calls each caller made: as many counters as there are clients, and two more. */
 export class CallerFigures {
   readonly #names: () => readonly string[]
   readonly #calls = new Map<string, number>()
@@ -14,8 +17,13 @@ export class CallerFigures {
 
   note({ caller, result }: CallEvent): void {
     if (caller === undefined || !result) return
-    const name = this.#calls.has(caller) || this.#names().includes(caller) ? caller : OTHER
+    const name = this.#labelOf(caller)
     this.#calls.set(name, (this.#calls.get(name) ?? 0) + 1)
+  }
+
+  #labelOf(caller: string): string {
+    if (this.#calls.has(caller) || this.#names().includes(caller)) return caller
+    return isSubject(caller) ? SUBJECTS : OTHER
   }
 
   /** Lines for Prometheus. */

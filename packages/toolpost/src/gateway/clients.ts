@@ -5,6 +5,9 @@ import type { Access } from '../mcp/catalog.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { fitsName, fitsTool } from '../tools/tool-pattern.ts'
+import { failure, NO_TOKEN } from './http/answers.ts'
+import type { OAuthClients } from './oauth/oauth-clients.ts'
+import { isSubject } from './oauth/subject.ts'
 
 /**
  * Somebody with a token, and what they may use: patterns with `*` and `?`. All tools if left out; all resources and
@@ -23,8 +26,13 @@ export type ClientList = Readonly<Record<string, ClientOptions>>
 /** Whoever has the gateway's own token, or needs none. */
 export const DEFAULT_CLIENT = 'default'
 
+/** The answer that turns a request away, if it is. */
+export type Refusal = Response | undefined
+
 interface ClientParts {
   name?: string
+  /** Whose sessions are whose; the name if left out. */
+  key?: string
   caller?: string
   /** Everything if left out. */
   may?: Omit<ClientOptions, 'token'> | undefined
@@ -33,6 +41,8 @@ interface ClientParts {
 /** Who makes a request, and what they may see and use. */
 export class Client {
   readonly name: string
+  /** As whom `Clients.named` knows it: for a subject of an OAuth issuer, also what its token allows. */
+  readonly key: string
   /** Whose calls they are. Without clients in the configuration, nobody's in particular. */
   readonly caller: string | undefined
   readonly #may: Omit<ClientOptions, 'token'>
@@ -40,8 +50,10 @@ export class Client {
   readonly #manager: ToolManager
   readonly #allowed = new WeakMap<Tool, boolean>()
 
-  constructor(tools: ToolManager, { name = DEFAULT_CLIENT, caller, may = {} }: ClientParts = {}) {
+  constructor(tools: ToolManager, parts: ClientParts = {}) {
+    const { name = DEFAULT_CLIENT, key = name, caller, may = {} } = parts
     this.name = name
+    this.key = key
     this.caller = caller
     this.#may = may
     this.#patterns = may.tools
@@ -56,7 +68,7 @@ export class Client {
   /** The tools it may use. */
   tools(): readonly Tool[] {
     const all = this.#manager.getTools()
-    return this.#patterns ? all.filter(tool => this.#mayUse(tool)) : all
+    return this.#patterns ? all.filter(tool => this.mayUse(tool)) : all
   }
 
   /** Which resources or prompts it may use, all if there is no answer. A server's own are also `server__prompt`. */
@@ -75,13 +87,13 @@ export class Client {
   runOptions(name: string): Pick<RunOptions, 'caller' | 'among'> {
     const { caller } = this
     const tool = this.#patterns && this.#manager.findTool(name)
-    if (!this.#patterns || (tool && this.#mayUse(tool))) return { caller }
+    if (!this.#patterns || (tool && this.mayUse(tool))) return { caller }
     // For suggestions. One that goes by that name as a second one would let the other be found.
     return { caller, among: this.tools().filter(each => each.name !== name && each.lc_name !== name) }
   }
 
   /** Looked at once a tool: a call costs the same however many tools and patterns there are. */
-  #mayUse(tool: Tool): boolean {
+  mayUse(tool: Tool): boolean {
     let isAllowed = this.#allowed.get(tool)
     if (isAllowed === undefined) {
       const server = this.#manager.originOf(tool)?.server
@@ -98,6 +110,8 @@ export interface ClientsOptions {
   token?: string | undefined
   /** Those of the configuration; read again when it changes. */
   list(): ClientList | undefined
+  /** Subjects of an OAuth issuer. */
+  oauth: OAuthClients
 }
 
 interface Entry {
@@ -131,16 +145,36 @@ export class Clients {
   }
 
   /**
-   * Remembers who makes a request; says whether it may be made. Without a token of the gateway's own, a request that
-   * brings none is the owner's; a token that nobody has is refused as soon as there are clients.
+   * Remembers who makes a request, or refuses it. Without a token of the gateway's own, and without an OAuth issuer, a
+   * request that brings none is the owner's; a token that nobody has is refused as soon as there are clients.
    */
-  admit(request: Request): boolean {
+  admit(request: Request): Refusal | Promise<Refusal> {
+    const { oauth } = this.#options
     const entries = this.#entries()
     const given = request.headers.get('authorization')
-    if (!this.#own && (entries.length === 0 || given === null)) return true
+    if (!this.#own && !oauth.isOn && (entries.length === 0 || given === null)) return undefined
     const client = this.#find(digest(withScheme(given ?? '')), entries)
     if (client?.isNamed) this.#requests.set(request, client)
-    return client !== undefined
+    if (client) return undefined
+    return oauth.isOn ? this.#admitSubject(request) : unauthorized()
+  }
+
+  async #admitSubject(request: Request): Promise<Refusal> {
+    const client = await this.#options.oauth.admit(request)
+    if (client instanceof Response) return client
+    this.#requests.set(request, client)
+    return undefined
+  }
+
+  /** The answer to a call of a tool that another scope than the caller's opens. */
+  refuseCall(request: Request, tool: string): Refusal {
+    const client = this.#requests.get(request)
+    return client && this.#options.oauth.refuseCall(request, client, tool)
+  }
+
+  /** What clients of an OAuth issuer read before they have a token. */
+  metadata(request: Request): Response | undefined {
+    return this.#options.oauth.metadata(request)
   }
 
   /** Who makes a request that was admitted. */
@@ -151,6 +185,7 @@ export class Clients {
   /** As it is now; one that is gone may use nothing. */
   named(name = DEFAULT_CLIENT): Client {
     if (name === DEFAULT_CLIENT) return this.#default
+    if (isSubject(name)) return this.#options.oauth.named(name)
     const entry = this.#entries().find(({ client }) => client.name === name)
     return entry?.client ?? new Client(this.#options.tools, { name, caller: name, may: { tools: [] } })
   }
@@ -195,4 +230,8 @@ function withScheme(authorization: string): string {
 
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
+}
+
+function unauthorized(): Response {
+  return failure(401, NO_TOKEN, { 'www-authenticate': 'Bearer' })
 }

@@ -1,3 +1,4 @@
+import type { OAuthConfig } from '../config/config.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
@@ -21,7 +22,9 @@ import type { McpEndpoint } from './mcp-server/http-endpoint.ts'
 export interface GatewaySource {
   executor: ToolExecutor
   /** Who may call what; read again after a reload. */
-  readonly config?: { clients?: ClientList | undefined } | undefined
+  readonly config?:
+    | { clients?: ClientList | undefined; gateway?: { oauth?: OAuthConfig | undefined } | undefined }
+    | undefined
   /** Answers the chat; without one there is none. */
   client: AiClient | undefined
   model(): Promise<ModelInfo>

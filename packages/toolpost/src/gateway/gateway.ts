@@ -1,5 +1,6 @@
 import { Hono, type HonoRequest } from 'hono'
 import { getPath } from 'hono/utils/url'
+import type { OAuthConfig } from '../config/config.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
@@ -22,8 +23,10 @@ import { type GatewayServers, sourceOf } from './gateway-source.ts'
 import { failure } from './http/answers.ts'
 import { createGuard } from './http/guard.ts'
 import { DRAIN_MS } from './limits.ts'
-import { checkClients } from './listen-address.ts'
+import { checkClients, checkOAuth } from './listen-address.ts'
 import { createMcpEndpoint } from './mcp-server/http-endpoint.ts'
+import { METADATA_PATHS } from './oauth/challenge.ts'
+import { OAuthClients } from './oauth/oauth-clients.ts'
 import { addApprovalRoutes } from './routes/approvals.ts'
 import { addCallRoutes } from './routes/calls.ts'
 import { addChatRoutes } from './routes/chat.ts'
@@ -57,6 +60,8 @@ export interface GatewayOptions {
   token?: string | undefined
   /** By name: others with a token of their own, and the tools that they may use. The project's if left out. */
   clients?: ClientList | undefined
+  /** Takes the access tokens of an OAuth issuer, too. The project's if left out. */
+  oauth?: OAuthConfig | undefined
   /** Host names that the gateway answers to, beside those of the loopback. */
   hosts?: readonly string[] | undefined
   /** Calls that take longer are marked as slow. */
@@ -137,7 +142,9 @@ function contextOf(options: GatewayOptions): GatewayContext {
   const calls = new ActiveCalls()
   const list = () => options.clients ?? source.config?.clients
   checkClients(list(), options.token)
-  const clients = new Clients({ tools: executor.tools, token: options.token, list })
+  checkOAuth(oauthOf(options))
+  const oauth = new OAuthClients({ tools: executor.tools, config: () => oauthOf(options), logger })
+  const clients = new Clients({ tools: executor.tools, token: options.token, list, oauth })
   return {
     executor,
     source,
@@ -157,21 +164,29 @@ function contextOf(options: GatewayOptions): GatewayContext {
   }
 }
 
+/** Read again when the configuration changes. */
+export function oauthOf({ oauth, project }: GatewayOptions): OAuthConfig | undefined {
+  return oauth ?? project?.config?.gateway?.oauth
+}
+
 /** The guard sees every request first. */
 function createApp(context: GatewayContext, options: GatewayOptions): Required<Gateway>['fetch'] {
   const files = new ConsoleFiles(options.console ?? findConsole())
   const guard = createGuard({ hosts: options.hosts, clients: context.clients })
   const routes = createRoutes(context, files)
   return (request, env) => {
-    const path = getPath(request)
-    const isPage = PAGE_METHODS.includes(request.method) && files.has(path)
-    // A browser comes back from a login without a token; the answer that it brings is known by its state.
-    const isOpen = isPage || (request.method === 'GET' && path === REDIRECT_PATH)
-    return guard(request, isOpen) ?? (isPage ? files.answer(request) : routes.fetch(request, env))
+    const path = PAGE_METHODS.includes(request.method) ? getPath(request) : undefined
+    const isPage = path !== undefined && files.has(path)
+    const isOpen = isPage || (path !== undefined && OPEN_PATHS.includes(path))
+    const answer = () => (isPage ? files.answer(request) : routes.fetch(request, env))
+    const refusal = guard(request, isOpen)
+    return refusal instanceof Promise ? refusal.then(found => found ?? answer()) : (refusal ?? answer())
   }
 }
 
 const PAGE_METHODS = ['GET', 'HEAD']
+/** A browser comes back from a login without a token; the answer that it brings is known by its state. */
+const OPEN_PATHS: readonly string[] = [...METADATA_PATHS, REDIRECT_PATH]
 const METHODS = [...PAGE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']
 
 function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
@@ -185,6 +200,8 @@ function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
   addTranscriptionRoutes(app, context)
   addHealthRoutes(app, context)
   addOpenApiRoute(app, context)
+  for (const path of METADATA_PATHS)
+    app.get(path, c => context.clients.metadata(c.req.raw) ?? failure(404, 'No OAuth issuer is configured'))
   app.all('/mcp', c => context.mcp.handle(c.req.raw, context.clients.of(c.req.raw)))
   app.notFound(c => notFound(c.req, allowedMethods(app, files, c.req.path)))
   app.onError(error => {

@@ -92,3 +92,21 @@ export const DRAIN_MS = 10_000
 export const ABORT_GRACE_MS = 1_000
 /** What was answered last is on its way; after this its connection is closed. */
 export const LAST_WORDS_MS = 250
+
+/** The longest access token of an OAuth issuer that is looked at. */
+export const MAX_JWT_LENGTH = 8 * 1024
+/** How far the issuer's clock and ours may differ. */
+export const JWT_CLOCK_TOLERANCE_S = 10
+/** A token that names no key is tried with so many. */
+export const MAX_KEYS_TRIED = 8
+/** For an answer of the issuer, and how large it may be. */
+export const ISSUER_TIMEOUT_MS = 5_000
+export const MAX_ISSUER_BYTES = 256 * 1024
+/** The issuer's keys are fetched again after so long … */
+export const ISSUER_KEYS_AGE_MS = 10 * 60 * 1_000
+/** … or when a token names one that is not among them, but not more often than this. */
+export const ISSUER_KEYS_COOL_DOWN_MS = 10_000
+/** After an issuer failed, it is left alone for so long. */
+export const ISSUER_RETRY_MS = 2_000
+/** How many subjects' tools are remembered. */
+export const REMEMBERED_SUBJECTS = 1_000

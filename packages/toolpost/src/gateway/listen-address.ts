@@ -1,6 +1,9 @@
 import { hostname, networkInterfaces } from 'node:os'
 import { clientProblems } from '../config/check-clients.ts'
+import { oauthProblems } from '../config/check-oauth.ts'
+import type { OAuthConfig } from '../config/config.ts'
 import { tokenProblem } from '../config/token-problem.ts'
+import { isLoopback } from '../runtime/loopback.ts'
 import type { ClientList } from './clients.ts'
 import { GatewayError } from './gateway-error.ts'
 
@@ -16,9 +19,15 @@ export function checkClients(clients: ClientList = {}, own: string | undefined):
   if (found) throw new GatewayError(`${found.path.join('.')}: ${found.problem}`)
 }
 
+/** Throws on an issuer that could not be trusted, and on scopes that mean nothing. */
+export function checkOAuth(oauth: OAuthConfig | undefined): void {
+  const [found] = oauth ? oauthProblems(oauth) : []
+  if (found) throw new GatewayError(`gateway.oauth.${found.path.join('.')}: ${found.problem}`)
+}
+
 /** Throws if everybody on the network could call the tools. */
-export function checkHost(host: string, token: string | undefined): void {
-  if (isLoopback(host) || token !== undefined) return
+export function checkHost(host: string, isGuarded: boolean): void {
+  if (isLoopback(host) || isGuarded) return
   throw new GatewayError(
     `Listening on ${host} lets others on the network call the tools: set a token with --token or TOOLPOST_TOKEN`,
   )
@@ -27,10 +36,6 @@ export function checkHost(host: string, token: string | undefined): void {
 export function checkPort(port: number): void {
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return
   throw new GatewayError(`Invalid port ${port}; expected a number from 0 to 65535`)
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
 /** The names under which a gateway that listens on `host` may be addressed. */

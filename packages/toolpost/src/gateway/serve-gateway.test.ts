@@ -3,10 +3,11 @@ import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { echoTool, eventReader, patientTool } from '../../test/gateway.ts'
 import { ToolExecutor } from '../executor/tool-executor.ts'
+import { isLoopback } from '../runtime/loopback.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { DEFAULT_PORT } from './limits.ts'
-import { isLoopback, namesOf } from './listen-address.ts'
+import { namesOf } from './listen-address.ts'
 import { type ServeOptions, serveGateway } from './serve-gateway.ts'
 
 function executorWith(...tools: Tool[]): ToolExecutor {

@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
+import { createGateway, type Gateway, type GatewayOptions, oauthOf } from './gateway.ts'
 import { GatewayError } from './gateway-error.ts'
 import {
   DEFAULT_HOST,
@@ -12,7 +12,15 @@ import {
   MAX_CONNECTIONS,
   PORTS_TRIED,
 } from './limits.ts'
-import { checkClients, checkHost, checkPort, checkToken, namesOf, urlHost } from './listen-address.ts'
+import {
+  checkClients,
+  checkHost,
+  checkOAuth,
+  checkPort,
+  checkToken,
+  namesOf,
+  urlHost,
+} from './listen-address.ts'
 
 export interface ServeOptions extends GatewayOptions {
   host?: string | undefined
@@ -38,8 +46,9 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, token, hosts = [] } = options
   checkToken(token)
   checkClients(options.clients ?? options.project?.config?.clients, token)
+  checkOAuth(oauthOf(options))
   checkPort(port)
-  checkHost(host, token)
+  checkHost(host, token !== undefined || oauthOf(options) !== undefined)
   const server = createHttpServer()
   await listen(server, host, port, options.port === undefined ? PORTS_TRIED : 0)
   const gateway = createGateway({ ...options, hosts: [...namesOf(host), ...hosts] })

@@ -71,6 +71,8 @@ export function failure(status: number, error: string, headers?: Record<string, 
   return json({ error }, status, headers)
 }
 
+export const NO_TOKEN = 'The token is missing or wrong: send it as Authorization: Bearer <token>'
+
 /** What cannot be done now may be done soon. */
 export function busy(error: string): Response {
   return failure(503, error, { 'retry-after': '5' })

@@ -1,4 +1,4 @@
-import type { Clients } from '../clients.ts'
+import type { Clients, Refusal } from '../clients.ts'
 import { failure } from './answers.ts'
 
 export interface GuardOptions {
@@ -9,14 +9,15 @@ export interface GuardOptions {
 }
 
 /** Sees a request before anything else does: gives the answer that turns it away, or nothing. */
-export type Guard = (request: Request, isPage: boolean) => Response | undefined
+export type Guard = (request: Request, isOpen: boolean) => Refusal | Promise<Refusal>
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /**
  * Turns away what a foreign web page can make a browser send. A name of ours as Host keeps out pages whose own name
  * was pointed at this machine; an Origin that is exactly the address asked keeps out all others, also those on
- * another port. The page itself is open, since a browser cannot send a token with it; it holds no data.
+ * another port. The page itself is open, since a browser cannot send a token with it, and so is what says
+ * where a token is to be had; neither holds data.
  */
 export function createGuard({ hosts = [], clients }: GuardOptions): Guard {
   const known = new Set([...LOOPBACK, ...hosts.map(host => hostnameOf(host) ?? host)])
@@ -27,14 +28,13 @@ export function createGuard({ hosts = [], clients }: GuardOptions): Guard {
     if (isOurs && accepted.size < 100) accepted.add(host)
     return isOurs
   }
-  return (request, isPage) => {
+  return (request, isOpen) => {
     const { headers } = request
     const host = headers.get('host') ?? new URL(request.url).host
     if (!isKnown(host)) return failure(403, 'Host not allowed')
     if (!isOwnOrigin(headers.get('origin'), host)) return failure(403, 'Origin not allowed')
-    if (!isOwnSite(headers, isPage)) return failure(403, 'Cross-site requests are not allowed')
-    if (!isPage && !clients.admit(request)) return unauthorized()
-    return undefined
+    if (!isOwnSite(headers, isOpen)) return failure(403, 'Cross-site requests are not allowed')
+    return isOpen ? undefined : clients.admit(request)
   }
 }
 
@@ -48,14 +48,8 @@ function isOwnOrigin(origin: string | null, host: string): boolean {
 }
 
 /** For requests without an Origin, such as those of images. Any page may link to ours. */
-function isOwnSite(headers: Headers, isPage: boolean): boolean {
+function isOwnSite(headers: Headers, isOpen: boolean): boolean {
   const site = headers.get('sec-fetch-site')
   if (site === null || site === 'same-origin' || site === 'none') return true
-  return isPage && headers.get('sec-fetch-mode') === 'navigate'
-}
-
-function unauthorized(): Response {
-  return failure(401, 'The token is missing or wrong: send it as Authorization: Bearer <token>', {
-    'www-authenticate': 'Bearer',
-  })
+  return isOpen && headers.get('sec-fetch-mode') === 'navigate'
 }

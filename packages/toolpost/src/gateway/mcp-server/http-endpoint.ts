@@ -8,7 +8,7 @@ import { type Logger, silentLogger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { Catalog } from '../../mcp/catalog.ts'
 import { isRecord } from '../../runtime/guards.ts'
-import type { Client, Clients } from '../clients.ts'
+import type { Client, Clients, Refusal } from '../clients.ts'
 import { failure, shuttingDown } from '../http/answers.ts'
 import { readJson } from '../http/read-body.ts'
 import { MAX_MCP_BATCH, MAX_MCP_BODY_BYTES } from '../limits.ts'
@@ -49,7 +49,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
     catalog.on('updated', uri => modern.notify.resourceUpdated(uri)),
   ]
   return {
-    async handle(request, { name: clientId }) {
+    async handle(request, { key: clientId }) {
       if (isClosed) return shuttingDown()
       if (request.method !== 'POST') return legacy.handle(request, undefined, clientId)
       if (!isJsonContentType(request.headers.get('content-type')))
@@ -59,6 +59,8 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       if (body.value === undefined) return parseFailure('The body is empty')
       if (Array.isArray(body.value) && body.value.length > MAX_MCP_BATCH)
         return rpcFailure(400, `Invalid Request: a batch has at most ${MAX_MCP_BATCH} messages`)
+      const refusal = refuseCalls(body.value, name => clients.refuseCall(request, name))
+      if (refusal) return refusal
       if (await isLegacyRequest(request, body.value)) return legacy.handle(request, body.value, clientId)
       const respond = () => modern.fetch(request, { parsedBody: body.value, authInfo: authInfoOf(clientId) })
       const followed = followedBy(body.value)
@@ -88,4 +90,15 @@ function followedBy(body: unknown): { resourceSubscriptions: string[] } | undefi
   if (!isRecord(notifications) || !Array.isArray(notifications.resourceSubscriptions)) return undefined
   if (!notifications.resourceSubscriptions.every(uri => typeof uri === 'string')) return undefined
   return notifications as { resourceSubscriptions: string[] }
+}
+
+/** The answer to a message that calls a tool which needs another scope. */
+function refuseCalls(body: unknown, refuse: (tool: string) => Refusal): Refusal {
+  for (const message of Array.isArray(body) ? body : [body]) {
+    const { method, params } = isRecord(message) ? message : {}
+    const { name } = isRecord(params) ? params : {}
+    const refusal = method === 'tools/call' && typeof name === 'string' ? refuse(name) : undefined
+    if (refusal) return refusal
+  }
+  return undefined
 }

@@ -37,7 +37,7 @@ export function addCallRoutes(app: Hono, context: GatewayContext): void {
     const stream = events.watch({
       lastEventId,
       greeting: greeting(context, client, lastEventId !== undefined),
-      view: viewOf(client, () => clients.named(client.name)),
+      view: viewOf(client, () => clients.named(client.key)),
       cut: outgoing && (() => outgoing.destroy()),
     })
     return new Response(stream, { headers: EVENT_STREAM_HEADERS })

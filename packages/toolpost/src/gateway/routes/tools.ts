@@ -27,6 +27,8 @@ export function addToolRoutes(app: Hono, context: GatewayContext): void {
 async function callTool(c: Context, { executor, calls, clients }: GatewayContext): Promise<Response> {
   const request = c.req.raw
   const name = c.req.param('name') ?? ''
+  const refusal = clients.refuseCall(request, name)
+  if (refusal) return refusal
   const timeoutMs = timeoutOf(request)
   if (timeoutMs instanceof Response) return timeoutMs
   const body = await readJson(request, MAX_BODY_BYTES)

@@ -1,0 +1,46 @@
+import { globProblem } from '../runtime/glob.ts'
+import { isLoopback } from '../runtime/loopback.ts'
+import type { OAuthConfig, ToolpostConfig } from './config.ts'
+import type { ConfigPath, ConfigSource } from './config-source.ts'
+
+/** As RFC 6749 has it: printable ASCII without blanks, quotes and backslashes. */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/
+
+/** Checks the authorization of a configuration's gateway, with the environment filled in. */
+export function checkOAuth({ gateway }: ToolpostConfig, source: ConfigSource): void {
+  const [found] = gateway?.oauth ? oauthProblems(gateway.oauth) : []
+  if (found) throw source.error(['gateway', 'oauth', ...found.path], found.problem)
+}
+
+/** What is wrong with it, and where. */
+export function* oauthProblems(oauth: OAuthConfig): Generator<{ path: ConfigPath; problem: string }> {
+  const { issuer, audience, resource, scopes } = oauth
+  const wrongIssuer = addressProblem(issuer)
+  const wrongResource = resource === undefined ? undefined : addressProblem(resource)
+  if (wrongIssuer) yield { path: ['issuer'], problem: wrongIssuer }
+  if (audience.trim() === '') yield { path: ['audience'], problem: 'must not be empty' }
+  if (wrongResource) yield { path: ['resource'], problem: wrongResource }
+  if (scopes && Object.keys(scopes).length === 0)
+    yield { path: ['scopes'], problem: 'names no scope; leave it out to offer all tools' }
+  for (const [scope, patterns] of Object.entries(scopes ?? {})) {
+    if (!SCOPE.test(scope))
+      yield {
+        path: ['scopes', scope],
+        problem: 'a scope has printable ASCII characters without spaces, " and \\',
+      }
+    for (const [index, pattern] of patterns.entries()) {
+      const problem = globProblem(pattern)
+      if (problem) yield { path: ['scopes', scope, index], problem }
+    }
+  }
+}
+
+/** Keys that come over plain HTTP could be anybody's. Issuers are compared as texts, so that they have no more than a path. */
+function addressProblem(address: string): string | undefined {
+  if (!URL.canParse(address)) return `is not a valid URL: '${address}'`
+  const { protocol, hostname, username, password, search, hash } = new URL(address)
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname)))
+    return 'must begin with https://, or be http:// on the loopback'
+  if (username !== '' || password !== '') return 'must not contain a user name or password'
+  return search !== '' || hash !== '' ? 'must have no query and no fragment' : undefined
+}

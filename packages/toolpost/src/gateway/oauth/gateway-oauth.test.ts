@@ -1,0 +1,470 @@
+import { createSecretKey } from 'node:crypto'
+import { type CryptoKey, exportSPKI, generateKeyPair, importJWK, SignJWT } from 'jose'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { ADDRESS, dataOf, echoTool, testGateway } from '../../../test/gateway.ts'
+import { AUDIENCE, inSeconds, TestIssuer, type TokenChanges } from '../../../test/oauth-issuer.ts'
+import type { OAuthConfig } from '../../config/config.ts'
+import { Approvals, policy } from '../../interceptors/index.ts'
+import { recordingLogger } from '../../testing/index.ts'
+import { defineTool } from '../../tools/tool.ts'
+import type { GatewayOptions } from '../gateway.ts'
+import { serveGateway } from '../serve-gateway.ts'
+
+const OWN = 'own-token-0123456789abc'
+const CLAUDE = 'claude-token-0123456789'
+const SCOPES = { 'tools:read': ['get_*'], home: ['control_light'] }
+const METADATA = '/.well-known/oauth-protected-resource'
+
+const tools = ['get_time', 'get_weather', 'control_light', 'hidden'].map(name =>
+  defineTool({ name, description: name, schema: { type: 'object' }, handler: () => `${name} done` }),
+)
+const as = (token: string) => ({ authorization: `Bearer ${token}` })
+const namesIn = (data: { tools: { name: string }[] }) => data.tools.map(({ name }) => name)
+
+function gatewayFor(
+  issuer: TestIssuer,
+  oauth: Partial<OAuthConfig> = {},
+  options: Partial<GatewayOptions> = {},
+) {
+  const config = { issuer: issuer.url, audience: AUDIENCE, ...oauth }
+  return testGateway([...tools, echoTool], { oauth: config, ...options })
+}
+
+afterEach(() => void vi.useRealTimers())
+
+describe('the metadata of the gateway as a protected resource', () => {
+  it('is open, and names the resource, the issuer and the scopes', async () => {
+    await using issuer = await TestIssuer.start()
+    await using gateway = gatewayFor(issuer, { scopes: SCOPES }, { token: OWN })
+    for (const path of [METADATA, `${METADATA}/mcp`]) {
+      const response = await gateway.get(path)
+      expect(response.status).toBe(200)
+      expect(await response.json()).toEqual({
+        resource: AUDIENCE,
+        authorization_servers: [issuer.url],
+        scopes_supported: ['tools:read', 'home'],
+        bearer_methods_supported: ['header'],
+        resource_name: 'Toolpost',
+      })
+    }
+    expect(issuer.asked).toEqual([])
+  })
+
+  it('is not there without an issuer, nor for a foreign Host', async () => {
+    await using issuer = await TestIssuer.start()
+    await using without = testGateway()
+    expect((await without.get(METADATA)).status).toBe(404)
+    await using gateway = gatewayFor(issuer)
+    expect((await gateway.get(METADATA, { host: 'evil.example' })).status).toBe(403)
+    expect((await gateway.post(METADATA)).status).toBe(401)
+  })
+
+  it('has the address asked, or the public one, if the audience is no address', async () => {
+    await using issuer = await TestIssuer.start()
+    await using asked = gatewayFor(issuer, { audience: 'toolpost' })
+    expect((await dataOf(asked.get(METADATA))).resource).toBe(`${ADDRESS}/mcp`)
+    const resource = 'https://tools.example.com/mcp'
+    await using hidden = gatewayFor(
+      issuer,
+      { audience: 'toolpost', resource },
+      { hosts: ['tools.example.com'] },
+    )
+    expect((await dataOf(hidden.get(METADATA))).resource).toBe(resource)
+    const refused = await hidden.get('/api/tools', { host: 'tools.example.com' })
+    expect(refused.headers.get('www-authenticate')).toBe(
+      `Bearer resource_metadata="https://tools.example.com${METADATA}/mcp"`,
+    )
+  })
+})
+
+describe('a request to a gateway with an issuer', () => {
+  it('without a token is refused with what is needed for one, also on the loopback', async () => {
+    await using issuer = await TestIssuer.start()
+    await using gateway = gatewayFor(issuer, { scopes: SCOPES })
+    for (const path of ['/mcp', '/api/tools', '/api/calls', '/metrics']) {
+      const response = await gateway.get(path)
+      expect(response.status).toBe(401)
+      expect(response.headers.get('www-authenticate')).toBe(
+        `Bearer resource_metadata="${ADDRESS}${METADATA}/mcp", scope="tools:read home"`,
+      )
+    }
+  })
+
+  it('with a valid token sees all tools, whichever algorithm and form the issuer uses', async () => {
+    await using issuer = await TestIssuer.start()
+    await using gateway = gatewayFor(issuer)
+    for (const alg of ['ES256', 'RS256', 'PS384', 'EdDSA']) {
+      await issuer.addKey(alg)
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 })
+      const token = await issuer.token({ claims: { aud: ['other', AUDIENCE] }, header: { typ: 'JWT' } })
+      expect(namesIn(await dataOf(gateway.get('/api/tools', as(token))))).toHaveLength(5)
+    }
+  })
+
+  it.each<[string, (issuer: TestIssuer) => TokenChanges, string]>([
+    ['expired', () => ({ claims: { exp: inSeconds(-60) } }), 'has expired'],
+    ['not valid yet', () => ({ claims: { nbf: inSeconds(60) } }), 'not valid yet'],
+    ['without an expiry', () => ({ claims: { exp: undefined } }), 'no expiry'],
+    ['for another audience', () => ({ claims: { aud: 'http://127.0.0.1:4040/other' } }), 'another audience'],
+    ['for no audience', () => ({ claims: { aud: undefined } }), 'another audience'],
+    ['of another issuer', () => ({ claims: { iss: 'https://evil.example' } }), 'another issuer'],
+    ['of an issuer with one slash more', ({ url }) => ({ claims: { iss: `${url}/` } }), 'another issuer'],
+    ['for a logout', () => ({ header: { typ: 'logout+jwt' } }), 'not an access token'],
+    ['of nobody', () => ({ claims: { sub: undefined } }), 'names no subject'],
+    ['bound to a key', () => ({ claims: { cnf: { jkt: 'x' } } }), 'bound to a key'],
+    ['with a foreign kid', () => ({ header: { kid: 'other' } }), 'unknown key'],
+    ['too long', () => ({ claims: { padding: 'x'.repeat(20_000) } }), 'too long'],
+  ])('with a token %s is refused, and says why', async (_, changes, reason) => {
+    await using issuer = await TestIssuer.start()
+    await using gateway = gatewayFor(issuer)
+    const response = await gateway.get('/api/tools', as(await issuer.token(changes(issuer))))
+    expect(response.status).toBe(401)
+    expect(response.headers.get('www-authenticate')).toMatch(
+      /^Bearer error="invalid_token", error_description="/,
+    )
+    expect((await dataOf(response)).error).toContain(reason)
+  })
+
+  it('within the tolerance of clocks is taken', async () => {
+    await using issuer = await TestIssuer.start()
+    await using gateway = gatewayFor(issuer)
+    const token = await issuer.token({ claims: { exp: inSeconds(-3), nbf: inSeconds(3) } })
+    expect((await gateway.get('/api/tools', as(token))).status).toBe(200)
+  })
+
+  it('[F-gate-1] with a forged token is refused: no signature, the public key as a secret, a key of its own', async () => {
+    await using issuer = await TestIssuer.start()
+    await using gateway = gatewayFor(issuer)
+    const [known] = issuer.keys
+    const [header, payload] = (await issuer.token()).split('.') as [string, string]
+    const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const publicKey = (await importJWK({ ...known?.jwk, ext: true }, 'ES256')) as CryptoKey
+    const secret = createSecretKey(Buffer.from(await exportSPKI(publicKey)))
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    const { privateKey } = await generateKeyPair('ES256')
+    const forged = [
+      `${encoded({ alg: 'none' })}.${payload}.`,
+      `${encoded({ alg: 'none', kid: known?.kid })}.${payload}.`,
+      await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: known?.kid ?? '' }).sign(secret),
+      await issuer.token({ key: privateKey }),
+      await new SignJWT(claims)
+        .setProtectedHeader({ alg: 'ES256', jwk: issuer.keys[0]?.jwk ?? {}, kid: 'mine' })
+        .sign(privateKey),
+      `${header}.${encoded({ ...claims, sub: 'admin' })}.${(await issuer.token()).split('.')[2]}`,
+      'a.b.c',
+      'not-a-jwt-at-all-but-long-enough',
+    ]
+    const problems = forged.slice(0, 3).map(token => dataOf(gateway.get('/api/tools', as(token))))
+    for (const { error } of await Promise.all(problems)) expect(error).toContain('public-key algorithm')
+    expect(issuer.asked).toEqual([])
+    for (const token of forged) {
+      const response = await gateway.get('/api/tools', as(token))
+      expect([token, response.status]).toEqual([token, 401])
+      expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"')
+    }
+  })
+
+  it('with a valid token in the query or in another scheme is refused', async () => {
+    await using issuer = await TestIssuer.start()
+    await using gateway = gatewayFor(issuer)
+    const token = await issuer.token()
+    expect((await gateway.get(`/api/tools?access_token=${token}`)).status).toBe(401)
+    expect((await gateway.get('/api/tools', { authorization: `DPoP ${token}` })).status).toBe(401)
+    expect((await gateway.get('/api/tools', { authorization: token })).status).toBe(401)
+  })
+
+  it("works beside the gateway's own token and those of clients", async () => {
+    await using issuer = await TestIssuer.start()
+    const clients = { claude: { token: CLAUDE, tools: ['hidden'] } }
+    await using gateway = gatewayFor(issuer, { scopes: SCOPES }, { token: OWN, clients })
+    const seen = async (token: string) => namesIn(await dataOf(gateway.get('/api/tools', as(token))))
+    expect(await seen(OWN)).toHaveLength(5)
+    expect(await seen(CLAUDE)).toEqual(['hidden'])
+    expect(await seen(await issuer.token({ claims: { scope: 'home' } }))).toEqual(['control_light'])
+    expect((await gateway.get('/api/tools', as('wrong-token-0123456789'))).status).toBe(401)
+  })
+})
+
+describe('keys of an issuer', () => {
+  it('are fetched once for many tokens, and a new one is followed', async () => {
+    await using issuer = await TestIssuer.start()
+    await using gateway = gatewayFor(issuer)
+    const get = async () => (await gateway.get('/api/tools', as(await issuer.token()))).status
+    expect(await Promise.all([get(), get(), get(), get()])).toEqual([200, 200, 200, 200])
+    expect(issuer.asked).toEqual(['/.well-known/oauth-authorization-server', '/keys'])
+    await issuer.addKey()
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 15_000 })
+    expect(await get()).toBe(200)
+    expect(issuer.asked.slice(2)).toEqual(['/keys'])
+    const old = await issuer.token({
+      header: { kid: 'key-1' },
+      ...(issuer.keys[0] && { key: issuer.keys[0].key }),
+    })
+    issuer.keys.shift()
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 11 * 60_000 })
+    const late = await gateway.get('/api/tools', as(old))
+    expect([late.status, (await dataOf(late)).error]).toEqual([401, expect.stringContaining('unknown key')])
+  })
+
+  it('[F-gate-2] are not fetched for every token that names an unknown one', async () => {
+    await using issuer = await TestIssuer.start()
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+    await using gateway = gatewayFor(issuer)
+    const get = async (kid: string) =>
+      (await gateway.get('/api/tools', as(await issuer.token({ header: { kid } })))).status
+    const together = await Promise.all(Array.from({ length: 50 }, (_, index) => get(`made-up-${index}`)))
+    expect(new Set(together)).toEqual(new Set([401]))
+    for (let index = 0; index < 20; index++) expect(await get(`later-${index}`)).toBe(401)
+    expect(issuer.asked.filter(path => path === '/keys').length).toBeLessThanOrEqual(2)
+    expect(await get('key-1')).toBe(200)
+  })
+
+  it('without names are each tried', async () => {
+    await using issuer = await TestIssuer.start()
+    await issuer.addKey()
+    for (const { jwk } of issuer.keys) delete jwk.kid
+    await using gateway = gatewayFor(issuer)
+    const token = await new SignJWT({ iss: issuer.url, aud: AUDIENCE, sub: 'a', exp: inSeconds(60) })
+      .setProtectedHeader({ alg: 'ES256' })
+      .sign(issuer.keys[1]?.key as CryptoKey)
+    expect((await gateway.get('/api/tools', as(token))).status).toBe(200)
+  })
+
+  it('[F-gate-3] that cannot be had open no door: 503 while the issuer is gone, and it is back when the issuer is', async () => {
+    await using issuer = await TestIssuer.start()
+    const logger = recordingLogger()
+    await using gateway = gatewayFor(issuer, {}, { logger, token: OWN })
+    const token = await issuer.token()
+    const port = Number(new URL(issuer.url).port)
+    await issuer.close()
+    const refused = await Promise.all([1, 2, 3].map(() => gateway.get('/api/tools', as(token))))
+    for (const response of refused) {
+      expect(response.status).toBe(503)
+      expect(response.headers.get('retry-after')).toBe('5')
+      expect((await dataOf(response)).error).toContain('The OAuth issuer is unavailable')
+    }
+    expect(logger.records.filter(({ message }) => message === 'OAuth issuer unavailable')).toHaveLength(1)
+    expect((await gateway.get('/api/tools', as(OWN))).status).toBe(200)
+    await issuer.listen(port)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5_000 })
+    expect((await gateway.get('/api/tools', as(token))).status).toBe(200)
+    await issuer.close()
+    expect((await gateway.get('/api/tools', as(token))).status).toBe(200)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 })
+    const unknown = await issuer.token({ header: { kid: 'new' } })
+    expect((await gateway.get('/api/tools', as(unknown))).status).toBe(503)
+    expect((await gateway.get('/api/tools', as(token))).status).toBe(200)
+  })
+
+  it.each<[string, string, (url: string) => { status?: number; body?: string; headers?: object }]>([
+    ['calls itself another', description(), url => says({ issuer: `${url}/other`, jwks_uri: `${url}/keys` })],
+    ['names no keys', description(), url => says({ issuer: url })],
+    [
+      'has keys over plain HTTP',
+      description(),
+      url => says({ issuer: url, jwks_uri: 'http://evil.example/keys' }),
+    ],
+    ['sends elsewhere', '/keys', () => ({ status: 302, headers: { location: '/elsewhere' } })],
+    ['answers no JSON', '/keys', () => ({ body: '<html>' })],
+    ['answers without end', '/keys', () => ({ body: `{"keys":[],"x":"${'x'.repeat(1_000_000)}"}` })],
+    ['fails', description(), () => ({ status: 500 })],
+  ])('[F-gate-4] of an issuer that %s are not used', async (_, path, answer) => {
+    await using issuer = await TestIssuer.start()
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+    issuer.answers.set(path, answer)
+    issuer.answers.set('/elsewhere', () => says({ keys: issuer.keys.map(({ jwk }) => jwk) }))
+    await using gateway = gatewayFor(issuer)
+    for (let index = 0; index < 5; index++)
+      expect((await gateway.get('/api/tools', as(await issuer.token()))).status).toBe(503)
+    expect(issuer.asked.filter(asked => asked === path)).toHaveLength(1)
+  })
+
+  it('are found by OpenID Connect, too', async () => {
+    await using issuer = await TestIssuer.start()
+    const realm = `${issuer.url}/realms/home`
+    issuer.answers.set('/realms/home/.well-known/openid-configuration', url =>
+      says({ issuer: realm, jwks_uri: `${url}/keys` }),
+    )
+    await using gateway = gatewayFor(issuer, { issuer: realm })
+    const token = await issuer.token({ claims: { iss: realm } })
+    expect((await gateway.get('/api/tools', as(token))).status).toBe(200)
+    expect(issuer.asked[0]).toBe('/.well-known/oauth-authorization-server/realms/home')
+  })
+})
+
+function description() {
+  return '/.well-known/oauth-authorization-server'
+}
+
+function says(value: unknown) {
+  return { body: JSON.stringify(value) }
+}
+
+describe('scopes', () => {
+  const call = (name: string) => `/api/tools/${name}/call`
+
+  it.each([
+    ['one', { scope: 'openid tools:read' }, ['get_time', 'get_weather']],
+    ['both', { scope: 'home tools:read' }, ['get_time', 'get_weather', 'control_light']],
+    ['a list', { scp: ['home'] }, ['control_light']],
+  ])('open the tools that they name: %s', async (_, claims, expected) => {
+    await using issuer = await TestIssuer.start()
+    await using gateway = gatewayFor(issuer, { scopes: SCOPES })
+    expect(namesIn(await dataOf(gateway.get('/api/tools', as(await issuer.token({ claims })))))).toEqual(
+      expected,
+    )
+  })
+
+  it.each([
+    {},
+    { scope: '' },
+    { scope: 'openid constructor __proto__' },
+    { scope: 7 },
+    { scope: 'TOOLS:READ' },
+  ])('that open nothing are refused with those that there are: %j', async claims => {
+    await using issuer = await TestIssuer.start()
+    await using gateway = gatewayFor(issuer, { scopes: SCOPES })
+    const response = await gateway.get('/api/tools', as(await issuer.token({ claims })))
+    expect(response.status).toBe(403)
+    expect(response.headers.get('www-authenticate')).toMatch(
+      /^Bearer error="insufficient_scope".*, scope="tools:read home"$/,
+    )
+  })
+
+  it('a call that another scope opens says which; a tool of no scope is unknown', async () => {
+    await using issuer = await TestIssuer.start()
+    await using gateway = gatewayFor(issuer, { scopes: SCOPES })
+    const headers = as(await issuer.token({ claims: { scope: 'tools:read' } }))
+    expect((await gateway.post(call('get_time'), {}, { headers })).status).toBe(200)
+    const other = await gateway.post(call('control_light'), {}, { headers })
+    expect(other.status).toBe(403)
+    expect(other.headers.get('www-authenticate')).toMatch(
+      /error="insufficient_scope".*scope="tools:read home"$/,
+    )
+    expect((await gateway.post(call('hidden'), {}, { headers })).status).toBe(404)
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'control_light' } }
+    const mcp = { headers: { ...headers, 'content-type': 'application/json', accept: MCP_ACCEPT } }
+    expect((await gateway.post('/mcp', message, mcp)).status).toBe(403)
+    expect((await gateway.post('/mcp', [message], mcp)).status).toBe(403)
+  })
+})
+
+const MCP_ACCEPT = 'application/json, text/event-stream'
+
+describe('somebody with a token of an issuer', () => {
+  it('[F-gate-5] has none of the powers of the owner', async () => {
+    await using issuer = await TestIssuer.start()
+    const approvals = new Approvals()
+    await using gateway = gatewayFor(issuer, {}, { approvals, token: OWN })
+    gateway.executor.use(policy([{ tools: ['control_light'], then: 'ask' }], { approvals }))
+    const waiting = gateway.post('/api/tools/control_light/call', {}, { headers: as(OWN) })
+    await vi.waitFor(() => expect(approvals.list()).toHaveLength(1))
+    const headers = as(await issuer.token({ claims: { sub: 'default', scope: 'owner admin' } }))
+    const [{ id } = { id: '' }] = approvals.list()
+    const decided = await gateway.post(`/api/approvals/${id}`, { decision: 'approve' }, { headers })
+    expect(decided.status).toBe(403)
+    for (const path of [
+      '/api/servers',
+      '/api/calls',
+      '/api/events',
+      '/api/approvals',
+      '/metrics',
+      '/api/later',
+    ])
+      expect([path, (await gateway.get(path, headers)).status]).toEqual([path, 403])
+    expect((await gateway.post('/api/reload', {}, { headers })).status).toBe(403)
+    expect((await gateway.post('/api/servers/x/restart', {}, { headers })).status).toBe(403)
+    expect(approvals.list()).toHaveLength(1)
+    approvals.decide(id, 'deny', { by: 'test' })
+    await waiting
+  })
+
+  it('goes by a name that nobody of the configuration can have, and is one counter in the metrics', async () => {
+    await using issuer = await TestIssuer.start()
+    await using gateway = gatewayFor(issuer, {}, { token: OWN })
+    const subjects = [
+      { sub: 'default' },
+      { sub: 'bob "\n' },
+      { sub: undefined, client_id: 'ci' },
+      { sub: 'x'.repeat(999) },
+    ]
+    for (const claims of subjects)
+      await gateway.post('/api/tools/echo/call', {}, { headers: as(await issuer.token({ claims })) })
+    const { calls } = await dataOf(gateway.get('/api/calls', as(OWN)))
+    expect(calls.map(({ caller }: { caller: string }) => caller)).toEqual([
+      'oauth:default',
+      expect.stringMatching(/^oauth:sha256:[0-9a-f]{64}$/),
+      'oauth-client:ci',
+      expect.stringMatching(/^oauth:sha256:[0-9a-f]{64}$/),
+    ])
+    const metrics = await (await gateway.get('/metrics', as(OWN))).text()
+    expect(metrics).toContain('toolpost_caller_calls_total{caller="(oauth)"} 4')
+  })
+
+  it('[F-gate-6] cannot use the MCP session of another, nor their own with another scope', async () => {
+    await using issuer = await TestIssuer.start()
+    await using gateway = gatewayFor(issuer, { scopes: SCOPES })
+    const send = (token: string, message: object, session?: string) =>
+      gateway.post(
+        '/mcp',
+        { jsonrpc: '2.0', ...message },
+        {
+          headers: {
+            ...as(token),
+            'content-type': 'application/json',
+            accept: MCP_ACCEPT,
+            ...(session && { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' }),
+          },
+        },
+      )
+    const both = { scope: 'home tools:read' }
+    const alice = await issuer.token({ claims: both })
+    const params = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'x', version: '1' },
+    }
+    const begun = await send(alice, { id: 1, method: 'initialize', params })
+    const session = begun.headers.get('mcp-session-id') ?? ''
+    expect(session).not.toBe('')
+    const list = { id: 2, method: 'tools/list' }
+    const status = async (claims: object) =>
+      (await send(await issuer.token({ claims: { ...both, ...claims } }), list, session)).status
+    expect(await status({ sub: 'bob' })).toBe(404)
+    expect(await status({ scope: 'tools:read' })).toBe(404)
+    const answer = await send(await issuer.token({ claims: both }), list, session)
+    expect(answer.status).toBe(200)
+    expect(await answer.text()).toContain('control_light')
+  })
+})
+
+describe('gateway.oauth', () => {
+  it('lets a gateway listen beyond the loopback without a token of its own', async () => {
+    await using issuer = await TestIssuer.start()
+    const { executor } = testGateway()
+    const oauth = { issuer: issuer.url, audience: AUDIENCE }
+    const served = await serveGateway({ executor, oauth, host: '0.0.0.0', port: 0 })
+    const response = await fetch(`http://127.0.0.1:${served.port}/api/tools`)
+    expect(response.status).toBe(401)
+    const token = await issuer.token()
+    expect((await fetch(`http://127.0.0.1:${served.port}/api/tools`, { headers: as(token) })).status).toBe(
+      200,
+    )
+    await served.close({ drainMs: 0 })
+  })
+
+  it.each([
+    [{ issuer: 'http://login.example.com' }, 'gateway.oauth.issuer: must begin with https://'],
+    [{ issuer: 'login' }, 'gateway.oauth.issuer: is not a valid URL'],
+    [{ issuer: 'https://a:b@login.example.com' }, 'user name or password'],
+    [{ issuer: 'https://login.example.com/?x=1' }, 'no query'],
+    [{ audience: ' ' }, 'gateway.oauth.audience: must not be empty'],
+    [{ resource: 'ftp://x' }, 'gateway.oauth.resource: must begin with https://'],
+    [{ scopes: {} }, 'gateway.oauth.scopes: names no scope'],
+    [{ scopes: { 'a b': ['*'] } }, 'gateway.oauth.scopes.a b: a scope has'],
+    [{ scopes: { a: ['[x]'] } }, 'gateway.oauth.scopes.a.0: invalid pattern'],
+  ])('%j is refused', (changes, problem) => {
+    const oauth = { issuer: 'https://login.example.com', audience: 'x', ...changes }
+    expect(() => testGateway([], { oauth: oauth as OAuthConfig })).toThrow(problem)
+  })
+})

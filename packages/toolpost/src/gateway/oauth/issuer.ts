@@ -1,0 +1,132 @@
+import type { CryptoKey, FlattenedJWSInput, JWSHeaderParameters, RemoteJWKSet } from 'jose'
+import { isRecord } from '../../runtime/guards.ts'
+import { isLoopback } from '../../runtime/loopback.ts'
+import {
+  ISSUER_KEYS_AGE_MS,
+  ISSUER_KEYS_COOL_DOWN_MS,
+  ISSUER_RETRY_MS,
+  ISSUER_TIMEOUT_MS,
+  MAX_ISSUER_BYTES,
+} from '../limits.ts'
+
+/** The keys are not to be had: no token can be checked. */
+export class IssuerUnavailable extends Error {
+  override name = 'IssuerUnavailable'
+}
+
+/** What says something about a token, not about the issuer. */
+const TOKEN_PROBLEMS = [
+  'ERR_JWKS_NO_MATCHING_KEY',
+  'ERR_JWKS_MULTIPLE_MATCHING_KEYS',
+  'ERR_JOSE_NOT_SUPPORTED',
+]
+
+/**
+ * The keys of an authorization server, found as it describes itself (RFC 8414, OpenID Connect Discovery). They are
+ * fetched again when they are old or one is missing; however many tokens name keys that do not exist, and while the
+ * issuer fails, it is asked only now and then.
+ */
+export class Issuer {
+  readonly #address: string
+  #keys: RemoteJWKSet | undefined
+  #pending: Promise<RemoteJWKSet> | undefined
+  #failure: Error | undefined
+  #retryAt = 0
+
+  constructor(address: string) {
+    this.#address = address
+  }
+
+  /** The key that a token was signed with. Rejects with an IssuerUnavailable, or with jose's error about the token. */
+  async key(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
+    try {
+      const keys = await this.#current()
+      return await keys(header, token)
+    } catch (error) {
+      if (TOKEN_PROBLEMS.includes((error as { code?: string }).code ?? '')) throw error
+      throw this.#failed(error as Error)
+    }
+  }
+
+  #failed(error: Error): IssuerUnavailable {
+    if (error !== this.#failure) {
+      this.#failure = error
+      this.#retryAt = Date.now() + ISSUER_RETRY_MS
+    }
+    const reason = error.cause instanceof Error ? error.cause.message : error.message
+    return new IssuerUnavailable(reason, { cause: error })
+  }
+
+  #current(): RemoteJWKSet | Promise<RemoteJWKSet> {
+    if (this.#keys?.fresh) return this.#keys
+    this.#pending ??= this.#load().finally(() => {
+      this.#pending = undefined
+    })
+    return this.#pending
+  }
+
+  async #load(): Promise<RemoteJWKSet> {
+    const { createRemoteJWKSet, customFetch } = await import('jose')
+    const keys = createRemoteJWKSet(await this.#keysAddress(), {
+      timeoutDuration: ISSUER_TIMEOUT_MS,
+      cooldownDuration: ISSUER_KEYS_COOL_DOWN_MS,
+      cacheMaxAge: ISSUER_KEYS_AGE_MS,
+      [customFetch]: (url: string, { signal }: { signal: AbortSignal }) => this.#fetch(url, signal),
+    })
+    await keys.reload()
+    this.#keys = keys
+    return keys
+  }
+
+  async #keysAddress(): Promise<URL> {
+    for (const address of descriptionsOf(this.#address)) {
+      const response = await this.#fetch(address, AbortSignal.timeout(ISSUER_TIMEOUT_MS))
+      if (response.status === 200) return keysAddressIn(await response.json(), this.#address)
+      if (response.status >= 500) throw new Error(`${address} answered ${response.status}`)
+    }
+    throw new Error('it has neither OAuth nor OpenID Connect metadata')
+  }
+
+  async #fetch(address: string, signal: AbortSignal): Promise<Response> {
+    if (this.#failure && Date.now() < this.#retryAt) throw this.#failure
+    const response = await fetch(address, {
+      signal,
+      redirect: 'error',
+      headers: { accept: 'application/json' },
+    })
+    return new Response(await bounded(response), { status: response.status })
+  }
+}
+
+/** Where an issuer may describe itself. The well-known part goes before its path, in OpenID Connect after it. */
+function descriptionsOf(issuer: string): string[] {
+  const { origin, pathname } = new URL(issuer)
+  const path = pathname.replace(/\/$/, '')
+  const addresses = [
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+    `${origin}/.well-known/openid-configuration${path}`,
+    `${origin}${path}/.well-known/openid-configuration`,
+  ]
+  return [...new Set(addresses)]
+}
+
+/** Whoever describes itself as another is not believed. */
+function keysAddressIn(description: unknown, issuer: string): URL {
+  const { issuer: named, jwks_uri: address } = isRecord(description) ? description : {}
+  if (named !== issuer) throw new Error(`it calls itself ${JSON.stringify(named)?.slice(0, 200)}`)
+  if (typeof address !== 'string' || !URL.canParse(address)) throw new Error('it names no jwks_uri')
+  const url = new URL(address)
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return url
+  throw new Error('its jwks_uri must begin with https://')
+}
+
+async function bounded({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > MAX_ISSUER_BYTES) throw new Error(`its answer is larger than ${MAX_ISSUER_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,144 @@
+import { getPath } from 'hono/utils/url'
+import type { JWTPayload } from 'jose'
+import type { OAuthConfig } from '../../config/config.ts'
+import type { Logger } from '../../logging/logger.ts'
+import { safeText } from '../../logging/safe-value.ts'
+import type { ToolManager } from '../../tools/tool-manager.ts'
+import { fitsTool } from '../../tools/tool-pattern.ts'
+import { Client } from '../clients.ts'
+import { busy, failure, NO_TOKEN } from '../http/answers.ts'
+import { REMEMBERED_SUBJECTS } from '../limits.ts'
+import { insufficientScope, resourceMetadata, unauthorized } from './challenge.ts'
+import { checkJwt } from './check-jwt.ts'
+import { Issuer, IssuerUnavailable } from './issuer.ts'
+import { isSubject, nameIn, scopesIn } from './subject.ts'
+
+/** All that a token of an issuer opens. Whatever else the gateway has, now or later, is its owner's. */
+const OPEN_PATHS = /^\/(mcp|api\/tools(\/[^/]+\/call)?|api\/openapi\.json|healthz)$/
+
+export interface OAuthClientsOptions {
+  tools: ToolManager
+  /** Read at every request. */
+  config(): OAuthConfig | undefined
+  logger: Logger
+}
+
+/** What goes with one configuration: another one means other keys and other scopes. */
+interface Trust {
+  config: OAuthConfig
+  issuer: Issuer
+  /** By key, the least recently made first: what a client may use is looked at once a tool. */
+  clients: Map<string, Client>
+}
+
+/** Knows by its access token who makes a request: the gateway as a resource server of an OAuth issuer. */
+export class OAuthClients {
+  readonly #options: OAuthClientsOptions
+  #trust: Trust | undefined
+  /** What was logged last: requests that fail for one reason are not told one by one. */
+  #told: unknown
+
+  constructor(options: OAuthClientsOptions) {
+    this.#options = options
+  }
+
+  get isOn(): boolean {
+    return this.#options.config() !== undefined
+  }
+
+  /** What clients read before they have a token; nothing without an issuer. */
+  metadata(request: Request): Response | undefined {
+    const config = this.#options.config()
+    return config && resourceMetadata(request, config)
+  }
+
+  /** Who makes a request, or the answer that refuses it. */
+  async admit(request: Request): Promise<Client | Response> {
+    const trust = this.#current()
+    if (!trust) return failure(401, NO_TOKEN, { 'www-authenticate': 'Bearer' })
+    const { config, issuer } = trust
+    const [, token] = request.headers.get('authorization')?.match(/^bearer +(\S+)$/i) ?? []
+    if (token === undefined) return unauthorized(request, config)
+    try {
+      const checked = await checkJwt(token, issuer, config)
+      return 'problem' in checked
+        ? unauthorized(request, config, checked.problem)
+        : this.#welcome(request, config, checked.claims)
+    } catch (error) {
+      if (error instanceof IssuerUnavailable) return this.#unavailable(config, error)
+      throw error
+    }
+  }
+
+  /** The answer to a call that a token with another scope could make. A tool that no scope opens is just unknown. */
+  refuseCall(request: Request, client: Client, name: string): Response | undefined {
+    const config = isSubject(client.key) ? this.#current()?.config : undefined
+    const { tools } = this.#options
+    const tool = config?.scopes && tools.findTool(name)
+    if (!config?.scopes || !tool || client.mayUse(tool)) return undefined
+    const server = tools.originOf(tool)?.server
+    const opening = Object.entries(config.scopes).find(([, patterns]) =>
+      patterns.some(pattern => fitsTool(pattern, tool, server)),
+    )
+    return opening && insufficientScope(request, config, [...scopesOf(client.key), opening[0]])
+  }
+
+  /** By its key, with what its scopes open now; nothing without an issuer. */
+  named(key: string): Client {
+    const trust = this.#current()
+    const client = trust?.clients.get(key) ?? this.#make(key, trust ? patternsOf(key, trust.config) : [])
+    if (trust) remember(client, trust.clients)
+    return client
+  }
+
+  #make(key: string, patterns: readonly string[] | undefined): Client {
+    const [name = key] = key.split(' ')
+    return new Client(this.#options.tools, { name, key, caller: name, may: { tools: patterns } })
+  }
+
+  #welcome(request: Request, config: OAuthConfig, claims: JWTPayload): Client | Response {
+    const name = nameIn(claims)
+    if (name === undefined) return unauthorized(request, config, 'the token names no subject')
+    const known = Object.keys(config.scopes ?? {})
+    const given = scopesIn(claims)
+    const granted = known.filter(scope => given.includes(scope))
+    if (config.scopes && granted.length === 0) return insufficientScope(request, config, known)
+    if (!OPEN_PATHS.test(getPath(request)))
+      return failure(
+        403,
+        "Only the gateway's own token opens this; a token of the OAuth issuer opens the tools",
+      )
+    return this.named([name, ...granted].join(' '))
+  }
+
+  #unavailable({ issuer }: OAuthConfig, { message, cause }: IssuerUnavailable): Response {
+    if (cause !== this.#told)
+      this.#options.logger.warn({ issuer, error: safeText(message) }, 'OAuth issuer unavailable')
+    this.#told = cause
+    return busy('The OAuth issuer is unavailable, so the token cannot be checked; try again later')
+  }
+
+  #current(): Trust | undefined {
+    const config = this.#options.config()
+    if (config !== this.#trust?.config)
+      this.#trust = config && { config, issuer: new Issuer(config.issuer), clients: new Map() }
+    return this.#trust
+  }
+}
+
+function remember(client: Client, clients: Map<string, Client>): void {
+  if (clients.has(client.key)) return
+  const [oldest] = clients.keys()
+  if (oldest !== undefined && clients.size >= REMEMBERED_SUBJECTS) clients.delete(oldest)
+  clients.set(client.key, client)
+}
+
+/** A key is a name and the scopes granted, with blanks between them: none has a blank in it. */
+function scopesOf(key: string): string[] {
+  return key.split(' ').slice(1)
+}
+
+/** All tools if no scopes are configured. */
+function patternsOf(key: string, { scopes }: OAuthConfig): readonly string[] | undefined {
+  return scopes && scopesOf(key).flatMap(scope => (Object.hasOwn(scopes, scope) && scopes[scope]) || [])
+}

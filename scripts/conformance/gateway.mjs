@@ -1,0 +1,38 @@
+// A gateway as `toolpost up` runs it, with the fixture server behind it.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { serveGateway } from 'toolpost/gateway'
+import { openProject } from 'toolpost/project'
+
+const nothing = () => {}
+const silent = {
+  ...{ trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing },
+  ...{ level: 'silent', isLevelEnabled: () => false, child: () => silent },
+}
+
+const fixture = join(dirname(fileURLToPath(import.meta.url)), 'fixture/server.mjs')
+
+/** `era`: which protocol the fixture speaks, so that a client of the same protocol is asked as it expects. */
+export async function startGateway(era, { verbose = false } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'toolpost-conformance-'))
+  const file = join(folder, 'toolpost.json')
+  const server = { command: process.execPath, args: [fixture, era] }
+  writeFileSync(
+    file,
+    JSON.stringify({ mcpServers: { fixture: server }, policy: [{ then: 'allow' }], history: false }),
+  )
+  const say = line => verbose && console.error(line)
+  const project = await openProject({ file, say, logger: () => silent })
+  const gateway = await serveGateway({ project, port: 0, logger: silent })
+  await project.start()
+  return {
+    url: `${gateway.url}mcp`,
+    async close() {
+      await gateway.close({ drainMs: 0 })
+      await project.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

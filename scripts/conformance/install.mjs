@@ -1,0 +1,35 @@
+// The suite needs a newer Node than we do. Both come from npm into a folder of their own, which git ignores.
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const here = dirname(fileURLToPath(import.meta.url))
+const folder = join(here, '../../node_modules/.cache/toolpost-conformance')
+const SUITE = '@modelcontextprotocol/conformance'
+
+/** Where they are: `{ node, suite, yaml }`. Throws if they cannot be installed. */
+export function install() {
+  const wanted = readFileSync(join(here, 'versions.json'), 'utf8')
+  const done = join(folder, 'installed.json')
+  if (!existsSync(done) || readFileSync(done, 'utf8') !== wanted) {
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
+    const packages = Object.entries(JSON.parse(wanted)).map(([name, version]) => `${name}@${version}`)
+    const args = ['install', '--no-audit', '--no-fund', '--no-save', '--prefix', folder, ...packages]
+    execFileSync('npm', args, { stdio: ['ignore', 'ignore', 'pipe'], timeout: 180_000 })
+    writeFileSync(done, wanted)
+  }
+  const require = createRequire(join(folder, 'package.json'))
+  const suite = join(folder, 'node_modules', SUITE, 'dist/index.js')
+  const fromSuite = createRequire(suite)
+  return { node: nodeIn(require), suite, yaml: fromSuite('yaml') }
+}
+
+/** Node's package has the program itself in another one, by platform. */
+function nodeIn(require) {
+  const found = join(dirname(require.resolve('node/package.json')), 'bin/node')
+  execFileSync(found, ['--version'], { stdio: 'ignore' })
+  return found
+}
