@@ -71,7 +71,7 @@ describe('variables in the values of servers', () => {
       open: { url, oauth: false },
     })
     const robot = { url, oauth: { grant: 'client_credentials' as const, clientId: 'me' } }
-    expect((await fill({ mcpServers: { robot } })).brokenServers.robot).toContain(
+    await expect(fill({ mcpServers: { robot } })).rejects.toThrow(
       "'oauth' with client_credentials needs 'clientId', and 'clientSecret' or 'privateKey'",
     )
   })
