@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { besideAttack } from './beside.ts'
 
+const MB = 1024 * 1024
+
 function freeze(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end; );
 }
@@ -16,28 +18,60 @@ describe('the probe beside an attack', () => {
     await expect(besideAttack({ attack: () => Promise.reject(new Error('no')) })).rejects.toThrow('no')
   })
 
-  it('tells a freeze of the event loop, although nothing could be measured meanwhile', async () => {
+  const once = { attempts: 1, slowdown: () => 1 }
+
+  it('tells a freeze of the event loop every time, although nothing could be measured meanwhile', async () => {
+    let attempts = 0
     const attack = async () => {
-      await pause(200)
-      freeze(1_500)
-      await pause(200)
+      attempts++
+      await pause(20)
+      freeze(1_050)
+      await pause(20)
     }
-    await expect(besideAttack({ attack })).rejects.toThrow(/felt beside it, at p99: \d+ ms \(idle/)
+    await expect(besideAttack({ attack, ...once, attempts: 2 })).rejects.toThrow(
+      /felt beside it, at p99: \d+ ms, once \d+ ms \(idle 0 ms, limit 100 ms\); \d+ ms, once/,
+    )
+    expect(attempts).toBe(2)
   })
 
   it('tells a freeze that begins with the attack', async () => {
-    const attack = async () => freeze(1_500)
-    await expect(besideAttack({ attack })).rejects.toThrow('felt beside it')
+    const attack = async () => freeze(200)
+    await expect(besideAttack({ attack, ...once })).rejects.toThrow('felt beside it')
+  })
+
+  it('leaves room for a machine that is busy', async () => {
+    const attack = async () => freeze(200)
+    await besideAttack({ attack, attempts: 1, slowdown: () => 1_000 })
+  })
+
+  it('tells a long freeze that is one of many waits', async () => {
+    const attack = async () => {
+      await pause(10)
+      freeze(1_050)
+      for (let turns = 0; turns < 300; turns++) await pause(5)
+    }
+    await expect(besideAttack({ attack, ...once })).rejects.toThrow('felt beside it')
   })
 
   it('tells that another call waits, although the event loop is free', async () => {
     let isAttacked = false
-    const probe = () => pause(isAttacked ? 2_000 : 1)
+    const probe = () => pause(isAttacked ? 300 : 1)
     const attack = async () => {
       isAttacked = true
       await pause(100)
       isAttacked = false
     }
-    await expect(besideAttack({ attack, probe })).rejects.toThrow('felt beside it')
+    await expect(besideAttack({ attack, probe, ...once })).rejects.toThrow('felt beside it')
+  })
+
+  it('tells what an attack leaves in memory, and not what can be collected', async () => {
+    const kept: Buffer[] = []
+    const attack = async () => {
+      for (let n = 0; n < 8; n++) kept.push(Buffer.alloc(10 * MB, 1))
+    }
+    await expect(besideAttack({ attack })).rejects.toThrow('The attack left 80 MB in memory')
+    kept.length = 0
+    const passing = () => attack().then(() => void kept.splice(0))
+    expect(await besideAttack({ attack: passing })).toBeUndefined()
   })
 })

@@ -104,14 +104,6 @@ function slowInput(pattern: RegExp): string | undefined {
   return undefined
 }
 
-/** Still to be replaced, or only ever given a short text of our own. Shrinks; nothing is added. */
-const EXEMPT = new Set([
-  'packages/console/src/components/code-block.tsx',
-  'packages/console/src/components/content-blocks.ts',
-  'packages/toolpost/src/logging/named-secrets.ts',
-  'packages/voice-gateway/src/speech-out/sentences.ts',
-])
-
 describe('patterns', () => {
   const patterns = product.flatMap(literalsOf)
 
@@ -133,8 +125,7 @@ describe('patterns', () => {
   })
 
   it('[F47] take time that grows with the text, not faster', { timeout: 120_000 }, () => {
-    const judged = patterns.filter(({ file }) => !EXEMPT.has(file))
-    const slow = judged.flatMap(({ file, pattern }) => {
+    const slow = patterns.flatMap(({ file, pattern }) => {
       const input = slowInput(pattern)
       return input === undefined ? [] : [`${file}: ${pattern} on ${input}`]
     })

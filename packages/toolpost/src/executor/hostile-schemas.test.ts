@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { besideAttack } from '../../../../tests/beside.ts'
+import { unharmed } from '../../test/unharmed.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
@@ -47,30 +47,27 @@ function nestedChildren(depth: number): object {
 function executorFor(schema: object, invoke: (args: object) => unknown = args => args): ToolExecutor {
   const manager = new ToolManager()
   manager.addCustomTool({ name: 'attacked', description: 'd', schema, invoke })
-  manager.addCustomTool({ name: 'other', description: 'd', schema: { type: 'object' }, invoke: () => 'fine' })
   return new ToolExecutor(manager)
 }
 
 /** Room for a busy machine: each of these took seconds, and more, before. */
-const TIMEOUT_MS = 1_000
+const TIMEOUT_MS = 400
 const MAX_LATE_MS = 3_000
 
-/** The result of a call of the attacked tool, which must end in time and not be felt by calls of the other. */
+/** The result of a call of the attacked tool, which must end in time and not be felt beside it. */
 async function attacked(
   executor: ToolExecutor,
   args: unknown,
   { repair = false, timeoutMs = TIMEOUT_MS } = {},
 ): Promise<ToolResult> {
   let took = 0
-  const result = await besideAttack({
-    attack: async () => {
-      const before = performance.now()
-      const outcome = await executor.run({ name: 'attacked', args }, { repair, timeoutMs })
-      took = performance.now() - before
-      return outcome
-    },
-    probe: () => executor.run({ name: 'other' }),
-  })
+  const attack = async () => {
+    const before = performance.now()
+    const outcome = await executor.run({ name: 'attacked', args }, { repair, timeoutMs })
+    took = performance.now() - before
+    return outcome
+  }
+  const result = await unharmed(attack, { executor })
   expect(took).toBeLessThan(timeoutMs + MAX_LATE_MS)
   return result
 }
@@ -192,7 +189,6 @@ describe('hostile schemas and arguments', () => {
       const result = await attacked(executorFor(schema), args, { repair })
       if (!result.success) expect(['timeout', 'invalid_arguments', 'invalid_schema']).toContain(result.code)
     },
-    30_000,
   )
 })
 
@@ -220,7 +216,7 @@ describe('arguments that are too many', () => {
     const result = await attacked(executor, args, { timeoutMs: 20_000 })
     expect(result).toMatchObject({ error: expect.stringContaining("'list[0]' must be number, got string") })
     expect(asked).toBe(0)
-  }, 30_000)
+  })
 })
 
 describe('what is said about a schema', () => {
@@ -292,10 +288,7 @@ describe('huge results', () => {
   ])('[F32] are cut before they are written for a model: %s', async (_what, make) => {
     const value = make()
     const executor = executorFor({ type: 'object' }, () => value)
-    const text = await besideAttack({
-      attack: () => executor.execute('attacked', {}),
-      probe: () => executor.run({ name: 'other' }),
-    })
+    const text = await unharmed(() => executor.execute('attacked', {}), { executor })
     expect(text).toMatch(/\n… \[\d+ of (about )?\d+ bytes left out\] …\n/)
     expect(Buffer.byteLength(text)).toBeLessThan(100_200)
   })

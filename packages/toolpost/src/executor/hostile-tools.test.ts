@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process'
+import { setMaxListeners } from 'node:events'
+import { setImmediate as turn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { unharmed } from '../../test/unharmed.ts'
 import type { ToolCall } from '../call/tool-call.ts'
 import { compiledFile } from '../runtime/package-root.ts'
 import { fakeClock, recordingLogger } from '../testing/index.ts'
@@ -235,6 +238,45 @@ describe('what a tool returns', () => {
       }
       expect(await setup(() => ({ toJSON })).executor.execute('subject')).toMatch(/^"\[unreadable/)
     }
+  })
+})
+
+describe('hostile tools in great numbers', () => {
+  const kinds: [string, Tool['invoke']][] = [
+    ['thenables that settle at once', () => thenable(done => done('now'))],
+    ['thenables that throw', () => thenable(boom)],
+    ['proxies', untouchable],
+    ['thrown proxies', () => Promise.reject(untouchable())],
+    ['results whose toJSON throws', () => ({ toJSON: boom })],
+    [
+      'listeners that throw',
+      (_args, options) => {
+        options?.signal?.addEventListener('abort', boom)
+        return new Promise(() => {})
+      },
+    ],
+  ]
+
+  it.each(kinds)('[F52] are not felt by others, and nothing of them is kept: %s', async (_what, invoke) => {
+    const tools = new ToolManager()
+    tools.addCustomTool({ name: 'subject', description: 'd', schema: { type: 'object' }, invoke })
+    const executor = new ToolExecutor(tools, { timeoutMs: 3_600_000 })
+    const attack = async () => {
+      for (let turns = 0; turns < 60; turns++) {
+        const stop = new AbortController()
+        setMaxListeners(0, stop.signal)
+        // Each with 10 kB that its deadline, in an hour, would keep.
+        const calls = Array.from({ length: 100 }, () => {
+          const args = { text: Buffer.alloc(10_000, 'x').toString('latin1') }
+          return executor.run({ name: 'subject', args }, { signal: stop.signal })
+        })
+        await turn()
+        stop.abort()
+        for (const result of await Promise.all(calls)) executor.text(result)
+      }
+    }
+    await unharmed(attack, { executor })
+    expect(executor.metrics.snapshot().inFlight).toBe(0)
   })
 })
 

@@ -1,15 +1,16 @@
 import { connect } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import { describe, expect, it } from 'vitest'
 import { ADDRESS, dataOf, echoTool, eventReader, type TestGateway, testGateway } from '../../test/gateway.ts'
+import { unharmed } from '../../test/unharmed.ts'
 import { recordingLogger } from '../testing/index.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
 import { GREETING_BYTES, MAX_BODIES_BYTES, MAX_BODY_BYTES, MAX_EVENT_CLIENTS } from './limits.ts'
 import { createHttpServer } from './serve-gateway.ts'
 
-const answering = (name: string, handler: () => unknown): Tool =>
-  defineTool({ name, description: name, schema: { type: 'object' }, handler })
+const answering = (name: string, value: unknown): Tool =>
+  defineTool({ name, description: name, schema: { type: 'object' }, handler: () => value })
 
 function nested(levels: number): unknown {
   let value: unknown = 'bottom'
@@ -17,31 +18,22 @@ function nested(levels: number): unknown {
   return value
 }
 
+function doubled(levels: number): unknown {
+  let value: unknown = 1
+  for (let level = 0; level < levels; level++) value = [value, value]
+  return value
+}
+
 const TOOLS = [
   echoTool,
-  answering('long', () => '"\n'.repeat(5_000_000)),
-  answering('rows', () => Array.from({ length: 300_000 }, (_, n) => ({ n }))),
-  answering('deep', () => nested(100_000)),
-  answering('doubling', () => {
-    let value: unknown = 1
-    for (let level = 0; level < 25; level++) value = [value, value]
-    return value
-  }),
+  answering('long', '"\n'.repeat(5_000_000)),
+  answering(
+    'rows',
+    Array.from({ length: 300_000 }, (_, n) => ({ n })),
+  ),
+  answering('deep', nested(100_000)),
+  answering('doubling', doubled(25)),
 ]
-
-/** How often others got their turn while `work` went on. */
-async function turnsBeside<T>(work: Promise<T>): Promise<{ value: T; turns: number }> {
-  let isOver = false
-  const counting = (async () => {
-    let turns = 0
-    for (; !isOver; turns++) await nextTurn()
-    return turns
-  })()
-  const value = await work.finally(() => {
-    isOver = true
-  })
-  return { value, turns: await counting }
-}
 
 const mcpCall = (gateway: TestGateway, name: string, args: unknown = {}) =>
   mcp(gateway, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } })
@@ -54,24 +46,23 @@ function mcp(gateway: TestGateway, body: unknown): Promise<Response> {
 describe('a huge result', () => {
   it.each(['long', 'rows'])('over HTTP is written in slices, whole: %s', async name => {
     await using gateway = testGateway(TOOLS)
-    const response = await gateway.post(`/api/tools/${name}/call`, {})
-    const { value, turns } = await turnsBeside(response.text())
-    expect(turns).toBeGreaterThan(value.length / 1_000_000)
-    const { success, result } = JSON.parse(value)
+    const call = async () => (await gateway.post(`/api/tools/${name}/call`, {})).text()
+    const { success, result } = JSON.parse(await unharmed(call, gateway))
     expect(success).toBe(true)
     expect(result).toEqual(TOOLS.find(tool => tool.name === name)?.invoke({}))
   })
 
   it('that is nested without end is valid JSON over HTTP, and says so', async () => {
     await using gateway = testGateway(TOOLS)
-    const text = await (await gateway.post('/api/tools/deep/call', {})).text()
+    const call = async () => (await gateway.post('/api/tools/deep/call', {})).text()
+    const text = await unharmed(call, gateway)
     expect(JSON.parse(text)).toMatchObject({ success: true })
     expect(text).toContain('[…]')
   })
 
   it.each(['long', 'rows', 'deep', 'doubling'])('over MCP is refused in words: %s', async name => {
     await using gateway = testGateway(TOOLS)
-    const text = await (await mcpCall(gateway, name)).text()
+    const text = await unharmed(async () => (await mcpCall(gateway, name)).text(), gateway)
     expect(text).toContain(`The result of '${name}' is too large for MCP`)
     expect(text).toContain('"isError":true')
   })
@@ -83,19 +74,15 @@ describe('a body', () => {
     ['4 MB of {}', `[${'{},'.repeat(1_300_000)}1]`],
   ])('[F46] that would take seconds to read is refused: %s', async (_what, body) => {
     await using gateway = testGateway()
-    const startedAt = performance.now()
-    JSON.parse(`[${'0,'.repeat(1_000_000)}0]`)
-    const reference = performance.now() - startedAt
-    const before = performance.now()
-    const response = await mcp(gateway, body)
-    expect(performance.now() - before).toBeLessThan(20 * reference + 200)
+    const response = await unharmed(() => mcp(gateway, body), gateway)
     expect([response.status, (await dataOf(response)).error]).toEqual([413, 'The body has too many values'])
   })
 
   it('[F28] nested 50,000 deep is for the executor to refuse, over HTTP and MCP', async () => {
     await using gateway = testGateway()
     const deep = `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
-    const result = await dataOf(gateway.post('/api/tools/echo/call', deep))
+    const call = () => dataOf(gateway.post('/api/tools/echo/call', deep))
+    const result = await unharmed(call, gateway)
     expect(result).toMatchObject({ success: false, code: 'invalid_arguments' })
     const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":${deep}}}`
     expect(await (await mcp(gateway, body)).text()).toContain('nested')
@@ -229,7 +216,12 @@ describe('clients of the events', () => {
 describe('names that nobody has', () => {
   it('in huge numbers grow neither the metrics nor the journal', async () => {
     await using gateway = testGateway()
-    for (let n = 0; n < 1_500; n++) await gateway.post(`/api/tools/none-${n}/call`, {})
+    const call = (n: number) => gateway.post(`/api/tools/none-${n}/call`, {})
+    for (let n = 0; n < 1_000; n++) await call(n)
+    await unharmed(async () => {
+      // Requests over the network come in turns of the event loop.
+      for (let n = 0; n < 200; n++, await turn()) await call(n + 1_000)
+    }, gateway)
     expect((await (await gateway.get('/metrics')).text()).length).toBeLessThan(20_000)
     expect((await dataOf(gateway.get('/api/calls'))).calls).toHaveLength(1_000)
   })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import parsePrometheus from 'parse-prometheus-text-format'
 import { afterAll, describe, expect, it } from 'vitest'
 import { ADDRESS, dataOf, echoTool, eventReader, patientTool, testGateway } from '../../test/gateway.ts'
+import { unharmed } from '../../test/unharmed.ts'
 import { ModelClient } from '../models/index.ts'
 import { startHostile } from '../testing/hostile-server/harness.ts'
 import { scriptedModel } from '../testing/index.ts'
@@ -209,8 +210,10 @@ describe('a result nested 100,000 deep', () => {
       handler: () => value,
     })
     await using gateway = testGateway([deep])
-    const answer = await gateway.post('/api/tools/deep/call', {})
-    const text = path === '/api/calls' ? await (await gateway.get(path)).text() : await answer.text()
+    const text = await unharmed(async () => {
+      const answer = await gateway.post('/api/tools/deep/call', {})
+      return path === '/api/calls' ? (await gateway.get(path)).text() : answer.text()
+    }, gateway)
     expect(() => JSON.parse(text)).not.toThrow()
     expect(text).toContain('[…]')
   })

@@ -1,6 +1,8 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { Server } from '@modelcontextprotocol/server'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ADDRESS, dataOf, echoTool, patientTool, type TestGateway, testGateway } from '../../test/gateway.ts'
+import { unharmed } from '../../test/unharmed.ts'
 import { MCP_SESSION_IDLE_MS } from './limits.ts'
 import { LegacySessions } from './mcp-server/legacy-sessions.ts'
 
@@ -88,7 +90,12 @@ describe('sessions of clients of the 2025 protocols', () => {
     const session = await begin()
     const answer = send(callOf('patient', 7), session)
     await begun
-    for (let n = 0; n < 1_000; n++) expect((await send({ ...initialize, id: n })).status).toBe(200)
+    for (let n = 0; n < 900; n++) expect((await send({ ...initialize, id: n })).status).toBe(200)
+    await unharmed(async () => {
+      // Requests over the network come in turns of the event loop.
+      for (let n = 0; n < 200; n++, await turn())
+        expect((await send({ ...initialize, id: n })).status).toBe(200)
+    }, gateway)
     expect(await sessionCount(gateway)).toBe(1_000)
     finish('in peace')
     expect(await messagesOf(await answer)).toMatchObject([

@@ -2,8 +2,8 @@ import { cleaner } from '../logging/safe-value.ts'
 import { plainCopy } from '../runtime/plain-value.ts'
 
 const MAX_DEPTH = 64
-/** Counting stops after so many values: a size that large is only ever shown. */
-const MAX_COUNTED = 200_000
+/** As JSON, with what separates them, values have that many and more: of more of them only some are counted. */
+const BYTES_PER_VALUE = 4
 
 export interface Recorded {
   value: unknown
@@ -20,7 +20,7 @@ export function recordValue(value: unknown, maxBytes: number): Recorded {
     maxDepth: MAX_DEPTH,
     maxEntries: Number.POSITIVE_INFINITY,
     maxBytes,
-    maxValues: MAX_COUNTED,
+    maxValues: maxBytes / BYTES_PER_VALUE,
     cleaner,
   })
   if (copy.bytes <= maxBytes) return copy

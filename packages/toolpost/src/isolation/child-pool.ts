@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { abortError } from './child-death.ts'
 import { type ChildEvents, type ChildSpec, IsolatedChild } from './isolated-child.ts'
 import { type PooledCall, WaitingCalls } from './waiting-calls.ts'
@@ -12,10 +13,13 @@ export interface PoolOptions {
 /** The standby starts so long after a call: a program that makes one quick call is over before and never pays. */
 const standbyAfterMs = 20
 
+/** More that start at the same time only hold each other up. */
+const maxLoading = Math.max(2, availableParallelism())
+
 /**
  * Gives calls to children, starts children as they are needed and ends those that are not. A call first gets a
  * place, caller by caller in turn, and then the next child. Once there was a call, one more child stands by, so that
- * the call after a killed one need not wait.
+ * neither the call after a killed one nor the first call of another caller has to wait.
  */
 export class ChildPool {
   readonly #spec: ChildSpec
@@ -93,7 +97,9 @@ export class ChildPool {
       const call = this.#nextCall()
       if (call && child.state === 'idle') this.#assign(child, call)
     }
-    for (let started = this.#in('loading').length; started < this.#placed.size; started++) this.#start()
+    const loading = this.#in('loading').length
+    const wanted = Math.min(this.#placed.size, maxLoading)
+    for (let started = loading; started < wanted; started++) this.#start()
     const held = !this.#waiting.isEmpty || this.#placed.size + this.#working.size > 0
     for (const child of this.#children) child.hold(held)
   }
@@ -113,11 +119,15 @@ export class ChildPool {
     return 2 * this.#options.maxChildren - taken.length > own
   }
 
-  /** Of the calls with a place, the first of the caller who has the fewest at work. */
+  /**
+   * Of the calls with a place, the first of the caller who has the fewest at work. Who has one already leaves the last
+   * idle child to the others: another is started.
+   */
   #nextCall(): PooledCall | undefined {
     const atWork = ({ caller }: PooledCall) =>
       [...this.#working.values()].filter(call => call.caller === caller).length
-    return [...this.#placed].sort((a, b) => atWork(a) - atWork(b))[0]
+    const [next] = [...this.#placed].sort((a, b) => atWork(a) - atWork(b))
+    return next && atWork(next) > 0 && this.#in('idle').length === 1 ? undefined : next
   }
 
   #assign(child: IsolatedChild, call: PooledCall): void {
@@ -149,6 +159,11 @@ export class ChildPool {
   }
 
   #becameIdle(child: IsolatedChild): void {
+    // It would serve short calls as slowly as it may serve long ones.
+    if (child.isLowered) {
+      this.#kill(child)
+      return this.#standBy()
+    }
     child.whenStill(this.#options.idleMs, () => this.#retire(child))
     this.#dispatch()
   }

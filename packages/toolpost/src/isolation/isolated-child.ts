@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { compiledFile } from '../runtime/package-root.ts'
 import { deathError } from './child-death.ts'
 import type { CallMessage, ChildMessage } from './messages.ts'
@@ -31,6 +31,8 @@ const loadLimitMs = 30_000
 
 /** A call that takes longer is not one that somebody waits for. */
 const SLOW_MS = 50
+/** That of this process; larger is lower, and 19 the lowest. */
+const ordinaryPriority = getPriority()
 /** A third of what others get, if there is not enough for all. */
 const LOW_PRIORITY = 5
 
@@ -46,6 +48,7 @@ export class IsolatedChild {
   readonly #process: ChildProcess
   #state: ChildState = 'loading'
   #timer: NodeJS.Timeout | undefined
+  #isLowered = false
 
   constructor(spec: ChildSpec, events: ChildEvents) {
     this.#spec = spec
@@ -72,12 +75,27 @@ export class IsolatedChild {
     this.whenStill(SLOW_MS, () => this.#stepBack())
   }
 
-  /** A long call leaves the processors to the short ones, to children that start, and to the parent. */
+  /** Whether a long call has left the processors to the short ones, to children that start, and to the parent. */
+  get isLowered(): boolean {
+    return this.#isLowered
+  }
+
   #stepBack(): void {
+    this.#isLowered = this.#prioritize(Math.min(ordinaryPriority + LOW_PRIORITY, 19))
+  }
+
+  /** Not everybody may raise a priority again. */
+  #comeForward(): void {
+    if (this.#isLowered) this.#isLowered = !this.#prioritize(ordinaryPriority)
+  }
+
+  #prioritize(priority: number): boolean {
     try {
-      if (this.pid !== undefined) setPriority(this.pid, LOW_PRIORITY)
+      if (this.pid !== undefined) setPriority(this.pid, priority)
+      return true
     } catch {
-      // It has just ended.
+      // It has just ended, or it is not allowed.
+      return false
     }
   }
 
@@ -123,6 +141,7 @@ export class IsolatedChild {
   #receive(message: ChildMessage): void {
     if (this.#state === 'ended') return
     if (message.type !== 'unusable') this.#enter('idle')
+    this.#comeForward()
     if (message.type === 'ready') this.#events.ready(this)
     else if (message.type === 'result') this.#events.returned(this, message.value)
     else if (message.type === 'error') this.#events.threw(this, fromWire(message.error))

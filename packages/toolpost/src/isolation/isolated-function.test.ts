@@ -295,6 +295,19 @@ describe('callers of an isolated function', () => {
     await spinning
   }, 30_000)
 
+  it('[F55] with a call at work leave the last idle child to others, who need not wait for a new one', async () => {
+    const f = isolateCode('export const f = args => args.spin ? new Promise(() => {}) : process.pid')
+    await Promise.all([f({}, asked('a')), f({}, asked('b'))])
+    await vi.waitUntil(() => f.children().filter(child => child.state === 'idle').length >= 2)
+    const before = pids(f)
+    const endless = new AbortController()
+    const spinning = before.map(() => f({ spin: true }, asked('a', endless.signal)).catch(() => {}))
+    expect(before).toContain(await f({}, asked('b')))
+    expect(before).toContain(await f({}, asked('b')))
+    endless.abort()
+    await Promise.all(spinning)
+  })
+
   it.skipIf(process.platform === 'win32')(
     '[F55] have less of the processor after a while',
     async () => {
@@ -303,7 +316,7 @@ describe('callers of an isolated function', () => {
       const call = f({ spin: true }, asked('a', endless.signal)).catch(() => {})
       const isLowered = () => f.children().some(({ pid }) => pid && getPriority(pid) > getPriority())
       await vi.waitUntil(isLowered, { timeout: 10_000 })
-      expect(getPriority(pids(f).at(-1))).toBeLessThan(10)
+      expect(getPriority(pids(f).at(-1))).toBeLessThan(getPriority() + 10)
       endless.abort()
       await call
     },

@@ -23,7 +23,7 @@ const NO_SECRET = /^(?:true|false|null|none|undefined)$/i
 const HEADER_NAME = /authorization|cookie/i
 const HEADER_VALUE = /(?:="[^"\r\n]*"|[^\r\n"'`]|(?<=\w\\{0,7})["'`](?=\w))*/y
 const QUOTE_OR_BRACKET = /["'`{}[\]]/g
-const ESCAPED_LETTER = /\\+u00([4-7][0-9a-f])/gi
+const ESCAPED_LETTER = /(?<!\\)\\+u00([4-7][0-9a-f])/gi
 
 interface Span {
   from: number

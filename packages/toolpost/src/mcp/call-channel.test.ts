@@ -1,5 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { CallChannel } from './call-channel.ts'
+import { ServerLostError } from './server-failure.ts'
 
 interface Sent {
   id?: number
@@ -7,12 +9,13 @@ interface Sent {
   params: Record<string, unknown>
 }
 
-function channel(meta?: Record<string, unknown>) {
+function channel(meta?: Record<string, unknown>, hasEnough = () => false) {
   const sent: Sent[] = []
   const stray: unknown[][] = []
   const calls = new CallChannel(
     {
       isStuck: () => false,
+      hasEnough,
       send: message => sent.push(message as Sent) > 0,
       stray: (...given) => void stray.push(given),
     },
@@ -98,9 +101,33 @@ describe('CallChannel', () => {
     ])
   })
 
+  it('sends the calls that are too many for one turn in the next, in order, but for those given up', async () => {
+    let enough = false
+    const { calls, sent, begin } = channel(undefined, () => enough)
+    const [first, second] = [begin(), begin()]
+    enough = true
+    const [third, fourth, fifth] = [begin(), begin(), begin()]
+    enough = false
+    const sixth = begin()
+    expect(sent.map(({ id }) => id)).toEqual([first.id, second.id])
+    calls.cancel(fourth.id, 'enough')
+    calls.receive({ jsonrpc: '2.0', id: fifth.id, result: 'forged' })
+    await turn()
+    expect(sent.map(({ id }) => id)).toEqual([first.id, second.id, third.id, sixth.id])
+    expect([fourth.ends, fifth.ends]).toEqual([[], ['forged']])
+  })
+
+  it('says of calls that still wait that they were never sent', () => {
+    const { calls, sent, begin } = channel(undefined, () => true)
+    const { ends } = begin()
+    expect(calls.fail(new ServerLostError('gone'))).toBe(1)
+    expect([sent, ends]).toEqual([[], [expect.objectContaining({ message: 'gone', neverSent: true })]])
+  })
+
   it('does not keep a call that could not be sent', () => {
     const calls = new CallChannel({
       isStuck: () => false,
+      hasEnough: () => false,
       send: () => {
         throw new Error('no JSON')
       },

@@ -4,6 +4,7 @@ import { refusalOf } from './call-result.ts'
 import { REMEMBERED_CALLS } from './limits.ts'
 import { ServerLostError } from './server-failure.ts'
 import { type Requester, soleRequester } from './server-link.ts'
+import { inSlices } from './slices.ts'
 
 /** A request that is on its way to a server. */
 export interface PendingCall {
@@ -17,6 +18,8 @@ export interface PendingCall {
 export interface ChannelEvents {
   /** Whether the server does not read what is sent to it: then no call is even made ready to be sent. */
   isStuck(): boolean
+  /** Whether further calls should wait for the next turn of the event loop: writing them all down would hold it up. */
+  hasEnough(): boolean
   /** `false`, and nothing is sent, if the server does not read what is sent to it. */
   send(message: object): boolean
   /** An answer that belongs to no call under way: late, repeated, or to a call that was never made. */
@@ -38,6 +41,8 @@ export class CallChannel {
   /** What every request carries in `_meta`: the newest protocol has no session that would know it. */
   readonly #meta: Record<string, unknown> | undefined
   readonly #pending = new Map<number, PendingCall>()
+  /** Calls that wait for the next turn, and how they are sent then. */
+  readonly #waiting = new Map<number, () => void>()
   readonly #cancelled = new Set<number>()
   #nextId = FIRST_ID
   #answered = 0
@@ -67,21 +72,44 @@ export class CallChannel {
     return wasPending
   }
 
-  /** Sends a request; throws if it is not JSON or cannot be sent. Gives the id that it is cancelled by. */
+  /**
+   * Sends a request, or takes it up for the next turn if this one has sent enough. Throws, or rejects it, if it is not
+   * JSON or cannot be sent. Gives the id that it is cancelled by.
+   */
   begin(method: string, given: object, call: PendingCall): number {
     const id = this.#nextId++
+    if (this.#waiting.size === 0 && !this.#events.hasEnough()) this.#send(id, { method, params: given }, call)
+    else this.#sendLater(id, () => this.#send(id, { method, params: given }, call))
+    this.#pending.set(id, call)
+    return id
+  }
+
+  #sendLater(id: number, send: () => void): void {
+    if (this.#waiting.size === 0)
+      setImmediate(() => void inSlices(this.#waiting, each => this.#sendNext(...each)))
+    this.#waiting.set(id, send)
+  }
+
+  #sendNext(id: number, send: () => void): void {
+    try {
+      if (this.#pending.has(id)) send()
+    } catch (error) {
+      this.fail(error as Error, id)
+    }
+    this.#waiting.delete(id)
+  }
+
+  #send(id: number, { method, params: given }: { method: string; params: object }, call: PendingCall): void {
     const shared = call.meta ? { ...call.meta, ...this.#meta } : this.#meta
     const meta = call.onProgress ? { ...shared, progressToken: id } : shared
     const params = meta ? { ...given, _meta: meta } : given
     if (this.#events.isStuck() || !this.#events.send({ jsonrpc: '2.0', id, method, params }))
       throw new ServerLostError('the server has stopped reading its stdin', { neverSent: true })
-    this.#pending.set(id, call)
-    return id
   }
 
   /** The caller gave up: tells the server, and leaves the call without an answer. */
   cancel(id: number, reason: string): void {
-    if (!this.#forget(id)) return
+    if (!this.#forget(id) || this.#waiting.delete(id)) return
     this.#cancelled.add(id)
     if (this.#cancelled.size > REMEMBERED_CALLS)
       this.#cancelled.delete(this.#cancelled.values().next().value as number)
@@ -129,11 +157,16 @@ export class CallChannel {
 
   /** Fails the call of that id, or all if it is not given. Says how many there were. */
   fail(error: Error, id?: number): number {
-    const calls = [...this.#pending].filter(([each]) => id === undefined || each === id)
+    const calls = id === undefined ? [...this.#pending] : this.#callOf(id)
     for (const [each, call] of calls) {
       this.#forget(each)
-      call.reject(error)
+      const neverSent = this.#waiting.delete(each) && error instanceof ServerLostError
+      call.reject(neverSent ? new ServerLostError(error.message, { neverSent }) : error)
     }
     return calls.length
+  }
+  #callOf(id: number): [number, PendingCall][] {
+    const call = this.#pending.get(id)
+    return call ? [[id, call]] : []
   }
 }

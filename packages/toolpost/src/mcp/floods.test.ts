@@ -19,7 +19,7 @@ describe('long messages', () => {
         args: { unit: records, bytes: MAX_LINE_BYTES - 1_000 },
       })
       expect(result).toMatchObject({ success: true, result: { items: expect.any(Array) } })
-    })
+    }, server)
     expect(process.memoryUsage().rss - before).toBeLessThan(400 * MB)
   })
 
@@ -31,7 +31,7 @@ describe('long messages', () => {
         code: 'tool_error',
         error: "The server's answer has more than 1048576 values; the outcome of the call is unknown",
       })
-    })
+    }, server)
     expect(server.status().state).toBe('ready')
     expect(await server.executor.execute('echo', { text: 'fine' })).toBe('fine')
   })
@@ -43,7 +43,7 @@ describe('long messages', () => {
       expect(result).toMatchObject({
         error: expect.stringContaining(`an object with more than ${MAX_KEYS} keys`),
       })
-    })
+    }, server)
     const allowed = await server.executor.run({ name: 'fill', args: { keys: 200_000 } })
     expect(allowed).toMatchObject({ success: true, result: { k199999: 1 } })
   })
@@ -78,7 +78,7 @@ describe('a server that stops reading its stdin', () => {
       await turn()
       return server.executor.run({ name: 'write', args: { text } })
     })
-    const results = await Promise.all(calls)
+    const results = await unharmed(() => Promise.all(calls), server)
     const refused = results.filter(
       result => !result.success && result.error.endsWith('the server has stopped reading its stdin'),
     )
@@ -91,14 +91,20 @@ describe('a server that stops reading its stdin', () => {
     expect(await server.executor.execute('echo', { text: 'back' })).toBe('back')
   })
 
-  it('[F50] many long calls to it are refused before they are written down', async () => {
+  it('[F50] many long calls to it are refused before they are written down, and felt by nobody else', async () => {
     await using server = await startHostile()
     await server.executor.execute('stop_reading')
     const text = 'x'.repeat(100_000)
     let writtenDown = 0
     const args = { toJSON: () => ({ text, number: ++writtenDown }) }
-    const calls = Array.from({ length: 2_000 }, () => server.tools.findTool('write')?.invoke(args))
-    const results = await Promise.allSettled(calls)
+    const write = server.tools.findTool('write')
+    const results = await unharmed(async () => {
+      const calls = Array.from({ length: 2_000 }, () => write?.invoke(args))
+      const ended = Promise.allSettled(calls)
+      await Promise.allSettled(calls.slice(-1))
+      await server.mcp.close()
+      return ended
+    }, server)
     expect(results.every(({ status }) => status === 'rejected')).toBe(true)
     expect(writtenDown).toBeLessThan((2 * MAX_UNREAD_BYTES) / text.length)
   })
@@ -106,8 +112,9 @@ describe('a server that stops reading its stdin', () => {
   it('[F50] a server that only is slow gets all of its calls', async () => {
     await using server = await startHostile()
     const text = 'x'.repeat(MB)
-    const calls = Array.from({ length: 12 }, () => server.executor.run({ name: 'write', args: { text } }))
-    expect((await Promise.all(calls)).every(result => result.success)).toBe(true)
+    const call = () => server.executor.run({ name: 'write', args: { text } })
+    const results = await unharmed(() => Promise.all(Array.from({ length: 12 }, call)), server)
+    expect(results.every(result => result.success)).toBe(true)
   })
 })
 
@@ -115,10 +122,12 @@ describe('storms', () => {
   it('[F51] a server that changes its tools after every list is listed less and less often', async () => {
     const clock = fakeClock()
     await using server = await startHostile({ listStorm: true }, {}, { clock })
-    for (let second = 0; second < 120; second++) {
-      await clock.advance(1_000)
-      await server.executor.execute('echo', { text: 'so that the list has arrived' })
-    }
+    await unharmed(async () => {
+      for (let second = 0; second < 120; second++) {
+        await clock.advance(1_000)
+        await server.executor.execute('echo', { text: 'so that the list has arrived' })
+      }
+    })
     // 0.5 + 1 + 2 + … + 30 + 30 s
     expect(server.count('list')).toBeGreaterThan(4)
     expect(server.count('list')).toBeLessThan(
@@ -141,7 +150,7 @@ describe('storms', () => {
   ])('[F51] a storm of %s fills no log and holds nothing up', async (_, line) => {
     await using server = await startHostile()
     await unharmed(async () => {
-      const args = { line, times: 30_000 }
+      const args = { line, times: 20_000 }
       expect(await server.executor.execute('flood', args)).toBe('after the flood')
     })
     expect(server.log.records.length).toBeLessThan(60)
@@ -152,9 +161,10 @@ describe('storms', () => {
   it('[F51] progress without end is passed on now and then, the last of it for certain', async () => {
     await using server = await startHostile()
     const seen: number[] = []
-    await server.executor.run(
-      { name: 'progress', args: { steps: 20_000 } },
-      { onProgress: ({ progress }) => void seen.push(progress) },
+    const onProgress = ({ progress }: { progress: number }) => void seen.push(progress)
+    await unharmed(
+      () => server.executor.run({ name: 'progress', args: { steps: 20_000 } }, { onProgress }),
+      server,
     )
     expect(seen.at(-1)).toBe(20_000)
     expect(seen.length).toBeLessThan(1_000)
@@ -177,7 +187,8 @@ describe('storms', () => {
 
   it('[F51] the same name again and again is one tool and a few warnings', async () => {
     const twin = { name: 'twin', description: 'One of many', inputSchema: { type: 'object' } }
-    await using server = await startHostile({ tools: Array.from({ length: 1_000 }, () => twin) })
+    const tools = Array.from({ length: 1_000 }, () => twin)
+    await using server = await unharmed(() => startHostile({ tools }))
     expect(server.status().tools).toEqual(['twin'])
     expect(server.log.messages('warn').length).toBeLessThan(30)
     expect(server.log.messages('warn')).toContain('979 more MCP tools listed twice')

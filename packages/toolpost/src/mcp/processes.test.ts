@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { unharmed } from '../../test/unharmed.ts'
 import { isRunning, startServers } from '../testing/hostile-server/harness.ts'
 
 /** A server in a few lines of shell, with a child of its own: it starts in no time. */
@@ -20,13 +21,21 @@ async function startAndKill(isKilled: boolean): Promise<number[]> {
   return pids
 }
 
-it('200 servers that are started and killed leave no process', { timeout: 60_000 }, async () => {
-  const lanes = Array.from({ length: 8 }, async (_, lane) => {
+/** Some at a time, every other one killed. */
+async function startAndKillAll(count: number, atOnce: number): Promise<number[]> {
+  const lanes = Array.from({ length: atOnce }, async (_, lane) => {
     const pids: number[] = []
-    for (let cycle = 0; cycle < 25; cycle++) pids.push(...(await startAndKill((cycle + lane) % 2 === 0)))
+    for (let cycle = 0; cycle < count / atOnce; cycle++)
+      pids.push(...(await startAndKill((cycle + lane) % 2 === 0)))
     return pids
   })
-  const pids = (await Promise.all(lanes)).flat()
+  return (await Promise.all(lanes)).flat()
+}
+
+it('[F15] 200 servers that are started and killed leave no process, and are felt by nobody else', {
+  timeout: 60_000,
+}, async () => {
+  const pids = [await startAndKillAll(184, 8), await unharmed(() => startAndKillAll(16, 2))].flat()
   expect(pids).toHaveLength(400)
   expect(pids.filter(isRunning)).toEqual([])
 })

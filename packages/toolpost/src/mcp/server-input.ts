@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import { MAX_UNREAD_BYTES, UNREAD_GRACE_MS } from './limits.ts'
 
-/** More than this is not held back until the end of the turn. */
+/** More than this is not held back until the end of the turn, and is enough for one. */
 const MAX_OUTBOX_CHARACTERS = 1024 * 1024
 
 /**
@@ -12,6 +12,8 @@ export class ServerInput {
   readonly #stream: Writable
   readonly #onStuck: () => void
   #outbox = ''
+  /** In this turn, in characters. */
+  #written = 0
   #isClosed = false
   #watch: NodeJS.Timeout | undefined
 
@@ -25,6 +27,11 @@ export class ServerInput {
     return this.#watch !== undefined
   }
 
+  /** Whether what else there is to send should wait for the next turn. */
+  get hasEnough(): boolean {
+    return this.#written > MAX_OUTBOX_CHARACTERS
+  }
+
   /** `false`, and nothing is sent, if too much waits already. A server that goes on like that is stuck. */
   write(line: string): boolean {
     const waiting = this.#stream.writableLength
@@ -32,10 +39,16 @@ export class ServerInput {
       this.#watch ??= setTimeout(() => this.#onStuck(), UNREAD_GRACE_MS).unref()
       return false
     }
-    if (this.#outbox === '') setImmediate(() => this.flush())
+    if (this.#written === 0) setImmediate(() => this.#endTurn())
+    this.#written += line.length
     this.#outbox += line
     if (this.#outbox.length > MAX_OUTBOX_CHARACTERS) this.flush()
     return true
+  }
+
+  #endTurn(): void {
+    this.#written = 0
+    this.flush()
   }
 
   flush(): void {

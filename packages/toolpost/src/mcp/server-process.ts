@@ -87,6 +87,11 @@ export class ServerProcess {
     return this.#input?.isStuck === true
   }
 
+  /** Whether as much was sent to it in this turn as should be. */
+  get hasEnough(): boolean {
+    return this.#input?.hasEnough === true
+  }
+
   /** Sends a line at the end of this turn; `false` if too much waits for the server to read it. */
   write(line: string): boolean {
     return this.#input?.write(line) ?? true

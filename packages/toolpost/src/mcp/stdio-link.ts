@@ -142,7 +142,8 @@ class StdioLink implements ServerLink {
     const { events } = this.#context
     const send = (message: object) => this.#transport.write(message)
     const isStuck = () => this.#transport.process.isStuck
-    return new CallChannel({ isStuck, send, stray: events.stray }, meta)
+    const hasEnough = () => this.#transport.process.hasEnough
+    return new CallChannel({ isStuck, hasEnough, send, stray: events.stray }, meta)
   }
 
   get pid(): number | undefined {

@@ -8,7 +8,7 @@ const MAX_ERROR_BYTES = 64 * 1024
 export function boundedFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (url, init) => {
     const response = await fetch(url, init)
-    return response.body ? new Response(response.body.pipeThrough(limit()), response) : response
+    return response.body ? new Response(response.body.pipeThrough(wholeLines()), response) : response
   }
 }
 
@@ -27,18 +27,26 @@ export async function beginningOf(response: Response): Promise<string> {
   return text.slice(0, MAX_ERROR_BYTES)
 }
 
-function limit(): TransformStream<Uint8Array, Uint8Array> {
+/** Hands on whole lines: whoever reads a line in pieces searches all of it again with every piece. */
+function wholeLines(): TransformStream<Uint8Array, Uint8Array> {
   let total = 0
-  let line = 0
+  let line: Uint8Array[] = []
+  let lineBytes = 0
   return new TransformStream({
     transform(bytes, controller) {
+      const lineEnd = bytes.lastIndexOf(LINE_FEED) + 1
       total += bytes.length
-      const lineEnd = bytes.lastIndexOf(LINE_FEED)
-      line = lineEnd < 0 ? line + bytes.length : bytes.length - lineEnd - 1
       if (total > MAX_BODY_BYTES) throw tooLong('its answer', MAX_BODY_BYTES)
-      if (line > MAX_LINE_BYTES) throw tooLong('a line of its answer', MAX_LINE_BYTES)
-      controller.enqueue(bytes)
+      if (lineEnd > 0) {
+        controller.enqueue(Buffer.concat([...line, bytes.subarray(0, lineEnd)]))
+        line = []
+        lineBytes = 0
+      }
+      line.push(bytes.subarray(lineEnd))
+      lineBytes += bytes.length - lineEnd
+      if (lineBytes > MAX_LINE_BYTES) throw tooLong('a line of its answer', MAX_LINE_BYTES)
     },
+    flush: controller => controller.enqueue(Buffer.concat(line)),
   })
 }
 

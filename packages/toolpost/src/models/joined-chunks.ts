@@ -1,6 +1,11 @@
 import { MAX_CALLS_IN_REPLY, MAX_REPLY_CHARS } from './limits.ts'
 import { ModelError } from './model-error.ts'
-import type { ReplyChunk } from './provider.ts'
+import type { LangChainCall, ReplyChunk } from './provider.ts'
+
+interface StreamedCall extends LangChainCall {
+  name: string
+  args: string | undefined
+}
 
 interface Part {
   chunk: ReplyChunk
@@ -10,9 +15,12 @@ interface Part {
 
 /**
  * The chunks of a reply as one. Parts of equal length are joined, like the digits of a binary number: one after the other,
- * each would copy and read again everything before it, and a long reply would take minutes.
+ * each would copy everything before it, and a long reply would take minutes. Calls are joined here, because LangChain
+ * reads all of their arguments again whenever it makes a message.
  */
 export class JoinedChunks {
+  /** The calls that came in pieces, with their arguments as text, in the order of their beginnings. */
+  readonly calls: StreamedCall[] = []
   readonly #parts: Part[] = []
   #chars = 0
   #calls = 0
@@ -20,9 +28,9 @@ export class JoinedChunks {
 
   /** Throws a ModelError if the reply gets too long. */
   add(chunk: ReplyChunk): void {
-    this.count++
     this.#check(chunk)
-    let part: Part = { chunk, count: 1 }
+    if (this.count++ === 0) boundCopies(chunk)
+    let part: Part = { chunk: this.#withoutCalls(chunk), count: 1 }
     for (let last = this.#parts.at(-1); last?.count === part.count; last = this.#parts.at(-1)) {
       this.#parts.pop()
       part = joined(last, part)
@@ -36,6 +44,27 @@ export class JoinedChunks {
       : this.#parts.reduceRight((rest, part) => joined(part, rest)).chunk
   }
 
+  #withoutCalls(chunk: ReplyChunk): ReplyChunk {
+    const { tool_call_chunks = [] } = chunk
+    if (tool_call_chunks.length === 0) return chunk
+    for (const piece of tool_call_chunks) this.#addPiece(piece)
+    const none = { tool_call_chunks: [], tool_calls: [], invalid_tool_calls: [] }
+    return Object.assign(Object.create(Object.getPrototypeOf(chunk)), chunk, none)
+  }
+
+  /** A piece belongs to the call that has its index, or its id if there is no index. */
+  #addPiece({ index, id, name, args }: LangChainCall): void {
+    const begun = this.calls.find(call =>
+      index === undefined
+        ? id && call.id === id
+        : call.index === index && (!id || !call.id || call.id === id),
+    )
+    if (!begun) return void this.calls.push({ index, id, name: name ?? '', args: textOf(args) })
+    begun.id ||= id
+    begun.name += name ?? ''
+    begun.args = `${begun.args ?? ''}${textOf(args) ?? ''}`
+  }
+
   #check({ content, tool_calls = [], tool_call_chunks = [] }: ReplyChunk): void {
     const calls = tool_call_chunks.length > 0 ? tool_call_chunks : tool_calls
     // Of a call that comes in pieces, only the first has the name.
@@ -46,19 +75,51 @@ export class JoinedChunks {
         'truncated',
         `The model was stopped: its reply is over ${MAX_REPLY_CHARS} characters`,
       )
-    if (this.#calls > MAX_CALLS_IN_REPLY)
-      throw new ModelError(
-        'invalid_response',
-        `The model asked for more than ${MAX_CALLS_IN_REPLY} calls in one reply; none of them was made`,
-      )
+    checkCalls(this.#calls)
   }
+}
+
+/** Throws a ModelError if a reply has more calls than one may have. */
+export function checkCalls(count: number): void {
+  if (count <= MAX_CALLS_IN_REPLY) return
+  throw new ModelError(
+    'invalid_response',
+    `The model asked for more than ${MAX_CALLS_IN_REPLY} calls in one reply; none of them was made`,
+  )
+}
+
+interface Joinable extends ReplyChunk {
+  concat?: (chunk: ReplyChunk) => Joinable
 }
 
 /** Where concat is missing, a chunk is the whole message so far. */
 function joined(before: Part, after: Part): Part {
-  const { concat } = before.chunk as { concat?: (chunk: ReplyChunk) => ReplyChunk }
-  const count = before.count + after.count
-  return { chunk: concat ? concat.call(before.chunk, after.chunk) : after.chunk, count }
+  const chunk: Joinable = before.chunk
+  return { chunk: chunk.concat ? chunk.concat(after.chunk) : after.chunk, count: before.count + after.count }
+}
+
+/** How many characters of arguments LangChain may read again for the copy of a reply that its callbacks get. */
+const MAX_REREAD_CHARS = 2_000_000
+
+/** Bounds that copy, which LangChain makes piece by piece from the first chunk on: it ends where it gets too dear. */
+function boundCopies(copy: Joinable, left = MAX_REREAD_CHARS): void {
+  const { concat } = copy
+  const bounded = (next: ReplyChunk) => {
+    const after = left - argumentLength(copy) - argumentLength(next)
+    if (!concat || after < 0) return copy
+    const both = concat.call(copy, next)
+    boundCopies(both, after)
+    return both
+  }
+  if (concat) Object.defineProperty(copy, 'concat', { value: bounded, configurable: true })
+}
+
+function argumentLength({ tool_call_chunks = [] }: ReplyChunk): number {
+  return tool_call_chunks.reduce((sum, { args }) => sum + lengthOf(args), 0)
+}
+
+function textOf(args: unknown): string | undefined {
+  return typeof args === 'string' ? args : JSON.stringify(args ?? undefined)
 }
 
 /** In characters; what is nested too deep to be written counts as endless. */

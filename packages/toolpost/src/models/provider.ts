@@ -17,6 +17,8 @@ export interface ReplyChunk {
 }
 
 export interface LangChainCall {
+  /** What the pieces of one call in a stream have in common. */
+  index?: number | string | undefined
   id?: string | undefined
   name?: string | undefined
   args?: unknown

@@ -30,12 +30,15 @@ export async function readReply(
   onToken: (token: string) => void,
 ): Promise<Reply> {
   const joined = new JoinedChunks()
+  let turnEndsAt = performance.now() + TURN_MS
   for await (const chunk of stream) {
     joined.add(chunk)
     const token = textOfContent(chunk.content)
     if (token !== '') onToken(token)
     // A stream that is always ahead of us leaves time for others, and for the end of the time.
-    if (joined.count % CHUNKS_AT_ONCE === 0) await new Promise(setImmediate)
+    if (performance.now() < turnEndsAt) continue
+    await new Promise(setImmediate)
+    turnEndsAt = performance.now() + TURN_MS
   }
   const whole = joined.whole()
   if (!whole) throw new ModelError('invalid_response', 'The model answered with nothing at all')
@@ -45,13 +48,13 @@ export async function readReply(
   return {
     text: textOfContent(whole.content),
     content: lastingContent(whole),
-    calls: await callsOf(whole),
+    calls: await callsOf(joined, whole),
     usage: { input, output },
     stopReason: typeof reason === 'string' ? reason : undefined,
   }
 }
 
-const CHUNKS_AT_ONCE = 100
+const TURN_MS = 10
 
 /** A call, or a sentence, that was cut off must not be taken for a whole one. */
 function checkEnd(reply: ReplyChunk): void {
@@ -98,14 +101,12 @@ function typeOf(block: unknown): string {
 }
 
 /**
- * The calls in the order in which the model made them. Of a stream the text of the arguments is read again:
+ * The calls in the order in which the model made them. Of a stream it is the text of the arguments that counts:
  * LangChain completes a text that was cut off, and such a call must not run.
  */
-async function callsOf(reply: ReplyChunk): Promise<RequestedCall[]> {
-  const { tool_calls = [], invalid_tool_calls = [], tool_call_chunks = [] } = reply
-  const known = [...tool_calls, ...invalid_tool_calls]
-  const streamed = tool_call_chunks.length === known.length ? tool_call_chunks : []
-  return Promise.all((streamed.length > 0 ? streamed : known).map(requestedCall))
+async function callsOf(joined: JoinedChunks, whole: ReplyChunk): Promise<RequestedCall[]> {
+  const { tool_calls = [], invalid_tool_calls = [] } = whole
+  return Promise.all([...joined.calls, ...tool_calls, ...invalid_tool_calls].map(requestedCall))
 }
 
 async function requestedCall({ id, name, args }: LangChainCall): Promise<RequestedCall> {

@@ -86,7 +86,7 @@ class Copier {
       case 'bigint':
         return this.#text(String(value))
       case 'object':
-        return value === null ? null : this.#object(value)
+        return value === null ? this.#null() : this.#object(value)
       case 'function':
       case 'symbol':
         return `[${typeof value}]`
@@ -94,6 +94,11 @@ class Copier {
         this.bytes += 5
         return value
     }
+  }
+
+  #null(): null {
+    this.bytes += 4
+    return null
   }
 
   #text(text: string): string {
@@ -141,14 +146,14 @@ class Copier {
 
   #entries(value: object): Record<string, unknown> {
     const result: Record<string, unknown> = {}
-    let taken = 0
-    for (const key in value) {
-      if (!Object.hasOwn(value, key)) continue
-      if (this.#isFull(taken++)) {
-        result['…'] = `${Object.keys(value).length - taken + 1} more`
+    // Once: of an object with many names, listing them is what takes long.
+    const keys = Object.keys(value)
+    for (let taken = 0; taken < keys.length; taken++) {
+      if (this.#isFull(taken)) {
+        result['…'] = `${keys.length - taken} more`
         break
       }
-      this.#entry(value as Record<string, unknown>, key, result)
+      this.#entry(value as Record<string, unknown>, keys[taken] as string, result)
     }
     this.#cleaner?.object(result)
     return result

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { dataOf, testGateway } from '../../test/gateway.ts'
+import { unharmed } from '../../test/unharmed.ts'
 import { ToolExecutor } from '../executor/tool-executor.ts'
 import { defineTool, type Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
@@ -101,9 +102,9 @@ describe('listing', () => {
   it('[F45] shows every tool, whatever the schemas of some are', async () => {
     const tools = Object.entries(HOSTILE).map(([name, schema]) => toolOf(schema, name))
     await using gateway = testGateway([...tools, toolOf({ type: 'object' }, 'odd \ud800 name')])
-    const listed = await dataOf(gateway.get('/api/tools'))
-    expect(listed.tools).toHaveLength(tools.length + 1)
-    const { paths } = await dataOf(gateway.get('/api/openapi.json'))
+    const list = (path: string) => unharmed(() => dataOf(gateway.get(path)))
+    expect((await list('/api/tools')).tools).toHaveLength(tools.length + 1)
+    const { paths } = await list('/api/openapi.json')
     for (const name of Object.keys(HOSTILE)) expect(paths).toHaveProperty([`/api/tools/${name}/call`])
   })
 

@@ -6,13 +6,13 @@ const SHORT_CLAUSE_CHARACTERS = 60
 const LONGEST_WORD_CHARACTERS = 1_000
 
 const SPACE = /\s/
-const STOP_AND_SPACE = /([.!?…]+)(["')\]»”’*_`]*)\s+$/
+const STOP_AND_SPACE = /(?<![.!?…])([.!?…]+)(["')\]»”’*_`]*)\s+$/
 const EAST_ASIAN_STOP = /[。！？]/
 const LOWER_CASE = /^\p{Ll}/u
 const NUMBER_ALONE = /^\s*[*_]*\d{1,3}$/
 const LETTERS_WITH_STOPS = /(?:^|[\s("'])(?:\p{L}\.)*\p{L}$/u
 const HALF_OF_A_DAY = /[ap]\.?m$/i
-const LAST_WORD = /\p{L}+$/u
+const LAST_WORD = /(?<!\p{L})\p{L}+$/u
 const TITLES = new Set(
   'dr mr mrs ms mx prof st sr jr vs mt rev gen col sgt capt lt hon approx ca bzw hr fr nr'.split(' '),
 )

@@ -1,4 +1,6 @@
+import { isRecord } from '../../runtime/guards.ts'
 import { beginningOf, boundedFetch } from '../bounded-body.ts'
+import { checkCalls } from '../joined-chunks.ts'
 
 type Fetch = typeof globalThis.fetch
 
@@ -32,34 +34,30 @@ function messageIn(body: string): string {
   }
 }
 
-/** Passes the bytes on unchanged, and fails on a line that is not JSON: what follows it could be anything. */
+/** Passes the bytes, which are whole lines, on unchanged, and fails on what nobody should read on after. */
 function checkedLines(): TransformStream<Uint8Array, Uint8Array> {
-  const decoder = new TextDecoder()
-  let rest = ''
   return new TransformStream({
     transform(bytes, controller) {
-      const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n')
-      rest = lines.pop() ?? ''
+      const lines = new TextDecoder().decode(bytes).split('\n')
+      const rest = lines.pop() ?? ''
       for (const line of lines) checkLine(line)
+      checkLine(rest, rest.startsWith('{') ? 'premature end of the stream' : undefined)
       controller.enqueue(bytes)
-    },
-    flush() {
-      if (rest.startsWith('{') && !isJson(rest)) throw new Error('premature end of the stream')
-      checkLine(rest)
     },
   })
 }
 
-function checkLine(line: string): void {
-  if (line.trim() === '' || isJson(line)) return
-  throw new Error(`a line of the stream is not JSON: ${line.slice(0, 80)}`)
+/** A line is JSON: what follows another could be anything. LangChain takes seconds for thousands of calls in one. */
+function checkLine(line: string, problem = `a line of the stream is not JSON: ${line.slice(0, 80)}`): void {
+  if (line.trim() === '') return
+  const { message } = parse(line, problem)
+  if (isRecord(message) && Array.isArray(message.tool_calls)) checkCalls(message.tool_calls.length)
 }
 
-function isJson(line: string): boolean {
+function parse(line: string, problem: string): { message?: unknown } {
   try {
-    JSON.parse(line)
-    return true
+    return Object(JSON.parse(line))
   } catch {
-    return false
+    throw new Error(problem)
   }
 }
