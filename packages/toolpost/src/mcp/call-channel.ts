@@ -53,7 +53,7 @@ export class CallChannel {
     this.#meta = meta
   }
 
-  /** How many calls were answered. */
+  /** How many requests were answered that somebody made, beside our own. */
   get answered(): number {
     return this.#answered
   }
@@ -137,7 +137,7 @@ export class CallChannel {
 
   #answer(id: number, call: PendingCall, message: Record<string, unknown>): void {
     this.#forget(id)
-    this.#answered++
+    if (call.from) this.#answered++
     if ('error' in message && message.error !== undefined) call.reject(refusalOf(message.error))
     else call.resolve(message.result)
   }

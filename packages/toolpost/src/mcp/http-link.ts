@@ -153,7 +153,7 @@ export class HttpLink implements ServerLink {
     this.#underWay.add(current)
     try {
       const redeemed = this.#messages.redeem(await currentCall.run(current, send, client))
-      this.hasAnswered = true
+      if (current.from) this.hasAnswered = true
       return redeemed
     } catch (error) {
       throw signal?.aborted ? error : await this.#callError(error)
