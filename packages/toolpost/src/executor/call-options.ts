@@ -67,6 +67,11 @@ export class CallOptions implements InvokeOptions {
     )
   }
 
+  get onTask(): Caller['onTask'] {
+    const { onTask, warn } = this.#call.limits
+    return onTask && (() => quietly(onTask, error => warn('onTask failed', error)))
+  }
+
   get onLog(): Caller['onLog'] {
     const { onLog, warn } = this.#call.limits
     if (!onLog) return undefined

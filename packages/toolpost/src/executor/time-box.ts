@@ -72,6 +72,7 @@ export function limitsOf(attempt: Attempt, tool: Tool, timeoutMs: number, warn: 
     ask: options.ask,
     sample: options.sample,
     onLog: options.onLog,
+    onTask: options.onTask,
     account: attempt,
     warn,
   }
@@ -199,9 +200,10 @@ export class RunningCall implements Expiring {
   }
 
   #moveDeadline(deadlineAt: number): void {
-    if (!this.queue) return
+    // A tool that asks before it first waits is not in a queue yet.
+    const isQueued = this.queue !== undefined
     this.#deadlines.remove(this)
     this.deadlineAt = deadlineAt
-    this.#deadlines.add(this, Math.ceil(deadlineAt - this.#deadlines.now()))
+    if (isQueued) this.#deadlines.add(this, Math.ceil(deadlineAt - this.#deadlines.now()))
   }
 }

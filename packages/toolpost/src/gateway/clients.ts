@@ -71,6 +71,12 @@ export class Client {
     return this.#patterns ? all.filter(tool => this.mayUse(tool)) : all
   }
 
+  /** The tool of that name, if it may use it. */
+  findTool(name: string): Tool | undefined {
+    const tool = this.#manager.findTool(name)
+    return tool && (!this.#patterns || this.mayUse(tool)) ? tool : undefined
+  }
+
   /** Which resources or prompts it may use, all if there is no answer. A server's own are also `server__prompt`. */
   access(kind: 'resources' | 'templates' | 'prompts'): Access | undefined {
     const { tools, resources, prompts } = this.#may

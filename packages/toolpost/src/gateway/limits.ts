@@ -81,6 +81,21 @@ export const PROGRESS_GAP_MS = 25
 export const ELICITATION_MS = 5 * 60 * 1_000
 /** How many questions may be out at clients that come again with the answer; the oldest goes first. */
 export const MAX_ELICITATIONS = 1_000
+/** A call of a client that knows the tasks of the newest protocol becomes one if it takes longer. */
+export const TASK_AFTER_MS = 500
+/** How often clients are told to look at a task. */
+export const TASK_POLL_MS = 500
+/** How long a task is kept, from its beginning; a client of 2025-11-25 may say, within these. */
+export const TASK_TTL_MS = 15 * 60 * 1_000
+export const MIN_TASK_TTL_MS = 10_000
+export const MAX_TASK_TTL_MS = 60 * 60 * 1_000
+/** How many tasks are kept, of one client or session and in all; those that have ended make room for others … */
+export const MAX_CLIENT_TASKS = 100
+export const MAX_TASKS = 1_000
+/** … and so they do if their results take more than this, roughly. */
+export const MAX_TASK_BYTES = 64 * 1024 * 1024
+/** How much is kept of what a task says about how far it is. */
+export const MAX_TASK_MESSAGE = 1_000
 /** How many resources one client may follow. */
 export const MAX_FOLLOWED = 1_000
 /** Changes of the list of tools are told together. */

@@ -3,7 +3,7 @@ import type { Progress } from '../tools/tool.ts'
 import { refusalOf } from './call-result.ts'
 import { REMEMBERED_CALLS } from './limits.ts'
 import { ServerLostError } from './server-failure.ts'
-import { type Requester, soleRequester } from './server-link.ts'
+import { type LinkRequestOptions, type Requester, soleRequester } from './server-link.ts'
 import { inSlices } from './slices.ts'
 
 /** A request that is on its way to a server. */
@@ -24,6 +24,8 @@ export interface ChannelEvents {
   send(message: object): boolean
   /** An answer that belongs to no call under way: late, repeated, or to a call that was never made. */
   stray(id: unknown, isLate: boolean): void
+  /** The result of a call that was cancelled before it came. */
+  late?(result: unknown): void
 }
 
 /** The SDK counts its own requests from 0, and makes few of them. */
@@ -107,6 +109,22 @@ export class CallChannel {
       throw new ServerLostError('the server has stopped reading its stdin', { neverSent: true })
   }
 
+  /** Sends a request; resolves to its result. Rejects with the reason of the signal if that aborts. */
+  async request(method: string, params: object, { from, signal }: LinkRequestOptions): Promise<unknown> {
+    signal?.throwIfAborted()
+    let stop = () => {}
+    const result = new Promise((resolve, reject) => {
+      const id = this.begin(method, params, { resolve, reject, from })
+      const giveUp = () => {
+        this.cancel(id, 'The caller gave up')
+        reject(signal?.reason)
+      }
+      signal?.addEventListener('abort', giveUp)
+      stop = () => signal?.removeEventListener('abort', giveUp)
+    })
+    return result.finally(stop)
+  }
+
   /** The caller gave up: tells the server, and leaves the call without an answer. */
   cancel(id: number, reason: string): void {
     if (!this.#forget(id) || this.#waiting.delete(id)) return
@@ -131,8 +149,13 @@ export class CallChannel {
     if (typeof id !== 'number' || !(id >= FIRST_ID)) return false
     const call = this.#pending.get(id)
     if (call) this.#answer(id, call, message)
-    else this.#events.stray(message.id, this.#cancelled.delete(id))
+    else this.#stray(message, this.#cancelled.delete(id))
     return true
+  }
+
+  #stray({ id, result }: Record<string, unknown>, isLate: boolean): void {
+    this.#events.stray(id, isLate)
+    if (isLate) this.#events.late?.(result)
   }
 
   #answer(id: number, call: PendingCall, message: Record<string, unknown>): void {

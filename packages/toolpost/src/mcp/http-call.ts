@@ -9,7 +9,7 @@ import type { LinkCall } from './server-link.ts'
  */
 export function callTool(
   client: Client,
-  { tool, args, answers, onProgress, meta }: LinkCall,
+  { tool, args, task, answers, onProgress, meta }: LinkCall,
   signal: AbortSignal,
 ) {
   const { outputSchema: _, ...toolDefinition } = tool
@@ -17,6 +17,7 @@ export function callTool(
     name: tool.name,
     arguments: args as Record<string, unknown>,
     ...answers,
+    ...(task && { task }),
     ...(meta && { _meta: meta }),
   }
   return client.callTool(params as never, {

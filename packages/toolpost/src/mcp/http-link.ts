@@ -13,13 +13,14 @@ import {
   isGone,
   isRefusedConnection,
 } from './http-transport.ts'
-import { GOODBYE_MS, HEALTH_CHECK_MS, NO_TIMEOUT_MS } from './limits.ts'
+import { GOODBYE_MS, NO_TIMEOUT_MS } from './limits.ts'
 import {
   ANY_RESULT,
   aboutServer,
   type ClientEvents,
   createClient,
   followResource,
+  isAlive,
   listAll,
   listenForChanges,
   loadSdk,
@@ -94,6 +95,10 @@ export class HttpLink implements ServerLink {
 
   get protocolVersion(): string | undefined {
     return this.#client?.getNegotiatedProtocolVersion()
+  }
+
+  get mirrorsArguments(): boolean {
+    return this.#client?.getProtocolEra() === 'modern'
   }
 
   stderr(): string {
@@ -212,13 +217,8 @@ export class HttpLink implements ServerLink {
   async #check(error: Error): Promise<void> {
     if (this.#isChecking || !this.#client) return
     this.#isChecking = true
-    const { ProtocolError } = await loadSdk()
-    const method = this.#client.getProtocolEra() === 'modern' ? 'discover' : 'ping'
     try {
-      await this.#client[method]({ timeout: HEALTH_CHECK_MS })
-    } catch (checkError) {
-      // A refusal is a sign of life too.
-      if (!(checkError instanceof ProtocolError || neededLogin(checkError))) this.#lose(describeError(error))
+      if (!(await isAlive(this.#client))) this.#lose(describeError(error))
     } finally {
       this.#isChecking = false
     }

@@ -31,6 +31,8 @@ const OWN_METHODS = new Map<string, object>([
   ['prompts/list', { prompts: [], ...CACHED }],
   ['prompts/get', { messages: [] }],
   ['completion/complete', { completion: { values: [] } }],
+  ['tasks/get', {}],
+  ['tasks/result', {}],
 ])
 const TICKET = `toolpost/${randomUUID()}`
 const REFUSED = -32_000

@@ -20,24 +20,34 @@ export function needsInput(result: unknown): result is Result {
 export async function inputRounds(
   result: unknown,
   send: (answers: InputAnswers) => Promise<unknown>,
-  { requests, ...options }: LinkRequestOptions & { requests: ServerRequests },
+  options: Answering,
 ): Promise<unknown> {
   let current = result
   for (let round = 0; needsInput(current); round++) {
     if (round === MAX_INPUT_ROUNDS)
       throw new Error(`The server asked for input more than ${MAX_INPUT_ROUNDS} times`)
-    const asked = isRecord(current.inputRequests) ? Object.entries(current.inputRequests) : []
-    const { requestState } = current
-    const answers = await Promise.all(asked.map(async ([key, one]) => [key, await answer(one)] as const))
+    const { inputRequests, requestState } = current
     current = await send({
-      inputResponses: Object.fromEntries(answers),
+      inputResponses: await answersTo(inputRequests, options),
       ...(typeof requestState === 'string' && { requestState }),
     })
   }
   return current
+}
 
-  function answer(request: unknown): Promise<object> {
+type Answering = LinkRequestOptions & { requests: ServerRequests }
+
+/** Answers what the server asks, each under the key that it was asked by. */
+export async function answersTo(
+  inputRequests: unknown,
+  { requests, ...options }: Answering,
+): Promise<Record<string, unknown>> {
+  const asked = isRecord(inputRequests) ? Object.entries(inputRequests) : []
+  const answer = async (request: unknown) => {
     const { method, params } = isRecord(request) ? request : {}
     return requests.answer(String(method), isRecord(params) ? params : {}, options)
   }
+  return Object.fromEntries(
+    await Promise.all(asked.map(async ([key, one]) => [key, await answer(one)] as const)),
+  )
 }

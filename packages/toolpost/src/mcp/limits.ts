@@ -83,6 +83,18 @@ export const LIST_MAX_PAUSE_MS = 30_000
 export const MAX_INPUT_ROUNDS = 10
 /** How many questions of one server may be open at once. */
 export const MAX_SERVER_REQUESTS = 16
+/** A task is looked at as often as its server says, within these; this often if it does not say. */
+export const TASK_POLL_MS = 500
+export const TASK_MIN_POLL_MS = 100
+export const TASK_MAX_POLL_MS = 10_000
+/** How long a server that is lost in the middle of a task may take to come back. */
+export const TASK_RECONNECT_MS = 10_000
+/** How long a server is to keep a task that nobody asks for, if its protocol lets us say. */
+export const TASK_TTL_MS = 60 * 60 * 1_000
+/** Tools that may or may not be called as tasks are if a call may take this long: a direct call is cheaper. */
+export const TASK_FROM_MS = 60_000
+export const MAX_TASK_ID_CHARACTERS = 1_024
+export const MAX_TASK_MESSAGE_CHARACTERS = 1_000
 /** How long a server may take to list its resources or prompts; later it goes without. */
 export const LIST_TIMEOUT_MS = 5_000
 /** How long any other request than a call may take. */

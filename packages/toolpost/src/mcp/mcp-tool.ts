@@ -1,13 +1,17 @@
+import { isRecord } from '../runtime/guards.ts'
 import type { InvokeOptions, Progress, Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { callMeta } from './call-meta.ts'
 import { valueOfResult } from './call-result.ts'
 import { type InputAnswers, inputRounds, needsInput } from './input-rounds.ts'
+import { TASK_FROM_MS, TASK_TTL_MS } from './limits.ts'
 import { ProgressRelay } from './progress-relay.ts'
 import type { ServerEntry } from './server-entry.ts'
-import { NeedsLoginError, ServerLostError, UnusableAnswerError } from './server-failure.ts'
+import { NeedsLoginError, OUTCOME_UNKNOWN, ServerLostError, UnusableAnswerError } from './server-failure.ts'
 import type { Answer, ServerLink } from './server-link.ts'
 import type { ServerRequests } from './server-requests.ts'
+import { followTask } from './task-run.ts'
+import { createdTask, isTask } from './task-state.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
 
 /** What a tool needs of its server. */
@@ -25,7 +29,6 @@ export interface ToolServer {
   unavailable(cause?: string): ToolFailureError
 }
 
-const OUTCOME_UNKNOWN = '; the outcome of the call is unknown'
 const CALLER_GAVE_UP = 'The caller gave up'
 const NO_OPTIONS: Partial<InvokeOptions> = {}
 
@@ -79,7 +82,7 @@ class ToolCalls {
 
   #invokeOn(link: ServerLink, args: object, options: Partial<InvokeOptions>): Promise<unknown> {
     return this.#callOn(link, args, options).then(
-      result => (needsInput(result) ? this.#askAndGoOn(result, link, args, options) : valueOfResult(result)),
+      result => this.#valueOf(result, link, args, options),
       error => this.#recover(error, args, options),
     )
   }
@@ -91,8 +94,13 @@ class ToolCalls {
     return this.#invokeOn(link, args, options)
   }
 
-  /** The server wants to know more first. */
-  async #askAndGoOn(
+  #valueOf(result: unknown, link: ServerLink, args: object, options: Partial<InvokeOptions>): unknown {
+    const isLast = !needsInput(result) && !isTask(result)
+    return isLast ? valueOfResult(result) : this.#goOn(result, link, args, options)
+  }
+
+  /** The server wants to know more first, or to take its time. */
+  async #goOn(
     result: unknown,
     link: ServerLink,
     args: object,
@@ -101,11 +109,35 @@ class ToolCalls {
     const { requests } = this.#server
     const again = (answers: InputAnswers) => this.#callOn(link, args, options, answers)
     try {
-      return valueOfResult(await inputRounds(result, again, { requests, from: options }))
+      const answer = await inputRounds(result, again, { requests, from: options })
+      return valueOfResult(isTask(answer) ? await this.#follow(answer, link, options) : answer)
     } catch (error) {
       if (error instanceof ServerLostError) throw this.#server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
       throw error
     }
+  }
+
+  /** The result of a task. */
+  async #follow(answer: unknown, link: ServerLink, options: Partial<InvokeOptions>): Promise<unknown> {
+    const created = createdTask(answer)
+    options.onTask?.()
+    const relay = relayOf(options)
+    const onProgress = relay && ((progress: Progress) => relay.report(progress))
+    const signal = signalOf(options)
+    try {
+      return await followTask(created, { server: this.#server, link, from: options, onProgress, signal })
+    } finally {
+      relay?.flush()
+    }
+  }
+
+  /** A server of 2025-11-25 leaves it to the client what becomes a task; in the newest protocol it decides itself. */
+  #asTask({ about }: ServerLink): { ttl: number } | undefined {
+    const support = this.#definition.execution?.taskSupport
+    if (support !== 'required' && support !== 'optional') return undefined
+    const { timeoutMs = 0, maxTimeoutMs = 0 } = this.#server.entry
+    const mayTakeLong = Math.max(timeoutMs, maxTimeoutMs) >= TASK_FROM_MS
+    return takesTasks(about) && (support === 'required' || mayTakeLong) ? { ttl: TASK_TTL_MS } : undefined
   }
 
   #callOn(
@@ -114,14 +146,13 @@ class ToolCalls {
     options: Partial<InvokeOptions>,
     answers?: InputAnswers,
   ): Promise<unknown> {
-    const relay = options.wantsProgress
-      ? new ProgressRelay(progress => options.reportProgress?.(progress))
-      : undefined
+    const relay = relayOf(options)
     const onProgress = relay && ((progress: Progress) => relay.report(progress))
     const meta = options.meta && callMeta(options.meta)
     const answer = link.call({
       tool: this.#definition,
       args,
+      task: this.#asTask(link),
       answers,
       from: options,
       onProgress,
@@ -145,7 +176,7 @@ class ToolCalls {
     const link = await this.#server.reconnected()
     if (!link || isAborted(options)) throw this.#server.unavailable(lossOf(error))
     try {
-      return valueOfResult(await this.#callOn(link, args, options))
+      return await this.#valueOf(await this.#callOn(link, args, options), link, args, options)
     } catch (again) {
       throw again instanceof ServerLostError ? this.#server.unavailable(lossOf(again)) : again
     }
@@ -159,6 +190,23 @@ function hint(value: unknown): boolean | undefined {
 
 function lossOf({ message, neverSent }: ServerLostError, consequence = ''): string {
   return neverSent ? message : `${message} during the call${consequence}`
+}
+
+function takesTasks({ capabilities: { tasks } }: ServerLink['about']): boolean {
+  const { requests } = isRecord(tasks) ? tasks : {}
+  return isRecord(requests) && isRecord(requests.tools) && isRecord(requests.tools.call)
+}
+
+function relayOf(options: Partial<InvokeOptions>): ProgressRelay | undefined {
+  return options.wantsProgress ? new ProgressRelay(progress => options.reportProgress?.(progress)) : undefined
+}
+
+/** Not the call's own signal, which is made only if it is read. */
+function signalOf(options: Partial<InvokeOptions>): AbortSignal {
+  if (!options.onAbort && options.signal) return options.signal
+  const controller = new AbortController()
+  options.onAbort?.(() => controller.abort(new Error(CALLER_GAVE_UP)))
+  return controller.signal
 }
 
 function isAborted(options: Partial<InvokeOptions>): boolean {

@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Client, ClientOptions } from '@modelcontextprotocol/client'
 import { isRecord } from '../runtime/guards.ts'
 import { toolpostVersion } from '../runtime/version.ts'
-import { LISTEN_GRACE_MS, MAX_LIST_PAGES, MAX_TOOLS } from './limits.ts'
+import { HEALTH_CHECK_MS, LISTEN_GRACE_MS, MAX_LIST_PAGES, MAX_TOOLS } from './limits.ts'
+import { neededLogin } from './server-failure.ts'
 import type { Requester, ServerAbout } from './server-link.ts'
 import type { ServerRequests } from './server-requests.ts'
 
@@ -82,6 +83,18 @@ export async function followResource(client: Client, link: Lister, uri: string):
   }
   await link.request('resources/subscribe', { uri })
   return () => void link.request('resources/unsubscribe', { uri }).catch(() => {})
+}
+
+/** Whether the server still answers. */
+export async function isAlive(client: Client): Promise<boolean> {
+  const { ProtocolError } = await loadSdk()
+  const method = client.getProtocolEra() === 'modern' ? 'discover' : 'ping'
+  const sign = client[method]({ timeout: HEALTH_CHECK_MS })
+  return sign.then(
+    () => true,
+    // A refusal is a sign of life too.
+    error => error instanceof ProtocolError || neededLogin(error) !== undefined,
+  )
 }
 
 /** How Toolpost introduces itself to servers. */

@@ -87,7 +87,7 @@ export class ServerConnection implements ToolServer, ConnectingServer {
         notice: (method, params, from) =>
           method === 'notifications/tools/list_changed'
             ? this.#tools.refresh()
-            : this.offers.notice(method, params, from),
+            : this.requests.tasks.notice(method, params) || this.offers.notice(method, params, from),
         stderr: () => this.#changed(),
         junk: line => this.log.junk(line),
         stray: (id, isLate) => this.log.stray(id, isLate),

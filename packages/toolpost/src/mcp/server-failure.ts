@@ -70,6 +70,9 @@ export class ServerLostError extends Error {
   }
 }
 
+/** What is said of a call that may have been carried out. */
+export const OUTCOME_UNKNOWN = '; the outcome of the call is unknown'
+
 /** A call whose answer is of no use: too large, or not one at all. Whether it was carried out is not known either. */
 export class UnusableAnswerError extends Error {
   override name = 'UnusableAnswerError'

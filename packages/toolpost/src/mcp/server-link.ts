@@ -21,6 +21,8 @@ export interface LinkCall {
   onProgress: ((progress: Progress) => void) | undefined
   /** For the server, in `_meta`. */
   meta?: Readonly<Record<string, unknown>> | undefined
+  /** Asks a server of 2025-11-25 to make it a task. */
+  task?: { ttl: number } | undefined
   /** What the server asked for in place of a result. */
   answers?: InputAnswers | undefined
   /** Told of the request once it has an id. */
@@ -54,6 +56,8 @@ export interface ServerLink {
   readonly protocolVersion: string | undefined
   /** Whether it has answered a call. */
   readonly hasAnswered: boolean
+  /** Whether arguments go along in headers, as the newest protocol wants over HTTP. */
+  readonly mirrorsArguments: boolean
   readonly about: ServerAbout
   /** The tools that it had at the handshake, as it describes them. */
   readonly tools: readonly unknown[]

@@ -94,7 +94,7 @@ export class ServerOffers {
     const { entries, ...hint } = await listAll(link, kind, AbortSignal.timeout(LIST_TIMEOUT_MS))
     const byKey = new Map<string, Offer>()
     for (const entry of entries.slice(0, MAX_TOOLS)) {
-      const problem = problemOfDefinition(entry, KEYS[kind])
+      const problem = problemOfDefinition(entry, KEYS[kind], 'an entry')
       if (problem) this.#server.log.problem(`Left out of the ${kind}: ${problem}`)
       else {
         const clean = withoutKnownSecretsIn(entry) as Record<string, unknown>

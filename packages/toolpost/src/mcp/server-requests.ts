@@ -7,6 +7,8 @@ import type { Sample } from '../tools/caller.ts'
 import { MAX_SERVER_REQUESTS } from './limits.ts'
 import { isHttpUrl, type ServerEntry } from './server-entry.ts'
 import type { LinkRequestOptions } from './server-link.ts'
+import { ServerTasks } from './server-tasks.ts'
+import { TASKS_EXTENSION } from './task-state.ts'
 
 export interface ServerRequestsOptions {
   server: string
@@ -32,6 +34,8 @@ const NOBODY = 'there is nobody to ask'
 /** Answers what a server asks: of a person, of a model, and where it may work. */
 export class ServerRequests {
   readonly #options: ServerRequestsOptions
+  /** The tasks that calls wait for: a question about one is for whoever made that call. */
+  readonly tasks = new ServerTasks()
   #open = 0
 
   constructor(options: ServerRequestsOptions) {
@@ -43,6 +47,7 @@ export class ServerRequests {
     const { sampling, roots } = this.#options.entry
     return {
       elicitation: { form: {}, url: {} },
+      extensions: { [TASKS_EXTENSION]: {} },
       ...(sampling && { sampling: {} }),
       ...(roots && { roots: {} }),
     }
@@ -61,8 +66,9 @@ export class ServerRequests {
   async answer(
     method: string,
     params: Record<string, unknown>,
-    options: LinkRequestOptions,
+    given: LinkRequestOptions,
   ): Promise<Record<string, unknown>> {
+    const options = { ...given, from: this.tasks.requesterOf(params) ?? given.from }
     if (this.#open >= MAX_SERVER_REQUESTS) throw new RefusedError('Too many requests at once', -32_000)
     this.#open++
     try {

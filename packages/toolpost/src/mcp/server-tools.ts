@@ -102,7 +102,7 @@ export class ServerTools {
   /** Adds what is new, replaces what changed, removes what is gone. What stayed the same is not touched. */
   async #update(entries: readonly unknown[], link: ServerLink): Promise<void> {
     const { server, logger, onChange } = this.#options
-    const definitions = await this.#usable(entries)
+    const definitions = await this.#usable(entries, link.mirrorsArguments)
     if (link !== server.link) return
     const fresh = await this.#freshOf(definitions)
     const gone = this.#removeGone(definitions)
@@ -112,12 +112,15 @@ export class ServerTools {
   }
 
   /** By name: of two tools with the same one, the later. */
-  async #usable(entries: readonly unknown[]): Promise<Map<string, McpToolDefinition>> {
+  async #usable(
+    entries: readonly unknown[],
+    mirrorsArguments: boolean,
+  ): Promise<Map<string, McpToolDefinition>> {
     const usable = new Map<string, McpToolDefinition>()
     const skipped: Line[] = []
     const duplicates: Line[] = []
     await inSlices(entries.slice(0, MAX_TOOLS), entry => {
-      const definition = readDefinition(entry)
+      const definition = readDefinition(entry, { mirrorsArguments })
       if (typeof definition === 'string')
         return void skipped.push([{ reason: safeText(definition) }, 'MCP tool skipped'])
       if (!isOffered(definition.name, this.#options.server.entry)) return

@@ -33,6 +33,8 @@ import type {
   ServerLink,
 } from './server-link.ts'
 import { StdioTransport } from './stdio-transport.ts'
+import { cancelTask } from './task-run.ts'
+import { createdTask, isTask } from './task-state.ts'
 
 /**
  * Starts a server and shakes hands with it; rejects with a ConnectError.
@@ -80,6 +82,7 @@ async function connect(
 }
 
 class StdioLink implements ServerLink {
+  readonly mirrorsArguments = false
   tools: readonly unknown[] = []
   about: ServerAbout = { capabilities: {}, instructions: undefined, info: undefined }
   readonly #context: LinkContext
@@ -143,7 +146,8 @@ class StdioLink implements ServerLink {
     const send = (message: object) => this.#transport.write(message)
     const isStuck = () => this.#transport.process.isStuck
     const hasEnough = () => this.#transport.process.hasEnough
-    return new CallChannel({ isStuck, hasEnough, send, stray: events.stray }, meta)
+    const late = (result: unknown) => isTask(result) && cancelTask(this, createdTask(result).id)
+    return new CallChannel({ isStuck, hasEnough, send, stray: events.stray, late }, meta)
   }
 
   get pid(): number | undefined {
@@ -162,10 +166,11 @@ class StdioLink implements ServerLink {
     return this.#transport.process.stderr.text()
   }
 
-  call({ tool, args, answers, from, onProgress, meta, onRequest }: LinkCall): Answer {
-    const params = answers
-      ? { name: tool.name, arguments: args, ...answers }
-      : { name: tool.name, arguments: args }
+  call({ tool, args, answers, task, from, onProgress, meta, onRequest }: LinkCall): Answer {
+    const params =
+      answers || task
+        ? { name: tool.name, arguments: args, ...answers, ...(task && { task }) }
+        : { name: tool.name, arguments: args }
     let id = -1
     const result = new Promise<unknown>((resolve, reject) => {
       if (this.#cause !== undefined) return reject(new ServerLostError(this.#cause, { neverSent: true }))
@@ -179,16 +184,9 @@ class StdioLink implements ServerLink {
     return this.#calls.idle()
   }
 
-  async request(method: string, params: object, { from, signal }: LinkRequestOptions = {}): Promise<unknown> {
+  async request(method: string, params: object, options: LinkRequestOptions = {}): Promise<unknown> {
     if (this.#cause !== undefined) throw new ServerLostError(this.#cause, { neverSent: true })
-    signal?.throwIfAborted()
-    return new Promise((resolve, reject) => {
-      const id = this.#calls.begin(method, params, { resolve, reject, from })
-      signal?.addEventListener('abort', () => {
-        this.#calls.cancel(id, 'The caller gave up')
-        reject(signal.reason)
-      })
-    })
+    return this.#calls.request(method, params, options)
   }
 
   async follow(uri: string): Promise<() => void> {

@@ -1,6 +1,7 @@
 import { withoutKnownSecretsIn } from '../logging/known-secrets.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { isObjectLike, isRecord } from '../runtime/guards.ts'
+import { headerParameters } from '../schema/header-parameters.ts'
 import { type JsonSchema, sizeProblem } from '../schema/json-schema.ts'
 import { kindOf } from './call-result.ts'
 import { MAX_DEFINITION_CHARACTERS, MAX_DEFINITION_VALUES, MAX_NAME_CHARACTERS } from './limits.ts'
@@ -29,7 +30,10 @@ interface McpAnnotations {
 }
 
 /** Reads one entry of `tools/list`. Lenient, because one bad tool must not take the others away; words if it cannot. */
-export function readDefinition(entry: unknown): McpToolDefinition | string {
+export function readDefinition(
+  entry: unknown,
+  { mirrorsArguments = false } = {},
+): McpToolDefinition | string {
   const problem = problemOfDefinition(entry)
   if (problem || !isRecord(entry)) return problem ?? ''
   // What a server says about itself goes to the console and to models, even if it tells its own key.
@@ -37,6 +41,8 @@ export function readDefinition(entry: unknown): McpToolDefinition | string {
   const { name, title, description, inputSchema, outputSchema, annotations, icons, execution, _meta } = clean
   if (inputSchema !== undefined && !isRecord(inputSchema))
     return `the inputSchema of '${name}' is not an object`
+  const headers = mirrorsArguments && inputSchema ? headerParameters(inputSchema).problem : undefined
+  if (headers) return `the inputSchema of '${name}' is invalid: ${safeText(headers, 200)}`
   return {
     name: name as string,
     inputSchema: inputSchema ?? { type: 'object' },
@@ -52,16 +58,17 @@ export function readDefinition(entry: unknown): McpToolDefinition | string {
 }
 
 /** Why an entry of a list cannot be used, in words. `key` is what it is known by. */
-export function problemOfDefinition(entry: unknown, key = 'name'): string | undefined {
-  if (!isRecord(entry)) return `an entry must be an object, got ${kindOf(entry)}`
+export function problemOfDefinition(entry: unknown, key = 'name', what = 'a tool'): string | undefined {
+  if (!isRecord(entry)) return `${what} must be an object, got ${kindOf(entry)}`
   const name = entry[key]
   return (
-    problemOfName(name, key) ?? (isTooLarge(entry) ? `the definition of '${name}' is too large` : undefined)
+    problemOfName(name, key, what) ??
+    (isTooLarge(entry) ? `the definition of '${name}' is too large` : undefined)
   )
 }
 
-function problemOfName(name: unknown, key: string): string | undefined {
-  if (typeof name !== 'string' || name.trim() === '') return `an entry has no ${key}`
+function problemOfName(name: unknown, key: string, what: string): string | undefined {
+  if (typeof name !== 'string' || name.trim() === '') return `${what} has no ${key}`
   if (key !== 'name' && name.length <= MAX_URI_CHARACTERS && !CONTROL.test(name)) return undefined
   if (name.length > MAX_NAME_CHARACTERS)
     return `the name '${safeText(name, 40)}' is longer than ${MAX_NAME_CHARACTERS} characters`

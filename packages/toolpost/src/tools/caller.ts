@@ -47,4 +47,6 @@ export interface Caller {
   readonly ask?: Ask | undefined
   readonly sample?: Sample | undefined
   readonly onLog?: ((message: ServerLogMessage) => void) | undefined
+  /** Told when the server makes the call a task: it will take its time. */
+  readonly onTask?: (() => void) | undefined
 }

@@ -15,6 +15,7 @@ import { MAX_MCP_BATCH, MAX_MCP_BODY_BYTES } from '../limits.ts'
 import { followWhile } from './followed-resources.ts'
 import { authInfoOf, LegacySessions } from './legacy-sessions.ts'
 import { onListChanges } from './list-changes.ts'
+import { refusedParamHeaders } from './param-headers.ts'
 import { parseFailure, rpcFailure } from './rpc-failure.ts'
 import { type ToolServerOptions, toolServerFactory } from './tool-server.ts'
 
@@ -36,8 +37,8 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const onError = (error: Error) => logger.debug({ error: safeText(error.message) }, 'MCP client problem')
   const serverFor = toolServerFactory({ ...options, catalog })
   // By name, and looked up at every request: what a client may use can change under a session.
-  const createServer = ({ authInfo }: { authInfo?: AuthInfo }) =>
-    serverFor(() => clients.named(authInfo?.clientId))
+  const createServer = ({ authInfo, era }: { authInfo?: AuthInfo; era?: 'legacy' | 'modern' }) =>
+    serverFor(() => clients.named(authInfo?.clientId), era)
   const modern = createMcpHandler(createServer, { legacy: 'reject', onerror: onError })
   const legacy = new LegacySessions({ createServer, onError })
   let isClosed = false
@@ -62,6 +63,8 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       const refusal = refuseCalls(body.value, name => clients.refuseCall(request, name))
       if (refusal) return refusal
       if (await isLegacyRequest(request, body.value)) return legacy.handle(request, body.value, clientId)
+      const refused = refusedCall(request, body.value, clients.named(clientId))
+      if (refused) return refused
       const respond = () => modern.fetch(request, { parsedBody: body.value, authInfo: authInfoOf(clientId) })
       const followed = followedBy(body.value)
       if (!followed) return respond()
@@ -81,6 +84,13 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       await Promise.all([modern.close(), legacy.close()])
     },
   }
+}
+
+/** The refusal of a call whose headers say something else than its arguments. */
+function refusedCall(request: Request, body: unknown, client: Client): Response | undefined {
+  if (!isRecord(body) || body.method !== 'tools/call' || !isRecord(body.params)) return undefined
+  const tool = client.findTool(String(body.params.name))
+  return tool && refusedParamHeaders(request, body, tool)
 }
 
 /** The filter of a `subscriptions/listen` that names resources. */

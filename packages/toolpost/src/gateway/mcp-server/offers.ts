@@ -24,6 +24,7 @@ export interface OffersOptions {
     context: ServerContext,
     about: object,
     work: (from: Requester, signal: AbortSignal) => Promise<Result>,
+    mayBeTask?: boolean,
   ): Promise<Result>
 }
 

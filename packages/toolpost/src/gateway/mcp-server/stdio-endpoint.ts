@@ -39,7 +39,7 @@ export async function serveTools(options: StdioOptions): Promise<void> {
   const servers = new Set<Server>()
   const input = new PassThrough()
   const transport = new AnsweringTransport(input, stdout)
-  const connection = serveStdio(() => remembered(createServer(), servers), {
+  const connection = serveStdio(({ era }) => remembered(createServer(undefined, era), servers), {
     transport,
     onerror: error => logger.warn({ error: safeText(error.message) }, 'MCP client problem'),
   })

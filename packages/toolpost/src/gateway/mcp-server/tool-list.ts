@@ -52,6 +52,8 @@ async function describe(tool: Tool, isNewest: boolean): Promise<McpToolEntry> {
     ...(description !== undefined && { description }),
     inputSchema: objectSchema(inputSchemaOf(tool)),
     ...(outputSchema && { outputSchema }),
+    // Any call can be one; in the newest protocol it is not the client that says so.
+    ...(!isNewest && { execution: { taskSupport: 'optional' as const } }),
     ...(Object.keys(annotations).length > 0 && { annotations }),
   }
   const whole = { ...entry, ...(passedOn.icons ? { icons: passedOn.icons } : {}), ...metaOf(passedOn._meta) }

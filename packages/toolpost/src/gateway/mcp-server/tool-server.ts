@@ -1,9 +1,9 @@
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type CallToolResult,
   ProtocolError,
   ProtocolErrorCode,
-  Server,
+  type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { ToolResult } from '../../call/tool-result.ts'
@@ -14,16 +14,26 @@ import { Catalog } from '../../mcp/catalog.ts'
 import { JsonWriter } from '../../runtime/json-writer.ts'
 import { toolpostVersion } from '../../runtime/version.ts'
 import { traceContext } from '../../telemetry/trace-context.ts'
-import type { Ask, Caller } from '../../tools/caller.ts'
-import type { Progress } from '../../tools/tool.ts'
+import type { Ask } from '../../tools/caller.ts'
 import type { ActiveCalls } from '../active-calls.ts'
 import { metaOf, onSignal } from '../caller.ts'
 import type { Client } from '../clients.ts'
-import { MAX_MCP_ANSWER, PROGRESS_GAP_MS } from '../limits.ts'
-import { capabilitiesOf, clientPeer, type LogLevel, type McpRequest } from './client-peer.ts'
+import { MAX_MCP_ANSWER } from '../limits.ts'
+import type { ClientCall, ClientHelp } from './client-call.ts'
+import { capabilitiesOf, clientPeer, type LogLevel, logTo, type McpRequest } from './client-peer.ts'
 import { followResources } from './followed-resources.ts'
 import { type OffersOptions, offerCatalog } from './offers.ts'
+import { ProgressNotices } from './progress-notices.ts'
 import { SuspendedCalls } from './suspended-calls.ts'
+import {
+  beginTask,
+  createdResult,
+  knowsTasks,
+  offerTasks,
+  TaskServer,
+  taskCapabilities,
+} from './task-methods.ts'
+import { Tasks } from './tasks.ts'
 import { toolAnswer } from './tool-answer.ts'
 import { ToolList } from './tool-list.ts'
 
@@ -54,15 +64,19 @@ const CAPABILITIES = {
  * Makes MCP servers that offer the executor's tools, and what the MCP servers have beside tools. Clients of the newest
  * protocol get one for every request: it is small.
  */
-export function toolServerFactory(options: ToolServerOptions): (client?: () => Client) => Server {
+export function toolServerFactory(
+  options: ToolServerOptions,
+): (client?: () => Client, era?: 'legacy' | 'modern') => Server {
   const list = new ToolList()
   const suspended = new SuspendedCalls()
+  const tasks = new Tasks()
   const { executor, whenListed, catalog = new Catalog() } = options
-  return clientOf => {
+  return (clientOf, era) => {
     const client = () => clientOf?.()
     const instructions = catalog.instructions(name => client()?.seesServer(name) ?? true)
-    const server = new Server(INFO, { capabilities: CAPABILITIES, ...(instructions && { instructions }) })
-    const session: Session = { server, level: 'info' }
+    const capabilities = { ...CAPABILITIES, ...taskCapabilities(era === 'modern') }
+    const server = new TaskServer(INFO, { capabilities, ...(instructions && { instructions }) })
+    const session: Session = { server, level: 'info', tasks, owner: () => `client ${client()?.name}` }
     server.setRequestHandler('logging/setLevel', async ({ params: { level } }) => {
       session.level = level
       await catalog.setLogLevel(level)
@@ -75,11 +89,18 @@ export function toolServerFactory(options: ToolServerOptions): (client?: () => C
       return { tools: await list.entries(client()?.tools() ?? executor.tools.getTools(), isNewest) }
     })
     server.setRequestHandler('tools/call', ({ params }, context) => {
-      const { name, arguments: args = {} } = params
-      return withHelp(context, { name, args }, (peer, signal) =>
-        callTool({ name, args, peer, signal }, context, { ...options, client: client() }),
-      )
+      const { name, arguments: args = {}, task } = params
+      const call = (help: ClientHelp, signal: AbortSignal, within = context) =>
+        callTool({ name, args, help, signal }, within, { ...options, client: client() })
+      if (!task || !isSession(session, context)) return withHelp(context, { name, args }, call, true)
+      const later = afterAnswer(session, context)
+      const onLog = logTo(later.mcpReq, session.level)
+      const { caller } = client() ?? {}
+      const work = (help: ClientHelp, signal: AbortSignal) =>
+        call({ ...help, onLog, caller } as ClientHelp, signal, later)
+      return beginTask(server, tasks, { ttl: task.ttl, work })
     })
+    offerTasks(server, session)
     offerCatalog(server, { catalog, client, whenListed, withHelp })
     followResources(server, catalog, client)
     return server
@@ -90,6 +111,20 @@ interface Session {
   server: Server
   /** From which on the client wants to read logs. */
   level: LogLevel
+  tasks: Tasks
+  /** Whose tasks they are. */
+  owner(): string
+}
+
+/** Whether the client comes again: one of the 2025 protocols that did not begin a session does not. */
+function isSession({ server }: Session, { mcpReq }: ServerContext): boolean {
+  return !mcpReq.envelope && server.getClientCapabilities() !== undefined
+}
+
+/** A request that was answered with a task: what is told of it goes to the session from now on. */
+function afterAnswer({ server }: Session, context: ServerContext): ServerContext {
+  const notify: McpRequest['notify'] = notification => server.notification(notification)
+  return { ...context, mcpReq: { ...context.mcpReq, notify } }
 }
 
 /** Does something for a request, and has its client help with it in the way that its protocol has. */
@@ -98,16 +133,21 @@ function helper(
   suspended: SuspendedCalls,
   client: () => Client | undefined,
 ): OffersOptions['withHelp'] {
-  return ({ mcpReq: request }, about, work) => {
+  return ({ mcpReq: request }, about, work, mayBeTask) => {
     const capabilities = capabilitiesOf(session.server, request)
     const { name, caller } = client() ?? {}
     if (!request.envelope)
       return work({ ...clientPeer(capabilities, request, session.level), caller }, request.signal)
     const owner = fingerprint([name, about])
-    const outcome = suspended.run(request, {
+    const toTask = (call: ClientCall<never>) => {
+      const task = session.tasks.add(session.owner(), call)
+      return task && (createdResult(task, true) as never)
+    }
+    const outcome = suspended.run<never>(request, {
       owner,
       capabilities,
-      work: (peer, signal) => work({ ...peer, caller }, signal),
+      work: (help, signal) => work({ ...help, caller }, signal) as Promise<never>,
+      ...(mayBeTask && knowsTasks(capabilities) && { toTask }),
     })
     return outcome as ReturnType<typeof work>
   }
@@ -116,30 +156,29 @@ function helper(
 interface McpCall {
   name: string
   args: Record<string, unknown>
-  peer: Caller
+  help: ClientHelp
   signal: AbortSignal
 }
 
 async function callTool(
-  { name, args, peer, signal: given }: McpCall,
+  { name, args, help, signal: given }: McpCall,
   { mcpReq: request, http }: ServerContext,
   options: ToolServerOptions & { client: Client | undefined },
 ): Promise<CallToolResult> {
   const { executor, calls, client, origin = 'mcp' } = options
   if (calls.isDraining) return problem('Toolpost is shutting down')
   const notices = new ProgressNotices(request)
-  const { listener: onProgress } = notices
   const meta = metaOfCall(request, http?.req)
   const result = await calls.run(onSignal(given), signal =>
     executor.run(
       { name, args },
       {
         ...client?.runOptions(name),
-        ...peer,
-        ask: peer.ask ?? options.ask,
+        ...help,
+        ask: help.ask ?? options.ask,
         signal,
         origin,
-        onProgress,
+        onProgress: both(notices.listener, help.onProgress),
         meta,
       },
     ),
@@ -159,6 +198,15 @@ function metaOfCall({ _meta }: McpRequest, request: Request | undefined): RunOpt
   return isTraced || !request ? _meta : { ..._meta, ...metaOf(request) }
 }
 
+/** Tells both of them, if there are two. */
+function both(first: RunOptions['onProgress'], second: RunOptions['onProgress']): RunOptions['onProgress'] {
+  if (!first || !second) return first ?? second
+  return progress => {
+    first(progress)
+    second(progress)
+  }
+}
+
 function problem(text: string): CallToolResult {
   return { isError: true, content: [{ type: 'text', text }] }
 }
@@ -171,27 +219,6 @@ async function fits(result: ToolResult): Promise<boolean> {
     await nextTurn()
   }
   return writer.isWhole
-}
-
-/** Progress of a call, to a client that asked for it. */
-class ProgressNotices {
-  readonly listener: ((progress: Progress) => void) | undefined
-  #lastAt = Number.NEGATIVE_INFINITY
-
-  constructor({ _meta, notify }: McpRequest) {
-    const progressToken = _meta?.progressToken
-    if (progressToken === undefined) return
-    this.listener = progress => {
-      this.#lastAt = performance.now()
-      // The client may be gone.
-      notify({ method: 'notifications/progress', params: { progressToken, ...progress } }).catch(() => {})
-    }
-  }
-
-  /** Resolves when the answer may follow. */
-  async settled(): Promise<void> {
-    if (performance.now() - this.#lastAt < PROGRESS_GAP_MS) await delay(PROGRESS_GAP_MS)
-  }
 }
 
 type UnknownTool = ToolResult & { success: false }

@@ -1,0 +1,25 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Progress } from '../../tools/tool.ts'
+import { PROGRESS_GAP_MS } from '../limits.ts'
+import type { McpRequest } from './client-peer.ts'
+
+/** Progress of a call, to a client that asked for it. */
+export class ProgressNotices {
+  readonly listener: ((progress: Progress) => void) | undefined
+  #lastAt = Number.NEGATIVE_INFINITY
+
+  constructor({ _meta, notify }: McpRequest) {
+    const progressToken = _meta?.progressToken
+    if (progressToken === undefined) return
+    this.listener = progress => {
+      this.#lastAt = performance.now()
+      // The client may be gone.
+      notify({ method: 'notifications/progress', params: { progressToken, ...progress } }).catch(() => {})
+    }
+  }
+
+  /** Resolves when the answer may follow. */
+  async settled(): Promise<void> {
+    if (performance.now() - this.#lastAt < PROGRESS_GAP_MS) await delay(PROGRESS_GAP_MS)
+  }
+}

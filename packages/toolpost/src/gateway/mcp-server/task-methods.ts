@@ -1,0 +1,174 @@
+import {
+  type CallToolResult,
+  type ClientCapabilities,
+  MissingRequiredClientCapabilityError,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Result,
+  Server,
+  type ServerContext,
+  type StandardSchemaV1,
+} from '@modelcontextprotocol/server'
+import { ANY_RESULT } from '../../mcp/sdk-client.ts'
+import { isTask, RELATED_TASK, TASKS_EXTENSION } from '../../mcp/task-state.ts'
+import { isRecord } from '../../runtime/guards.ts'
+import { ELICITATION_MS, TASK_POLL_MS } from '../limits.ts'
+import { ClientCall, type Work } from './client-call.ts'
+import { capabilitiesOf, type McpRequest } from './client-peer.ts'
+import { whenClosed } from './followed-resources.ts'
+import type { Task, Tasks } from './tasks.ts'
+
+/** What a server says that it can do with tasks, in the protocol of its client. */
+export function taskCapabilities(isNewest: boolean): object {
+  return isNewest
+    ? { extensions: { [TASKS_EXTENSION]: {} } }
+    : { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }
+}
+
+export function knowsTasks({ extensions }: ClientCapabilities): boolean {
+  return isRecord(extensions?.[TASKS_EXTENSION])
+}
+
+type Wrapped = Parameters<Server['_wrapHandler']>[1]
+
+/** The SDK's server, which lets nothing pass for the result of a call that is none, with tasks let pass. */
+export class TaskServer extends Server {
+  protected override _wrapHandler(method: string, handler: Wrapped): Wrapped {
+    if (method !== 'tools/call') return super._wrapHandler(method, handler)
+    return async (request, context) => {
+      let created: Result | undefined
+      const checked = super._wrapHandler(method, async (...given) => {
+        const result = await handler(...given)
+        if (!isTask(result)) return result
+        created = result
+        return { content: [] }
+      })
+      const result = await checked(request, context)
+      return created ?? result
+    }
+  }
+}
+
+/** A task in place of the result of a call. */
+export function createdResult(task: Task, isNewest: boolean): CallToolResult {
+  const created = isNewest ? { resultType: 'task', ...newestView(task) } : { task: olderView(task) }
+  return created as unknown as CallToolResult
+}
+
+export interface TaskMethodsOptions {
+  tasks: Tasks
+  /** Whose tasks they are, for clients of the newest protocol; others have those of their session. */
+  owner(): string
+}
+
+/** Answers what clients ask about their tasks, in both protocols. */
+export function offerTasks(server: Server, { tasks, owner }: TaskMethodsOptions): void {
+  const find = (taskId: string, { mcpReq }: ServerContext) => {
+    if (!mcpReq.envelope) return tasks.get(taskId, server)
+    if (!knowsTasks(capabilitiesOf(server, mcpReq)))
+      throw new MissingRequiredClientCapabilityError({
+        requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } },
+      })
+    return tasks.get(taskId, owner())
+  }
+  server.setRequestHandler('tasks/get', { params: TASK_PARAMS }, ({ taskId }, context) => {
+    const task = find(taskId, context)
+    return context.mcpReq.envelope ? detailedView(task) : olderView(task)
+  })
+  server.setRequestHandler('tasks/update', { params: TASK_PARAMS }, ({ taskId }, context) => {
+    const { envelope, inputResponses = {} } = context.mcpReq
+    if (!envelope) throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found')
+    find(taskId, context).call.answer(inputResponses)
+    return {}
+  })
+  server.setRequestHandler('tasks/cancel', { params: TASK_PARAMS }, ({ taskId }, context) => {
+    const task = find(taskId, context)
+    if (!context.mcpReq.envelope && task.isEnded)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task has ended: ${olderStatus(task)}`)
+    task.cancel()
+    return context.mcpReq.envelope ? {} : olderView(task)
+  })
+  server.setRequestHandler('tasks/result', { params: TASK_PARAMS }, ({ taskId }, context) =>
+    resultOf(find(taskId, context), context.mcpReq),
+  )
+  server.setRequestHandler('tasks/list', { params: ANY_RESULT }, () => ({
+    tasks: tasks.of(server).map(olderView),
+  }))
+  whenClosed(server, () => tasks.endAll(server))
+}
+
+/** Begins a call as a task, as a client of 2025-11-25 asked for. It belongs to the client's session. */
+export function beginTask(
+  server: Server,
+  tasks: Tasks,
+  { ttl, work }: { ttl: number | undefined; work: Work<CallToolResult> },
+): CallToolResult {
+  const capabilities = server.getClientCapabilities() ?? {}
+  const call = new ClientCall({ owner: '', capabilities, work, mayBeTask: true })
+  const task = tasks.add(server, call, ttl)
+  if (!task) {
+    call.giveUp()
+    throw new ProtocolError(ProtocolErrorCode.InternalError, 'Too many tasks: try again later')
+  }
+  task.onStatus = () => {
+    // The client may be gone.
+    server.notification({ method: 'notifications/tasks/status', params: olderView(task) }).catch(() => {})
+  }
+  return createdResult(task, false)
+}
+
+/** Waits for the end of a task, and asks the client meanwhile what there is to be asked. */
+async function resultOf(task: Task, request: McpRequest): Promise<Result> {
+  const _meta = { [RELATED_TASK]: { taskId: task.id } }
+  const options = { signal: request.signal, timeout: ELICITATION_MS }
+  const stop = task.call.askWith(({ method, params }) =>
+    request.send({ method, params: { ...params, _meta } } as never, options),
+  )
+  try {
+    const result = await task.call.result
+    task.isDelivered = true
+    return { ...result, _meta: { ...result._meta, ..._meta } }
+  } finally {
+    stop()
+  }
+}
+
+function baseView({ id, message, createdAt, updatedAt }: Task) {
+  const statusMessage = message === undefined ? {} : { statusMessage: message }
+  return { taskId: id, ...statusMessage, createdAt, lastUpdatedAt: updatedAt }
+}
+
+/** A tool that says that it failed makes a failed task in 2025-11-25, and a completed one since. */
+function olderStatus({ status, result }: Task): Task['status'] {
+  return status === 'completed' && result?.isError ? 'failed' : status
+}
+
+function olderView(task: Task) {
+  return { ...baseView(task), status: olderStatus(task), ttl: task.ttlMs, pollInterval: TASK_POLL_MS }
+}
+
+function newestView(task: Task) {
+  return { ...baseView(task), status: task.status, ttlMs: task.ttlMs, pollIntervalMs: TASK_POLL_MS }
+}
+
+function detailedView(task: Task): Result {
+  const { status, result, error, call } = task
+  task.isDelivered ||= task.isEnded
+  return {
+    ...newestView(task),
+    ...(status === 'completed' && { result }),
+    ...(status === 'failed' && { error }),
+    ...(status === 'input_required' && { inputRequests: call.handOut() }),
+  }
+}
+
+const TASK_PARAMS: StandardSchemaV1<unknown, { taskId: string }> = {
+  '~standard': {
+    version: 1,
+    vendor: 'toolpost',
+    validate: value =>
+      isRecord(value) && typeof value.taskId === 'string'
+        ? { value: value as { taskId: string } }
+        : { issues: [{ message: 'taskId must be a string' }] },
+  },
+}

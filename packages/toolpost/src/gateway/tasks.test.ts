@@ -1,0 +1,297 @@
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { describe, expect, it, vi } from 'vitest'
+import { echoTool, patientTool, type TestGateway, testGateway } from '../../test/gateway.ts'
+import type { ToolExecutor } from '../executor/tool-executor.ts'
+import { startServers } from '../testing/hostile-server/harness.ts'
+import { defineTool } from '../tools/tool.ts'
+import { serveGateway } from './serve-gateway.ts'
+
+const EXTENSION = 'io.modelcontextprotocol/tasks'
+const PATIENCE = { interval: 10, timeout: 10_000 }
+
+const schema = { type: 'object', properties: { text: { type: 'string' } } }
+
+/** Asks two questions at once and says what came of them. */
+const asking = defineTool({
+  name: 'asking',
+  description: 'Asks',
+  schema: { type: 'object' },
+  handler: async (_args, options) => {
+    options.onTask?.()
+    await new Promise(resolve => setTimeout(resolve, 50))
+    options.reportProgress?.({ progress: 1, message: 'about to ask' })
+    const asked = ['Who?', 'Where?'].map(message => options.ask?.({ message, schema }))
+    const answers = await Promise.all(asked)
+    return answers.map(answer => answer?.content?.text ?? answer?.action ?? 'nobody').join(' ')
+  },
+})
+
+/** A client of the newest protocol by hand: that of the SDK does not know tasks. */
+function modernClient(gateway: TestGateway, extensions: object = { [EXTENSION]: {} }, headers = {}) {
+  let id = 0
+  return async (method: string, params: Record<string, unknown> = {}) => {
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'by hand', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} }, extensions },
+    }
+    const body = { jsonrpc: '2.0', id: ++id, method, params: { ...params, _meta } }
+    const name = params.taskId ?? params.name
+    const response = await gateway.post('/mcp', body, {
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': method,
+        ...(typeof name === 'string' && { 'mcp-name': name }),
+        ...headers,
+      },
+    })
+    const text = await response.text()
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
+    const messages = isStream ? [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => data) : [text]
+    return JSON.parse(messages.at(-1) ?? '')
+  }
+}
+
+async function servedGateway(executor: ToolExecutor) {
+  const served = await serveGateway({ executor, port: 0 })
+  return { url: `${served.url}mcp`, [Symbol.asyncDispose]: () => served.close({ drainMs: 0 }) }
+}
+
+type Send = ReturnType<typeof modernClient>
+
+async function untilStatus(send: Send, taskId: string, status: string) {
+  return vi.waitFor(async () => {
+    const { result } = await send('tasks/get', { taskId })
+    expect(result.status).toBe(status)
+    return result
+  }, PATIENCE)
+}
+
+describe('tasks for a client of the newest protocol', () => {
+  it('a call that takes long becomes one; a short one does not', async () => {
+    const { tool, finish } = patientTool()
+    await using gateway = testGateway([tool, echoTool])
+    const send = modernClient(gateway)
+    expect((await send('server/discover')).result.capabilities).toMatchObject({
+      extensions: { [EXTENSION]: {} },
+    })
+    expect((await send('server/discover')).result.capabilities).not.toHaveProperty('tasks')
+    expect((await send('tools/call', { name: 'echo' })).result).toMatchObject({ resultType: 'complete' })
+    const { result: created } = await send('tools/call', { name: 'patient' })
+    expect(created).toMatchObject({
+      resultType: 'task',
+      taskId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      status: 'working',
+      ttlMs: expect.any(Number),
+      pollIntervalMs: expect.any(Number),
+    })
+    expect(created).not.toHaveProperty('content')
+    const { taskId } = created
+    expect((await send('tasks/get', { taskId })).result).toMatchObject({ status: 'working', taskId })
+    finish('at last')
+    expect(await untilStatus(send, taskId, 'completed')).toMatchObject({
+      resultType: 'complete',
+      result: { content: [{ type: 'text', text: 'at last' }] },
+    })
+  })
+
+  it('never without the extension, and its methods are refused then', async () => {
+    const { tool, finish } = patientTool()
+    await using gateway = testGateway([tool])
+    const send = modernClient(gateway, {})
+    const call = send('tools/call', { name: 'patient' })
+    setTimeout(finish, 700, 'at last')
+    expect((await call).result).toMatchObject({ resultType: 'complete', content: [{ text: 'at last' }] })
+    for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel'])
+      expect((await send(method, { taskId: 'any' })).error).toMatchObject({
+        code: -32021,
+        data: { requiredCapabilities: { extensions: { [EXTENSION]: {} } } },
+      })
+    for (const method of ['tasks/list', 'tasks/result'])
+      expect((await modernClient(gateway)(method, { taskId: 'any' })).error.code).toBe(-32601)
+  })
+
+  it('cancelling reaches the tool, and may be done again', async () => {
+    const { tool, aborted } = patientTool()
+    await using gateway = testGateway([tool])
+    const send = modernClient(gateway)
+    const { taskId } = (await send('tools/call', { name: 'patient' })).result
+    for (let times = 0; times < 2; times++) {
+      const { result } = await send('tasks/cancel', { taskId })
+      expect(result).toMatchObject({ resultType: 'complete' })
+      expect(result).not.toHaveProperty('taskId')
+    }
+    await aborted
+    expect((await send('tasks/get', { taskId })).result).toMatchObject({ status: 'cancelled' })
+  })
+
+  it('asks the client, who answers one question after the other', async () => {
+    await using gateway = testGateway([asking])
+    const send = modernClient(gateway)
+    const { taskId, resultType } = (await send('tools/call', { name: 'asking' })).result
+    expect(resultType).toBe('task')
+    const { inputRequests, statusMessage } = await untilStatus(send, taskId, 'input_required')
+    expect(statusMessage).toBe('about to ask')
+    const [first = '', second = ''] = Object.keys(inputRequests)
+    expect(inputRequests[first]).toMatchObject({ method: 'elicitation/create', params: { message: 'Who?' } })
+    const answer = (key: string, text: string) => ({ [key]: { action: 'accept', content: { text } } })
+    await send('tasks/update', { taskId, inputResponses: { ...answer(first, 'Ann'), unknown: 5 } })
+    const partly = (await send('tasks/get', { taskId })).result
+    expect(partly).toMatchObject({ status: 'input_required' })
+    expect(Object.keys(partly.inputRequests)).toEqual([second])
+    await send('tasks/update', { taskId, inputResponses: answer(second, 'here') })
+    expect(await untilStatus(send, taskId, 'completed')).toMatchObject({
+      result: { content: [{ text: 'Ann here' }] },
+    })
+  })
+
+  it('[F-tasks-8] a task of another client does not exist', async () => {
+    const { tool } = patientTool()
+    const clients = { list: { ann: { token: 'a'.repeat(20) }, bob: { token: 'b'.repeat(20) } } }
+    await using gateway = testGateway([tool], { clients: clients.list } as never)
+    const of = (name: 'ann' | 'bob') =>
+      modernClient(gateway, undefined, { authorization: `Bearer ${clients.list[name].token}` })
+    const { taskId } = (await of('ann')('tools/call', { name: 'patient' })).result
+    for (const method of ['tasks/get', 'tasks/cancel', 'tasks/update']) {
+      const { error } = await of('bob')(method, { taskId, inputResponses: {} })
+      expect(error).toMatchObject({ code: -32602, message: 'Task not found' })
+    }
+    expect((await of('ann')('tasks/get', { taskId })).result).toMatchObject({ status: 'working' })
+  })
+
+  it('[F-tasks-9] there are so many and no more: further calls wait for their result', async () => {
+    const { tool, finish } = patientTool()
+    await using gateway = testGateway([tool])
+    const send = modernClient(gateway)
+    const call = (times: number) =>
+      Array.from({ length: times }, () => send('tools/call', { name: 'patient' }))
+    const first = [...(await Promise.all(call(50))), ...(await Promise.all(call(50)))]
+    expect(first.map(({ result, error }) => result?.resultType ?? error)).toEqual(Array(100).fill('task'))
+    const more = call(10)
+    setTimeout(finish, 700, 'at last')
+    const rest = await Promise.all(more)
+    expect(rest.map(({ result }) => result.resultType)).toEqual(Array(10).fill('complete'))
+  })
+
+  it('is understood by Toolpost as a client, in front of another Toolpost', async () => {
+    const { tool, finish, begun, aborted } = patientTool()
+    const { executor } = testGateway([tool, asking])
+    await using served = await servedGateway(executor)
+    await using client = await startServers({ other: { url: served.url } })
+    expect(client.status().protocolVersion).toBe('2026-07-28')
+    let isTask = false
+    const onTask = () => {
+      isTask = true
+    }
+    const ask = async ({ message }: { message: string }) => ({
+      action: 'accept' as const,
+      content: { text: message.replace(/.*: /, '') },
+    })
+    expect(await client.executor.run({ name: 'asking' }, { ask, onTask })).toMatchObject({
+      result: 'Who? Where?',
+    })
+    expect(isTask).toBe(true)
+    const late = await client.executor.run({ name: 'patient' }, { timeoutMs: 1_500 })
+    expect(late).toMatchObject({ code: 'timeout' })
+    await begun
+    await aborted
+    finish('')
+  })
+})
+
+describe('tasks for a client of 2025-11-25', () => {
+  async function connected(url: string, answer?: (message: string) => unknown) {
+    const client = new ClientV1(
+      { name: 'v1', version: '1' },
+      { capabilities: answer ? { elicitation: {} } : {} },
+    )
+    if (answer) client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer(params.message) as never)
+    await client.connect(new HttpV1(new URL(url)) as never)
+    return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() })
+  }
+
+  async function streamed(client: ClientV1, name: string) {
+    const seen: { type: string; status?: string; result?: unknown; error?: unknown }[] = []
+    const stream = client.experimental.tasks.callToolStream({ name }, CallToolResultSchema, { task: {} })
+    for await (const message of stream)
+      seen.push({ ...message, ...('task' in message && { status: message.task.status }) })
+    return seen
+  }
+
+  it('a call that asks for one is one, is listed, and gives its result', async () => {
+    const { tool, finish, begun } = patientTool()
+    const { executor } = testGateway([tool])
+    await using served = await servedGateway(executor)
+    await using client = await connected(served.url)
+    expect(client.getServerCapabilities()).toMatchObject({ tasks: { requests: { tools: { call: {} } } } })
+    expect(client.getServerCapabilities()).not.toHaveProperty('extensions')
+    expect((await client.listTools()).tools[0]?.execution).toEqual({ taskSupport: 'optional' })
+    const running = streamed(client, 'patient')
+    await begun
+    const { tasks } = await client.experimental.tasks.listTasks()
+    expect(tasks).toMatchObject([{ status: 'working', pollInterval: expect.any(Number) }])
+    finish('at last')
+    const seen = await running
+    expect(seen[0]).toMatchObject({ type: 'taskCreated' })
+    expect(seen.at(-1)).toMatchObject({ type: 'result', result: { content: [{ text: 'at last' }] } })
+    const related = { 'io.modelcontextprotocol/related-task': { taskId: tasks[0]?.taskId } }
+    expect(seen.at(-1)).toMatchObject({ result: { _meta: related } })
+  })
+
+  it('asks the client while it waits for the result', async () => {
+    const { executor } = testGateway([asking])
+    await using served = await servedGateway(executor)
+    const asked: string[] = []
+    await using client = await connected(served.url, message => {
+      asked.push(message)
+      return { action: 'accept', content: { text: message.toLowerCase() } }
+    })
+    const seen = await streamed(client, 'asking')
+    expect(asked).toEqual(['Who?', 'Where?'])
+    expect(seen.at(-1)).toMatchObject({ type: 'result', result: { content: [{ text: 'who? where?' }] } })
+  })
+
+  it('[F-tasks-8] belongs to its session, and ends with it', async () => {
+    const { tool, aborted } = patientTool()
+    const { executor } = testGateway([tool])
+    await using served = await servedGateway(executor)
+    await using other = await connected(served.url)
+    const client = await connected(served.url)
+    const stream = client.experimental.tasks.callToolStream({ name: 'patient' }, CallToolResultSchema, {
+      task: { ttl: 60_000 },
+    })
+    const { value } = await stream.next()
+    const { taskId } = (value as { task: { taskId: string } }).task
+    expect((await other.experimental.tasks.listTasks()).tasks).toEqual([])
+    await expect(other.experimental.tasks.cancelTask(taskId)).rejects.toThrow('Task not found')
+    await (client.transport as HttpV1).terminateSession()
+    await aborted
+    await client.close()
+  })
+
+  it('cancelling reaches the tool, and a task that has ended cannot be cancelled', async () => {
+    const { tool, aborted } = patientTool()
+    const { executor } = testGateway([tool])
+    await using served = await servedGateway(executor)
+    await using client = await connected(served.url)
+    const stream = client.experimental.tasks.callToolStream({ name: 'patient' }, CallToolResultSchema, {
+      task: {},
+    })
+    const { value } = await stream.next()
+    const { taskId } = (value as { task: { taskId: string } }).task
+    expect(await client.experimental.tasks.cancelTask(taskId)).toMatchObject({ status: 'cancelled' })
+    await aborted
+    await expect(client.experimental.tasks.cancelTask(taskId)).rejects.toThrow('has ended: cancelled')
+  })
+
+  it('without a session a call is a call', async () => {
+    await using gateway = testGateway()
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', task: {} } }
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    expect(await (await gateway.post('/mcp', body, { headers })).text()).toContain('"content"')
+  })
+})

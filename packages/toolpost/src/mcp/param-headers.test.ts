@@ -1,0 +1,148 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { createMcpHandler, Server } from '@modelcontextprotocol/server'
+import { describe, expect, it } from 'vitest'
+import { serveGateway } from '../gateway/serve-gateway.ts'
+import { startServers } from '../testing/hostile-server/harness.ts'
+import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+
+const inputSchema = {
+  type: 'object' as const,
+  properties: {
+    region: { type: 'string', 'x-mcp-header': 'Region' },
+    floor: { type: 'integer', 'x-mcp-header': 'Floor' },
+    isUrgent: { type: 'boolean', 'x-mcp-header': 'Urgent' },
+    where: { type: 'object', properties: { room: { type: 'string', 'x-mcp-header': 'Room' } } },
+  },
+}
+const invalid = {
+  type: 'object' as const,
+  properties: { a: { type: 'string', 'x-mcp-header': 'not valid' } },
+}
+const tools = [
+  { name: 'mirrored', inputSchema },
+  { name: 'odd', inputSchema: invalid },
+  { name: 'plain', inputSchema: { type: 'object' as const } },
+]
+
+/** A server of the newest protocol that takes down the headers of calls. */
+async function recordingServer() {
+  const seen: Record<string, unknown>[] = []
+  const handler = createMcpHandler(() => {
+    const server = new Server({ name: 'recording', version: '1' }, { capabilities: { tools: {} } })
+    server.setRequestHandler('tools/list', () => ({ tools }))
+    server.setRequestHandler('tools/call', ({ params }) => ({
+      content: [{ type: 'text', text: JSON.stringify(params.arguments) }],
+    }))
+    return server
+  })
+  const http = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const body = Buffer.concat(chunks)
+    if (body.includes('"tools/call"')) seen.push(paramHeaders(request.headers))
+    const { method = 'GET', headers } = request
+    const init = { method, headers: headers as Record<string, string>, ...(body.length > 0 && { body }) }
+    const answer = await handler.fetch(new Request('http://localhost/', init))
+    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text())
+  })
+  await new Promise<void>(resolve => {
+    http.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = http.address() as AddressInfo
+  const stop = async () => {
+    http.closeAllConnections()
+    http.close()
+    await handler.close()
+  }
+  return { url: `http://127.0.0.1:${port}/`, seen, [Symbol.asyncDispose]: stop }
+}
+
+function paramHeaders(headers: IncomingHttpHeaders): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('mcp-param-')))
+}
+
+const base64 = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`
+
+describe('arguments that go along in headers', () => {
+  it.each([
+    ['texts', { region: 'eu-west' }, { 'mcp-param-region': 'eu-west' }],
+    ['numbers', { floor: 42 }, { 'mcp-param-floor': '42' }],
+    ['yes and no', { isUrgent: false }, { 'mcp-param-urgent': 'false' }],
+    ['what is in an object', { where: { room: 'kitchen' } }, { 'mcp-param-room': 'kitchen' }],
+    ['other scripts, encoded', { region: '東京' }, { 'mcp-param-region': base64('東京') }],
+    ['line breaks, encoded', { region: 'a\r\nb: c' }, { 'mcp-param-region': base64('a\r\nb: c') }],
+    ['blanks around, encoded', { region: ' a ' }, { 'mcp-param-region': base64(' a ') }],
+    ['nothing that is left out', {}, {}],
+  ])('are sent: %s', async (_, args, headers) => {
+    await using server = await recordingServer()
+    await using client = await startServers({ remote: { url: server.url } })
+    expect(await client.executor.run({ name: 'mirrored', args })).toMatchObject({ success: true })
+    expect(server.seen).toEqual([headers])
+  })
+
+  it('[F-headers-1] a tool with invalid ones is left out over HTTP, and the log says which and why', async () => {
+    await using server = await recordingServer()
+    await using client = await startServers({ remote: { url: server.url } })
+    expect(client.status().tools).toEqual(['mirrored', 'plain'])
+    const warnings = client.log.at('warn').filter(({ message }) => message === 'MCP tool skipped')
+    expect(warnings).toHaveLength(1)
+    expect(JSON.stringify(warnings)).toMatch(/'odd' is invalid: a: x-mcp-header is not a valid name/)
+  })
+
+  it('over stdio there are no headers: such a tool can be used', async () => {
+    await using client = await startServers({ local: hostileServer({ tools }) })
+    expect(client.status().tools).toEqual(['mirrored', 'odd', 'plain'])
+  })
+
+  it('[F-headers-2] the gateway passes them on as they are, and compares them', async () => {
+    await using server = await recordingServer()
+    await using remote = await startServers({ remote: { url: server.url } })
+    const gateway = await serveGateway({ executor: remote.executor, port: 0 })
+    const client = new Client({ name: 'v2', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}mcp`)))
+    const listed = await client.listTools()
+    expect(listed.tools[0]?.inputSchema.properties).toEqual(inputSchema.properties)
+    const args = { region: 'Zürich', floor: 3, where: { room: 'a' } }
+    const result = await client.callTool({ name: 'mirrored', arguments: args })
+    expect(result.content).toEqual([{ type: 'text', text: JSON.stringify(args) }])
+    expect(server.seen).toEqual([
+      { 'mcp-param-region': base64('Zürich'), 'mcp-param-floor': '3', 'mcp-param-room': 'a' },
+    ])
+    const post = async (headers: Record<string, string>, more: object = {}) => {
+      const _meta = {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': {},
+      }
+      const params = { name: 'mirrored', arguments: { region: 'eu', floor: 3, ...more }, _meta }
+      const response = await fetch(`${gateway.url}mcp`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'tools/call',
+          'mcp-name': 'mirrored',
+          ...headers,
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params }),
+      })
+      const text = await response.text()
+      return { status: response.status, code: /"code":(-\d+)/.exec(text)?.[1], text }
+    }
+    const right = { 'mcp-param-region': 'eu', 'mcp-param-floor': '3.0' }
+    expect(await post(right)).toMatchObject({ status: 200 })
+    const mismatch = { status: 400, code: '-32020' }
+    expect(await post({ ...right, 'mcp-param-region': 'us' })).toMatchObject(mismatch)
+    expect(await post({ ...right, 'mcp-param-region': '=?base64?%%?=' })).toMatchObject(mismatch)
+    expect(await post({ ...right, 'mcp-param-region': base64('eu') })).toMatchObject({ status: 200 })
+    expect(await post({ 'mcp-param-region': 'eu' })).toMatchObject(mismatch)
+    expect(await post(right, { floor: null, region: null })).toMatchObject({ status: 200 })
+    expect(await post({ ...right, 'mcp-name': 'other' })).toMatchObject(mismatch)
+    expect(await post({ ...right, 'mcp-method': 'tools/list' })).toMatchObject(mismatch)
+    expect(server.seen).toHaveLength(3)
+    await client.close()
+    await gateway.close({ drainMs: 0 })
+  })
+})

@@ -1,0 +1,201 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { unharmed } from '../../test/unharmed.ts'
+import { startServers } from '../testing/hostile-server/harness.ts'
+import type { Question } from '../tools/caller.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'toolpost-tasks-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let servers = 0
+
+async function taskServer(era: 'legacy' | 'modern', entry = {}) {
+  const journal = join(folder, `${era}-${++servers}`)
+  const file = fileURLToPath(new URL('./test-servers/tasks.mjs', import.meta.url))
+  const server = { command: process.execPath, args: [file, era, journal], ...entry }
+  const harness = await startServers({ server })
+  expect(harness.status().state).toBe('ready')
+  const events = () => readFileSync(journal, 'utf8').split('\n')
+  const count = (event: string) => events().filter(each => each === event).length
+  return { ...harness, count }
+}
+
+const PATIENCE = { interval: 10, timeout: 10_000 }
+const run = (how: string, more = {}) => ({ name: 'required', args: { how, ...more } })
+
+describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
+  it('is looked at until it ends, tells its status as progress, and gives its result', async () => {
+    await using server = await taskServer(era)
+    const seen: unknown[] = []
+    const onProgress = ({ message }: { message?: string | undefined }) => void seen.push(message)
+    const result = await server.executor.run(run('plain'), { onProgress })
+    expect(result).toMatchObject({ success: true, result: 'done' })
+    expect(seen).toEqual(['begun', 'looked at 1 times', 'ended'])
+    expect(server.count('tasks/get')).toBe(2)
+    expect(server.count('tasks/cancel')).toBe(0)
+  })
+
+  it('says in the words of the server that it failed, or who cancelled it', async () => {
+    await using server = await taskServer(era)
+    expect(await server.executor.run(run('failing'))).toMatchObject({ code: 'tool_error', error: 'it broke' })
+    expect(await server.executor.run(run('cancelled_there'))).toMatchObject({
+      code: 'tool_error',
+      error: 'The server cancelled the task: somebody else did',
+    })
+  })
+
+  it('[F-tasks-1] is cancelled at the deadline of the call and when the caller gives up', async () => {
+    await using server = await taskServer(era)
+    const late = await server.executor.run(run('never'), { timeoutMs: 300 })
+    expect(late).toMatchObject({ code: 'timeout' })
+    await vi.waitFor(() => expect(server.count('tasks/cancel')).toBe(1), PATIENCE)
+    const caller = new AbortController()
+    const call = server.executor.run(run('never'), { signal: caller.signal })
+    await vi.waitFor(() => expect(server.count('tools/call') + server.count('tools/call as a task')).toBe(2))
+    caller.abort()
+    expect(await call).toMatchObject({ code: 'cancelled' })
+    await vi.waitFor(() => expect(server.count('tasks/cancel')).toBe(2), PATIENCE)
+  })
+
+  it('[F-tasks-2] is cancelled too if it was created after the caller gave up', async () => {
+    await using server = await taskServer(era)
+    expect(await server.executor.run(run('slow_to_create'), { timeoutMs: 100 })).toMatchObject({
+      code: 'timeout',
+    })
+    await vi.waitFor(() => expect(server.count('tasks/cancel')).toBe(1), PATIENCE)
+  })
+
+  it('asks whoever made the call what the server wants to know', async () => {
+    await using server = await taskServer(era)
+    const asked: string[] = []
+    const ask = (name: string) => async (question: Question) => {
+      asked.push(question.message)
+      return { action: 'accept' as const, content: { name } }
+    }
+    const results = await Promise.all(
+      ['Ann', 'Bob'].map(name =>
+        server.executor.run(run('asking'), { ask: ask(name), caller: name, timeoutMs: 20_000 }),
+      ),
+    )
+    expect(results.map(result => result.success && result.result)).toEqual(['done for Ann', 'done for Bob'])
+    expect(asked).toEqual(['Who is it?', 'Who is it?'])
+    expect(await server.executor.run(run('asking'))).toMatchObject({ result: 'done for decline' })
+  })
+
+  it('is looked at again at once when the server says that it changed', async () => {
+    await using server = await taskServer(era)
+    expect(await server.executor.run(run('patient'), { timeoutMs: 8_000 })).toMatchObject({ result: 'done' })
+    expect(server.count('tasks/get')).toBe(2)
+  })
+
+  it('a result in place of the task is the result', async () => {
+    await using server = await taskServer(era)
+    expect(await server.executor.run(run('direct'))).toMatchObject({ result: 'at once' })
+  })
+
+  it('[F-tasks-3] that the server forgets, or loses with itself, is never called again', async () => {
+    await using server = await taskServer(era)
+    expect(await server.executor.run(run('forgetful'))).toMatchObject({
+      code: 'tool_error',
+      error: 'The server no longer knows the task: Task not found; the outcome of the call is unknown',
+    })
+    expect(await server.executor.run(run('dying'), { timeoutMs: 20_000 })).toMatchObject({
+      code: 'unavailable',
+      error: expect.stringMatching(/exited with code 3 during the call; the outcome of the call is unknown$/),
+    })
+    expect(server.count('tools/call') + server.count('tools/call as a task')).toBe(2)
+  })
+
+  it.each([
+    ['huge_id', /^Malformed MCP task: its id is longer than 1024 characters$/],
+    ['no_status', /^Malformed MCP task: it has no known status$/],
+    ['other_task', /^Malformed MCP task: the server told of another one$/],
+  ])('[F-tasks-4] %s: fails in words', async (how, error) => {
+    await using server = await taskServer(era)
+    expect(await server.executor.run(run(how))).toMatchObject({
+      code: 'tool_error',
+      error: expect.stringMatching(error),
+    })
+  })
+
+  it('[F-tasks-4] an id that another call has is refused: its result is not to be shared', async () => {
+    await using server = await taskServer(era)
+    const first = server.executor.run(run('never', { taskId: 'mine' }), { timeoutMs: 1_000 })
+    expect(await server.executor.run(run('never', { taskId: 'mine' }))).toMatchObject({
+      error: 'Malformed MCP task: its id is that of another call under way',
+    })
+    expect(await first).toMatchObject({ code: 'timeout' })
+  })
+
+  it.each(['never', 'deaf', 'silent', 'poll_huge'])('[F-tasks-5] %s: ends at the deadline', async how => {
+    await using server = await taskServer(era)
+    const result = await server.executor.run(run(how), { timeoutMs: 500 })
+    expect(result).toMatchObject({ code: 'timeout' })
+    expect(await server.executor.run(run('direct'))).toMatchObject({ result: 'at once' })
+  })
+
+  it('[F-tasks-5] an interval of 0 is no reason to ask all the time', async () => {
+    await using server = await taskServer(era)
+    const started = performance.now()
+    expect(await server.executor.run(run('poll_zero'))).toMatchObject({ result: 'done' })
+    expect(performance.now() - started).toBeGreaterThan(190)
+  })
+
+  it('[F-tasks-6] a storm of status notices holds up nobody', async () => {
+    await using server = await taskServer(era)
+    await unharmed(async () => {
+      const result = await server.executor.run(run('storm'), { timeoutMs: 30_000 })
+      expect(result).toMatchObject({ result: 'done' })
+    })
+    expect(server.count('tasks/get')).toBe(2)
+  })
+})
+
+describe('a server of 2025-11-25', () => {
+  it('has a tool called as a task if it must be, or if that may take a minute', async () => {
+    await using server = await taskServer('legacy')
+    for (const name of ['optional', 'forbidden'])
+      expect(await server.executor.run({ name })).toMatchObject({ result: 'at once' })
+    expect(server.count('tools/call as a task')).toBe(0)
+    await using patient = await taskServer('legacy', { maxTimeoutMs: 60_000 })
+    expect(await patient.executor.run({ name: 'optional' })).toMatchObject({ result: 'done' })
+    expect(await patient.executor.run({ name: 'forbidden' })).toMatchObject({ result: 'at once' })
+    expect(patient.count('tools/call as a task')).toBe(1)
+  })
+})
+
+describe('a server of the newest protocol', () => {
+  it('[F-tasks-7] cannot ask for ever', async () => {
+    await using server = await taskServer('modern')
+    const ask = async () => ({ action: 'accept' as const, content: {} })
+    expect(await server.executor.run(run('asking_forever'), { ask, timeoutMs: 20_000 })).toMatchObject({
+      code: 'tool_error',
+      error: 'The server asked for input more than 10 times',
+    })
+    await vi.waitFor(() => expect(server.count('tasks/cancel')).toBe(1), PATIENCE)
+  })
+})
+
+describe('@modelcontextprotocol/server-everything', () => {
+  it('simulates a research query as a task, and asks what was meant', async () => {
+    const require = createRequire(import.meta.url)
+    const file = require.resolve('@modelcontextprotocol/server-everything/dist/index.js')
+    await using server = await startServers({
+      everything: { command: process.execPath, args: [file, 'stdio'] },
+    })
+    const messages = new Set<string | undefined>()
+    const result = await server.executor.run(
+      { name: 'simulate-research-query', args: { topic: 'python', ambiguous: true } },
+      {
+        timeoutMs: 30_000,
+        onProgress: ({ message }) => void messages.add(message),
+        ask: async () => ({ action: 'accept', content: { interpretation: 'snake' } }),
+      },
+    )
+    expect(result).toMatchObject({ success: true, result: expect.stringContaining('python (snake)') })
+    expect([...messages].join('\n')).toContain('Gathering sources')
+  })
+})
