@@ -20,6 +20,10 @@ export default defineConfig({
       './LayoutGridField.js': noLayout,
       './LayoutHeaderField.js': noLayout,
       './LayoutMultiSchemaField.js': noLayout,
+      './FileWidget.js': noLayout,
+      './RatingWidget.js': noLayout,
+      './AltDateWidget.js': noLayout,
+      './AltDateTimeWidget.js': noLayout,
     },
   },
   build: {

@@ -1,65 +1,126 @@
 import { createInterface, type Interface } from 'node:readline'
+import { fieldsOf, type QuestionField } from './question-fields.ts'
+import { fillForm } from './terminal-form.ts'
+import { type AskedTerminal, readLine, type Typed } from './terminal-lines.ts'
 
-/** Where the person is. */
-export interface AskedTerminal {
-  /** Shows a line to the person. */
-  say(text: string): void
-  output: NodeJS.WritableStream & { isTTY?: boolean }
-  /** What the person types; standard input if left out. */
-  input?: NodeJS.ReadableStream & { isTTY?: boolean }
-  /** The lines of a conversation that is held there already. */
-  lines?: Interface
-}
+export type { AskedTerminal }
 
 interface Asked {
   message: string
+  /** Set if it is about whether a call may run; else a tool, or its server, wants to know something. */
+  about?: unknown
+  server?: string | undefined
+  schema?: object | undefined
+  url?: string | undefined
+  check?: ((content: Record<string, unknown>, field?: string) => Promise<string | undefined>) | undefined
+  secretFields?: readonly string[] | undefined
   signal?: AbortSignal | undefined
 }
 
 interface Answered {
   action: 'accept' | 'decline' | 'cancel'
+  content?: Record<string, unknown>
   reason?: string
 }
 
-const NO_TERMINAL =
-  "there is no terminal to ask at; allow it with a rule in 'policy' of toolpost.json, or run it on a terminal"
+const NO_TERMINAL = 'there is no terminal to ask at'
+const WAY_TO_ALLOW = "; allow it with a rule in 'policy' of toolpost.json, or run it on a terminal"
 
-/** Asks the person at the terminal, one question at a time; y or yes is a yes. Without a terminal, the answer is no. */
+/** Asks the person at the terminal, one question at a time. Without a terminal, the answer is no. */
 export function askAtTerminal(terminal: AskedTerminal): (question: Asked) => Promise<Answered> {
   const { input = process.stdin, output, lines } = terminal
   let last: Promise<unknown> = Promise.resolve()
   const ask = async (question: Asked): Promise<Answered> => {
     const own = lines ?? createInterface({ input, output })
     try {
-      return await askOn(own, question, terminal)
+      return await new TerminalQuestion(question, terminal, own).ask()
     } finally {
       if (!lines) own.close()
     }
   }
   return question => {
-    if (!input.isTTY || !output.isTTY) return Promise.resolve({ action: 'decline', reason: NO_TERMINAL })
+    if (!input.isTTY || !output.isTTY) return Promise.resolve(nobody(question, terminal))
     const answer = last.then(() => ask(question))
     last = answer
     return answer
   }
 }
 
-/** Whoever closes the terminal has said no: there is nobody else to ask. */
-function askOn(lines: Interface, { message, signal }: Asked, terminal: AskedTerminal): Promise<Answered> {
-  return new Promise(resolve => {
-    const end = (answered: Answered) => {
-      signal?.removeEventListener('abort', giveUp)
-      lines.off('close', closed)
-      resolve(answered)
-    }
-    const giveUp = () => end({ action: 'cancel' })
-    const closed = () => end({ action: 'decline', reason: 'the question was not answered' })
-    if (signal?.aborted) return giveUp()
-    signal?.addEventListener('abort', giveUp, { once: true })
-    lines.once('close', closed)
-    terminal.say(message)
-    lines.question('[y/N] ', { signal }, answer =>
-      end({ action: /^\s*y(es)?\s*$/i.test(answer) ? 'accept' : 'decline' }),
+/** Why a call was denied is in its result; that a server was declined its answer has to be said. */
+function nobody(question: Asked, { say }: AskedTerminal): Answered {
+  if (question.about !== undefined || question.server === undefined)
+    return { action: 'decline', reason: `${NO_TERMINAL}${WAY_TO_ALLOW}` }
+  const [first = ''] = question.message.split('\n', 1)
+  say(
+    `${question.server} asked a question, which was declined because ${NO_TERMINAL}: ${first.slice(0, 200)}`,
+  )
+  return { action: 'decline', reason: NO_TERMINAL }
+}
+
+class TerminalQuestion {
+  readonly #question: Asked
+  readonly #terminal: AskedTerminal
+  readonly #lines: Interface
+
+  constructor(question: Asked, terminal: AskedTerminal, lines: Interface) {
+    this.#question = question
+    this.#terminal = terminal
+    this.#lines = lines
+  }
+
+  ask(): Promise<Answered> {
+    const { about, message, server, schema, url } = this.#question
+    const { say } = this.#terminal
+    if (this.#question.signal?.aborted) return Promise.resolve({ action: 'cancel' })
+    say(server === undefined ? message : `${server} asks: ${message}`)
+    if (url !== undefined) return this.#visit(url)
+    const fields = schema && fieldsOf(schema)
+    if (schema && !fields) return this.#decline('It asks for more than can be filled in at a terminal.')
+    if (fields && fields.length > 0) return this.#form(fields)
+    return this.#yesOrNo(about === undefined ? 'cancel' : 'decline')
+  }
+
+  /** Whoever closes the terminal has not allowed a call; a server's question they have merely left. */
+  async #yesOrNo(left: 'decline' | 'cancel'): Promise<Answered> {
+    const typed = await this.#read('[y/N] ')
+    if ('text' in typed) return { action: /^\s*y(es)?\s*$/i.test(typed.text) ? 'accept' : 'decline' }
+    if (typed.ended === 'aborted' || left === 'cancel') return { action: 'cancel' }
+    return { action: 'decline', reason: 'the question was not answered' }
+  }
+
+  #visit(url: string): Promise<Answered> {
+    const { say } = this.#terminal
+    say(`  ${url}`)
+    if (!URL.canParse(url)) return this.#decline('This is not the address of a web page.')
+    say(`It is a page of ${new URL(url).host}, not of Toolpost. Open it in a browser if you trust it.`)
+    say('Did you open it?')
+    return this.#yesOrNo('cancel')
+  }
+
+  #form(fields: readonly QuestionField[]): Promise<Answered> {
+    const { secretFields = [], check } = this.#question
+    const secret = fields.filter(({ name }) => secretFields.includes(name))
+    const names = secret.map(({ title }) => title).join(', ')
+    const refused = `Servers must not ask for secrets this way, so this is not asked for: ${names}.`
+    if (secret.some(({ isRequired }) => isRequired)) return this.#decline(refused)
+    if (secret.length > 0) this.#terminal.say(refused)
+    return fillForm(
+      fields.filter(field => !secret.includes(field)),
+      {
+        say: this.#terminal.say,
+        read: prompt => this.#read(prompt),
+        check: async (content, field) => check?.(content, field),
+      },
     )
-  })
+  }
+
+  async #decline(reason: string): Promise<Answered> {
+    this.#terminal.say(`${reason} It was declined.`)
+    return { action: 'decline', reason }
+  }
+
+  #read(prompt: string): Promise<Typed> {
+    const { input = process.stdin } = this.#terminal
+    return readLine(this.#lines, prompt, { input, signal: this.#question.signal })
+  }
 }

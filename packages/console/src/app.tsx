@@ -5,6 +5,7 @@ import { Header } from './components/header.tsx'
 import { TokenPrompt } from './components/token-prompt.tsx'
 import { type Route, TITLES } from './routing/route.ts'
 import { useRoute } from './routing/use-route.ts'
+import { useOpenQuestions } from './state/answers.ts'
 import { useWaiting } from './state/decisions.ts'
 import { gateway } from './state/gateway.ts'
 import { useStore } from './state/store.ts'
@@ -13,6 +14,7 @@ import { ApprovalNotice } from './views/approvals/approval-notice.tsx'
 import { ApprovalsView } from './views/approvals/approvals-view.tsx'
 import { CallsView } from './views/calls/calls-view.tsx'
 import { ChatView } from './views/chat/chat-view.tsx'
+import { QuestionNotice } from './views/questions/question-notice.tsx'
 import { ServersView } from './views/servers/servers-view.tsx'
 import { ToolsView } from './views/tools/tools-view.tsx'
 
@@ -29,7 +31,12 @@ export function App() {
       </button>
       <Header view={route.view} />
       <ConnectionBanner />
-      {connection.state !== 'token' && <ApprovalNotice view={route.view} />}
+      {connection.state !== 'token' && (
+        <div className="notices">
+          <QuestionNotice />
+          <ApprovalNotice view={route.view} />
+        </div>
+      )}
       <main ref={main} tabIndex={-1} className={`main main-${route.view}`}>
         {connection.state === 'token' ? (
           <TokenPrompt refused={connection.refused} />
@@ -60,7 +67,7 @@ function View({ route }: { route: Route }) {
 
 function useTitle(route: Route): void {
   const part = route.view === 'tools' ? route.tool : undefined
-  const waiting = useWaiting()?.length ?? 0
+  const waiting = (useWaiting()?.length ?? 0) + useOpenQuestions().length
   useEffect(() => {
     const title = part === undefined ? TITLES[route.view] : oneLine(part, 80)
     document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${title} · Toolpost`

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join, normalize } from 'node:path'
-import type { Approval, CallRecord, ServerStatus, ToolInfo, ToolResult } from 'toolpost/gateway'
+import type { Approval, CallRecord, OpenQuestion, ServerStatus, ToolInfo, ToolResult } from 'toolpost/gateway'
 import { answerChat } from './fake/chat.ts'
 import { exampleCalls } from './fake/example-calls.ts'
 import { exampleServers } from './fake/example-servers.ts'
@@ -40,6 +40,9 @@ export class FakeGateway {
   approvals: Approval[] = []
   /** What was decided, by the id of the approval. */
   readonly decisions: Record<string, unknown> = {}
+  /** What tools ask, and what was answered, by the id of the question. */
+  asked: OpenQuestion[] = []
+  readonly answered: Record<string, unknown> = {}
   /** Calls of its history, newest first, and what was asked of it. */
   older: CallRecord[] = []
   readonly questions: string[] = []
@@ -56,6 +59,7 @@ export class FakeGateway {
   readonly #waiting = new Map<string, () => void>()
   readonly #listeners = new Set<ServerResponse>()
   readonly #events: string[] = []
+  #lastQuestion = 0
   #server: Server | undefined
   #port = 0
 
@@ -115,6 +119,29 @@ export class FakeGateway {
     const times = { askedAt, expiresAt: askedAt + 300_000, state: 'waiting' } as const
     this.#setApprovals([...this.approvals, { id, tool, args, origin: 'mcp', ...times, ...more }])
     return id
+  }
+
+  /** A question of a tool; gives its id. */
+  askPerson(question: Partial<OpenQuestion>): string {
+    const id = `question-${++this.#lastQuestion}`
+    const askedAt = Date.now()
+    const asked = { id, message: 'Tell me', askedAt, expiresAt: askedAt + 300_000, ...question }
+    this.#setAsked([...this.asked, asked])
+    return id
+  }
+
+  #setAsked(questions: OpenQuestion[]): void {
+    this.asked = questions
+    this.send('questions', { questions })
+  }
+
+  async #takeAnswer(id: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const answer: unknown = JSON.parse(String(await bodyOf(request)))
+    const refusal = this.answers.get('questions')
+    if (refusal) return void response.writeHead(refusal.status ?? 400, JSON_TYPE).end(refusal.text)
+    this.answered[id] = answer
+    this.#setAsked(this.asked.filter(one => one.id !== id))
+    sendJson(response, {})
   }
 
   /** Resolves when the approval no longer waits. */
@@ -181,6 +208,7 @@ export class FakeGateway {
     if (kind === 'tools' && action === 'call')
       return this.#callOverHttp(name, request, { response, signal: aborted.signal })
     if (kind === 'approvals' && name) return this.#decide(name, request, response)
+    if (kind === 'questions' && name) return this.#takeAnswer(name, request, response)
     if (kind === 'servers' && action === 'restart') return this.#restart(name, response)
     if (kind === 'chat')
       return answerChat({
@@ -192,8 +220,8 @@ export class FakeGateway {
     if (kind === 'transcriptions')
       return answerTranscription({ gateway: this, wav: await bodyOf(request), response })
     if (kind === 'calls' && searchParams.size > 0) return sendJson(response, this.#olderPage(searchParams))
-    const { tools, servers, calls, approvals } = this
-    const lists = { tools, servers, calls, approvals }
+    const { tools, servers, calls, approvals, asked: questions } = this
+    const lists = { tools, servers, calls, approvals, questions }
     if (kind === 'model')
       return sendJson(response, {
         name: 'offline',

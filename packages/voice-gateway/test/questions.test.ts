@@ -297,3 +297,46 @@ it.each([
 ])('%j is asked as "%s"', (about, sentence) => {
   expect(spokenQuestion({ message: 'm', about })).toBe(sentence)
 })
+
+describe('a question of a server, asked by voice', () => {
+  const askedBy = (question: object) => {
+    const tools = new ToolManager()
+    tools.addCustomTool(
+      defineTool({
+        name: 'backup',
+        description: 'Backs up',
+        schema: { type: 'object' } as Record<string, unknown>,
+        sentences: ['back up'],
+        handler: async (_, { ask }) => JSON.stringify(await ask?.(question as never)),
+      }),
+    )
+    return home({ executor: new ToolExecutor(tools) })
+  }
+  const boolean = { type: 'object', properties: { full: { type: 'boolean', title: 'Full backup' } } }
+
+  it.each([
+    [{ message: 'Go on?' }, 'yes', '{"action":"accept"}'],
+    [{ message: 'Go on?', schema: { type: 'object', properties: {} } }, 'no', '{"action":"decline"}'],
+    [{ message: 'Which one', schema: boolean }, 'no', '{"action":"accept","content":{"full":false}}'],
+  ])('%j is answered by %s', async (question, said, result) => {
+    const { say, asked, speaker, questions } = askedBy({ server: 'my-files', ...question })
+    const answer = say('back up')
+    await asked(1)
+    expect(questions[0]?.text).toMatch(
+      /^The server my files asks: (Go on\?|Which one\. Full backup\?) Say yes or no\.$/,
+    )
+    await say(said)
+    expect((await answer).text).toContain(result)
+    expect(speaker.said[0]).toContain('The server my files asks')
+  })
+
+  it.each([
+    [{ message: 'Who?', schema: { type: 'object', properties: { name: { type: 'string' } } } }],
+    [{ message: 'Log in', url: 'https://login.example/' }],
+  ])('[F-ask-16] %j is declined, and it is said that it needs a screen', async question => {
+    const { say, speaker, questions } = askedBy({ server: 'files', ...question })
+    expect((await say('back up')).text).toContain('"action":"decline"')
+    expect(speaker.said).toContain('The server files has a question that needs a screen, so I declined it.')
+    expect(questions).toEqual([])
+  })
+})

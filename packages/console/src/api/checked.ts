@@ -4,6 +4,7 @@ import type {
   CallRecord,
   ChatCall,
   ChatEnd,
+  OpenQuestion,
   ServerStatus,
   ToolInfo,
   ToolResult,
@@ -53,6 +54,21 @@ export function callsIn(value: unknown): CallRecord[] {
       ...(isRecord(notes) && { notes }),
       ...(isResult(result) && { result }),
     })) as unknown as CallRecord[]
+}
+
+export function questionsIn(value: unknown): OpenQuestion[] {
+  const found = listOf(value).filter(one =>
+    has(one, { id: 'string', message: 'string', expiresAt: 'number' }),
+  )
+  return found.map(({ schema, url, server, tool, caller, ...question }) => ({
+    ...question,
+    ...(isRecord(schema) && { schema }),
+    ...(typeof url === 'string' && { url }),
+    ...(typeof server === 'string' && { server }),
+    ...(typeof tool === 'string' && { tool }),
+    ...(typeof caller === 'string' && { caller }),
+    secretFields: listOf(question.secretFields).filter(name => typeof name === 'string'),
+  })) as unknown as OpenQuestion[]
 }
 
 export function approvalsIn(value: unknown): Approval[] {

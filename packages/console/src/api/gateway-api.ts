@@ -1,9 +1,18 @@
 import type { CallRecord, ModelInfo, ServerStatus, ToolResult } from 'toolpost/gateway'
-import { approvalsIn, callsIn, isResult, serversIn, toolsIn } from './checked.ts'
+import { approvalsIn, callsIn, isResult, questionsIn, serversIn, toolsIn } from './checked.ts'
 import { ApiError, isAbort, request, requestJson } from './http.ts'
 
 /** The lists that the gateway keeps, and what of them gets in. */
-const LISTS = { tools: toolsIn, servers: serversIn, calls: callsIn, approvals: approvalsIn }
+const LISTS = {
+  tools: toolsIn,
+  servers: serversIn,
+  calls: callsIn,
+  approvals: approvalsIn,
+  questions: questionsIn,
+}
+
+/** Tools that this page calls may ask: it looks for questions. */
+const ASKABLE = { prefer: 'questions' }
 
 export type ListName = keyof typeof LISTS
 
@@ -68,6 +77,17 @@ export async function decideApproval(id: string, decision: ApprovalDecision): Pr
   await request(path, { method: 'POST', body: JSON.stringify(decision) })
 }
 
+/** What is answered to a question of a tool. */
+export interface QuestionAnswer {
+  action: 'accept' | 'decline' | 'cancel'
+  content?: unknown
+}
+
+export async function answerQuestion(id: string, answer: QuestionAnswer): Promise<void> {
+  const path = `/api/questions/${encodeURIComponent(id)}`
+  await request(path, { method: 'POST', body: JSON.stringify(answer) })
+}
+
 /** The stream of what happens; `lastEventId` asks for what was missed. */
 export function openEvents(lastEventId: string | undefined, signal: AbortSignal): Promise<Response> {
   const headers = lastEventId === undefined ? undefined : { 'last-event-id': lastEventId }
@@ -80,7 +100,7 @@ export function openChat(
   signal: AbortSignal,
 ): Promise<Response> {
   const body = JSON.stringify({ message, ...(conversation !== undefined && { conversation }) })
-  return request('/api/chat', { method: 'POST', body, signal })
+  return request('/api/chat', { method: 'POST', body, headers: ASKABLE, signal })
 }
 
 /** How a call from this page ended: with the gateway's result, or without one. */
@@ -104,7 +124,7 @@ export async function callTool({ tool, args, timeoutMs, signal }: CallRequest): 
     const result = await requestJson<ToolResult>(`/api/tools/${encodeURIComponent(tool)}/call`, {
       method: 'POST',
       body: JSON.stringify(args ?? {}),
-      ...(timeoutMs !== undefined && { headers: { 'x-timeout-ms': String(timeoutMs) } }),
+      headers: { ...ASKABLE, ...(timeoutMs !== undefined && { 'x-timeout-ms': String(timeoutMs) }) },
       signal,
     })
     return { kind: 'result', result }

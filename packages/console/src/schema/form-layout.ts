@@ -5,6 +5,7 @@ import { isRecord } from '../api/guards.ts'
 export type FormLayout = { [key: string]: unknown }
 
 const MAX_DEPTH = 6
+const MAX_TICKED = 20
 const LONG_TEXT = /(text|content|body|message|prompt|code|script|markdown|sql)$/i
 
 /**
@@ -32,9 +33,18 @@ interface Field {
 function fieldLayout(property: JsonSchema, { name, required, depth }: Field): FormLayout {
   if (property.type === 'boolean' && !property.oneOf)
     return required || typeof property.default === 'boolean' ? {} : { 'ui:widget': 'select' }
+  if (property.type === 'array' && property.uniqueItems === true && hasFewChoices(property.items))
+    return { 'ui:widget': 'checkboxes' }
   if (property.type === 'string' && isLongText(name, property))
     return { 'ui:widget': 'textarea', 'ui:options': { rows: 4 } }
   return formLayout(property, depth + 1)
+}
+
+/** Few enough to be ticked. */
+function hasFewChoices(items: unknown): boolean {
+  if (!isRecord(items)) return false
+  const choices = [items.enum, items.oneOf, items.anyOf].find(Array.isArray)
+  return choices !== undefined && choices.length <= MAX_TICKED
 }
 
 function isLongText(name: string, { enum: choices, format, maxLength }: JsonSchema): boolean {

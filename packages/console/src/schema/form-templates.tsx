@@ -23,7 +23,7 @@ function Field(props: FieldTemplateProps) {
       {displayLabel && (
         <label className="field-label" htmlFor={id}>
           <span className="field-name">{visibleText(name)}</span>
-          <span className="field-type">{typeOf(schema)}</span>
+          {!isForPeople(props.registry) && <span className="field-type">{typeOf(schema)}</span>}
           {required && !isItem && <span className="field-required">required</span>}
           {label !== name && label && !isItem && <span className="visually-hidden">{label}</span>}
         </label>
@@ -39,8 +39,14 @@ function Field(props: FieldTemplateProps) {
   )
 }
 
+/** Titles and no types: whoever fills it in need not know what a call looks like. */
+function isForPeople({ formContext }: FieldTemplateProps['registry']): boolean {
+  return formContext.labels === 'titles'
+}
+
 /** The argument's own name, which is what a call needs; a title often only spells it with spaces. */
-function nameOf({ fieldPathId, label }: FieldTemplateProps): string {
+function nameOf({ fieldPathId, label, registry }: FieldTemplateProps): string {
+  if (isForPeople(registry)) return label
   const last = fieldPathId?.path.at(-1)
   if (typeof last === 'number') return `Item ${last + 1}`
   return last ?? label

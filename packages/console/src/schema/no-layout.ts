@@ -1,4 +1,7 @@
-/** Stands in for the layout fields of the form package, which only a `ui:field` could ask for: no form here has one. */
+/**
+ * Stands in for fields and widgets of the form package that no form here asks for: the layout fields, dates in parts,
+ * ratings, and files, whose format `formSchema` leaves out.
+ */
 // biome-ignore lint/style/noDefaultExport: that is how the package imports them
 export default function NoLayout(): null {
   return null

@@ -10,6 +10,10 @@ interface Props {
   id: string
   schema: JsonSchema
   args: unknown
+  /** How the ids of its fields begin, if there may be another form on the page. */
+  idPrefix?: string
+  /** Titles are for people; a call needs names. */
+  labels?: 'names' | 'titles'
   /** Does not add defaults to the arguments. */
   exact: boolean
   /** Validates on every change, not only before a run. */
@@ -47,13 +51,15 @@ function formParts(schema: JsonSchema): FormParts | { reason: string } {
 
 type FittingProps = Omit<Props, 'schema' | 'onUnfit'> & FormParts
 
-function FittingForm({ id, args, exact, checkAlways, onChange, onRun, onProblems, ...parts }: FittingProps) {
+function FittingForm({ id, args, exact, checkAlways, onChange, onRun, onProblems, ...rest }: FittingProps) {
+  const { idPrefix = 'argument', labels = 'names', ...parts } = rest
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a second way to submit the form, from a text area
     <div className="schema-form" onKeyDown={submitOnControlEnter}>
       <Form
         id={id}
-        idPrefix="argument"
+        idPrefix={idPrefix}
+        formContext={{ labels }}
         {...parts}
         formData={args}
         templates={templates}
@@ -68,6 +74,8 @@ function FittingForm({ id, args, exact, checkAlways, onChange, onRun, onProblems
         useFallbackUiForUnsupportedType
         experimental_defaultFormStateBehavior={{
           emptyObjectFields: exact ? 'skipDefaults' : 'skipEmptyDefaults',
+          // Nobody has chosen the first of several choices.
+          constAsDefaults: 'skipOneOf',
           arrayMinItems: { populate: 'requiredOnly' },
         }}
       >

@@ -1,6 +1,6 @@
 import type { EventSourceMessage } from 'eventsource-parser'
-import type { Approval, CallRecord, ModelInfo, ServerStatus, ToolInfo } from 'toolpost/gateway'
-import { approvalsIn, callsIn, serversIn } from '../api/checked.ts'
+import type { Approval, CallRecord, ModelInfo, OpenQuestion, ServerStatus, ToolInfo } from 'toolpost/gateway'
+import { approvalsIn, callsIn, questionsIn, serversIn } from '../api/checked.ts'
 import { currentModel, type ListName, openEvents, readList } from '../api/gateway-api.ts'
 import { isRecord } from '../api/guards.ts'
 import { ApiError } from '../api/http.ts'
@@ -19,6 +19,8 @@ interface GatewayState {
   calls: CallRecord[] | undefined
   /** What waits for a person's decision, oldest first. */
   approvals: Approval[] | undefined
+  /** What tools ask whoever called them, oldest first. */
+  questions: OpenQuestion[] | undefined
   /** Who answers the chat, and whether it can be spoken to. */
   model: ModelInfo | undefined
   /** Why a list could not be read, by its name, though the gateway answers. */
@@ -28,9 +30,9 @@ interface GatewayState {
 /** New records are shown together, this often at most: a busy gateway must not freeze the page. */
 const FLUSH_MS = 60
 
-const LISTS = ['tools', 'servers', 'calls', 'approvals'] as const
+const LISTS = ['tools', 'servers', 'calls', 'approvals', 'questions'] as const
 /** Lists that come whole with an event, too. */
-const TOLD: readonly ListName[] = ['servers', 'approvals']
+const TOLD: readonly ListName[] = ['servers', 'approvals', 'questions']
 
 /**
  * The gateway as this page knows it: reads everything once, follows the events, and starts over by itself when the
@@ -57,6 +59,7 @@ class Gateway extends Store<GatewayState> {
       servers: undefined,
       calls: undefined,
       approvals: undefined,
+      questions: undefined,
       model: undefined,
       problems: {},
     })
@@ -141,6 +144,7 @@ class Gateway extends Store<GatewayState> {
     if (event.event === 'call') for (const call of callsIn([data])) this.#addCall(call)
     if (event.event === 'servers' && isRecord(data)) this.update({ servers: serversIn(data.servers) })
     if (event.event === 'approvals' && isRecord(data)) this.update({ approvals: approvalsIn(data.approvals) })
+    if (event.event === 'questions' && isRecord(data)) this.update({ questions: questionsIn(data.questions) })
     if (event.event === 'tools') void this.#refreshTools()
     if (event.event === 'voice') void this.#refreshModel()
   }

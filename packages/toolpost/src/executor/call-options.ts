@@ -26,6 +26,10 @@ export class CallOptions implements InvokeOptions {
     return this.#call.limits.caller
   }
 
+  get origin(): string | undefined {
+    return this.#call.limits.options.origin
+  }
+
   get meta(): Readonly<Record<string, unknown>> | undefined {
     return this.#call.limits.meta
   }
@@ -54,31 +58,44 @@ export class CallOptions implements InvokeOptions {
   }
 
   get ask(): Ask | undefined {
-    const { ask } = this.#call.limits
-    return ask && (question => this.#call.asking(() => ask({ signal: this.#call.signal, ...question })))
+    const { ask } = this.#call.limits.options
+    return ask && (question => this.hold(() => ask({ ...question, signal: this.#until(question.signal) })))
   }
 
   get sample(): Caller['sample'] {
-    const { sample } = this.#call.limits
-    return (
-      sample &&
-      ((params, options) =>
-        this.#call.asking(() => sample(params, { signal: this.#call.signal, ...options })))
-    )
+    const { sample } = this.#call.limits.options
+    if (!sample) return undefined
+    return (params, options) =>
+      this.hold(() => sample(params, { ...options, signal: this.#until(options.signal) }))
   }
 
   get onTask(): Caller['onTask'] {
-    const { onTask, warn } = this.#call.limits
+    const { options, warn } = this.#call.limits
+    const { onTask } = options
     return onTask && (() => quietly(onTask, error => warn('onTask failed', error)))
   }
 
   get onLog(): Caller['onLog'] {
-    const { onLog, warn } = this.#call.limits
+    const { options, warn } = this.#call.limits
+    const { onLog } = options
     if (!onLog) return undefined
     return message =>
       quietly(
         () => onLog(message),
         error => warn('onLog failed', error),
       )
+  }
+
+  get onAddresses(): Caller['onAddresses'] {
+    return this.#call.limits.options.onAddresses
+  }
+
+  /** Aborts with the call, and with what asks. */
+  #until(signal: AbortSignal | undefined): AbortSignal {
+    return signal ? AbortSignal.any([this.#call.signal, signal]) : this.#call.signal
+  }
+
+  hold<T>(work: () => Promise<T>): Promise<T> {
+    return this.#call.asking(work)
   }
 }

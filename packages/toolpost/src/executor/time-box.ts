@@ -1,12 +1,12 @@
 import { isThenable } from '../runtime/guards.ts'
 import { quietly } from '../runtime/quietly.ts'
-import type { Caller } from '../tools/caller.ts'
 import type { InvokeOptions, Progress, Tool } from '../tools/tool.ts'
 import { abortQuietly } from './abort-quietly.ts'
 import type { Attempt } from './attempt.ts'
 import { CallOptions } from './call-options.ts'
 import type { Arguments } from './check-arguments.ts'
 import { type DeadlineQueue, type Deadlines, type Expiring, limitOf } from './deadlines.ts'
+import type { RunOptions } from './options.ts'
 import type { Plan } from './plan.ts'
 import { unwatch, watch } from './watched-signals.ts'
 
@@ -36,13 +36,15 @@ export type Ending =
   | { kind: 'timeout'; afterMs: number }
   | { kind: 'cancelled' }
 
-export interface Limits extends Caller {
+export interface Limits {
   startedAt: number
   timeoutMs: number
   /** How far progress may extend the deadline; no further than `timeoutMs` if left out. */
   maxTimeoutMs?: number | undefined
   signal?: AbortSignal | undefined
   callId?: string | undefined
+  /** How whoever made the call is reached. */
+  options: RunOptions
   caller?: string | undefined
   meta?: Readonly<Record<string, unknown>> | undefined
   onProgress?: ((progress: Progress) => void) | undefined
@@ -69,10 +71,7 @@ export function limitsOf(attempt: Attempt, tool: Tool, timeoutMs: number, warn: 
     meta: meta ?? options.meta,
     onProgress: options.onProgress,
     onRequest: attempt.onRequest,
-    ask: options.ask,
-    sample: options.sample,
-    onLog: options.onLog,
-    onTask: options.onTask,
+    options,
     account: attempt,
     warn,
   }

@@ -86,9 +86,9 @@ export class ToolExecutor {
     this.metrics.begin()
     const attempt = attemptOf(call, options, this.#clock.now())
     try {
-      const { name, args } = attempt
+      const { name, args, options: given } = attempt
       if (this.#observers.isWatching) attempt.event = this.#observers.begin(attempt)
-      const tool = findTool(this.#tools, name, attempt.options)
+      const tool = findTool(this.#tools, name, given)
       if (tool instanceof Failure) return this.#refuse(attempt, tool)
       const prepared = this.#prepared.get(tool)
       if (!prepared || typeof args === 'string') return this.#prepareAndProceed(attempt, tool)

@@ -77,6 +77,27 @@ export interface ModelInfo {
   voice?: boolean
 }
 
+/** A question of a tool to whoever made the call, as MCP's elicitation has it. */
+export interface OpenQuestion {
+  id: string
+  message: string
+  /** The server that asks; a tool of the program if left out. */
+  server?: string
+  /** The tool that was called; left out in a chat. */
+  tool?: string
+  /** Who made the call, if that is known. */
+  caller?: string
+  /** What the answer must look like; a plain yes or no if there is neither this nor `url`. */
+  schema?: JsonSchema
+  /** Fields that look like secrets: no server may ask for those. */
+  secretFields?: readonly string[]
+  /** An address to visit, instead of a form to fill in. */
+  url?: string
+  /** In milliseconds since 1970. */
+  askedAt: number
+  expiresAt: number
+}
+
 /** The data of the events of `GET /api/events`, by type. */
 export interface GatewayEvents {
   /** A call begins, or has ended: then it has a `result`. */
@@ -86,6 +107,8 @@ export interface GatewayEvents {
   tools: Record<string, never>
   /** What waits for a person's decision. */
   approvals: { approvals: readonly Approval[] }
+  /** What tools ask whoever called them. */
+  questions: { questions: readonly OpenQuestion[] }
   /** Speech to text has come or gone. */
   voice: { available: boolean }
 }

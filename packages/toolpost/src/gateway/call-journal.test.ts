@@ -163,6 +163,7 @@ describe('secrets', () => {
     expect(lines.filter(line => line.startsWith('event:'))).toEqual([
       'event: servers',
       'event: approvals',
+      'event: questions',
       'event: call',
       'event: call',
     ])

@@ -1,5 +1,12 @@
 import { safeValue } from '../logging/safe-value.ts'
-import type { Approval, BreakerStatus, CallRecord, GatewayEvents, ServerStatus } from './api-types.ts'
+import type {
+  Approval,
+  BreakerStatus,
+  CallRecord,
+  GatewayEvents,
+  OpenQuestion,
+  ServerStatus,
+} from './api-types.ts'
 import type { Client } from './clients.ts'
 
 /*
@@ -36,6 +43,11 @@ export function approvalsFor(client: Client, approvals: readonly Approval[]): re
   return seen.map(approval => ({ ...approval, args: safeValue(approval.args) }))
 }
 
+/** Of its own calls. */
+export function questionsFor(client: Client, questions: readonly OpenQuestion[]): readonly OpenQuestion[] {
+  return client.isNamed ? questions.filter(({ caller }) => caller === client.name) : questions
+}
+
 const views = new WeakMap<Client, (type: string, data: unknown) => unknown>()
 
 /** How a client sees events, as what it may see is then, always the same function for it; nothing for the owner, who sees them as they are. */
@@ -55,5 +67,7 @@ function eventFor(client: Client, type: string, data: unknown): unknown {
   if (type === 'servers') return { servers: serversFor(client, (data as GatewayEvents['servers']).servers) }
   if (type === 'approvals')
     return { approvals: approvalsFor(client, (data as GatewayEvents['approvals']).approvals) }
+  if (type === 'questions')
+    return { questions: questionsFor(client, (data as GatewayEvents['questions']).questions) }
   return data
 }

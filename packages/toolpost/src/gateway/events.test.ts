@@ -62,8 +62,8 @@ describe('GET /api/events', () => {
     await callEcho(gateway, 1)
     for (const id of ['other-1', 'nonsense', '999999']) {
       const events = await watch(gateway, { 'last-event-id': id })
-      const seen = [await events.next(), await events.next(), await events.next(), await events.next()]
-      expect(seen.map(event => event?.type)).toEqual(['servers', 'approvals', 'tools', 'call'])
+      for (const type of ['servers', 'approvals', 'questions', 'tools', 'call'])
+        expect((await events.next())?.type).toBe(type)
       await events.cancel()
     }
   })
@@ -73,7 +73,8 @@ describe('GET /api/events', () => {
     const events = await watch(gateway)
     await callEcho(gateway, 1)
     await gateway.close()
-    expect((await events.all()).map(({ type }) => type)).toEqual(['servers', 'approvals', 'call', 'call'])
+    const types = (await events.all()).map(({ type }) => type)
+    expect(types).toEqual(['servers', 'approvals', 'questions', 'call', 'call'])
   })
 })
 

@@ -17,6 +17,7 @@ import type { ChatConversations } from './chat-conversations.ts'
 import type { ClientList, Clients } from './clients.ts'
 import type { EventHub } from './event-hub.ts'
 import type { McpEndpoint } from './mcp-server/http-endpoint.ts'
+import type { Questions } from './questions.ts'
 
 /** What a gateway shows and calls: a Project, or the parts that a program has. */
 export interface GatewaySource {
@@ -61,6 +62,8 @@ export interface GatewayContext {
   journal: CallJournal
   conversations: ChatConversations
   events: EventHub<GatewayEvents>
+  /** What tools ask those who called them over HTTP. */
+  questions: Questions
   mcp: McpEndpoint
   logger: Logger
 }

@@ -27,12 +27,14 @@ import { checkClients, checkOAuth } from './listen-address.ts'
 import { createMcpEndpoint } from './mcp-server/http-endpoint.ts'
 import { METADATA_PATHS } from './oauth/challenge.ts'
 import { OAuthClients } from './oauth/oauth-clients.ts'
+import { Questions } from './questions.ts'
 import { addApprovalRoutes } from './routes/approvals.ts'
 import { addCallRoutes } from './routes/calls.ts'
 import { addChatRoutes } from './routes/chat.ts'
 import { addHealthRoutes } from './routes/health.ts'
 import { addLoginRoutes } from './routes/logins.ts'
 import { addOpenApiRoute } from './routes/openapi.ts'
+import { addQuestionRoutes } from './routes/questions.ts'
 import { addServerRoutes } from './routes/servers.ts'
 import { addToolRoutes } from './routes/tools.ts'
 import { addTranscriptionRoutes } from './routes/transcriptions.ts'
@@ -87,7 +89,7 @@ const DEFAULT_INSTRUCTIONS =
 
 export function createGateway(options: GatewayOptions): Gateway {
   const context = contextOf(options)
-  const { executor, events, journal, calls, mcp, callers } = context
+  const { executor, events, journal, calls, mcp, callers, questions } = context
   const stops = [
     executor.observe(event => {
       const { record, bytes } = journal.note(event)
@@ -104,6 +106,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     async close({ drainMs = DRAIN_MS } = {}) {
       await calls.drain(drainMs, options.clock)
       for (const stop of stops) stop()
+      questions.close()
       events.close()
       await mcp.close()
     },
@@ -111,7 +114,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 /** Tells everybody who watches of tools, servers and speech that come and go. */
-function tellOfChanges({ executor, source, events }: GatewayContext, clock: Clock | undefined) {
+function tellOfChanges({ executor, source, events, questions }: GatewayContext, clock: Clock | undefined) {
   const tellServers = () => {
     if (events.clients === 0) return
     const { servers } = source.status()
@@ -121,16 +124,23 @@ function tellOfChanges({ executor, source, events }: GatewayContext, clock: Cloc
     const waiting = source.approvals?.list() ?? []
     events.publish('approvals', { approvals: waiting }, JSON.stringify(waiting).length)
   }
+  const tellQuestions = () => {
+    const open = questions.list()
+    events.publish('questions', { questions: open }, JSON.stringify(open).length)
+  }
   const servers = together(tellServers, clock)
   const approvals = together(tellApprovals, clock)
+  const asked = together(tellQuestions, clock)
   const tools = together(() => events.publish('tools', {}), clock)
   return [
     executor.tools.onChange(tools.soon),
     source.on('server', servers.soon),
     source.on('approval', approvals.soon),
+    questions.onChange(asked.soon),
     source.on('voice', () => events.publish('voice', { available: source.voice() !== undefined })),
     servers.stop,
     approvals.stop,
+    asked.stop,
     tools.stop,
   ]
 }
@@ -159,6 +169,7 @@ function contextOf(options: GatewayOptions): GatewayContext {
     }),
     conversations: new ChatConversations(),
     events: new EventHub({ clock }),
+    questions: new Questions({ clock }),
     mcp: createMcpEndpoint({ executor, calls, clients, catalog: source.catalog, logger }),
     logger,
   }
@@ -196,6 +207,7 @@ function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
   addLoginRoutes(app, context)
   addCallRoutes(app, context)
   addApprovalRoutes(app, context)
+  addQuestionRoutes(app, context)
   addChatRoutes(app, context)
   addTranscriptionRoutes(app, context)
   addHealthRoutes(app, context)

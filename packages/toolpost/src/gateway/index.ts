@@ -12,6 +12,7 @@ export type {
   GatewayEvents,
   JsonSchema,
   ModelInfo,
+  OpenQuestion,
   ServerState,
   ServerStatus,
   ToolFailure,

@@ -96,6 +96,12 @@ export const MAX_TASKS = 1_000
 export const MAX_TASK_BYTES = 64 * 1024 * 1024
 /** How much is kept of what a task says about how far it is. */
 export const MAX_TASK_MESSAGE = 1_000
+/** How many questions may be open to callers over HTTP, in all and to one. */
+export const MAX_QUESTIONS = 100
+export const MAX_QUESTIONS_OF_ONE = 10
+/** What is shown of one, and the longest answer. */
+export const MAX_QUESTION_CHARACTERS = 4_000
+export const MAX_ANSWER_BYTES = 100_000
 /** How many resources one client may follow. */
 export const MAX_FOLLOWED = 1_000
 /** Changes of the list of tools are told together. */

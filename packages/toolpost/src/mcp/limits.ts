@@ -95,6 +95,9 @@ export const TASK_TTL_MS = 60 * 60 * 1_000
 export const TASK_FROM_MS = 60_000
 export const MAX_TASK_ID_CHARACTERS = 1_024
 export const MAX_TASK_MESSAGE_CHARACTERS = 1_000
+/** Addresses that one refused call may ask to be visited, and those that it is remembered of who was asked. */
+export const MAX_ADDRESSES = 5
+export const MAX_WATCHED_ADDRESSES = 1_000
 /** How long a server may take to list its resources or prompts; later it goes without. */
 export const LIST_TIMEOUT_MS = 5_000
 /** How long any other request than a call may take. */

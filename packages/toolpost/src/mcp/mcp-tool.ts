@@ -113,7 +113,7 @@ class ToolCalls {
       return valueOfResult(isTask(answer) ? await this.#follow(answer, link, options) : answer)
     } catch (error) {
       if (error instanceof ServerLostError) throw this.#server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
-      throw error
+      throw await requests.afterVisits(error, options)
     }
   }
 
@@ -171,7 +171,7 @@ class ToolCalls {
       throw new Error(`${error.message}${OUTCOME_UNKNOWN}`)
     if (error instanceof NeedsLoginError)
       throw new ToolFailureError('denied', `Tool '${this.#definition.name}' was denied: ${error.message}`)
-    if (!(error instanceof ServerLostError)) throw error
+    if (!(error instanceof ServerLostError)) throw await this.#server.requests.afterVisits(error, options)
     if (this.#isWrite) throw this.#server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
     const link = await this.#server.reconnected()
     if (!link || isAborted(options)) throw this.#server.unavailable(lossOf(error))

@@ -84,10 +84,11 @@ export class ServerConnection implements ToolServer, ConnectingServer {
       memory: {},
       events: {
         lost: failure => this.#onLost(failure),
-        notice: (method, params, from) =>
-          method === 'notifications/tools/list_changed'
-            ? this.#tools.refresh()
-            : this.requests.tasks.notice(method, params) || this.offers.notice(method, params, from),
+        notice: (method, params, from) => {
+          if (method === 'notifications/tools/list_changed') this.#tools.refresh()
+          else if (method === 'notifications/elicitation/complete') this.requests.completed(params)
+          else if (!this.requests.tasks.notice(method, params)) this.offers.notice(method, params, from)
+        },
         stderr: () => this.#changed(),
         junk: line => this.log.junk(line),
         stray: (id, isLate) => this.log.stray(id, isLate),

@@ -1,4 +1,4 @@
-import type { Caller } from '../tools/caller.ts'
+import type { Requester } from '../tools/caller.ts'
 import type { Progress, ServerRequest } from '../tools/tool.ts'
 import type { InputAnswers } from './input-rounds.ts'
 import type { ServerLogin } from './oauth/server-login.ts'
@@ -7,11 +7,7 @@ import type { ServerFailure } from './server-failure.ts'
 import type { ServerRequests } from './server-requests.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
 
-/** Whoever is behind a request to a server. */
-export interface Requester extends Caller {
-  /** Who it is: to tell those apart whose requests are under way together. */
-  readonly caller?: string | undefined
-}
+export type { Requester }
 
 /** A call as a link takes it. */
 export interface LinkCall {

@@ -1,12 +1,15 @@
 import { pathToFileURL } from 'node:url'
 import type { ClientCapabilities } from '@modelcontextprotocol/client'
 import { safeText } from '../logging/safe-value.ts'
+import { namesASecret } from '../logging/secret-names.ts'
 import { isRecord } from '../runtime/guards.ts'
+import { answerProblem } from '../schema/answer-problem.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
-import type { Sample } from '../tools/caller.ts'
-import { MAX_SERVER_REQUESTS } from './limits.ts'
+import type { Answer, Ask, Question, Sample } from '../tools/caller.ts'
+import { McpCallError } from './call-result.ts'
+import { MAX_ADDRESSES, MAX_SERVER_REQUESTS, MAX_WATCHED_ADDRESSES } from './limits.ts'
 import { isHttpUrl, type ServerEntry } from './server-entry.ts'
-import type { LinkRequestOptions } from './server-link.ts'
+import type { LinkRequestOptions, Requester } from './server-link.ts'
 import { ServerTasks } from './server-tasks.ts'
 import { TASKS_EXTENSION } from './task-state.ts'
 
@@ -29,6 +32,8 @@ class RefusedError extends Error {
   }
 }
 
+/** JSON-RPC code of a call that needs addresses visited first. */
+const URL_REQUIRED = -32_042
 const NOBODY = 'there is nobody to ask'
 
 /** Answers what a server asks: of a person, of a model, and where it may work. */
@@ -36,6 +41,8 @@ export class ServerRequests {
   readonly #options: ServerRequestsOptions
   /** The tasks that calls wait for: a question about one is for whoever made that call. */
   readonly tasks = new ServerTasks()
+  /** Addresses that somebody was asked to visit, by their ids: to be told when that is done. The oldest first. */
+  readonly #watched = new Map<string, () => void>()
   #open = 0
 
   constructor(options: ServerRequestsOptions) {
@@ -81,6 +88,55 @@ export class ServerRequests {
     }
   }
 
+  /** The server says that what an address was for is done. */
+  completed({ elicitationId }: Readonly<Record<string, unknown>>): void {
+    const id = String(elicitationId)
+    this.#watched.get(id)?.()
+    this.#watched.delete(id)
+  }
+
+  /**
+   * For a call that is refused until addresses were visited (-32042): hands them to whoever made the call. Resolves to
+   * the error that says what was done and what to do next; to any other error as it is.
+   */
+  async afterVisits(error: unknown, from: Requester): Promise<unknown> {
+    if (!(error instanceof McpCallError) || error.rpcCode !== URL_REQUIRED) return error
+    const questions = this.#addressesIn(error.data)
+    if (questions.length === 0) return error
+    const wanted = questions.map(({ message, url }) => `${safeText(message, 500)} (${url})`).join('; ')
+    const first = `The server wants this done in a browser first: ${wanted}`
+    if (from.onAddresses) from.onAddresses(questions)
+    else if (from.ask) {
+      const answer = await askEach(questions, from.ask)
+      if (answer.action === 'accept')
+        return new McpCallError(`${first}. The address was opened: call again once it is done there`)
+      // With a reason, nobody was asked.
+      if (answer.reason === undefined)
+        return new McpCallError(`${first}. It was declined, so the call was not made`)
+    }
+    return new McpCallError(`${first}. Open the address, then call again`)
+  }
+
+  #addressesIn(data: unknown): Question[] {
+    const given = isRecord(data) && Array.isArray(data.elicitations) ? data.elicitations : []
+    return given
+      .slice(0, MAX_ADDRESSES)
+      .filter(isRecord)
+      .filter(({ url }) => typeof url === 'string' && isHttpUrl(url))
+      .map(each => this.#address(each))
+  }
+
+  #address({ message, url, elicitationId }: Record<string, unknown>): Question {
+    const completed = typeof elicitationId === 'string' ? this.#completion(elicitationId) : undefined
+    return { message: String(message ?? ''), server: this.#options.server, url: String(url), completed }
+  }
+
+  #completion(id: string): Promise<void> {
+    const [oldest] = this.#watched.keys()
+    if (oldest !== undefined && this.#watched.size >= MAX_WATCHED_ADDRESSES) this.#watched.delete(oldest)
+    return new Promise(resolve => this.#watched.set(id, resolve))
+  }
+
   async #elicit(
     params: Record<string, unknown>,
     { from, signal }: LinkRequestOptions,
@@ -93,12 +149,12 @@ export class ServerRequests {
     }
     if (mode === 'url' && !(typeof url === 'string' && isHttpUrl(url)))
       throw new RefusedError('Invalid params: a URL that is not http: or https:', -32_602)
-    const { action, content } = await from.ask({
-      message: String(message ?? ''),
-      server,
-      ...(mode === 'url' ? { url: String(url) } : { schema: schemaOf(requestedSchema) }),
-      ...(signal && { signal }),
-    })
+    const question =
+      mode === 'url'
+        ? this.#address(params)
+        : { message: String(message ?? ''), server, ...formOf(requestedSchema) }
+    const { action, content, reason } = await from.ask({ ...question, ...(signal && { signal }) })
+    if (reason !== undefined) onRefused(`The server asked a question and it was declined: ${reason}`)
     return { action, ...(action === 'accept' && mode !== 'url' && { content: content ?? {} }) }
   }
 
@@ -107,17 +163,42 @@ export class ServerRequests {
     { from, signal }: LinkRequestOptions,
   ): Promise<Record<string, unknown>> {
     const { server, entry, onRefused } = this.#options
-    const sample = from?.sample ?? this.#options.sample
-    if (!entry.sampling || !sample) {
+    const { sample: own } = this.#options
+    if (!entry.sampling || !(from?.sample ?? own)) {
       onRefused('The server asked for a message of a model and there is none')
       throw new RefusedError('No model is available for sampling')
     }
-    return sample(params, { server, signal })
+    const options = { server, signal, from }
+    if (from?.sample) return from.sample(params, options)
+    const write = () => (own as Sample)(params, options)
+    return from?.hold ? from.hold(write) : write()
   }
 }
 
-function schemaOf(requested: unknown): JsonSchema {
-  return isRecord(requested) ? requested : { type: 'object', properties: {} }
+/** The first answer that is no yes; else yes. */
+async function askEach(questions: readonly Question[], ask: Ask): Promise<Answer> {
+  for (const question of questions) {
+    const answer = await ask(question)
+    if (answer.action !== 'accept') return answer
+  }
+  return { action: 'accept' }
+}
+
+function formOf(requested: unknown): Pick<Question, 'schema' | 'check' | 'secretFields'> {
+  const schema: JsonSchema = isRecord(requested) ? requested : { type: 'object', properties: {} }
+  const fields = Object.entries(isRecord(schema.properties) ? schema.properties : {})
+  const isSecret = (name: string, field: unknown) =>
+    namesASecret(name) || (isRecord(field) && typeof field.title === 'string' && namesASecret(field.title))
+  return {
+    schema,
+    check: (content, field) => answerProblem(field === undefined ? schema : only(field, schema), content),
+    secretFields: fields.filter(([name, field]) => isSecret(name, field)).map(([name]) => name),
+  }
+}
+
+function only(field: string, { properties }: JsonSchema): JsonSchema {
+  const wanted = isRecord(properties) && Object.hasOwn(properties, field) ? properties[field] : {}
+  return { type: 'object', properties: { [field]: wanted } }
 }
 
 /** Folders and files of the configuration, as servers want them. */

@@ -11,6 +11,7 @@ import { OfflineClient } from './offline/offline-client.ts'
 import { ollamaAddress } from './ollama/address.ts'
 import { findOllamaModel } from './ollama/find-model.ts'
 import { OllamaClient } from './ollama/ollama-client.ts'
+import type { Writer } from './writing.ts'
 
 export interface ChooseOptions {
   executor: ToolExecutor
@@ -29,6 +30,8 @@ export interface ChosenClient {
   name: string
   /** Why this one, as a sentence for the person who asks. */
   why: string
+  /** Writes single messages; without a model there is nobody to. */
+  writer?: Writer | undefined
   /** Those of its answers that need no model, if it has any. */
   sentences?: OfflineClient | undefined
 }
@@ -86,13 +89,13 @@ async function found(context: Context): Promise<ChosenClient> {
 
 function ollama(options: Context & { model: string | undefined }, why: string): ChosenClient {
   const client = new OllamaClient(options)
-  return { client, name: `ollama:${client.model}`, why }
+  return { client, writer: client, name: `ollama:${client.model}`, why }
 }
 
 function anthropic(options: Context & { model?: string | undefined }, why: string): ChosenClient {
   if (!options.environment.ANTHROPIC_API_KEY?.trim()) throw missingKey()
   const client = new AnthropicClient(options)
-  return { client, name: `anthropic:${client.model}`, why }
+  return { client, writer: client, name: `anthropic:${client.model}`, why }
 }
 
 function offline(why: string, context: Context): ChosenClient {

@@ -6,6 +6,8 @@ import type { AiClient, Answer, AskOptions, ConversationMessage } from './ai-cli
 import { ModelError } from './model-error.ts'
 import type { ChatModel, OpenModel, Provider } from './provider.ts'
 import { answerWithTools } from './tool-loop.ts'
+import { writeMessage } from './write-message.ts'
+import type { Writer, WritingRequest, WrittenMessage } from './writing.ts'
 
 export interface ClientOptions {
   /** Runs the calls; may also come with each question. */
@@ -20,7 +22,7 @@ export interface ModelClientOptions extends ClientOptions {
 }
 
 /** Asks through the one loop, whatever the provider. */
-export class ProviderClient implements AiClient {
+export class ProviderClient implements AiClient, Writer {
   readonly #provider: Provider
   readonly #options: ClientOptions
 
@@ -34,6 +36,12 @@ export class ProviderClient implements AiClient {
     const executor = options.executor ?? this.#options.executor
     if (!executor) throw new TypeError('ask needs an executor, given to the client or with the question')
     return answerWithTools(prompt, options, { provider: this.#provider, executor, logger, clock })
+  }
+
+  /** Has the model write a single message, without tools. Rejects with a ModelError. */
+  write(request: WritingRequest): Promise<WrittenMessage> {
+    const { logger = silentLogger, clock } = this.#options
+    return writeMessage(request, { provider: this.#provider, logger, clock })
   }
 }
 

@@ -2,6 +2,7 @@ import type { BaseMessage } from '@langchain/core/messages'
 import type { Tool } from '../tools/tool.ts'
 import type { ProviderWords } from './explain-failure.ts'
 import type { ModelErrorCode } from './model-error.ts'
+import type { WritingStyle } from './writing.ts'
 
 /** A piece of a reply: what the loop reads of LangChain's `AIMessageChunk` and `AIMessage`. */
 export interface ReplyChunk {
@@ -40,7 +41,9 @@ export interface Provider extends ProviderWords {
   /** What traces call it. */
   readonly identity: { provider: string; model: string | undefined }
   /** Loads what is needed and makes the tools known to the model. */
-  open(tools: readonly Tool[]): Promise<OpenModel>
+  open(tools: readonly Tool[], style?: WritingStyle): Promise<OpenModel>
+  /** Whether images in a message reach the model. */
+  readonly takesImages?: boolean
   /** Failures that may pass when the request is made again. */
   readonly passing: readonly ModelErrorCode[]
 }

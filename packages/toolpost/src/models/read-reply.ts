@@ -24,10 +24,14 @@ export interface Reply {
 
 const CUT_OFF = new Set(['max_tokens', 'length', 'model_context_window_exceeded'])
 
-/** Reads a stream to its end. Rejects if the stream does, or if the reply reached the token limit or one of ours. */
+/**
+ * Reads a stream to its end. Rejects if the stream does, or if the reply reached one of our limits, or that of tokens
+ * unless it `mayBeCut`.
+ */
 export async function readReply(
   stream: AsyncIterable<ReplyChunk>,
   onToken: (token: string) => void,
+  { mayBeCut = false }: { mayBeCut?: boolean } = {},
 ): Promise<Reply> {
   const joined = new JoinedChunks()
   let turnEndsAt = performance.now() + TURN_MS
@@ -42,7 +46,7 @@ export async function readReply(
   }
   const whole = joined.whole()
   if (!whole) throw new ModelError('invalid_response', 'The model answered with nothing at all')
-  checkEnd(whole)
+  if (!mayBeCut) checkEnd(whole)
   const { input_tokens: input, output_tokens: output } = whole.usage_metadata ?? {}
   const reason = stopReasonOf(whole)
   return {
@@ -56,10 +60,14 @@ export async function readReply(
 
 const TURN_MS = 10
 
+export function isCutOff(stopReason: unknown): boolean {
+  return typeof stopReason === 'string' && CUT_OFF.has(stopReason)
+}
+
 /** A call, or a sentence, that was cut off must not be taken for a whole one. */
 function checkEnd(reply: ReplyChunk): void {
   const reason = stopReasonOf(reply)
-  if (typeof reason !== 'string' || !CUT_OFF.has(reason)) return
+  if (!isCutOff(reason)) return
   throw new ModelError(
     'truncated',
     `The model's answer was cut off at its token limit (${reason}): ask for less, or give the model more room`,

@@ -13,11 +13,13 @@ import {
   trace,
 } from '../interceptors/index.ts'
 import type { ServerStatus } from '../mcp/index.ts'
+import { fitsGlob } from '../runtime/glob.ts'
 import { exportAddress } from '../telemetry/export.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
 import { differs } from './changes.ts'
 import type { Description } from './open-project.ts'
 import { RememberedDecisions } from './remembered-decisions.ts'
+import { samplingLimits, samplingNames, samplingRules } from './sampling.ts'
 
 interface ControlEvents {
   /** A server changed, or its breaker. */
@@ -37,6 +39,8 @@ export class Control {
   #file: string | undefined
   #removals: readonly (() => void)[] = []
   #unchecked: readonly PolicyRule[] = []
+  /** What servers' requests for messages are called. */
+  #sampling: readonly string[] = []
   #breaker: Breaker | undefined
   /** As they were last told of. */
   readonly #servers = new Map<string, ServerStatus>()
@@ -67,12 +71,13 @@ export class Control {
     for (const remove of this.#removals) remove()
     const isNew = (key: keyof ToolpostConfig) => !this.#config || differs(this.#config, config, [key])
     if (isNew('policy')) this.#unchecked = config.policy ?? []
-    if (isNew('limits')) this.#limits = limitsOf(config)
+    if (isNew('limits') || isNew('mcpServers')) this.#limits = limitsOf(config)
     if (isNew('limits') || !this.#breaker) this.#breaker = this.#breakerOf(description)
     this.#config = config
+    this.#sampling = samplingNames(config)
     const interceptors: (Interceptor | undefined)[] = [
       isTraced(config) ? trace(config.trace || {}) : undefined,
-      policy(config.policy ?? DEFAULT_POLICY, { approvals: this.approvals }),
+      policy([...(config.policy ?? DEFAULT_POLICY), ...samplingRules(config)], { approvals: this.approvals }),
       this.#limits,
       this.#breaker,
     ]
@@ -104,7 +109,8 @@ export class Control {
   checkNames(): void {
     const manager = this.#executor.tools
     const isThere = (pattern: string) =>
-      manager.getTools().some(tool => fitsTool(pattern, tool, manager.originOf(tool)?.server))
+      manager.getTools().some(tool => fitsTool(pattern, tool, manager.originOf(tool)?.server)) ||
+      this.#sampling.some(name => fitsGlob(name, pattern))
     for (const [index, { tools = [] }] of this.#unchecked.entries())
       for (const pattern of [tools].flat())
         if (!isThere(pattern))
@@ -148,9 +154,11 @@ export function isTraced({ trace }: ToolpostConfig): boolean {
   return trace !== false && (trace !== undefined || exportAddress(process.env) !== undefined)
 }
 
-function limitsOf({ limits: configured = {} }: ToolpostConfig): Interceptor | undefined {
+function limitsOf(config: ToolpostConfig): Interceptor | undefined {
+  const { limits: configured = {} } = config
   const { breaker: _, ...rules } = configured
-  return Object.keys(rules).length > 0 ? limits(rules) : undefined
+  const tools = { ...samplingLimits(config), ...rules.tools }
+  return Object.keys({ ...rules, ...tools }).length > 0 ? limits({ ...rules, tools }) : undefined
 }
 
 /** By the server's own name for the tool, whichever it is registered under. */

@@ -21,6 +21,7 @@ import type { Description } from './open-project.ts'
 import { type KeepOptions, ProjectHistory } from './project-history.ts'
 import type { ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
 import { Reports } from './reports.ts'
+import { sampling } from './sampling.ts'
 import { Servers } from './servers.ts'
 import { Voice, type VoiceInput } from './voice.ts'
 import { waitForTool } from './wait-for-tool.ts'
@@ -74,6 +75,7 @@ export class Project {
     this.#servers = new Servers({
       tools,
       catalog: this.catalog,
+      sample: sampling({ executor, choose: () => this.#model.choose() }),
       logger: this.logger,
       reports: this.#reports,
       description: () => this.#description,
@@ -234,9 +236,7 @@ export class Project {
   }
 
   /** Ends the voice gateway alone: nothing more is heard while calls under way are waited for. */
-  async closeVoice(options?: { drainMs?: number }): Promise<void> {
-    await this.#voice?.close(options)
-  }
+  closeVoice = async (options?: { drainMs?: number }): Promise<void> => this.#voice?.close(options)
 
   async #close(options?: { drainMs?: number }): Promise<void> {
     this.#closing.abort()

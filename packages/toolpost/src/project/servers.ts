@@ -1,5 +1,6 @@
 import type { Logger } from '../logging/logger.ts'
 import type { Catalog, Logins, McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
+import type { Sample } from '../tools/caller.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { ExampleHome } from './example-home.ts'
 import type { Description } from './open-project.ts'
@@ -11,6 +12,8 @@ import { withStarter } from './started-by.ts'
 export interface ServersOptions {
   tools: ToolManager
   catalog: Catalog
+  /** Has the project's model write messages for servers. */
+  sample: Sample
   logger: Logger
   reports: Reports
   /** What the project is like now. */
@@ -123,7 +126,7 @@ export class Servers {
 
   /** Servers that cannot even be begun with are a problem to tell, and no reason to stop. */
   async #begin(home: ExampleHome | undefined): Promise<McpIntegration | undefined> {
-    const { tools, catalog, logger, reports, onStatus, closing, description } = this.#options
+    const { tools, catalog, sample, logger, reports, onStatus, closing, description } = this.#options
     const { config, file } = description()
     try {
       const servers = this.#entries(home)
@@ -131,7 +134,7 @@ export class Servers {
       const { McpIntegration } = await import('../mcp/index.ts')
       if (closing.aborted) return undefined
       const onReport = (report: string) => reports.add(report)
-      const more = { servers, catalog, onReport }
+      const more = { servers, catalog, onReport, sample }
       const mcp = new McpIntegration({ ...serverOptions({ config, file, logger }), ...more })
       mcp.on('server', onStatus)
       mcp.start(tools)

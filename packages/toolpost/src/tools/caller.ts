@@ -11,10 +11,16 @@ export interface Question {
   about?: { readonly tool: string; readonly title?: string | undefined; readonly args: unknown } | undefined
   /** What the answer must look like; a plain yes or no if left out. */
   schema?: JsonSchema | undefined
+  /** What is wrong with an answer, or with the one field of it that is named, in words; nothing if it fits `schema`. */
+  check?: ((content: Record<string, unknown>, field?: string) => Promise<string | undefined>) | undefined
+  /** Fields of `schema` that look like secrets, which no server may ask for in a form. */
+  secretFields?: readonly string[] | undefined
   /** An address to visit instead of a form to fill in; to accept means to have been asked to open it. */
   url?: string | undefined
   /** The server that asks, if it is not Toolpost. */
   server?: string | undefined
+  /** Resolves when the server says that what the address is for is done; it may never do so. */
+  completed?: Promise<void> | undefined
   /** Aborts when nobody needs the answer any more. */
   signal?: AbortSignal | undefined
 }
@@ -38,8 +44,20 @@ export interface ServerLogMessage {
 /** Has a model write a message for a server: `sampling/createMessage` of MCP, parameters and result as they are there. */
 export type Sample = (
   params: Readonly<Record<string, unknown>>,
-  options: { signal?: AbortSignal | undefined; server: string },
+  options: { signal?: AbortSignal | undefined; server: string; from?: Requester | undefined },
 ) => Promise<Record<string, unknown>>
+
+/** Whoever is behind a request to a server. */
+export interface Requester extends Caller {
+  /** Who it is: to tell those apart whose requests are under way together. */
+  readonly caller?: string | undefined
+  /** Where the call came from. */
+  readonly origin?: string | undefined
+  /** Aborts when the call has ended. */
+  readonly signal?: AbortSignal | undefined
+  /** The deadline of the call stands still while `work` lasts, for as long as a person may take. */
+  hold?<T>(work: () => Promise<T>): Promise<T>
+}
 
 /** How a tool's server reaches whoever made the call. */
 export interface Caller {
@@ -49,4 +67,6 @@ export interface Caller {
   readonly onLog?: ((message: ServerLogMessage) => void) | undefined
   /** Told when the server makes the call a task: it will take its time. */
   readonly onTask?: (() => void) | undefined
+  /** Takes the addresses to be visited before the call can be made again; without it, each is asked about. */
+  readonly onAddresses?: ((addresses: readonly Question[]) => void) | undefined
 }

@@ -1,6 +1,6 @@
 import type { FromSchema, JSONSchema } from 'json-schema-to-ts'
 import type { JsonSchema, StandardSchema } from '../schema/json-schema.ts'
-import type { Caller } from './caller.ts'
+import type { Requester } from './caller.ts'
 
 export interface Progress {
   progress: number
@@ -19,12 +19,10 @@ export interface ServerRequest {
 }
 
 /** What a tool is given beside its arguments, and how it reaches whoever made the call. */
-export interface InvokeOptions extends Caller {
+export interface InvokeOptions extends Requester {
   /** Aborts at the deadline and when the caller gives up. Made when it is first read. */
   readonly signal: AbortSignal
   readonly callId?: string | undefined
-  /** Who asked, if that is known. */
-  readonly caller?: string | undefined
   /** What goes along with the call: `_meta` of an MCP call, such as `traceparent`. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined
   /** Tells the caller how far the tool is; extends the deadline if the tool has a `maxTimeoutMs`. */

@@ -1,8 +1,9 @@
 import type { Answer, Clock, Question, Timer } from 'toolpost'
+import { yesNoField } from 'toolpost-common/question-fields'
 import type { Heard } from './ears.ts'
 import { CLOSED, SILENCE_MS } from './limits.ts'
 import type { Mouth } from './mouth.ts'
-import { spokenQuestion, yesOrNo } from './spoken-question.ts'
+import { needsScreen, spokenQuestion, yesOrNo } from './spoken-question.ts'
 
 interface QuestionsOptions {
   mouth: Mouth
@@ -11,7 +12,7 @@ interface QuestionsOptions {
   onQuestion(conversation: string, text: string): void
 }
 
-/** Asks aloud before something is done. What is said next in the same conversation is the answer, and nothing else. */
+/** Asks aloud: before something is done, and what a server wants to know if yes or no is enough. What is said next in the same conversation is the answer, and nothing else. */
 export class Questions {
   readonly #options: QuestionsOptions
   readonly #open = new Map<string, OpenQuestion>()
@@ -40,6 +41,11 @@ export class Questions {
 
   async #ask(conversation: string, question: Question): Promise<Answer> {
     const { mouth } = this.#options
+    const form = question.url === undefined ? yesNoField(question.schema) : undefined
+    if (!form) {
+      mouth.insist(needsScreen(question))
+      return { action: 'decline', reason: 'it needs a screen' }
+    }
     const sentence = spokenQuestion(question)
     for (const words of [`${sentence} Say yes or no.`, `Please say yes or no. ${sentence}`]) {
       const said = await this.#put(conversation, words, question.signal)
@@ -50,6 +56,9 @@ export class Questions {
         return { action: 'decline', reason: 'nobody answered' }
       }
       const isYes = yesOrNo(said)
+      // To a field, no is an answer like yes.
+      if (isYes !== undefined && form.field !== undefined)
+        return { action: 'accept', content: { [form.field]: isYes } }
       if (isYes !== undefined) return { action: isYes ? 'accept' : 'decline' }
     }
     mouth.insist('That was neither yes nor no, so nothing was done.')

@@ -1,16 +1,39 @@
 import type { Question } from 'toolpost'
+import { fieldsOf } from 'toolpost-common/question-fields'
 
 const MAX_SAID_ARGUMENTS = 3
 const MAX_SAID_CHARACTERS = 60
+const MAX_SAID_MESSAGE = 300
 
 /** "Delete file report.txt?": what a person is asked before a call, without anything that only a program reads. */
-export function spokenQuestion({ message, about }: Question): string {
-  if (!about) return message
+export function spokenQuestion(question: Question): string {
+  const { about } = question
+  if (!about) return serverQuestion(question)
   const { tool, title = inWords(tool.slice(tool.lastIndexOf('__') + 1).replace(/^_+/, '')) } = about
   const [first, ...others] = saidArguments(about.args)
   const named = others.map(({ name, value }) => `, ${name} ${value}`.trimEnd())
   const words = `${title}${first ? ` ${first.value || first.name}` : ''}${named.join('')}`
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}?`
+}
+
+/** What a server asks, in its own words; the name of a field says what it is that is answered. */
+function serverQuestion({ message, server, schema }: Question): string {
+  const [field] = fieldsOf(schema) ?? []
+  const asked = sentence(shortened(message.trim().replaceAll(/\s+/g, ' '), MAX_SAID_MESSAGE))
+  return `${said(server)} asks: ${asked}${field ? ` ${sentence(field.title, '?')}` : ''}`
+}
+
+/** What cannot be answered by yes or no. */
+export function needsScreen({ server }: Question): string {
+  return `${said(server)} has a question that needs a screen, so I declined it.`
+}
+
+function said(server: string | undefined): string {
+  return server === undefined ? 'A tool' : `The server ${inWords(server)}`
+}
+
+function sentence(text: string, end = '.'): string {
+  return /[.!?…]$/.test(text) ? text : `${text}${end}`
 }
 
 /** The first few that can be said. What is merely switched on is said by its name alone, and what is off not at all. */
@@ -25,8 +48,8 @@ function saidArguments(args: unknown): { name: string; value: string }[] {
 }
 
 /** The end of a path tells more than its beginning. */
-function shortened(value: string): string {
-  return value.length <= MAX_SAID_CHARACTERS ? value : `… ${value.slice(-MAX_SAID_CHARACTERS)}`
+function shortened(value: string, limit = MAX_SAID_CHARACTERS): string {
+  return value.length <= limit ? value : `… ${value.slice(-limit)}`
 }
 
 function inWords(name: string): string {

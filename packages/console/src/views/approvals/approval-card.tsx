@@ -58,7 +58,7 @@ function askedBy({ caller, origin }: Approval): string {
   return origin ? `${caller} (${origin})` : caller
 }
 
-function TimeLeft({ until }: { until: number }) {
+export function TimeLeft({ until }: { until: number }) {
   const left = useSecondsTo(until)
   if (left <= 0) return 'a moment'
   return left < 60 ? `${left} s` : `${Math.floor(left / 60)} min ${left % 60} s`

@@ -4,6 +4,7 @@ import {
   LOG_LEVEL_META_KEY,
   type Server,
   type ServerContext,
+  UrlElicitationRequiredError,
 } from '@modelcontextprotocol/server'
 import { isRecord } from '../../runtime/guards.ts'
 import type { Answer, Caller, Question } from '../../tools/caller.ts'
@@ -44,12 +45,27 @@ export function answerOf(response: unknown): Answer {
   return { action, ...(isRecord(content) && { content }) }
 }
 
+/** A question as a client of the 2025 protocols gets it, which is told when what an address was for is done. */
+function followedParams(question: Question, server: Server) {
+  const params = elicitParams(question)
+  if (params.mode !== 'url') return params
+  const { elicitationId } = params
+  const tell = () =>
+    server.notification({ method: 'notifications/elicitation/complete', params: { elicitationId } })
+  // The client may be gone.
+  question.completed?.then(tell).catch(() => {})
+  return params
+}
+
+/** What a client of the 2025 protocols reads if it has to visit addresses before it may call again. */
+export function addressesRequired(addresses: readonly Question[], server: Server): Error {
+  const params = addresses.map(address => followedParams(address, server))
+  return new UrlElicitationRequiredError(params.filter(each => each.mode === 'url'))
+}
+
 /** How a client of the 2025 protocols is reached while a request of its own is under way. */
-export function clientPeer(
-  capabilities: ClientCapabilities,
-  request: McpRequest,
-  level: LogLevel | undefined,
-): Caller {
+export function clientPeer(server: Server, request: McpRequest, level: LogLevel | undefined): Caller {
+  const capabilities = capabilitiesOf(server, request)
   const within = (signal?: AbortSignal) => ({
     signal: signal ? AbortSignal.any([request.signal, signal]) : request.signal,
     timeout: ELICITATION_MS,
@@ -60,7 +76,7 @@ export function clientPeer(
       // A client that fails, is gone or answers something else has not decided.
       ask: async question => {
         if (!canShow(capabilities, question)) return { action: 'decline', reason: CANNOT_SHOW }
-        const asked = { method: 'elicitation/create', params: elicitParams(question) } as const
+        const asked = { method: 'elicitation/create', params: followedParams(question, server) } as const
         return request.send(asked, within(question.signal)).then(answerOf, () => ({ action: 'cancel' }))
       },
     }),

@@ -14,13 +14,20 @@ import { Catalog } from '../../mcp/catalog.ts'
 import { JsonWriter } from '../../runtime/json-writer.ts'
 import { toolpostVersion } from '../../runtime/version.ts'
 import { traceContext } from '../../telemetry/trace-context.ts'
-import type { Ask } from '../../tools/caller.ts'
+import type { Ask, Caller, Question, Requester } from '../../tools/caller.ts'
 import type { ActiveCalls } from '../active-calls.ts'
 import { metaOf, onSignal } from '../caller.ts'
 import type { Client } from '../clients.ts'
 import { MAX_MCP_ANSWER } from '../limits.ts'
 import type { ClientCall, ClientHelp } from './client-call.ts'
-import { capabilitiesOf, clientPeer, type LogLevel, logTo, type McpRequest } from './client-peer.ts'
+import {
+  addressesRequired,
+  capabilitiesOf,
+  clientPeer,
+  type LogLevel,
+  logTo,
+  type McpRequest,
+} from './client-peer.ts'
 import { followResources } from './followed-resources.ts'
 import { type OffersOptions, offerCatalog } from './offers.ts'
 import { ProgressNotices } from './progress-notices.ts'
@@ -134,10 +141,9 @@ function helper(
   client: () => Client | undefined,
 ): OffersOptions['withHelp'] {
   return ({ mcpReq: request }, about, work, mayBeTask) => {
-    const capabilities = capabilitiesOf(session.server, request)
     const { name, caller } = client() ?? {}
-    if (!request.envelope)
-      return work({ ...clientPeer(capabilities, request, session.level), caller }, request.signal)
+    if (!request.envelope) return helpedBy2025(session, { request, caller }, work)
+    const capabilities = capabilitiesOf(session.server, request)
     const owner = fingerprint([name, about])
     const toTask = (call: ClientCall<never>) => {
       const task = session.tasks.add(session.owner(), call)
@@ -151,6 +157,23 @@ function helper(
     })
     return outcome as ReturnType<typeof work>
   }
+}
+
+/** A client that can show addresses gets those that are to be visited first in an error, as its protocol has it. */
+async function helpedBy2025<Result>(
+  { server, level }: Session,
+  { request, caller }: { request: McpRequest; caller: string | undefined },
+  work: (peer: Requester, signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  let addresses: readonly Question[] = []
+  const canVisit = capabilitiesOf(server, request).elicitation?.url !== undefined
+  const onAddresses: Caller['onAddresses'] = given => {
+    addresses = given
+  }
+  const peer = { ...clientPeer(server, request, level), caller, ...(canVisit && { onAddresses }) }
+  const result = await work(peer, request.signal)
+  if (addresses.length > 0) throw addressesRequired(addresses, server)
+  return result
 }
 
 interface McpCall {

@@ -7,7 +7,7 @@ import type { History } from '../../history/history.ts'
 import { pageOf } from '../../history/match-calls.ts'
 import type { StoredCall } from '../../history/stored-call.ts'
 import type { CallPage, CallRecord } from '../api-types.ts'
-import { approvalsFor, callsFor, serversFor, viewOf } from '../client-view.ts'
+import { approvalsFor, callsFor, questionsFor, serversFor, viewOf } from '../client-view.ts'
 import type { Client } from '../clients.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { busy, EVENT_STREAM_HEADERS, failure, json, textStream } from '../http/answers.ts'
@@ -159,16 +159,21 @@ async function* journalTexts(
 }
 
 /** For a new client the servers as they are; for one that was away too long, the last calls too. */
-function greeting({ source, journal }: GatewayContext, client: Client, wasHere: boolean): Greeting {
+function greeting(
+  { source, journal, questions: open }: GatewayContext,
+  client: Client,
+  wasHere: boolean,
+): Greeting {
   const servers = { type: 'servers', data: { servers: serversFor(client, source.status().servers) } }
   const approvals = {
     type: 'approvals',
     data: { approvals: approvalsFor(client, source.approvals?.list() ?? []) },
   }
-  if (!wasHere) return [servers, approvals]
+  const questions = { type: 'questions', data: { questions: questionsFor(client, open.list()) } }
+  if (!wasHere) return [servers, approvals, questions]
   const calls = callsFor(client, journal.latest(GREETING_BYTES)).map(record => ({
     type: 'call',
     data: record,
   }))
-  return [servers, approvals, { type: 'tools', data: {} }, ...calls]
+  return [servers, approvals, questions, { type: 'tools', data: {} }, ...calls]
 }

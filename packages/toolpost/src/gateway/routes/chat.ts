@@ -11,12 +11,15 @@ import { eventText } from '../http/event-text.ts'
 import { readJson } from '../http/read-body.ts'
 import { MAX_BODY_BYTES, MAX_CHATS, MAX_MESSAGE_LENGTH, RECORDED_BYTES } from '../limits.ts'
 import { recordValue } from '../record-value.ts'
+import { wantsQuestions } from './questions.ts'
 
 interface Question {
   client: Client
   message: string
   meta: AskOptions['meta']
   conversation: string | undefined
+  /** Whether whoever chats can be asked what tools want to know. */
+  canBeAsked: boolean
 }
 
 export function addChatRoutes(app: Hono, context: GatewayContext): void {
@@ -49,7 +52,13 @@ async function readQuestion(request: Request, client: Client): Promise<Question 
   // Conversations of others are as unknown as those that never were.
   const id = typeof conversation === 'string' ? conversation : ''
   const isOwn = id.slice(0, id.lastIndexOf('/') + 1) === prefixOf(client)
-  return { client, message, meta: metaOf(request), conversation: isOwn && id !== '' ? id : undefined }
+  return {
+    client,
+    message,
+    meta: metaOf(request),
+    conversation: isOwn && id !== '' ? id : undefined,
+    canBeAsked: wantsQuestions(request),
+  }
 }
 
 /** How the ids of a client's conversations begin. */
@@ -87,10 +96,10 @@ interface Answering {
 
 /** Never rejects: what goes wrong is said in the `end`. */
 async function answer(
-  { client, message, meta, conversation }: Question,
+  { client, message, meta, conversation, canBeAsked }: Question,
   { stop, send, context }: Answering,
 ): Promise<void> {
-  const { conversations, source, executor, logger, instructions } = context
+  const { conversations, source, executor, logger, instructions, questions } = context
   const { id, messages } = conversations.open(conversation, prefixOf(client))
   const release = conversations.hold(id)
   const model = await nameOf(context)
@@ -106,6 +115,7 @@ async function answer(
       meta,
       caller: client.caller,
       conversation: id,
+      ask: canBeAsked ? questions.askFor({ caller: client.caller }) : undefined,
       // Read when the question is put: the tools may still be coming.
       get tools() {
         return client.isNamed ? client.tools() : undefined

@@ -97,13 +97,15 @@ const OPERATIONS = `
   post /api/reload                 reload        Reads the configuration again; what changed, by server
   get  /api/approvals              listApprovals Calls that wait for a person
   post /api/approvals/{id}         decide        Approves or denies a call that waits
+  get  /api/questions              listQuestions What tools ask those who called them
+  post /api/questions/{id}         answer        Answers a question of a tool
   get  /api/model                  getModel      Which client answers the chat, and why
   post /api/chat                   chat          Asks in words; events: token, call, end
   post /api/transcriptions         transcribe    Turns speech into text: a WAV file in, its words out
   get  /api/calls                  listCalls     The last calls, oldest first; with parameters, a page of those that have ended, newest first
   get  /api/calls/export           exportCalls   All calls that fit, newest first
   get  /api/calls/{serial}         getCall       One call
-  get  /api/events                 watch         What happens; events: call, servers, tools, approvals, voice
+  get  /api/events                 watch         What happens; events: call, servers, tools, approvals, questions, voice
   get  /healthz                    health        Whether it works`
 
 const TEXT = { type: 'string' }
@@ -118,6 +120,13 @@ const FORMAT = { name: 'format', in: 'query', schema: { enum: EXPORT_FORMATS, de
 const NAME = { name: 'name', in: 'path', required: true, schema: { type: 'string' } }
 const ID = { ...NAME, name: 'id' }
 const DECISION = { required: true, content: jsonContent(record('decision remember?')) }
+const ANSWER = { required: true, content: jsonContent(record('action content?', { content: ANYTHING })) }
+const PREFER = {
+  name: 'prefer',
+  in: 'header',
+  schema: { const: 'questions' },
+  description: 'Tools may ask; without it, every question is declined',
+}
 const TIMEOUT = { name: 'x-timeout-ms', in: 'header', schema: { type: 'number' } }
 const SERIAL = { ...NAME, name: 'serial', schema: { type: 'integer' } }
 const FILTER = QUERY_NAMES.map(name => ({ name, in: 'query', schema: QUERY_SCHEMAS[name] ?? TEXT }))
@@ -137,7 +146,7 @@ const DETAILS: Record<string, Details> = {
   callTool: {
     answer: ref('ToolResult'),
     errors: [...CALL_ERRORS, 429],
-    parameters: [NAME, TIMEOUT],
+    parameters: [NAME, TIMEOUT, PREFER],
     requestBody: { content: jsonContent(ANYTHING) },
   },
   listServers: { answer: listOf('servers', ANYTHING) },
@@ -146,8 +155,10 @@ const DETAILS: Record<string, Details> = {
   reload: { answer: RELOADED, errors: [404, 422, 503] },
   listApprovals: { answer: listOf('approvals', ANYTHING) },
   decide: { errors: [400, 404], parameters: [ID], requestBody: DECISION },
+  listQuestions: { answer: listOf('questions', ANYTHING) },
+  answer: { errors: [400, 404], parameters: [ID], requestBody: ANSWER },
   getModel: { answer: ref('Model') },
-  chat: { errors: [...CALL_ERRORS, 409], requestBody: QUESTION, content: EVENTS },
+  chat: { errors: [...CALL_ERRORS, 409], parameters: [PREFER], requestBody: QUESTION, content: EVENTS },
   transcribe: { answer: ref('Transcription'), errors: [...CALL_ERRORS, 415, 422], requestBody: RECORDING },
   listCalls: {
     answer: record('calls next?', { calls: { type: 'array', items: ref('Call') } }),

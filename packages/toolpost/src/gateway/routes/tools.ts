@@ -7,6 +7,7 @@ import { failure, json, shuttingDown } from '../http/answers.ts'
 import { readJson } from '../http/read-body.ts'
 import { MAX_BODY_BYTES, MAX_TIMEOUT_MS } from '../limits.ts'
 import { ToolTexts, toolInfo } from '../tool-info.ts'
+import { wantsQuestions } from './questions.ts'
 
 /** How many tools a search gives. */
 const MAX_FOUND = 50
@@ -24,7 +25,10 @@ export function addToolRoutes(app: Hono, context: GatewayContext): void {
 }
 
 /** One call: arguments in, result out. The caller's going away cancels it. */
-async function callTool(c: Context, { executor, calls, clients }: GatewayContext): Promise<Response> {
+async function callTool(
+  c: Context,
+  { executor, calls, clients, questions }: GatewayContext,
+): Promise<Response> {
   const request = c.req.raw
   const name = c.req.param('name') ?? ''
   const refusal = clients.refuseCall(request, name)
@@ -35,11 +39,16 @@ async function callTool(c: Context, { executor, calls, clients }: GatewayContext
   if (body instanceof Response) return body
   if (calls.isDraining) return shuttingDown()
   const args = body.value === undefined ? {} : body.value
+  const options = {
+    ...clients.of(request).runOptions(name),
+    timeoutMs,
+    origin: 'http',
+    meta: metaOf(request),
+  }
+  const { caller } = options
+  const ask = wantsQuestions(request) ? questions.askFor({ tool: name, caller }) : undefined
   const result = await calls.run(callerOf(request, c.env), signal =>
-    executor.run(
-      { name, args },
-      { ...clients.of(request).runOptions(name), signal, timeoutMs, origin: 'http', meta: metaOf(request) },
-    ),
+    executor.run({ name, args }, { ...options, ask, signal }),
   )
   return answerOf(result)
 }

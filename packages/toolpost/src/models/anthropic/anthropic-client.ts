@@ -8,6 +8,7 @@ import { type ClientOptions, ProviderClient } from '../model-client.ts'
 import { ModelError } from '../model-error.ts'
 import type { Provider, ReplyChunk } from '../provider.ts'
 import { stopReasonOf } from '../read-reply.ts'
+import type { WritingStyle } from '../writing.ts'
 import { anthropicTools } from './anthropic-tools.ts'
 
 type Messages = typeof import('@langchain/core/messages')
@@ -57,7 +58,8 @@ function anthropicProvider({ model, baseUrl, apiKey, settings, logger = silentLo
       model_not_found: `Check the name of the model, '${safeText(model)}'`,
     },
     passing: ['rate_limited', 'overloaded', 'server_error'],
-    async open(tools) {
+    takesImages: true,
+    async open(tools, style) {
       if (!apiKey) throw missingKey()
       const [{ ChatAnthropic }, langchain] = await Promise.all([
         import('@langchain/anthropic'),
@@ -67,7 +69,14 @@ function anthropicProvider({ model, baseUrl, apiKey, settings, logger = silentLo
       const fetch = boundedFetch((given?.fetch as typeof globalThis.fetch | undefined) ?? globalThis.fetch)
       const clientOptions = { logLevel: 'off' as const, ...given, baseURL: baseUrl, fetch }
       // Attempts are made by the loop, which knows how much time there is.
-      const chat = new ChatAnthropic({ ...settings, model, apiKey, maxRetries: 0, clientOptions })
+      const chat = new ChatAnthropic({
+        ...settings,
+        ...optionsOf(style),
+        model,
+        apiKey,
+        maxRetries: 0,
+        clientOptions,
+      })
       const usable = anthropicTools(tools, logger)
       const withTools = usable.length > 0 ? chat.bindTools(usable) : chat
       // Anthropic refuses a conversation with calls in it and no tools: they are offered and may not be used.
@@ -79,6 +88,17 @@ function anthropicProvider({ model, baseUrl, apiKey, settings, logger = silentLo
         },
       }
     },
+  }
+}
+
+/** Under the names that ChatAnthropic has for them. */
+function optionsOf(style: WritingStyle | undefined): Partial<ChatAnthropicInput> {
+  if (!style) return {}
+  const { maxTokens, temperature, stopSequences = [] } = style
+  return {
+    maxTokens,
+    ...(temperature !== undefined && { temperature }),
+    ...(stopSequences.length > 0 && { stopSequences: [...stopSequences] }),
   }
 }
 

@@ -6,6 +6,7 @@ import { flattened } from '../conversation.ts'
 import type { Environment } from '../environment.ts'
 import { type ClientOptions, ProviderClient } from '../model-client.ts'
 import type { Provider } from '../provider.ts'
+import type { WritingStyle } from '../writing.ts'
 import { ollamaAddress } from './address.ts'
 import { ollamaFetch } from './ollama-fetch.ts'
 import { toQwenTools } from './to-qwen-tools.ts'
@@ -54,7 +55,7 @@ function ollamaProvider({ model, baseUrl, settings, ...options }: Settings): Pro
     },
     // A model that crashed crashes again; a server that has its hands full may have them free in a moment.
     passing: ['rate_limited', 'overloaded'],
-    async open(tools) {
+    async open(tools, style) {
       const [{ ChatOllama }, langchain] = await Promise.all([
         import('@langchain/ollama'),
         import('@langchain/core/messages'),
@@ -65,11 +66,28 @@ function ollamaProvider({ model, baseUrl, settings, ...options }: Settings): Pro
       return {
         async stream(messages, { signal, offersTools }) {
           // One for each turn: the fetch of a ChatOllama, and with it the signal, is fixed when it is made.
-          const chat = new ChatOllama({ ...settings, model, baseUrl, fetch: ollamaFetch(signal, fetch) })
+          const chat = new ChatOllama({
+            ...settings,
+            ...optionsOf(style),
+            model,
+            baseUrl,
+            fetch: ollamaFetch(signal, fetch),
+          })
           const ready = offersTools && count > 0 ? chat.bindTools(converted) : chat
           return ready.stream(flattened(messages, langchain))
         },
       }
     },
+  }
+}
+
+/** Under the names that Ollama has for them. */
+function optionsOf(style: WritingStyle | undefined): Partial<ChatOllamaInput> {
+  if (!style) return {}
+  const { maxTokens, temperature, stopSequences = [] } = style
+  return {
+    numPredict: maxTokens,
+    ...(temperature !== undefined && { temperature }),
+    ...(stopSequences.length > 0 && { stop: [...stopSequences] }),
   }
 }

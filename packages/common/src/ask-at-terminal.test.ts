@@ -1,0 +1,106 @@
+import { PassThrough } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import { askAtTerminal } from './ask-at-terminal.ts'
+
+type Question = Parameters<ReturnType<typeof askAtTerminal>>[0]
+
+/** A person who types these lines, one to each prompt. */
+function person(...typed: string[]) {
+  const shown: string[] = []
+  const input = Object.assign(new PassThrough(), { isTTY: true })
+  const output = Object.assign(new PassThrough(), { isTTY: true })
+  output.on('data', chunk => {
+    if (/(?:> |\] )(?:\u001b\[\d+G)?$/.test(String(chunk)) && typed.length > 0) input.write(typed.shift())
+  })
+  const ask = askAtTerminal({ input, output, say: text => shown.push(text) })
+  return { ask: (question: Question) => ask(question), shown: () => shown.join('\n') }
+}
+
+const form = (properties: object, required: string[] = []): Question => ({
+  message: 'Tell me',
+  server: 'forms',
+  schema: { type: 'object', properties, required },
+})
+
+describe('a form at a terminal', () => {
+  it('has defaults, choices by number, value and title, and skips what is left empty', async () => {
+    const { ask, shown } = person('Ada\r', '\r', '2\r', 'GREEN\r', '1,b\r', '\r')
+    const question = form(
+      {
+        name: { type: 'string', title: 'Your name', description: 'As on the door' },
+        nick: { type: 'string' },
+        old: { type: 'string', enum: ['x', 'y'], enumNames: ['Ex', 'Why'] },
+        titled: { type: 'string', oneOf: [{ const: 'g', title: 'Green' }] },
+        many: {
+          type: 'array',
+          items: {
+            anyOf: [
+              { const: 'a', title: 'A' },
+              { const: 'b', title: 'B' },
+            ],
+          },
+        },
+      },
+      ['name'],
+    )
+    expect(await ask(question)).toEqual({
+      action: 'accept',
+      content: { name: 'Ada', old: 'y', titled: 'g', many: ['a', 'b'] },
+    })
+    expect(shown()).toContain('forms asks: Tell me')
+    expect(shown()).toContain('Your name (required): As on the door')
+    expect(shown()).toContain('  2) Why')
+  })
+
+  it('can be gone through again before it is sent, and be refused at the end', async () => {
+    const again = person('1\r', 'edit\r', '\r', 'n\r')
+    expect(await again.ask(form({ n: { type: 'number' } }))).toEqual({ action: 'decline' })
+    expect(again.shown()).toContain('(default: 1)')
+  })
+
+  it('[F-ask-15] never asks for what looks like a secret', async () => {
+    const optional = person('Ada\r', '\r')
+    const fields = { name: { type: 'string' }, password: { type: 'string', title: 'Password' } }
+    const question = { ...form(fields), secretFields: ['password'] }
+    expect(await optional.ask(question)).toEqual({ action: 'accept', content: { name: 'Ada' } })
+    expect(optional.shown()).toContain(
+      'must not ask for secrets this way, so this is not asked for: Password',
+    )
+    const required = person()
+    expect(await required.ask({ ...form(fields, ['password']), secretFields: ['password'] })).toMatchObject({
+      action: 'decline',
+    })
+    expect(required.shown()).not.toContain('name')
+  })
+
+  it('takes decline for an answer where it is one of the choices', async () => {
+    const { ask } = person('decline\r', '\r')
+    const choice = { type: 'string', enum: ['accept', 'decline'] }
+    expect(await ask(form({ choice }))).toEqual({ action: 'accept', content: { choice: 'decline' } })
+  })
+
+  it('declines what is no flat form', async () => {
+    const { ask, shown } = person()
+    expect(await ask(form({ a: { type: 'object' } }))).toMatchObject({ action: 'decline' })
+    expect(shown()).toContain('more than can be filled in at a terminal')
+  })
+
+  it.each([{}, { schema: { type: 'object', properties: {} } }])(
+    'is a plain yes or no if there is nothing to fill in: %j',
+    async part => {
+      const question = { message: 'Sure?', server: 'forms', ...part }
+      expect(await person('y\r').ask(question)).toEqual({ action: 'accept' })
+      expect(await person('\r').ask(question)).toEqual({ action: 'decline' })
+      expect(await person('\u0004').ask(question)).toEqual({ action: 'cancel' })
+    },
+  )
+
+  it('is given up when nobody needs the answer any more', async () => {
+    const caller = new AbortController()
+    const { ask, shown } = person()
+    const answer = ask({ ...form({ n: { type: 'number' } }), signal: caller.signal })
+    await expect.poll(shown).toContain('\nn')
+    caller.abort()
+    expect(await answer).toEqual({ action: 'cancel' })
+  })
+})

@@ -1,0 +1,45 @@
+import { useMemo } from 'react'
+import type { OpenQuestion } from 'toolpost/gateway'
+import { answerQuestion, type QuestionAnswer } from '../api/gateway-api.ts'
+import { ApiError } from '../api/http.ts'
+import { oneLine } from '../text/visible-text.ts'
+import { gateway } from './gateway.ts'
+import { Store, useStore } from './store.ts'
+
+/** What this page did about a question: it is being sent, it was answered, or the answer did not count for a reason. */
+type Mark = 'sending' | 'answered' | { problem: string }
+
+/** By the id of the question. */
+class Answers extends Store<{ marks: ReadonlyMap<string, Mark> }> {
+  constructor() {
+    super({ marks: new Map() })
+  }
+
+  /** Never rejects. */
+  async send({ id }: OpenQuestion, answer: QuestionAnswer): Promise<void> {
+    this.#mark(id, 'sending')
+    try {
+      await answerQuestion(id, answer)
+      this.#mark(id, 'answered')
+    } catch (error) {
+      const isOver = error instanceof ApiError && error.status === 404
+      const said = error instanceof Error ? oneLine(error.message) : 'unknown error'
+      this.#mark(id, isOver ? 'answered' : { problem: `The answer was not taken: ${said}` })
+    }
+  }
+
+  #mark(id: string, mark: Mark): void {
+    const open = new Set(gateway.get().questions?.map(one => one.id))
+    const others = [...this.get().marks].filter(([one]) => one !== id && open.has(one))
+    this.update({ marks: new Map([...others, [id, mark]]) })
+  }
+}
+
+export const answers = new Answers()
+
+/** What is still open, as far as this page knows. */
+export function useOpenQuestions(): OpenQuestion[] {
+  const questions = useStore(gateway, state => state.questions)
+  const marks = useStore(answers, state => state.marks)
+  return useMemo(() => (questions ?? []).filter(({ id }) => marks.get(id) !== 'answered'), [questions, marks])
+}

@@ -1,0 +1,131 @@
+import { fileURLToPath } from 'node:url'
+import {
+  type ClientCapabilities,
+  Client as ClientV2,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import { McpIntegration } from '../mcp/index.ts'
+import type { Question } from '../tools/caller.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import type { OpenQuestion } from './api-types.ts'
+import { type ServedGateway, serveGateway } from './serve-gateway.ts'
+
+const PATIENCE = { interval: 10, timeout: 15_000 }
+const file = fileURLToPath(new URL('../mcp/test-servers/addresses.mjs', import.meta.url))
+const tools = new ToolManager()
+const executor = new ToolExecutor(tools)
+const mcp = new McpIntegration({ servers: { bank: { command: process.execPath, args: [file] } } })
+let gateway: ServedGateway
+beforeAll(async () => {
+  mcp.start(tools)
+  await mcp.ready()
+  gateway = await serveGateway({ port: 0, executor, mcp })
+})
+afterAll(async () => {
+  await gateway.close({ drainMs: 0 })
+  await mcp.close()
+})
+
+type ElicitationCapability = NonNullable<ClientCapabilities['elicitation']>
+
+/** A client, what it was asked, and what it was told is done. */
+async function connect(mode: 'legacy' | 'auto', elicitation: ElicitationCapability) {
+  const client = new ClientV2(
+    { name: 'test', version: '1' },
+    { versionNegotiation: { mode }, capabilities: { elicitation } },
+  )
+  const asked: Record<string, unknown>[] = []
+  const done: unknown[] = []
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    asked.push(params)
+    return { action: 'accept' }
+  })
+  client.setNotificationHandler('notifications/elicitation/complete', ({ params }) => {
+    done.push(params.elicitationId)
+  })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}mcp`)))
+  const call = (name: string) => client.callTool({ name, arguments: {} })
+  return { asked, done, call, [Symbol.asyncDispose]: () => client.close() }
+}
+
+describe('an address that a server wants visited before a call', () => {
+  it('[F-ask-10] goes on to a client that can show it as the error of its protocol, and so does the end of it', async () => {
+    await using client = await connect('legacy', { url: {} })
+    const error = await client.call('before').catch(refusal => refusal)
+    expect(error).toMatchObject({ code: -32_042 })
+    const [{ elicitationId, url, message }] = error.data.elicitations
+    expect([url, message]).toEqual(['https://login.example/start', 'bank: Log in'])
+    expect(client.asked).toEqual([])
+    await client.call('finish')
+    await expect.poll(() => client.done, PATIENCE).toEqual([elicitationId])
+    // Told once.
+    await client.call('finish')
+    expect(client.done).toEqual([elicitationId])
+  })
+
+  it('is shown by a client of the newest protocol, which has no such error', async () => {
+    await using client = await connect('auto', { url: {}, form: {} })
+    const { isError, content } = await client.call('before')
+    expect([isError, JSON.stringify(content)]).toEqual([true, expect.stringContaining('call again')])
+    expect(client.asked).toMatchObject([{ mode: 'url', url: 'https://login.example/start' }])
+  })
+
+  it('is told in words to a client that cannot show it', async () => {
+    await using client = await connect('legacy', { form: {} })
+    expect(JSON.stringify(await client.call('before'))).toContain('Open the address, then call again')
+    expect(client.asked).toEqual([])
+  })
+
+  it('[F-ask-11] is left out if it is no web page', async () => {
+    const asked: Question[] = []
+    const ask = async (question: Question) => {
+      asked.push(question)
+      return { action: 'accept' as const }
+    }
+    const result = await executor.run({ name: 'lies' }, { ask })
+    expect(result).toMatchObject({ success: false })
+    expect(JSON.stringify(result)).not.toContain('javascript')
+    expect(asked).toEqual([])
+  })
+})
+
+describe('an address that a server wants visited during a call', () => {
+  it('is told to the client that was asked when it is done', async () => {
+    await using client = await connect('legacy', { url: {} })
+    expect(JSON.stringify(await client.call('during'))).toContain('accept')
+    await client.call('finish')
+    await expect.poll(() => client.done, PATIENCE).toEqual([client.asked[0]?.elicitationId])
+  })
+
+  it('[F-ask-20] is given up when the server dies', async () => {
+    const aborted: Promise<void>[] = []
+    const ask = ({ signal }: Question) => {
+      const end = new Promise<void>(resolve => signal?.addEventListener('abort', () => resolve()))
+      aborted.push(end)
+      return end.then(() => ({ action: 'cancel' as const }))
+    }
+    expect(await executor.run({ name: 'dies' }, { ask })).toMatchObject({ code: 'unavailable' })
+    expect(aborted).toHaveLength(1)
+    await aborted[0]
+    await expect.poll(() => mcp.status()[0]?.state, PATIENCE).toBe('ready')
+  })
+
+  it('[F-ask-12] is answered in the console by being done', async () => {
+    const headers = { prefer: 'questions' }
+    const post = (name: string) =>
+      fetch(`${gateway.url}api/tools/${name}/call`, { method: 'POST', body: '{}', headers })
+    const called = post('during')
+    const open = async (): Promise<OpenQuestion[]> => {
+      const { questions } = (await (await fetch(`${gateway.url}api/questions`)).json()) as {
+        questions: OpenQuestion[]
+      }
+      return questions
+    }
+    await expect.poll(open, PATIENCE).toMatchObject([{ url: 'https://login.example/start', server: 'bank' }])
+    await post('finish')
+    expect(await (await called).text()).toContain('accept')
+    expect(await open()).toEqual([])
+  })
+})

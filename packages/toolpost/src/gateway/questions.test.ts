@@ -1,0 +1,256 @@
+import { createRequire } from 'node:module'
+import { describe, expect, it } from 'vitest'
+import { dataOf, testGateway } from '../../test/gateway.ts'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import { Approvals, policy } from '../interceptors/index.ts'
+import { McpIntegration } from '../mcp/index.ts'
+import { ModelClient } from '../models/index.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { defineTool } from '../tools/tool.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import type { OpenQuestion } from './api-types.ts'
+
+const CLAUDE = 'claude-token-0123456789'
+const HOME = 'home-token-0123456789!?'
+const OWN = 'own-token-0123456789abc'
+const clients = { claude: { token: CLAUDE }, home: { token: HOME } }
+const as = (token: string) => ({ authorization: `Bearer ${token}` })
+const PATIENCE = { interval: 10, timeout: 15_000 }
+const ASKABLE = { prefer: 'respond-async, questions' }
+
+const schema = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', minLength: 2 },
+    age: { type: 'integer', minimum: 0 },
+    code: { type: 'string', pattern: '^[A-Z]{3}$' },
+  },
+  required: ['name'],
+}
+
+/** A tool that answers with what it was answered. */
+const asking = (question: object = { message: 'Who are you?', server: 'forms', schema }) =>
+  defineTool({
+    name: 'asks',
+    description: 'Asks',
+    schema: { type: 'object' } as Record<string, unknown>,
+    handler: async (_, { ask }) => (ask ? ask(question as never) : 'nobody to ask'),
+  })
+
+function setUp(question?: object, options: object = {}) {
+  const gateway = testGateway([asking(question)], { clients, token: OWN, ...options })
+  const call = (token = CLAUDE, init: RequestInit = {}) =>
+    gateway.post('/api/tools/asks/call', {}, { ...init, headers: { ...as(token), ...ASKABLE } })
+  const list = async (token = CLAUDE): Promise<OpenQuestion[]> =>
+    (await dataOf(gateway.get('/api/questions', as(token)))).questions
+  const open = async (token = CLAUDE): Promise<OpenQuestion> => {
+    await expect.poll(async () => (await list(token)).length, PATIENCE).toBeGreaterThan(0)
+    return (await list(token))[0] as OpenQuestion
+  }
+  const answer = (id: string, body: unknown, token = CLAUDE) =>
+    gateway.post(`/api/questions/${id}`, body, { headers: as(token) })
+  return { gateway, call, list, open, answer }
+}
+
+const resultOf = async (response: Promise<Response>) => (await dataOf(response)).result
+
+describe('questions over HTTP', () => {
+  it('[F-ask-4] reach whoever made the call, and the answer the tool', async () => {
+    const { gateway, call, open, answer, list } = setUp()
+    await using _ = gateway
+    const called = call()
+    const { id, ...question } = await open()
+    expect(question).toMatchObject({
+      message: 'Who are you?',
+      server: 'forms',
+      tool: 'asks',
+      caller: 'claude',
+      schema,
+    })
+    const content = { name: 'Ada', age: 36, stray: true }
+    expect((await answer(id, { action: 'accept', content })).status).toBe(200)
+    expect(await resultOf(called)).toEqual({ action: 'accept', content: { name: 'Ada', age: 36 } })
+    expect(await list()).toEqual([])
+    expect((await answer(id, { action: 'accept', content })).status).toBe(404)
+  })
+
+  it('[F-ask-5] are neither seen nor answered by another client, but by the owner', async () => {
+    const { gateway, call, open, answer, list } = setUp()
+    await using _ = gateway
+    const called = call()
+    const { id } = await open()
+    expect(await list(HOME)).toEqual([])
+    expect((await answer(id, { action: 'decline' }, HOME)).status).toBe(404)
+    expect(await list(OWN)).toHaveLength(1)
+    expect((await answer(id, { action: 'decline' }, OWN)).status).toBe(200)
+    expect(await resultOf(called)).toEqual({ action: 'decline' })
+  })
+
+  it.each([
+    [{ action: 'accept' }, "The answer does not fit: missing 'name'"],
+    [{ action: 'accept', content: { name: 'A' } }, /The answer does not fit: 'name'/],
+    [{ action: 'accept', content: { name: 'Ada', age: 1.5 } }, /'age' must be integer/],
+    [{ action: 'accept', content: { name: 'Ada', code: 'abc' } }, /'code'/],
+    [{ action: 'accept', content: [] }, "'content' must be an object"],
+    [{ action: 'perhaps' }, "Invalid 'action'; expected one of accept, decline, cancel"],
+  ])('[F-ask-6] %j is refused with the reason, and the question stays open', async (body, words) => {
+    const { gateway, call, open, answer } = setUp()
+    await using _ = gateway
+    const called = call()
+    const { id } = await open()
+    const refused = await answer(id, body)
+    expect(refused.status).toBe(400)
+    expect((await dataOf(refused)).error).toMatch(words)
+    await answer(id, { action: 'cancel' })
+    expect(await resultOf(called)).toEqual({ action: 'cancel' })
+  })
+
+  it('[F-ask-7] a caller that does not say that it looks for questions is never asked', async () => {
+    const { gateway } = setUp()
+    await using _ = gateway
+    const called = gateway.post('/api/tools/asks/call', {}, { headers: as(CLAUDE) })
+    expect(await resultOf(called)).toBe('nobody to ask')
+  })
+
+  it('[F-ask-8] end with the call, with their time, and with the gateway', async () => {
+    const clock = fakeClock()
+    const { gateway, call, open, list } = setUp(undefined, { clock })
+    const gone = new AbortController()
+    const called = call(CLAUDE, { signal: gone.signal })
+    await open()
+    gone.abort()
+    await called
+    expect(await list()).toEqual([])
+    const late = call()
+    await open()
+    await clock.advance(5 * 60_000)
+    expect(await resultOf(late)).toEqual({ action: 'cancel' })
+    const last = call()
+    await open()
+    const closed = gateway.close({ drainMs: 0 })
+    await clock.advance(2_000)
+    await closed
+    expect((await dataOf(last)).code).toBe('cancelled')
+  })
+
+  it('are bounded for one caller, and a form that is too large is declined', async () => {
+    const { gateway, call, list } = setUp()
+    await using _ = gateway
+    const calls = Array.from({ length: 11 }, () => call())
+    expect(await resultOf(Promise.race(calls))).toMatchObject({ action: 'decline', reason: /too many/ })
+    expect(await list()).toHaveLength(10)
+    const properties = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`f${at}`, {}]))
+    const large = setUp({ message: 'x', schema: { type: 'object', properties } })
+    await using __ = large.gateway
+    expect(await resultOf(large.call())).toMatchObject({ action: 'decline', reason: 'its form is too large' })
+  })
+
+  it('are told as events, to those who may see them', async () => {
+    const { gateway, call, open, answer } = setUp()
+    await using _ = gateway
+    const read = async (token: string, until: string) => {
+      const response = await gateway.get('/api/events', as(token))
+      let text = ''
+      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+        text += new TextDecoder().decode(chunk)
+        if (text.includes(until)) return text
+      }
+      return text
+    }
+    const told = read(CLAUDE, 'Who are you?')
+    const others = read(HOME, '"tool":"asks"')
+    const called = call()
+    expect(await told).toMatch(/event: questions\ndata: .*Who are you/)
+    const { id } = await open()
+    await answer(id, { action: 'decline' })
+    await called
+    await gateway.close({ drainMs: 0 })
+    expect(await others).not.toContain('Who are you?')
+  })
+
+  it('an approval is not asked a second time: it has a list of its own', async () => {
+    const approvals = new Approvals()
+    const tools = new ToolManager()
+    tools.addCustomTool(asking())
+    const executor = new ToolExecutor(tools)
+    executor.use(policy([{ then: 'ask' }], { approvals }))
+    const { gateway, call, list, open, answer } = setUp(undefined, { executor, approvals })
+    await using _ = gateway
+    const called = call()
+    await expect.poll(() => approvals.list().length).toBe(1)
+    expect(await list()).toEqual([])
+    approvals.decide(approvals.list()[0]?.id ?? '', 'approve')
+    await answer((await open()).id, { action: 'decline' })
+    expect(await resultOf(called)).toEqual({ action: 'decline' })
+  })
+
+  it('reach the person of a chat', async () => {
+    const tools = new ToolManager()
+    tools.addCustomTool(asking())
+    const executor = new ToolExecutor(tools)
+    const model = scriptedModel({ calls: [{ name: 'asks' }] }, 'Done')
+    const { gateway, open, answer } = setUp(undefined, { executor, client: new ModelClient({ model }) })
+    await using _ = gateway
+    const headers = { ...as(CLAUDE), ...ASKABLE }
+    const chat = await gateway.post('/api/chat', { message: 'go' }, { headers })
+    const { id, caller } = await open()
+    expect(caller).toBe('claude')
+    await answer(id, { action: 'accept', content: { name: 'Ada' } })
+    const text = await chat.text()
+    expect(text).toContain('\\"name\\":\\"Ada\\"'.replaceAll('\\', ''))
+    expect(text).toContain('Done')
+  })
+})
+
+const EVERYTHING = createRequire(import.meta.url).resolve(
+  '@modelcontextprotocol/server-everything/dist/index.js',
+)
+
+describe('questions of server-everything', () => {
+  it('[F-ask-9] a form, an address, and an address before the call', async () => {
+    const tools = new ToolManager()
+    const executor = new ToolExecutor(tools)
+    const servers = { everything: { command: process.execPath, args: [EVERYTHING, 'stdio'] } }
+    const mcp = new McpIntegration({ servers })
+    mcp.start(tools)
+    await mcp.ready()
+    const { gateway, open, answer } = setUp(undefined, {
+      executor,
+      mcp,
+      token: undefined,
+      clients: undefined,
+    })
+    const call = (name: string, args: object) =>
+      gateway.post(`/api/tools/${name}/call`, args, { headers: ASKABLE })
+    try {
+      const form = call('trigger-elicitation-request', {})
+      const asked = await open()
+      expect(asked.server).toBe('everything')
+      const content = { name: 'Ada', check: true, color: 'Red' }
+      const accepted = await answer(asked.id, { action: 'accept', content })
+      expect([accepted.status, await accepted.text()]).toEqual([200, expect.any(String)])
+      expect(JSON.stringify(await dataOf(form))).toContain('Ada')
+
+      const visit = call('trigger-url-elicitation', { url: 'https://example.com/login?a=1' })
+      const address = await open()
+      expect(address).toMatchObject({ url: 'https://example.com/login?a=1', server: 'everything' })
+      await answer(address.id, { action: 'accept' })
+      expect(JSON.stringify(await dataOf(visit))).toContain('accept')
+
+      const first = call('trigger-url-elicitation', { url: 'https://example.com/x', errorPath: true })
+      await answer((await open()).id, { action: 'accept' })
+      expect((await dataOf(first)).error).toMatch(
+        /^The server wants this done in a browser first: .* The address was opened: call again once it is done there$/,
+      )
+      const script = gateway.post('/api/tools/trigger-url-elicitation/call', {
+        url: 'https://example.com/y',
+        errorPath: true,
+      })
+      expect((await dataOf(script)).error).toMatch(/Open the address, then call again$/)
+    } finally {
+      await mcp.close()
+      await gateway.close({ drainMs: 0 })
+    }
+  })
+})

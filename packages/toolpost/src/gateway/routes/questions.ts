@@ -1,0 +1,39 @@
+import type { Hono } from 'hono'
+import { isRecord } from '../../runtime/guards.ts'
+import type { Answer } from '../../tools/caller.ts'
+import { questionsFor } from '../client-view.ts'
+import type { GatewayContext } from '../gateway-context.ts'
+import { failure, json } from '../http/answers.ts'
+import { readJson } from '../http/read-body.ts'
+import { MAX_ANSWER_BYTES } from '../limits.ts'
+
+/** What tools ask those who called them over HTTP, and the answers. */
+export function addQuestionRoutes(app: Hono, { questions, clients }: GatewayContext): void {
+  const seenBy = (request: Request) => questionsFor(clients.of(request), questions.list())
+  app.get('/api/questions', c => json({ questions: seenBy(c.req.raw) }))
+  app.post('/api/questions/:id', async c => {
+    const body = await readJson(c.req.raw, MAX_ANSWER_BYTES)
+    if (body instanceof Response) return body
+    const answer = answerIn(body.value)
+    if (typeof answer === 'string') return failure(400, answer)
+    const question = seenBy(c.req.raw).find(({ id }) => id === c.req.param('id'))
+    if (!question) return failure(404, 'No question with this id is open')
+    const problem = await questions.answer(question.id, answer)
+    return problem === undefined ? json({ question }) : failure(400, `The answer does not fit: ${problem}`)
+  })
+}
+
+/** What the body says, or what is wrong with it. */
+function answerIn(body: unknown): Answer | string {
+  const { action, content } = isRecord(body) ? body : {}
+  if (action !== 'accept' && action !== 'decline' && action !== 'cancel')
+    return "Invalid 'action'; expected one of accept, decline, cancel"
+  if (content !== undefined && !isRecord(content)) return "'content' must be an object"
+  return { action, content }
+}
+
+/** Whether whoever makes a request wants to be asked: it then looks for questions. Others are never waited for. */
+export function wantsQuestions({ headers }: Request): boolean {
+  const preferences = (headers.get('prefer') ?? '').split(',')
+  return preferences.some(each => /^\s*questions\s*(?:;|$)/i.test(each))
+}

@@ -1,0 +1,176 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { ToolExecutor } from '../executor/tool-executor.ts'
+import { silentLogger } from '../logging/logger.ts'
+import { AnthropicClient, OllamaClient } from '../models/index.ts'
+import { fakeAnthropic } from '../testing/fake-anthropic.ts'
+import { fakeOllama } from '../testing/fake-ollama.ts'
+import type { Question } from '../tools/caller.ts'
+import { ToolManager } from '../tools/tool-manager.ts'
+import { openProject } from './open-project.ts'
+import { sampling } from './sampling.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolpost-'))
+})
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await rm(folder, { recursive: true })
+})
+
+const EVERYTHING = createRequire(import.meta.url).resolve(
+  '@modelcontextprotocol/server-everything/dist/index.js',
+)
+const TRIGGER = { name: 'trigger-sampling-request', args: { prompt: 'say hi', maxTokens: 9_999 } }
+
+async function open(config: object) {
+  const file = join(folder, 'toolpost.json')
+  const everything = { command: process.execPath, args: [EVERYTHING, 'stdio'], sampling: true }
+  await writeFile(file, JSON.stringify({ mcpServers: { everything }, ...config }))
+  const said: string[] = []
+  const project = await openProject({ file, logger: () => silentLogger, say: text => said.push(text) })
+  await project.ready()
+  return { project, said, [Symbol.asyncDispose]: () => project.close() }
+}
+
+describe('a server that asks for a message of a model', () => {
+  it('[F-ask-1] gets it from the model of the project, once a person has read the prompt and allowed it', async () => {
+    await using ollama = await fakeOllama({ replies: [{ text: 'Hi there', stopReason: 'stop' }] })
+    vi.stubEnv('OLLAMA_BASE_URL', ollama.url)
+    await using opened = await open({ model: 'ollama:qwen3:0.6b' })
+    const { project } = opened
+    const asked: Question[] = []
+    const events: unknown[] = []
+    project.executor.observe(event => event.result && events.push(event.call.name))
+    const result = await project.executor.run(TRIGGER, {
+      origin: 'cli',
+      ask: async question => {
+        asked.push(question)
+        return { action: 'accept' }
+      },
+    })
+    expect(result).toMatchObject({ success: true })
+    const { text = '' } = result as { text?: string; result: string }
+    expect(text || (result as { result: string }).result).toContain('"text": "Hi there"')
+    expect(JSON.stringify(result)).toContain('endTurn')
+    expect(asked).toHaveLength(1)
+    expect(asked[0]?.message).toContain('Run everything__sampling with')
+    expect(asked[0]?.message).toContain('say hi')
+    expect(ollama.requests[0]?.body).toMatchObject({
+      messages: [{ role: 'system', content: 'You are a helpful test server.' }, { role: 'user' }],
+      options: { num_predict: 4_096, temperature: 0.7 },
+    })
+    expect(ollama.requests[0]?.body.tools).toBeUndefined()
+    expect(events).toEqual(['everything__sampling', 'trigger-sampling-request'])
+    expect(project.tools.findTool('everything__sampling')).toBeUndefined()
+    expect(await project.executor.run({ name: 'everything__sampling', args: {} })).toMatchObject({
+      code: 'unknown_tool',
+    })
+  })
+
+  it('[F-ask-2] is refused if the person says no, if a rule does, and if there is no model', async () => {
+    await using ollama = await fakeOllama({ replies: ['never'] })
+    vi.stubEnv('OLLAMA_BASE_URL', ollama.url)
+    const run = async (config: object, action: 'accept' | 'decline' = 'accept') => {
+      await using opened = await open(config)
+      const { project, said } = opened
+      const result = await project.executor.run(TRIGGER, { origin: 'cli', ask: async () => ({ action }) })
+      return { text: JSON.stringify(result), said }
+    }
+    expect((await run({ model: 'ollama:qwen3:0.6b' }, 'decline')).text).toContain('a person said no (cli)')
+    const rule = { tools: 'everything__sampling', then: 'deny', because: 'tokens are dear' }
+    const denied = await run({ model: 'ollama:qwen3:0.6b', policy: [rule] })
+    expect(denied.text).toContain("Tool 'everything__sampling' was denied: tokens are dear")
+    expect(denied.said).toEqual([])
+    expect((await run({ model: 'offline' })).text).toContain('No model is available for sampling')
+    expect(ollama.requests).toHaveLength(0)
+  })
+
+  it('is allowed by a rule without a question', async () => {
+    await using ollama = await fakeOllama({ replies: ['Yes'] })
+    vi.stubEnv('OLLAMA_BASE_URL', ollama.url)
+    const policy = [{ tools: 'everything__sampling', then: 'allow' }]
+    await using opened = await open({ model: 'ollama:qwen3:0.6b', policy })
+    expect(JSON.stringify(await opened.project.executor.run(TRIGGER))).toContain('Yes')
+  })
+})
+
+const text = (said: string) => ({ role: 'user', content: { type: 'text', text: said } })
+const image = { role: 'user', content: { type: 'image', data: 'aGk=', mimeType: 'image/png' } }
+
+describe('what is asked of the model', () => {
+  const executor = new ToolExecutor(new ToolManager())
+  const writing = (writer: OllamaClient | AnthropicClient) => {
+    const sample = sampling({
+      executor,
+      choose: async () => ({ client: writer, writer, name: 'x:y', why: '' }),
+    })
+    return (params: object, signal?: AbortSignal) =>
+      sample(params as Record<string, unknown>, { server: 's', signal })
+  }
+
+  it('goes to Anthropic with images, stop sequences and a bounded number of tokens', async () => {
+    await using server = await fakeAnthropic({ replies: [{ text: 'Once upon', stopReason: 'max_tokens' }] })
+    const write = writing(
+      new AnthropicClient({ apiKey: 'key-0123456789', baseUrl: server.url, environment: {} }),
+    )
+    const messages = [text('what is this?'), image]
+    const params = {
+      messages,
+      systemPrompt: 'Be short',
+      maxTokens: 12,
+      temperature: 7,
+      stopSequences: ['END', ' '],
+    }
+    expect(await write(params)).toEqual({
+      role: 'assistant',
+      content: { type: 'text', text: 'Once upon' },
+      model: 'claude-haiku-4-5',
+      stopReason: 'maxTokens',
+    })
+    expect(server.requests[0]?.body).toMatchObject({
+      max_tokens: 12,
+      temperature: 1,
+      stop_sequences: ['END'],
+      system: 'Be short',
+    })
+    expect(JSON.stringify(server.requests[0]?.body)).toContain('"data":"aGk="')
+  })
+
+  it.each([
+    ['tools', { messages: [text('x')], tools: [] }, /with tools is not supported/],
+    ['no message', { messages: [] }, /no message/],
+    [
+      'sound',
+      { messages: [{ role: 'user', content: { type: 'audio', data: '' } }] },
+      /'audio' are not supported/,
+    ],
+    [
+      'another role',
+      { messages: [{ role: 'system', content: { type: 'text', text: 'x' } }] },
+      /expected one of user/,
+    ],
+    ['a novel', { messages: [text('x'.repeat(100_001))] }, /over 100000 characters/],
+    ['an image for a model of Ollama', { messages: [image] }, /takes no images/],
+  ])('is refused in words: %s', async (_what, params, words) => {
+    await using ollama = await fakeOllama({ replies: ['never'] })
+    const write = writing(new OllamaClient({ baseUrl: ollama.url, environment: {} }))
+    await expect(write(params)).rejects.toThrow(words)
+    expect(ollama.requests).toHaveLength(0)
+  })
+
+  it('[F-ask-3] is given up with the request', async () => {
+    await using ollama = await fakeOllama({ replies: [{ hangs: 'before' }] })
+    const controller = new AbortController()
+    const write = writing(new OllamaClient({ baseUrl: ollama.url, environment: {} }))
+    const message = write({ messages: [text('x')] }, controller.signal)
+    await ollama.received(1)
+    controller.abort()
+    await expect(message).rejects.toThrow('was cancelled')
+    await ollama.requests[0]?.closed
+  })
+})
