@@ -15,6 +15,12 @@ const end: ChatCall = {
 const finished = { text: 'Hello.', conversation: 'k', stopReason: 'answer', model: 'offline' } as const
 
 describe('an answer of the chat', () => {
+  it('notes that the model is being loaded, until it is', () => {
+    const loading = { kind: 'loading', model: 'qwen3:0.6b', elapsedMs: 3_100 } as const
+    expect(after(loading).note).toBe('Loading qwen3:0.6b … 3 s')
+    expect(after(loading, { kind: 'loaded' }).note).toBeUndefined()
+  })
+
   it('keeps words and calls in the order in which they came', () => {
     const { parts } = after(
       { kind: 'token', text: 'Let me ' },

@@ -14,6 +14,8 @@ export interface Answer {
 export type ChatEvent =
   | { kind: 'token'; text: string }
   | { kind: 'call'; call: ChatCall }
+  | { kind: 'loading'; model: string; elapsedMs: number }
+  | { kind: 'loaded' }
   | { kind: 'end'; end: ChatEnd }
   | { kind: 'closed' }
   | { kind: 'stopped' }
@@ -27,6 +29,10 @@ export function answerAfter(answer: Answer, event: ChatEvent): Answer {
       return { ...answer, parts: withText(answer.parts, event.text) }
     case 'call':
       return { ...answer, parts: withCall(answer.parts, event.call) }
+    case 'loading':
+      return { ...answer, note: `Loading ${event.model} … ${Math.round(event.elapsedMs / 1_000)} s` }
+    case 'loaded':
+      return { ...answer, note: undefined }
     case 'end':
       return ended(answer, event.end)
     case 'stopped':

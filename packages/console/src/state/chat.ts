@@ -69,7 +69,13 @@ function takeEvent(event: EventSourceMessage, take: (event: ChatEvent) => void):
   const end = event.event === 'end' ? chatEndIn(data) : undefined
   if (call) take({ kind: 'call', call })
   if (end) take({ kind: 'end', end })
+  if (event.event === 'status' && isRecord(data)) take(statusOf(data))
   if (event.event === 'token' && isRecord(data)) take({ kind: 'token', text: textOf(data.text) })
+}
+
+function statusOf({ state, model, elapsedMs }: Record<string, unknown>): ChatEvent {
+  if (state !== 'loading') return { kind: 'loaded' }
+  return { kind: 'loading', model: textOf(model), elapsedMs: Number(elapsedMs) || 0 }
 }
 
 function messageOf(error: unknown): string {

@@ -43,12 +43,15 @@ interface ClientConfig {
   toolSearch?: boolean
 }
 
-/** What models are offered. */
+/** How models are used. */
 interface ModelsConfig {
   /** More tools than this are searched instead of shown; 40 if left out. */
   maxTools?: number
   /** Names of tools that are always shown, with `*` and `?`. */
   pin?: string[]
+  /** Take a call that a model writes as text, if it would run without anybody being asked. */
+  salvage?: boolean
+  ollama?: { think?: boolean | Record<string, boolean>; keepAlive?: string | number; maxContext?: number }
 }
 
 /** The gateway as an OAuth resource server: whose tokens it takes, and what they open. */

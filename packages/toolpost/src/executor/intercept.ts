@@ -7,13 +7,18 @@ import type { ServerRequest, Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { Attempt } from './attempt.ts'
 import type { Failure } from './failure.ts'
+import type { Verdict } from './foresee.ts'
 import { unwatch, watch } from './watched-signals.ts'
 
 /**
  * Something that goes around every call. It may answer without `next()`, wait before it, or look at what came back;
  * `next()` resolves to the result, whatever happens, and can be called once.
  */
-export type Interceptor = (call: InterceptedCall, next: Next) => Promise<ToolResult>
+export interface Interceptor {
+  (call: InterceptedCall, next: Next): Promise<ToolResult>
+  /** What it would say of a call that it is only shown; for those that decide about calls. */
+  foresee?: ((call: InterceptedCall) => Promise<Verdict>) | undefined
+}
 
 export type Next = () => Promise<ToolResult>
 
@@ -125,6 +130,12 @@ export class Interceptors {
   #replace(list: readonly Interceptor[]): void {
     this.#list = list
     this.isEmpty = list.length === 0
+  }
+
+  /** The strictest of what they say of a call in advance; `undefined` if none of them decides about calls. */
+  async foresee(call: InterceptedCall): Promise<Verdict | undefined> {
+    const verdicts = await Promise.all(this.#list.map(interceptor => interceptor.foresee?.(call)))
+    return (['deny', 'ask', 'allow'] as const).find(verdict => verdicts.includes(verdict))
   }
 
   /** The way of one call through them, to `goOn`. */

@@ -13,6 +13,8 @@ export interface ToolFigures {
   calls: number
   failures: Partial<Record<FailureCode, number>>
   repairs: number
+  /** Calls that a model wrote as text. */
+  salvaged: number
   /** Calls a bucket of DURATION_BUCKETS_MS, each counted once, and those over the last one. */
   durations: number[]
   durationSumMs: number
@@ -45,6 +47,7 @@ export class Metrics {
         calls: 0,
         failures: {},
         repairs: 0,
+        salvaged: 0,
         durations: DURATION_BUCKETS_MS.map(() => 0),
         durationSumMs: 0,
       }
@@ -102,6 +105,13 @@ export class Metrics {
       ...family('toolpost_failures_total', 'counter', 'Tool calls that failed, by code', tools, failureLines),
       ...family('toolpost_repairs_total', 'counter', 'Arguments repaired', tools, repairLines),
       ...family(
+        'toolpost_salvaged_total',
+        'counter',
+        'Calls taken from the text of a model',
+        tools,
+        salvageLines,
+      ),
+      ...family(
         'toolpost_call_duration_seconds',
         'histogram',
         'Time a tool call takes',
@@ -132,6 +142,8 @@ function family(name: string, type: string, help: string, tools: Figures['tools'
 const callLines: Lines = (label, { calls }) => [`{${label}} ${calls}`]
 
 const repairLines: Lines = (label, { repairs }) => [`{${label}} ${repairs}`]
+
+const salvageLines: Lines = (label, { salvaged }) => (salvaged > 0 ? [`{${label}} ${salvaged}`] : [])
 
 const failureLines: Lines = (label, { failures }) =>
   Object.entries(failures).map(([code, count]) => `{${label},code="${code}"} ${count}`)

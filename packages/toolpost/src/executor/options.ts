@@ -47,6 +47,9 @@ export interface RunOptions extends Caller {
   also?: readonly Tool[] | undefined
 }
 
+/** What `execute` takes of it. */
+export type ExecuteOptions = Pick<RunOptions, 'signal' | 'timeoutMs'>
+
 /** Who makes a call, and how they are reached: what everything between a caller and the executor hands on. */
 export type CallerOptions = Pick<RunOptions, 'origin' | 'caller' | 'ask' | 'sample' | 'onLog' | 'meta'>
 

@@ -50,14 +50,14 @@ export interface Prepared {
 
 /** The tools that have been read: each once, when it is first called. */
 export class PreparedTools extends WeakMap<Tool, Prepared> {
-  readonly #tools: ToolManager
+  readonly tools: ToolManager
   readonly #metrics: Metrics
   readonly #logger: Logger
   readonly #preparing = new WeakMap<Tool, Promise<Prepared>>()
 
   constructor(tools: ToolManager, metrics: Metrics, logger: Logger) {
     super()
-    this.#tools = tools
+    this.tools = tools
     this.#metrics = metrics
     this.#logger = logger
   }
@@ -70,7 +70,7 @@ export class PreparedTools extends WeakMap<Tool, Prepared> {
   }
 
   async #read(tool: Tool): Promise<Prepared> {
-    const plan = await planFor(tool, this.#tools, this.#logger)
+    const plan = await planFor(tool, this.tools, this.#logger)
     const prepared = { plan, figures: this.#metrics.of(tool.name) }
     this.set(tool, prepared)
     return prepared

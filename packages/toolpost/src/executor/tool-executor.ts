@@ -13,6 +13,7 @@ import { type Deadlines, deadlinesOf, limitOf } from './deadlines.ts'
 import { cancelled, Failure, toolError } from './failure.ts'
 import { findTool } from './find-tool.ts'
 import { type Fitted, fitArguments, type LateFitting } from './fit-arguments.ts'
+import { type Foreseen, foresee } from './foresee.ts'
 import {
   InterceptedCall,
   type InterceptedParts,
@@ -27,6 +28,7 @@ import {
   DEFAULT_MAX_TEXT_BYTES,
   DEFAULT_SLOW_MS,
   DEFAULT_TIMEOUT_MS,
+  type ExecuteOptions,
   type ExecutorOptions,
   type RunOptions,
   type TypedCall,
@@ -77,10 +79,7 @@ export class ToolExecutor {
     call: TypedCall<Args, Result>,
     options?: RunOptions,
   ): Promise<ToolResult<ValueOf<Result>>>
-  /**
-   * Runs a call. Resolves to its result, whatever happens; never rejects.
-   * Not an async function: each promise on the way of a call costs a tenth of it.
-   */
+  /** Runs a call; never rejects. Not an async function: each promise on the way of a call costs a tenth of it. */
   run(call: ToolCall, options?: RunOptions): Promise<ToolResult>
   run(call: ToolCall | TypedCall<object, unknown>, options?: RunOptions): Promise<ToolResult> {
     this.metrics.begin()
@@ -99,13 +98,14 @@ export class ToolExecutor {
   }
 
   /** Runs a call for a model: resolves to the text it reads, `Error: …` if it failed. No repair; never rejects. */
-  async execute(
-    name: string,
-    args?: unknown,
-    options: Pick<RunOptions, 'signal' | 'timeoutMs'> = {},
-  ): Promise<string> {
+  async execute(name: string, args?: unknown, options?: ExecuteOptions): Promise<string> {
     const { signal, timeoutMs } = options ?? {}
     return this.text(await this.run({ name, args }, { signal, timeoutMs }))
+  }
+
+  /** What would become of a call, as far as that can be told without running it. */
+  foresee(call: ToolCall, options: RunOptions = {}): Promise<Foreseen> {
+    return foresee(call, options, { prepared: this.#prepared, interceptors: this.#interceptors })
   }
 
   /** What a model reads of a result. */
@@ -142,9 +142,8 @@ export class ToolExecutor {
     attempt.figures = figures
     if (plan instanceof Failure) return this.#refuse(attempt, plan)
     const fitted = fitArguments(plan, given, attempt.options.repair === true)
-    return typeof fitted === 'function'
-      ? this.#whenFitted(attempt, plan, fitted)
-      : this.#invoke(attempt, plan, fitted)
+    if (typeof fitted === 'function') return this.#whenFitted(attempt, plan, fitted)
+    return this.#invoke(attempt, plan, fitted)
   }
 
   /** Fitting that takes its time is part of the call: it has the same deadline and the same caller. */
@@ -195,10 +194,9 @@ export class ToolExecutor {
   }
 
   #runTool(attempt: Attempt, plan: Plan, args: Fitted['args']): Promise<ToolResult> {
-    const limits = this.#limits(attempt, plan.tool)
     return new Promise(resolve => {
       const end = (ending: Ending) => resolve(this.#answer(attempt, plan, ending))
-      timeBox(plan, args, new RunningCall(limits, this.#deadlines, end))
+      timeBox(plan, args, new RunningCall(this.#limits(attempt, plan.tool), this.#deadlines, end))
     })
   }
 

@@ -117,6 +117,8 @@ export interface GatewayEvents {
 export interface ChatEvents {
   token: { text: string }
   call: ChatCall
+  /** Every second while the model is being loaded into memory, and when that is done. */
+  status: { state: 'loading' | 'loaded'; model: string; elapsedMs: number }
   end: ChatEnd
 }
 

@@ -42,7 +42,7 @@ export function policy(
   { approvals = new Approvals() }: { approvals?: Approvals } = {},
 ): Interceptor {
   const compiled = rules.map(compile)
-  return async function policy(call, next) {
+  const decide: Interceptor = async function policy(call, next) {
     if (call.failure) return next()
     const rule = await firstFit(compiled, call)
     if (!rule) return next()
@@ -54,6 +54,8 @@ export function policy(
     call.notes.approval = { id, by, decision: approved ? 'approved' : 'denied' }
     return approved ? next() : denied(call, reason)
   }
+  decide.foresee = async call => (await firstFit(compiled, call))?.then ?? 'allow'
+  return decide
 }
 
 /** Whose calls those are that come without a name. */

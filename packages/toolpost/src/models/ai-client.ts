@@ -27,6 +27,13 @@ export type CallNotice =
   | { type: 'start'; call: ToolCall }
   | { type: 'end'; call: ToolCall; result: ToolResult; durationMs: number }
 
+/** What becomes of a model before it says anything. */
+export interface ModelStatus {
+  state: 'loading' | 'loaded'
+  model: string
+  elapsedMs: number
+}
+
 export interface AskOptions extends CallerOptions {
   /** The tools the model may use, of those the executor has; all of them if left out. */
   tools?: readonly Tool[] | undefined
@@ -44,6 +51,8 @@ export interface AskOptions extends CallerOptions {
   /** Pieces of the model's text as they come. */
   onToken?: ((token: string) => void) | undefined
   onCall?: ((event: CallNotice) => void) | undefined
+  /** Told every second while the model is being loaded into memory, and when that is done. */
+  onStatus?: ((status: ModelStatus) => void) | undefined
   /** Spans of OpenTelemetry around the answer and every turn of the model; `trace()` makes those of the calls. */
   trace?: boolean | undefined
   /** How often the model may answer with calls before it must answer with words. */

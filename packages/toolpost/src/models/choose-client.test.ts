@@ -77,4 +77,18 @@ describe('which client', () => {
     expect(chosen.sentences).toBe(chosen.client)
     expect(chosen).toMatchObject({ name: 'offline', why: expect.stringContaining('set ANTHROPIC_API_KEY') })
   })
+
+  it('gives the settings of the configuration to the client', async () => {
+    await using server = await fakeOllama({ replies: ['<tool_call>{"name":"x","arguments":{}}</tool_call>'] })
+    const { client } = await chooseClient({
+      executor,
+      config: {
+        model: 'ollama:qwen3:0.6b',
+        models: { salvage: true, ollama: { think: false, keepAlive: '2h' } },
+      },
+      environment: { OLLAMA_BASE_URL: server.url },
+    })
+    await client.ask('hello')
+    expect(server.requests[0]?.body).toMatchObject({ think: false, keep_alive: '2h' })
+  })
 })

@@ -11,14 +11,21 @@ import { OfflineClient } from './offline/offline-client.ts'
 import { ollamaAddress } from './ollama/address.ts'
 import { findOllamaModel } from './ollama/find-model.ts'
 import { OllamaClient } from './ollama/ollama-client.ts'
+import type { OllamaSettings } from './ollama/ollama-settings.ts'
 import type { Writer } from './writing.ts'
+
+interface ModelConfig {
+  model?: string | undefined
+  fastPath?: boolean | undefined
+  models?: { salvage?: boolean | undefined; ollama?: OllamaSettings | undefined } | undefined
+}
 
 export interface ChooseOptions {
   executor: ToolExecutor
   /** `ollama:qwen3:0.6b`, `anthropic:claude-…` or `offline`, as somebody asked for it. */
   model?: string | undefined
   /** What the configuration says, if nobody asked. */
-  config?: { model?: string | undefined; fastPath?: boolean | undefined } | undefined
+  config?: ModelConfig | undefined
   environment?: Environment | undefined
   logger?: Logger | undefined
   fetch?: typeof globalThis.fetch | undefined
@@ -36,7 +43,12 @@ export interface ChosenClient {
   sentences?: OfflineClient | undefined
 }
 
-type Context = Pick<ChooseOptions, 'executor' | 'fetch'> & { environment: Environment; logger: Logger }
+interface Context extends Pick<ChooseOptions, 'executor' | 'fetch'> {
+  environment: Environment
+  logger: Logger
+  salvage?: boolean | undefined
+  ollama?: OllamaSettings | undefined
+}
 
 /**
  * The client to ask: the one that was asked for, else that of the configuration, else a reachable Ollama with a model
@@ -45,7 +57,8 @@ type Context = Pick<ChooseOptions, 'executor' | 'fetch'> & { environment: Enviro
  */
 export async function chooseClient(options: ChooseOptions): Promise<ChosenClient> {
   const { executor, config = {}, environment = process.env, logger = silentLogger, fetch } = options
-  const context = { executor, environment, logger, fetch }
+  const { salvage, ollama } = config.models ?? {}
+  const context = { executor, environment, logger, fetch, salvage, ollama }
   const wanted = options.model || config.model
   const why = options.model ? 'requested with --model' : 'set in the configuration'
   const chosen = wanted ? named(wanted, why, context) : await found(context)
@@ -88,7 +101,7 @@ async function found(context: Context): Promise<ChosenClient> {
 }
 
 function ollama(options: Context & { model: string | undefined }, why: string): ChosenClient {
-  const client = new OllamaClient(options)
+  const client = new OllamaClient({ ...options, ...options.ollama })
   return { client, writer: client, name: `ollama:${client.model}`, why }
 }
 

@@ -4,6 +4,7 @@ export type {
   AskOptions,
   CallNotice,
   ConversationMessage,
+  ModelStatus,
   PlainMessage,
   StopReason,
 } from './ai-client.ts'
@@ -16,10 +17,13 @@ export {
 } from './choose-client.ts'
 export { Conversations, type ConversationsOptions } from './conversations.ts'
 export { withFastPath } from './fast-path.ts'
+export { type FittedSchema, fitSchema } from './fitting/fit-schema.ts'
+export type { FittingProvider, SchemaChange } from './fitting/rules.ts'
 export { ModelClient, type ModelClientOptions } from './model-client.ts'
 export { MODEL_ERROR_CODES, ModelError, type ModelErrorCode } from './model-error.ts'
 export { OfflineClient, type OfflineClientOptions } from './offline/offline-client.ts'
 export { OllamaClient, type OllamaClientOptions } from './ollama/ollama-client.ts'
+export type { OllamaSettings } from './ollama/ollama-settings.ts'
 export { type QwenTool, toQwenTools } from './ollama/to-qwen-tools.ts'
 export type { ChatModel } from './provider.ts'
 export { whenToolsReady } from './when-tools-ready.ts'

@@ -1,7 +1,9 @@
 import type { BaseMessage } from '@langchain/core/messages'
 import type { Tool } from '../tools/tool.ts'
+import type { ModelStatus } from './ai-client.ts'
 import type { ProviderWords } from './explain-failure.ts'
 import type { ModelErrorCode } from './model-error.ts'
+import type { RequestedCall } from './read-reply.ts'
 import type { WritingStyle } from './writing.ts'
 
 /** A piece of a reply: what the loop reads of LangChain's `AIMessageChunk` and `AIMessage`. */
@@ -29,10 +31,14 @@ interface Turn {
   signal: AbortSignal
   /** Whether the model may ask for calls in this turn. */
   offersTools: boolean
+  /** Must not throw. */
+  onStatus: (status: ModelStatus) => void
 }
 
 /** A model that is ready for one question. */
 export interface OpenModel {
+  /** A call of this model under the names that the executor knows; those that it was told may be others. */
+  original?(call: RequestedCall): RequestedCall
   stream(messages: BaseMessage[], turn: Turn): Promise<AsyncIterable<ReplyChunk>>
 }
 

@@ -13,6 +13,8 @@ export interface RequestedCall {
 
 export interface Reply {
   text: string
+  /** What it thought before, as far as it tells. */
+  thinking: string
   /** What goes into the history: the text, or content blocks if there are others than text. */
   content: string | object[]
   calls: RequestedCall[]
@@ -51,6 +53,7 @@ export async function readReply(
   const reason = stopReasonOf(whole)
   return {
     text: textOfContent(whole.content),
+    thinking: thinkingOf(whole),
     content: lastingContent(whole),
     calls: await callsOf(joined, whole),
     usage: { input, output },
@@ -89,6 +92,16 @@ export function textOfContent(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   return content.map(block => (isTextBlock(block) ? block.text : '')).join('')
+}
+
+function thinkingOf({ content, additional_kwargs }: ReplyChunk): string {
+  const beside = additional_kwargs?.reasoning_content
+  if (typeof beside === 'string') return beside
+  if (!Array.isArray(content)) return ''
+  return content
+    .map((block: { thinking?: unknown; reasoning?: unknown } | null) => block?.thinking ?? block?.reasoning)
+    .filter(thought => typeof thought === 'string')
+    .join('')
 }
 
 function isTextBlock(block: unknown): block is { text: string } {

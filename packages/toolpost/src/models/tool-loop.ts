@@ -12,10 +12,11 @@ import { DEFAULT_MAX_ITERATIONS, DEFAULT_MAX_TOOLS, DEFAULT_TIME_LIMIT_MS } from
 import { harmless } from './listener.ts'
 import { ModelError, type ModelErrorCode } from './model-error.ts'
 import type { OpenModel, Provider } from './provider.ts'
-import { type Reply, readReply } from './read-reply.ts'
+import { type Reply, type RequestedCall, readReply, textOfContent } from './read-reply.ts'
 import { type Failures, hasFailedTooOften } from './repeated-failures.ts'
 import { retried } from './retry.ts'
 import { runCalls } from './run-calls.ts'
+import { Salvage } from './salvage/salvage.ts'
 import { TimeIsUp, TimeLimit } from './time-limit.ts'
 import { ToolOffer } from './tool-offer.ts'
 
@@ -25,6 +26,8 @@ export interface LoopSetup {
   logger: Logger
   clock?: Clock | undefined
   aroundTurn?: AroundTurn | undefined
+  /** Take calls that the model writes as text. */
+  salvage?: boolean | undefined
 }
 
 /** Goes around every request to the model. */
@@ -132,13 +135,30 @@ class ToolLoop {
       hasSpoken = true
       this.#onToken(token)
     }
+    const onStatus = harmless(this.#setup.onStatus, logger)
     const messages: BaseMessage[] = [...this.#conversation.messages]
     const request = async () => {
-      const stream = await this.#hold(() => model.stream(messages, { signal, offersTools }))
-      return this.#hold(() => readReply(stream, speak))
+      const stream = await this.#hold(() => model.stream(messages, { signal, offersTools, onStatus }))
+      const original = (call: RequestedCall) => model.original?.(call) ?? call
+      const salvage = offersTools && this.#setup.salvage ? this.#salvage(speak, original) : undefined
+      const hear = salvage ? (token: string) => salvage.hear(token) : speak
+      const reply = await this.#hold(() => readReply(stream, hear))
+      const named = { ...reply, calls: reply.calls.map(original) }
+      return salvage ? this.#hold(() => salvage.settle(named)) : named
     }
     const mayPass = (code: ModelErrorCode) => !hasSpoken && provider.passing.includes(code)
     return retried(() => aroundTurn(request), { limit: this.#limit, mayPass, logger })
+  }
+
+  #salvage(speak: (token: string) => void, original: (call: RequestedCall) => RequestedCall): Salvage {
+    const { executor, logger } = this.#setup
+    const heard = () => this.#conversation.messages.map(({ content }) => textOfContent(content)).join('\n')
+    const { signal } = this.#limit
+    const tools = this.#offer.all
+    return new Salvage(speak, {
+      ...callerOptions(this.#setup),
+      ...{ executor, logger, signal, tools, heard, original },
+    })
   }
 
   /** Runs the calls of a turn and adds their results; says whether one of them has failed too often. */

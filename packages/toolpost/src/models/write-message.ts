@@ -25,7 +25,7 @@ export async function writeMessage(request: WritingRequest, setup: WritingSetup)
   try {
     const conversation = await Conversation.from(messages as Parameters<typeof Conversation.from>[0])
     const model = await provider.open([], request)
-    const turn = { signal: limit.signal, offersTools: false }
+    const turn = { signal: limit.signal, offersTools: false, onStatus: () => {} }
     const read = async () =>
       readReply(await model.stream([...conversation.messages], turn), () => {}, { mayBeCut: true })
     const hold = () => limit.hold(read()).catch(error => Promise.reject(explained(error, limit, provider)))

@@ -16,6 +16,12 @@ interface AnthropicBlock {
   is_error?: boolean
 }
 
+interface AnthropicTool {
+  name: string
+  description: string
+  input_schema: Record<string, unknown>
+}
+
 /** The body of a request to `/v1/messages`. */
 export interface AnthropicRequest {
   model: string
@@ -23,7 +29,7 @@ export interface AnthropicRequest {
   max_tokens: number
   system?: unknown
   messages: { role: string; content: string | AnthropicBlock[] }[]
-  tools?: { name: string; description: string; input_schema: Record<string, unknown> }[]
+  tools?: AnthropicTool[]
   tool_choice?: { type: string }
 }
 
@@ -78,11 +84,22 @@ function requestProblem({ messages, tools = [] }: AnthropicRequest): string | un
   if (new Set(ids).size < ids.length) return '`tool_use` ids must be unique'
   if (blocks.flat().some(block => block.type === 'text' && block.text === ''))
     return 'text content blocks must be non-empty'
-  const badTool = tools.find(tool => !/^[a-zA-Z0-9_-]{1,128}$/.test(tool.name))
-  if (badTool) return `tools.name: String should match pattern: ${badTool.name}`
-  const badSchema = tools.find(tool => tool.input_schema?.type !== 'object')
-  if (badSchema) return `tools.${badSchema.name}.input_schema.type: Field required`
-  return unansweredCall(blocks)
+  const names = [...tools, ...blocks.flat().filter(block => block.type === 'tool_use')].map(
+    ({ name }) => name,
+  )
+  const badName = names.find(name => !/^[a-zA-Z0-9_-]{1,128}$/.test(name ?? ''))
+  if (badName !== undefined) return `tools.name: String should match pattern: ${badName}`
+  return tools.map(schemaProblem).find(problem => problem !== undefined) ?? unansweredCall(blocks)
+}
+
+/** What Anthropic says about the schema of a tool. */
+function schemaProblem({ name, input_schema: schema = {} }: AnthropicTool): string | undefined {
+  const at = `tools.${name}.input_schema`
+  if (schema.type !== 'object') return `${at}.type: Field required`
+  if (['oneOf', 'allOf', 'anyOf'].some(key => key in schema))
+    return `${at}: input_schema does not support oneOf, allOf, or anyOf at the top level`
+  const badKey = Object.keys(schema.properties ?? {}).find(key => !/^[a-zA-Z0-9_.-]{1,64}$/.test(key))
+  return badKey && `${at}.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'`
 }
 
 /** Every message with calls is followed by one that holds exactly their results. */

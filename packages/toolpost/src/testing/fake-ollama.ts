@@ -9,6 +9,9 @@ import {
 export interface OllamaRequest {
   model: string
   stream: boolean
+  think?: boolean
+  keep_alive?: string | number
+  options?: { num_ctx?: number }
   messages: {
     role: string
     content: string
@@ -20,6 +23,10 @@ export interface OllamaRequest {
 export interface FakeOllamaOptions {
   /** What is installed, with the capabilities that `/api/show` tells. */
   models?: Record<string, readonly string[]>
+  /** The longest context of its models, as `/api/show` tells it. */
+  contextLength?: number
+  /** Its models have to be loaded: the first request for each waits until this settles. */
+  loading?: Promise<unknown>
   replies?: Parameters<FakeModelServer<OllamaRequest>['script']>
 }
 
@@ -29,16 +36,25 @@ const DEFAULT_MODELS = { 'qwen3:0.6b': ['completion', 'tools', 'thinking'] }
 export function fakeOllama({
   models = DEFAULT_MODELS,
   replies,
+  ...more
 }: FakeOllamaOptions = {}): Promise<FakeModelServer<OllamaRequest>> {
-  return startModelServer(ollamaFormat(new Map(Object.entries(models))), replies)
+  return startModelServer(ollamaFormat(new Map(Object.entries(models)), more), replies)
 }
 
 /** The capabilities of what is installed. */
 type Models = ReadonlyMap<string, readonly string[]>
 
-function ollamaFormat(models: Models): WireFormat<OllamaRequest> {
+function ollamaFormat(
+  models: Models,
+  { contextLength, loading }: Pick<FakeOllamaOptions, 'contextLength' | 'loading'>,
+): WireFormat<OllamaRequest> {
   const names = [...models.keys()]
+  let isLoaded = loading === undefined
   return {
+    async ready() {
+      await loading
+      isLoaded = true
+    },
     path: '/api/chat',
     contentType: 'application/x-ndjson',
     refusal: error => ({ error }),
@@ -46,10 +62,13 @@ function ollamaFormat(models: Models): WireFormat<OllamaRequest> {
     pieces: lines,
     other(path, body) {
       if (path === '/api/tags') return json({ models: names.map(name => ({ name, model: name })) })
+      if (path === '/api/ps')
+        return json({ models: isLoaded ? names.map(name => ({ name, model: name })) : [] })
       if (path !== '/api/show') return undefined
       const { model = '' } = body as { model?: string }
       const capabilities = models.get(model)
-      return capabilities ? json({ capabilities }) : notFound(model)
+      const model_info = contextLength === undefined ? {} : { 'fake.context_length': contextLength }
+      return capabilities ? json({ capabilities, model_info }) : notFound(model)
     },
   }
 }
@@ -67,10 +86,23 @@ function problemIn({ model, tools, messages }: OllamaRequest, models: Models): F
   if (!capabilities) return notFound(model)
   if (tools && tools.length > 0 && !capabilities.includes('tools'))
     return { status: 400, error: `registry.ollama.ai/library/${model} does not support tools` }
+  const field = (tools ?? []).map(tool => badField(tool.function.parameters)).find(Boolean)
+  if (field) return { status: 400, error: `json: cannot unmarshal value into Go struct field ${field}` }
   const bad = messages.find(message =>
     message.tool_calls?.some(call => typeof call.function.arguments !== 'object'),
   )
   return bad && { status: 400, error: 'json: cannot unmarshal string into ToolCallFunctionArguments' }
+}
+
+/** Ollama reads a schema into types of Go; what has another form fails the whole request. */
+function badField(schema: unknown): string | undefined {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return 'ToolProperty'
+  const { type, required, properties, anyOf, enum: values } = schema as Record<string, unknown>
+  if (type !== undefined && typeof type !== 'string') return 'ToolProperty.type of type string'
+  for (const list of [required, anyOf, values])
+    if (list !== undefined && !Array.isArray(list)) return 'ToolProperty.required of type []string'
+  const inner = [...Object.values(properties ?? {}), ...((anyOf ?? []) as unknown[])]
+  return inner.map(badField).find(Boolean)
 }
 
 function lines({ text = [], calls = [], error, stopReason = 'stop' }: FakeReply) {

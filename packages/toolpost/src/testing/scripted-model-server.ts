@@ -68,6 +68,8 @@ export interface WireFormat<Body> {
   refusal(message: string, status: number): object
   /** The pieces of the answer, before and after the place where a stream can be held up or cut. */
   pieces(reply: FakeReply, turn: number): { first: string[]; rest: string[] }
+  /** Settles when the server can answer. */
+  ready?(): Promise<void>
   /** The answer at any other path, if there is one. */
   other?(path: string, body: unknown): FakeReply | undefined
 }
@@ -95,6 +97,7 @@ export async function startModelServer<Body>(
     const closed = new Promise<void>(resolve => socket.once('close', () => resolve()))
     const turn = requests.push({ path, headers, body, closed })
     for (const check of waiting) check()
+    await format.ready?.()
     send(answerTo(body, headers, turn), format, { turn, response })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')

@@ -93,6 +93,27 @@ describe('toolpost chat "question"', () => {
     expect(written.err).toMatch(/^→ lamp \{"state":"on"\}\n← lamp done \(\d+ ms\)\n$/)
   })
 
+  it.each([
+    [false, 'Loading qwen3:0.6b …\nLoaded qwen3:0.6b in 0 s.\n'],
+    [true, '\rLoading qwen3:0.6b … 0 s\rLoaded qwen3:0.6b in 0 s.\n'],
+  ])('says that the model is being loaded; on a terminal: %s', async (isTTY, expected) => {
+    const { streams, written, seen } = terminal({ isTTY })
+    let finish = () => {}
+    const loading = new Promise<void>(resolve => {
+      finish = resolve
+    })
+    const server = await fakeOllama({ loading, replies: ['Hello.'] })
+    models.push(server)
+    vi.stubEnv('OLLAMA_BASE_URL', server.url)
+    const code = chat(streams, 'hello', { model: 'ollama:qwen3:0.6b' })
+    await seen('err', 'Loading')
+    finish()
+    expect(await code).toBe(0)
+    const seconds = (text: string) =>
+      text.replace(/\rLoading \S+ … [1-9]\d* s/g, '').replace(/in \d+ s/, 'in 0 s')
+    expect(seconds(written.err)).toContain(expected)
+  })
+
   it('takes the question from a pipe', async () => {
     const { streams, input, written } = terminal()
     input.end('what is 12 % of 85\n')

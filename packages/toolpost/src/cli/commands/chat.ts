@@ -1,5 +1,12 @@
 import { createInterface, type Interface } from 'node:readline'
-import type { AiClient, Answer, CallNotice, ConversationMessage } from '../../models/ai-client.ts'
+import { escapeControls } from '../../logging/safe-value.ts'
+import type {
+  AiClient,
+  Answer,
+  CallNotice,
+  ConversationMessage,
+  ModelStatus,
+} from '../../models/ai-client.ts'
 import { ModelError } from '../../models/model-error.ts'
 import { whyUnanswered } from '../../models/why-unanswered.ts'
 import type { ModelInfo } from '../../project/model-choice.ts'
@@ -91,6 +98,7 @@ interface ChatSetup {
 /** A conversation that remembers, and shows answers and calls as they come. */
 class ChatConversation {
   #messages: ConversationMessage[] = [{ role: 'system', content: INSTRUCTIONS }]
+  #isLoading = false
   readonly #setup: ChatSetup
 
   constructor(setup: ChatSetup) {
@@ -113,6 +121,7 @@ class ChatConversation {
         ask: person,
         onToken: token => printer.add(token),
         onCall: event => this.#showCall(event, printer),
+        onStatus: status => this.#showStatus(status),
       })
       this.#messages = answer.messages
       printer.finish(answer.text)
@@ -120,6 +129,8 @@ class ChatConversation {
     } catch (error) {
       if (!(error instanceof ModelError)) throw error
       printer.breakOff()
+      if (this.#isLoading && terminal.err.isTTY) say(terminal, '')
+      this.#isLoading = false
       say(terminal, error.code === 'stopped' ? 'Stopped.' : `Error: ${error.message}`)
       return EXIT.failed
     }
@@ -133,6 +144,18 @@ class ChatConversation {
     const { result, durationMs } = event
     const outcome = result.success ? 'done' : `failed: ${result.error}`
     say(terminal, `← ${name} ${outcome} (${Math.round(durationMs)} ms)`)
+  }
+
+  /** Loading a model takes a while: said once, and counted on a terminal. */
+  #showStatus({ state, model, elapsedMs }: ModelStatus): void {
+    const { terminal } = this.#setup
+    const seconds = Math.round(elapsedMs / 1_000)
+    const isCounted = terminal.err.isTTY === true
+    if (isCounted) terminal.err.write('\r')
+    if (state === 'loaded') say(terminal, `Loaded ${model} in ${seconds} s.`)
+    else if (isCounted) terminal.err.write(escapeControls(`Loading ${model} … ${seconds} s`))
+    else if (!this.#isLoading) say(terminal, `Loading ${model} …`)
+    this.#isLoading = state === 'loading'
   }
 
   #judge(answer: Answer): number {

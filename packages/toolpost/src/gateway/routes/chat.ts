@@ -123,6 +123,7 @@ async function answer(
       signal: stop,
       onToken: text => send('token', { text }),
       onCall: event => send('call', callData(event)),
+      onStatus: status => send('status', status),
     })
     if (given) conversations.keep(id, given.messages)
     const { text, stopReason } = given as Answer

@@ -141,11 +141,31 @@ describe('AnthropicClient', () => {
     expect(inspect(client, { depth: 10, showHidden: true })).not.toContain(KEY)
   })
 
-  it('leaves out tools that would make Anthropic refuse the request, and says so', async () => {
+  it('offers every tool, in a form that Anthropic takes, and calls it by its own names', async () => {
+    const seen: unknown[] = []
+    const note = async (args: object) => {
+      seen.push(args)
+      return 'done'
+    }
     const tools = [
       works,
-      { name: 'files.read', description: 'Reads', schema: { type: 'object' }, invoke },
-      { name: 'either', description: 'Either', schema: { type: 'object', anyOf: [{}] }, invoke },
+      {
+        name: 'files.read',
+        description: 'Reads',
+        schema: { type: 'object', properties: { $top: { type: 'integer' } }, required: ['$top'] },
+        invoke: note,
+      },
+      { name: 'files_read', description: 'Another', schema: { type: 'object', properties: {} }, invoke },
+      {
+        name: 'either',
+        description: 'Either',
+        schema: {
+          type: 'object',
+          properties: { id: { type: 'string' }, url: { type: 'string' } },
+          anyOf: [{ required: ['id'] }, { required: ['url'] }],
+        },
+        invoke,
+      },
       { name: 'untyped', description: 'Untyped', schema: { properties: {} }, invoke },
       {
         name: 'valibot',
@@ -153,11 +173,46 @@ describe('AnthropicClient', () => {
         schema: toStandardJsonSchema(v.object({ x: v.string() })),
         invoke,
       },
+      { name: 'alien', description: 'A', schema: { '~standard': { version: 1, vendor: 'mine' } }, invoke },
     ]
-    const { client, server, logger } = await setup({ replies: ['hi'] }, tools as Tool[])
-    await client.ask('go')
-    expect(server.requests[0]?.body.tools?.map(({ name }) => name)).toEqual(['works', 'untyped', 'valibot'])
-    expect(logger.at('warn').map(({ fields }) => fields.tool)).toEqual(['files.read', 'either'])
+    let safe = ''
+    const { client, server, logger } = await setup(
+      {
+        replies: [
+          ({ tools = [] }) => {
+            safe = tools[1]?.name ?? ''
+            return { calls: [{ name: safe, args: { _top: '5' } }] }
+          },
+          'Done',
+        ],
+      },
+      tools as Tool[],
+    )
+    const answer = await client.ask('go', { tools: tools as Tool[] })
+    const [first, second] = server.requests.map(({ body }) => body)
+    expect(first?.tools?.map(({ name }) => name)).toEqual([
+      'works',
+      safe,
+      'files_read',
+      'either',
+      'untyped',
+      'valibot',
+      'alien',
+    ])
+    expect(safe).toMatch(/^files_read_[0-9a-f]{6}$/)
+    expect(first?.tools?.[1]?.input_schema).toMatchObject({ required: ['_top'] })
+    expect(first?.tools?.[3]?.input_schema.description).toBe('Use one of these forms: (1) id; (2) url.')
+    expect(answer.results).toMatchObject([{ success: true, tool_name: 'files.read' }])
+    expect(seen).toEqual([{ $top: 5 }])
+    // The history has the tool's own names, what is sent has those that the model knows.
+    expect(answer.messages[1]).toMatchObject({ tool_calls: [{ name: 'files.read', args: { $top: '5' } }] })
+    expect(second?.messages[1]).toMatchObject({ content: [{ name: safe, input: { _top: '5' } }] })
+    expect(logger.at('warn')).toMatchObject([
+      {
+        message: 'Tool offered without its arguments',
+        fields: { tool: 'alien', place: '#', keyword: '~standard' },
+      },
+    ])
   })
 
   it('needs a key, and says where it looks for one', async () => {

@@ -4,12 +4,13 @@ import { silentLogger } from '../../logging/logger.ts'
 import { removeFromLogs, safeText } from '../../logging/safe-value.ts'
 import { boundedFetch } from '../bounded-body.ts'
 import type { Environment } from '../environment.ts'
+import { FittedTools } from '../fitting/fit-tools.ts'
 import { type ClientOptions, ProviderClient } from '../model-client.ts'
 import { ModelError } from '../model-error.ts'
 import type { Provider, ReplyChunk } from '../provider.ts'
 import { stopReasonOf } from '../read-reply.ts'
 import type { WritingStyle } from '../writing.ts'
-import { anthropicTools } from './anthropic-tools.ts'
+import { inAnthropicFormat } from './anthropic-tools.ts'
 
 type Messages = typeof import('@langchain/core/messages')
 
@@ -77,14 +78,17 @@ function anthropicProvider({ model, baseUrl, apiKey, settings, logger = silentLo
         maxRetries: 0,
         clientOptions,
       })
-      const usable = anthropicTools(tools, logger)
+      const fitted = new FittedTools(tools, { provider: 'anthropic', logger })
+      const usable = fitted.tools.map(inAnthropicFormat)
       const withTools = usable.length > 0 ? chat.bindTools(usable) : chat
       // Anthropic refuses a conversation with calls in it and no tools: they are offered and may not be used.
       const withoutCalls = usable.length > 0 ? chat.bindTools(usable, { tool_choice: 'none' }) : chat
       return {
+        original: call => fitted.original(call),
         async stream(messages, { signal, offersTools }) {
           const ready = offersTools ? withTools : withoutCalls
-          return wholeStream(await ready.stream(withErrorMarks(messages, langchain), { signal }))
+          const sent = withErrorMarks(fitted.renamed(messages, langchain), langchain)
+          return wholeStream(await ready.stream(sent, { signal }))
         },
       }
     },

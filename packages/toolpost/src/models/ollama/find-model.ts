@@ -23,7 +23,7 @@ const MAX_MODELS_ASKED = 20
 /** Looks for a model on Ollama that can use tools. Says in words why there is none; never rejects. */
 export async function findOllamaModel(options: SearchOptions): Promise<FoundModel> {
   const { baseUrl, wanted } = options
-  const listed = await request(options, '/api/tags')
+  const listed = await askOllama(options, '/api/tags')
   if (!listed) return { problem: `Ollama is not running at ${baseUrl}` }
   const names = namesIn(listed).filter(name => !wanted || name === wanted || name === `${wanted}:latest`)
   for (const model of names.slice(0, MAX_MODELS_ASKED)) if (await usesTools(model, options)) return { model }
@@ -36,7 +36,7 @@ export async function findOllamaModel(options: SearchOptions): Promise<FoundMode
 }
 
 async function usesTools(model: string, options: SearchOptions): Promise<boolean> {
-  const shown = await request(options, '/api/show', { model })
+  const shown = await askOllama(options, '/api/show', { model })
   const capabilities = (shown as { capabilities?: unknown } | undefined)?.capabilities
   return Array.isArray(capabilities) && capabilities.includes('tools')
 }
@@ -49,7 +49,8 @@ function namesIn(listed: object): string[] {
     .filter(name => typeof name === 'string')
 }
 
-async function request(
+/** What Ollama answers at a path; `undefined` if it does not, or not in time. Never rejects. */
+export async function askOllama(
   { baseUrl, fetch = globalThis.fetch, timeoutMs = PROBE_TIMEOUT_MS }: SearchOptions,
   path: string,
   body?: object,

@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { ToolExecutor } from '../../executor/tool-executor.ts'
+import { fakeClock } from '../../testing/fake-clock.ts'
 import { type FakeOllamaOptions, fakeOllama, type OllamaRequest } from '../../testing/fake-ollama.ts'
 import { recordingLogger } from '../../testing/recording-logger.ts'
 import type { FakeModelServer } from '../../testing/scripted-model-server.ts'
 import { defineTool } from '../../tools/tool.ts'
 import { ToolManager } from '../../tools/tool-manager.ts'
+import type { ModelStatus } from '../ai-client.ts'
 import { OllamaClient } from './ollama-client.ts'
 
 const servers: FakeModelServer<OllamaRequest>[] = []
@@ -136,5 +138,95 @@ describe('OllamaClient', () => {
     const { client, server } = await setup({ replies: ['hi'] }, { settings: { numCtx: 8192, think: false } })
     await client.ask('hello')
     expect(server.requests[0]?.body).toMatchObject({ think: false, options: { num_ctx: 8192 } })
+  })
+})
+
+describe('a request to Ollama', () => {
+  const sent = (server: FakeModelServer<OllamaRequest>) => server.requests.map(({ body }) => body)
+
+  it('keeps the model in memory for half an hour, or as long as it is told', async () => {
+    const { client, server } = await setup({ replies: ['hi'] })
+    await client.ask('hello')
+    expect(sent(server)[0]?.keep_alive).toBe('30m')
+    const other = await setup({ replies: ['hi'] }, { keepAlive: -1 })
+    await other.client.ask('hello')
+    expect(sent(other.server)[0]?.keep_alive).toBe(-1)
+  })
+
+  it.each([
+    ['nothing', undefined, 'qwen3:0.6b', undefined],
+    ['false', false, 'qwen3:0.6b', false],
+    ['true', true, 'qwen3:0.6b', true],
+    ['true, to a model that cannot', true, 'plain', undefined],
+    ['the longest pattern', { '*': true, 'qwen3:*': false }, 'qwen3:0.6b', false],
+    ['patterns of others', { 'llama*': true }, 'qwen3:0.6b', undefined],
+  ])('thinks as it is told: %s', async (_what, think, model, expected) => {
+    const models = { 'qwen3:0.6b': ['tools', 'thinking'], plain: ['tools'] }
+    const { client, server } = await setup({ models, replies: ['hi'] }, { think, model })
+    await client.ask('hello')
+    expect(sent(server)[0]?.think).toBe(expected)
+  })
+
+  it('asks for a context that tools and history fit into, which never shrinks', async () => {
+    const { client, server, logger } = await setup({ replies: ['a', 'b', 'c'] })
+    await client.ask('hello')
+    await client.ask('word '.repeat(4_000))
+    await client.ask('hello')
+    expect(sent(server).map(({ options }) => options?.num_ctx)).toEqual([4_096, 8_192, 8_192])
+    expect(logger.at('warn')).toEqual([])
+  })
+
+  it.each([
+    ['the configuration', { maxContext: 8_192 }, undefined, 8_192],
+    ['the model', {}, 6_000, 6_000],
+    ['the program', { settings: { numCtx: 5_000 } }, undefined, 5_000],
+  ])(
+    'does not ask for more than %s allows, and warns if that is too little',
+    async (_whose, more, contextLength, size) => {
+      const options = contextLength === undefined ? {} : { contextLength }
+      const { client, server, logger } = await setup({ ...options, replies: ['a'] }, more)
+      await client.ask('word '.repeat(10_000))
+      expect(sent(server)[0]?.options?.num_ctx).toBe(size)
+      expect(logger.at('warn')).toMatchObject([
+        {
+          message: expect.stringContaining('do not fit the context'),
+          fields: { model: 'qwen3:0.6b', context: size },
+        },
+      ])
+    },
+  )
+
+  it('tells that the model is being loaded, every second until it is', async () => {
+    let isLoaded = () => {}
+    const loading = new Promise<void>(resolve => {
+      isLoaded = resolve
+    })
+    const clock = fakeClock()
+    const { client } = await setup({ loading, replies: ['hi', 'again'] }, { clock })
+    const told: ModelStatus[] = []
+    let heard = () => {}
+    const next = () =>
+      new Promise<void>(resolve => {
+        heard = resolve
+      })
+    const first = next()
+    const onStatus = (status: ModelStatus) => {
+      told.push(status)
+      heard()
+    }
+    const answer = client.ask('hello', { onStatus })
+    await first
+    await clock.advance(1_000)
+    await clock.advance(1_000)
+    isLoaded()
+    await answer
+    expect(told.map(({ state, elapsedMs }) => `${state} ${elapsedMs}`)).toEqual([
+      'loading 0',
+      'loading 1000',
+      'loading 2000',
+      'loaded 2000',
+    ])
+    await client.ask('hello', { onStatus })
+    expect(told).toHaveLength(4)
   })
 })

@@ -4,17 +4,21 @@ import { safeText } from '../../logging/safe-value.ts'
 import { trimmedEnd } from '../../runtime/trimmed-end.ts'
 import { flattened } from '../conversation.ts'
 import type { Environment } from '../environment.ts'
+import { FittedTools } from '../fitting/fit-tools.ts'
 import { type ClientOptions, ProviderClient } from '../model-client.ts'
 import type { Provider } from '../provider.ts'
 import type { WritingStyle } from '../writing.ts'
 import { ollamaAddress } from './address.ts'
+import { Loading } from './loading.ts'
 import { ollamaFetch } from './ollama-fetch.ts'
-import { toQwenTools } from './to-qwen-tools.ts'
+import { OllamaRequests } from './ollama-requests.ts'
+import type { OllamaSettings } from './ollama-settings.ts'
+import { offeredName, toQwenTools } from './to-qwen-tools.ts'
 
 /** Small enough for any machine, and it knows tools. */
 const DEFAULT_OLLAMA_MODEL = 'qwen3:0.6b'
 
-export interface OllamaClientOptions extends ClientOptions {
+export interface OllamaClientOptions extends ClientOptions, OllamaSettings {
   /** `OLLAMA_MODEL` if left out, else `qwen3:0.6b`. */
   model?: string | undefined
   /** `OLLAMA_BASE_URL` or `OLLAMA_HOST` if left out, else `http://127.0.0.1:11434`. */
@@ -43,8 +47,9 @@ export class OllamaClient extends ProviderClient {
 type Settings = OllamaClientOptions & { model: string; baseUrl: string }
 
 function ollamaProvider({ model, baseUrl, settings, ...options }: Settings): Provider {
-  const { fetch = globalThis.fetch, logger = silentLogger } = options
+  const { fetch = globalThis.fetch, logger = silentLogger, clock } = options
   const name = safeText(model)
+  const requests = new OllamaRequests({ ...options, model, settings, logger, server: { baseUrl, fetch } })
   return {
     identity: { provider: 'ollama', model },
     who: `Ollama at ${safeText(baseUrl)}`,
@@ -59,22 +64,37 @@ function ollamaProvider({ model, baseUrl, settings, ...options }: Settings): Pro
       const [{ ChatOllama }, langchain] = await Promise.all([
         import('@langchain/ollama'),
         import('@langchain/core/messages'),
+        requests.prepare(),
       ])
-      const converted = toQwenTools(tools)
+      const fitted = new FittedTools(tools, { provider: 'ollama', logger, nameOf: offeredName })
+      const converted = toQwenTools(fitted.tools)
       const count = converted.length
       logger.debug({ count }, `🔧 Converted ${count} tools from LangChain to Qwen format`)
+      let isFirst = true
       return {
-        async stream(messages, { signal, offersTools }) {
-          // One for each turn: the fetch of a ChatOllama, and with it the signal, is fixed when it is made.
-          const chat = new ChatOllama({
-            ...settings,
-            ...optionsOf(style),
-            model,
-            baseUrl,
-            fetch: ollamaFetch(signal, fetch),
-          })
-          const ready = offersTools && count > 0 ? chat.bindTools(converted) : chat
-          return ready.stream(flattened(messages, langchain))
+        original: call => fitted.original(call),
+        async stream(messages, { signal, offersTools, onStatus }) {
+          const sent = flattened(fitted.renamed(messages, langchain), langchain)
+          const offered = offersTools ? converted : []
+          const isLoaded = isFirst ? () => requests.isLoaded() : async () => true
+          const loading = new Loading({ model, isLoaded, onStatus, signal, clock })
+          isFirst = false
+          try {
+            // One for each turn: the fetch of a ChatOllama, and with it the signal, is fixed when it is made.
+            const request = requests.settingsFor(sent, offered)
+            const chat = new ChatOllama({
+              ...request,
+              ...optionsOf(style),
+              model,
+              baseUrl,
+              fetch: ollamaFetch(signal, fetch),
+            })
+            const ready = offered.length > 0 ? chat.bindTools(offered) : chat
+            return loading.until(await ready.stream(sent))
+          } catch (error) {
+            loading.end()
+            throw error
+          }
         },
       }
     },

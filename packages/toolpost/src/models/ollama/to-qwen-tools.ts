@@ -11,11 +11,12 @@ export interface QwenTool {
 export function toQwenTools(tools: readonly Tool[] | null | undefined): QwenTool[] {
   return (tools ?? []).map(tool => ({
     type: 'function',
-    function: { name: nameOf(tool), description: descriptionOf(tool), parameters: parametersOf(tool) },
+    function: { name: offeredName(tool), description: descriptionOf(tool), parameters: parametersOf(tool) },
   }))
 }
 
-function nameOf({ name, lc_name }: Tool): string {
+/** `lc_name` if it is a text, else `name`. */
+export function offeredName({ name, lc_name }: Tool): string {
   return typeof lc_name === 'string' && lc_name !== '' ? lc_name : name
 }
 

@@ -1,0 +1,324 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compileSchema } from '../../schema/compile-schema.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { fitSchema } from './fit-schema.ts'
+import type { FittingProvider } from './rules.ts'
+
+const PROVIDERS: FittingProvider[] = ['anthropic', 'ollama', 'openai']
+const strictAjv = new Ajv2020({ strict: false, allErrors: false, logger: false })
+
+/** Every schema inside of a fitted one, with the place where it stands. */
+function* partsOf(schema: JsonSchema, place = '#'): Generator<[string, JsonSchema]> {
+  yield [place, schema]
+  for (const [name, one] of Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>))
+    yield* partsOf(one, `${place}/${name}`)
+  for (const [index, one] of ((schema.anyOf ?? []) as JsonSchema[]).entries())
+    yield* partsOf(one, `${place}/anyOf/${index}`)
+  if (schema.items !== undefined) yield* partsOf(schema.items as JsonSchema, `${place}/items`)
+  const { additionalProperties: rest } = schema
+  if (rest !== undefined && rest !== false) yield* partsOf(rest as JsonSchema, `${place}/rest`)
+}
+
+const COMMON =
+  'type title description default properties required additionalProperties items enum anyOf format pattern minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems'
+const MORE = 'uniqueItems minProperties maxProperties examples'
+const TAKEN: Record<FittingProvider, Set<string>> = {
+  anthropic: new Set(`${COMMON} ${MORE}`.split(' ')),
+  ollama: new Set(`${COMMON} ${MORE}`.split(' ')),
+  openai: new Set(COMMON.split(' ')),
+}
+
+/** What a provider would say against a schema. */
+function refusals(schema: JsonSchema, provider: FittingProvider): string[] {
+  const top = ['oneOf', 'anyOf', 'allOf', 'enum', 'not', 'const', 'if'].filter(key => key in schema)
+  const problems = top.map(key => `${key} at the top`)
+  if (schema.type !== 'object') problems.push('no object at the top')
+  for (const [place, part] of partsOf(schema)) {
+    if (typeof part !== 'object' || part === null) problems.push(`${place}: not an object`)
+    else {
+      problems.push(
+        ...Object.keys(part).flatMap(key => (TAKEN[provider].has(key) ? [] : [`${place}: ${key}`])),
+      )
+      if ([part.type].flat().includes('array') && !part.items) problems.push(`${place}: no items`)
+      if (provider === 'ollama' && Array.isArray(part.type)) problems.push(`${place}: list of types`)
+    }
+  }
+  if (provider === 'anthropic')
+    for (const name of Object.keys(schema.properties as object))
+      if (!/^[a-zA-Z0-9_.-]{1,64}$/.test(name)) problems.push(`name ${name}`)
+  return problems
+}
+
+const NAMES = ['a', 'b', 'c d', '$e', 'a_']
+const name = fc.constantFrom(...NAMES)
+const scalar = fc.constantFrom<unknown>('x', 'yy', 'zzz', 0, 1, 2.5, true, null)
+const value = fc.letrec(tie => ({
+  any: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    scalar,
+    fc.array(tie('any'), { maxLength: 3 }),
+    fc.dictionary(name, tie('any'), { maxKeys: 3 }),
+  ),
+})).any
+const args = fc.dictionary(name, value, { maxKeys: 4 })
+
+const type = fc.constantFrom('string', 'number', 'integer', 'boolean', 'object', 'array', 'null')
+const depth = fc.createDepthIdentifier()
+const schemas = fc.letrec<{ any: unknown; object: JsonSchema }>(tie => {
+  const list = fc.array(tie('any'), { minLength: 1, maxLength: 3 })
+  const map = fc.dictionary(name, tie('any'), { maxKeys: 3 })
+  const names = fc.uniqueArray(name, { maxLength: 2 })
+  const keywords = {
+    type: fc.oneof(type, fc.uniqueArray(type, { minLength: 1, maxLength: 3 })),
+    nullable: fc.constant(true),
+    properties: map,
+    required: names,
+    additionalProperties: tie('any'),
+    patternProperties: fc.dictionary(fc.constantFrom('^a', 'b|c', '_'), tie('any'), { maxKeys: 2 }),
+    propertyNames: fc.record({ maxLength: fc.nat(3) }),
+    minProperties: fc.nat(2),
+    maxProperties: fc.nat(3),
+    dependentRequired: fc.dictionary(name, names, { maxKeys: 2 }),
+    dependentSchemas: map,
+    unevaluatedProperties: tie('any'),
+    items: tie('any'),
+    prefixItems: list,
+    unevaluatedItems: tie('any'),
+    contains: tie('any'),
+    minItems: fc.nat(2),
+    maxItems: fc.nat(3),
+    uniqueItems: fc.boolean(),
+    enum: fc.array(fc.oneof(scalar, args), { minLength: 1, maxLength: 3 }),
+    const: fc.oneof(scalar, args),
+    minLength: fc.nat(2),
+    maxLength: fc.nat(3),
+    pattern: fc.constantFrom('^x', '(?=y)', 'z$'),
+    format: fc.constantFrom('date', 'iri', 'uuid', 'made-up'),
+    minimum: fc.nat(2),
+    exclusiveMaximum: fc.nat(3),
+    multipleOf: fc.constantFrom(0.5, 1, 2),
+    allOf: list,
+    anyOf: list,
+    oneOf: list,
+    not: tie('any'),
+    if: tie('any'),
+    then: tie('any'),
+    else: tie('any'),
+    $ref: fc.constantFrom('#/$defs/one', '#/$defs/two', '#', '#/properties/a'),
+    description: fc.constant('words'),
+  }
+  const keyword = fc.oneof(
+    ...Object.entries(keywords).map(([key, arbitrary]) =>
+      fc.tuple(fc.constant(key), arbitrary as fc.Arbitrary<unknown>),
+    ),
+  )
+  return {
+    // A keyword after the other: a record of all of them would grow without end.
+    object: fc.array(keyword, { maxLength: 4, depthIdentifier: depth, size: 'max' }).map(entries => {
+      const { nullable, ...rest } = Object.fromEntries(entries) as JsonSchema
+      return nullable && rest.type ? { ...rest, nullable } : rest
+    }),
+    any: fc.oneof(
+      { maxDepth: 4, depthIdentifier: depth, withCrossShrink: true },
+      fc.constantFrom<unknown>({}, true, { type: 'string' }, { type: 'number' }, { const: 'x' }),
+      tie('object'),
+      fc.boolean(),
+    ),
+  }
+})
+const schema = fc
+  .record({ top: schemas.object, one: schemas.any, two: schemas.any })
+  .map(({ top, one, two }): JsonSchema => ({ ...top, $defs: { one, two } }))
+
+describe('fitSchema', () => {
+  it.each(PROVIDERS)(
+    'takes what the original takes, and has nothing that %s refuses',
+    async provider => {
+      let valid = 0
+      await fc.assert(
+        fc.asyncProperty(schema, fc.array(args, { minLength: 8, maxLength: 8 }), async (original, values) => {
+          const fitted = fitSchema(original, provider)
+          expect(refusals(fitted.schema, provider)).toEqual([])
+          const { validate } = await compileSchema(original).catch(() => ({ validate: () => false }))
+          const takes = strictAjv.compile(fitted.schema)
+          for (const one of values) {
+            if (!isValid(validate, one)) continue
+            valid++
+            const renamed = fitted.rename(one)
+            expect(takes(renamed), JSON.stringify({ original, fitted: fitted.schema, one, renamed })).toBe(
+              true,
+            )
+          }
+        }),
+        { numRuns: 500 },
+      )
+      expect(valid).toBeGreaterThan(300)
+    },
+    120_000,
+  )
+
+  it('gives back a plain schema as it is, and no part of it', () => {
+    const plain = {
+      type: 'object',
+      properties: {
+        city: { type: 'string', description: 'Where', minLength: 1 },
+        days: { type: 'array', items: { type: 'integer', minimum: 1 }, default: [1] },
+        unit: { enum: ['C', 'F'] },
+      },
+      required: ['city'],
+      additionalProperties: false,
+    }
+    for (const provider of PROVIDERS) {
+      const { schema, changes } = fitSchema(plain, provider)
+      expect(schema).toEqual(plain)
+      expect(changes).toEqual([])
+      expect((schema.properties as typeof plain.properties).days.default).not.toBe(
+        plain.properties.days.default,
+      )
+    }
+  })
+})
+
+/** A schema that refers to itself without end has no answer. */
+function isValid(validate: (value: unknown) => unknown, value: unknown): boolean {
+  try {
+    return validate(value) === true
+  } catch {
+    return false
+  }
+}
+
+describe('a refused schema', () => {
+  const tree = {
+    type: 'object',
+    properties: { root: { $ref: '#/$defs/node' } },
+    $defs: {
+      node: {
+        type: 'object',
+        properties: {
+          value: { type: 'string' },
+          children: { type: 'array', items: { $ref: '#/$defs/node' } },
+        },
+      },
+    },
+  }
+
+  it('that refers to itself is written out and cut with a note', () => {
+    const { schema, changes } = fitSchema(tree, 'openai')
+    const text = JSON.stringify(schema)
+    expect(text).not.toContain('$ref')
+    expect(text).toContain('(not described further: as #/$defs/node above)')
+    expect(changes).toContainEqual({
+      place: '#/properties/root/properties/children/items/properties/children/items',
+      keyword: '$ref',
+      change: 'cut: as #/$defs/node above',
+    })
+  })
+
+  it('with forms at the top has them folded, and told in words', () => {
+    const forms = {
+      oneOf: [
+        {
+          type: 'object',
+          properties: { action: { const: 'create' }, title: { type: 'string' } },
+          required: ['action', 'title'],
+          additionalProperties: false,
+        },
+        {
+          type: 'object',
+          properties: { action: { const: 'delete' }, id: { type: 'integer' } },
+          required: ['action', 'id'],
+          additionalProperties: false,
+        },
+      ],
+    }
+    expect(fitSchema(forms, 'anthropic').schema).toEqual({
+      type: 'object',
+      description: 'Use one of these forms: (1) action="create", title; (2) action="delete", id.',
+      properties: {
+        action: { enum: ['create', 'delete'] },
+        title: { type: 'string' },
+        id: { type: 'integer' },
+      },
+      required: ['action'],
+      additionalProperties: false,
+    })
+  })
+
+  it('with lists of types has one for each, for Ollama', () => {
+    const listed = { properties: { to: { type: ['string', 'null'], minLength: 1, description: 'Where' } } }
+    expect(fitSchema(listed, 'ollama').schema.properties).toEqual({
+      to: { description: 'Where', anyOf: [{ type: 'string', minLength: 1 }, { type: 'null' }] },
+    })
+    expect(fitSchema(listed, 'anthropic').schema.properties).toEqual(listed.properties)
+  })
+
+  it('with names that are refused has others, and arguments are named back', () => {
+    const long = 'x'.repeat(80)
+    const named = { properties: { 'filter[id]': {}, filter_id_: {}, größe: {}, [long]: {}, ok: {} } }
+    const { schema, rename, nameBack } = fitSchema(named, 'anthropic')
+    const names = Object.keys(schema.properties as object)
+    expect(new Set(names).size).toBe(5)
+    for (const name of names) expect(name).toMatch(/^[a-zA-Z0-9_.-]{1,64}$/)
+    const given = { 'filter[id]': 1, filter_id_: 2, größe: 3, [long]: 4, ok: 5, extra: 6 }
+    expect(nameBack(rename(given))).toEqual(given)
+    const forms = { anyOf: [{ required: ['$a'], properties: { $a: {} } }, { required: ['b'] }] }
+    expect(fitSchema(forms, 'anthropic').schema.description).toBe('Use one of these forms: (1) _a; (2) b.')
+    expect(fitSchema(named, 'openai').rename(given)).toBe(given)
+  })
+
+  it('says where and which keyword for everything that it leaves out', () => {
+    const odd = {
+      type: 'object',
+      properties: { when: { type: 'string', format: 'phone' }, n: { not: { const: 0 } }, any: true },
+      if: { required: ['n'] },
+    }
+    const { changes } = fitSchema(odd, 'openai')
+    expect(changes.map(({ place, keyword }) => `${place} ${keyword}`)).toEqual([
+      '# if',
+      '#/properties/when format',
+      '#/properties/n not',
+      '#/properties/any true',
+    ])
+  })
+
+  it('that multiplies, or is huge, or contains itself, is bounded', () => {
+    const levels = Array.from({ length: 40 }, (_, at) => [
+      `l${at}`,
+      { properties: { a: { $ref: `#/$defs/l${at + 1}` }, b: { $ref: `#/$defs/l${at + 1}` } } },
+    ])
+    const multiplying = { $ref: '#/$defs/l0', $defs: Object.fromEntries(levels) }
+    const wide = {
+      properties: Object.fromEntries(
+        Array.from({ length: 50_000 }, (_, at) => [`p${at}`, { type: 'string' }]),
+      ),
+      required: ['p49999'],
+      additionalProperties: false,
+    }
+    const cyclic: JsonSchema = { type: 'object' }
+    cyclic.properties = { self: cyclic }
+    cyclic.allOf = [cyclic]
+    const many = {
+      anyOf: Array.from({ length: 20_000 }, (_, at) => ({ properties: { [`k${at}`]: { const: at } } })),
+    }
+    for (const provider of PROVIDERS)
+      for (const hard of [multiplying, wide, cyclic, many]) {
+        const { schema } = fitSchema(hard, provider)
+        expect([...partsOf(schema)].length).toBeLessThan(7_000)
+        expect(refusals(schema, provider)).toEqual([])
+      }
+    const { schema } = fitSchema(wide, 'anthropic')
+    expect(schema.required).toEqual(['p49999'])
+    expect(schema).not.toHaveProperty('additionalProperties')
+  })
+
+  it('that is none at all gives an open one', () => {
+    for (const nothing of [null, 'text', 5, [], true, { type: 'object', properties: [] }])
+      expect(fitSchema(nothing as never, 'ollama').schema).toEqual({ type: 'object', properties: {} })
+    expect(() => fitSchema({}, 'gemini' as never)).toThrow(
+      "invalid provider 'gemini'; expected one of anthropic",
+    )
+  })
+})
