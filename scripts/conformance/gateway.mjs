@@ -18,7 +18,7 @@ const fixture = join(dirname(fileURLToPath(import.meta.url)), 'fixture/server.mj
 export async function startGateway(era, { verbose = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'toolpost-conformance-'))
   const file = join(folder, 'toolpost.json')
-  const server = { command: process.execPath, args: [fixture, era] }
+  const server = { command: process.execPath, args: [fixture, era], sampling: true }
   writeFileSync(
     file,
     JSON.stringify({ mcpServers: { fixture: server }, policy: [{ then: 'allow' }], history: false }),

@@ -19,6 +19,8 @@ export interface ToolSuccess<Result = unknown> extends ResultBase {
   text?: string
   /** The content blocks that came beside `result`, as they came. */
   content?: readonly { readonly type: string; readonly [field: string]: unknown }[]
+  /** `_meta` of an MCP server's result, as it came. */
+  meta?: Readonly<Record<string, unknown>>
 }
 
 export interface ToolFailure extends ResultBase {

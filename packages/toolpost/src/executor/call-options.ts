@@ -57,9 +57,24 @@ export class CallOptions implements InvokeOptions {
     this.#call.progress(progress)
   }
 
+  get peer(): unknown {
+    const { options, caller } = this.#call.limits
+    return options.peer ?? options.ask ?? caller
+  }
+
+  /** What is waited for in it is not the tool's time. */
+  hold<T>(wait: () => Promise<T>): Promise<T> {
+    return this.#call.asking(wait)
+  }
+
   get ask(): Ask | undefined {
     const { ask } = this.#call.limits.options
-    return ask && (question => this.hold(() => ask({ ...question, signal: this.#until(question.signal) })))
+    if (!ask) return undefined
+    return async question => {
+      // Nobody needs the answer any more.
+      if (this.#call.hasEnded) return { action: 'cancel' }
+      return this.hold(() => ask({ ...question, signal: this.#until(question.signal) }))
+    }
   }
 
   get sample(): Caller['sample'] {
@@ -67,6 +82,10 @@ export class CallOptions implements InvokeOptions {
     if (!sample) return undefined
     return (params, options) =>
       this.hold(() => sample(params, { ...options, signal: this.#until(options.signal) }))
+  }
+
+  get roots(): Caller['roots'] {
+    return this.#call.limits.options.roots
   }
 
   get onTask(): Caller['onTask'] {
@@ -93,9 +112,5 @@ export class CallOptions implements InvokeOptions {
   /** Aborts with the call, and with what asks. */
   #until(signal: AbortSignal | undefined): AbortSignal {
     return signal ? AbortSignal.any([this.#call.signal, signal]) : this.#call.signal
-  }
-
-  hold<T>(work: () => Promise<T>): Promise<T> {
-    return this.#call.asking(work)
   }
 }

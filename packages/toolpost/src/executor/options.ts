@@ -51,9 +51,9 @@ export interface RunOptions extends Caller {
 export type ExecuteOptions = Pick<RunOptions, 'signal' | 'timeoutMs'>
 
 /** Who makes a call, and how they are reached: what everything between a caller and the executor hands on. */
-export type CallerOptions = Pick<RunOptions, 'origin' | 'caller' | 'ask' | 'sample' | 'onLog' | 'meta'>
+export type CallerOptions = Pick<RunOptions, 'origin' | 'caller' | 'meta' | keyof Caller>
 
 export function callerOptions(options: CallerOptions): CallerOptions {
-  const { origin, caller, ask, sample, onLog, meta } = options
-  return { origin, caller, ask, sample, onLog, meta }
+  const { origin, caller, peer, ask, sample, onLog, meta } = options
+  return { origin, caller, peer, ask, sample, onLog, meta }
 }

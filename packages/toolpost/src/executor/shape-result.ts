@@ -25,6 +25,7 @@ function takeApart(output: ToolOutput, result: ToolSuccess): void {
   result.result = output.value
   addText(result, output.content)
   if (!isToldByText(output)) result.content = output.content
+  if (output.meta) result.meta = output.meta
 }
 
 function addText(result: ToolSuccess, content: unknown): void {

@@ -94,8 +94,9 @@ export class RunningCall implements Expiring {
   readonly limits: Limits
   #ended = false
   #aborted = false
-  /** How many questions are open, and how long earlier ones were waited for. */
+  /** How many questions are open, since when there are any, and how long earlier ones were waited for. */
   #questions = 0
+  #askingSince: number | undefined
   #waitedMs = 0
   #controller: AbortController | undefined
   #listeners: (() => void)[] | undefined
@@ -123,9 +124,14 @@ export class RunningCall implements Expiring {
     if (this.limits.signal) watch(this.limits.signal, this)
   }
 
+  get hasEnded(): boolean {
+    return this.#ended
+  }
+
   finish(ending: Ending): boolean {
     if (this.#ended) return false
     this.#ended = true
+    if (this.#askingSince !== undefined) this.#countWait(this.#askingSince)
     this.#deadlines.remove(this)
     if (this.limits.signal) unwatch(this.limits.signal, this)
     this.#end(ending)
@@ -134,7 +140,8 @@ export class RunningCall implements Expiring {
 
   expire(): void {
     const { startedAt, timeoutMs } = this.limits
-    const afterMs = Math.max(timeoutMs, Math.round(this.deadlineAt - startedAt))
+    const waitedMs = this.#waitedMs + (this.#askingSince === undefined ? 0 : QUESTION_MS)
+    const afterMs = Math.max(timeoutMs, Math.round(this.deadlineAt - startedAt - waitedMs))
     if (this.finish({ kind: 'timeout', afterMs })) this.#abort(`timed out after ${afterMs} ms`)
   }
 
@@ -174,35 +181,48 @@ export class RunningCall implements Expiring {
       )
   }
 
-  /** The deadline stands still while somebody is asked, for as long as a person may take. */
+  /**
+   * The deadline stands still while somebody is asked, for as long as a person may take; once, however many questions
+   * are open together.
+   */
   async asking<T>(ask: () => Promise<T>): Promise<T> {
-    const askedAt = this.#deadlines.now()
-    if (this.#questions++ === 0) this.#moveDeadline(this.deadlineAt + QUESTION_MS)
+    if (this.#questions++ === 0) {
+      this.#askingSince = this.#deadlines.now()
+      this.#moveDeadline(this.deadlineAt + QUESTION_MS)
+    }
     try {
       return await ask()
     } finally {
-      const waitedMs = Math.min(this.#deadlines.now() - askedAt, QUESTION_MS)
-      if (--this.#questions === 0 && !this.#ended) {
-        this.#waitedMs += waitedMs
-        this.limits.account.waitedMs += waitedMs
+      if (--this.#questions === 0 && this.#askingSince !== undefined) {
+        const waitedMs = this.#countWait(this.#askingSince)
         this.#moveDeadline(this.deadlineAt - QUESTION_MS + waitedMs)
       }
     }
+  }
+
+  #countWait(since: number): number {
+    const waitedMs = Math.min(this.#deadlines.now() - since, QUESTION_MS)
+    this.#askingSince = undefined
+    this.#waitedMs += waitedMs
+    this.limits.account.waitedMs += waitedMs
+    return waitedMs
   }
 
   #extend(): void {
     const { startedAt, timeoutMs, maxTimeoutMs } = this.limits
     if (maxTimeoutMs === undefined || maxTimeoutMs <= timeoutMs) return
     const latest = startedAt + maxTimeoutMs + this.#waitedMs
-    const deadlineAt = Math.min(this.#deadlines.now() + timeoutMs, latest)
+    const now = this.#askingSince ?? this.#deadlines.now()
+    const allowanceMs = this.#askingSince === undefined ? 0 : QUESTION_MS
+    const deadlineAt = Math.min(now + timeoutMs, latest) + allowanceMs
     if (deadlineAt > this.deadlineAt) this.#moveDeadline(deadlineAt)
   }
 
+  /** Also before it is watched: a tool can ask before it has returned a promise. */
   #moveDeadline(deadlineAt: number): void {
-    // A tool that asks before it first waits is not in a queue yet.
-    const isQueued = this.queue !== undefined
+    const isWatched = this.queue !== undefined
     this.#deadlines.remove(this)
     this.deadlineAt = deadlineAt
-    if (isQueued) this.#deadlines.add(this, Math.ceil(deadlineAt - this.#deadlines.now()))
+    if (isWatched) this.#deadlines.add(this, Math.ceil(deadlineAt - this.#deadlines.now()))
   }
 }

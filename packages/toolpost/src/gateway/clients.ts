@@ -224,9 +224,15 @@ export class Clients {
   }
 }
 
-/** Whether a URI goes up again: what it means is then another one than what a pattern sees. */
+/** Whether a URI goes up again, however it is written: what it means is then another one than what a pattern sees. */
 function climbs(uri: string): boolean {
-  return /(?:^|[/\\])(?:\.|%2e){2}(?:[/\\]|%2f|%5c|$)|%2f(?:\.|%2e){2}|%5c(?:\.|%2e){2}/i.test(uri)
+  let plain = uri
+  for (let pass = 0; pass < 3; pass++)
+    plain = plain
+      .replace(/%([0-9a-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
+      // Dropped by those who read URLs.
+      .replace(/[\u0000-\u0020\u007f]/g, '')
+  return /(?:^|[/\\:])\.\.(?:[/\\?#;]|$)/.test(plain)
 }
 
 /** The name of the scheme may be written in any case. */

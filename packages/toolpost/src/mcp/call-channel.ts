@@ -13,6 +13,8 @@ export interface PendingCall {
   onProgress?: ((progress: Progress) => void) | undefined
   meta?: Readonly<Record<string, unknown>> | undefined
   from?: Requester | undefined
+  /** Not a call of a tool: that it is answered does not show that the server is of use. */
+  isAside?: boolean
 }
 
 export interface ChannelEvents {
@@ -114,7 +116,7 @@ export class CallChannel {
     signal?.throwIfAborted()
     let stop = () => {}
     const result = new Promise((resolve, reject) => {
-      const id = this.begin(method, params, { resolve, reject, from })
+      const id = this.begin(method, params, { resolve, reject, from, isAside: true })
       const giveUp = () => {
         this.cancel(id, 'The caller gave up')
         reject(signal?.reason)
@@ -160,7 +162,7 @@ export class CallChannel {
 
   #answer(id: number, call: PendingCall, message: Record<string, unknown>): void {
     this.#forget(id)
-    if (call.from) this.#answered++
+    if (!call.isAside) this.#answered++
     if ('error' in message && message.error !== undefined) call.reject(refusalOf(message.error))
     else call.resolve(message.result)
   }

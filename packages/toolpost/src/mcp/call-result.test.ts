@@ -8,7 +8,10 @@ const text = (value: string) => ({ type: 'text', text: value })
 describe('valueOfResult', () => {
   it('only text is the text', () => {
     expect(valueOfResult({ content: [text('one')] })).toBe('one')
-    expect(valueOfResult({ content: [text('one'), text('two')] })).toBe('one\ntwo')
+    const two = [text('one'), text('two')]
+    expect(valueOfResult({ content: two })).toEqual(new ToolOutput('one\ntwo', two))
+    const noted = [{ ...text('one'), annotations: { priority: 1 } }]
+    expect(valueOfResult({ content: noted })).toEqual(new ToolOutput('one', noted))
     expect(valueOfResult({ content: [] })).toBe('')
   })
 
@@ -43,6 +46,18 @@ describe('valueOfResult', () => {
     [{ isError: true }, 'The tool failed and its server did not say why'],
   ])('an error is thrown in its own words: %j', (result, words) => {
     expect(() => valueOfResult(result)).toThrow(expect.objectContaining({ message: words }))
+  })
+})
+
+describe('_meta of a result', () => {
+  it('comes along, without what the protocol itself puts there', () => {
+    const _meta = { 'io.modelcontextprotocol/serverInfo': { name: 'x' } }
+    expect(valueOfResult({ content: [text('one')], _meta })).toBe('one')
+    const meta = { 'example.com/x': 1 }
+    const content = [text('one')]
+    expect(valueOfResult({ content, _meta: { ..._meta, ...meta } })).toEqual(
+      new ToolOutput('one', content, meta),
+    )
   })
 })
 

@@ -22,8 +22,8 @@ interface Block {
 }
 
 /**
- * The value of a `tools/call` result: the text if there is nothing else, the structured content with its content
- * blocks if there is some, else the content blocks as they came. Throws the server's own words if it says `isError`,
+ * The value of a `tools/call` result: the structured content if there is some, else the text if there is nothing but
+ * text, else the content blocks as they came; with the blocks beside it if they say more. Throws the server's own words if it says `isError`,
  * and plain ones if the result is malformed.
  */
 export function valueOfResult(result: unknown): unknown {
@@ -35,9 +35,29 @@ export function valueOfResult(result: unknown): unknown {
   if (isError) throw new McpCallError(errorText(blocks, structuredContent))
   // Servers of the oldest protocol answer with `toolResult` and no content.
   if (content === undefined && toolResult !== undefined) return toolResult
-  if (structuredContent !== undefined)
-    return blocks.length === 0 ? structuredContent : new ToolOutput(structuredContent, blocks)
+  const meta = metaOf(result._meta)
+  const value = structuredContent === undefined ? valueOfBlocks(blocks) : structuredContent
+  if (structuredContent === undefined && !meta && !blocks.every(isText)) return value
+  const saysMore = structuredContent === undefined ? !isPlainText(blocks) : blocks.length > 0
+  return saysMore || meta ? new ToolOutput(value, blocks, meta) : value
+}
+
+function valueOfBlocks(blocks: Block[]): unknown {
   return blocks.every(isText) ? textOf(blocks) : blocks
+}
+
+/** Without what the protocol itself puts there. */
+function metaOf(meta: unknown): Record<string, unknown> | undefined {
+  const own = isRecord(meta) ? Object.entries(meta).filter(([key]) => !key.startsWith(PROTOCOL)) : []
+  return own.length > 0 ? Object.fromEntries(own) : undefined
+}
+
+const PROTOCOL = 'io.modelcontextprotocol/'
+
+/** Whether the text says all that there is. */
+function isPlainText(blocks: readonly Block[]): boolean {
+  const [block, ...others] = blocks
+  return !block || (others.length === 0 && Object.keys(block).length === 2)
 }
 
 function blocksOf(content: unknown, mayBeMissing: boolean): Block[] {

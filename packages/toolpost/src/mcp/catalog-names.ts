@@ -1,6 +1,7 @@
 import type { CatalogServer } from './catalog.ts'
 import type { CacheHint } from './sdk-client.ts'
-import type { Offer, OfferKind } from './server-offers.ts'
+import type { Offer, OfferKind, OfferList } from './server-offers.ts'
+import { inSlices } from './slices.ts'
 
 /** What a server offers, and what it is known by among all. */
 export interface Placed extends Offer {
@@ -11,24 +12,109 @@ export interface Placed extends Offer {
 
 export const KEYS = { resources: 'uri', templates: 'uriTemplate', prompts: 'name' } as const
 
-/** By the name it has here, or by the one that says which server it is of. */
-export function known(placed: readonly Placed[], kind: OfferKind, key: string): Placed | undefined {
-  return (
-    placed.find(({ as }) => as === key) ??
-    placed.find(({ server, key: own }) => prefixed(kind, server.name, own) === key)
-  )
+interface Prefix {
+  text: string
+  server: CatalogServer
 }
 
-/** A URI's scheme has no underscores; `git+ssh:` shows how it is done. */
-export function prefixed(kind: OfferKind, server: string, key: string): string {
-  return kind === 'prompts'
-    ? `${server}__${key}`
-    : `${server.toLowerCase().replace(/[^a-z0-9.-]/g, '-')}+${key}`
+/**
+ * What all servers offer of one kind, under names that are told apart. What only one has keeps its name, of several with
+ * the same the first in the configuration does, and the others are `server__prompt` and `server+uri`: these mean that
+ * server's and no other's, whatever names another one chooses.
+ */
+export class Names {
+  readonly placed: Placed[] = []
+  readonly #byName = new Map<string, Placed>()
+  readonly #byServer = new Map<CatalogServer, Map<string, Placed>>()
+  readonly #prefixes: readonly Prefix[]
+  readonly #kind: OfferKind
+
+  private constructor(kind: OfferKind, servers: readonly CatalogServer[]) {
+    this.#kind = kind
+    this.#prefixes = prefixesOf(kind, servers)
+  }
+
+  static async of(
+    kind: OfferKind,
+    servers: readonly CatalogServer[],
+    lists: readonly OfferList[],
+  ): Promise<Names> {
+    const names = new Names(kind, servers)
+    for (const [at, server] of servers.entries())
+      await inSlices(lists[at]?.offers ?? [], offer => names.#place(offer, server))
+    return names
+  }
+
+  /** By the name it has here, or by the one that says which server it is of. */
+  find(name: string): Placed | undefined {
+    const found = this.#byName.get(name)
+    if (found) return found
+    for (const { server, key } of this.addressed(name)) {
+      const own = this.#byServer.get(server)?.get(key)
+      if (own) return own
+    }
+    return undefined
+  }
+
+  /** The servers whose prefix a name has, and what it is there; the longest prefix first. */
+  addressed(name: string): { server: CatalogServer; key: string }[] {
+    return this.#prefixes
+      .filter(({ text }) => name.startsWith(text))
+      .map(({ server, text }) => ({ server, key: name.slice(text.length) }))
+  }
+
+  #place(offer: Offer, server: CatalogServer): void {
+    const as = this.#nameOf(offer.key, server)
+    const entry = as === offer.key ? offer.entry : { ...offer.entry, [KEYS[this.#kind]]: as }
+    const placed = { ...offer, entry, server, as }
+    this.placed.push(placed)
+    this.#byName.set(as, placed)
+    const own = this.#byServer.get(server) ?? new Map<string, Placed>()
+    this.#byServer.set(server, own.set(offer.key, placed))
+  }
+
+  #nameOf(key: string, server: CatalogServer): string {
+    const isFree = (name: string) => {
+      const [owner] = this.addressed(name)
+      return !this.#byName.has(name) && (!owner || owner.server === server)
+    }
+    if (isFree(key)) return key
+    const prefix = this.#prefixes.find(each => each.server === server)?.text ?? ''
+    const full = `${prefix}${key}`
+    if (isFree(full)) return full
+    let count = 2
+    while (this.#byName.has(`${full}~${count}`)) count++
+    return `${full}~${count}`
+  }
+}
+
+/** The longest first. A URI's scheme has no underscores; `git+ssh:` shows how it is done. */
+function prefixesOf(kind: OfferKind, servers: readonly CatalogServer[]): Prefix[] {
+  const taken = new Set<string>()
+  const prefixes = servers.map(server => {
+    const text = kind === 'prompts' ? `${server.name}__` : schemeOf(server.name, taken)
+    taken.add(text)
+    return { server, text }
+  })
+  return prefixes.sort((a, b) => b.text.length - a.text.length)
+}
+
+function schemeOf(server: string, taken: ReadonlySet<string>): string {
+  const plain = server.toLowerCase().replace(/[^a-z0-9.-]/g, '-')
+  const name = /^[a-z]/.test(plain) ? plain : `s${plain}`
+  let text = `${name}+`
+  for (let count = 2; taken.has(text); count++) text = `${name}-${count}+`
+  return text
 }
 
 /** Together they may be kept as long as the one that may be kept least. */
-export function hintOf(hints: readonly CacheHint[]): CacheHint {
-  const times = hints.map(({ ttlMs }) => (typeof ttlMs === 'number' && ttlMs > 0 ? ttlMs : 0))
+export function hintOf(hints: readonly CacheHint[]): { ttlMs: number; cacheScope: 'public' | 'private' } {
+  const times = hints.map(({ ttlMs }) => timeOf(ttlMs))
   const isPublic = hints.length > 0 && hints.every(({ cacheScope }) => cacheScope === 'public')
   return { ttlMs: times.length > 0 ? Math.min(...times) : 0, cacheScope: isPublic ? 'public' : 'private' }
+}
+
+/** Milliseconds as a server gives them, which may be anything. */
+export function timeOf(ttlMs: unknown): number {
+  return typeof ttlMs === 'number' && ttlMs > 0 ? Math.floor(Math.min(ttlMs, Number.MAX_SAFE_INTEGER)) : 0
 }

@@ -1,12 +1,18 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { isRecord } from '../runtime/guards.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import { shortText } from '../runtime/short-text.ts'
 import { McpCallError } from './call-result.ts'
-import { hintOf, KEYS, known, type Placed, prefixed } from './catalog-names.ts'
-import { MAX_INSTRUCTIONS } from './limits.ts'
-import { type CacheHint, loadSdk } from './sdk-client.ts'
+import { hintOf, Names, type Placed } from './catalog-names.ts'
+import { Followed } from './followed.ts'
+import { LISTEN_GRACE_MS } from './limits.ts'
+import { LogLevels } from './log-levels.ts'
+import type { CacheHint } from './sdk-client.ts'
+import { instructionsOf } from './server-info.ts'
 import type { LinkRequestOptions } from './server-link.ts'
-import type { OfferEvents, OfferKind, ServerOffers } from './server-offers.ts'
+import type { OfferEvents, OfferKind, OfferList, ServerOffers } from './server-offers.ts'
+import { inSlices } from './slices.ts'
+import { TemplateMatch } from './template-match.ts'
 
 /** A server, as far as the catalog needs it. */
 export interface CatalogServer {
@@ -29,21 +35,29 @@ export interface CatalogOptions extends LinkRequestOptions {
 export interface CatalogEvents {
   resources: undefined
   prompts: undefined
-  /** The URI of a resource that changed, as it is known here. */
+  /** The URI of a resource that is followed and changed, as whoever follows it knows it. */
   updated: string
 }
 
+interface Known {
+  servers: readonly CatalogServer[]
+  lists: readonly OfferList[]
+  names: Promise<Names>
+}
+
+type Found = Pick<Placed, 'server' | 'key'>
+
 const NOT_FOUND = -32_002
 const INVALID_PARAMS = -32_602
-const anybody: Access = () => true
 
-/**
- * The resources and prompts of all servers together. What only one server has keeps its name; of several with the same
- * name the first in the configuration does, and the others are `server__prompt` and `server+uri`, which always work.
- */
+/** The resources and prompts of all servers together; `Names` says what they are called. */
 export class Catalog {
   #servers: () => readonly CatalogServer[] = () => []
+  readonly #known = new Map<OfferKind, Known>()
+  readonly #matches = new WeakMap<Placed, TemplateMatch>()
   readonly #listeners = new Listeners<CatalogEvents>(() => {})
+  readonly #followed = new Followed(uri => this.#listeners.tell('updated', uri))
+  readonly #levels = new LogLevels()
 
   /** Shows the servers that there are from now on. */
   show(servers: () => readonly CatalogServer[]): void {
@@ -53,28 +67,38 @@ export class Catalog {
   /** What servers tell it. */
   readonly events: OfferEvents = {
     changed: kind => this.#listeners.tell(kind, undefined),
-    updated: (uri, server) => void this.#onUpdate(uri, server),
+    updated: (uri, server) => this.#followed.changed(server, uri),
   }
 
   /** Returns a function that stops it. */
   readonly on: Listeners<CatalogEvents>['on'] = (event, listener) => this.#listeners.on(event, listener)
 
-  async list(kind: OfferKind, access = anybody): Promise<CatalogList> {
-    const { placed, hint } = await this.#placed(kind)
-    const seen = placed.filter(({ server, key }) => access(server.name, key))
-    return { ...hint, entries: seen.map(({ entry, as }) => ({ ...entry, [KEYS[kind]]: as })) }
+  async list(kind: OfferKind, access?: Access): Promise<CatalogList> {
+    const { names, lists } = await this.#all(kind)
+    const hint = hintOf(lists.filter(({ offers }) => offers.length > 0))
+    const entries: CatalogList['entries'] = []
+    await inSlices(names.placed, placed => {
+      if (this.#allows(placed, access)) entries.push(placed.entry)
+    })
+    // What only some may see is not for everybody's cache.
+    return { ...hint, ...(access && { cacheScope: 'private' }), entries }
   }
 
   /** `resources/read`, of whichever server has it. */
   async read(uri: string, options: CatalogOptions = {}): Promise<Record<string, unknown>> {
-    const found = await this.#find(uri, options.access)
+    const found = await this.#find(uri)
+    if (found && !this.#allows(found, options.access)) throw notFound(uri)
     const result = found
       ? await found.server.offers.request('resources/read', { uri: found.key }, options)
       : await this.#readAnywhere(uri, options)
     if (!isRecord(result) || !Array.isArray(result.contents))
-      throw new Error('Malformed MCP result: a resource without contents')
+      throw new McpCallError('Malformed MCP result: a resource without contents')
     if (!found || found.key === uri) return result
-    const contents = result.contents.map(each => (each?.uri === found.key ? { ...each, uri } : each))
+    const prefix = uri.endsWith(found.key) ? uri.slice(0, -found.key.length) : ''
+    const contents = result.contents.map(each => {
+      if (!isRecord(each) || typeof each.uri !== 'string') return each
+      return { ...each, uri: each.uri === found.key ? uri : `${prefix}${each.uri}` }
+    })
     return { ...result, contents }
   }
 
@@ -88,7 +112,7 @@ export class Catalog {
     const params = { name: key, ...(args && { arguments: args }) }
     const result = await server.offers.request('prompts/get', params, options)
     if (!isRecord(result) || !Array.isArray(result.messages))
-      throw new Error('Malformed MCP result: a prompt without messages')
+      throw new McpCallError('Malformed MCP result: a prompt without messages')
     return result
   }
 
@@ -104,128 +128,116 @@ export class Catalog {
       : await this.#findTemplate(String(ref.uri), options.access)
     if (!found.server.offers.has('completions')) return { completion: { values: [] } }
     const inner = isPrompt ? { ...ref, name: found.key } : { ...ref, uri: found.key }
-    const result = await found.server.offers.request(
-      'completion/complete',
-      { ...params, ref: inner },
-      options,
-    )
-    if (!isRecord(result) || !isRecord(result.completion))
-      throw new Error('Malformed MCP result: no completion')
+    const asked = { ...params, ref: inner }
+    const result = await found.server.offers.request('completion/complete', asked, options)
+    if (!isRecord(result) || !isRecord(result.completion) || !Array.isArray(result.completion.values))
+      throw new McpCallError('Malformed MCP result: a completion without values')
     return result
   }
 
   /** Which of these URIs may be read. */
   async allowed(uris: readonly string[], access: Access): Promise<string[]> {
-    const found = await Promise.all(uris.map(uri => this.#find(uri, access)))
-    return uris.filter((_, at) => found[at])
+    const found = await Promise.all(uris.map(uri => this.#find(uri)))
+    return uris.filter((_, at) => this.#allows(found[at], access))
   }
 
   /** Has `updated` told when the resource changes. Resolves to a function that ends it. */
   async follow(uri: string, access?: Access): Promise<() => void> {
-    const found = await this.#find(uri, access)
-    if (!found) throw notFound(uri)
-    return found.server.offers.follow(found.key)
+    const found = await this.#find(uri)
+    if (!this.#allows(found, access)) throw notFound(uri)
+    const stop = await found.server.offers.follow(found.key)
+    const forget = this.#followed.add(found.server.name, found.key, uri)
+    return () => {
+      forget()
+      stop()
+    }
   }
 
-  /** Has all servers log from `level` on, if they can. */
-  async setLogLevel(level: string): Promise<void> {
-    const loggers = this.#servers().filter(({ offers }) => offers.has('logging'))
-    await Promise.allSettled(loggers.map(({ offers }) => offers.request('logging/setLevel', { level })))
+  /** Has the servers log from `level` on for this client, if they can; without one, as if it had never asked. */
+  async setLogLevel(client: object, level: string | undefined): Promise<void> {
+    if (!this.#levels.set(client, level)) return
+    const told = this.#servers().map(({ offers }) => offers.setLogLevel(this.#levels.lowest))
+    // A server that does not answer holds nobody up.
+    await Promise.race([Promise.all(told), pause(LISTEN_GRACE_MS, undefined, { ref: false })])
   }
 
   /** What the servers say about how to use them. */
   instructions(mayUse: (server: string) => boolean = () => true): string | undefined {
-    const told = this.#servers().flatMap(({ name, offers }) => {
-      const text = mayUse(name) ? offers.info?.instructions?.trim() : undefined
-      return text ? [{ name, text }] : []
-    })
-    if (told.length === 0) return undefined
-    const parts =
-      told.length === 1 ? told.map(({ text }) => text) : told.map(each => `# ${each.name}\n\n${each.text}`)
-    return shortText(parts.join('\n\n'), MAX_INSTRUCTIONS)
+    const told = this.#servers().filter(({ name, offers }) => offers.info?.instructions && mayUse(name))
+    return instructionsOf(told.map(({ name, offers }) => ({ name, text: offers.info?.instructions ?? '' })))
   }
 
-  async #placed(kind: OfferKind): Promise<{ placed: Placed[]; hint: CacheHint }> {
-    const servers = this.#servers()
+  async #all(kind: OfferKind): Promise<{ names: Names; lists: readonly OfferList[] }> {
+    const servers = [...this.#servers()]
     const lists = await Promise.all(servers.map(({ offers }) => offers.list(kind)))
-    const taken = new Set<string>()
-    const placed = servers.flatMap((server, at) =>
-      (lists[at]?.offers ?? []).map(offer => {
-        const as = taken.has(offer.key) ? prefixed(kind, server.name, offer.key) : offer.key
-        taken.add(as)
-        return { ...offer, server, as }
-      }),
-    )
-    return { placed, hint: hintOf(lists.filter(({ offers }) => offers.length > 0)) }
+    let known = this.#known.get(kind)
+    if (!known || !isSame(known.servers, servers) || !isSame(known.lists, lists)) {
+      known = { servers, lists, names: Names.of(kind, servers, lists) }
+      this.#known.set(kind, known)
+    }
+    return { names: await known.names, lists }
   }
 
-  async #findPrompt(name: string, access = anybody): Promise<Placed> {
-    const { placed } = await this.#placed('prompts')
-    const found = known(placed, 'prompts', name)
-    if (!found || !access(found.server.name, found.key))
+  /** A name that begins with that of another server is not one of that server's. */
+  #allows(found: Found | undefined, access: Access | undefined): found is Found {
+    if (!found || !access) return found !== undefined
+    const { server, key } = found
+    const isBorrowed = this.#servers().some(({ name }) => name !== server.name && key.startsWith(`${name}__`))
+    return access(server.name, isBorrowed ? `${server.name}__${key}` : key)
+  }
+
+  async #findPrompt(name: string, access: Access | undefined): Promise<Found> {
+    const { names } = await this.#all('prompts')
+    const found = names.find(name)
+    if (!this.#allows(found, access))
       throw new McpCallError(`Prompt '${shortText(name, 200)}' not found`, { code: INVALID_PARAMS })
     return found
   }
 
-  async #findTemplate(uri: string, access = anybody): Promise<Placed> {
-    const { placed } = await this.#placed('templates')
-    const found = known(placed, 'templates', uri) ?? (await this.#find(uri, access))
-    if (!found || !access(found.server.name, found.key)) throw notFound(uri)
+  async #findTemplate(uri: string, access: Access | undefined): Promise<Found> {
+    const { names } = await this.#all('templates')
+    const found = names.find(uri) ?? (await this.#find(uri))
+    if (!this.#allows(found, access)) throw notFound(uri)
     return found
   }
 
-  /** The resource of that URI: one that is listed, or one that a template stands for. */
-  async #find(uri: string, access = anybody): Promise<Placed | undefined> {
-    const { placed } = await this.#placed('resources')
-    const found = known(placed, 'resources', uri) ?? (await this.#fromTemplate(uri)) ?? this.#addressed(uri)
-    return found && access(found.server.name, found.key) ? found : undefined
+  /** The resource of that URI: one that is listed, one of the server that it names, or one that a template stands for. */
+  async #find(uri: string): Promise<Found | undefined> {
+    const { names } = await this.#all('resources')
+    return names.find(uri) ?? names.addressed(uri)[0] ?? this.#fromTemplate(uri)
   }
 
-  async #fromTemplate(uri: string): Promise<Placed | undefined> {
-    const { placed } = await this.#placed('templates')
-    if (placed.length === 0) return undefined
-    const { UriTemplate } = await loadSdk()
-    const fitting = placed.find(({ as }) => {
-      try {
-        return new UriTemplate(as).match(uri) !== null
-      } catch {
-        return false
-      }
+  async #fromTemplate(uri: string): Promise<Found | undefined> {
+    const { names } = await this.#all('templates')
+    let found: Found | undefined
+    await inSlices(names.placed, template => {
+      const match = this.#matches.get(template) ?? new TemplateMatch(template.key)
+      this.#matches.set(template, match)
+      if (match.fits(uri)) found = { server: template.server, key: uri }
+      return !found
     })
-    if (!fitting) return undefined
-    const key = fitting.as === fitting.key ? uri : uri.slice(fitting.as.length - fitting.key.length)
-    return { ...fitting, key, as: uri }
-  }
-
-  /** `server+uri`, also of something that is not listed. */
-  #addressed(uri: string): Placed | undefined {
-    for (const server of this.#servers()) {
-      const prefix = prefixed('resources', server.name, '')
-      if (uri.startsWith(prefix)) return { key: uri.slice(prefix.length), entry: {}, server, as: uri }
-    }
-    return undefined
+    return found
   }
 
   /** Tools give links to resources that no list has: the first server that knows it. */
   async #readAnywhere(uri: string, options: CatalogOptions): Promise<unknown> {
-    const { access = anybody } = options
     let failure: unknown
-    for (const { name, offers } of this.#servers()) {
-      if (!offers.has('resources') || !access(name, uri)) continue
+    for (const server of this.#servers()) {
+      const { offers } = server
+      if (!offers.has('resources') || !this.#allows({ server, key: uri }, options.access)) continue
       try {
         return await offers.request('resources/read', { uri }, options)
       } catch (error) {
+        options.signal?.throwIfAborted()
         failure ??= error
       }
     }
     throw failure instanceof McpCallError ? failure : notFound(uri)
   }
+}
 
-  async #onUpdate(uri: string, server: string): Promise<void> {
-    const { placed } = await this.#placed('resources')
-    const found = placed.find(each => each.server.name === server && each.key === uri)
-    this.#listeners.tell('updated', found?.as ?? uri)
-  }
+function isSame<T>(before: readonly T[], now: readonly T[]): boolean {
+  return before.length === now.length && before.every((each, at) => each === now[at])
 }
 
 function notFound(uri: string): McpCallError {

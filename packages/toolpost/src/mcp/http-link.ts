@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { ServerRequest } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
@@ -12,18 +11,19 @@ import {
   isExpiredSession,
   isGone,
   isRefusedConnection,
+  sayGoodbye,
 } from './http-transport.ts'
-import { GOODBYE_MS, NO_TIMEOUT_MS } from './limits.ts'
+import { NO_TIMEOUT_MS } from './limits.ts'
+import { Listening } from './listening.ts'
 import {
   ANY_RESULT,
   aboutServer,
   type ClientEvents,
   createClient,
-  followResource,
   isAlive,
   listAll,
-  listenForChanges,
   loadSdk,
+  modernMeta,
 } from './sdk-client.ts'
 import {
   describeError,
@@ -63,6 +63,9 @@ export class HttpLink implements ServerLink {
   readonly #messages: HttpMessages
   readonly #address: NonNullable<ServerRequest['address']>
   #client: Client | undefined
+  #listening: Listening | undefined
+  /** What every request carries beside what the SDK adds. */
+  #meta: Record<string, unknown> | undefined
   #isReady = false
   /** Why the connection ended, once it has. */
   #cause: string | undefined
@@ -87,7 +90,9 @@ export class HttpLink implements ServerLink {
     await client.connect(this.#transport, { timeout: NO_TIMEOUT_MS })
     answerAfterNotifications(this.#transport)
     this.about = aboutServer(client)
-    await listenForChanges(client, clientEvents)
+    if (client.getProtocolEra() === 'modern') this.#meta = await modernMeta(client, requests.capabilities)
+    this.#listening = new Listening(client, clientEvents)
+    await this.#listening.start()
     this.tools = (await listAll(this, 'tools')).entries
     client.onclose = () => this.#lose('the server closed the connection')
     this.#isReady = true
@@ -101,9 +106,7 @@ export class HttpLink implements ServerLink {
     return this.#client?.getProtocolEra() === 'modern'
   }
 
-  stderr(): string {
-    return ''
-  }
+  stderr = (): string => ''
 
   /** That of the stream that a message came on, or else of all requests under way. */
   get #requester(): Requester | undefined {
@@ -112,16 +115,13 @@ export class HttpLink implements ServerLink {
 
   request(method: string, params: object, { from, signal }: LinkRequestOptions = {}): Promise<unknown> {
     const options = { timeout: NO_TIMEOUT_MS, ...(signal && { signal }) }
-    return this.#send(
-      { from },
-      client => client.request({ method, params } as never, ANY_RESULT, options),
-      signal,
-    )
+    const message = { method, params: this.#meta ? { ...params, _meta: this.#meta } : params }
+    return this.#send({ from }, client => client.request(message as never, ANY_RESULT, options), signal)
   }
 
   async follow(uri: string): Promise<() => void> {
-    if (!this.#client) throw new Error('Not connected')
-    return followResource(this.#client, this, uri)
+    if (!this.#listening) throw new Error('Not connected')
+    return this.#listening.follow(uri, this)
   }
 
   call(call: LinkCall): Answer {
@@ -131,8 +131,16 @@ export class HttpLink implements ServerLink {
       const { from, onRequest } = call
       const onSent = onRequest && ((sent: SentRequest) => onRequest(this.#describe(sent)))
       const { signal } = controller
-      this.#send({ from, onSent }, client => callTool(client, call, signal), signal).then(
-        value => settle(() => resolve(value)),
+      this.#send(
+        { from, onSent },
+        client =>
+          callTool(client, this.#meta ? { ...call, meta: { ...call.meta, ...this.#meta } } : call, signal),
+        signal,
+      ).then(
+        value => {
+          this.hasAnswered = true
+          settle(() => resolve(value))
+        },
         error => settle(() => reject(error)),
       )
     })
@@ -157,9 +165,7 @@ export class HttpLink implements ServerLink {
       throw new ServerLostError(this.#cause ?? 'not connected', { neverSent: true })
     this.#underWay.add(current)
     try {
-      const redeemed = this.#messages.redeem(await currentCall.run(current, send, client))
-      if (current.from) this.hasAnswered = true
-      return redeemed
+      return this.#messages.redeem(await currentCall.run(current, send, client))
     } catch (error) {
       throw signal?.aborted ? error : await this.#callError(error)
     } finally {
@@ -234,16 +240,9 @@ export class HttpLink implements ServerLink {
   async close(): Promise<void> {
     this.#isReady = false
     this.#cause ??= 'the connection was closed'
-    const { terminateSession } = this.#transport as { terminateSession?: () => Promise<void> }
-    // A courtesy: it must not hold anybody up.
-    if (terminateSession && this.#client) {
-      const goodbye = terminateSession.call(this.#transport).catch(() => {})
-      await Promise.race([goodbye, pause(GOODBYE_MS, undefined, { ref: false })])
-    }
+    if (this.#client) await sayGoodbye(this.#transport)
     await this.#closeTransport()
   }
 
-  async #closeTransport(): Promise<void> {
-    await (this.#client ?? this.#transport).close().catch(() => {})
-  }
+  #closeTransport = (): Promise<void> => (this.#client ?? this.#transport).close().catch(() => {})
 }

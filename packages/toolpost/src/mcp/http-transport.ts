@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Transport } from '@modelcontextprotocol/client'
 import { basicCredentials } from '../logging/config-secrets.ts'
 import {
@@ -9,7 +10,7 @@ import {
   httpWords,
 } from './http-fetch.ts'
 import type { HttpMessages } from './http-messages.ts'
-import { MIN_RESUME_DELAY_MS, RECONNECT_MAX_DELAY_MS } from './limits.ts'
+import { GOODBYE_MS, MIN_RESUME_DELAY_MS, RECONNECT_MAX_DELAY_MS } from './limits.ts'
 import { authorizedFetch } from './oauth/authorized-fetch.ts'
 import type { ServerLogin } from './oauth/server-login.ts'
 import { loadSdk } from './sdk-client.ts'
@@ -120,4 +121,11 @@ export function answerAfterNotifications(transport: Transport): void {
     if ('method' in message) onmessage?.(message, extra)
     else queueMicrotask(() => onmessage?.(message, extra))
   }
+}
+
+/** Ends the session, if there is one. A courtesy: it must not hold anybody up. */
+export async function sayGoodbye(transport: Transport): Promise<void> {
+  const { terminateSession } = transport as { terminateSession?: () => Promise<void> }
+  const goodbye = terminateSession?.call(transport).catch(() => {})
+  if (goodbye) await Promise.race([goodbye, pause(GOODBYE_MS, undefined, { ref: false })])
 }

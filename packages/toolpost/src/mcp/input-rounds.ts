@@ -1,5 +1,5 @@
 import { isRecord } from '../runtime/guards.ts'
-import { MAX_INPUT_ROUNDS } from './limits.ts'
+import { MAX_INPUT_ROUNDS, MAX_SERVER_REQUESTS } from './limits.ts'
 import type { LinkRequestOptions } from './server-link.ts'
 import type { ServerRequests } from './server-requests.ts'
 
@@ -16,38 +16,49 @@ export function needsInput(result: unknown): result is Result {
   return isRecord(result) && result.resultType === 'input_required'
 }
 
+type Rounds = LinkRequestOptions & {
+  requests: ServerRequests
+  /** Whether the caller gave up: then nothing is sent any more. */
+  isOver?(): boolean
+}
+
 /** Answers what the server asks and sends the request again, until there is a result. */
 export async function inputRounds(
   result: unknown,
   send: (answers: InputAnswers) => Promise<unknown>,
-  options: Answering,
+  { isOver, ...options }: Rounds,
 ): Promise<unknown> {
   let current = result
   for (let round = 0; needsInput(current); round++) {
     if (round === MAX_INPUT_ROUNDS)
       throw new Error(`The server asked for input more than ${MAX_INPUT_ROUNDS} times`)
     const { inputRequests, requestState } = current
-    current = await send({
-      inputResponses: await answersTo(inputRequests, options),
-      ...(typeof requestState === 'string' && { requestState }),
-    })
+    const inputResponses = await answersTo(inputRequests, options)
+    if (isOver?.() || options.signal?.aborted) throw new Error('The caller gave up')
+    current = await send({ inputResponses, ...(typeof requestState === 'string' && { requestState }) })
   }
   return current
 }
 
-type Answering = LinkRequestOptions & { requests: ServerRequests }
-
-/** Answers what the server asks, each under the key that it was asked by. */
+/** Answers what the server asks, all side by side, each under its own key; one that cannot be answered ends the others. */
 export async function answersTo(
   inputRequests: unknown,
-  { requests, ...options }: Answering,
+  { requests, from, signal }: Omit<Rounds, 'isOver'>,
 ): Promise<Record<string, unknown>> {
-  const asked = isRecord(inputRequests) ? Object.entries(inputRequests) : []
-  const answer = async (request: unknown) => {
+  const entries = isRecord(inputRequests) ? Object.entries(inputRequests) : []
+  if (entries.length > MAX_SERVER_REQUESTS)
+    throw new Error(`The server asked for more than ${MAX_SERVER_REQUESTS} inputs at once`)
+  const open = new AbortController()
+  const either = signal ? AbortSignal.any([signal, open.signal]) : open.signal
+  const answer = async ([key, request]: [string, unknown]) => {
     const { method, params } = isRecord(request) ? request : {}
-    return requests.answer(String(method), isRecord(params) ? params : {}, options)
+    const text = typeof method === 'string' ? method : ''
+    return [key, await requests.answer(text, isRecord(params) ? params : {}, { from, signal: either, key })]
   }
-  return Object.fromEntries(
-    await Promise.all(asked.map(async ([key, one]) => [key, await answer(one)] as const)),
-  )
+  try {
+    return Object.fromEntries(await Promise.all(entries.map(answer)))
+  } catch (error) {
+    open.abort()
+    throw error
+  }
 }

@@ -98,8 +98,18 @@ export const MAX_TASK_MESSAGE_CHARACTERS = 1_000
 /** Addresses that one refused call may ask to be visited, and those that it is remembered of who was asked. */
 export const MAX_ADDRESSES = 5
 export const MAX_WATCHED_ADDRESSES = 1_000
-/** How long a server may take to list its resources or prompts; later it goes without. */
+/** How long is waited for a server's list of resources or prompts; then it is left out until it is there. */
 export const LIST_TIMEOUT_MS = 5_000
+/** A list of a server that does not tell of changes is read again after this, unless the server says otherwise; as one that failed. */
+export const LIST_KEPT_MS = 5_000
+/** What is read of one list; the rest is left out. */
+export const MAX_LIST_CHARACTERS = 32 * 1024 * 1024
+/** Changes of resources are told of together, this often. */
+export const UPDATE_PAUSE_MS = 20
+/** A longer log message is passed on as it stands in the log: in part. */
+export const MAX_LOG_CHARACTERS = 64 * 1024
+/** The longest question of a server that a person is shown. */
+export const MAX_QUESTION_CHARACTERS = 10_000
 /** How long any other request than a call may take. */
 export const REQUEST_TIMEOUT_MS = 30_000
 /** How much of a server's instructions is passed on. */
@@ -129,6 +139,10 @@ export const REMEMBERED_CALLS = 10_000
 export const HEALTH_CHECK_MS = 2_000
 /** How long the answer to `subscriptions/listen` is waited for before the tools are listed without it. */
 export const LISTEN_GRACE_MS = 500
+/** A stream of changes that was cut is opened again after this, then after twice as long … */
+export const RELISTEN_BASE_DELAY_MS = 1_000
+/** … but never later than this. */
+export const RELISTEN_MAX_DELAY_MS = 60_000
 /** How much is shown of the body of a refused HTTP request. */
 export const HTTP_ERROR_CHARACTERS = 300
 /** A broken stream is taken up again no sooner than this, whatever the server says. */

@@ -106,14 +106,14 @@ class ToolCalls {
     args: object,
     options: Partial<InvokeOptions>,
   ): Promise<unknown> {
-    const { requests } = this.#server
     const again = (answers: InputAnswers) => this.#callOn(link, args, options, answers)
+    const rounds = { requests: this.#server.requests, from: options, isOver: () => isAborted(options) }
     try {
-      const answer = await inputRounds(result, again, { requests, from: options })
+      const answer = await inputRounds(result, again, rounds)
       return valueOfResult(isTask(answer) ? await this.#follow(answer, link, options) : answer)
     } catch (error) {
       if (error instanceof ServerLostError) throw this.#server.unavailable(lossOf(error, OUTCOME_UNKNOWN))
-      throw await requests.afterVisits(error, options)
+      throw await rounds.requests.afterVisits(error, options)
     }
   }
 

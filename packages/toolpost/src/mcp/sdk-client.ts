@@ -1,11 +1,12 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Client, ClientOptions } from '@modelcontextprotocol/client'
 import { isRecord } from '../runtime/guards.ts'
 import { toolpostVersion } from '../runtime/version.ts'
-import { HEALTH_CHECK_MS, LISTEN_GRACE_MS, MAX_LIST_PAGES, MAX_TOOLS } from './limits.ts'
+import { HEALTH_CHECK_MS, MAX_LIST_CHARACTERS, MAX_LIST_PAGES, MAX_TOOLS } from './limits.ts'
 import { neededLogin } from './server-failure.ts'
 import type { Requester, ServerAbout } from './server-link.ts'
 import type { ServerRequests } from './server-requests.ts'
+import { inSlices } from './slices.ts'
+import { charactersOf } from './tool-definition.ts'
 
 /** The MCP SDK, loaded at the first connection: it costs more than everything else of a short program. */
 export function loadSdk(): Promise<typeof import('@modelcontextprotocol/client')> {
@@ -50,41 +51,6 @@ export function aboutServer(client: Client): ServerAbout {
   }
 }
 
-/**
- * Asks a server of the newest protocol to tell when its tools change; others do it unasked. Resolves when it agreed,
- * or a moment later without that: not every server answers, and some proxies hold the answer back.
- */
-export async function listenForChanges(client: Client, { notice, error }: ClientEvents): Promise<void> {
-  const { tools, resources, prompts } = client.getServerCapabilities() ?? {}
-  const filter = {
-    ...(tools?.listChanged && { toolsListChanged: true }),
-    ...(resources?.listChanged && { resourcesListChanged: true }),
-    ...(prompts?.listChanged && { promptsListChanged: true }),
-  }
-  if (client.getProtocolEra() !== 'modern' || Object.keys(filter).length === 0) return
-  const grace = new AbortController()
-  let isLate = false
-  const listening = client.listen(filter).then(({ closed }) => {
-    grace.abort()
-    // What changed between the list and now was not told.
-    if (isLate) notice('notifications/tools/list_changed', {})
-    void closed.then(cause => cause === 'remote' && error(new Error('the stream of changes was cut')))
-  })
-  listening.catch(() => grace.abort())
-  await pause(LISTEN_GRACE_MS, undefined, { signal: grace.signal }).catch(() => {})
-  isLate = true
-}
-
-/** Has a server tell when a resource changes, in the way that its protocol has. */
-export async function followResource(client: Client, link: Lister, uri: string): Promise<() => void> {
-  if (client.getProtocolEra() === 'modern') {
-    const subscription = await client.listen({ resourceSubscriptions: [uri] })
-    return () => void subscription.close().catch(() => {})
-  }
-  await link.request('resources/subscribe', { uri })
-  return () => void link.request('resources/unsubscribe', { uri }).catch(() => {})
-}
-
 /** Whether the server still answers. */
 export async function isAlive(client: Client): Promise<boolean> {
   const { ProtocolError } = await loadSdk()
@@ -98,7 +64,7 @@ export async function isAlive(client: Client): Promise<boolean> {
 }
 
 /** How Toolpost introduces itself to servers. */
-export function clientInfo(): { name: string; version: string } {
+function clientInfo(): { name: string; version: string } {
   return { name: 'toolpost', version: toolpostVersion() }
 }
 
@@ -108,9 +74,16 @@ export async function modernMeta(client: Client, capabilities: object): Promise<
   return {
     [sdk.PROTOCOL_VERSION_META_KEY]: client.getNegotiatedProtocolVersion(),
     [sdk.CLIENT_INFO_META_KEY]: clientInfo(),
-    [sdk.CLIENT_CAPABILITIES_META_KEY]: capabilities,
-    [sdk.LOG_LEVEL_META_KEY]: 'info',
+    // Asked for in place of a result, and answered by the client that made the call; 2025 servers would act on it unasked.
+    [sdk.CLIENT_CAPABILITIES_META_KEY]: { roots: {}, ...capabilities },
+    ...(await loggingMeta()),
   }
+}
+
+/** Without it a server of the newest protocol logs nothing. */
+async function loggingMeta(): Promise<Record<string, unknown>> {
+  const { LOG_LEVEL_META_KEY } = await loadSdk()
+  return { [LOG_LEVEL_META_KEY]: 'info' }
 }
 
 /** Lets every result through: what Toolpost needs of one it checks itself, and says in plain words. */
@@ -136,10 +109,12 @@ export interface CacheHint {
 
 export interface Listed extends CacheHint {
   entries: unknown[]
+  /** There are more. */
+  isCut?: boolean
 }
 
 /** What can be asked for a list. */
-type Lister = {
+export type Lister = {
   readonly about: ServerAbout
   request(method: string, params: object, options?: { signal?: AbortSignal }): Promise<unknown>
 }
@@ -154,15 +129,20 @@ export async function listAll(link: Lister, kind: ListKind, signal?: AbortSignal
   if (!link.about.capabilities[capability]) return { entries }
   const seen = new Set<unknown>([undefined])
   let cursor: unknown
+  let characters = 0
   for (let page = 0; page < MAX_LIST_PAGES; page++) {
     const params = typeof cursor === 'string' ? { cursor } : {}
     const result = await link.request(method, params, signal && { signal })
     const listed = isRecord(result) ? result[field] : undefined
     if (!isRecord(result) || !Array.isArray(listed)) throw new Error(`its list of ${kind} is malformed`)
-    for (const entry of listed.slice(0, MAX_TOOLS + 1 - entries.length)) entries.push(entry)
+    await inSlices(listed.slice(0, MAX_TOOLS + 1 - entries.length), entry => {
+      characters += charactersOf(entry)
+      return characters <= MAX_LIST_CHARACTERS && entries.push(entry) > 0
+    })
     cursor = result.nextCursor
-    if (seen.has(cursor) || cursor === null || entries.length > MAX_TOOLS)
-      return { entries, ttlMs: result.ttlMs, cacheScope: result.cacheScope }
+    const isFull = entries.length > MAX_TOOLS || characters > MAX_LIST_CHARACTERS
+    if (seen.has(cursor) || cursor === null || isFull)
+      return { entries, ttlMs: result.ttlMs, cacheScope: result.cacheScope, isCut: isFull }
     seen.add(cursor)
   }
   throw new Error(`its list of ${kind} has more than ${MAX_LIST_PAGES} pages`)

@@ -172,9 +172,10 @@ export class ServerConnection implements ToolServer, ConnectingServer {
   }
 
   /** Ends the connection and what it started. Resolves when nothing of it is left. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.#isClosed = true
-    return this.#end('closed', 'it was closed')
+    await this.#end('closed', 'it was closed')
+    this.offers.forget()
   }
 
   async #end(state: ServerState, cause: string): Promise<void> {

@@ -42,6 +42,8 @@ export interface ServerAbout {
 }
 
 export interface LinkRequestOptions {
+  /** What the server calls its question, if this is about one. */
+  key?: string | undefined
   from?: Requester | undefined
   signal?: AbortSignal | undefined
 }
@@ -107,13 +109,24 @@ export interface Opening<Entry = ServerEntry> {
 
 /**
  * Whose doing it is what a server sends unasked: that of the requests under way, if they are all of one caller. Nobody
- * else is asked their questions or reads their log.
+ * else is asked their questions or reads their log. Which of the requests it is cannot be told: all of them are held.
  */
 export function soleRequester(underWay: Iterable<Requester | undefined>): Requester | undefined {
-  let sole: Requester | undefined
-  for (const each of underWay) {
-    if (each && sole && sole.caller !== each.caller) return undefined
-    sole = each ?? sole
+  const all = [...underWay].filter(each => each !== undefined)
+  const [first, ...others] = all
+  if (others.length === 0 || !first) return first
+  if (others.some(({ peer }) => peer !== first.peer)) return undefined
+  const { ask, sample } = first
+  return {
+    peer: first.peer,
+    onLog: first.onLog,
+    ...(ask && { ask: question => holdAll(others, () => ask(question)) }),
+    ...(sample && { sample: (params, options) => holdAll(others, () => sample(params, options)) }),
   }
-  return sole
+}
+
+function holdAll<T>(requesters: readonly Requester[], wait: () => Promise<T>): Promise<T> {
+  const held = (inner: () => Promise<T>, each: Requester) =>
+    each.hold ? () => each.hold?.(inner) ?? inner() : inner
+  return requesters.reduce(held, wait)()
 }

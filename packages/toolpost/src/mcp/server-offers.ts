@@ -1,16 +1,23 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { withoutKnownSecretsIn } from '../logging/known-secrets.ts'
+import { safeValue } from '../logging/safe-value.ts'
 import { isRecord } from '../runtime/guards.ts'
-import { shortText } from '../runtime/short-text.ts'
 import type { ToolFailureError } from '../tools/tool-failure-error.ts'
+import { KEYS, timeOf } from './catalog-names.ts'
 import type { ConnectionLog } from './connection-log.ts'
 import { type InputAnswers, inputRounds } from './input-rounds.ts'
-import { LIST_TIMEOUT_MS, MAX_INSTRUCTIONS, MAX_TOOLS, REQUEST_TIMEOUT_MS } from './limits.ts'
+import { LIST_KEPT_MS, LIST_TIMEOUT_MS, MAX_LOG_CHARACTERS, MAX_TOOLS, REQUEST_TIMEOUT_MS } from './limits.ts'
+import { Paced } from './paced.ts'
+import { RequestLimit } from './request-limit.ts'
 import { type CacheHint, type ListKind, listAll } from './sdk-client.ts'
 import { describeError, ServerLostError } from './server-failure.ts'
-import type { LinkRequestOptions, Requester, ServerLink } from './server-link.ts'
+import { infoOf } from './server-info.ts'
+import type { LinkRequestOptions, Requester, ServerAbout, ServerLink } from './server-link.ts'
 import type { ServerRequests } from './server-requests.ts'
 import type { ServerInfo } from './server-status.ts'
-import { problemOfDefinition } from './tool-definition.ts'
+import { inSlices } from './slices.ts'
+import { Subscriptions } from './subscriptions.ts'
+import { charactersOf, problemOfDefinition } from './tool-definition.ts'
 
 /** What a server has beside tools. */
 export type OfferKind = Exclude<ListKind, 'tools'>
@@ -41,67 +48,98 @@ export interface OfferServer {
   unavailable(cause?: string): ToolFailureError
 }
 
-const KEYS = { resources: 'uri', templates: 'uriTemplate', prompts: 'name' } as const
 const NOTHING: OfferList = { offers: [] }
+/** What a server logs from if nobody wants anything in particular. */
+const DEFAULT_LEVEL = 'info'
 
-/** The resources and prompts of one server. A list is read when somebody asks for it, and kept until it changes. */
+interface Kept {
+  list: Promise<OfferList>
+  /** When it is to be read again. */
+  until: number
+}
+
+/**
+ * The resources and prompts of one server. A list is read when somebody asks for it, and kept until it changes; while the
+ * server is away it stands as it was, as its tools do.
+ */
 export class ServerOffers {
   readonly #server: OfferServer
   readonly #events: OfferEvents
-  readonly #lists = new Map<OfferKind, Promise<OfferList>>()
-  /** By URI: resources that somebody follows, and what ends it on the connection that there is. */
-  readonly #followed = new Map<string, { followers: number; stop: Promise<() => void> | undefined }>()
+  readonly #lists = new Map<OfferKind, Kept>()
+  readonly #changes: Record<'resources' | 'prompts', Paced>
+  #about: { of: ServerAbout; info: ServerInfo } | undefined
+  #level: string | undefined
+  readonly #followed = new Subscriptions()
 
   constructor(server: OfferServer, events: OfferEvents) {
     this.#server = server
     this.#events = events
+    const paced = (kind: 'resources' | 'prompts') => new Paced(() => events.changed(kind, server.name))
+    this.#changes = { resources: paced('resources'), prompts: paced('prompts') }
   }
 
   /** What the server says about itself, as far as it is shown. */
   get info(): ServerInfo | undefined {
     const about = this.#server.link?.about
     if (!about) return undefined
-    const { name, title, version } = about.info ?? {}
-    const texts = { name, title, version, instructions: about.instructions }
-    const shown = Object.entries(texts).filter(
-      (text): text is [string, string] => typeof text[1] === 'string',
-    )
-    return Object.fromEntries(
-      shown.map(([key, text]) => [key, shortText(withoutKnownSecretsIn(text), MAX_INSTRUCTIONS)]),
-    )
+    if (this.#about?.of !== about) this.#about = { of: about, info: infoOf(about) }
+    return this.#about.info
   }
 
   has(capability: string): boolean {
     return isRecord(this.#server.link?.about.capabilities[capability])
   }
 
-  /** What the server lists; nothing if it cannot, or is not there. Never rejects. */
+  /** What the server lists; nothing if it cannot, or was never there. Never rejects. */
   list(kind: OfferKind): Promise<OfferList> {
     const { link } = this.#server
-    if (!link) return Promise.resolve(NOTHING)
     const known = this.#lists.get(kind)
-    if (known) return known
-    const reading = this.#read(kind, link).catch(error => {
-      if (this.#lists.get(kind) === reading) this.#lists.delete(kind)
+    if (!link) return known?.list ?? Promise.resolve(NOTHING)
+    if (known && performance.now() < known.until) return known.list
+    const before = known?.list ?? Promise.resolve(NOTHING)
+    const late = pause(LIST_TIMEOUT_MS, undefined, { ref: false }).then(() => before)
+    const kept: Kept = { until: Number.POSITIVE_INFINITY, list: before }
+    const reading = this.#readInto(kept, kind, link).catch(error => {
+      kept.until = performance.now() + LIST_KEPT_MS
       this.#server.log.problem(`The ${kind} of the server could not be listed: ${describeError(error)}`)
-      return NOTHING
+      return before
     })
-    this.#lists.set(kind, reading)
-    return reading
+    kept.list = Promise.race([reading, late])
+    this.#lists.set(kind, kept)
+    return kept.list
+  }
+
+  /** Tells of a list for which nobody waited. */
+  async #readInto(kept: Kept, kind: OfferKind, link: ServerLink): Promise<OfferList> {
+    const began = performance.now()
+    const list = await this.#read(kind, link)
+    kept.list = Promise.resolve(list)
+    const now = performance.now()
+    kept.until = Math.min(kept.until, now + this.#keptMs(kind, list))
+    if (now - began >= LIST_TIMEOUT_MS) this.#changes[kind === 'prompts' ? kind : 'resources'].due()
+    return list
+  }
+
+  /** For ever, if the server tells when it changes and does not say how long. */
+  #keptMs(kind: OfferKind, { ttlMs }: OfferList): number {
+    const capability = this.#server.link?.about.capabilities[kind === 'prompts' ? kind : 'resources']
+    const isTold = isRecord(capability) && capability.listChanged === true
+    if (isTold && timeOf(ttlMs) === 0) return Number.POSITIVE_INFINITY
+    return Math.max(timeOf(ttlMs), LIST_KEPT_MS)
   }
 
   async #read(kind: OfferKind, link: ServerLink): Promise<OfferList> {
-    const { entries, ...hint } = await listAll(link, kind, AbortSignal.timeout(LIST_TIMEOUT_MS))
+    const { log } = this.#server
+    const { entries, isCut, ...hint } = await listAll(link, kind, AbortSignal.timeout(REQUEST_TIMEOUT_MS))
     const byKey = new Map<string, Offer>()
-    for (const entry of entries.slice(0, MAX_TOOLS)) {
+    await inSlices(entries.slice(0, MAX_TOOLS), entry => {
       const problem = problemOfDefinition(entry, KEYS[kind], 'an entry')
-      if (problem) this.#server.log.problem(`Left out of the ${kind}: ${problem}`)
-      else {
-        const clean = withoutKnownSecretsIn(entry) as Record<string, unknown>
-        const key = String(clean[KEYS[kind]])
-        byKey.set(key, { key, entry: clean })
-      }
-    }
+      if (problem) return log.problem(`Left out of the ${kind}: ${problem}`)
+      const clean = withoutKnownSecretsIn(entry) as Record<string, unknown>
+      const key = String(clean[KEYS[kind]])
+      byKey.set(key, { key, entry: clean })
+    })
+    if (isCut) log.problem(`The server lists too many ${kind}; the others are left out`)
     return { ...hint, offers: [...byKey.values()] }
   }
 
@@ -109,61 +147,50 @@ export class ServerOffers {
   async request(method: string, params: object, options: LinkRequestOptions = {}): Promise<unknown> {
     const { link, requests } = this.#server
     if (!link) throw this.#server.unavailable()
-    const limit = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-    const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
-    const send = (answers?: InputAnswers) =>
-      link.request(method, { ...params, ...answers }, { ...options, signal })
+    const limit = new RequestLimit(REQUEST_TIMEOUT_MS, options.signal)
+    const within = { from: limit.around(options.from), signal: limit.signal }
+    const send = (answers?: InputAnswers) => link.request(method, { ...params, ...answers }, within)
     try {
-      return await inputRounds(await send(), send, { ...options, requests })
+      return await inputRounds(await send(), send, { ...within, requests })
     } catch (error) {
       if (error instanceof ServerLostError) throw this.#server.unavailable(error.message)
-      if (limit.aborted && error === limit.reason)
+      if (limit.hasPassed)
         throw this.#server.unavailable(`no answer to ${method} in ${REQUEST_TIMEOUT_MS} ms`)
       throw error
+    } finally {
+      limit.end()
     }
+  }
+
+  /** From which on the server logs, also after a reconnect; its own choice if left out. Never rejects. */
+  async setLogLevel(level: string | undefined): Promise<void> {
+    this.#level = level
+    if (this.has('logging'))
+      await this.request('logging/setLevel', { level: level ?? DEFAULT_LEVEL }).catch(() => {})
   }
 
   /** Has the server tell when the resource changes, for as long as somebody wants to know; also after a reconnect. */
   async follow(uri: string): Promise<() => void> {
     const { link } = this.#server
     if (!link) throw this.#server.unavailable()
-    const known = this.#followed.get(uri) ?? { followers: 0, stop: undefined }
-    known.followers++
-    known.stop ??= link.follow(uri)
-    this.#followed.set(uri, known)
-    const stop = () => this.#unfollow(uri)
-    await known.stop.catch(error => {
-      stop()
-      throw error
-    })
-    let isOver = false
-    return () => {
-      if (!isOver) stop()
-      isOver = true
-    }
-  }
-
-  #unfollow(uri: string): void {
-    const known = this.#followed.get(uri)
-    if (!known || --known.followers > 0) return
-    this.#followed.delete(uri)
-    known.stop?.then(
-      stop => stop(),
-      () => {},
-    )
+    return this.#followed.add(uri, link)
   }
 
   /** A new connection: what was known of the old one may not hold. */
   adopt(link: ServerLink): void {
+    for (const kept of this.#lists.values()) kept.until = 0
+    this.#followed.renew(link, error =>
+      this.#server.log.problem(`A resource cannot be followed: ${describeError(error)}`),
+    )
+    if (this.#level !== undefined) void this.setLogLevel(this.#level)
+    for (const kind of ['resources', 'prompts'] as const) if (this.has(kind)) this.#changes[kind].due()
+  }
+
+  /** The server is gone for good. */
+  forget(): void {
+    const kinds = new Set([...this.#lists.keys()].map(kind => (kind === 'prompts' ? kind : 'resources')))
     this.#lists.clear()
-    for (const [uri, known] of this.#followed) {
-      known.stop = link.follow(uri)
-      known.stop.catch(error =>
-        this.#server.log.problem(`A resource cannot be followed: ${describeError(error)}`),
-      )
-    }
-    for (const kind of ['resources', 'prompts'] as const)
-      if (this.has(kind)) this.#events.changed(kind, this.#server.name)
+    for (const kind of kinds) this.#events.changed(kind, this.#server.name)
   }
 
   /** A notification that is not about tools. */
@@ -177,13 +204,21 @@ export class ServerOffers {
   }
 
   #onChange(kind: 'resources' | 'prompts', stale: readonly OfferKind[]): void {
-    for (const each of stale) this.#lists.delete(each)
-    this.#events.changed(kind, this.#server.name)
+    for (const each of stale) {
+      const kept = this.#lists.get(each)
+      if (kept) kept.until = 0
+    }
+    this.#changes[kind].due()
   }
 
-  #onLog({ level, data, logger }: Readonly<Record<string, unknown>>, from: Requester | undefined): void {
+  #onLog(params: Readonly<Record<string, unknown>>, from: Requester | undefined): void {
     const { name, log } = this.#server
-    log.message(String(level), data)
-    from?.onLog?.({ level: String(level), data, logger: typeof logger === 'string' ? logger : name })
+    const { level, data, logger } = params
+    const known = typeof level === 'string' ? level : 'info'
+    log.message(known, data)
+    if (!from?.onLog) return
+    const isShort = charactersOf({ data }) <= MAX_LOG_CHARACTERS
+    const shown = isShort ? withoutKnownSecretsIn(data) : safeValue(data)
+    from.onLog({ level: known, data: shown, logger: typeof logger === 'string' ? logger : name })
   }
 }

@@ -1,13 +1,19 @@
 import { pathToFileURL } from 'node:url'
 import type { ClientCapabilities } from '@modelcontextprotocol/client'
+import { withoutKnownSecretsIn } from '../logging/known-secrets.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { namesASecret } from '../logging/secret-names.ts'
 import { isRecord } from '../runtime/guards.ts'
 import { answerProblem } from '../schema/answer-problem.ts'
-import type { JsonSchema } from '../schema/json-schema.ts'
+import { type JsonSchema, sizeProblem } from '../schema/json-schema.ts'
 import type { Answer, Ask, Question, Sample } from '../tools/caller.ts'
 import { McpCallError } from './call-result.ts'
-import { MAX_ADDRESSES, MAX_SERVER_REQUESTS, MAX_WATCHED_ADDRESSES } from './limits.ts'
+import {
+  MAX_ADDRESSES,
+  MAX_QUESTION_CHARACTERS,
+  MAX_SERVER_REQUESTS,
+  MAX_WATCHED_ADDRESSES,
+} from './limits.ts'
 import { isHttpUrl, type ServerEntry } from './server-entry.ts'
 import type { LinkRequestOptions, Requester } from './server-link.ts'
 import { ServerTasks } from './server-tasks.ts'
@@ -81,7 +87,7 @@ export class ServerRequests {
     try {
       if (method === 'elicitation/create') return await this.#elicit(params, options)
       if (method === 'sampling/createMessage') return await this.#sample(params, options)
-      if (method === 'roots/list') return { roots: rootsOf(this.#options.entry) }
+      if (method === 'roots/list') return await this.#roots(options)
       throw new RefusedError(`Method not found: ${safeText(method, 100)}`, -32_601)
     } finally {
       this.#open--
@@ -139,28 +145,35 @@ export class ServerRequests {
 
   async #elicit(
     params: Record<string, unknown>,
-    { from, signal }: LinkRequestOptions,
+    { from, signal, key }: LinkRequestOptions,
   ): Promise<Record<string, unknown>> {
     const { server, onRefused } = this.#options
     const { message, requestedSchema, url, mode } = params
+    const text = typeof message === 'string' ? message : ''
     if (!from?.ask) {
-      onRefused(`The server asked a question and ${NOBODY}: ${safeText(String(message), 200)}`)
+      onRefused(`The server asked a question and ${NOBODY}: ${safeText(text, 200)}`)
       return { action: 'decline' }
     }
-    if (mode === 'url' && !(typeof url === 'string' && isHttpUrl(url)))
-      throw new RefusedError('Invalid params: a URL that is not http: or https:', -32_602)
+    const problem = problemOf(text, mode === 'url' ? url : requestedSchema, mode === 'url')
+    if (problem) throw new RefusedError(`Invalid params: ${problem}`, -32_602)
     const question =
       mode === 'url'
-        ? this.#address(params)
-        : { message: String(message ?? ''), server, ...formOf(requestedSchema) }
-    const { action, content, reason } = await from.ask({ ...question, ...(signal && { signal }) })
+        ? this.#address({ ...params, message: withoutKnownSecretsIn(text) })
+        : { message: withoutKnownSecretsIn(text), server, ...formOf(requestedSchema) }
+    const { action, content, reason } = await from.ask({ ...question, key, ...(signal && { signal }) })
     if (reason !== undefined) onRefused(`The server asked a question and it was declined: ${reason}`)
     return { action, ...(action === 'accept' && mode !== 'url' && { content: content ?? {} }) }
   }
 
+  /** Those of the configuration, or else of the client that made the call. */
+  async #roots({ from, signal, key }: LinkRequestOptions): Promise<Record<string, unknown>> {
+    const { entry } = this.#options
+    return entry.roots || !from?.roots ? { roots: rootsOf(entry) } : from.roots({ signal, key })
+  }
+
   async #sample(
     params: Record<string, unknown>,
-    { from, signal }: LinkRequestOptions,
+    { from, signal, key }: LinkRequestOptions,
   ): Promise<Record<string, unknown>> {
     const { server, entry, onRefused } = this.#options
     const { sample: own } = this.#options
@@ -168,7 +181,7 @@ export class ServerRequests {
       onRefused('The server asked for a message of a model and there is none')
       throw new RefusedError('No model is available for sampling')
     }
-    const options = { server, signal, from }
+    const options = { server, signal, from, key }
     if (from?.sample) return from.sample(params, options)
     const write = () => (own as Sample)(params, options)
     return from?.hold ? from.hold(write) : write()
@@ -199,6 +212,16 @@ function formOf(requested: unknown): Pick<Question, 'schema' | 'check' | 'secret
 function only(field: string, { properties }: JsonSchema): JsonSchema {
   const wanted = isRecord(properties) && Object.hasOwn(properties, field) ? properties[field] : {}
   return { type: 'object', properties: { [field]: wanted } }
+}
+
+/** Why a question cannot be shown, in words. */
+function problemOf(message: string, what: unknown, isUrl: boolean): string | undefined {
+  if (message.length > MAX_QUESTION_CHARACTERS)
+    return `the message is longer than ${MAX_QUESTION_CHARACTERS} characters`
+  if (isUrl)
+    return typeof what === 'string' && isHttpUrl(what) ? undefined : 'a URL that is not http: or https:'
+  const problem = isRecord(what) ? sizeProblem(what) : undefined
+  return problem && `the schema is too large: ${problem}`
 }
 
 /** Folders and files of the configuration, as servers want them. */

@@ -3,13 +3,12 @@ import { isRecord } from '../runtime/guards.ts'
 import { CallChannel } from './call-channel.ts'
 import { NO_TIMEOUT_MS } from './limits.ts'
 import { idOfLongLine, type LineEnds } from './line-reader.ts'
+import { Listening } from './listening.ts'
 import {
   aboutServer,
   type ClientEvents,
   createClient,
-  followResource,
   listAll,
-  listenForChanges,
   loadSdk,
   modernMeta,
   type Negotiation,
@@ -89,6 +88,7 @@ class StdioLink implements ServerLink {
   readonly #transport: StdioTransport
   #calls: CallChannel
   #client: Client | undefined
+  #listening: Listening | undefined
   #isReady = false
   #isClosing = false
   /** How the process ended, once it has. */
@@ -126,7 +126,8 @@ class StdioLink implements ServerLink {
       this.#calls = this.#channel(await modernMeta(client, requests.capabilities))
     this.#client = client
     this.about = aboutServer(client)
-    await listenForChanges(client, clientEvents)
+    this.#listening = new Listening(client, clientEvents)
+    await this.#listening.start()
     this.tools = (await listAll(this, 'tools')).entries
     this.#isReady = true
   }
@@ -190,8 +191,8 @@ class StdioLink implements ServerLink {
   }
 
   async follow(uri: string): Promise<() => void> {
-    if (!this.#client) throw new Error('Not connected')
-    return followResource(this.#client, this, uri)
+    if (!this.#listening) throw new Error('Not connected')
+    return this.#listening.follow(uri, this)
   }
 
   /** Takes the notifications that the SDK would only turn over at length. */

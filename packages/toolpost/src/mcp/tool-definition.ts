@@ -79,18 +79,24 @@ function problemOfName(name: unknown, key: string, what: string): string | undef
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 const MAX_URI_CHARACTERS = 8_192
+/** What one counts that has too much, however much that is. */
+const TOO_LARGE = 8 * MAX_DEFINITION_CHARACTERS
 
-/** Counts no further than the limits: a definition can be as large as a message. */
 function isTooLarge(definition: object): boolean {
+  return charactersOf(definition) > MAX_DEFINITION_CHARACTERS
+}
+
+/** How much text a definition has, counted no further than what it may have; one with too many values has too much. */
+export function charactersOf(definition: unknown): number {
   let values = 0
   let characters = 0
-  const waiting: object[] = [definition]
+  const waiting: object[] = isObjectLike(definition) ? [definition] : []
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     for (const [key, value] of Object.entries(next)) {
       characters += key.length + (typeof value === 'string' ? value.length : 0)
-      if (++values > MAX_DEFINITION_VALUES || characters > MAX_DEFINITION_CHARACTERS) return true
+      if (++values > MAX_DEFINITION_VALUES || characters > MAX_DEFINITION_CHARACTERS) return TOO_LARGE
       if (isObjectLike(value)) waiting.push(value)
     }
   }
-  return false
+  return characters
 }

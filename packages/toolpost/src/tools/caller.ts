@@ -17,6 +17,8 @@ export interface Question {
   secretFields?: readonly string[] | undefined
   /** An address to visit instead of a form to fill in; to accept means to have been asked to open it. */
   url?: string | undefined
+  /** What the server calls it, if it does. */
+  key?: string | undefined
   /** The server that asks, if it is not Toolpost. */
   server?: string | undefined
   /** Resolves when the server says that what the address is for is done; it may never do so. */
@@ -44,7 +46,13 @@ export interface ServerLogMessage {
 /** Has a model write a message for a server: `sampling/createMessage` of MCP, parameters and result as they are there. */
 export type Sample = (
   params: Readonly<Record<string, unknown>>,
-  options: { signal?: AbortSignal | undefined; server: string; from?: Requester | undefined },
+  options: {
+    signal?: AbortSignal | undefined
+    server: string
+    from?: Requester | undefined
+    /** What the server calls it, if it does. */
+    key?: string | undefined
+  },
 ) => Promise<Record<string, unknown>>
 
 /** Whoever is behind a request to a server. */
@@ -59,11 +67,22 @@ export interface Requester extends Caller {
   hold?<T>(work: () => Promise<T>): Promise<T>
 }
 
+/** What goes along with a request of a server. */
+export interface AskedBy {
+  signal?: AbortSignal | undefined
+  /** What the server calls it, if it does. */
+  key?: string | undefined
+}
+
 /** How a tool's server reaches whoever made the call. */
 export interface Caller {
+  /** Who it is, told apart by identity: others are not asked their questions. By `ask` or name if left out. */
+  readonly peer?: unknown
   /** Asks the person who made the call; left out if there is nobody to ask. */
   readonly ask?: Ask | undefined
   readonly sample?: Sample | undefined
+  /** The folders that the client works in: the result of MCP's `roots/list`. */
+  readonly roots?: ((options: AskedBy) => Promise<Record<string, unknown>>) | undefined
   readonly onLog?: ((message: ServerLogMessage) => void) | undefined
   /** Told when the server makes the call a task: it will take its time. */
   readonly onTask?: (() => void) | undefined

@@ -8,9 +8,16 @@ export interface ContentBlock {
 export class ToolOutput<Value = unknown> {
   readonly value: Value
   readonly content: readonly ContentBlock[]
+  /** `_meta` of MCP, for clients that know what to do with it. */
+  readonly meta: Readonly<Record<string, unknown>> | undefined
 
-  constructor(value: Value, content: readonly ContentBlock[]) {
+  constructor(
+    value: Value,
+    content: readonly ContentBlock[],
+    meta?: Readonly<Record<string, unknown>> | undefined,
+  ) {
     this.value = value
     this.content = content
+    this.meta = meta
   }
 }

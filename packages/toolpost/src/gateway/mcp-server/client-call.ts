@@ -1,5 +1,6 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/server'
-import type { Caller } from '../../tools/caller.ts'
+import { isRecord } from '../../runtime/guards.ts'
+import type { AskedBy, Caller } from '../../tools/caller.ts'
 import type { Progress } from '../../tools/tool.ts'
 import {
   answerOf,
@@ -16,12 +17,21 @@ export interface ClientHelp extends Caller {
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
-/** What is done for a client, with its help; ends when the signal aborts. */
-export type Work<Result> = (help: ClientHelp, signal: AbortSignal) => Promise<Result>
+/** What is done for a client, with its help; ends when the signal aborts. `current` is the request that waits for it now. */
+export type Work<Result> = (
+  help: ClientHelp,
+  signal: AbortSignal,
+  current: () => McpRequest | undefined,
+) => Promise<Result>
+
+/** Whose work it is and what it is about: only the same may go on with it. */
+export interface Owner {
+  client: string
+  about: string
+}
 
 export interface ClientCallOptions<Result> {
-  /** Whose it is and what it is about: only the same may go on with it. */
-  owner: string
+  owner: Owner
   capabilities: ClientCapabilities
   work: Work<Result>
   /** Whether its client may hear that it takes long. */
@@ -40,7 +50,7 @@ export const TAKES_LONG = Symbol('takes long')
 
 /** Work that outlives the request that began it, with the questions to the client that are open meanwhile. */
 export class ClientCall<Result = unknown> {
-  readonly owner: string
+  readonly owner: Owner
   readonly result: Promise<Result>
   /** Told when a question opens or closes, and how far the work is. */
   onChange: ((progress?: Progress) => void) | undefined
@@ -61,7 +71,7 @@ export class ClientCall<Result = unknown> {
     // Not before there is a request to log to.
     this.result = Promise.resolve().then(() => {
       const help = mayBeTask ? { ...this.#help(), ...this.#watch() } : this.#help()
-      return work(help, this.#controller.signal)
+      return work(help, this.#controller.signal, () => this.#request)
     })
     this.result.catch(() => {})
   }
@@ -171,28 +181,29 @@ export class ClientCall<Result = unknown> {
   }
 
   #help(): ClientHelp {
-    const { elicitation, sampling } = this.#capabilities
+    const { elicitation, sampling, roots } = this.#capabilities
     return {
       onLog: message => this.#request && logTo(this.#request, levelIn(this.#request))?.(message),
       ...(elicitation && {
         ask: async question => {
           if (!canShow(this.#capabilities, question)) return { action: 'decline', reason: CANNOT_SHOW }
-          return answerOf(await this.#ask('elicitation/create', elicitParams(question), question.signal))
+          return answerOf(await this.#ask('elicitation/create', elicitParams(question), question))
         },
       }),
       ...(sampling && {
-        sample: async (params, { signal }) => {
-          const response = await this.#ask('sampling/createMessage', params, signal)
-          if (typeof response !== 'object' || response === null)
-            throw new Error('The client did not write a message')
-          return response as Record<string, unknown>
-        },
+        sample: async (params, options) =>
+          recordOf(await this.#ask('sampling/createMessage', params, options), 'write a message'),
+      }),
+      ...(roots && {
+        roots: async options => recordOf(await this.#ask('roots/list', {}, options), 'list its roots'),
       }),
     }
   }
 
-  #ask(method: string, params: object, signal: AbortSignal | undefined): Promise<unknown> {
-    const key = `q${++this.#asked}`
+  /** Under the name that the server has for it, if that is free. */
+  #ask(method: string, params: object, { signal, key: given }: AskedBy): Promise<unknown> {
+    const key = given !== undefined && !this.#open.has(given) ? given : `q${++this.#asked}`
+    if (signal?.aborted || this.#controller.signal.aborted) return Promise.resolve(undefined)
     return new Promise(resolve => {
       this.#open.set(key, { request: { method, params }, isHandedOut: false, settle: resolve })
       signal?.addEventListener('abort', () => this.#settle(key, undefined), { once: true })
@@ -200,4 +211,9 @@ export class ClientCall<Result = unknown> {
       this.onChange?.()
     })
   }
+}
+
+function recordOf(response: unknown, what: string): Record<string, unknown> {
+  if (!isRecord(response)) throw new Error(`The client did not ${what}`)
+  return response
 }

@@ -1,5 +1,6 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
   type ClientCapabilities,
   LOG_LEVEL_META_KEY,
   type Server,
@@ -8,6 +9,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { isRecord } from '../../runtime/guards.ts'
 import type { Answer, Caller, Question } from '../../tools/caller.ts'
+import type { Client } from '../clients.ts'
 import { ELICITATION_MS } from '../limits.ts'
 
 export type McpRequest = ServerContext['mcpReq']
@@ -21,6 +23,12 @@ export function capabilitiesOf(server: Server, { envelope }: McpRequest): Client
     CLIENT_CAPABILITIES_META_KEY
   ]
   return (envelope ? given : server.getClientCapabilities()) ?? {}
+}
+
+/** Who makes a request of the newest protocol, which has no sessions: a client of the configuration, else by what it says. */
+export function peerOf(client: Client | undefined, { envelope }: McpRequest): string {
+  const info = (envelope as Record<string, unknown> | undefined)?.[CLIENT_INFO_META_KEY]
+  return client?.isNamed ? client.name : `mcp ${JSON.stringify(info)}`
 }
 
 /** Whether a client can be asked this. Before there were other modes, forms went without saying. */
@@ -79,6 +87,9 @@ export function clientPeer(server: Server, request: McpRequest, level: LogLevel 
         const asked = { method: 'elicitation/create', params: followedParams(question, server) } as const
         return request.send(asked, within(question.signal)).then(answerOf, () => ({ action: 'cancel' }))
       },
+    }),
+    ...(capabilities.roots && {
+      roots: async ({ signal }) => request.send({ method: 'roots/list' }, within(signal)),
     }),
     ...(capabilities.sampling && {
       sample: async (params, { signal }) =>

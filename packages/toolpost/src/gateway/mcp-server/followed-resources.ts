@@ -1,5 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from '@modelcontextprotocol/server'
 import type { Catalog } from '../../mcp/catalog.ts'
+import { isRecord } from '../../runtime/guards.ts'
 import type { Client } from '../clients.ts'
 import { MAX_FOLLOWED } from '../limits.ts'
 import { answering } from './offers.ts'
@@ -7,6 +8,8 @@ import { answering } from './offers.ts'
 /** Tells a client of the 2025 protocols when resources change that it subscribed to, for as long as it is there. */
 export function followResources(server: Server, catalog: Catalog, client: () => Client | undefined): void {
   const stops = new Map<string, () => void>()
+  let beginning = 0
+  let isClosed = false
   let stopListening: (() => void) | undefined
   const listen = () => {
     stopListening ??= catalog.on('updated', uri => {
@@ -14,12 +17,16 @@ export function followResources(server: Server, catalog: Catalog, client: () => 
     })
   }
   server.setRequestHandler('resources/subscribe', async ({ params: { uri } }) => {
-    if (stops.size >= MAX_FOLLOWED)
+    if (stops.size + beginning >= MAX_FOLLOWED && !stops.has(uri))
       throw new ProtocolError(
         ProtocolErrorCode.InvalidRequest,
         `At most ${MAX_FOLLOWED} subscriptions a session`,
       )
-    const stop = await answering(catalog.follow(uri, client()?.access('resources')))
+    beginning++
+    const stop = await answering(catalog.follow(uri, client()?.access('resources'))).finally(() => {
+      beginning--
+    })
+    if (isClosed) stop()
     stops.get(uri)?.()
     stops.set(uri, stop)
     listen()
@@ -31,6 +38,7 @@ export function followResources(server: Server, catalog: Catalog, client: () => 
     return {}
   })
   whenClosed(server, () => {
+    isClosed = true
     stopListening?.()
     for (const stop of stops.values()) stop()
     stops.clear()
@@ -46,14 +54,19 @@ export function whenClosed(server: Server, tell: () => void): void {
   }
 }
 
-/** Follows what a client of the newest protocol listens to, until its stream ends. */
+/** Follows resources for a client of the newest protocol; returns a function that ends it. */
+export function followAll(catalog: Catalog, uris: readonly string[]): () => void {
+  const following = uris.slice(0, MAX_FOLLOWED).map(uri => catalog.follow(uri).catch(() => () => {}))
+  return () => void Promise.all(following).then(stops => stops.map(each => each()))
+}
+
+/** Follows what such a client listens to over HTTP, until its stream ends. */
 export async function followWhile(
   catalog: Catalog,
   uris: readonly string[],
   respond: () => Promise<Response>,
 ): Promise<Response> {
-  const following = uris.slice(0, MAX_FOLLOWED).map(uri => catalog.follow(uri).catch(() => () => {}))
-  const stop = () => void Promise.all(following).then(stops => stops.map(each => each()))
+  const stop = followAll(catalog, uris)
   const response = await respond().catch(error => {
     stop()
     throw error
@@ -65,4 +78,13 @@ export async function followWhile(
   const watched = new TransformStream()
   response.body.pipeTo(watched.writable).then(stop, stop)
   return new Response(watched.readable, response)
+}
+
+/** The filter of a `subscriptions/listen` that names resources. */
+export function followedBy(body: unknown): { resourceSubscriptions: string[] } | undefined {
+  if (!isRecord(body) || body.method !== 'subscriptions/listen' || !isRecord(body.params)) return undefined
+  const { notifications } = body.params
+  if (!isRecord(notifications) || !Array.isArray(notifications.resourceSubscriptions)) return undefined
+  if (!notifications.resourceSubscriptions.every(uri => typeof uri === 'string')) return undefined
+  return notifications as { resourceSubscriptions: string[] }
 }

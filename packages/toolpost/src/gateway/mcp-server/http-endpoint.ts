@@ -11,8 +11,8 @@ import { isRecord } from '../../runtime/guards.ts'
 import type { Client, Clients, Refusal } from '../clients.ts'
 import { failure, shuttingDown } from '../http/answers.ts'
 import { readJson } from '../http/read-body.ts'
-import { MAX_MCP_BATCH, MAX_MCP_BODY_BYTES } from '../limits.ts'
-import { followWhile } from './followed-resources.ts'
+import { MAX_FOLLOWED, MAX_MCP_BATCH, MAX_MCP_BODY_BYTES } from '../limits.ts'
+import { followedBy, followWhile } from './followed-resources.ts'
 import { authInfoOf, LegacySessions } from './legacy-sessions.ts'
 import { onListChanges } from './list-changes.ts'
 import { refusedParamHeaders } from './param-headers.ts'
@@ -69,9 +69,8 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       const followed = followedBy(body.value)
       if (!followed) return respond()
       const access = clients.named(clientId).access('resources')
-      const allowed = access
-        ? await catalog.allowed(followed.resourceSubscriptions, access)
-        : followed.resourceSubscriptions
+      const wanted = followed.resourceSubscriptions.slice(0, MAX_FOLLOWED)
+      const allowed = access ? await catalog.allowed(wanted, access) : wanted
       followed.resourceSubscriptions = allowed
       return followWhile(catalog, allowed, respond)
     },
@@ -91,15 +90,6 @@ function refusedCall(request: Request, body: unknown, client: Client): Response 
   if (!isRecord(body) || body.method !== 'tools/call' || !isRecord(body.params)) return undefined
   const tool = client.findTool(String(body.params.name))
   return tool && refusedParamHeaders(request, body, tool)
-}
-
-/** The filter of a `subscriptions/listen` that names resources. */
-function followedBy(body: unknown): { resourceSubscriptions: string[] } | undefined {
-  if (!isRecord(body) || body.method !== 'subscriptions/listen' || !isRecord(body.params)) return undefined
-  const { notifications } = body.params
-  if (!isRecord(notifications) || !Array.isArray(notifications.resourceSubscriptions)) return undefined
-  if (!notifications.resourceSubscriptions.every(uri => typeof uri === 'string')) return undefined
-  return notifications as { resourceSubscriptions: string[] }
 }
 
 /** The answer to a message that calls a tool which needs another scope. */

@@ -11,8 +11,12 @@ import {
 import { safeText } from '../../logging/safe-value.ts'
 import type { Catalog } from '../../mcp/catalog.ts'
 import type { CatalogList } from '../../mcp/index.ts'
-import type { Requester } from '../../mcp/server-link.ts'
+import { inSlices } from '../../mcp/slices.ts'
+import { charactersOf } from '../../mcp/tool-definition.ts'
 import type { Client } from '../clients.ts'
+import { MAX_LISTED, MAX_MCP_ANSWER } from '../limits.ts'
+import { fits } from './answer-size.ts'
+import type { Work } from './client-call.ts'
 
 export interface OffersOptions {
   catalog: Catalog
@@ -23,7 +27,7 @@ export interface OffersOptions {
   withHelp<Result>(
     context: ServerContext,
     about: object,
-    work: (from: Requester, signal: AbortSignal) => Promise<Result>,
+    work: Work<Result>,
     mayBeTask?: boolean,
   ): Promise<Result>
 }
@@ -35,8 +39,7 @@ export function offerCatalog(server: Server, { catalog, client, whenListed, with
   const list = async (kind: keyof typeof TYPES): Promise<CatalogList> => {
     await whenListed?.()
     const { entries, ...hint } = await catalog.list(kind, client()?.access(kind))
-    // One bad entry makes a client refuse the whole list.
-    return { ...hint, entries: entries.filter(entry => isSpecType[TYPES[kind]](entry)) }
+    return { ...hint, entries: await usable(kind, entries) }
   }
   server.setRequestHandler('resources/list', async () => named('resources', await list('resources')))
   server.setRequestHandler('resources/templates/list', async () =>
@@ -46,14 +49,14 @@ export function offerCatalog(server: Server, { catalog, client, whenListed, with
   server.setRequestHandler('resources/read', ({ params: { uri } }, context) =>
     answering(
       withHelp(context, { uri }, (from, signal) =>
-        catalog.read(uri, { from, signal, access: client()?.access('resources') }),
+        bounded(uri, catalog.read(uri, { from, signal, access: client()?.access('resources') })),
       ) as Promise<ReadResourceResult>,
     ),
   )
   server.setRequestHandler('prompts/get', ({ params: { name, arguments: args } }, context) =>
     answering(
       withHelp(context, { name, args }, (from, signal) =>
-        catalog.prompt(name, args, { from, signal, access: client()?.access('prompts') }),
+        bounded(name, catalog.prompt(name, args, { from, signal, access: client()?.access('prompts') })),
       ) as Promise<GetPromptResult>,
     ),
   )
@@ -63,6 +66,31 @@ export function offerCatalog(server: Server, { catalog, client, whenListed, with
     const asked = { ref, argument, ...(context && { context }) }
     return answering(catalog.complete(asked, { signal, access }) as Promise<CompleteResult>)
   })
+}
+
+const checked = new WeakMap<object, boolean>()
+
+/** One bad entry makes a client refuse the whole list. The rest of one that is too long for a message is left out. */
+async function usable(
+  kind: keyof typeof TYPES,
+  entries: CatalogList['entries'],
+): Promise<CatalogList['entries']> {
+  const good: CatalogList['entries'] = []
+  let characters = 0
+  await inSlices(entries, entry => {
+    const isGood = checked.get(entry) ?? isSpecType[TYPES[kind]](entry)
+    checked.set(entry, isGood)
+    if (!isGood) return true
+    characters += charactersOf(entry)
+    return characters <= MAX_MCP_ANSWER.maxChars && good.push(entry) < MAX_LISTED
+  })
+  return good
+}
+
+async function bounded<Result>(what: string, work: Promise<Result>): Promise<Result> {
+  const result = await work
+  if (await fits(result)) return result
+  throw new Error(`The result of '${safeText(what, 200)}' is too large for MCP`)
 }
 
 function named(field: string, { entries, ...hint }: CatalogList): never {

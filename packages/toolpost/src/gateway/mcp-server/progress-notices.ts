@@ -8,13 +8,15 @@ export class ProgressNotices {
   readonly listener: ((progress: Progress) => void) | undefined
   #lastAt = Number.NEGATIVE_INFINITY
 
-  constructor({ _meta, notify }: McpRequest) {
-    const progressToken = _meta?.progressToken
-    if (progressToken === undefined) return
+  constructor(current: () => McpRequest | undefined) {
+    if (current()?._meta?.progressToken === undefined) return
     this.listener = progress => {
+      const { _meta, notify } = current() ?? {}
+      const progressToken = _meta?.progressToken
+      if (progressToken === undefined) return
       this.#lastAt = performance.now()
       // The client may be gone.
-      notify({ method: 'notifications/progress', params: { progressToken, ...progress } }).catch(() => {})
+      notify?.({ method: 'notifications/progress', params: { progressToken, ...progress } }).catch(() => {})
     }
   }
 

@@ -9,7 +9,7 @@ import type { Catalog } from '../../mcp/catalog.ts'
 import type { Ask } from '../../tools/caller.ts'
 import { ActiveCalls } from '../active-calls.ts'
 import { DRAIN_MS } from '../limits.ts'
-import { whenClosed } from './followed-resources.ts'
+import { followAll, followedBy, whenClosed } from './followed-resources.ts'
 import { onListChanges, sendListChanged } from './list-changes.ts'
 import { toolServerFactory } from './tool-server.ts'
 
@@ -39,20 +39,56 @@ export async function serveTools(options: StdioOptions): Promise<void> {
   const servers = new Set<Server>()
   const input = new PassThrough()
   const transport = new AnsweringTransport(input, stdout)
-  const connection = serveStdio(({ era }) => remembered(createServer(undefined, era), servers), {
+  const connect = async ({ era }: { era: 'legacy' | 'modern' }) => {
+    // In the 2025 protocols their instructions are told at the beginning or never.
+    if (era === 'legacy') await whenListed?.()
+    return remembered(createServer(undefined, era), servers)
+  }
+  const connection = serveStdio(connect, {
     transport,
     onerror: error => logger.warn({ error: safeText(error.message) }, 'MCP client problem'),
   })
-  const stop = onListChanges(executor.tools, catalog, kind => {
-    for (const server of servers) sendListChanged(server, kind).catch(() => {})
-  })
+  const stops = [
+    onListChanges(executor.tools, catalog, kind => {
+      for (const server of servers) sendListChanged(server, kind).catch(() => {})
+    }),
+    ...(catalog ? [followListened(transport, catalog, servers)] : []),
+  ]
   stdin.pipe(input, { end: false })
   await Promise.race([transport.whenClosed, ended(stdin), aborted(signal)])
   // A client that wrote its requests and closed the pipe still gets its answers: the SDK alone would drop them.
   await Promise.race([transport.whenClosed, transport.whenAnswered(drainMs)])
-  stop()
+  for (const stop of stops) stop()
   await connection.close()
   calls.abort()
+}
+
+/** Follows what a client of the newest protocol listens to, until it stops or is gone. */
+function followListened(
+  transport: AnsweringTransport,
+  catalog: Catalog,
+  servers: ReadonlySet<Server>,
+): () => void {
+  const stops = new Map<unknown, () => void>()
+  const { onmessage } = transport
+  const end = (id: unknown) => {
+    stops.get(id)?.()
+    stops.delete(id)
+  }
+  transport.onmessage = message => {
+    const followed = followedBy(message)
+    if (followed && 'id' in message && !stops.has(message.id))
+      stops.set(message.id, followAll(catalog, followed.resourceSubscriptions))
+    if ('method' in message && message.method === 'notifications/cancelled') end(message.params?.requestId)
+    onmessage?.(message)
+  }
+  const stop = catalog.on('updated', uri => {
+    if (stops.size > 0) for (const server of servers) server.sendResourceUpdated({ uri }).catch(() => {})
+  })
+  return () => {
+    stop()
+    for (const id of [...stops.keys()]) end(id)
+  }
 }
 
 function remembered(server: Server, servers: Set<Server>): Server {

@@ -104,7 +104,7 @@ export function beginTask(
   { ttl, work }: { ttl: number | undefined; work: Work<CallToolResult> },
 ): CallToolResult {
   const capabilities = server.getClientCapabilities() ?? {}
-  const call = new ClientCall({ owner: '', capabilities, work, mayBeTask: true })
+  const call = new ClientCall({ owner: { client: '', about: '' }, capabilities, work, mayBeTask: true })
   const task = tasks.add(server, call, ttl)
   if (!task) {
     call.giveUp()

@@ -7,7 +7,7 @@ import { Tasks } from './tasks.ts'
 afterEach(() => void vi.useRealTimers())
 
 function callWith(work: () => Promise<CallToolResult>) {
-  return new ClientCall({ owner: '', capabilities: {}, work })
+  return new ClientCall({ owner: { client: '', about: '' }, capabilities: {}, work })
 }
 
 const textOf = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] })

@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import type { ToolFailure, ToolResult } from '../../call/tool-result.ts'
+import type { ToolFailure, ToolResult, ToolSuccess } from '../../call/tool-result.ts'
 import { textOf } from '../../executor/model-text.ts'
 import { isObjectLike } from '../../runtime/guards.ts'
 
@@ -21,19 +21,28 @@ type Structured = Record<string, unknown>
  */
 export function toolAnswer(result: ToolResult, source: ToolSource): CallToolResult {
   if (!result.success) return { isError: true, content: text(failureText(result)) }
-  const { result: value, content, text: given } = result
-  if (!source.isServer)
-    return { ...ownAnswer(value, given, source.hasOutputSchema), ...(isContent(content) && { content }) }
-  if (isContent(content))
-    return isPlainObject(value) || source.isNewest
-      ? { content, structuredContent: value as Structured }
-      : { content }
-  return isContent(value) ? { content: value } : ownAnswer(value, given, true)
+  const answer = source.isServer ? serverAnswer(result, source) : ownAnswer(result, source.hasOutputSchema)
+  return result.meta ? { ...answer, _meta: result.meta } : answer
 }
 
-function ownAnswer(value: unknown, given: string | undefined, isStructured: boolean): CallToolResult {
-  const content = text(given ?? textOf(value))
-  return isStructured && isPlainObject(value) ? { content, structuredContent: plain(value) } : { content }
+function serverAnswer(result: ToolSuccess, source: ToolSource): CallToolResult {
+  const { result: value, content, text: given } = result
+  if (isContent(value) && (!content || content === value)) return { content: value }
+  const answer = ownAnswer(result, true)
+  const isText = typeof value === 'string' && (!content || (value === given && !source.hasOutputSchema))
+  return isPlainObject(value) || isText || !source.isNewest
+    ? answer
+    : { ...answer, structuredContent: value as Structured }
+}
+
+function ownAnswer(
+  { result: value, text: given, content }: ToolSuccess,
+  isStructured: boolean,
+): CallToolResult {
+  const shown = isContent(content) ? content : text(given ?? textOf(value))
+  return isStructured && isPlainObject(value)
+    ? { content: shown, structuredContent: plain(value) }
+    : { content: shown }
 }
 
 /** As it can be sent: what JSON cannot say is said in words. */

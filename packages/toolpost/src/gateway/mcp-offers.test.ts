@@ -1,0 +1,364 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { commandLine } from '../../test/command.ts'
+import {
+  type AnyClient,
+  CLIENTS,
+  CLIENTS_2025,
+  type Connect,
+  connectV1,
+  NEWEST,
+  type Target,
+} from '../../test/mcp-clients.ts'
+import { offeringHttpServer, offeringServer } from '../mcp/test-servers/offering.ts'
+import { type Harness, startServers } from '../testing/hostile-server/harness.ts'
+import { type ServedGateway, type ServeOptions, serveGateway } from './serve-gateway.ts'
+
+const PATIENCE = { interval: 10, timeout: 10_000 }
+const VIEW = {
+  ui: { resourceUri: 'ui://forecast/view', visibility: ['app'] },
+  'example.com/other': [1, null],
+}
+const ICONS = [{ src: 'https://example.com/i.png', mimeType: 'image/png', sizes: ['48x48'] }]
+const SHARED = {
+  resources: [
+    { uri: 'file:///shared', name: 'Shared', mimeType: 'text/plain', size: 3, annotations: { priority: 1 } },
+    {
+      uri: 'ui://forecast/view',
+      name: 'View',
+      mimeType: 'text/html;profile=mcp-app',
+      _meta: VIEW,
+      icons: ICONS,
+    },
+  ],
+  templates: [{ uriTemplate: 'note://{id}', name: 'Notes', icons: ICONS }],
+  prompts: [
+    {
+      name: 'greet',
+      title: 'Greet',
+      arguments: [{ name: 'who', required: true }],
+      icons: ICONS,
+      _meta: VIEW,
+    },
+  ],
+}
+const tools = [
+  {
+    name: 'forecast',
+    title: 'Forecast',
+    inputSchema: { type: 'object' },
+    outputSchema: { type: 'array', items: { type: 'integer' } },
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+    icons: ICONS,
+    _meta: VIEW,
+  },
+]
+
+/** Two servers that offer the same, one of which has more, and a gateway before them. */
+const servers = {
+  one: offeringServer({ name: 'one', instructions: 'Ask one.', ...SHARED, tools }),
+  two: offeringServer({
+    name: 'two',
+    protocol: 'modern',
+    instructions: 'Ask two.',
+    ...SHARED,
+    resources: [...SHARED.resources, { uri: 'file:///only', name: 'Only two' }],
+  }),
+}
+
+let harness: Harness
+let gateway: ServedGateway
+beforeAll(async () => {
+  harness = await startServers(servers)
+  gateway = await serveGateway({ port: 0, executor: harness.executor, mcp: harness.mcp })
+})
+afterAll(async () => {
+  await gateway.close({ drainMs: 0 })
+  await harness.mcp.close()
+})
+
+const { configFile } = commandLine()
+const stdio = (): Target => ({ config: configFile({ mcpServers: servers }) })
+const WAYS: [string, Connect, () => Target][] = [
+  ...CLIENTS.map(([name, connect]): [string, Connect, () => Target] => [
+    `${name}, HTTP`,
+    connect,
+    () => ({ url: gateway.url }),
+  ]),
+  ...CLIENTS.map(([name, connect]): [string, Connect, () => Target] => [`${name}, stdio`, connect, stdio]),
+]
+
+const text = ({ contents }: { contents: { text: string }[] }) => contents.map(each => each.text)
+const said = ({ messages }: { messages: { content: { text: string } }[] }) => messages[0]?.content.text
+const json = ({ content }: { content: { text: string }[] }) => JSON.parse(content[0]?.text ?? '')
+const of = <T>(list: T[], key: keyof T) => list.map(each => each[key])
+
+describe.each(WAYS)('what servers have beside tools, for a client of the %s', (_, connect, target) => {
+  let client: AnyClient
+  const asked: string[] = []
+  const person = ({ message }: { message: string }) => {
+    asked.push(message)
+    return { action: 'accept', content: { sure: true } }
+  }
+  beforeAll(async () => {
+    client = await connect(target(), { person, model: () => SAMPLED })
+    // Over stdio the servers start with the client.
+    const isThere = async () => expect(of(await client.resources(), 'uri')).toContain('file:///only')
+    await vi.waitFor(isThere, PATIENCE)
+  })
+  afterAll(() => client[Symbol.asyncDispose]())
+
+  it('is listed under names that are told apart, as the servers describe it', async () => {
+    const resources = await client.resources()
+    expect(of(resources, 'uri')).toEqual([
+      'file:///shared',
+      'ui://forecast/view',
+      'two+file:///shared',
+      'two+ui://forecast/view',
+      'file:///only',
+    ])
+    expect(resources[0]).toMatchObject(SHARED.resources[0] ?? {})
+    expect(resources[1]).toEqual(SHARED.resources[1])
+    expect(of(await client.templates(), 'uriTemplate')).toEqual(['note://{id}', 'two+note://{id}'])
+    const prompts = await client.prompts()
+    expect(of(prompts, 'name')).toEqual(['greet', 'two__greet'])
+    expect(prompts[0]).toEqual(SHARED.prompts[0])
+  })
+
+  it('is read from the server that has it, and comes back under the URI that was asked for', async () => {
+    const only = await client.read('file:///only')
+    expect(text(only)).toEqual(['two file:///only'])
+    expect(text(await client.read('one+file:///shared'))).toEqual(['one file:///shared'])
+    const shared = await client.read('two+file:///shared')
+    expect(shared.contents).toMatchObject([{ uri: 'two+file:///shared', text: 'two file:///shared' }])
+    const below = await client.read('two+x:sub')
+    expect(of(below.contents, 'uri')).toEqual(['two+x:sub', 'two+x:sub/below'])
+    const view = await client.read('ui://forecast/view')
+    expect(view.contents).toMatchObject([
+      { uri: 'ui://forecast/view', mimeType: 'text/html;profile=mcp-app', _meta: VIEW },
+    ])
+    expect(text(await client.read('note://7'))).toEqual(['one note://7'])
+    expect(text(await client.read('two+note://7'))).toEqual(['two note://7'])
+  })
+
+  it('is a prompt of its own server, also by its full name', async () => {
+    const args = { who: 'Ada' }
+    expect(said(await client.prompt('greet', args))).toBe('one greet {"who":"Ada"}')
+    expect(said(await client.prompt('two__greet', args))).toBe('two greet {"who":"Ada"}')
+    expect(said(await client.prompt('one__greet', args))).toBe('one greet {"who":"Ada"}')
+    await expect(client.prompt('two__nothing')).rejects.toThrow("Prompt 'two__nothing' not found")
+  })
+
+  it('is completed by the server whose prompt or template it is', async () => {
+    expect(await client.complete({ type: 'ref/prompt', name: 'two__greet' }, 'who', 'A')).toEqual([
+      'two:greet:A',
+    ])
+    expect(await client.complete({ type: 'ref/resource', uri: 'two+note://{id}' }, 'id', '1')).toEqual([
+      'two:note://{id}:1',
+    ])
+  })
+
+  it('asks the person at the client, whatever it was that the client wanted', async () => {
+    asked.length = 0
+    for (const server of ['one', 'two']) {
+      const { answered } = json(
+        await client.call(server === 'one' ? 'ask' : 'two__ask', { message: 'Sure?' }),
+      )
+      expect(answered).toEqual({ action: 'accept', content: { sure: true } })
+      expect(text(await client.read(`${server}+x:ask`))).toEqual([JSON.stringify(answered)])
+    }
+    expect(asked).toEqual(['one: Sure?', 'one: Really?', 'two: Sure?', 'two: Really?'])
+  })
+
+  it('fails in the words of the server, with its code', async () => {
+    // The SDK turns the code of a resource that is not found into that of invalid parameters.
+    const notFound = { code: -32_602, message: expect.stringContaining('two has no x:missing') }
+    await expect(client.read('two+x:missing')).rejects.toMatchObject(notFound)
+    await expect(client.read('nowhere:x:missing')).rejects.toThrow('one has no nowhere:x:missing')
+    await expect(client.read('one+x:broken')).rejects.toThrow(
+      'Malformed MCP result: a resource without contents',
+    )
+  })
+
+  it('tells of changes of each kind, once for those that come together', async () => {
+    for (const method of ['tools', 'resources', 'prompts'])
+      await client.call('notify', { method: `notifications/${method}/list_changed`, count: 20 })
+    await expect
+      .poll(() => client.changes, PATIENCE)
+      .toEqual(expect.arrayContaining(['resources', 'prompts']))
+    expect(client.changes.length).toBeLessThan(15)
+    client.changes.length = 0
+    const prompts = [...SHARED.prompts, { name: `extra` }]
+    await client.call('two__set', { prompts })
+    await expect.poll(async () => of(await client.prompts(), 'name'), PATIENCE).toContain('extra')
+    await client.call('two__set', { prompts: SHARED.prompts })
+    await expect.poll(async () => of(await client.prompts(), 'name'), PATIENCE).not.toContain('extra')
+    await expect.poll(() => client.changes, PATIENCE).toContain('prompts')
+  })
+
+  it('tells of changes of resources that the client follows, as it knows them, and of no others', async () => {
+    const stops = [await client.follow('two+file:///shared'), await client.follow('two+note://1')]
+    const tell = (tool: string, uri: string) =>
+      client.call(tool, { method: 'notifications/resources/updated', params: { uri } })
+    for (const tool of ['notify', 'two__notify'])
+      for (const uri of ['file:///shared', 'note://1', 'file:///only']) await tell(tool, uri)
+    await expect
+      .poll(() => client.updates.toSorted(), PATIENCE)
+      .toEqual(['two+file:///shared', 'two+note://1'])
+    for (const stop of stops) await stop()
+    await tell('two__notify', 'file:///shared')
+    await client.call('state')
+    expect(client.updates).toHaveLength(2)
+  })
+
+  it('passes annotations, icons, _meta and structured content on', async () => {
+    const listed = (await client.tools()).find(({ name }) => name === 'forecast')
+    const { outputSchema, ...rest } = tools[0] ?? {}
+    expect(listed).toMatchObject(rest)
+  })
+})
+
+describe.each(CLIENTS)('a client of the %s', (_, connect) => {
+  it('has the instructions of all servers', async () => {
+    await using client = await connect({ url: gateway.url })
+    expect(client.instructions).toBe('# one\n\nAsk one.\n\n# two\n\nAsk two.')
+  })
+})
+
+const SAMPLED = { model: 'm', role: 'assistant', content: { type: 'text', text: 'written' } }
+
+describe('structured content that is not an object', () => {
+  const structured = { content: [{ type: 'text', text: '[1,2]' }], structuredContent: [1, 2] }
+
+  it('and its schema reach clients of the newest protocol as they are', async () => {
+    await using client = await NEWEST[1]({ url: gateway.url })
+    expect((await client.tools()).find(({ name }) => name === 'forecast')).toMatchObject({
+      outputSchema: { type: 'array', items: { type: 'integer' } },
+    })
+    expect(await client.call('forecast', { result: structured })).toMatchObject(structured)
+    for (const value of ['text', 0, false, null]) {
+      const result = { ...structured, structuredContent: value }
+      expect(await client.call('result', { result })).toMatchObject(result)
+    }
+    const bare = { content: [], structuredContent: [1, 2] }
+    expect(await client.call('forecast', { result: bare })).toMatchObject({ structuredContent: [1, 2] })
+  })
+
+  it.each(CLIENTS_2025)('is text for those of the %s, which would refuse it', async (_, connect) => {
+    await using client = await connect({ url: gateway.url })
+    const listed = (await client.tools()).find(({ name }) => name === 'forecast')
+    expect(listed).not.toHaveProperty('outputSchema')
+    const result = await client.call('forecast', { result: structured })
+    expect(result.content).toEqual(structured.content)
+    expect(result).not.toHaveProperty('structuredContent')
+  })
+})
+
+describe.each(CLIENTS)('results of tools, to a client of the %s', (_, connect) => {
+  it('keep their blocks one by one, with annotations and _meta, and their own _meta', async () => {
+    await using client = await connect({ url: gateway.url })
+    const result = {
+      content: [
+        { type: 'text', text: 'a', annotations: { priority: 0.5, audience: ['user'] } },
+        { type: 'text', text: 'b', _meta: { x: 1 } },
+        { type: 'resource_link', uri: 'file:///only', name: 'Only', icons: ICONS },
+      ],
+      _meta: { 'example.com/private': { for: 'the view' } },
+    }
+    expect(await client.call('result', { result })).toMatchObject(result)
+    const texts = { content: result.content.slice(0, 2) }
+    expect((await client.call('result', { result: texts })).content).toEqual(texts.content)
+    const one = { content: result.content.slice(0, 1) }
+    expect((await client.call('result', { result: one })).content).toEqual(one.content)
+  })
+})
+
+describe('servers of the newest protocol that ask in place of a result', () => {
+  it.each(CLIENTS)(
+    'are answered by a client of the %s: many at once, and round after round',
+    async (_, connect) => {
+      const person = ({ message }: { message: string }) => ({ action: 'accept', content: { to: message } })
+      await using client = await connect({ url: gateway.url }, { person, model: () => SAMPLED })
+      const many = json(await client.call('two__many', { count: 8 }))
+      expect(Object.keys(many)).toHaveLength(8)
+      for (const [key, { content }] of Object.entries<{ content: unknown }>(many))
+        expect(content).toEqual({ to: `two: Question ${key.slice(1)}` })
+      const { content } = await client.call('two__rounds', { count: 5 })
+      expect(content[0].text).toContain('after 5 rounds')
+      expect(json(await client.call('two__ask'))).toMatchObject({ state: 'state "ü" \n ✓' })
+      const endless = await client.call('two__rounds', { count: 1_000 })
+      expect(endless).toMatchObject({ isError: true })
+      expect(endless.content[0].text).toContain('more than 10 times')
+      const flood = await client.call('two__many', { count: 1_000 })
+      expect(flood.content[0].text).toContain('more than 16 inputs at once')
+    },
+  )
+
+  it('progress that comes after a question reaches the client', async () => {
+    const person = () => ({ action: 'accept', content: {} })
+    await using client = await NEWEST[1]({ url: gateway.url }, { person })
+    const seen: number[] = []
+    const onprogress = ({ progress }: { progress: number }) => seen.push(progress)
+    const { content } = await client.call('two__progress', {}, { onprogress })
+    expect(content[0].text).toBe('progressed')
+    await expect.poll(() => seen, PATIENCE).toContain(2)
+  })
+})
+
+describe('a list of the newest protocol', () => {
+  it('may be kept as long as the server says that may be kept least; a list of only some is private', async () => {
+    const kept = (ttlMs: unknown, cacheScope: unknown) => ({
+      hints: { ttlMs, cacheScope },
+      resources: SHARED.resources,
+    })
+    await using hinted = await startServers({
+      a: offeringServer({ ...kept(60_000, 'public'), protocol: 'modern' }),
+      b: offeringServer({ ...kept(1_000, 'public'), protocol: 'modern' }),
+    })
+    expect(await hinted.mcp.catalog.list('resources')).toMatchObject({ ttlMs: 1_000, cacheScope: 'public' })
+    const some = await hinted.mcp.catalog.list('resources', server => server === 'a')
+    expect(some).toMatchObject({ cacheScope: 'private' })
+    expect(some.entries).toHaveLength(2)
+    await using odd = await startServers({ a: offeringServer({ ...kept('x', 7), protocol: 'modern' }) })
+    expect(await odd.mcp.catalog.list('resources')).toMatchObject({ ttlMs: 0, cacheScope: 'private' })
+  })
+})
+
+async function serve(options: ServeOptions): Promise<ServedGateway & AsyncDisposable> {
+  const served = await serveGateway({ port: 0, ...options })
+  return { ...served, [Symbol.asyncDispose]: () => served.close({ drainMs: 0 }) }
+}
+
+describe('a server of the newest protocol over HTTP', () => {
+  it.each([
+    ['over JSON', { json: true, acknowledges: false }],
+    ['never acknowledged', { acknowledges: false }],
+    ['behind a proxy that buffers', { buffers: true }],
+  ])('is ready, and its resources can be followed, if its stream of changes is %s', async (_, options) => {
+    await using entry = await offeringHttpServer({ name: 'http', ...SHARED, ...options })
+    await using behind = await startServers({ http: { url: entry.url } })
+    await using served = await serve({ executor: behind.executor, mcp: behind.mcp })
+    expect(behind.status().state).toBe('ready')
+    await using client = await connectV1({ url: served.url })
+    await client.follow('file:///shared')
+    expect(text(await client.read('file:///shared'))).toEqual(['http file:///shared'])
+  })
+
+  it('tells of changes on one stream, however many resources are followed, and logs', async () => {
+    await using entry = await offeringHttpServer({ name: 'http', ...SHARED })
+    await using behind = await startServers({ http: { url: entry.url } })
+    await using served = await serve({ executor: behind.executor, mcp: behind.mcp })
+    await using client = await NEWEST[1]({ url: served.url })
+    await Promise.all(Array.from({ length: 20 }, (_, at) => client.follow(`note://${at}`)))
+    await client.call('notify', { method: 'notifications/resources/updated', params: { uri: 'note://7' } })
+    await expect.poll(() => client.updates, PATIENCE).toContain('note://7')
+    await client.call('notify', {
+      method: 'notifications/message',
+      params: { level: 'warning', data: 'mind' },
+    })
+    const { content } = await client.call('state', { method: 'tools/call' })
+    expect(JSON.parse(content[0].text).seen[0][1]._meta).toMatchObject({
+      'io.modelcontextprotocol/logLevel': 'info',
+    })
+    await expect.poll(() => behind.log.messages('warn'), PATIENCE).toContain('MCP server: mind')
+  })
+})

@@ -1,0 +1,283 @@
+import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
+import { Server } from '@modelcontextprotocol/server'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type AnyClient, CLIENTS, CLIENTS_2025, NEWEST } from '../../test/mcp-clients.ts'
+import { unharmed } from '../../test/unharmed.ts'
+import { Catalog } from '../mcp/catalog.ts'
+import { offeringServer } from '../mcp/test-servers/offering.ts'
+import { type Harness, startServers } from '../testing/hostile-server/harness.ts'
+import { followResources } from './mcp-server/followed-resources.ts'
+import { type ServedGateway, serveGateway } from './serve-gateway.ts'
+
+const PATIENCE = { interval: 10, timeout: 10_000 }
+const ADA = 'ada-token-0123456789'
+const BOB = 'bob-token-0123456789'
+const OWN = 'own-token-0123456789'
+const clients = {
+  /** One server, and of the other what is public. */
+  ada: {
+    token: ADA,
+    tools: ['docs__*', 'state', 'notify', 'ask', 'hold', 'release'],
+    resources: ['docs__*', 'file:///public/*'],
+    prompts: ['docs__*'],
+  },
+  /** Tools only: everything that is not named is not theirs. */
+  bob: { token: BOB, tools: ['state', 'notify', 'ask', 'hold', 'release', 'secret__*'] },
+}
+
+let harness: Harness
+let gateway: ServedGateway
+beforeAll(async () => {
+  harness = await startServers({
+    secret: offeringServer({
+      name: 'secret',
+      instructions: 'Secret ways.',
+      resources: [
+        { uri: 'file:///private/key', name: 'Key' },
+        { uri: 'file:///public/page', name: 'Page' },
+      ],
+      templates: [{ uriTemplate: 'file:///{+path}', name: 'Any file' }],
+      prompts: [{ name: 'plan' }, { name: 'docs__plan' }],
+    }),
+    docs: offeringServer({
+      name: 'docs',
+      instructions: 'Read the docs.',
+      resources: [{ uri: 'doc:///a', name: 'A' }],
+      templates: [{ uriTemplate: 'doc:///{id}', name: 'Docs' }],
+      prompts: [{ name: 'explain' }],
+    }),
+  })
+  const { executor, mcp, log } = harness
+  gateway = await serveGateway({ port: 0, executor, mcp, clients, token: OWN, logger: log })
+})
+afterAll(async () => {
+  await gateway.close({ drainMs: 0 })
+  await harness.mcp.close()
+})
+
+const of = <T>(list: T[], key: keyof T) => list.map(each => each[key])
+const person = () => ({ action: 'accept', content: {} })
+
+describe.each(CLIENTS)('a client of the configuration, of the %s', (_, connect) => {
+  let ada: AnyClient
+  let bob: AnyClient
+  let owner: AnyClient
+  beforeAll(async () => {
+    ada = await connect({ url: gateway.url }, { token: ADA, person })
+    bob = await connect({ url: gateway.url }, { token: BOB, person })
+    owner = await connect({ url: gateway.url }, { token: OWN, person })
+  })
+  afterAll(async () => {
+    for (const each of [ada, bob, owner]) await each[Symbol.asyncDispose]()
+  })
+
+  it('lists what it may, and nothing else', async () => {
+    expect(of(await ada.resources(), 'uri')).toEqual(['file:///public/page', 'doc:///a'])
+    expect(of(await ada.templates(), 'uriTemplate')).toEqual(['doc:///{id}'])
+    expect(of(await ada.prompts(), 'name')).toEqual(['explain'])
+    expect([await bob.resources(), await bob.templates(), await bob.prompts()]).toEqual([[], [], []])
+    expect(await owner.resources()).toHaveLength(3)
+    expect(await owner.prompts()).toHaveLength(3)
+  })
+
+  it.each([
+    'file:///private/key',
+    'secret+file:///private/key',
+    'file:///public/../private/key',
+    'secret+file:///public/../private/key',
+    'file:///public/%2e%2e/private/key',
+    'file:///public/.%2E/private/key',
+    'file:///public/%252e%252e/private/key',
+    'file:///public/..%2fprivate/key',
+    'file:///public/%2e%2e%5cprivate/key',
+    'file:///public/..\\private\\key',
+    'file:///public/.\t./private/key',
+    'file:///public/x/..?',
+    'file:///public/..;/private/key',
+    'file:///private/unlisted',
+  ])('cannot read %s, and is not told that it is there', async uri => {
+    await expect(ada.read(uri)).rejects.toThrow('Resource not found')
+    await expect(bob.read(uri)).rejects.toThrow('Resource not found')
+    await expect(ada.complete({ type: 'ref/resource', uri }, 'path', 'x')).rejects.toThrow('not found')
+  })
+
+  it('reads, completes and gets what it may, also of what is not listed', async () => {
+    expect((await ada.read('file:///public/other')).contents[0].text).toBe('secret file:///public/other')
+    expect((await ada.read('docs+doc:///b')).contents[0].text).toBe('docs doc:///b')
+    expect((await ada.prompt('explain')).messages).toHaveLength(1)
+    expect(await ada.complete({ type: 'ref/resource', uri: 'doc:///{id}' }, 'id', 'x')).toEqual([
+      'docs:doc:///{id}:x',
+    ])
+    for (const name of ['plan', 'secret__plan', 'docs__plan']) {
+      await expect(ada.prompt(name)).rejects.toThrow('not found')
+      await expect(ada.complete({ type: 'ref/prompt', name }, 'a', '')).rejects.toThrow('not found')
+      await expect(bob.prompt(name)).rejects.toThrow('not found')
+    }
+    await expect(ada.complete({ type: 'ref/resource', uri: 'file:///{+path}' }, 'path', '')).rejects.toThrow(
+      'not found',
+    )
+  })
+
+  it('hears only of changes of what it may read', async () => {
+    // A client of the newest protocol is told what it listens to, one of 2025 that there is no such thing.
+    await ada.follow('file:///private/key').catch(() => {})
+    await ada.follow('doc:///a')
+    await owner.follow('file:///private/key')
+    const updated = 'notifications/resources/updated'
+    await owner.call('notify', { method: updated, params: { uri: 'file:///private/key' } })
+    await owner.call('docs__notify', { method: updated, params: { uri: 'doc:///a' } })
+    await expect
+      .poll(() => [ada.updates, owner.updates], PATIENCE)
+      .toEqual([['doc:///a'], ['file:///private/key']])
+    expect(bob.updates).toEqual([])
+  })
+
+  it('has the instructions of the servers whose tools it may use', () => {
+    expect(ada.instructions).toBe('# secret\n\nSecret ways.\n\n# docs\n\nRead the docs.')
+    expect(bob.instructions).toBe('Secret ways.')
+  })
+
+  it('is not asked what a call of another is asked, and reads none of its logs', async () => {
+    const holding = bob.call('hold')
+    await vi.waitFor(async () => {
+      const { content } = await owner.call('state', { method: 'tools/call' })
+      expect(content[0].text).toContain('"hold"')
+    }, PATIENCE)
+    const { content } = await ada.call('ask', { message: 'Whose question?' })
+    expect(JSON.parse(content[0].text)).toMatchObject({ answered: { action: 'decline' } })
+    await ada.call('notify', {
+      method: 'notifications/message',
+      params: { level: 'emergency', data: 'hers' },
+    })
+    await owner.call('release')
+    await holding
+    expect(JSON.stringify([ada.logs, bob.logs, owner.logs])).not.toContain('hers')
+    expect(harness.log.text()).toContain('there is nobody to ask: Whose question?')
+  })
+})
+
+describe('a session, or a question that is open', () => {
+  const headers = (token: string, more: Record<string, string> = {}) => ({
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...more,
+  })
+  const post = (token: string, body: object, more: Record<string, string> = {}) =>
+    fetch(`${gateway.url}mcp`, { method: 'POST', headers: headers(token, more), body: JSON.stringify(body) })
+
+  it('is of one client: another can neither read, nor answer, nor cancel, nor end it', async () => {
+    const params = {
+      protocolVersion: '2025-11-25',
+      capabilities: { elicitation: {} },
+      clientInfo: { name: 'x', version: '1' },
+    }
+    const begun = await post(ADA, { jsonrpc: '2.0', id: 1, method: 'initialize', params })
+    const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' }
+    await begun.text()
+    expect((await post(BOB, { jsonrpc: '2.0', id: 2, method: 'tools/list' }, session)).status).toBe(404)
+    const answer = { jsonrpc: '2.0', id: 0, result: { action: 'accept', content: {} } }
+    expect((await post(BOB, answer, session)).status).toBe(404)
+    for (const method of ['GET', 'DELETE'])
+      expect((await fetch(`${gateway.url}mcp`, { method, headers: headers(BOB, session) })).status).toBe(404)
+    expect((await post(ADA, { jsonrpc: '2.0', id: 2, method: 'ping' }, session)).status).toBe(200)
+  })
+
+  it('of the newest protocol is answered by its own client only, and once', async () => {
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
+    }
+    const call = async (token: string, more = {}) => {
+      const params = { name: 'ask', arguments: {}, _meta, ...more }
+      const response = await post(
+        token,
+        { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+        { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'ask' },
+      )
+      const text = await response.text()
+      return JSON.parse(text.startsWith('{') ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? ''))
+    }
+    const { result } = await call(ADA)
+    expect(result).toMatchObject({ resultType: 'input_required' })
+    const { requestState, inputRequests } = result
+    const [key = ''] = Object.keys(inputRequests)
+    const answer = { requestState, inputResponses: { [key]: { action: 'accept', content: {} } } }
+    expect((await call(BOB, answer)).error.message).toContain('no longer open')
+    expect((await call(OWN, answer)).error.message).toContain('no longer open')
+    expect((await call(ADA, { ...answer, arguments: { message: 'other' } })).error.message).toContain(
+      'no longer open',
+    )
+    expect((await call(ADA, { ...answer, requestState: `${requestState}x` })).error.message).toContain(
+      'no longer open',
+    )
+    const { result: done } = await call(ADA, answer)
+    expect(JSON.parse(done.content[0].text)).toMatchObject({ answered: { action: 'accept' } })
+    expect((await call(ADA, answer)).error.message).toContain('no longer open')
+  })
+})
+
+describe('large things over MCP', () => {
+  it('a resource of 15 MB is read without anybody feeling it; one that is too large is refused in words', async () => {
+    const { catalog } = harness.mcp
+    const { contents } = await unharmed(() => catalog.read('secret+x:15mb'))
+    expect(contents).toMatchObject([{ uri: 'secret+x:15mb' }])
+    await expect(catalog.read('secret+x:17mb')).rejects.toThrow('over the limit')
+  }, 60_000)
+
+  it.each(CLIENTS)(
+    'a resource of 15 MB reaches a client of the %s whole',
+    async (_, connect) => {
+      await using client = await connect({ url: gateway.url }, { token: OWN })
+      const { contents } = await client.read('secret+x:15mb')
+      expect(contents[0].blob).toHaveLength(15_000_000)
+    },
+    60_000,
+  )
+
+  it('a client can follow only so many resources, and its end ends all of it', async () => {
+    const server = new Server(
+      { name: 'x', version: '1' },
+      { capabilities: { resources: { subscribe: true } } },
+    )
+    let following = 0
+    const catalog = new Catalog()
+    catalog.follow = async () => {
+      following++
+      return () => void following--
+    }
+    followResources(server, catalog, () => undefined)
+    const [near, far] = InMemoryTransport.createLinkedPair()
+    const client = new Client({ name: 'x', version: '1' })
+    await Promise.all([server.connect(far), client.connect(near)])
+    const uris = Array.from({ length: 1_200 }, (_, at) => `x:${at}`)
+    const outcomes = await Promise.allSettled(uris.map(uri => client.subscribeResource({ uri })))
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(200)
+    expect(following).toBe(1_000)
+    await client.subscribeResource({ uri: 'x:1' })
+    expect(following).toBe(1_000)
+    await client.close()
+    expect(following).toBe(0)
+  })
+
+  it.each(CLIENTS_2025)(
+    'log messages come from the level on that a client of the %s wants',
+    async (_, connect) => {
+      await using client = await connect({ url: gateway.url }, { token: OWN })
+      const log = (level: string) =>
+        client.call('notify', { method: 'notifications/message', params: { level, data: `a ${level}` } })
+      await client.setLevel('error')
+      for (const level of ['debug', 'warning', 'error', 'nonsense']) await log(level)
+      await client.setLevel('debug')
+      await log('debug')
+      await expect.poll(() => client.logs.map(({ data }) => data), PATIENCE).toEqual(['a error', 'a debug'])
+    },
+  )
+
+  it('log messages reach a client of the newest protocol only if its request asks for them', async () => {
+    await using client = await NEWEST[1]({ url: gateway.url }, { token: OWN })
+    await client.call('notify', { method: 'notifications/message', params: { level: 'error', data: 'x' } })
+    expect(client.logs).toEqual([])
+  })
+})

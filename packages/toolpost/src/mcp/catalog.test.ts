@@ -1,0 +1,330 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { unharmed } from '../../test/unharmed.ts'
+import { type Harness, harnessFor, startServers } from '../testing/hostile-server/harness.ts'
+import type { CatalogServer } from './catalog.ts'
+import { Names } from './catalog-names.ts'
+import type { Offer, OfferKind } from './server-offers.ts'
+import { TemplateMatch } from './template-match.ts'
+import { type OfferingOptions, offeringServer } from './test-servers/offering.ts'
+
+const PATIENCE = { interval: 10, timeout: 10_000 }
+const resource = (uri: string) => ({ uri, name: uri })
+const prompt = (name: string) => ({ name })
+
+function started(servers: Record<string, OfferingOptions>): Promise<Harness> {
+  const entries = Object.entries(servers).map(([name, options]) => [
+    name,
+    offeringServer({ name, ...options }),
+  ])
+  return startServers(Object.fromEntries(entries))
+}
+
+async function names(kind: OfferKind, servers: Record<string, string[]>): Promise<Names> {
+  const offer = (key: string): Offer => ({ key, entry: { key } })
+  const list = Object.keys(servers).map(name => ({ name }) as CatalogServer)
+  return Names.of(
+    kind,
+    list,
+    Object.values(servers).map(keys => ({ offers: keys.map(offer) })),
+  )
+}
+
+const shown = ({ placed }: Names) => placed.map(({ as }) => as)
+
+describe('the names of what servers offer', () => {
+  it('stay as they are while only one has them; of several the first in the configuration keeps it', async () => {
+    const all = await names('prompts', { a: ['x', 'y'], b: ['x', 'z'], c: ['x'] })
+    expect(shown(all)).toEqual(['x', 'y', 'b__x', 'z', 'c__x'])
+    expect(all.find('a__x')).toMatchObject({ server: { name: 'a' }, key: 'x' })
+    expect(all.find('b__z')).toMatchObject({ server: { name: 'b' }, key: 'z' })
+    expect(all.find('a__z')).toBeUndefined()
+  })
+
+  it('are URIs if they were: the server becomes part of the scheme', async () => {
+    const all = await names('resources', {
+      'My Files': ['file:///x'],
+      b: ['file:///x'],
+      '2nd': ['file:///x'],
+    })
+    expect(shown(all)).toEqual(['file:///x', 'b+file:///x', 's2nd+file:///x'])
+    for (const uri of shown(all)) expect(URL.canParse(uri)).toBe(true)
+    expect(all.find('my-files+file:///x')).toMatchObject({ server: { name: 'My Files' } })
+  })
+
+  it('cannot be taken by another server that uses the full name of one', async () => {
+    const prompts = await names('prompts', { evil: ['other__x', 'x'], other: ['x', 'y'] })
+    expect(shown(prompts)).toEqual(['evil__other__x', 'x', 'other__x', 'y'])
+    expect(prompts.find('other__x')).toMatchObject({ server: { name: 'other' }, key: 'x' })
+    expect(prompts.find('evil__other__x')).toMatchObject({ server: { name: 'evil' }, key: 'other__x' })
+    const uris = await names('resources', { evil: ['other+file:///x'], other: ['file:///x'] })
+    expect(shown(uris)).toEqual(['evil+other+file:///x', 'file:///x'])
+    expect(uris.find('other+file:///x')).toMatchObject({ server: { name: 'other' }, key: 'file:///x' })
+  })
+
+  it('are told apart if the names of two servers differ only in what a scheme cannot have', async () => {
+    const all = await names('resources', { 'a b': ['x:1'], 'a-b': ['x:1'], A_B: ['x:1'] })
+    expect(shown(all)).toEqual(['x:1', 'a-b-2+x:1', 'a-b-3+x:1'])
+  })
+
+  const word = fc.constantFrom('a', 'b', 'x', 'a__', 'b__x', 'a+', 'B', '~2', '__', 'x__a')
+  const key = fc.array(word, { minLength: 1, maxLength: 3 }).map(words => words.join(''))
+  const servers = fc.dictionary(key, fc.uniqueArray(key, { maxLength: 6 }), { maxKeys: 5 })
+
+  it.each(['prompts', 'resources', 'templates'] as const)(
+    'of %s are unique, lead back to what they mean, and stay',
+    async kind => {
+      await fc.assert(
+        fc.asyncProperty(servers, fc.uniqueArray(key, { maxLength: 4 }), async (given, more) => {
+          const all = await names(kind, given)
+          expect(new Set(shown(all)).size).toBe(all.placed.length)
+          expect(all.placed).toHaveLength(Object.values(given).flat().length)
+          for (const placed of all.placed) expect(all.find(placed.as)).toBe(placed)
+          expect(shown(await names(kind, given))).toEqual(shown(all))
+          // What the last server says changes nothing for those before it.
+          const last = Object.keys(given).at(-1)
+          if (last === undefined) return
+          const before = all.placed.filter(({ server }) => server.name !== last)
+          const other = await names(kind, { ...given, [last]: more })
+          expect(other.placed.filter(({ server }) => server.name !== last).map(({ as }) => as)).toEqual(
+            before.map(({ as }) => as),
+          )
+        }),
+      )
+    },
+  )
+})
+
+describe('a URI template', () => {
+  it.each([
+    ['note://{id}', 'note://1', true],
+    ['note://{id}', 'note://', false],
+    ['note://{id}', 'note://1/2', false],
+    ['note://{+path}', 'note://1/2', true],
+    ['note://{id}/x/{b}.txt', 'note://1/x/2.txt', true],
+    ['note://{id}/x/{b}.txt', 'note://1/x/2.md', false],
+    ['note://x{?q}', 'note://x', true],
+    ['note://x{?q}', 'note://x?q=1', true],
+    ['plain:x', 'plain:x', true],
+    ['plain:x', 'plain:xy', false],
+    ['{broken', 'anything', false],
+    ['a{', 'b', false],
+  ])('%s fits %s: %s', (template, uri, fits) => {
+    expect(new TemplateMatch(template).fits(uri)).toBe(fits)
+  })
+
+  it('takes no time, however it is made', () => {
+    const began = performance.now()
+    const fits = new TemplateMatch(`${'{a}'.repeat(2_000)}!`).fits('a'.repeat(8_000))
+    expect(fits).toBe(false)
+    expect(performance.now() - began).toBeLessThan(1_000)
+  })
+})
+
+describe('a server', () => {
+  it('that becomes ready later, or is closed, changes the names as the configuration says; one that is away does not', async () => {
+    await using servers = harnessFor({
+      first: offeringServer({ name: 'first', prompts: [prompt('x')] }),
+      second: offeringServer({ name: 'second', prompts: [prompt('x')] }),
+    })
+    const { mcp } = servers
+    const { catalog } = mcp
+    let changes = 0
+    catalog.on('prompts', () => changes++)
+    const shown = async () => (await catalog.list('prompts')).entries.map(({ name }) => name)
+    expect(await shown()).toEqual([])
+    await mcp.ready()
+    await expect.poll(shown, PATIENCE).toEqual(['x', 'second__x'])
+    expect(changes).toBeGreaterThanOrEqual(2)
+    const killed = servers.log.logged('MCP connection lost')
+    process.kill(servers.status('first').pid ?? 0, 'SIGKILL')
+    await killed
+    expect(await shown()).toEqual(['x', 'second__x'])
+    await expect.poll(() => servers.status('first').state, PATIENCE).toBe('ready')
+    expect(await catalog.prompt('x', undefined)).toMatchObject({
+      messages: [{ content: { text: 'first x {}' } }],
+    })
+    changes = 0
+    await mcp.close()
+    expect(await shown()).toEqual([])
+    expect(changes).toBeGreaterThanOrEqual(2)
+  })
+
+  it('that never lists holds nobody up for long, and is not asked again all the time', async () => {
+    await using servers = await started({
+      silent: { hangs: 'resources' },
+      other: { resources: [resource('file:///x')] },
+    })
+    const { catalog } = servers.mcp
+    expect((await catalog.list('resources')).entries).toMatchObject([{ uri: 'file:///x' }])
+    const began = performance.now()
+    for (let at = 0; at < 20; at++) await catalog.read('file:///x')
+    expect(performance.now() - began).toBeLessThan(4_000)
+    const { result } = (await servers.executor.run({
+      name: 'state',
+      args: { method: 'resources/list' },
+    })) as { result: string }
+    expect(JSON.parse(result).seen).toHaveLength(1)
+  })
+
+  it('that dies while it reads, or gets a prompt, fails that request in words and comes back', async () => {
+    await using servers = await started({ one: { prompts: [prompt('die')] } })
+    const { catalog } = servers.mcp
+    const cause = expect.objectContaining({
+      code: 'unavailable',
+      message: expect.stringContaining('exited with code 3'),
+    })
+    await expect(catalog.read('one+x:die')).rejects.toThrow(cause as never)
+    await expect.poll(() => servers.status().state, PATIENCE).toBe('ready')
+    await expect(catalog.prompt('die', undefined)).rejects.toThrow(cause as never)
+    await expect.poll(() => servers.status().state, PATIENCE).toBe('ready')
+    expect(await catalog.read('one+x:fine')).toMatchObject({ contents: [{ text: 'one x:fine' }] })
+  })
+
+  it('that never answers a request does not keep it when the caller gives up', async () => {
+    await using servers = await started({ one: { prompts: [prompt('p')] } })
+    const { catalog } = servers.mcp
+    const caller = new AbortController()
+    const asked = { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'never', value: '' } }
+    const waiting = [
+      catalog.read('one+x:never', { signal: caller.signal }),
+      catalog.complete(asked, { signal: caller.signal }),
+    ]
+    await catalog.read('one+x:fine')
+    caller.abort(new Error('gave up'))
+    for (const each of waiting) await expect(each).rejects.toThrow('gave up')
+    const { result } = (await servers.executor.run({
+      name: 'state',
+      args: { method: 'notifications/cancelled' },
+    })) as { result: string }
+    expect(JSON.parse(result).seen).toHaveLength(2)
+  })
+
+  it('logs from the lowest level that a client wants on, also after it came back', async () => {
+    await using servers = await started({ one: {} })
+    const { mcp, executor } = servers
+    const levels = async () => {
+      const { result } = (await executor.run({ name: 'state', args: { method: 'logging/setLevel' } })) as {
+        result: string
+      }
+      return JSON.parse(result).seen.map(([, { level }]: [string, { level: string }]) => level)
+    }
+    const [quiet, loud] = [{}, {}]
+    await mcp.catalog.setLogLevel(quiet, 'error')
+    await mcp.catalog.setLogLevel(loud, 'debug')
+    await mcp.catalog.setLogLevel(quiet, 'warning')
+    await mcp.catalog.setLogLevel(loud, undefined)
+    expect(await levels()).toEqual(['error', 'debug', 'warning'])
+    await mcp.restart('one')
+    await expect.poll(levels, PATIENCE).toEqual(['warning'])
+    await mcp.catalog.setLogLevel(quiet, undefined)
+    expect(await levels()).toEqual(['warning', 'info'])
+  })
+})
+
+describe('an attack with what a server offers', () => {
+  it.each([
+    ['resources', { generate: { resources: 200_000 } }, 'too many resources'],
+    ['resources', { endless: 'resources' }, 'more than 1000 pages'],
+    ['templates', { endless: 'templates' }, 'more than 1000 pages'],
+    ['prompts', { endless: 'prompts' }, 'more than 1000 pages'],
+  ] as const)(
+    '%s without end are felt by nobody else: %o',
+    async (kind, options, words) => {
+      await using servers = await started({ one: options, two: { resources: [resource('file:///x')] } })
+      const { catalog } = servers.mcp
+      const { entries } = await unharmed(() => catalog.list(kind))
+      expect(entries.length).toBeLessThanOrEqual(20_001)
+      await expect.poll(() => servers.log.text(), { interval: 50, timeout: 30_000 }).toContain(words)
+      expect(await catalog.read('two+file:///x')).toMatchObject({ contents: [{ text: 'two file:///x' }] })
+    },
+    60_000,
+  )
+
+  it('reads of a server with 20,000 resources and templates cost little each', async () => {
+    await using servers = await started({ one: { generate: { resources: 20_000, templates: 20_000 } } })
+    const { catalog } = servers.mcp
+    await catalog.list('resources')
+    await catalog.list('templates')
+    const uris = Array.from({ length: 500 }, (_, at) => `x:///n${at}`)
+    await unharmed(() => Promise.all(uris.map(uri => catalog.read(uri))))
+    expect(await unharmed(() => catalog.allowed([...uris, 'y:none'], () => true))).toHaveLength(500)
+  })
+
+  it('storms of list changes and updates are told of now and then', async () => {
+    await using servers = await started({ one: { resources: [resource('file:///x')] } })
+    const { mcp, executor } = servers
+    const told = { resources: 0, prompts: 0, updated: 0 }
+    mcp.catalog.on('resources', () => told.resources++)
+    mcp.catalog.on('prompts', () => told.prompts++)
+    mcp.catalog.on('updated', () => told.updated++)
+    await mcp.catalog.follow('file:///x')
+    const storm = (method: string, params = {}) =>
+      executor.run({ name: 'notify', args: { method: `notifications/${method}`, params, count: 20_000 } })
+    await unharmed(() => storm('resources/list_changed'))
+    await unharmed(() => storm('prompts/list_changed'))
+    const began = performance.now()
+    await unharmed(() => storm('resources/updated', { uri: 'file:///x' }))
+    const slots = (performance.now() - began) / 20
+    expect(told.resources).toBeLessThan(30)
+    expect(told.prompts).toBeLessThan(30)
+    expect(told.updated).toBeLessThan(slots + 5)
+    await expect.poll(() => told.updated, PATIENCE).toBeGreaterThan(0)
+    await unharmed(() => storm('resources/updated', { uri: ['not', 'text'] }))
+  })
+
+  it.each([
+    ['a level that is not one', { level: 'loud', data: 'x' }],
+    ['a level that cannot be made text', { level: { toString: 1, valueOf: 2 }, data: 'x' }],
+    ['no level and no data', {}],
+    ['data of 10 MB', { level: 'info', data: { big: 'x'.repeat(10_000_000) } }],
+    ['data of 100,000 parts', { level: 'info' }, 100_000],
+  ])('log messages with %s harm nothing', async (_, params, parts?: number) => {
+    await using servers = await started({ one: {} })
+    const logs: unknown[] = []
+    const args = { method: 'notifications/message', params, ...(parts && { parts }) }
+    const run = () => servers.executor.run({ name: 'notify', args }, { onLog: message => logs.push(message) })
+    expect(await unharmed(run)).toMatchObject({ success: true })
+    expect(JSON.stringify(logs).length).toBeLessThan(100_000)
+  })
+
+  it('a storm of log messages is logged now and then', async () => {
+    await using servers = await started({ one: {} })
+    const args = { method: 'notifications/message', params: { level: 'error', data: 'x' }, count: 20_000 }
+    await unharmed(() => servers.executor.run({ name: 'notify', args }))
+    expect(servers.log.at('error').length).toBeLessThan(200)
+  })
+
+  it('instructions of 10 MB are cut, and cost nothing when they are asked for', async () => {
+    await using servers = await started({ one: { longInstructions: 10_000_000 } })
+    const { catalog } = servers.mcp
+    await unharmed(async () => {
+      for (let at = 0; at < 1_000; at++) expect(catalog.instructions()?.length).toBeLessThan(20_010)
+    })
+    expect(servers.status().info?.instructions?.length).toBeLessThan(20_010)
+  })
+
+  it('entries that cannot be used are left out, with the reason in the log', async () => {
+    const bad = [7, null, {}, { uri: '' }, { uri: 'x:\u0007' }, { uri: `x:${'y'.repeat(9_000)}` }]
+    await using servers = await started({
+      one: {
+        bulky: true,
+        resources: [...bad, resource('x:good')],
+        prompts: [prompt('a\u0000b'), prompt('p'.repeat(300))],
+      },
+    })
+    const { catalog } = servers.mcp
+    expect((await catalog.list('resources')).entries).toEqual([resource('x:good')])
+    expect((await catalog.list('prompts')).entries).toEqual([])
+    expect(servers.log.text()).toContain('Left out of the resources')
+  })
+
+  it('contents that are odd come as they are, and are told apart from none', async () => {
+    await using servers = await started({ one: {} })
+    const { catalog } = servers.mcp
+    await expect(catalog.read('one+x:broken')).rejects.toThrow('Malformed MCP result')
+    expect(await catalog.read('one+x:odd')).toMatchObject({
+      contents: [1, null, { uri: 'one+x:odd', text: 'left' }],
+    })
+  })
+})

@@ -1,0 +1,66 @@
+import type { Requester } from './server-link.ts'
+
+/** The longest that somebody is waited for. */
+const QUESTION_MS = 5 * 60_000
+
+/** How long a server may take for a request, not counting the time in which whoever made it is asked something. */
+export class RequestLimit {
+  readonly #ms: number
+  readonly #given: AbortSignal | undefined
+  readonly #controller = new AbortController()
+  readonly #giveUp = () => this.#controller.abort(this.#given?.reason)
+  #timer: NodeJS.Timeout | undefined
+  #questions = 0
+  /** Whether the server took too long. */
+  hasPassed = false
+
+  constructor(ms: number, given: AbortSignal | undefined) {
+    this.#ms = ms
+    this.#given = given
+    if (given?.aborted) this.#giveUp()
+    given?.addEventListener('abort', this.#giveUp)
+    this.#arm(ms)
+  }
+
+  /** Aborts at the limit, or when the caller gives up. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** The same requester; while they are asked the limit stands still. */
+  around(from: Requester | undefined): Requester | undefined {
+    const { ask, sample } = from ?? {}
+    return (
+      from && {
+        peer: from.peer,
+        onLog: from.onLog,
+        hold: wait => this.#during(wait),
+        ...(ask && { ask: question => this.#during(() => ask(question)) }),
+        ...(sample && { sample: (params, options) => this.#during(() => sample(params, options)) }),
+      }
+    )
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+    this.#given?.removeEventListener('abort', this.#giveUp)
+  }
+
+  async #during<T>(ask: () => Promise<T>): Promise<T> {
+    if (this.#questions++ === 0) this.#arm(QUESTION_MS + this.#ms)
+    try {
+      return await ask()
+    } finally {
+      if (--this.#questions === 0) this.#arm(this.#ms)
+    }
+  }
+
+  #arm(ms: number): void {
+    clearTimeout(this.#timer)
+    if (this.signal.aborted) return
+    this.#timer = setTimeout(() => {
+      this.hasPassed = true
+      this.#controller.abort(new Error(`no answer in ${this.#ms} ms`))
+    }, ms).unref()
+  }
+}
