@@ -20,7 +20,9 @@ export async function runScenario({ url, scenario, context = {} }, log) {
     mcp.start(tools)
     await mcp.ready(NAME)
     await client.logInIfNeeded()
-    for (const call of callsFor(tools, context)) await client.make(call)
+    const calls = callsFor(tools, context)
+    // Logins are told apart by what happens after the first call.
+    for (const call of oauth ? [...calls, ...calls] : calls) await client.make(call)
     return client.state() === 'ready'
   } finally {
     await mcp.close()
@@ -62,7 +64,7 @@ class Client {
     const ask = async ({ schema = {} }) => ({ action: 'accept', content: valueFor(schema) ?? {} })
     const result = await this.executor.run(call, { ask, repair: true })
     this.log(`${call.name} ${JSON.stringify(result)}`)
-    if (!/login|permission/i.test(result.error ?? '') || this.#logins >= MAX_LOGINS) return
+    if (!/toolpost auth|login|permission/i.test(result.error ?? '') || this.#logins >= MAX_LOGINS) return
     await this.logIn()
     await this.make(call)
   }

@@ -167,7 +167,8 @@ export class HttpLink implements ServerLink {
     try {
       return this.#messages.redeem(await currentCall.run(current, send, client))
     } catch (error) {
-      throw signal?.aborted ? error : await this.#callError(error)
+      // Whoever connects reads it as it is.
+      throw signal?.aborted || !this.#isReady ? error : await this.#callError(error)
     } finally {
       this.#underWay.delete(current)
       if (this.#underWay.size === 0) this.#onIdle?.()
