@@ -58,7 +58,7 @@ describe('a form at a terminal', () => {
     expect(again.shown()).toContain('(default: 1)')
   })
 
-  it('[F-ask-15] never asks for what looks like a secret', async () => {
+  it('[F66] never asks for what looks like a secret', async () => {
     const optional = person('Ada\r', '\r')
     const fields = { name: { type: 'string' }, password: { type: 'string', title: 'Password' } }
     const question = { ...form(fields), secretFields: ['password'] }

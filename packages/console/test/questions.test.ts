@@ -39,7 +39,7 @@ const FORM = {
 }
 
 describe.runIf(hasBrowser)('a question in the console', () => {
-  it('[F-ask-17] is a form from its schema, checked before it is sent', async () => {
+  it('[F66] is a form from its schema, checked before it is sent', async () => {
     const { page, gateway, complaints } = await open({ at: '/chat' })
     await connected(page)
     await page.getByLabel('Message').fill('good mor')
@@ -92,7 +92,7 @@ describe.runIf(hasBrowser)('a question in the console', () => {
       })
   })
 
-  it('[F-ask-18] shows an address whole, its host large, and opens it only by a click', async () => {
+  it('[F66] shows an address whole, its host large, and opens it only by a click', async () => {
     const { page, gateway } = await open({ at: '/tools' })
     await connected(page)
     const url = `https://bank.example@${new URL(gateway.url).host}/login?next=%2Fhome`
@@ -120,7 +120,7 @@ describe.runIf(hasBrowser)('a question in the console', () => {
     expect(await link.count()).toBe(0)
   })
 
-  it('[F-ask-19] never has a field for a secret, on a phone either', async () => {
+  it('[F66] never has a field for a secret, on a phone either', async () => {
     const { page, gateway } = await open({ at: '/tools', viewport: { width: 390, height: 800 } })
     await connected(page)
     const properties = { user: { type: 'string' }, password: { type: 'string', title: 'Password' } }

@@ -48,7 +48,7 @@ describe('inputs of VS Code without a terminal', () => {
     })
   })
 
-  it('[F-conf-11] fail that one server, in words, and nothing is waited for', async () => {
+  it('[F59] fail that one server, in words, and nothing is waited for', async () => {
     const config = asking()
     expect(await toolpost(['call', 'free', '--config', config])).toMatchObject({ code: 0, out: 'other\n' })
     const { err } = await toolpost(['tools', '--config', config])

@@ -61,7 +61,7 @@ describe('a server of any form', () => {
     )
   })
 
-  it('[F-conf-6] fails with nothing but a ConfigError, and never becomes a server that nobody wrote', async () => {
+  it('[F59] fails with nothing but a ConfigError, and never becomes a server that nobody wrote', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...holders),

@@ -259,7 +259,7 @@ describe('the type of a server', () => {
   })
 
   it.each(['websocket', 'constructor', '__proto__', '', 5, ['stdio']])(
-    '[F-conf-1] that is unknown (%j) is refused for that server alone, with those that are expected',
+    '[F59] that is unknown (%j) is refused for that server alone, with those that are expected',
     async type => {
       const found = await typed('type', type)
       expect(Object.keys(found.brokenServers)).toEqual(['a'])
@@ -286,7 +286,7 @@ describe('keys that are misspelt', () => {
   })
 
   it.each(['policy', 'clients', 'limits', 'gateway', 'approvals'])(
-    '[F-conf-2] stop everything inside %s',
+    '[F59] stop everything inside %s',
     async key => {
       const inside: Record<string, object> = {
         policy: [{ tool: 'x', then: 'deny' }],

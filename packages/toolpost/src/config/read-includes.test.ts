@@ -37,7 +37,7 @@ describe('included files', () => {
     ])
   })
 
-  it('[F-conf-3] bring nothing but servers: no policy, clients, gateway, limits, approvals or autoApprove', async () => {
+  it('[F59] bring nothing but servers: no policy, clients, gateway, limits, approvals or autoApprove', async () => {
     const folder = configFolder({
       'toolpost.json': { include: ['other.json'], policy: [{ tools: 'x', then: 'deny' }] },
       'other.json': {
@@ -80,11 +80,11 @@ describe('included files', () => {
       },
       'b.json:3:5, include[0]: includes itself: toolpost.json → a.json → b.json → ./a.json',
     ],
-  ])('[F-conf-4] that include themselves are refused, with the chain', async (files, problem) => {
+  ])('[F59] that include themselves are refused, with the chain', async (files, problem) => {
     await expect(configOf(configFolder(files))).rejects.toThrow(problem)
   })
 
-  it('[F-conf-4] that include themselves through a link are refused too', async () => {
+  it('[F59] that include themselves through a link are refused too', async () => {
     const folder = configFolder({ 'toolpost.json': { include: ['link.json'] } })
     symlinkSync(join(folder, 'toolpost.json'), join(folder, 'link.json'))
     await expect(configOf(folder)).rejects.toThrow('includes itself: toolpost.json → link.json')
@@ -144,7 +144,7 @@ describe('included files', () => {
     })
   })
 
-  it('[F-conf-5] that have Toolpost itself as a server do not start it again', async () => {
+  it('[F59] that have Toolpost itself as a server do not start it again', async () => {
     const folder = configFolder({
       'toolpost.json': { include: ['cursor.json'], gateway: { port: 5050 } },
       'cursor.json': {

@@ -1,10 +1,16 @@
+import { ZWAVE_PARAMETER_NAMES } from '../known-servers/zwave.ts'
+import type { Logger } from '../logging/logger.ts'
+import { safeValue } from '../logging/safe-value.ts'
 import { isThenable } from '../runtime/guards.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
 import { isDearToValidate, QUICK_WORK, trialsFor } from '../schema/validation-cost.ts'
+import { describeRenaming, type FittedNames, fitArgumentNames } from '../tools/argument-names.ts'
+import type { McpOrigin } from '../tools/name-conflicts.ts'
+import type { Tool } from '../tools/tool.ts'
 import { type Arguments, weighArguments } from './check-arguments.ts'
 import { classifyError } from './classify-error.ts'
 import { Failure, invalidArguments } from './failure.ts'
 import { fitSingleInput } from './fit-input.ts'
-import { fitNames } from './fit-names.ts'
 import { problemsIn, type StandardOutcome } from './parse-standard.ts'
 import type { Plan } from './plan.ts'
 import { unwrapArguments } from './unwrap-arguments.ts'
@@ -93,4 +99,38 @@ function whenDone(
 function withUnwrapping(fitted: Fitted | Failure): Fitted | Failure {
   if (fitted instanceof Failure) return fitted
   return { args: fitted.args, repairs: ['arguments: wrapper removed', ...(fitted.repairs ?? [])] }
+}
+
+/** What the names of an MCP tool's arguments depend on. */
+export interface Naming {
+  tool: Tool
+  schema: JsonSchema
+  origin: McpOrigin
+  logger: Logger
+}
+
+/** For MCP tools only: names the arguments as the tool's server takes them, and logs the change. */
+function fitNames(args: Arguments, { tool, schema, origin, logger }: Naming): Arguments {
+  const fitted = fitArgumentNames(args, schema, mappingOf(origin))
+  if (!fitted) return args
+  logRenaming(logger, tool.name, args, fitted)
+  return fitted.args
+}
+
+function mappingOf({ name, parameterNames = {} }: McpOrigin): Record<string, string> | undefined {
+  const fixed = own(ZWAVE_PARAMETER_NAMES, name)
+  const configured = own(parameterNames, name)
+  return configured ? { ...fixed, ...configured } : fixed
+}
+
+function logRenaming(logger: Logger, tool: string, before: Arguments, { args, lost }: FittedNames): void {
+  const shown = (values: Arguments) => safeValue(values) as Arguments
+  logger.info({ tool }, `Argument names: ${describeRenaming(shown(before), shown(args))}`)
+  for (const argument of lost) {
+    logger.warn({ tool, argument }, 'Argument dropped: another one already has that name')
+  }
+}
+
+function own<T>(values: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(values, name) ? values[name] : undefined
 }

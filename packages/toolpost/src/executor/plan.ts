@@ -17,7 +17,7 @@ import { costPerPart, isDearToCompile } from '../schema/validation-cost.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Failure, invalidSchema } from './failure.ts'
-import type { Naming } from './fit-names.ts'
+import type { Naming } from './fit-arguments.ts'
 import type { Metrics, ToolFigures } from './metrics.ts'
 
 /** What the executor worked out about a tool at its first call. */

@@ -51,7 +51,7 @@ async function connect(mode: 'legacy' | 'auto', elicitation: ElicitationCapabili
 }
 
 describe('an address that a server wants visited before a call', () => {
-  it('[F-ask-10] goes on to a client that can show it as the error of its protocol, and so does the end of it', async () => {
+  it('[F66] goes on to a client that can show it as the error of its protocol, and so does the end of it', async () => {
     await using client = await connect('legacy', { url: {} })
     const error = await client.call('before').catch(refusal => refusal)
     expect(error).toMatchObject({ code: -32_042 })
@@ -78,7 +78,7 @@ describe('an address that a server wants visited before a call', () => {
     expect(client.asked).toEqual([])
   })
 
-  it('[F-ask-11] is left out if it is no web page', async () => {
+  it('[F66] is left out if it is no web page', async () => {
     const asked: Question[] = []
     const ask = async (question: Question) => {
       asked.push(question)
@@ -99,7 +99,7 @@ describe('an address that a server wants visited during a call', () => {
     await expect.poll(() => client.done, PATIENCE).toEqual([client.asked[0]?.elicitationId])
   })
 
-  it('[F-ask-20] is given up when the server dies', async () => {
+  it('[F66] is given up when the server dies', async () => {
     const aborted: Promise<void>[] = []
     const ask = ({ signal }: Question) => {
       const end = new Promise<void>(resolve => signal?.addEventListener('abort', () => resolve()))
@@ -112,7 +112,7 @@ describe('an address that a server wants visited during a call', () => {
     await expect.poll(() => mcp.status()[0]?.state, PATIENCE).toBe('ready')
   })
 
-  it('[F-ask-12] is answered in the console by being done', async () => {
+  it('[F66] is answered in the console by being done', async () => {
     const headers = { prefer: 'questions' }
     const post = (name: string) =>
       fetch(`${gateway.url}api/tools/${name}/call`, { method: 'POST', body: '{}', headers })

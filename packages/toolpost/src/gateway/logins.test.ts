@@ -25,7 +25,7 @@ const LOGIN = '/api/servers/remote/login'
 const BACK = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
 
 describe('a login over the gateway', () => {
-  it('[F-oauth-18] begins with its address, ends at the gateway without a token, and the server is ready', async () => {
+  it('[F58] begins with its address, ends at the gateway without a token, and the server is ready', async () => {
     await using parts = await protectedGateway({ token: 'owner-token' })
     const { gateway, oauth, client } = parts
     const headers = { authorization: 'Bearer owner-token' }
@@ -51,7 +51,7 @@ describe('a login over the gateway', () => {
     expect(new URL(url).searchParams.get('redirect_uri')).toBe('https://tools.example/oauth/callback')
   })
 
-  it('[F-oauth-19] an answer that was not asked for changes nothing, and its words are not obeyed', async () => {
+  it('[F58] an answer that was not asked for changes nothing, and its words are not obeyed', async () => {
     await using parts = await protectedGateway()
     const { gateway, client } = parts
     const forged = await gateway.get('/oauth/callback?state=x&code=y&error_description=%3Cscript%3E', BACK)

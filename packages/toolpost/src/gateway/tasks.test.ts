@@ -149,7 +149,7 @@ describe('tasks for a client of the newest protocol', () => {
     })
   })
 
-  it('[F-tasks-8] a task of another client does not exist', async () => {
+  it('[F64] a task of another client does not exist', async () => {
     const { tool } = patientTool()
     const clients = { list: { ann: { token: 'a'.repeat(20) }, bob: { token: 'b'.repeat(20) } } }
     await using gateway = testGateway([tool], { clients: clients.list } as never)
@@ -163,7 +163,7 @@ describe('tasks for a client of the newest protocol', () => {
     expect((await of('ann')('tasks/get', { taskId })).result).toMatchObject({ status: 'working' })
   })
 
-  it('[F-tasks-9] there are so many and no more: further calls wait for their result', async () => {
+  it('[F64] there are so many and no more: further calls wait for their result', async () => {
     const { tool, finish } = patientTool()
     await using gateway = testGateway([tool])
     const send = modernClient(gateway)
@@ -255,7 +255,7 @@ describe('tasks for a client of 2025-11-25', () => {
     expect(seen.at(-1)).toMatchObject({ type: 'result', result: { content: [{ text: 'who? where?' }] } })
   })
 
-  it('[F-tasks-8] belongs to its session, and ends with it', async () => {
+  it('[F64] belongs to its session, and ends with it', async () => {
     const { tool, aborted } = patientTool()
     const { executor } = testGateway([tool])
     await using served = await servedGateway(executor)

@@ -29,7 +29,7 @@ describe('servers whose configuration changes', () => {
     await gone(pids[1])
   })
 
-  it('[F-conf-7] let calls under way end on the old server, while new ones go to the new', async () => {
+  it('[F59] let calls under way end on the old server, while new ones go to the new', async () => {
     const gate = closedGate()
     await using servers = await startServers({ s: gatedServer('old', gate.path) })
     const { pid } = servers.status('s')
@@ -45,7 +45,7 @@ describe('servers whose configuration changes', () => {
     expect(await servers.executor.execute('wait')).toBe('new')
   })
 
-  it('[F-conf-7] let calls under way end on a server that was removed', async () => {
+  it('[F59] let calls under way end on a server that was removed', async () => {
     const gate = closedGate()
     await using servers = await startServers({ s: gatedServer('old', gate.path) })
     const { pid } = servers.status('s')
@@ -82,7 +82,7 @@ describe('servers whose configuration changes', () => {
     ['Streamable HTTP of SDK v1', streamableServer],
     ['SSE', sseServer],
     ['Streamable HTTP of SDK v2', modernServer],
-  ])('[F-conf-7] let calls under way end also over HTTP: %s', async (_, makeServer) => {
+  ])('[F59] let calls under way end also over HTTP: %s', async (_, makeServer) => {
     await using server = await makeServer()
     await using servers = await startServers({ s: { url: server.url } })
     const call = servers.executor.run({ name: 'never' }, { timeoutMs: 3_000 })

@@ -111,3 +111,17 @@ export function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
+
+/** A result that wants more first. */
+type Unfinished = { inputRequests?: unknown; requestState?: unknown }
+
+/** Servers of the newest protocol ask for more in place of a result, and are then asked again. */
+export function needsInput(result: unknown): result is Unfinished {
+  return isRecord(result) && result.resultType === 'input_required'
+}
+
+/** The task that stands in the place of a result, if it does. */
+export function isTask(result: unknown): boolean {
+  if (!isRecord(result)) return false
+  return result.resultType === 'task' || (isRecord(result.task) && result.content === undefined)
+}

@@ -52,7 +52,7 @@ describe('the names of what servers offer', () => {
     expect(all.find('my-files+file:///x')).toMatchObject({ server: { name: 'My Files' } })
   })
 
-  it('cannot be taken by another server that uses the full name of one', async () => {
+  it('[F67] cannot be taken by another server that uses the full name of one', async () => {
     const prompts = await names('prompts', { evil: ['other__x', 'x'], other: ['x', 'y'] })
     expect(shown(prompts)).toEqual(['evil__other__x', 'x', 'other__x', 'y'])
     expect(prompts.find('other__x')).toMatchObject({ server: { name: 'other' }, key: 'x' })
@@ -150,7 +150,7 @@ describe('a server', () => {
     expect(changes).toBeGreaterThanOrEqual(2)
   })
 
-  it('that never lists holds nobody up for long, and is not asked again all the time', async () => {
+  it('[F67] that never lists holds nobody up for long, and is not asked again all the time', async () => {
     await using servers = await started({
       silent: { hangs: 'resources' },
       other: { resources: [resource('file:///x')] },
@@ -251,7 +251,7 @@ describe('an attack with what a server offers', () => {
     expect(await unharmed(() => catalog.allowed([...uris, 'y:none'], () => true))).toHaveLength(500)
   })
 
-  it('storms of list changes and updates are told of now and then', async () => {
+  it('[F67] storms of list changes and updates are told of now and then', async () => {
     await using servers = await started({ one: { resources: [resource('file:///x')] } })
     const { mcp, executor } = servers
     const told = { resources: 0, prompts: 0, updated: 0 }

@@ -1,4 +1,5 @@
 import { isRecord } from '../runtime/guards.ts'
+import { needsInput } from './call-result.ts'
 import { MAX_INPUT_ROUNDS, MAX_SERVER_REQUESTS } from './limits.ts'
 import type { LinkRequestOptions } from './server-link.ts'
 import type { ServerRequests } from './server-requests.ts'
@@ -7,13 +8,6 @@ import type { ServerRequests } from './server-requests.ts'
 export interface InputAnswers {
   inputResponses: Record<string, unknown>
   requestState?: string
-}
-
-type Result = { inputRequests?: unknown; requestState?: unknown }
-
-/** Servers of the newest protocol ask for more in place of a result, and are then asked again. */
-export function needsInput(result: unknown): result is Result {
-  return isRecord(result) && result.resultType === 'input_required'
 }
 
 type Rounds = LinkRequestOptions & {

@@ -67,7 +67,7 @@ function waitOf({ nextAttemptAt }: { nextAttemptAt: string | undefined }): numbe
 }
 
 describe('a server that has failed', () => {
-  it('[F-http-1] is tried again after a minute, then two, and is ready as soon as it is there', async () => {
+  it('[F62] is tried again after a minute, then two, and is ready as soon as it is there', async () => {
     await using server = await moodyServer()
     server.mood.all = [500, {}]
     const clock = fakeClock()
@@ -90,7 +90,7 @@ describe('a server that asks for time', () => {
   it.each([
     ['seconds', () => '120'],
     ['a date', () => new Date(Date.now() + 120_000).toUTCString()],
-  ])('[F-http-2] gets it before the next attempt to connect: %s', async (_, after) => {
+  ])('[F62] gets it before the next attempt to connect: %s', async (_, after) => {
     await using server = await moodyServer()
     server.mood.all = [503, { 'retry-after': after() }]
     const clock = fakeClock()
@@ -112,7 +112,7 @@ describe('a server that asks for time', () => {
     expect(waitOf(client.status())).toBeLessThanOrEqual(600_000)
   })
 
-  it('[F-http-3] tells a call so: 429 leaves the connection, 503 does not', async () => {
+  it('[F62] tells a call so: 429 leaves the connection, 503 does not', async () => {
     await using server = await moodyServer()
     await using client = await startServers({ remote: { url: server.url } })
     server.mood.calls = [429, { 'retry-after': '30' }]
@@ -133,22 +133,19 @@ describe('a server that asks for time', () => {
 })
 
 describe('a session that the server has forgotten', () => {
-  it.each([404, 410])(
-    '[F-http-4] %i: a new one is begun; a read is repeated, a write is not',
-    async status => {
-      await using server = await moodyServer()
-      Object.assign(server.mood, { session: 'one', forgotten: status })
-      await using client = await startServers({ remote: { url: server.url } })
-      server.mood.session = 'two'
-      expect(await client.executor.execute('read')).toBe('done')
-      await vi.waitFor(() => expect(client.status().state).toBe('ready'))
-      server.mood.session = 'three'
-      const calls = server.count('tools/call')
-      expect(await client.executor.run({ name: 'write' })).toMatchObject({
-        code: 'unavailable',
-        error: 'The remote service is unavailable: session expired on the server',
-      })
-      expect(server.count('tools/call')).toBe(calls + 1)
-    },
-  )
+  it.each([404, 410])('[F62] %i: a new one is begun; a read is repeated, a write is not', async status => {
+    await using server = await moodyServer()
+    Object.assign(server.mood, { session: 'one', forgotten: status })
+    await using client = await startServers({ remote: { url: server.url } })
+    server.mood.session = 'two'
+    expect(await client.executor.execute('read')).toBe('done')
+    await vi.waitFor(() => expect(client.status().state).toBe('ready'))
+    server.mood.session = 'three'
+    const calls = server.count('tools/call')
+    expect(await client.executor.run({ name: 'write' })).toMatchObject({
+      code: 'unavailable',
+      error: 'The remote service is unavailable: session expired on the server',
+    })
+    expect(server.count('tools/call')).toBe(calls + 1)
+  })
 })

@@ -210,7 +210,7 @@ describe('whose doing it is what a server sends unasked', () => {
 })
 
 describe('two callers with calls under way on one server', () => {
-  it('are not asked each other’s questions, and read none of each other’s logs', async () => {
+  it('[F67] are not asked each other’s questions, and read none of each other’s logs', async () => {
     await using servers = await startServers({ one: offeringServer() })
     const { executor, log } = servers
     const [ada, bob] = [person(), person()]

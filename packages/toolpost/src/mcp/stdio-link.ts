@@ -1,6 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { isRecord } from '../runtime/guards.ts'
 import { CallChannel } from './call-channel.ts'
+import { isTask } from './call-result.ts'
 import { NO_TIMEOUT_MS } from './limits.ts'
 import { idOfLongLine, type LineEnds } from './line-reader.ts'
 import { Listening } from './listening.ts'
@@ -33,7 +34,7 @@ import type {
 } from './server-link.ts'
 import { StdioTransport } from './stdio-transport.ts'
 import { cancelTask } from './task-run.ts'
-import { createdTask, isTask } from './task-state.ts'
+import { createdTask } from './task-state.ts'
 
 /**
  * Starts a server and shakes hands with it; rejects with a ConnectError.

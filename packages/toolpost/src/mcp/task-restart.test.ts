@@ -67,7 +67,7 @@ async function restartingServer() {
 }
 
 describe('a server that restarts in the middle of a task', () => {
-  it('[F-tasks-3] and still knows it gives its result; the tool is not called again', async () => {
+  it('[F64] and still knows it gives its result; the tool is not called again', async () => {
     await using server = await restartingServer()
     await using client = await startServers({ remote: { url: server.url } })
     const call = client.executor.run({ name: 'long' }, { timeoutMs: 30_000 })
@@ -80,7 +80,7 @@ describe('a server that restarts in the middle of a task', () => {
     expect(server.count('tools/call')).toBe(1)
   })
 
-  it('[F-tasks-3] and has forgotten it leaves the outcome unknown, also that of a tool that only reads', async () => {
+  it('[F64] and has forgotten it leaves the outcome unknown, also that of a tool that only reads', async () => {
     await using server = await restartingServer()
     await using client = await startServers({ remote: { url: server.url } })
     const call = client.executor.run({ name: 'long' }, { timeoutMs: 30_000 })

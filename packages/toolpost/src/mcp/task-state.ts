@@ -30,12 +30,6 @@ export interface TaskState {
   inputRequests: unknown
 }
 
-/** The task that stands in the place of a result, if it does. */
-export function isTask(result: unknown): boolean {
-  if (!isRecord(result)) return false
-  return result.resultType === 'task' || (isRecord(result.task) && result.content === undefined)
-}
-
 /** Throws if it is malformed. */
 export function createdTask(result: unknown): TaskState {
   const { resultType, task } = isRecord(result) ? result : {}

@@ -47,7 +47,7 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
     })
   })
 
-  it('[F-tasks-1] is cancelled at the deadline of the call and when the caller gives up', async () => {
+  it('[F64] is cancelled at the deadline of the call and when the caller gives up', async () => {
     await using server = await taskServer(era)
     const late = await server.executor.run(run('never'), { timeoutMs: 300 })
     expect(late).toMatchObject({ code: 'timeout' })
@@ -60,7 +60,7 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
     await vi.waitFor(() => expect(server.count('tasks/cancel')).toBe(2), PATIENCE)
   })
 
-  it('[F-tasks-2] is cancelled too if it was created after the caller gave up', async () => {
+  it('[F64] is cancelled too if it was created after the caller gave up', async () => {
     await using server = await taskServer(era)
     expect(await server.executor.run(run('slow_to_create'), { timeoutMs: 100 })).toMatchObject({
       code: 'timeout',
@@ -96,7 +96,7 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
     expect(await server.executor.run(run('direct'))).toMatchObject({ result: 'at once' })
   })
 
-  it('[F-tasks-3] that the server forgets, or loses with itself, is never called again', async () => {
+  it('[F64] that the server forgets, or loses with itself, is never called again', async () => {
     await using server = await taskServer(era)
     expect(await server.executor.run(run('forgetful'))).toMatchObject({
       code: 'tool_error',
@@ -113,7 +113,7 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
     ['huge_id', /^Malformed MCP task: its id is longer than 1024 characters$/],
     ['no_status', /^Malformed MCP task: it has no known status$/],
     ['other_task', /^Malformed MCP task: the server told of another one$/],
-  ])('[F-tasks-4] %s: fails in words', async (how, error) => {
+  ])('[F64] %s: fails in words', async (how, error) => {
     await using server = await taskServer(era)
     expect(await server.executor.run(run(how))).toMatchObject({
       code: 'tool_error',
@@ -121,7 +121,7 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
     })
   })
 
-  it('[F-tasks-4] an id that another call has is refused: its result is not to be shared', async () => {
+  it('[F64] an id that another call has is refused: its result is not to be shared', async () => {
     await using server = await taskServer(era)
     const first = server.executor.run(run('never', { taskId: 'mine' }), { timeoutMs: 1_000 })
     expect(await server.executor.run(run('never', { taskId: 'mine' }))).toMatchObject({
@@ -130,21 +130,21 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
     expect(await first).toMatchObject({ code: 'timeout' })
   })
 
-  it.each(['never', 'deaf', 'silent', 'poll_huge'])('[F-tasks-5] %s: ends at the deadline', async how => {
+  it.each(['never', 'deaf', 'silent', 'poll_huge'])('[F64] %s: ends at the deadline', async how => {
     await using server = await taskServer(era)
     const result = await server.executor.run(run(how), { timeoutMs: 500 })
     expect(result).toMatchObject({ code: 'timeout' })
     expect(await server.executor.run(run('direct'))).toMatchObject({ result: 'at once' })
   })
 
-  it('[F-tasks-5] an interval of 0 is no reason to ask all the time', async () => {
+  it('[F64] an interval of 0 is no reason to ask all the time', async () => {
     await using server = await taskServer(era)
     const started = performance.now()
     expect(await server.executor.run(run('poll_zero'))).toMatchObject({ result: 'done' })
     expect(performance.now() - started).toBeGreaterThan(190)
   })
 
-  it('[F-tasks-6] a storm of status notices holds up nobody', async () => {
+  it('[F64] a storm of status notices holds up nobody', async () => {
     await using server = await taskServer(era)
     await unharmed(async () => {
       const result = await server.executor.run(run('storm'), { timeoutMs: 30_000 })
@@ -168,7 +168,7 @@ describe('a server of 2025-11-25', () => {
 })
 
 describe('a server of the newest protocol', () => {
-  it('[F-tasks-7] cannot ask for ever', async () => {
+  it('[F64] cannot ask for ever', async () => {
     await using server = await taskServer('modern')
     const ask = async () => ({ action: 'accept' as const, content: {} })
     expect(await server.executor.run(run('asking_forever'), { ask, timeoutMs: 20_000 })).toMatchObject({

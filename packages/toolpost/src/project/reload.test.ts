@@ -162,7 +162,7 @@ describe('autoApprove', () => {
     expect(await run(config, 't__label')).toMatchObject({ code: 'denied' })
   })
 
-  it('[F-conf-3] of an included file counts for nothing', async () => {
+  it('[F59] of an included file counts for nothing', async () => {
     const { project } = await open(
       { include: ['cline.json'], policy: [{ servers: ['s'], then: 'ask' }] },
       { 'cline.json': { mcpServers: { s: { ...gatedServer('s'), autoApprove: ['label'] } } } },
@@ -172,7 +172,7 @@ describe('autoApprove', () => {
     expect(await project.executor.run({ name: 'label' }, { ask })).toMatchObject({ code: 'denied' })
   })
 
-  it('[F-conf-8] never loosens what is denied, by a rule or by a person who said so for good', async () => {
+  it('[F59] never loosens what is denied, by a rule or by a person who said so for good', async () => {
     expect(await run(asking([{ tools: 'label', then: 'deny' }]), 'label')).toMatchObject({ code: 'denied' })
     const { project } = await open(asking([{ servers: ['s'], then: 'ask' }]), {
       'toolpost.approvals.json': { rules: [{ tools: 'label', servers: ['s'], then: 'deny' }] },
@@ -255,7 +255,7 @@ describe('inputs', () => {
 })
 
 describe('calls under way', () => {
-  it('[F-conf-7] end, while the server they run on is removed from the file', async () => {
+  it('[F59] end, while the server they run on is removed from the file', async () => {
     const gate = closedGate()
     const { project, rewrite } = await open({ mcpServers: { a: gatedServer('a', gate.path) } })
     await project.ready()

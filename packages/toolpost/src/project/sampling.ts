@@ -12,7 +12,7 @@ const WRITING_MS = 120_000
 const SAMPLING_LIMIT: LimitOptions = { concurrency: 2, perMinute: 20 }
 
 /** What a server's request for a message is called in policy, limits, approvals, history and traces. */
-export function samplingName(server: string): string {
+function samplingName(server: string): string {
   return `${server}__sampling`
 }
 

@@ -18,7 +18,7 @@ function browser(): string {
 }
 
 describe('toolpost auth', { timeout: 90_000 }, () => {
-  it('[F-oauth-20] logs in with a browser; the next command is logged in, and --logout ends that', async () => {
+  it('[F58] logs in with a browser; the next command is logged in, and --logout ends that', async () => {
     await using oauth = await fakeOAuth()
     const config = configFile({ mcpServers: { remote: { url: oauth.url } }, mcp: { retry: { attempts: 1 } } })
     const run = (...words: string[]) => toolpost(['--config', config, ...words], { env })
@@ -36,7 +36,7 @@ describe('toolpost auth', { timeout: 90_000 }, () => {
     for (const secret of oauth.secrets) expect(before.err + login.err).not.toContain(secret)
   })
 
-  it('[F-oauth-21] takes the address that a browser elsewhere ended at, and is not ended by another', async () => {
+  it('[F58] takes the address that a browser elsewhere ended at, and is not ended by another', async () => {
     await using oauth = await fakeOAuth()
     const config = configFile({ mcpServers: { remote: { url: oauth.url } } })
     const command = join(packageRoot(), 'bin', 'toolpost.cjs')

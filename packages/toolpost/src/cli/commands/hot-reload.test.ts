@@ -73,7 +73,7 @@ function processes(fits: (command: string) => boolean): number[] {
 const processesWith = (label: string) => processes(command => command.includes(`gated-server.mjs\0${label}`))
 
 describe('toolpost up follows its configuration', () => {
-  it('[F-conf-9] starts what was added, restarts what changed, ends what was removed, and touches nothing else', async () => {
+  it('[F59] starts what was added, restarts what changed, ends what was removed, and touches nothing else', async () => {
     const [a, b] = [gatedServer('a'), gatedServer('b')]
     await using toolpost = await up({ mcpServers: { a, b } })
     await toolpost.ready('a', 'b')
@@ -89,7 +89,7 @@ describe('toolpost up follows its configuration', () => {
     await toolpost.ready('a')
   })
 
-  it('[F-conf-9] keeps the old state on a mistake, a half-written file and no file; the next good save works', async () => {
+  it('[F59] keeps the old state on a mistake, a half-written file and no file; the next good save works', async () => {
     const a = gatedServer('a')
     await using toolpost = await up({ mcpServers: { a } })
     await toolpost.ready('a')
@@ -109,7 +109,7 @@ describe('toolpost up follows its configuration', () => {
     await toolpost.ready('a')
   })
 
-  it('[F-conf-9] follows included files: one that comes later, in a folder that comes later, changes and goes', async () => {
+  it('[F59] follows included files: one that comes later, in a folder that comes later, changes and goes', async () => {
     await using toolpost = await up({ include: ['.cursor/mcp.json'] })
     await toolpost.says(/the included file \.cursor\/mcp\.json does not exist yet/)
     mkdirSync(join(toolpost.folder, '.cursor'))
@@ -152,7 +152,7 @@ describe('toolpost up follows its configuration', () => {
     await expect.poll(own, PATIENCE).toEqual([])
   })
 
-  it('[F-conf-7] lets calls under way end', async () => {
+  it('[F59] lets calls under way end', async () => {
     const gate = closedGate()
     await using toolpost = await up({ mcpServers: { a: gatedServer('old', gate.path) } })
     await toolpost.ready('a')
@@ -165,7 +165,7 @@ describe('toolpost up follows its configuration', () => {
   })
 
   it.skipIf(!isLinux)(
-    '[F-conf-10] leaves no process and no listener of 25 servers that were restarted, twice',
+    '[F59] leaves no process and no listener of 25 servers that were restarted, twice',
     async () => {
       const mark = `many-${crypto.randomUUID()}`
       const many = (round: number) =>
@@ -222,7 +222,7 @@ describe('toolpost serve --stdio follows its configuration', () => {
 })
 
 describe.skipIf(!isLinux)('a Toolpost that is its own server', () => {
-  it('[F-conf-5] is started once, refuses, and says why', async () => {
+  it('[F59] is started once, refuses, and says why', async () => {
     const itself = { command: process.execPath, args: [COMMAND, 'serve', '--stdio'] }
     const mcp = { retry: { attempts: 1 } }
     await using toolpost = await up({ mcpServers: { itself, a: gatedServer('a') }, mcp })

@@ -9,8 +9,9 @@ import {
   type ServerContext,
   type StandardSchemaV1,
 } from '@modelcontextprotocol/server'
+import { isTask } from '../../mcp/call-result.ts'
 import { ANY_RESULT } from '../../mcp/sdk-client.ts'
-import { isTask, RELATED_TASK, TASKS_EXTENSION } from '../../mcp/task-state.ts'
+import { RELATED_TASK, TASKS_EXTENSION } from '../../mcp/task-state.ts'
 import { isRecord } from '../../runtime/guards.ts'
 import { ELICITATION_MS, TASK_POLL_MS } from '../limits.ts'
 import { ClientCall, type Work } from './client-call.ts'

@@ -13,7 +13,7 @@ function callWith(work: () => Promise<CallToolResult>) {
 const textOf = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] })
 const endless = () => callWith(() => new Promise(() => {}))
 
-it('[F-tasks-10] results that are too large together make room for the later ones', async () => {
+it('[F64] results that are too large together make room for the later ones', async () => {
   const tasks = new Tasks()
   const large = 'x'.repeat(10 * 1024 * 1024)
   const kept = []
@@ -56,7 +56,7 @@ it('a task is there until its time is over, and one that still runs until it has
   expect(tasks.of('ann')).toEqual([])
 })
 
-it('[F-tasks-9] what a client asks for is within bounds, and only what has ended makes room', async () => {
+it('[F64] what a client asks for is within bounds, and only what has ended makes room', async () => {
   const tasks = new Tasks()
   expect(tasks.add('ann', endless(), 1e15)?.ttlMs).toBe(MAX_TASK_TTL_MS)
   expect(tasks.add('ann', endless(), -5)?.ttlMs).toBe(MIN_TASK_TTL_MS)

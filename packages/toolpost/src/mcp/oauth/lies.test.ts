@@ -52,7 +52,7 @@ describe('an authorization server that lies is refused, with the reason', () => 
       { metadata: { redirect: 'https://other.example/m' } },
       'redirects to https://other.example/m',
     ],
-  ])('[F-oauth-8] %s', async (_, lies, reason) => {
+  ])('[F58] %s', async (_, lies, reason) => {
     expect(await logIn(lies)).toContain(reason)
   })
 
@@ -75,7 +75,7 @@ describe('an authorization server that lies is refused, with the reason', () => 
 })
 
 describe('a token', () => {
-  it('[F-oauth-9] is sent to no other host, not even if its server redirects there', async () => {
+  it('[F58] is sent to no other host, not even if its server redirects there', async () => {
     await using other = await stranger()
     const lies: OAuthLies = {}
     await using oauth = await fakeOAuth({ lies })
@@ -90,7 +90,7 @@ describe('a token', () => {
     expect(await client.mcp.logins.of('remote')?.tokenFor(oauth.url)).toMatch(/^access-/)
   })
 
-  it('[F-oauth-10] and a client secret go to the authorization server of the first login alone', async () => {
+  it('[F58] and a client secret go to the authorization server of the first login alone', async () => {
     await using first = await fakeOAuth({ clients: { robot: 'robot-secret' } })
     await using other = await fakeOAuth({ clients: { robot: 'robot-secret' } })
     const lies: OAuthLies = {}

@@ -47,7 +47,7 @@ const path = () => join(folder, readdirSync(folder).find(name => name.endsWith('
 const mode = (of: string) => (statSync(of).mode & 0o777).toString(8)
 
 describe('a saved login', () => {
-  it('[F-oauth-11] is encrypted, for its owner alone, and nothing else is left in the folder', async () => {
+  it('[F58] is encrypted, for its owner alone, and nothing else is left in the folder', async () => {
     await file().write(login)
     expect(await file().read()).toEqual(login)
     expect(readFileSync(path(), 'utf8')).not.toContain(TOKEN)
@@ -67,7 +67,7 @@ describe('a saved login', () => {
     expect(problems).toEqual([expect.stringContaining('the saved login cannot be used')])
   })
 
-  it('[F-oauth-12] that others may read is closed to them again, and that is said', async () => {
+  it('[F58] that others may read is closed to them again, and that is said', async () => {
     await file().write(login)
     chmodSync(path(), 0o644)
     chmodSync(join(folder, 'key'), 0o644)
@@ -83,7 +83,7 @@ describe('a saved login', () => {
     ['huge', () => writeFileSync(path(), 'x'.repeat(1_000_000))],
     ['without its key', () => rmSync(join(folder, 'key'))],
     ['with another key', () => writeFileSync(join(folder, 'key'), Buffer.alloc(32).toString('base64'))],
-  ])('[F-oauth-13] that is %s counts as none, and a new one can be saved', async (_, spoil) => {
+  ])('[F58] that is %s counts as none, and a new one can be saved', async (_, spoil) => {
     await file().write(login)
     spoil()
     expect(await file().read()).toBeUndefined()
@@ -111,7 +111,7 @@ describe('a saved login', () => {
 })
 
 describe('a login that is saved', () => {
-  it('[F-oauth-14] is still there after a restart of Toolpost', async () => {
+  it('[F58] is still there after a restart of Toolpost', async () => {
     await using oauth = await fakeOAuth()
     const servers = { remote: { url: oauth.url } }
     const logins = new Logins({ servers, folder })
@@ -121,7 +121,7 @@ describe('a login that is saved', () => {
     expect(client.status().state).toBe('ready')
   })
 
-  it('[F-oauth-15] by another process is noticed by one that waits for it', async () => {
+  it('[F58] by another process is noticed by one that waits for it', async () => {
     await using oauth = await fakeOAuth()
     const servers = { remote: { url: oauth.url } }
     await using client = harnessFor(servers, { loginsFolder: folder })
@@ -133,7 +133,7 @@ describe('a login that is saved', () => {
     await vi.waitFor(() => expect(client.status().state).toBe('ready'), { timeout: 20_000 })
   })
 
-  it('[F-oauth-16] is refreshed once by two processes, since a refresh token is good once', async () => {
+  it('[F58] is refreshed once by two processes, since a refresh token is good once', async () => {
     await using oauth = await fakeOAuth()
     const servers = { remote: { url: oauth.url } }
     const logins = new Logins({ servers, folder })
@@ -150,7 +150,7 @@ describe('a login that is saved', () => {
   })
 })
 
-describe('[F-oauth-17] no secret of a login', () => {
+describe('[F58] no secret of a login', () => {
   it('stands in a log, a status, an error or the answer to a call', async () => {
     await using oauth = await fakeOAuth()
     await using client = await startServers(

@@ -52,7 +52,7 @@ const count = ({ oauth }: Started, what: string) => oauth.asked.filter(asked => 
 afterEach(() => void vi.useRealTimers())
 
 describe('a server that wants a login', () => {
-  it('[F-oauth-1] says so in its status, and in the answer to a call, at once', async () => {
+  it('[F58] says so in its status, and in the answer to a call, at once', async () => {
     await using client = await connect()
     expect(client.status()).toMatchObject({
       state: 'needs_login',
@@ -62,7 +62,7 @@ describe('a server that wants a login', () => {
     expect(client.oauth.asked).toEqual([])
   })
 
-  it('[F-oauth-2] is ready once a person has logged in: registration, PKCE, code, token', async () => {
+  it('[F58] is ready once a person has logged in: registration, PKCE, code, token', async () => {
     await using client = await loggedIn()
     expect(client.oauth.asked).toEqual(['register', 'authorize', 'authorization_code'])
     expect(await client.executor.execute('echo', { text: 'hello' })).toBe('hello')
@@ -106,7 +106,7 @@ describe('a server that wants a login', () => {
     expect(client.status().state).toBe('needs_login')
   })
 
-  it('[F-oauth-3] an answer that nobody waits for is refused, and so is one that comes twice', async () => {
+  it('[F58] an answer that nobody waits for is refused, and so is one that comes twice', async () => {
     await using client = await connect()
     const page = (await client.mcp.logins.of('remote')?.begin(REDIRECT)) ?? ''
     const back = await client.oauth.agree(page)
@@ -140,7 +140,7 @@ describe('a server that wants a login', () => {
 })
 
 describe('a token', () => {
-  it('[F-oauth-4] that has expired is refreshed once for twenty calls, and each is carried out once', async () => {
+  it('[F58] that has expired is refreshed once for twenty calls, and each is carried out once', async () => {
     await using client = await loggedIn()
     client.oauth.expire()
     const texts = Array.from({ length: 20 }, (_, at) => `call ${at}`)
@@ -161,7 +161,7 @@ describe('a token', () => {
     vi.restoreAllMocks()
   })
 
-  it('[F-oauth-5] that cannot be refreshed needs another login; calls then fail at once, with the words', async () => {
+  it('[F58] that cannot be refreshed needs another login; calls then fail at once, with the words', async () => {
     await using client = await loggedIn({ noRefresh: true })
     client.oauth.expire()
     const first = await client.executor.run({ id: '1', name: 'write', args: {} })
@@ -180,7 +180,7 @@ describe('a token', () => {
     expect(await client.executor.execute('write', { text: 'again' })).toBe('again')
   })
 
-  it('[F-oauth-6] revoked in the middle of a call: that call ends, the next one says what to do', async () => {
+  it('[F58] revoked in the middle of a call: that call ends, the next one says what to do', async () => {
     await using client = await loggedIn()
     const slow = client.executor.execute('slow', { text: 'done' })
     await client.oauth.slowBegan()
@@ -195,7 +195,7 @@ describe('a token', () => {
     expect(client.oauth.calls).toEqual(['slow'])
   })
 
-  it('[F-oauth-7] that is not good for a call fails that call alone, and the next login asks for both', async () => {
+  it('[F58] that is not good for a call fails that call alone, and the next login asks for both', async () => {
     await using client = await loggedIn({ scope: 'read' })
     expect(await client.executor.run({ id: '1', name: 'admin', args: {} })).toMatchObject({
       code: 'denied',
