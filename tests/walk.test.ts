@@ -11,6 +11,12 @@ function filesOfACall(): string[] {
   return JSON.parse(execFileSync(process.execPath, [script], { encoding: 'utf8' })) as string[]
 }
 
+/** Those of every call: now and then something else happens meanwhile, such as a look at what servers have started. */
+function filesOfEveryCall(): string[] {
+  const [first = [], ...others] = [filesOfACall(), filesOfACall(), filesOfACall()]
+  return first.filter(file => others.every(files => files.includes(file)))
+}
+
 /** The files that ARCHITECTURE.md names in its walk. */
 function filesOfTheWalk(): string[] {
   const architecture = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
@@ -21,7 +27,7 @@ function filesOfTheWalk(): string[] {
 describe('a call over stdio', () => {
   it('touches fewer than 25 files, which are those of the walk in ARCHITECTURE.md, each once', () => {
     const walk = filesOfTheWalk()
-    expect([...walk].sort()).toEqual(filesOfACall().sort())
+    expect([...walk].sort()).toEqual(filesOfEveryCall().sort())
     expect(new Set(walk).size).toBe(walk.length)
     expect(walk.length).toBeLessThan(25)
   }, 60_000)

@@ -39,8 +39,6 @@ interface ClientConfig {
   tools?: string[]
   resources?: string[]
   prompts?: string[]
-  /** It is offered a search instead of all tools. */
-  toolSearch?: boolean
 }
 
 /** How models are used. */
