@@ -13,18 +13,18 @@ export function boundedFetch(fetch: typeof globalThis.fetch): typeof globalThis.
 }
 
 /** The beginning of an answer's text; never rejects. */
-export async function beginningOf(response: Response): Promise<string> {
+export async function beginningOf(response: Response, maxBytes = MAX_ERROR_BYTES): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   try {
     for await (const bytes of response.body ?? []) {
       text += decoder.decode(bytes, { stream: true })
-      if (text.length >= MAX_ERROR_BYTES) break
+      if (text.length >= maxBytes) break
     }
   } catch {
     // What came before it broke off may say enough.
   }
-  return text.slice(0, MAX_ERROR_BYTES)
+  return text.slice(0, maxBytes)
 }
 
 /** Hands on whole lines: whoever reads a line in pieces searches all of it again with every piece. */

@@ -1,4 +1,8 @@
 import { isObjectLike } from '../../runtime/guards.ts'
+import { beginningOf } from '../bounded-body.ts'
+
+/** What Ollama tells about itself and its models is no longer. */
+const MAX_FACTS_BYTES = 8 * 1024 * 1024
 
 export interface FoundModel {
   /** A model that can use tools, if there is one. */
@@ -61,7 +65,7 @@ export async function askOllama(
       `${baseUrl}${path}`,
       body ? { method: 'POST', body: JSON.stringify(body), signal } : { signal },
     )
-    const value: unknown = response.ok ? await response.json() : undefined
+    const value: unknown = response.ok ? JSON.parse(await beginningOf(response, MAX_FACTS_BYTES)) : undefined
     return isObjectLike(value) ? value : undefined
   } catch {
     return undefined
