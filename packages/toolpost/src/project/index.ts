@@ -1,5 +1,17 @@
 export { stderrLogger } from '../logging/stderr-logger.ts'
 export type { ReloadChanges } from './changes.ts'
+export {
+  type AcceptedRun,
+  type Durable,
+  type DurableChange,
+  type DurableRunOptions,
+  type DurableWorker,
+  RUN_STATES,
+  type Run,
+  type RunFilter,
+  type RunState,
+  type RunStep,
+} from './durable.ts'
 export type { ExampleHome } from './example-home.ts'
 export type { ModelInfo } from './model-choice.ts'
 export { type OpenProjectOptions, openProject } from './open-project.ts'
