@@ -31,7 +31,7 @@ import { Questions } from './questions.ts'
 import { addApprovalRoutes } from './routes/approvals.ts'
 import { addCallRoutes } from './routes/calls.ts'
 import { addChatRoutes } from './routes/chat.ts'
-import { addHealthRoutes } from './routes/health.ts'
+import { addHealthRoutes, READY_PATH } from './routes/health.ts'
 import { addLoginRoutes } from './routes/logins.ts'
 import { addOpenApiRoute } from './routes/openapi.ts'
 import { addQuestionRoutes } from './routes/questions.ts'
@@ -197,7 +197,7 @@ function createApp(context: GatewayContext, options: GatewayOptions): Required<G
 
 const PAGE_METHODS = ['GET', 'HEAD']
 /** A browser comes back from a login without a token; the answer that it brings is known by its state. */
-const OPEN_PATHS: readonly string[] = [...METADATA_PATHS, REDIRECT_PATH]
+const OPEN_PATHS: readonly string[] = [...METADATA_PATHS, REDIRECT_PATH, READY_PATH]
 const METHODS = [...PAGE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']
 
 function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {

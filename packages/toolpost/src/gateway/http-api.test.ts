@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { ADDRESS, dataOf, echoTool, eventReader, patientTool, testGateway } from '../../test/gateway.ts'
 import { unharmed } from '../../test/unharmed.ts'
 import { ModelClient } from '../models/index.ts'
-import { startHostile } from '../testing/hostile-server/harness.ts'
+import { harnessFor, startHostile } from '../testing/hostile-server/harness.ts'
 import { scriptedModel } from '../testing/index.ts'
 import { defineTool } from '../tools/tool.ts'
 
@@ -250,6 +250,28 @@ describe('health, metrics and the description', () => {
       tools: hostile.tools.getTools().length,
       servers: { starting: 0, ready: 1, lost: 0, failed: 0, closed: 0 },
     })
+  })
+
+  it('is ready when every server has been tried, for anybody who asks', async () => {
+    await using silent = harnessFor({
+      silent: { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] },
+    })
+    await using starting = testGateway([], {
+      executor: silent.executor,
+      mcp: silent.mcp,
+      token: 'x'.repeat(16),
+    })
+    const early = await starting.get('/readyz')
+    expect([early.status, await early.json()]).toEqual([503, { status: 'starting' }])
+    await using hostile = await startHostile()
+    await using gateway = testGateway([], {
+      executor: hostile.executor,
+      mcp: hostile.mcp,
+      token: 'x'.repeat(16),
+    })
+    const late = await gateway.get('/readyz')
+    expect([late.status, await late.json()]).toEqual([200, { status: 'ready' }])
+    expect((await gateway.get('/readyz', { host: 'evil.example' })).status).toBe(403)
   })
 
   it('counts in a form that Prometheus reads', async () => {

@@ -165,7 +165,10 @@ describe('closing', () => {
     await begun
     const closed = gateway.close()
     expect((await post()).status).toBe(503)
-    expect((await gateway.fetch(new Request('http://127.0.0.1/healthz'))).status).toBe(503)
+    const readiness = await gateway.fetch(new Request('http://127.0.0.1/readyz'))
+    expect([readiness.status, await readiness.json()]).toEqual([503, { status: 'draining' }])
+    const health = await gateway.fetch(new Request('http://127.0.0.1/healthz'))
+    expect([health.status, await health.json()]).toMatchObject([200, { status: 'draining' }])
     finish('done')
     await Promise.all([answer, closed])
   })

@@ -6,8 +6,16 @@ import { json, plainText } from '../http/answers.ts'
 
 const STATES: readonly ServerState[] = ['starting', 'ready', 'lost', 'failed', 'closed']
 
+/** Whether calls should be sent here; open to whoever watches, so it says nothing else. */
+export const READY_PATH = '/readyz'
+
 export function addHealthRoutes(app: Hono, context: GatewayContext): void {
   const { executor, calls } = context
+  app.get(READY_PATH, () => {
+    const status = readiness(context)
+    return json({ status }, status === 'ready' ? 200 : 503)
+  })
+  // A process that drains is alive: whoever restarts it would cut off the calls that it waits for.
   app.get('/healthz', () => {
     const health = {
       status: calls.isDraining ? 'draining' : 'ok',
@@ -16,9 +24,18 @@ export function addHealthRoutes(app: Hono, context: GatewayContext): void {
       servers: countStates(context),
       ...historyHealth(context),
     }
-    return json(health, calls.isDraining ? 503 : 200)
+    return json(health)
   })
   app.get('/metrics', () => plainText(`${executor.metrics.prometheus()}${ownMetrics(context)}`))
+}
+
+/** Ready as soon as every server has been tried once: one that is gone holds up no calls of the others. */
+function readiness({ source, calls }: GatewayContext): 'ready' | 'starting' | 'draining' {
+  if (calls.isDraining) return 'draining'
+  const isStarting = source
+    .status()
+    .servers.some(({ state, attempts }) => state === 'starting' && attempts <= 1)
+  return isStarting ? 'starting' : 'ready'
 }
 
 /** A history that fails does not make the gateway unhealthy: calls go on. */

@@ -106,7 +106,8 @@ const OPERATIONS = `
   get  /api/calls/export           exportCalls   All calls that fit, newest first
   get  /api/calls/{serial}         getCall       One call
   get  /api/events                 watch         What happens; events: call, servers, tools, approvals, questions, voice
-  get  /healthz                    health        Whether it works`
+  get  /healthz                    health        Whether it is alive, and what there is
+  get  /readyz                     ready         Whether calls can be sent here: ready, or starting or draining with 503`
 
 const TEXT = { type: 'string' }
 const QUERY_SCHEMAS: Partial<Record<(typeof QUERY_NAMES)[number], object>> = {
