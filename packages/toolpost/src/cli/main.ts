@@ -6,6 +6,7 @@ import { type CallFlags, callTool } from './commands/call.ts'
 import type { CallsFlags } from './commands/calls.ts'
 import type { ChatFlags } from './commands/chat.ts'
 import type { ServeFlags } from './commands/serve.ts'
+import type { ServiceFlags } from './commands/service.ts'
 import { listTools } from './commands/tools.ts'
 import type { UpFlags } from './commands/up.ts'
 import { type CommandContext, type GlobalOptions, openContext, type ProjectWishes } from './context.ts'
@@ -135,6 +136,20 @@ function createProgram(stop: StopSignals): Command {
     .option('--stdio', 'on standard input and output')
     .action((flags: ServeFlags) =>
       within(async context => (await import('./commands/serve.ts')).runServe(context, flags)),
+    )
+  program
+    .command('service')
+    .description('run `toolpost up` as a service of systemd: install, status or remove')
+    .argument('<action>', 'install, status or remove')
+    .option('--name <name>', 'what the service is called', 'toolpost')
+    .option('--system', 'a service of the machine instead of your own')
+    .option('--user <name>', 'who a service of the machine runs as (default: you)')
+    .option('--print', 'show the unit, and install nothing')
+    .option('--host <address>', 'as for up')
+    .option('--port <number>', 'as for up')
+    .option('--voice', 'as for up')
+    .action((action: string, flags: ServiceFlags) =>
+      within(async context => (await import('./commands/service.ts')).manageService(context, action, flags)),
     )
   return program
 }

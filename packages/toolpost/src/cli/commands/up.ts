@@ -4,6 +4,7 @@ import type { Project } from '../../project/project.ts'
 import { missingVoice, startInstalledVoice } from '../../project/voice.ts'
 import type { CommandContext, ProjectWishes } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
+import { notifySystemd } from '../service/systemctl.ts'
 import { unlessStopped } from '../stop-signals.ts'
 import { printResult, say } from '../terminal.ts'
 import { announceChanges } from '../up/announcements.ts'
@@ -45,9 +46,11 @@ export async function runUp(context: CommandContext, flags: UpFlags): Promise<nu
   await Promise.race([Promise.all([started, kept]), word, stop.first])
   const now = () => lookAt(context, gateway, address.token !== undefined)
   printResult(terminal, overview(now()))
+  notifySystemd('--ready')
   const status = keepStatusLine(terminal, () => statusText(now(), project.executor.metrics.snapshot()))
   const announcements = announceChanges(project, terminal)
   await stop.first
+  notifySystemd('STOPPING=1')
   following.stop()
   announcements.stop()
   status.stop()
