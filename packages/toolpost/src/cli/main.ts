@@ -1,13 +1,15 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config/config.ts'
+import type { AddFlags, EditContext } from './commands/add.ts'
 import { type ApprovalFlags, decideApprovals } from './commands/approvals.ts'
 import type { AuthFlags } from './commands/auth.ts'
 import { type CallFlags, callTool } from './commands/call.ts'
 import type { CallsFlags } from './commands/calls.ts'
 import type { ChatFlags } from './commands/chat.ts'
+import type { InitFlags } from './commands/init.ts'
 import type { ServeFlags } from './commands/serve.ts'
 import type { ServiceFlags } from './commands/service.ts'
-import { listTools } from './commands/tools.ts'
+import { listTools, type ToolsFlags } from './commands/tools.ts'
 import type { UpFlags } from './commands/up.ts'
 import { type CommandContext, type GlobalOptions, openContext, type ProjectWishes } from './context.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
@@ -39,12 +41,56 @@ function createProgram(stop: StopSignals): Command {
       if ((await context.telemetry?.close()) === false) isStillSending = true
     }
   }
+  /** For a command that changes the configuration, which may be missing or broken. */
+  const editing = async (command: (context: EditContext) => Promise<number>) => {
+    process.exitCode = await command({ options: program.opts<GlobalOptions>(), terminal, stop })
+  }
+  program
+    .command('init')
+    .description('write a toolpost.json here, with the MCP servers that other programs on this machine have')
+    .option('-y, --yes', 'ask nothing')
+    .action((flags: InitFlags) =>
+      editing(async context => (await import('./commands/init.ts')).writeConfig(context, flags)),
+    )
+  program
+    .command('add')
+    .description('try an MCP server, and add it to toolpost.json: toolpost add NAME -- command …')
+    .argument('<name>')
+    .argument('[command...]', 'the program and its arguments, after --')
+    .option('--url <address>', 'a server over HTTP instead')
+    .option('--env <name=value...>', 'for the program')
+    .option('--header <name:value...>', 'for every request')
+    .option('--no-check', 'add it without trying it')
+    .option('--force', 'replace a server of this name')
+    .action((name: string, command: string[], flags: AddFlags) =>
+      editing(async context =>
+        (await import('./commands/add.ts')).addServer(context, { name, command, flags }),
+      ),
+    )
+  program
+    .command('remove')
+    .description('take an MCP server out of toolpost.json')
+    .argument('<name>')
+    .action((name: string) =>
+      editing(async context => (await import('./commands/add.ts')).removeServer(context, name)),
+    )
+  program
+    .command('completion')
+    .description('print a completion script for your shell')
+    .argument('<shell>', 'bash, zsh or fish')
+    .action(async (shell: string) => {
+      const { printCompletion } = await import('./commands/completion.ts')
+      process.exitCode = printCompletion(program, shell, terminal)
+    })
   program
     .command('tools')
-    .description('list the tools with their signatures')
+    .description('list the tools with their signatures; those of a server, or one with an example')
+    .argument('[name]', 'a server, or a tool')
     .option('--json', 'as JSON, with schemas')
     .option('--search <words>', 'only those that fit, the best first')
-    .action((flags: { json?: boolean; search?: string }) => within(context => listTools(context, flags)))
+    .action((name: string | undefined, flags: Omit<ToolsFlags, 'name'>) =>
+      within(context => listTools(context, { ...flags, name })),
+    )
   program
     .command('call')
     .description('call a tool with JSON or key=value arguments; - reads JSON from standard input')

@@ -13,7 +13,7 @@ import type { FoundServer, ServerFile } from './found-servers.ts'
 import { ignoredLine, nearestKey } from './ignored-keys.ts'
 
 export const DEFAULT_CONFIG_FILE = 'toolpost.json'
-const DEFAULT_PORT = 4040
+export const DEFAULT_PORT = 4040
 
 export interface LoadedConfig {
   config: ToolpostConfig

@@ -1,4 +1,5 @@
 import { escapeControls } from '../../logging/safe-value.ts'
+import { exampleArguments } from '../../schema/example-arguments.ts'
 import { jsonSchemaOf } from '../../schema/json-schema.ts'
 import { signatureOf } from '../../schema/signature.ts'
 import type { Tool } from '../../tools/tool.ts'
@@ -15,22 +16,42 @@ interface ToolsContext {
   terminal: Terminal
 }
 
+export interface ToolsFlags {
+  /** Of a server, or of a tool. */
+  name?: string | undefined
+  json?: boolean
+  search?: string
+}
+
 /** `toolpost tools`: what there is, with signatures a person can read, or as JSON. */
 export async function listTools(
   { project, stop, terminal }: ToolsContext,
-  { json = false, search }: { json?: boolean; search?: string },
+  { name, json = false, search }: ToolsFlags,
 ): Promise<number> {
   await unlessStopped(project.ready(), stop.signal)
   const { tools } = project
-  const all = search === undefined ? tools.getTools() : await found(tools, search)
-  if (all.length === 0 && search !== undefined) {
-    terminal.err.write(`No tool fits '${escapeControls(search)}'\n`)
+  const fitting = search === undefined ? tools.getTools() : await found(tools, search)
+  const all = name === undefined ? fitting : named(name, fitting, tools)
+  if (all.length === 0 && (search ?? name) !== undefined) {
+    const wish = search === undefined ? `No server or tool is called '${name}'` : `No tool fits '${search}'`
+    terminal.err.write(`${escapeControls(wish)}\n`)
     return EXIT.failed
   }
   const described = () => all.map(tool => describe(tool, tools))
+  const [only] = all
+  if (!json && only && name === only.name) {
+    terminal.out.write(page(only, tools, terminal))
+    return EXIT.ok
+  }
   if (json) printResult(terminal, JSON.stringify(described(), null, 2))
   else terminal.out.write(all.map(tool => paragraph(tool, tools, terminal)).join(''))
   return EXIT.ok
+}
+
+/** The tools of a server, or the one tool of this name. */
+function named(name: string, among: readonly Tool[], tools: ToolManager): readonly Tool[] {
+  const ofServer = among.filter(tool => (tools.originOf(tool)?.server ?? 'local') === name)
+  return ofServer.length > 0 ? ofServer : among.filter(tool => tool === tools.findTool(name))
 }
 
 async function found(tools: ToolManager, query: string): Promise<readonly Tool[]> {
@@ -51,6 +72,34 @@ function describe(tool: Tool, tools: ToolManager): object {
     idempotent,
     destructive,
   }
+}
+
+/** One tool: all that it says of itself, and a call that can be copied. */
+function page(tool: Tool, tools: ToolManager, terminal: Terminal): string {
+  const server = tools.originOf(tool)?.server
+  const marks = [
+    tool.readOnly && 'read-only',
+    tool.idempotent && 'idempotent',
+    tool.destructive && 'destructive',
+  ]
+  const facts = [server ? `from ${server}` : 'local', ...marks.filter(mark => typeof mark === 'string')]
+  const lines = [
+    `${bold(terminal, escapeControls(signatureOf(tool)))} (${escapeControls(facts.join(', '))})`,
+    ...(tool.description ?? '').trim().split('\n').map(escapeControls),
+    '',
+    `toolpost call ${shellWords(tool)}`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function shellWords(tool: Tool): string {
+  const example = exampleArguments(jsonSchemaOf(tool))
+  const words = Object.entries(example).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  )
+  return [tool.name, ...words]
+    .map(word => (/^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+    .join(' ')
 }
 
 /** What a server says of itself is shown and not obeyed. */

@@ -1,0 +1,58 @@
+import { createInterface } from 'node:readline/promises'
+import { ConfigEditor } from '../../config/edit-config.ts'
+import { type KnownProgram, knownPrograms, serversOf } from '../../config/known-programs.ts'
+import { EXIT, UsageError } from '../exit-codes.ts'
+import { say, type Terminal } from '../terminal.ts'
+import type { EditContext } from './add.ts'
+
+export interface InitFlags {
+  yes?: boolean
+}
+
+/** `toolpost init`: writes a toolpost.json after asking, with the servers that other programs on this machine have. */
+export async function writeConfig(context: EditContext, flags: InitFlags): Promise<number> {
+  const { options, terminal, stop } = context
+  const editor = await ConfigEditor.open(options.config)
+  if (!editor.isNew) throw new UsageError(`${editor.file} exists; \`toolpost add\` adds a server to it`)
+  const answers = createInterface({ input: process.stdin, output: terminal.err })
+  const asksNobody = flags.yes === true || !process.stdin.isTTY
+  const agrees = async (question: string) => {
+    if (asksNobody) return true
+    const answer = await answers.question(`${question} [Y/n] `, { signal: stop.signal })
+    return !/^\s*n/i.test(answer)
+  }
+  try {
+    const wanted: string[] = []
+    for (const program of knownPrograms(editor.folder)) {
+      const servers = await usableServers(program, editor, terminal)
+      const offer = `${program.name} (${program.file}) has ${servers.join(', ')}. Use them here?`
+      if (servers.length > 0 && (await agrees(offer))) wanted.push(program.file)
+    }
+    if (wanted.length > 0) editor.set(['include'], wanted)
+    editor.set(['mcpServers'], {})
+    if (await agrees('Keep the calls that are made, for `toolpost calls` and the console?'))
+      editor.set(['history'], { file: '.toolpost/history.db', days: 30 })
+  } finally {
+    answers.close()
+  }
+  await editor.save()
+  say(
+    terminal,
+    `Wrote ${editor.file}\nNext: toolpost add NAME -- command …   (an MCP server)\n      toolpost up                       (everything, with a console)`,
+  )
+  return EXIT.ok
+}
+
+/** A file that cannot be read would only fail at every start. */
+async function usableServers(
+  program: KnownProgram,
+  { folder }: ConfigEditor,
+  terminal: Terminal,
+): Promise<string[]> {
+  try {
+    return await serversOf(program, folder)
+  } catch (error) {
+    say(terminal, `${program.name}: left out, ${(error as Error).message}`)
+    return []
+  }
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import { readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { applyEdits, modify } from 'jsonc-parser'
+import { isRecord } from '../runtime/guards.ts'
+import { ConfigError } from './config.ts'
+import { type ConfigPath, ConfigSource } from './config-source.ts'
+import { DEFAULT_CONFIG_FILE } from './read-config.ts'
+
+const EMPTY = '{\n  "$schema": "./node_modules/toolpost/toolpost.schema.json"\n}\n'
+
+/** The text of a configuration, changed in place: comments, order and the other lines stay as the person wrote them. */
+export class ConfigEditor {
+  /** Absolute. */
+  readonly file: string
+  readonly isNew: boolean
+  #text: string
+
+  private constructor(file: string, text: string | undefined) {
+    this.file = file
+    this.isNew = text === undefined
+    this.#text = text ?? EMPTY
+  }
+
+  /** Opens the file named, or `toolpost.json` here; one that does not exist is begun. Throws a ConfigError if it is not JSON. */
+  static async open(file: string = DEFAULT_CONFIG_FILE): Promise<ConfigEditor> {
+    const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined
+      throw new ConfigError(file, '', `cannot be read: ${error.message}`, { cause: error })
+    })
+    const editor = new ConfigEditor(resolve(file), text)
+    const source = new ConfigSource(file, editor.#text)
+    if (!isRecord(source.value)) throw source.error([], 'must be an object')
+    return editor
+  }
+
+  get folder(): string {
+    return dirname(this.file)
+  }
+
+  get text(): string {
+    return this.#text
+  }
+
+  get(path: ConfigPath): unknown {
+    const { value } = new ConfigSource(basename(this.file), this.#text)
+    return path.reduce<unknown>(
+      (inner, key) => (isRecord(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
+      value,
+    )
+  }
+
+  /** `undefined` removes what is there. */
+  set(path: ConfigPath, value: unknown): void {
+    const formattingOptions = {
+      tabSize: indentOf(this.#text),
+      insertSpaces: !/^\t/m.test(this.#text),
+      eol: '\n',
+    }
+    this.#text = applyEdits(this.#text, modify(this.#text, [...path], value, { formattingOptions }))
+  }
+
+  /** All of it or nothing: whoever follows the file never reads half of it. */
+  async save(): Promise<void> {
+    const draft = join(this.folder, `.${basename(this.file)}.${randomUUID()}`)
+    const mode = await stat(this.file).then(
+      found => found.mode,
+      () => 0o600,
+    )
+    await writeFile(draft, this.#text, { mode })
+    await rename(draft, this.file)
+  }
+}
+
+function indentOf(text: string): number {
+  return /^( +)\S/m.exec(text)?.[1]?.length ?? 2
+}
