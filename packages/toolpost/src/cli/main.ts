@@ -161,6 +161,13 @@ function createProgram(stop: StopSignals): Command {
       }),
     )
   program
+    .command('codegen')
+    .description('write typed functions for all tools, which call them through the executor')
+    .option('--out <file>', 'where to (default: standard output)')
+    .action((flags: { out?: string }) =>
+      within(async context => (await import('./commands/codegen.ts')).generateCode(context, flags)),
+    )
+  program
     .command('doctor')
     .description('check that everything configured works')
     .action(() => within(async context => (await import('./commands/doctor.ts')).examine(context)))
