@@ -15,6 +15,18 @@ export function parseArguments(words: readonly string[]): TypedArguments {
   return { args: fromPairs(words), repair: true }
 }
 
+/** A whole call as code has it, `tool(a: 1, b: "x")`: its name, and its arguments as JSON. `undefined` if it is none. */
+export async function callExpression(word: string): Promise<{ name: string; args: string } | undefined> {
+  const [, name, inner = ''] = /^([^\s()]+)\((.*)\)$/s.exec(word) ?? []
+  if (name === undefined) return undefined
+  const { default: JSON5 } = await import('json5')
+  try {
+    return { name, args: JSON.stringify(JSON5.parse(/^\s*\{/.test(inner) ? inner : `{${inner}}`)) }
+  } catch (cause) {
+    throw new UsageError(`expected ${name}(key: value, …), got '${word}'`, { cause })
+  }
+}
+
 function isPair(word: string): boolean {
   return /^[^\s=:{}[\]"']+=/.test(word)
 }

@@ -1,8 +1,11 @@
 import type { ToolFailure, ToolResult } from '../../call/tool-result.ts'
 import { textOf } from '../../executor/model-text.ts'
+import type { Project } from '../../project/project.ts'
+import { jsonSchemaOf, requiredOf } from '../../schema/json-schema.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
-import { parseArguments } from '../parse-arguments.ts'
+import { callExpression, parseArguments } from '../parse-arguments.ts'
+import { withStandardInput } from '../standard-input.ts'
 import { unlessStopped } from '../stop-signals.ts'
 import { askingAt, printResult, say, type Terminal } from '../terminal.ts'
 import { timeoutOf } from '../timeout-flag.ts'
@@ -15,11 +18,17 @@ export interface CallFlags {
 /** `toolpost call <tool> …`: the result on stdout, or what is wrong with the call on stderr. */
 export async function callTool(
   { project, stop: { signal }, terminal }: CommandContext,
-  { name, words, flags }: { name: string; words: readonly string[]; flags: CallFlags },
+  { name: typed, words, flags }: { name: string; words: readonly string[]; flags: CallFlags },
 ): Promise<number> {
-  const { args, repair } = parseArguments(await unlessStopped(withStandardInput(words), signal))
+  const expression = words.length === 0 ? await callExpression(typed) : undefined
   const timeoutMs = timeoutOf(flags)
-  await unlessStopped(project.waitForTool(name, timeoutMs), signal)
+  const name = await unlessStopped(nameOf(project, expression?.name ?? typed, timeoutMs), signal)
+  const isNeedy = requiredOf(jsonSchemaOf(project.tools.findTool(name) ?? NOTHING)).length > 0
+  const given = await unlessStopped(
+    withStandardInput(expression ? [expression.args] : words, isNeedy),
+    signal,
+  )
+  const { args, repair } = parseArguments(given)
   const result = await project.executor.run(
     { name, args },
     { repair, timeoutMs, signal, origin: 'cli', ask: askingAt(terminal) },
@@ -30,12 +39,24 @@ export async function callTool(
   return result.success ? EXIT.ok : EXIT.failed
 }
 
-/** `-` stands for JSON on standard input. */
-async function withStandardInput(words: readonly string[]): Promise<readonly string[]> {
-  if (words.length !== 1 || words[0] !== '-') return words
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  return [Buffer.concat(chunks).toString('utf8')]
+const NOTHING = { name: '', schema: {} }
+
+/** Of a tool called by its server, `server.tool`, the name that it has here. */
+async function nameOf(project: Project, typed: string, timeoutMs: number | undefined): Promise<string> {
+  const dot = typed.indexOf('.')
+  const server = typed.slice(0, Math.max(dot, 0))
+  const isServer = Object.hasOwn(project.config.mcpServers ?? {}, server)
+  if (!isServer) {
+    await project.waitForTool(typed, timeoutMs)
+    return typed
+  }
+  await project.ready(server)
+  const { tools } = project
+  const found = tools.getTools().find(tool => {
+    const origin = tools.originOf(tool)
+    return origin?.server === server && origin.name === typed.slice(dot + 1)
+  })
+  return found?.name ?? typed
 }
 
 function resultText(result: ToolResult & { success: true }, { out }: Terminal): string {

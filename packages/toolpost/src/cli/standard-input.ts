@@ -1,0 +1,47 @@
+import { fstatSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** A program that started this one may have left a pipe open without meaning anything by it. */
+const FIRST_WORD_MS = 1_000
+
+/**
+ * The words of a call, with what comes on standard input: for `-` all of it; with no words at all, a file, or, for a tool
+ * that needs arguments, what somebody pipes in.
+ */
+export async function withStandardInput(
+  words: readonly string[],
+  isNeedy: boolean,
+): Promise<readonly string[]> {
+  if (words.length === 1 && words[0] === '-') return [await readAll()]
+  if (words.length > 0) return words
+  const kind = inputKind()
+  if (kind !== 'file' && !(kind === 'pipe' && isNeedy && (await speaks()))) return words
+  const text = await readAll()
+  return text.trim() === '' ? words : [text]
+}
+
+function inputKind(): 'file' | 'pipe' | undefined {
+  try {
+    const input = fstatSync(0)
+    if (input.isFile()) return 'file'
+    return input.isFIFO() || input.isSocket() ? 'pipe' : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function speaks(): Promise<boolean> {
+  const readable = new Promise<boolean>(resolve => {
+    process.stdin.once('readable', () => resolve(true))
+    process.stdin.once('error', () => resolve(false))
+  })
+  const spoken = await Promise.race([readable, delay(FIRST_WORD_MS, false, { ref: false })])
+  if (!spoken) process.stdin.unref?.()
+  return spoken
+}
+
+async function readAll(): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}
