@@ -72,7 +72,7 @@ function createProgram(stop: StopSignals): Command {
     .description('take an MCP server out of toolpost.json')
     .argument('<name>')
     .action((name: string) =>
-      editing(async context => (await import('./commands/add.ts')).removeServer(context, name)),
+      editing(async context => (await import('./commands/remove.ts')).removeServer(context, name)),
     )
   program
     .command('completion')

@@ -86,14 +86,3 @@ function shortList(names: readonly string[], most = 8): string {
   const rest = names.length - most
   return `${names.slice(0, most).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
-
-/** `toolpost remove NAME`: takes an MCP server out of the configuration. */
-export async function removeServer({ options, terminal }: EditContext, name: string): Promise<number> {
-  const editor = await ConfigEditor.open(options.config)
-  if (editor.get(['mcpServers', name]) === undefined)
-    throw new UsageError(`${editor.file} has no server '${name}' under mcpServers`)
-  editor.set(['mcpServers', name], undefined)
-  await editor.save()
-  say(terminal, `Changed ${editor.file}`)
-  return EXIT.ok
-}
