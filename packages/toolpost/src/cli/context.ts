@@ -28,6 +28,12 @@ export interface CommandContext {
 /** What a command asks of its project. */
 export type ProjectWishes = Pick<OpenProjectOptions, 'model' | 'voice'>
 
+/** Opens the project for one command, sets the exit code, and leaves no process behind, also when stopped. */
+export type Within = (
+  command: (context: CommandContext) => number | Promise<number>,
+  wishes?: ProjectWishes,
+) => Promise<void>
+
 /** Everything a command needs. Throws, before anything runs, if the configuration is wrong. */
 export async function openContext(
   options: GlobalOptions,

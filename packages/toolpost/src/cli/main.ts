@@ -1,18 +1,16 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config/config.ts'
-import type { AddFlags, EditContext } from './commands/add.ts'
 import { type ApprovalFlags, decideApprovals } from './commands/approvals.ts'
 import type { AuthFlags } from './commands/auth.ts'
 import { type CallFlags, callTool } from './commands/call.ts'
 import type { CallsFlags } from './commands/calls.ts'
 import type { ChatFlags } from './commands/chat.ts'
-import type { InitFlags } from './commands/init.ts'
 import type { ServeFlags } from './commands/serve.ts'
-import type { ServiceFlags } from './commands/service.ts'
 import { listTools, type ToolsFlags } from './commands/tools.ts'
 import type { UpFlags } from './commands/up.ts'
-import { type CommandContext, type GlobalOptions, openContext, type ProjectWishes } from './context.ts'
+import { type CommandContext, type GlobalOptions, openContext, type Within } from './context.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
+import { addSetupCommands } from './setup-commands.ts'
 import { Stopped, type StopSignals, stopSignals } from './stop-signals.ts'
 import { say, type Terminal } from './terminal.ts'
 
@@ -28,11 +26,7 @@ function createProgram(stop: StopSignals): Command {
     .option('-V, --version', 'print the version')
     .exitOverride()
     .showHelpAfterError('(see toolpost --help)')
-  /** Opens the project for one command, sets the exit code, and leaves no process behind, also when stopped. */
-  const within = async (
-    command: (context: CommandContext) => number | Promise<number>,
-    wishes?: ProjectWishes,
-  ) => {
+  const within: Within = async (command, wishes) => {
     const context = await openContext(program.opts<GlobalOptions>(), { terminal, stop }, wishes)
     try {
       process.exitCode = await command(context)
@@ -41,47 +35,6 @@ function createProgram(stop: StopSignals): Command {
       if ((await context.telemetry?.close()) === false) isStillSending = true
     }
   }
-  /** For a command that changes the configuration, which may be missing or broken. */
-  const editing = async (command: (context: EditContext) => Promise<number>) => {
-    process.exitCode = await command({ options: program.opts<GlobalOptions>(), terminal, stop })
-  }
-  program
-    .command('init')
-    .description('write a toolpost.json here, with the MCP servers that other programs on this machine have')
-    .option('-y, --yes', 'ask nothing')
-    .action((flags: InitFlags) =>
-      editing(async context => (await import('./commands/init.ts')).writeConfig(context, flags)),
-    )
-  program
-    .command('add')
-    .description('try an MCP server, and add it to toolpost.json: toolpost add NAME -- command …')
-    .argument('<name>')
-    .argument('[command...]', 'the program and its arguments, after --')
-    .option('--url <address>', 'a server over HTTP instead')
-    .option('--env <name=value...>', 'for the program')
-    .option('--header <name:value...>', 'for every request')
-    .option('--no-check', 'add it without trying it')
-    .option('--force', 'replace a server of this name')
-    .action((name: string, command: string[], flags: AddFlags) =>
-      editing(async context =>
-        (await import('./commands/add.ts')).addServer(context, { name, command, flags }),
-      ),
-    )
-  program
-    .command('remove')
-    .description('take an MCP server out of toolpost.json')
-    .argument('<name>')
-    .action((name: string) =>
-      editing(async context => (await import('./commands/remove.ts')).removeServer(context, name)),
-    )
-  program
-    .command('completion')
-    .description('print a completion script for your shell')
-    .argument('<shell>', 'bash, zsh or fish')
-    .action(async (shell: string) => {
-      const { printCompletion } = await import('./commands/completion.ts')
-      process.exitCode = printCompletion(program, shell, terminal)
-    })
   program
     .command('tools')
     .description('list the tools with their signatures; those of a server, or one with an example')
@@ -161,13 +114,6 @@ function createProgram(stop: StopSignals): Command {
       }),
     )
   program
-    .command('codegen')
-    .description('write typed functions for all tools, which call them through the executor')
-    .option('--out <file>', 'where to (default: standard output)')
-    .action((flags: { out?: string }) =>
-      within(async context => (await import('./commands/codegen.ts')).generateCode(context, flags)),
-    )
-  program
     .command('doctor')
     .description('check that everything configured works')
     .action(() => within(async context => (await import('./commands/doctor.ts')).examine(context)))
@@ -190,20 +136,7 @@ function createProgram(stop: StopSignals): Command {
     .action((flags: ServeFlags) =>
       within(async context => (await import('./commands/serve.ts')).runServe(context, flags)),
     )
-  program
-    .command('service')
-    .description('run `toolpost up` as a service of systemd: install, status or remove')
-    .argument('<action>', 'install, status or remove')
-    .option('--name <name>', 'what the service is called', 'toolpost')
-    .option('--system', 'a service of the machine instead of your own')
-    .option('--user <name>', 'who a service of the machine runs as (default: you)')
-    .option('--print', 'show the unit, and install nothing')
-    .option('--host <address>', 'as for up')
-    .option('--port <number>', 'as for up')
-    .option('--voice', 'as for up')
-    .action((action: string, flags: ServiceFlags) =>
-      within(async context => (await import('./commands/service.ts')).manageService(context, action, flags)),
-    )
+  addSetupCommands(program, { terminal, stop, within })
   return program
 }
 
