@@ -1,47 +1,78 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import mqtt from 'mqtt'
 
+/** What devices report of what can be commanded: `zwave/Demo_Switch/switch_binary/endpoint_0/currentValue`. */
+const REPORT =
+  /([^/]+)\/(?:(?:switch_binary|switch_multilevel|door_lock)\/endpoint_0\/current(?:Value|Mode)|thermostat_(?:setpoint|mode)\/endpoint_0\/\w+(?:\/1)?)$/
+/** Those of the example that can be commanded and answer. */
+const DEVICES = [
+  'Switch One',
+  'Demo Switch',
+  'Living Room Light',
+  'Living Room Blinds',
+  'Hallway Thermostat',
+  'Hallway Thermostat mode',
+  'Back Door Lock',
+]
+const SETTLED_MS = 5_000
+
 /** The devices of the home, as they report themselves. */
-export async function watchHome(url, executor) {
+export async function watchHome(url) {
   const client = await mqtt.connectAsync(url)
   const state = new Map()
+  const topics = new Map()
   const watchers = new Set()
   client.on('message', (topic, payload) => {
-    const device = topic.match(/^zwave\/([^/]+)\/.*\/currentValue$/)?.[1]
+    const device = deviceOf(topic)
     if (!device) return
-    const { value } = JSON.parse(payload.toString())
-    state.set(device, value)
-    for (const watch of watchers) watch(device, value)
+    topics.set(device, topic)
+    state.set(device, JSON.parse(payload.toString()).value)
+    for (const watch of watchers) watch()
   })
   await client.subscribeAsync('zwave/#')
-  const when = (device, expected) => {
-    let forget = () => {}
-    const reached = new Promise(resolve => {
-      const timer = setTimeout(resolve, 5_000)
-      const watch = (name, value) =>
-        name === device && isAsSaid(value, expected) && resolve(performance.now())
-      watchers.add(watch)
-      forget = () => {
+  while (!DEVICES.every(name => state.has(name))) await delay(50)
+  const atFirst = new Map(DEVICES.map(name => [name, state.get(name)]))
+
+  const differences = (changes = {}) =>
+    [...atFirst.keys()].filter(name => !isAsSaid(state.get(name), changes[name] ?? atFirst.get(name)))
+  /** The moment at which the home is as at first but for `changes`; `undefined` if it is not in time. */
+  const reaches = (changes, limitMs) =>
+    new Promise(resolve => {
+      const end = at => {
         clearTimeout(timer)
         watchers.delete(watch)
+        resolve(at)
       }
+      const watch = () => differences(changes).length === 0 && end(performance.now())
+      const timer = setTimeout(end, limitMs).unref()
+      watchers.add(watch)
+      watch()
     })
-    return { reached, forget: () => forget() }
-  }
   return {
-    when,
-    /** So that there is something to switch. */
-    async prepare(device, expected) {
-      const action = expected === false || expected === 0 ? 'on' : 'off'
-      await executor.run({
-        name: 'control_zwave_device',
-        args: { deviceName: device.replaceAll('_', ' '), action },
-      })
+    reaches,
+    /** The devices that are not as expected. */
+    differences,
+    /** As at first, but for what is given. */
+    async prepare(given = {}) {
+      for (const name of differences(given)) {
+        const topic = topics.get(name).replace('/current', '/target')
+        await client.publishAsync(`${topic}/set`, JSON.stringify(given[name] ?? atFirst.get(name)))
+      }
+      if ((await reaches(given, SETTLED_MS)) === undefined)
+        throw new Error(`the home cannot be prepared: ${differences(given)}`)
     },
     close: () => client.endAsync(),
   }
 }
 
-/** A dimmer that is switched on goes to where it was. */
+function deviceOf(topic) {
+  const name = REPORT.exec(topic)?.[1].replaceAll('_', ' ')
+  return name && topic.includes('/thermostat_mode/') ? `${name} mode` : name
+}
+
+/** A dimmer that is switched on goes to where it was: `> 0`. */
 function isAsSaid(value, expected) {
-  return expected === 'lit' ? value > 0 : value === expected
+  const [, sign, limit] = /^([<>]) (\d+)$/.exec(expected) ?? []
+  if (sign) return sign === '>' ? value > Number(limit) : value < Number(limit)
+  return value === expected
 }

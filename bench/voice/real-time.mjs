@@ -1,27 +1,38 @@
-// Plays the part of a microphone: writes raw sound at the pace at which it would be heard, then silence.
-// When the last of the sound was written, it notes the moment in a file.
-import { readFileSync, writeFileSync } from 'node:fs'
+// Plays the part of a recorder: writes silence, and the recordings that it is told to play, at the pace at which they
+// would be heard. It answers with the moment of the last sound.
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 
-const [pcmFile, markerFile] = process.argv.slice(2)
+const [socket] = process.argv.slice(2)
 const BYTES_PER_MS = 32
 const STEP_MS = 20
-const LEAD_MS = 500
-const sound = Buffer.concat([Buffer.alloc(LEAD_MS * BYTES_PER_MS), readFileSync(pcmFile)])
+const WAV_HEADER_BYTES = 44
+/** What is quieter than this at the end of a recording is its silence. */
+const QUIET = 300
+const bench = connect(socket)
+let sound = Buffer.alloc(0)
+createInterface(bench).on('line', file => {
+  sound = withoutSilence(readFileSync(file).subarray(WAV_HEADER_BYTES))
+})
+bench.on('close', () => process.exit())
+
 const startedAt = performance.now()
-
 let written = 0
-while (written < sound.length) written += await write(sound.subarray(written, due()))
-writeFileSync(markerFile, String(performance.timeOrigin + performance.now()))
-for (;;) written += await write(Buffer.alloc(Math.max(0, due() - written)))
-
-/** How many bytes would have been recorded by now. */
-function due() {
-  return Math.floor(performance.now() - startedAt) * BYTES_PER_MS
+for (;;) {
+  const due = Math.floor(performance.now() - startedAt) * BYTES_PER_MS - written
+  const heard = sound.subarray(0, due)
+  if (heard.length > 0 && heard.length === sound.length)
+    bench.write(`${performance.timeOrigin + performance.now()}\n`)
+  sound = sound.subarray(heard.length)
+  process.stdout.write(Buffer.concat([heard, Buffer.alloc(due - heard.length)]))
+  written += due
+  await delay(STEP_MS)
 }
 
-async function write(bytes) {
-  if (bytes.length > 0) process.stdout.write(bytes)
-  await delay(STEP_MS)
-  return bytes.length
+function withoutSilence(pcm) {
+  let end = pcm.length
+  while (end > 0 && Math.abs(pcm.readInt16LE(end - 2)) < QUIET) end -= 2
+  return pcm.subarray(0, end)
 }

@@ -1,189 +1,176 @@
-// Spoken sentences through the built package: what is heard, and how long each stage takes, until a device has switched.
-// npm run bench:voice [-- --soak 1000]
-import { execFileSync } from 'node:child_process'
+// Recordings of the test set through the product: what becomes of what is said, and how long it takes.
+// npm run bench:voice [-- --half tuning|held-out|all --voices flite,en-us --condition clean,reverb --sample 100 --realtime]
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { openProject, stderrLogger } from 'toolpost/project'
-import { listenToMicrophone } from '../../packages/voice-gateway/dist/audio/microphone.js'
-import { readWav } from '../../packages/voice-gateway/dist/audio/read-wav.js'
-import { writePcm } from '../../packages/voice-gateway/dist/audio/write-pcm.js'
-import { findSpeaker, MoonshineTranscriber, startVoice } from '../../packages/voice-gateway/dist/index.js'
-import { watchHome } from './home.mjs'
-import { latency, ms, printSummary, printTurns } from './report.mjs'
-import { wordErrors, wordsIn } from './word-errors.mjs'
+import { parseArgs } from 'node:util'
+import { DEFAULT_DEVICES } from 'zwave-mcp-server/home'
+import { findSpeaker } from '../../packages/voice-gateway/dist/index.js'
+import { hear } from './judge.mjs'
+import { CONDITIONS, plan, record, SPLIT } from './recordings.mjs'
+import { printConditions, printGoals, printMisses } from './report.mjs'
+import { gatewayMemory, openSession, speechMemory } from './session.mjs'
+import { microphoneStandIn } from './stand-in.mjs'
 
-/** Sentences that switch something, with the device and what it reports then; and others, for what is heard alone. */
-const SENTENCES = [
-  ['turn on switch one', 'Switch_One', true],
-  ['turn off switch one', 'Switch_One', false],
-  ['turn on the living room light', 'Living_Room_Light', 'lit'],
-  ['turn the living room light off', 'Living_Room_Light', 0],
-  ['dim the living room light to thirty percent', 'Living_Room_Light', 30],
-  ['switch on switch one', 'Switch_One', true],
-  ['please turn off the living room light', 'Living_Room_Light', 0],
-  ['turn on the demo switch', 'Demo_Switch', true],
-  ['turn off the demo switch', 'Demo_Switch', false],
-  ['set the living room light to fifty percent', 'Living_Room_Light', 50],
-  ['is the front door open'],
-  ['what is the temperature'],
-  ['what time is it'],
-  ['what is seven times eight'],
-  ['which lights are on'],
-  ['how humid is it in the house'],
-  ['please tell me what the weather will be tomorrow morning'],
-  ['search my notes for the wireless password'],
-  ['set the volume to forty percent'],
-  ['remind me to take out the bins on thursday evening'],
-]
-/** After so much silence an utterance has ended (packages/voice-gateway/src/audio/utterance-cutter.ts). */
-const QUIET_MS = 600
-const VOICES = [
-  ['en-us', 160],
-  ['en-gb', 160],
-]
-
-const soak = Number(process.argv[process.argv.indexOf('--soak') + 1]) || 0
-const folder = mkdtempSync(join(tmpdir(), 'voice-bench-'))
-const project = await openProject({
-  logger: () => stderrLogger('fatal'),
-  say: text => console.error(text),
-  model: { wanted: 'offline' },
-})
-const { executor } = project
-const transcriber = new MoonshineTranscriber()
-let firstSoundAt
-const speaker = await findSpeaker({ voice: 'espeak-ng', outFile: join(folder, 'answers.wav') })
-if (!speaker) throw new Error('espeak-ng is needed: apt-get install espeak-ng')
-const startedAt = performance.now()
-const gateway = await startVoice({
-  project,
-  voice: { microphone: false },
-  transcriber,
-  speaker: {
-    name: speaker.name,
-    synthesize: (sentence, options) => speaker.synthesize(sentence, options),
-    play: (wav, options) => {
-      firstSoundAt ??= performance.now()
-      return speaker.play(wav, options)
-    },
+const { values: options } = parseArgs({
+  options: {
+    half: { type: 'string', default: 'held-out' },
+    /** Those whose name has one of these parts. */
+    voices: { type: 'string', default: '' },
+    condition: { type: 'string', default: '' },
+    /** So many recordings of each condition, the same each time. */
+    sample: { type: 'string' },
+    /** Through a stand-in for the microphone. */
+    realtime: { type: 'boolean', default: false },
+    /** A folder of recordings that were made before. */
+    recordings: { type: 'string' },
+    /** Every recording that did not go right. */
+    misses: { type: 'boolean', default: false },
+    /** All turns as JSON, into a file. */
+    json: { type: 'string' },
+    /** Recordings only, without the measurements after them. */
+    quick: { type: 'boolean', default: false },
   },
 })
-await gateway.ready()
-console.log(
-  `Ready after ${ms(performance.now() - startedAt)} ms: ${gateway
-    .status()
-    .map(({ name, durationMs }) => `${name} ${durationMs} ms`)
-    .join(', ')}\n`,
-)
-const { brokerUrl } = await project.exampleHome()
-const home = await watchHome(brokerUrl, executor)
+const folder = mkdtempSync(join(tmpdir(), 'voice-bench-'))
+/** Whoever has seen enough gets the figures of what was heard so far. */
+let isEnough = false
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    isEnough = true
+  })
+try {
+  await bench()
+} finally {
+  rmSync(folder, { recursive: true })
+}
 
-const turns = []
-for (const [voice, rate] of VOICES)
-  for (const sentence of SENTENCES) turns.push(await hear(sentence, voice, rate))
-printTurns(turns)
-printSummary(turns)
-await measureMicrophone()
-if (soak > 0) await measureSoak(soak)
+async function bench() {
+  const recordings = chosen()
+  if (!options.recordings) record(recordings, folder)
+  console.log(
+    `${recordings.length} recordings of ${count('voice')} voices and ${count('sentence')} sentences`,
+  )
+  const standIn = options.realtime ? await microphoneStandIn(folder) : undefined
+  const session = await openSession({ microphone: options.realtime })
+  console.log(
+    `Ready after ${session.readyMs} ms; speech model ${speechMemory()} MB; load ${loadavg()[0].toFixed(1)} on ${cpus().length} cores\n`,
+  )
+  const turns = await hearAll(recordings, session, standIn?.send ?? asFile)
+  const memoryMb = speechMemory()
+  console.log(`Memory at the end: gateway ${gatewayMemory()} MB, speech model ${memoryMb} MB\n`)
+  await session.close()
+  standIn?.close()
+  printConditions(turns)
+  if (options.misses) printMisses(turns)
+  if (options.json) writeFileSync(options.json, JSON.stringify(turns, null, 1))
+  if (options.quick || isEnough) return
+  const manyDevices = await withManyDevices(recordings)
+  printGoals({ turns, manyDevices, firstSounds: await firstSounds(), memoryMb })
 
-await home.close()
-await gateway.close()
-await project.close()
-rmSync(folder, { recursive: true })
-
-/** One spoken sentence, handed in as a WAV file. */
-async function hear([sentence, device, expected], voice, rate) {
-  const wav = readFileSync(speak(sentence, voice, rate))
-  if (device) await home.prepare(device, expected)
-  firstSoundAt = undefined
-  const handedIn = performance.now()
-  const switched = device ? home.when(device, expected) : undefined
-  const taken = gateway.transcriber.take({ wav, conversation: `${sentence} ${voice}` })
-  if (!taken.accepted) throw new Error(taken.reason)
-  const response = await taken.done
-  const switchedAt = response.outcome === 'answered' && switched ? await switched.reached : undefined
-  switched?.forget()
-  return {
-    sentence,
-    device,
-    voice,
-    seconds: (await readWav(wav)).length / 16_000,
-    heard: response.question,
-    errors: wordErrors(sentence, response.question),
-    words: wordsIn(sentence).length,
-    transcribeMs: response.durations.transcribeMs,
-    answerMs: response.durations.answerMs,
-    switchedMs: switchedAt && switchedAt - handedIn,
-    firstSoundMs: firstSoundAt && firstSoundAt - handedIn,
+  function count(key) {
+    return new Set(recordings.map(recording => recording[key])).size
   }
 }
 
-/** From the last sound of a sentence, through a microphone that records in real time, until the device has switched. */
-async function measureMicrophone() {
-  const ready = SENTENCES.filter(
-    ([sentence, device]) => device && turns.some(turn => turn.sentence === sentence && turn.switchedMs),
-  ).slice(0, 6)
+function chosen() {
+  const { half, sample } = options
+  const halves = half === 'all' ? Object.keys(SPLIT) : [half]
+  if (!halves.every(name => Object.hasOwn(SPLIT, name)))
+    throw new Error(`invalid half; expected one of ${Object.keys(SPLIT).join(', ')}, all`)
+  const conditions =
+    listed(options.condition).length > 0 ? listed(options.condition) : Object.keys(CONDITIONS)
+  const unknown = conditions.filter(name => !Object.hasOwn(CONDITIONS, name))
+  if (unknown.length > 0)
+    throw new Error(
+      `invalid condition ${unknown.join(', ')}; expected one of ${Object.keys(CONDITIONS).join(', ')}`,
+    )
+  const all = plan({ halves, voices: listed(options.voices), conditions })
+  if (all.length === 0) throw new Error(`no voice of this half is called ${options.voices}`)
+  if (sample === undefined) return all
+  return conditions.flatMap((condition, seed) =>
+    shuffled(
+      all.filter(recording => recording.condition === condition),
+      seed,
+    ).slice(0, Number(sample)),
+  )
+}
+
+function listed(text) {
+  return text === '' ? [] : text.split(',').map(part => part.trim())
+}
+
+/** In an order that is the same each time (mulberry32). */
+function shuffled(items, seed = 0) {
+  let state = seed
+  const random = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return (mixed ^ (mixed >>> 14)) >>> 0
+  }
+  return items
+    .map(item => ({ item, at: random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item)
+}
+
+async function hearAll(recordings, session, send) {
+  const turns = []
+  for (const recording of recordings) {
+    if (isEnough) break
+    const file = join(options.recordings ?? folder, recording.file)
+    turns.push(await hear(recording, session, turn => send(file, turn)))
+    if (process.stderr.isTTY) process.stderr.write(`\r${turns.length} of ${recordings.length} `)
+  }
+  if (process.stderr.isTTY) process.stderr.write('\n')
+  return turns
+}
+
+/** Handed in as a WAV file; it ends when it is handed in. */
+async function asFile(file, turn) {
+  const wav = readFileSync(file)
+  const endOfSound = performance.now()
+  await turn.take({ wav })
+  return endOfSound
+}
+
+/** Clean commands in a home of 200 devices. */
+async function withManyDevices(recordings) {
+  const clean = recordings.filter(({ condition, expected }) => condition === 'clean' && expected.state)
+  if (clean.length === 0) return []
+  const rooms = 'Kitchen Bathroom Bedroom Office Cellar Attic Hall Studio Nursery Garden'.split(' ')
+  const things = 'Lamp Fan Socket Radiator Curtain Speaker Heater Mirror Plug Kettle'.split(' ')
+  const names = rooms.flatMap(room => things.flatMap(thing => [`${room} ${thing}`, `Left ${room} ${thing}`]))
+  const more = names
+    .slice(0, 200 - DEFAULT_DEVICES.length)
+    .map(name => ({ name, values: [{ type: 'switch' }] }))
+  const session = await openSession({ devices: [...DEFAULT_DEVICES, ...more] })
+  const turns = await hearAll(shuffled(clean).slice(0, 30), session, asFile)
+  await session.close()
+  return turns
+}
+
+/** From the switched device to the start of the player, with espeak-ng. */
+async function firstSounds() {
+  const voice = await findSpeaker({ voice: 'espeak-ng', outFile: join(folder, 'answers.wav') })
+  let begun = () => {}
+  const play = (wav, how) => {
+    begun(performance.now())
+    return voice.play(wav, how)
+  }
+  const speaker = { name: voice.name, synthesize: (text, how) => voice.synthesize(text, how), play }
+  const session = await openSession({ speaker })
   const times = []
-  const heard = []
-  for (const [sentence, device, expected] of ready) {
-    await home.prepare(device, expected)
-    const samples = await readWav(readFileSync(speak(sentence, ...VOICES[0])))
-    const end = samples.findLastIndex(sample => Math.abs(sample) > 0.01)
-    const [pcm, marker] = [join(folder, 'microphone.pcm'), join(folder, 'end-of-speech')]
-    writeFileSync(pcm, writePcm(samples.slice(0, end + 1)))
-    const switched = home.when(device, expected)
-    const microphone = listenToMicrophone({
-      command: {
-        command: process.execPath,
-        args: [fileURLToPath(new URL('real-time.mjs', import.meta.url)), pcm, marker],
-      },
-      detector: transcriber.speechDetector(),
-      onUtterance: async pcm => {
-        const { done } = gateway.transcriber.take({ pcm })
-        heard.push(`"${sentence}" as "${(await done)?.question}"`)
-      },
-      onProblem: problem => console.error(problem),
+  for (let n = 0; n < 10; n++) {
+    await session.home.prepare()
+    const first = new Promise(resolve => {
+      begun = resolve
     })
-    const at = await switched.reached
-    switched.forget()
-    if (at !== undefined) times.push(performance.timeOrigin + at - Number(readFileSync(marker, 'utf8')))
-    await microphone.close()
-    await gateway.transcriber.idle()
+    const switched = session.home.reaches({ 'Switch One': true }, 5_000)
+    await session.begin('yes').take({ text: 'turn on switch one' })
+    times.push((await first) - (await switched))
   }
-  console.log(
-    `\nThrough a microphone, from the last sound to the switched device, ${QUIET_MS} ms of silence included:`,
-  )
-  console.log(`  ${times.length} of ${ready.length} heard well enough; ${latency(times)}`)
-  console.log(`  heard ${heard.join(', ')}`)
-}
-
-/** Many utterances in a row: does the memory stay, also that of the speech model's process? */
-async function measureSoak(count) {
-  const wav = readFileSync(speak('turn on switch one', ...VOICES[0]))
-  let isInOrder = true
-  const sizes = []
-  for (let n = 0; n < count; n++) {
-    const taken = gateway.transcriber.take({ wav, id: String(n) })
-    const { id, outcome } = await taken.done
-    isInOrder &&= id === String(n) && outcome === 'answered'
-    if ((n + 1) % Math.ceil(count / 5) === 0)
-      sizes.push(`${megabytes(process.pid)} + ${megabytes(transcriber.processId)} MB`)
-  }
-  console.log(
-    `\n${count} utterances in a row: order ${isInOrder ? 'kept' : 'LOST'}; memory of gateway + speech model: ${sizes.join(', ')}`,
-  )
-}
-
-function speak(sentence, voice, rate) {
-  const file = join(folder, 'sentence.wav')
-  execFileSync('espeak-ng', ['-v', voice, '-s', String(rate), '-w', file, sentence])
-  return file
-}
-
-function megabytes(pid) {
-  return Math.round(
-    Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1_024,
-  )
+  await session.close()
+  return times
 }

@@ -191,6 +191,7 @@ export class BackgroundTranscriber {
     // What was asked to close while this answer was made, is not kept waiting by its sound.
     if (this.#isClosed) this.#mouth.shut()
     await this.#mouth.finish()
+    this.#answering.heard(response)
     logTurn(this.#logger, response, this.#clock.now() - speakingSince)
     return response
   }

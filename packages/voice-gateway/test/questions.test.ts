@@ -115,34 +115,25 @@ describe('a call that needs approval, made by voice', () => {
     expect(deleted).toEqual([])
   })
 
-  it('asks once more after anything else, and then takes it for a no and says so', async () => {
-    const { say, asked, deleted, speaker } = home()
-    const answer = say('delete report.txt')
-    await asked(1)
-    await say('what time is it')
-    await asked(2)
-    await say('yes or whatever you think')
-    await answer
-    expect(deleted).toEqual([])
-    expect(speaker.said).toContain('That was neither yes nor no, so nothing was done.')
-  })
+  it.each(['what is a report', 'yes or whatever you think'])(
+    'takes anything else for a new request, and does nothing: %s',
+    async said => {
+      const { say, asked, deleted } = home()
+      const answer = say('delete report.txt')
+      await asked(1)
+      expect((await say(said)).text).toMatch(/did not understand/)
+      expect(await answer).toMatchObject({
+        calls: [{ success: false, error: expect.stringContaining('something else was said') }],
+      })
+      expect(deleted).toEqual([])
+    },
+  )
 
-  it('takes a yes after it has asked once more', async () => {
-    const { say, asked, deleted } = home()
-    const answer = say('delete report.txt')
-    await asked(1)
-    await say('hm')
-    await asked(2)
-    await say('do it')
-    await answer
-    expect(deleted).toEqual(['report.txt'])
-  })
-
-  it('takes 20 s of silence for a no and says so', async () => {
+  it('takes 8 s of silence for a no and says so', async () => {
     const { say, asked, deleted, speaker, clock } = home()
     const answer = say('delete report.txt')
     await asked(1)
-    await clock.advance(19_000)
+    await clock.advance(7_000)
     expect(speaker.said).toHaveLength(2)
     await clock.advance(1_001)
     await answer
@@ -263,24 +254,87 @@ it('asks over MQTT too, and takes the answer from the topic of that room alone',
 
 it.each([
   ['Yes.', true],
+  ['Yeah.', true],
+  ['yep', true],
+  ['yup', true],
   ['yeah, do it', true],
   ['Sure!', true],
+  ['sure thing', true],
   ['OK', true],
+  ['Okay.', true],
+  ['all right', true],
+  ['Alright then', true],
+  ['Right.', true],
+  ['correct', true],
+  ['exactly', true],
   ['yes please, thank you', true],
+  ['please do', true],
+  ['Please do.', true],
   ['go ahead', true],
+  ['go for it', true],
+  ['do it', true],
+  ['do that', true],
+  ['of course', true],
+  ['absolutely', true],
+  ['definitely', true],
+  ["that's right", true],
+  ['That’s it.', true],
+  ['that one', true],
+  ["yes, that's the one", true],
+  ['yes I do', true],
+  ['sounds good', true],
+  ['uh huh', true],
+  ['well yes', true],
+  ['oh yes please', true],
   ['No.', false],
+  ['no no', false],
   ['nope', false],
+  ['nah', false],
+  ['no thanks', false],
+  ['No, thank you.', false],
+  ['no way', false],
   ["don't do it", false],
   ['Don’t!', false],
   ['do not', false],
+  ["don't delete it", false],
+  ["please don't do that", false],
+  ["oh no, don't delete my files", false],
   ['yes, no, wait', false],
   ['cancel', false],
+  ['cancel it', false],
+  ['Cancel that, please.', false],
   ['stop', false],
+  ['abort', false],
+  ['wait', false],
+  ['hold on', false],
+  ['never mind', false],
+  ['nevermind', false],
+  ['forget it', false],
+  ['leave it', false],
+  ['not now', false],
+  ['not that one', false],
+  ['of course not', false],
+  ['absolutely not', false],
+  ['definitely not', false],
+  ['wrong', false],
+  ["no, that's wrong", false],
   ['please', undefined],
   ['yesterday', undefined],
   ['yes I would like to know the weather', undefined],
+  ['yes turn on the lamp', undefined],
+  ['no turn on the lamp', undefined],
+  ['no, the other one', undefined],
   ['notice the lamp', undefined],
+  ['stop the music', undefined],
+  ['wait ten minutes', undefined],
+  ['cancel my subscription', undefined],
+  ['turn on switch one', undefined],
+  ['right lamp off', undefined],
+  ['okay computer', undefined],
+  ['you', undefined],
   ['', undefined],
+  ['???', undefined],
+  ['nobody knows', undefined],
 ])('"%s" is understood as %s', (said, meant) => {
   expect(yesOrNo(said)).toBe(meant)
 })
@@ -296,6 +350,60 @@ it.each([
   [{ tool: 'x', args: undefined }, 'X?'],
 ])('%j is asked as "%s"', (about, sentence) => {
   expect(spokenQuestion({ message: 'm', about })).toBe(sentence)
+})
+
+describe('an answer that is a question', () => {
+  /** A client that asks whether it was meant, and says what it was given to read. */
+  function conversation() {
+    const clock = fakeClock()
+    const read: unknown[][] = []
+    const client = {
+      ask: async (messages: readonly { content: unknown }[]) => {
+        const said = messages.slice(1).map(({ content }) => content)
+        read.push(said)
+        const text = said.at(-1) === 'demo' ? 'Did you mean the demo switch?' : 'Done.'
+        const answer = { role: 'assistant', content: text }
+        return { text, messages: [...messages, answer], results: [], iterations: 0, stopReason: 'answer' }
+      },
+    }
+    let next = ''
+    const transcriber = { ...fakeTranscriber(), transcribe: async () => next }
+    const parts = home({ client: client as never, clock, transcriber })
+    const hear = async (text: string) => {
+      next = text
+      const taken = parts.background.take({ pcm: tonePcm(), overheard: true })
+      return taken.accepted ? await taken.done : expect.unreachable()
+    }
+    return { ...parts, clock, hear, read }
+  }
+
+  it('is spoken also to somebody who was overheard', async () => {
+    const { hear, speaker } = conversation()
+    await hear('demo')
+    await hear('thanks')
+    expect(speaker.said).toEqual(['Did you mean the demo switch?'])
+  })
+
+  it('takes a bare yes for 8 s, and after that a yes belongs to nothing', async () => {
+    const { hear, read, clock } = conversation()
+    await hear('demo')
+    await clock.advance(7_900)
+    await hear('Yes.')
+    await hear('demo')
+    await clock.advance(8_100)
+    await hear('Yes.')
+    await hear('what did I ask')
+    expect(read[1]).toEqual(['demo', 'Did you mean the demo switch?', 'Yes.'])
+    expect(read[3]).toEqual(['Yes.'])
+  })
+
+  it('leaves every other sentence its conversation', async () => {
+    const { hear, read, clock } = conversation()
+    await hear('demo')
+    await clock.advance(60_000)
+    await hear('turn it off')
+    expect(read[1]).toEqual(['demo', 'Did you mean the demo switch?', 'turn it off'])
+  })
 })
 
 describe('a question of a server, asked by voice', () => {

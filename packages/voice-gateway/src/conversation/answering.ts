@@ -1,6 +1,7 @@
 import type { Ask, Clock, ToolExecutor } from 'toolpost'
 import { type AiClient, type Answer, Conversations, whyUnanswered } from 'toolpost/models'
 import type { ResponseMessage } from '../bus/voice-bus.ts'
+import { AnswerWindows, asksSomething } from './answer-windows.ts'
 import { failureSentence } from './failure-sentence.ts'
 import { CLOSED, KEPT_CONVERSATIONS, KEPT_MESSAGES } from './limits.ts'
 import type { Mouth } from './mouth.ts'
@@ -25,8 +26,16 @@ export class Answering {
   readonly #options: AnsweringOptions
   readonly #history = new Conversations({ conversations: KEPT_CONVERSATIONS, messages: KEPT_MESSAGES })
 
+  readonly #windows: AnswerWindows
+
   constructor(options: AnsweringOptions) {
     this.#options = options
+    this.#windows = new AnswerWindows(options.clock)
+  }
+
+  /** An answer was spoken to its end: if it was a question, its window begins. */
+  heard(response: ResponseMessage): void {
+    this.#windows.heard(response)
   }
 
   /** Never rejects: if there is no answer, it says so. */
@@ -62,7 +71,7 @@ export class Answering {
 
   #finished(turn: Turn, answer: Answer, streamed: string): ResponseMessage {
     const text = answer.text.trim() || 'I have no answer to that.'
-    const isForNobody = turn.utterance.overheard === true && answer.iterations === 0
+    const isForNobody = turn.utterance.overheard === true && answer.iterations === 0 && !asksSomething(text)
     if (!streamed.trim().endsWith(text) && !isForNobody) this.#options.mouth.add(`\n${text}`)
     this.#history.keep(turn.conversation, answer.messages)
     const problem = whyUnanswered(answer)
@@ -71,7 +80,7 @@ export class Answering {
 
   #ask(turn: Turn, speak: (text: string) => void, ask: Ask): Promise<Answer> {
     const { client, executor, instructions, signal, timeLimitMs } = this.#options
-    const said = this.#history.of(turn.conversation) ?? []
+    const said = this.#windows.isTooLate(turn) ? [] : (this.#history.of(turn.conversation) ?? [])
     return client.ask(
       [{ role: 'system', content: instructions }, ...said, { role: 'user', content: turn.question }],
       {

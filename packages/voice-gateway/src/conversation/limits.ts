@@ -10,8 +10,8 @@ export const FILLER_AFTER_MS = 1_500
 export const FILLER = 'One moment.'
 /** How long one answer may take, calls included. */
 export const ANSWER_TIME_LIMIT_MS = 60_000
-/** Who says nothing for so long after a question has said no. */
-export const SILENCE_MS = 20_000
+/** For so long after a question a yes or a no is its answer; who says nothing has said no. */
+export const ANSWER_WINDOW_MS = 8_000
 /** How many conversations are remembered, and how many messages of each: small models read slowly. */
 export const KEPT_CONVERSATIONS = 50
 export const KEPT_MESSAGES = 40
@@ -22,4 +22,4 @@ export const DRAIN_MS = 10_000
 export const CLOSED = 'the voice gateway was closed'
 export const INSTRUCTIONS =
   'You are the voice assistant of this home: what you write is spoken. Use the tools for what they can do or know, ' +
-  'instead of guessing. What was said may be misheard. Answer in one or two short sentences, without lists or symbols.'
+  'instead of guessing. What was said may be misheard. Answer in one short sentence, without lists or symbols.'

@@ -1,7 +1,7 @@
 import type { Answer, Clock, Question, Timer } from 'toolpost'
 import { yesNoField } from 'toolpost-common/question-fields'
 import type { Heard } from './ears.ts'
-import { CLOSED, SILENCE_MS } from './limits.ts'
+import { ANSWER_WINDOW_MS, CLOSED } from './limits.ts'
 import type { Mouth } from './mouth.ts'
 import { needsScreen, spokenQuestion, yesOrNo } from './spoken-question.ts'
 
@@ -12,7 +12,13 @@ interface QuestionsOptions {
   onQuestion(conversation: string, text: string): void
 }
 
-/** Asks aloud: before something is done, and what a server wants to know if yes or no is enough. What is said next in the same conversation is the answer, and nothing else. */
+/** What became of a question; `undefined` if nobody needs the answer, or can give it any more. */
+type Reply = boolean | 'silence' | 'something else' | undefined
+
+/**
+ * Asks aloud: before something is done, and what a server wants to know if yes or no is enough. A yes or a no that is said
+ * next in the same conversation is the answer; anything else is a new request, and the question is over.
+ */
 export class Questions {
   readonly #options: QuestionsOptions
   readonly #open = new Map<string, OpenQuestion>()
@@ -34,6 +40,14 @@ export class Questions {
     return answer
   }
 
+  /** Whether that is what was meant. */
+  async confirm(conversation: string, sentence: string): Promise<boolean> {
+    const reply = this.#last.then(() => this.#put(conversation, sentence))
+    this.#last = reply
+    if ((await reply) === false) this.#options.mouth.insist('Okay.')
+    return (await reply) === true
+  }
+
   /** Nobody can answer any more. */
   close(): void {
     for (const question of this.#open.values()) question.end()
@@ -46,27 +60,12 @@ export class Questions {
       mouth.insist(needsScreen(question))
       return { action: 'decline', reason: 'it needs a screen' }
     }
-    const sentence = spokenQuestion(question)
-    for (const words of [`${sentence} Say yes or no.`, `Please say yes or no. ${sentence}`]) {
-      const said = await this.#put(conversation, words, question.signal)
-      if (said === undefined && question.signal?.aborted) return { action: 'cancel' }
-      if (said === undefined) return { action: 'decline', reason: CLOSED }
-      if (said === '') {
-        mouth.insist('I heard no answer, so nothing was done.')
-        return { action: 'decline', reason: 'nobody answered' }
-      }
-      const isYes = yesOrNo(said)
-      // To a field, no is an answer like yes.
-      if (isYes !== undefined && form.field !== undefined)
-        return { action: 'accept', content: { [form.field]: isYes } }
-      if (isYes !== undefined) return { action: isYes ? 'accept' : 'decline' }
-    }
-    mouth.insist('That was neither yes nor no, so nothing was done.')
-    return { action: 'decline', reason: 'the answer was neither yes nor no' }
+    const reply = await this.#put(conversation, `${spokenQuestion(question)} Say yes or no.`, question.signal)
+    if (reply === 'silence') mouth.insist('I heard no answer, so nothing was done.')
+    return answerOf(reply, form.field, question.signal)
   }
 
-  /** What was said: nothing (`''`) after a while of silence, `undefined` if nobody needs the answer, or can give it any more. */
-  async #put(conversation: string, words: string, signal?: AbortSignal): Promise<string | undefined> {
+  async #put(conversation: string, words: string, signal?: AbortSignal): Promise<Reply> {
     if (signal?.aborted) return undefined
     const { mouth, clock, onQuestion } = this.#options
     const open = new OpenQuestion(clock)
@@ -76,28 +75,39 @@ export class Questions {
     onQuestion(conversation, words)
     mouth.insist(words)
     void mouth.finish().then(() => open.listen())
-    const said = await open.answer
+    const reply = await open.reply
     signal?.removeEventListener('abort', end)
     this.#open.delete(conversation)
     // The rest of a question that is answered already; what comes then is to be heard.
     mouth.interrupt()
     mouth.resume()
-    return said
+    return reply
   }
+}
+
+const REASONS = { silence: 'nobody answered', 'something else': 'something else was said' }
+
+/** To a field, no is an answer like yes. */
+function answerOf(reply: Reply, field: string | undefined, signal?: AbortSignal): Answer {
+  if (reply === undefined)
+    return signal?.aborted ? { action: 'cancel' } : { action: 'decline', reason: CLOSED }
+  if (typeof reply === 'string') return { action: 'decline', reason: REASONS[reply] }
+  if (field !== undefined) return { action: 'accept', content: { [field]: reply } }
+  return { action: reply ? 'accept' : 'decline' }
 }
 
 /** A question that waits for what is said next. */
 export class OpenQuestion {
-  readonly answer: Promise<string | undefined>
+  readonly reply: Promise<Reply>
   readonly #clock: Clock
-  #resolve: (said: string | undefined) => void = () => {}
+  #resolve: (reply: Reply) => void = () => {}
   #silence: Timer | undefined
   #hearing = 0
   #isOpen = true
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.answer = new Promise(resolve => {
+    this.reply = new Promise(resolve => {
       this.#resolve = resolve
     })
   }
@@ -106,24 +116,27 @@ export class OpenQuestion {
   listen(): void {
     if (!this.#isOpen || this.#hearing > 0) return
     this.#silence?.cancel()
-    this.#silence = this.#clock.setTimer(() => this.end(''), SILENCE_MS)
+    this.#silence = this.#clock.setTimer(() => this.end('silence'), ANSWER_WINDOW_MS)
   }
 
-  /** Whether what was heard was the answer. Noise is none. */
+  /** Whether what was heard was the answer. Noise is none, and ends nothing. */
   async take(heard: Promise<Heard>): Promise<boolean> {
     this.#silence?.cancel()
     this.#hearing++
     const result = await heard
     this.#hearing--
-    const isAnswer = this.#isOpen && 'text' in result
-    if (isAnswer) this.end(result.text)
-    else this.listen()
-    return isAnswer
+    if (!this.#isOpen || !('text' in result)) {
+      this.listen()
+      return false
+    }
+    const answer = yesOrNo(result.text)
+    this.end(answer ?? 'something else')
+    return answer !== undefined
   }
 
-  end(said?: string): void {
+  end(reply?: Reply): void {
     this.#isOpen = false
     this.#silence?.cancel()
-    this.#resolve(said)
+    this.#resolve(reply)
   }
 }

@@ -11,8 +11,8 @@ export class Turn {
   readonly conversation: string
   readonly calls: MadeCall[] = []
   question = ''
+  readonly takenAt: number
   readonly #clock: Clock
-  readonly #takenAt: number
   readonly #stages: { transcribeMs?: number; answerMs?: number } = {}
 
   constructor(utterance: Utterance, clock: Clock) {
@@ -20,7 +20,7 @@ export class Turn {
     this.id = utterance.id ?? randomUUID()
     this.conversation = utterance.conversation ?? DEFAULT_CONVERSATION
     this.#clock = clock
-    this.#takenAt = clock.now()
+    this.takenAt = clock.now()
   }
 
   get source(): 'audio' | 'text' {
@@ -36,7 +36,7 @@ export class Turn {
 
   get durations(): Durations {
     const { transcribeMs = 0, answerMs = 0 } = this.#stages
-    const totalMs = this.#clock.now() - this.#takenAt
+    const totalMs = this.#clock.now() - this.takenAt
     const waitMs = Math.max(0, totalMs - transcribeMs - answerMs)
     return { waitMs: rounded(waitMs), ...this.#stages, totalMs: rounded(totalMs) }
   }

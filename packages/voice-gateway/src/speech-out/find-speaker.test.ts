@@ -80,6 +80,17 @@ describe('findSpeaker', () => {
     expect((await findSpeaker({ platform: 'linux', environment }))?.name).toBe('espeak-ng through aplay')
   })
 
+  it.each([
+    [undefined, '21.5 degrees Celsius\n'],
+    ['en-us', '21.5 degrees Celsius\n'],
+    ['de', '21.5 °C\n'],
+  ])('says units in words in English: %s', async (language, said) => {
+    const { folder, environment } = programs({ 'espeak-ng': 'cat > "$(dirname "$0")/text"', aplay: '' })
+    const speaker = await findSpeaker({ platform: 'linux', environment, language })
+    await speaker?.synthesize('21.5 °C', { signal: new AbortController().signal })
+    expect(readFileSync(join(folder, 'text'), 'utf8')).toBe(said)
+  })
+
   it.runIf(hasPart('espeak-ng'))('writes into a file where one is given', async () => {
     const outFile = join(temporaryFolder(), 'answer.wav')
     const speaker = await findSpeaker({ voice: 'espeak-ng', outFile })

@@ -3,6 +3,7 @@ import { findProgram } from '../programs/find-program.ts'
 import { fileSink } from './file-sink.ts'
 import { firstThatWorks, PLAYER_PROGRAMS, type Player, programPlayer } from './players.ts'
 import { type Speaker, SpeakerError } from './speaker.ts'
+import { spokenEnglish } from './spoken-english.ts'
 import { espeakVoice, piperVoice, sayVoice, type Voice } from './voices.ts'
 
 export interface SpeakerOptions {
@@ -10,7 +11,7 @@ export interface SpeakerOptions {
   readonly voice?: 'auto' | 'piper' | 'espeak-ng' | 'say' | 'none' | undefined
   /** The .onnx file of a voice for piper. */
   readonly piperModel?: string | undefined
-  /** `en`, `de`, `en-us`; for espeak-ng. */
+  /** Of what is said: `en`, `de`, `en-us`; espeak-ng is told. If it is English or left out, numbers and units are said in words. */
   readonly language?: string | undefined
   /** The program that plays, or `none`; left out, whichever the machine has. */
   readonly player?: string | undefined
@@ -33,15 +34,19 @@ const HOW_TO_GET: Readonly<Record<string, string>> = {
 export async function findSpeaker(options: SpeakerOptions = {}): Promise<Speaker | undefined> {
   const voice = findVoice(options)
   const player = voice && findPlayer(options)
-  return player && joined(voice, player)
+  return player && joined(voice, player, isEnglish(options.language) ? spokenEnglish : same => same)
 }
 
-function joined(voice: Voice, player: Player): Speaker {
+function isEnglish(language = 'en'): boolean {
+  return /^en(?:$|[-_+])/i.test(language)
+}
+
+function joined(voice: Voice, player: Player, inWords: (sentence: string) => string): Speaker {
   return {
     get name() {
       return `${voice.name} through ${player.name}`
     },
-    synthesize: (sentence, options) => voice.synthesize(sentence, options),
+    synthesize: (sentence, options) => voice.synthesize(inWords(sentence), options),
     play: (wav, options) => player.play(wav, options),
   }
 }

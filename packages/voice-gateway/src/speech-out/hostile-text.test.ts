@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { outgrownAt } from '../../test/support/work-growth.ts'
 import { SentenceSplitter } from './sentences.ts'
 import { isCodeFence, speakable } from './speakable.ts'
+import { spokenEnglish } from './spoken-english.ts'
 
 const READERS = {
   speakable,
+  spokenEnglish,
   isCodeFence,
   SentenceSplitter: (text: string) => {
     const splitter = new SentenceSplitter()
@@ -29,6 +31,13 @@ const WORDS = [
   '&nbsp;',
   'a.',
   ' | ',
+  '1.',
+  '9',
+  '12:',
+  'May ',
+  '1 May ',
+  '°C',
+  'e.g.',
 ]
 const pieces = fc.array(fc.constantFrom(...MARKS, ...WORDS), { maxLength: 3 }).map(some => some.join(''))
 

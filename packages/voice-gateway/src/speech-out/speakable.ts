@@ -51,6 +51,23 @@ export function isCodeFence(line: string): boolean {
   return /^\s*(```|~~~)/.test(line) && !/^\s*```[^`]+```/.test(line)
 }
 
+/** Longer ones are sentences of their own. */
+const LONGEST_ITEM_CHARACTERS = 60
+
+/** What a line of a list says, if it is a short one. */
+export function listItem(line: string): string | undefined {
+  if (line.length > LONGEST_ITEM_CHARACTERS) return undefined
+  const item = /^\s*(?:[-*+•‣◦▪]|\d{1,3}[.)])[ \t]+(\S.*)$/.exec(line)?.[1]
+  return item !== undefined && !/[.!?:]["')*_`]*$/.test(item) ? item : undefined
+}
+
+/** `one, two and three`. */
+export function listed(items: readonly string[]): string {
+  const said = items.filter(item => item !== '')
+  const last = said.at(-1) ?? ''
+  return said.length < 2 ? last : `${said.slice(0, -1).join(', ')} and ${last}`
+}
+
 function hostOf(url: string): string {
   return (/:\/\/(?:[^/@]*@)?(?:www\.)?([^/:?#>]*)/i.exec(url)?.[1] ?? '').replace(/(?<![.,;!?])[.,;!?]+$/, '')
 }

@@ -168,6 +168,32 @@ describe('SpokenAnswer', () => {
     expect(log).toEqual(['make Hello.', 'make Bye.'])
   })
 
+  it.each([
+    [
+      'On are:\n- Kitchen\n- **Bath**\n* Hall\nAnd that is all.',
+      'On are:|Kitchen, Bath and Hall|And that is all.',
+    ],
+    ['1. Kitchen\n2. Bath\n', 'Kitchen and Bath'],
+    ['- Kitchen', 'Kitchen'],
+    ['- It is on.\n- It is off.', 'It is on.|It is off.'],
+    ['- 3 lamps\n\nDone', '3 lamps|Done'],
+  ])('says the items of a list in one sentence: %j', async (text, said) => {
+    const log: string[] = []
+    const speaker: Speaker = {
+      name: 'recording',
+      synthesize: async sentence => {
+        log.push(sentence)
+        return new Uint8Array()
+      },
+      play: async () => {},
+    }
+    const { signal } = new AbortController()
+    const answer = new SpokenAnswer({ speaker, signal, onProblem: expect.unreachable })
+    answer.add(text)
+    await answer.end()
+    expect(log.join('|')).toBe(said)
+  })
+
   it('says nothing where there is no speaker', async () => {
     const onProblem = (error: unknown) => expect.unreachable(String(error))
     const answer = new SpokenAnswer({ speaker: undefined, signal: new AbortController().signal, onProblem })
@@ -195,7 +221,7 @@ describe('SpokenAnswer', () => {
     })
     for (const token of ['The kitchen', ' light is', ' on. It is', ' 21.5 °C', ' there.']) answer.add(token)
     await answer.end()
-    const sentences = ['The kitchen light is on.', 'It is 21.5 °C there.']
+    const sentences = ['The kitchen light is on.', 'It is 21.5 degrees Celsius there.']
     const voice = espeakVoice({ language: 'en-us' })
     const sounds = await Promise.all(sentences.map(sentence => voice.synthesize(sentence, { signal })))
     expect(wavParts(readFileSync(outFile)).samples).toEqual(

@@ -1,5 +1,5 @@
 import { SentenceSplitter } from './sentences.ts'
-import { isCodeFence, speakable } from './speakable.ts'
+import { isCodeFence, listed, listItem, speakable } from './speakable.ts'
 import type { Speaker } from './speaker.ts'
 
 export interface SpokenAnswerOptions {
@@ -30,6 +30,8 @@ export class SpokenAnswer {
   #sounds: Promise<Uint8Array>[] = []
   #playing: Promise<void> | undefined
   #inCode = false
+  /** Items of a list that are said in one sentence when it has ended. */
+  #items: string[] = []
 
   constructor({ speaker, signal, onProblem }: SpokenAnswerOptions) {
     this.#speaker = speaker
@@ -48,18 +50,30 @@ export class SpokenAnswer {
 
   /** A sentence of our own, after those that are whole already. */
   say(sentence: string): void {
+    this.#endList()
     this.#speak(speakable(sentence))
   }
 
   /** Resolves when everything was heard, or was interrupted, or cannot be spoken. Never rejects. */
   async end(): Promise<void> {
     for (const sentence of this.#splitter.end()) this.#line(sentence)
+    this.#endList()
     await Promise.race([this.#playing, this.#interrupted])
   }
 
   #line(sentence: string): void {
+    const item = this.#inCode ? undefined : listItem(sentence)
+    if (item !== undefined) {
+      this.#items.push(item)
+      return
+    }
+    this.#endList()
     if (isCodeFence(sentence)) this.#inCode = !this.#inCode
     else if (!this.#inCode) this.#speak(speakable(sentence))
+  }
+
+  #endList(): void {
+    this.#speak(listed(this.#items.splice(0).map(speakable)))
   }
 
   #speak(sentence: string): void {
