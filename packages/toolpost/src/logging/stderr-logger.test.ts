@@ -9,13 +9,13 @@ function setUp(isTTY: boolean) {
 
 it.each([false, true])('[F34] writes no secret, whoever gave it one (terminal: %s)', isTTY => {
   const { logger, lines } = setUp(isTTY)
-  const cycle: Record<string, unknown> = { error: new Error('Bearer hunter2hunter2'), n: 1n }
+  const cycle: Record<string, unknown> = { error: new Error('Bearer wombat7wombat7'), n: 1n }
   cycle.self = cycle
-  logger.child({ api_key: 'hunter2' }).warn({ password: 'hunter2', cycle }, 'with token=hunter2')
-  logger.info({ question: 'my pin: hunter2' })
+  logger.child({ api_key: 'wombat7' }).warn({ password: 'wombat7', cycle }, 'with token=wombat7')
+  logger.info({ question: 'my pin: wombat7' })
   logger.debug({}, 'not enabled')
   expect(lines).toHaveLength(2)
-  expect(lines.join('')).not.toContain('hunter2')
+  expect(lines.join('')).not.toContain('wombat7')
   expect(lines[0]).toContain('with token=[removed]')
   expect(lines[0]).toContain('[circular]')
 })

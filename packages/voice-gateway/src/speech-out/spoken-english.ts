@@ -138,7 +138,7 @@ function sayRounded(number: string): string {
 
 /** Never with an exponent. */
 function written(value: number): string {
-  return value.toFixed(12).replace(/\.?0+$/, '')
+  return value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 12 })
 }
 
 function sayPowerOfTen(_whole: string, factor = '', sign = '', exponent = ''): string {
