@@ -1,14 +1,31 @@
 import { defineConfig } from 'vitest/config'
 
+/** Tests that start programs, browsers and brokers, or change what a whole process has (its environment, its memory). */
+const PROCESSES = [
+  'packages/*/test/**/*.test.ts',
+  'packages/toolpost/src/cli/**/*.test.ts',
+  'tests/**/*.test.ts',
+]
+
 export default defineConfig({
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'tests/**/*.test.ts'],
-    // Files of a worker share its modules: loading them anew for each file took half of the processor's time.
-    isolate: false,
-    // Half of the tests wait for processes: two workers on two cores keep both busy.
+    // Half of the tests wait for processes: three workers keep two cores busy.
     maxWorkers: 3,
     testTimeout: 20_000,
     hookTimeout: 20_000,
     dangerouslyIgnoreUnhandledErrors: false,
+    projects: [
+      { extends: true, test: { name: 'processes', include: PROCESSES } },
+      {
+        extends: true,
+        test: {
+          name: 'modules',
+          include: ['packages/*/src/**/*.test.ts'],
+          exclude: PROCESSES,
+          // Files of a worker share its modules: loading them anew for each file took most of the time.
+          isolate: false,
+        },
+      },
+    ],
   },
 })

@@ -29,7 +29,7 @@ describe('StderrTail', () => {
       const text = tailOf([`${'x'.repeat(100)}${secret} and more`], { secrets: [secret], keptBytes })
       expect(text).not.toMatch(/secret|value/)
     }
-    expect(tailOf(['postgres://me:letmein@db/x Bearer abcdefghijk'])).toBe(
+    expect(tailOf(['postgres://me:letmein@db/x Bearer zyxwvutsrqp'])).toBe(
       'postgres://me:[removed]@db/x Bearer [removed]',
     )
   })
