@@ -1,4 +1,4 @@
-// Runs the benchmarks: `npm run bench`, or one of them: `npm run bench -- executor|catalog|cold-start|mcp|gateway`.
+// Runs the benchmarks: `npm run bench`, or one of them: `npm run bench -- executor|catalog|cold-start|mcp|gateway|tool-search`.
 // Builds the product and installs what it is compared with, where that is missing. Imports Node's own modules only.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -16,6 +16,7 @@ const BENCHMARKS = {
   'cold-start': {},
   mcp: { needsPeers: true },
   gateway: {},
+  'tool-search': {},
 }
 
 const chosen = process.argv.slice(2)

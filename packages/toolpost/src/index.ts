@@ -1,6 +1,6 @@
 export { FAILURE_CODES, type FailureCode } from './call/failure-codes.ts'
 export type { ToolCall } from './call/tool-call.ts'
-export type { Diagnosis, ToolFailure, ToolResult, ToolSuccess } from './call/tool-result.ts'
+export type { Diagnosis, KeptPart, ToolFailure, ToolResult, ToolSuccess } from './call/tool-result.ts'
 export type { Failure } from './executor/failure.ts'
 export type { InterceptedCall, Interceptor } from './executor/intercept.ts'
 export type { Figures, Metrics, ToolFigures } from './executor/metrics.ts'
@@ -21,6 +21,7 @@ export {
   type ToolDeclaration,
 } from './tools/declared-tools.ts'
 export { type LocalToolsOptions, localTools } from './tools/local-tools.ts'
+export { BigResults, type BigResultsOptions } from './tools/results/big-results.ts'
 export {
   defineTool,
   type InvokeOptions,

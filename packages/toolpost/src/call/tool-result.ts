@@ -21,6 +21,19 @@ export interface ToolSuccess<Result = unknown> extends ResultBase {
   content?: readonly { readonly type: string; readonly [field: string]: unknown }[]
   /** `_meta` of an MCP server's result, as it came. */
   meta?: Readonly<Record<string, unknown>>
+  /** Where the whole text is kept for a while if it is too long for a model: `result://…`; else the first of `kept`. */
+  handle?: string
+  /** Content blocks with long binary content, which is kept as well. */
+  kept?: readonly KeptPart[]
+}
+
+/** Binary content that is kept for a while. */
+export interface KeptPart {
+  readonly handle: string
+  readonly mimeType: string
+  readonly bytes: number
+  /** Which content block it is. */
+  readonly block: number
 }
 
 export interface ToolFailure extends ResultBase {

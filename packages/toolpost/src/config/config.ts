@@ -18,7 +18,7 @@ export interface ToolpostConfig {
   bigResults?: 'keep' | 'cut'
   documents?: string
   search?: { searxng?: string }
-  gateway?: { host?: string; port?: number; oauth?: OAuthConfig }
+  gateway?: { host?: string; port?: number; oauth?: OAuthConfig; toolSearch?: boolean }
   /** Which calls run, which are asked about, which are refused; the first rule that fits decides. */
   policy?: PolicyRule[]
   approvals?: { timeoutMs?: number }
@@ -39,6 +39,7 @@ interface ClientConfig {
   tools?: string[]
   resources?: string[]
   prompts?: string[]
+  toolSearch?: boolean
 }
 
 /** How models are used. */

@@ -72,6 +72,11 @@ export class InterceptedCall implements InterceptedParts {
     return this.#attempt.options.caller
   }
 
+  /** Which conversation it belongs to, if it does. */
+  get conversation(): string | undefined {
+    return this.#attempt.options.conversation
+  }
+
   /** The caller's own limit, if it gave one. */
   get timeoutMs(): number | undefined {
     return this.#attempt.options.timeoutMs

@@ -39,6 +39,8 @@ export interface RunOptions extends Caller {
   origin?: string | undefined
   /** Who asks, if that is known. Callers share what is scarce, such as child processes, fairly. */
   caller?: string | undefined
+  /** Which conversation it belongs to, if it does: long results that are kept for one are not for another. */
+  conversation?: string | undefined
   /** What goes along to the tool: `_meta` of an MCP call, such as `traceparent`. */
   meta?: Readonly<Record<string, unknown>> | undefined
   /** The only tools that may be found: what a model was offered. All of them if left out. */
@@ -51,9 +53,9 @@ export interface RunOptions extends Caller {
 export type ExecuteOptions = Pick<RunOptions, 'signal' | 'timeoutMs'>
 
 /** Who makes a call, and how they are reached: what everything between a caller and the executor hands on. */
-export type CallerOptions = Pick<RunOptions, 'origin' | 'caller' | 'meta' | keyof Caller>
+export type CallerOptions = Pick<RunOptions, 'origin' | 'caller' | 'conversation' | 'meta' | keyof Caller>
 
 export function callerOptions(options: CallerOptions): CallerOptions {
-  const { origin, caller, peer, ask, sample, onLog, meta } = options
-  return { origin, caller, peer, ask, sample, onLog, meta }
+  const { origin, caller, conversation, peer, ask, sample, onLog, meta } = options
+  return { origin, caller, conversation, peer, ask, sample, onLog, meta }
 }

@@ -19,6 +19,8 @@ export interface ClientOptions {
   /** URIs. */
   resources?: readonly string[] | undefined
   prompts?: readonly string[] | undefined
+  /** Over MCP, more tools than a model should be shown are searched instead of listed; as the gateway says if left out. */
+  toolSearch?: boolean | undefined
 }
 
 export type ClientList = Readonly<Record<string, ClientOptions>>
@@ -63,6 +65,11 @@ export class Client {
   /** Whether it is one of the configuration's. Others see everything, as the owner does. */
   get isNamed(): boolean {
     return this.name !== DEFAULT_CLIENT
+  }
+
+  /** Whether it searches its tools, if that is said of it. */
+  get toolSearch(): boolean | undefined {
+    return this.#may.toolSearch
   }
 
   /** The tools it may use. */

@@ -9,6 +9,7 @@ import type { ServerStatus } from '../mcp/server-status.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ReloadChanges } from '../project/changes.ts'
 import type { VoiceInput } from '../project/voice.ts'
+import type { BigResults } from '../tools/results/big-results.ts'
 import type { ActiveCalls } from './active-calls.ts'
 import type { GatewayEvents, ModelInfo } from './api-types.ts'
 import type { CallJournal } from './call-journal.ts'
@@ -24,8 +25,14 @@ export interface GatewaySource {
   executor: ToolExecutor
   /** Who may call what; read again after a reload. */
   readonly config?:
-    | { clients?: ClientList | undefined; gateway?: { oauth?: OAuthConfig | undefined } | undefined }
+    | {
+        clients?: ClientList | undefined
+        gateway?: { oauth?: OAuthConfig | undefined; toolSearch?: boolean | undefined } | undefined
+        models?: { maxTools?: number | undefined; pin?: readonly string[] | undefined } | undefined
+      }
     | undefined
+  /** Keeps results that are too long for a model. */
+  readonly bigResults?: BigResults | undefined
   /** Answers the chat; without one there is none. */
   client: AiClient | undefined
   model(): Promise<ModelInfo>

@@ -4,7 +4,7 @@ import type { GatewaySource } from './gateway-context.ts'
 
 /** The project of a gateway, or what a program without one gave piece by piece. */
 export function sourceOf(options: GatewayOptions): GatewaySource {
-  const { project, executor, mcp, client, model, voice, approvals, history } = options
+  const { project, executor, mcp, client, model, voice, approvals, history, bigResults } = options
   if (project) return project
   if (!executor) throw new TypeError('createGateway needs a project or an executor')
   return {
@@ -13,6 +13,7 @@ export function sourceOf(options: GatewayOptions): GatewaySource {
     model: async () => model ?? unnamed(client),
     voice: () => voice,
     approvals,
+    bigResults,
     catalog: mcp?.catalog,
     history: () => history,
     logins: () => mcp?.logins,

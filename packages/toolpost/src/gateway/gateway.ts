@@ -4,12 +4,14 @@ import type { OAuthConfig } from '../config/config.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
+import { longResults } from '../interceptors/long-results.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import { REDIRECT_PATH } from '../mcp/oauth/oauth-options.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import type { Clock } from '../runtime/clock.ts'
+import type { BigResults } from '../tools/results/big-results.ts'
 import { ActiveCalls } from './active-calls.ts'
 import type { ModelInfo } from './api-types.ts'
 import { CallJournal } from './call-journal.ts'
@@ -35,6 +37,7 @@ import { addHealthRoutes, READY_PATH } from './routes/health.ts'
 import { addLoginRoutes } from './routes/logins.ts'
 import { addOpenApiRoute } from './routes/openapi.ts'
 import { addQuestionRoutes } from './routes/questions.ts'
+import { addResultRoutes } from './routes/results.ts'
 import { addServerRoutes } from './routes/servers.ts'
 import { addToolRoutes } from './routes/tools.ts'
 import { addTranscriptionRoutes } from './routes/transcriptions.ts'
@@ -56,6 +59,8 @@ export interface GatewayOptions {
   approvals?: Approvals | undefined
   /** Calls kept in a file, from `openHistory`; without one, `/api/calls` has the last 1,000. */
   history?: History | undefined
+  /** Keeps results that are too long for a model; without it, they go out whole. The project's if there is one. */
+  bigResults?: BigResults | undefined
   /** What the client is told before every conversation. */
   instructions?: string | undefined
   /** Required on every route but the page's own files; whoever has it may do everything. */
@@ -97,6 +102,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       callers.note(event)
     }),
     ...tellOfChanges(context, options.clock),
+    // A project's executor has it already.
+    ...(options.bigResults ? [executor.use(longResults(options.bigResults))] : []),
     context.source.addCheck?.(({ clients }) => checkClients(clients, options.token)) ?? (() => {}),
   ]
   const app = createApp(context, options)
@@ -170,7 +177,12 @@ function contextOf(options: GatewayOptions): GatewayContext {
     conversations: new ChatConversations(),
     events: new EventHub({ clock }),
     questions: new Questions({ clock }),
-    mcp: createMcpEndpoint({ executor, calls, clients, catalog: source.catalog, logger }),
+    mcp: createMcpEndpoint({
+      ...{ executor, calls, clients, logger },
+      catalog: source.catalog,
+      results: source.bigResults,
+      offer: () => ({ ...source.config?.models, toolSearch: source.config?.gateway?.toolSearch }),
+    }),
     logger,
   }
 }
@@ -206,6 +218,7 @@ function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
   addServerRoutes(app, context)
   addLoginRoutes(app, context)
   addCallRoutes(app, context)
+  addResultRoutes(app, context)
   addApprovalRoutes(app, context)
   addQuestionRoutes(app, context)
   addChatRoutes(app, context)

@@ -32,6 +32,8 @@ export const MAX_MCP_BODY_BYTES = 4 * 1024 * 1024
 export const MAX_MCP_BATCH = 100
 /** The largest answer to an MCP client: it is written in one go, unlike that of the HTTP API. */
 export const MAX_MCP_ANSWER = { maxChars: 16 * 1024 * 1024, maxValues: 200_000, maxDepth: 500 }
+/** Images and sounds that are longer, as base64, are only linked to. */
+export const MAX_INLINE_BINARY = 1024 * 1024
 /** How many resources or prompts one list has at most: a client reads it in one go. */
 export const MAX_LISTED = 20_000
 /** Larger schemas are not shown; their tools can be called all the same. */

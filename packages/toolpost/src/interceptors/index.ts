@@ -2,6 +2,7 @@ export type { Approval, Decision, RememberedDecision, Verdict } from './approval
 export { Approvals, type ApprovalsOptions } from './approvals.ts'
 export { type Breaker, type BreakerOptions, type BreakerStatus, breaker } from './breaker.ts'
 export { type LimitOptions, type LimitsOptions, limits } from './limits.ts'
+export { longResults } from './long-results.ts'
 export { DEFAULT_POLICY, type PolicyRule, policy } from './policy.ts'
 export { denied, limited } from './refuse.ts'
 export { type TraceOptions, trace } from './trace.ts'

@@ -1,10 +1,10 @@
 import { isRecord } from '../runtime/guards.ts'
+import { inSlices } from '../runtime/slices.ts'
 import type { Progress } from '../tools/tool.ts'
 import { refusalOf } from './call-result.ts'
 import { REMEMBERED_CALLS } from './limits.ts'
 import { ServerLostError } from './server-failure.ts'
 import { type LinkRequestOptions, type Requester, soleRequester } from './server-link.ts'
-import { inSlices } from './slices.ts'
 
 /** A request that is on its way to a server. */
 export interface PendingCall {

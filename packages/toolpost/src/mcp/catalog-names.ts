@@ -1,7 +1,7 @@
+import { inSlices } from '../runtime/slices.ts'
 import type { CatalogServer } from './catalog.ts'
 import type { CacheHint } from './sdk-client.ts'
 import type { Offer, OfferKind, OfferList } from './server-offers.ts'
-import { inSlices } from './slices.ts'
 
 /** What a server offers, and what it is known by among all. */
 export interface Placed extends Offer {

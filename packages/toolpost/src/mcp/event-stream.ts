@@ -1,7 +1,8 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { SLICE_MS } from '../runtime/slices.ts'
 import type { HttpMessages, SentRequest } from './http-messages.ts'
-import { HTTP_REPLY_MS, SDK_MESSAGE_MS, SLICE_MS, UNASKED_BURST, UNASKED_PAUSE_MS } from './limits.ts'
+import { HTTP_REPLY_MS, SDK_MESSAGE_MS, UNASKED_BURST, UNASKED_PAUSE_MS } from './limits.ts'
 
 export interface StreamOptions {
   messages: HttpMessages

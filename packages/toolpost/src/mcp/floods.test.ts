@@ -1,9 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { unharmed } from '../../test/unharmed.ts'
+import { MAX_KEYS } from '../runtime/sliced-json.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { startHostile } from '../testing/hostile-server/harness.ts'
-import { LIST_MAX_PAUSE_MS, MAX_KEYS, MAX_LINE_BYTES, MAX_TOOLS, MAX_UNREAD_BYTES } from './limits.ts'
+import { LIST_MAX_PAUSE_MS, MAX_LINE_BYTES, MAX_TOOLS, MAX_UNREAD_BYTES } from './limits.ts'
 
 const MB = 1024 * 1024
 

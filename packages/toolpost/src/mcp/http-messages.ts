@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { isRecord } from '../runtime/guards.ts'
+import { parseInSlices, TooLargeError } from '../runtime/sliced-json.ts'
 import { BYTES_PER_VALUE, MAX_LINE_BYTES, REMEMBERED_CALLS, SLICED_OVER_CHARACTERS } from './limits.ts'
 import { ServerLostError, UnusableAnswerError } from './server-failure.ts'
-import { parseInSlices, TooLargeError } from './sliced-json.ts'
 
 /** A request that was sent to an HTTP server. */
 export interface SentRequest {

@@ -1,3 +1,5 @@
+import { SLICE_MS } from '../runtime/slices.ts'
+
 /*
  * Every figure that decides how patient Toolpost is with a server, in one place.
  * `retry` and `connectTimeoutMs` of the configuration override the first three.
@@ -30,14 +32,8 @@ export const MAX_LINE_BYTES = 16 * 1024 * 1024
 export const MAX_META_BYTES = 16 * 1024
 /** Longer messages are parsed in slices, because they would hold up everything else. */
 export const SLICED_OVER_CHARACTERS = 128 * 1024
-/** How long a slice of work may hold up the event loop. */
-export const SLICE_MS = 8
 /** A message may have one value (list, object, text, number …) for so many bytes of `maxLineBytes`: 1,048,576 in all. */
 export const BYTES_PER_VALUE = 16
-/** One object with more keys than this would hold up everything else while it grows. */
-export const MAX_KEYS = 262_144
-/** A message nested deeper than this is refused. */
-export const MAX_MESSAGE_DEPTH = 1_000
 /** A line that goes on for this long has no end: the server is started anew. */
 export const ENDLESS_LINE_BYTES = 1024 * 1024 * 1024
 /** How much is kept of both ends of a line that is too long, to tell which call it answers. */

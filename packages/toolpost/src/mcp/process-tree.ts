@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { inSlices } from '../runtime/slices.ts'
 import { MAX_KNOWN_PROCESSES } from './limits.ts'
-import { inSlices } from './slices.ts'
 
 /** Ids of processes, and when each was started: an id is used again. */
 export type Processes = Map<number, number>

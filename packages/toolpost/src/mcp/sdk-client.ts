@@ -1,11 +1,11 @@
 import type { Client, ClientOptions } from '@modelcontextprotocol/client'
 import { isRecord } from '../runtime/guards.ts'
+import { inSlices } from '../runtime/slices.ts'
 import { toolpostVersion } from '../runtime/version.ts'
 import { HEALTH_CHECK_MS, MAX_LIST_CHARACTERS, MAX_LIST_PAGES, MAX_TOOLS } from './limits.ts'
 import { neededLogin } from './server-failure.ts'
 import type { Requester, ServerAbout } from './server-link.ts'
 import type { ServerRequests } from './server-requests.ts'
-import { inSlices } from './slices.ts'
 import { charactersOf } from './tool-definition.ts'
 
 /** The MCP SDK, loaded at the first connection: it costs more than everything else of a short program. */

@@ -1,12 +1,13 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { isRecord } from '../runtime/guards.ts'
+import { parseInSlices, TooLargeError } from '../runtime/sliced-json.ts'
+import { SLICE_MS } from '../runtime/slices.ts'
 import {
   BYTES_PER_VALUE,
   LONG_LINE_ENDS_BYTES,
   MAX_LINE_BYTES,
   SDK_MESSAGE_MS,
-  SLICE_MS,
   SLICED_OVER_CHARACTERS,
   UNASKED_BURST,
   UNASKED_PAUSE_MS,
@@ -15,7 +16,6 @@ import { type LineEnds, LineReader, type LongLine } from './line-reader.ts'
 import type { StdioServerEntry } from './server-entry.ts'
 import type { LinkEvents } from './server-link.ts'
 import { ServerProcess } from './server-process.ts'
-import { parseInSlices, TooLargeError } from './sliced-json.ts'
 
 export interface StdioEvents extends Pick<LinkEvents, 'stderr' | 'junk' | 'stray' | 'problem'> {
   /** Sees every message first; what it takes, the SDK does not get. */

@@ -43,8 +43,6 @@ export interface AskOptions extends CallerOptions {
   pin?: readonly string[] | undefined
   /** Keeps results that are too long for a model to be read in parts; they are cut if left out. */
   bigResults?: BigResults | undefined
-  /** Which conversation it is: what is kept for one is not for another. */
-  conversation?: string | undefined
   /** Runs the calls; the client's own if left out. */
   executor?: ToolExecutor | undefined
   signal?: AbortSignal | undefined

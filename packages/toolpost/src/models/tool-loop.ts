@@ -188,9 +188,11 @@ class ToolLoop {
   /** What the model reads of a result. One that is too long is kept, and can be read in parts from then on. */
   async #textOf(result: ToolResult): Promise<string> {
     const { bigResults, executor, caller, conversation } = this.#setup
-    const short = await bigResults?.shorten(result, { caller, conversation })
-    if (short) this.#offerParts()
-    return short?.text ?? executor.text(result)
+    const kept = bigResults?.keptOf(await bigResults.keep(result, { caller, conversation }))
+    if (!kept) return executor.text(result)
+    this.#offerParts()
+    const text = kept.text?.summary ?? executor.text(result)
+    return [text, ...kept.binaries.map(({ summary }) => summary)].join('\n')
   }
 
   #offerParts(): void {

@@ -3,6 +3,7 @@ import type { ToolpostConfig } from '../config/config.ts'
 import { ConfigSource } from '../config/config-source.ts'
 import { DEFAULT_MAX_TEXT_BYTES } from '../executor/options.ts'
 import { ToolExecutor } from '../executor/tool-executor.ts'
+import { longResults } from '../interceptors/long-results.ts'
 import { secretsIn } from '../logging/config-secrets.ts'
 import type { Logger } from '../logging/logger.ts'
 import { removeFromLogs, treatAsSecret } from '../logging/safe-value.ts'
@@ -47,7 +48,10 @@ export function assemble(
   for (const tool of ownTools) tools.addCustomTool(tool)
   const { maxTextBytes = DEFAULT_MAX_TEXT_BYTES } = config.executor ?? {}
   const bigResults = config.bigResults === 'cut' ? undefined : new BigResults({ maxTextBytes })
-  return { tools, executor: new ToolExecutor(tools, { ...config.executor, logger }), bigResults }
+  const executor = new ToolExecutor(tools, { ...config.executor, logger })
+  // Outermost: it sees what the caller gets.
+  if (bigResults) executor.use(longResults(bigResults))
+  return { tools, executor, bigResults }
 }
 
 /** The local and the declared tools. Throws a ConfigError on a declaration that cannot be used. */

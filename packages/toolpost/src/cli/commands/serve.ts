@@ -31,12 +31,14 @@ export async function runServe({ project, stop }: CommandContext, flags: ServeFl
   const ready = project.ready()
   void project.keepHistory({ unasked: false })
   const waited = delay(LIST_WAIT_MS, undefined, { ref: false })
-  const { executor, catalog, logger } = project
+  const { executor, catalog, logger, bigResults: results } = project
   try {
     await serveTools({
       executor,
       catalog,
       logger,
+      results,
+      offer: () => ({ ...project.config.models, toolSearch: project.config.gateway?.toolSearch }),
       stdin: process.stdin,
       stdout,
       signal: stop.signal,

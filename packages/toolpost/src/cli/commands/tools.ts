@@ -33,7 +33,10 @@ export async function listTools(
   const fitting = search === undefined ? tools.getTools() : await found(tools, search)
   const all = name === undefined ? fitting : named(name, fitting, tools)
   if (all.length === 0 && (search ?? name) !== undefined) {
-    const wish = search === undefined ? `No server or tool is called '${name}'` : `No tool fits '${search}'`
+    const wish =
+      search === undefined
+        ? `No server or tool is called '${name}'`
+        : `No tool fits '${search}'${await nearest(tools, search)}`
     terminal.err.write(`${escapeControls(wish)}\n`)
     return EXIT.failed
   }
@@ -57,6 +60,12 @@ function named(name: string, among: readonly Tool[], tools: ToolManager): readon
 async function found(tools: ToolManager, query: string): Promise<readonly Tool[]> {
   const { searchOf } = await import('../../tools/search/tool-search.ts')
   return searchOf(tools).search(query)
+}
+
+async function nearest(tools: ToolManager, query: string): Promise<string> {
+  const { searchOf } = await import('../../tools/search/tool-search.ts')
+  const names = (await searchOf(tools).nearest(query, { limit: 3 })).map(({ name }) => name)
+  return names.length > 0 ? `; the nearest: ${names.join(', ')}` : ''
 }
 
 function describe(tool: Tool, tools: ToolManager): object {

@@ -82,6 +82,14 @@ export function shuttingDown(): Response {
   return failure(503, 'Toolpost is shutting down')
 }
 
+/** What a tool gave, as it is: nothing in it may run, whatever it says that it is. */
+export function bytes(content: Buffer, headers: Record<string, string>): Response {
+  const safe = { 'content-security-policy': "default-src 'none'; sandbox" }
+  return new Response(content as Uint8Array<ArrayBuffer>, {
+    headers: { ...API_HEADERS, ...safe, ...headers },
+  })
+}
+
 export function plainText(text: string): Response {
   return new Response(text, { headers: TEXT_HEADERS })
 }

@@ -10,6 +10,7 @@ import {
   type McpRequest,
   peerOf,
 } from './client-peer.ts'
+import type { Discoveries } from './client-tools.ts'
 import type { OffersOptions } from './offers.ts'
 import type { SuspendedCalls } from './suspended-calls.ts'
 import { createdResult, knowsTasks } from './task-methods.ts'
@@ -24,6 +25,14 @@ export interface Session {
   tasks: Tasks
   /** Whose tasks they are. */
   owner(): string
+  /** For as long as it lasts. */
+  readonly id: string
+  readonly discoveries: Discoveries
+}
+
+/** What is kept for one conversation is not for another: a session, else what the client says that it is. */
+export function conversationOf(session: Session, context: ServerContext): string {
+  return isSession(session, context) ? session.id : peerOf(undefined, context.mcpReq)
 }
 
 /** Whether the client comes again: one of the 2025 protocols that did not begin a session does not. */

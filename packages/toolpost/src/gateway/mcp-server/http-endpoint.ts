@@ -8,6 +8,7 @@ import { type Logger, silentLogger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { Catalog } from '../../mcp/catalog.ts'
 import { isRecord } from '../../runtime/guards.ts'
+import { innerCall } from '../../tools/search/search-tools.ts'
 import type { Client, Clients, Refusal } from '../clients.ts'
 import { failure, shuttingDown } from '../http/answers.ts'
 import { readJson } from '../http/read-body.ts'
@@ -35,7 +36,8 @@ export interface McpEndpointOptions extends ToolServerOptions {
 export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const { executor, clients, catalog = new Catalog(), logger = silentLogger } = options
   const onError = (error: Error) => logger.debug({ error: safeText(error.message) }, 'MCP client problem')
-  const serverFor = toolServerFactory({ ...options, catalog })
+  const onOfferChange = () => modern.notify.toolsChanged()
+  const serverFor = toolServerFactory({ ...options, catalog, onOfferChange })
   // By name, and looked up at every request: what a client may use can change under a session.
   const createServer = ({ authInfo, era }: { authInfo?: AuthInfo; era?: 'legacy' | 'modern' }) =>
     serverFor(() => clients.named(authInfo?.clientId), era)
@@ -50,7 +52,8 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
     catalog.on('updated', uri => modern.notify.resourceUpdated(uri)),
   ]
   return {
-    async handle(request, { key: clientId }) {
+    async handle(request, client) {
+      const { key: clientId } = client
       if (isClosed) return shuttingDown()
       if (request.method !== 'POST') return legacy.handle(request, undefined, clientId)
       if (!isJsonContentType(request.headers.get('content-type')))
@@ -60,7 +63,8 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       if (body.value === undefined) return parseFailure('The body is empty')
       if (Array.isArray(body.value) && body.value.length > MAX_MCP_BATCH)
         return rpcFailure(400, `Invalid Request: a batch has at most ${MAX_MCP_BATCH} messages`)
-      const refusal = refuseCalls(body.value, name => clients.refuseCall(request, name))
+      const searches = client.toolSearch ?? options.offer?.().toolSearch ?? false
+      const refusal = refuseCalls(body.value, searches, name => clients.refuseCall(request, name))
       if (refusal) return refusal
       if (await isLegacyRequest(request, body.value)) return legacy.handle(request, body.value, clientId)
       const refused = refusedCall(request, body.value, clients.named(clientId))
@@ -93,11 +97,12 @@ function refusedCall(request: Request, body: unknown, client: Client): Response 
 }
 
 /** The answer to a message that calls a tool which needs another scope. */
-function refuseCalls(body: unknown, refuse: (tool: string) => Refusal): Refusal {
+function refuseCalls(body: unknown, searches: boolean, refuse: (tool: string) => Refusal): Refusal {
   for (const message of Array.isArray(body) ? body : [body]) {
     const { method, params } = isRecord(message) ? message : {}
-    const { name } = isRecord(params) ? params : {}
-    const refusal = method === 'tools/call' && typeof name === 'string' ? refuse(name) : undefined
+    const { name, arguments: args } = isRecord(params) ? params : {}
+    if (method !== 'tools/call' || typeof name !== 'string') continue
+    const refusal = refuse(searches ? innerCall({ name, args }).name : name)
     if (refusal) return refusal
   }
   return undefined

@@ -11,8 +11,9 @@ import {
 import { safeText } from '../../logging/safe-value.ts'
 import type { Catalog } from '../../mcp/catalog.ts'
 import type { CatalogList } from '../../mcp/index.ts'
-import { inSlices } from '../../mcp/slices.ts'
 import { charactersOf } from '../../mcp/tool-definition.ts'
+import { inSlices } from '../../runtime/slices.ts'
+import { HANDLE_PREFIX } from '../../tools/results/result-store.ts'
 import type { Client } from '../clients.ts'
 import { MAX_LISTED, MAX_MCP_ANSWER } from '../limits.ts'
 import { fits } from './answer-size.ts'
@@ -23,6 +24,8 @@ export interface OffersOptions {
   client(): Client | undefined
   /** Waits until the servers are there, for as long as it sees fit. */
   whenListed?: (() => Promise<void>) | undefined
+  /** Reads what was kept of a long result. */
+  readKept(uri: string, context: ServerContext): Promise<ReadResourceResult>
   /** Does something for a request that the client may have to help with. */
   withHelp<Result>(
     context: ServerContext,
@@ -35,7 +38,8 @@ export interface OffersOptions {
 const TYPES = { resources: 'Resource', templates: 'ResourceTemplate', prompts: 'Prompt' } as const
 
 /** Offers the resources and prompts of the MCP servers onwards. */
-export function offerCatalog(server: Server, { catalog, client, whenListed, withHelp }: OffersOptions): void {
+export function offerCatalog(server: Server, options: OffersOptions): void {
+  const { catalog, client, whenListed, withHelp, readKept } = options
   const list = async (kind: keyof typeof TYPES): Promise<CatalogList> => {
     await whenListed?.()
     const { entries, ...hint } = await catalog.list(kind, client()?.access(kind))
@@ -46,13 +50,14 @@ export function offerCatalog(server: Server, { catalog, client, whenListed, with
     named('resourceTemplates', await list('templates')),
   )
   server.setRequestHandler('prompts/list', async () => named('prompts', await list('prompts')))
-  server.setRequestHandler('resources/read', ({ params: { uri } }, context) =>
-    answering(
+  server.setRequestHandler('resources/read', ({ params: { uri } }, context) => {
+    if (uri.startsWith(HANDLE_PREFIX)) return readKept(uri, context)
+    return answering(
       withHelp(context, { uri }, (from, signal) =>
         bounded(uri, catalog.read(uri, { from, signal, access: client()?.access('resources') })),
       ) as Promise<ReadResourceResult>,
-    ),
-  )
+    )
+  })
   server.setRequestHandler('prompts/get', ({ params: { name, arguments: args } }, context) =>
     answering(
       withHelp(context, { name, args }, (from, signal) =>

@@ -7,10 +7,12 @@ import { type Logger, silentLogger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import type { Catalog } from '../../mcp/catalog.ts'
 import type { Ask } from '../../tools/caller.ts'
+import type { BigResults } from '../../tools/results/big-results.ts'
 import { ActiveCalls } from '../active-calls.ts'
 import { DRAIN_MS } from '../limits.ts'
+import type { OfferSettings } from './client-tools.ts'
 import { followAll, followedBy, whenClosed } from './followed-resources.ts'
-import { onListChanges, sendListChanged } from './list-changes.ts'
+import { type ListKind, onListChanges, sendListChanged } from './list-changes.ts'
 import { toolServerFactory } from './tool-server.ts'
 
 export interface StdioOptions {
@@ -26,17 +28,27 @@ export interface StdioOptions {
   whenListed?: (() => Promise<void>) | undefined
   /** Asks the person of a client that cannot show a question itself. */
   ask?: Ask | undefined
+  /** Keeps results that are too long for a model. */
+  results?: BigResults | undefined
+  /** How tools are offered; read again at every list. */
+  offer?: (() => OfferSettings) | undefined
   logger?: Logger | undefined
   drainMs?: number | undefined
 }
 
 /** Serves the tools as an MCP server on a pair of streams, until the client is gone or `signal` aborts. */
 export async function serveTools(options: StdioOptions): Promise<void> {
-  const { executor, stdin, stdout, signal, whenListed, ask, catalog } = options
+  const { executor, stdin, stdout, signal, whenListed, ask, catalog, results, offer } = options
   const { logger = silentLogger, drainMs = DRAIN_MS } = options
   const calls = new ActiveCalls()
-  const createServer = toolServerFactory({ executor, calls, whenListed, ask, catalog })
   const servers = new Set<Server>()
+  const tell = (kind: ListKind) => {
+    for (const server of servers) sendListChanged(server, kind).catch(() => {})
+  }
+  const createServer = toolServerFactory({
+    ...{ executor, calls, whenListed, ask, catalog, results, offer },
+    onOfferChange: () => tell('tools'),
+  })
   const input = new PassThrough()
   const transport = new AnsweringTransport(input, stdout)
   const connect = async ({ era }: { era: 'legacy' | 'modern' }) => {
@@ -49,9 +61,7 @@ export async function serveTools(options: StdioOptions): Promise<void> {
     onerror: error => logger.warn({ error: safeText(error.message) }, 'MCP client problem'),
   })
   const stops = [
-    onListChanges(executor.tools, catalog, kind => {
-      for (const server of servers) sendListChanged(server, kind).catch(() => {})
-    }),
+    onListChanges(executor.tools, catalog, tell),
     ...(catalog ? [followListened(transport, catalog, servers)] : []),
   ]
   stdin.pipe(input, { end: false })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   type CallToolResult,
   ProtocolError,
@@ -12,14 +13,18 @@ import { Catalog } from '../../mcp/catalog.ts'
 import { toolpostVersion } from '../../runtime/version.ts'
 import { traceContext } from '../../telemetry/trace-context.ts'
 import type { Ask } from '../../tools/caller.ts'
+import type { BigResults } from '../../tools/results/big-results.ts'
+import type { Tool } from '../../tools/tool.ts'
 import type { ActiveCalls } from '../active-calls.ts'
 import { metaOf, onSignal } from '../caller.ts'
 import type { Client } from '../clients.ts'
 import { fits } from './answer-size.ts'
 import type { ClientHelp, Work } from './client-call.ts'
-import { afterAnswer, helper, isSession, type Session } from './client-help.ts'
+import { afterAnswer, conversationOf, helper, isSession, type Session } from './client-help.ts'
 import { logTo, type McpRequest } from './client-peer.ts'
+import { ClientTools, Discoveries, KnownClients, type OfferSettings } from './client-tools.ts'
 import { followResources, whenClosed } from './followed-resources.ts'
+import { longAnswer, readResource } from './long-answer.ts'
 import { offerCatalog } from './offers.ts'
 import { ProgressNotices } from './progress-notices.ts'
 import { SuspendedCalls } from './suspended-calls.ts'
@@ -39,6 +44,12 @@ export interface ToolServerOptions {
   ask?: Ask | undefined
   /** Who asks, as the journal has it. */
   origin?: string | undefined
+  /** Keeps results that are too long for a model. */
+  results?: BigResults | undefined
+  /** How tools are offered; read again at every list. */
+  offer?: (() => OfferSettings) | undefined
+  /** Told when clients without a session should list the tools again. */
+  onOfferChange?: (() => void) | undefined
 }
 
 const INFO = { name: 'toolpost', title: 'Toolpost', version: toolpostVersion() }
@@ -61,7 +72,8 @@ export function toolServerFactory(
   const list = new ToolList()
   const suspended = new SuspendedCalls()
   const tasks = new Tasks()
-  const { executor, whenListed, catalog = new Catalog() } = options
+  const known = new KnownClients()
+  const { executor, whenListed, results, catalog = new Catalog() } = options
   return (clientOf, era) => {
     const client = () => clientOf?.()
     const instructions = catalog.instructions(name => client()?.seesServer(name) ?? true)
@@ -73,6 +85,23 @@ export function toolServerFactory(
       hasLevel: false,
       tasks,
       owner: () => `client ${client()?.name}`,
+      id: randomUUID(),
+      discoveries: new Discoveries(),
+    }
+    const toolsFor = (context: ServerContext): ClientTools => {
+      const inSession = isSession(session, context)
+      const by = client()
+      const conversation = conversationOf(session, context)
+      return new ClientTools({
+        executor,
+        results,
+        settings: options.offer?.() ?? {},
+        client: by,
+        discoveries: inSession ? session.discoveries : known.of(`${by?.key} ${conversation}`),
+        owner: { caller: by?.caller, conversation },
+        onChange: () =>
+          inSession ? void server.sendToolListChanged().catch(() => {}) : options.onOfferChange?.(),
+      })
     }
     server.setRequestHandler('logging/setLevel', async ({ params: { level } }) => {
       if (!session.hasLevel) whenClosed(server, () => void catalog.setLogLevel(session, undefined))
@@ -82,17 +111,23 @@ export function toolServerFactory(
       return {}
     })
     const withHelp = helper(session, suspended, client)
-    server.setRequestHandler('tools/list', async (_, { mcpReq }) => {
+    server.setRequestHandler('tools/list', async (_, context) => {
       await whenListed?.()
-      const isNewest = mcpReq.envelope !== undefined
-      return { tools: await list.entries(client()?.tools() ?? executor.tools.getTools(), isNewest) }
+      const isNewest = context.mcpReq.envelope !== undefined
+      return { tools: await list.entries(toolsFor(context).listed(), isNewest) }
     })
     server.setRequestHandler('tools/call', ({ params }, context) => {
-      const { name, arguments: args = {}, task } = params
+      const { task } = params
+      const tools = toolsFor(context)
+      const meant = tools.meant({ name: params.name, args: params.arguments ?? {} })
+      const { name, args } = meant.call
       const call =
         (within: ServerContext): Work<CallToolResult> =>
-        (help, signal, current) =>
-          callTool({ name, args, help, signal, current }, within, { ...options, client: client() })
+        (help, signal, current) => {
+          const asked = { name, args, also: meant.also, help, signal, current, tools }
+          const version = server.getNegotiatedProtocolVersion()
+          return callTool(asked, within, { ...options, client: client(), version })
+        }
       if (!task || !isSession(session, context)) return withHelp(context, { name, args }, call(context), true)
       const later = afterAnswer(session, context)
       const onLog = logTo(later.mcpReq, session.level)
@@ -101,7 +136,9 @@ export function toolServerFactory(
       return beginTask(server, tasks, { ttl: task.ttl, work })
     })
     offerTasks(server, session)
-    offerCatalog(server, { catalog, client, whenListed, withHelp })
+    const readKept = (uri: string, context: ServerContext) =>
+      readResource(uri, results, toolsFor(context).owner)
+    offerCatalog(server, { catalog, client, whenListed, withHelp, readKept })
     followResources(server, catalog, client)
     return server
   }
@@ -110,18 +147,19 @@ export function toolServerFactory(
 interface McpCall {
   name: string
   args: Record<string, unknown>
+  /** Tools that the manager does not have. */
+  also: readonly Tool[]
+  tools: ClientTools
   help: ClientHelp
   signal: AbortSignal
-  /** The request that the client waits for now. */
-  current(): McpRequest | undefined
   /** The request that the client waits for now. */
   current(): McpRequest | undefined
 }
 
 async function callTool(
-  { name, args, help, signal: given, current }: McpCall,
+  { name, args, also, tools, help, signal: given, current }: McpCall,
   { mcpReq: request, http }: ServerContext,
-  options: ToolServerOptions & { client: Client | undefined },
+  options: ToolServerOptions & { client: Client | undefined; version: string | undefined },
 ): Promise<CallToolResult> {
   const { executor, calls, client, origin = 'mcp' } = options
   if (calls.isDraining) return problem('Toolpost is shutting down')
@@ -134,6 +172,8 @@ async function callTool(
         ...client?.runOptions(name),
         ...help,
         ask: help.ask ?? options.ask,
+        also,
+        conversation: tools.owner.conversation,
         signal,
         origin,
         onProgress: both(notices.listener, help.onProgress),
@@ -143,11 +183,22 @@ async function callTool(
   )
   await notices.settled()
   if (isUnknown(result)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownText(result))
-  if (!(await fits(result))) return problem(`The result of '${name}' is too large for MCP`)
+  await options.results?.keep(result, tools.owner)
+  tools.noteCall(name, { isLong: result.success && result.handle !== undefined })
   const tool = executor.tools.findTool(name)
   const isServer = tool !== undefined && executor.tools.originOf(tool) !== undefined
   const isNewest = request.envelope !== undefined
-  return toolAnswer(result, { isServer, hasOutputSchema: tool?.outputSchema !== undefined, isNewest })
+  const source = { isServer, hasOutputSchema: tool?.outputSchema !== undefined, isNewest }
+  const kept = result.success ? options.results?.keptOf(result) : undefined
+  if (result.success && kept)
+    return longAnswer(result, { kept, source, hasLinks: knowsLinks(options.version, isNewest) })
+  if (!(await fits(result))) return problem(`The result of '${name}' is too large for MCP`)
+  return toolAnswer(result, source)
+}
+
+/** Links came with the protocol of June 2025: older clients would refuse the whole result. */
+function knowsLinks(version: string | undefined, isNewest: boolean): boolean {
+  return isNewest || (version ?? '') >= '2025-06-18'
 }
 
 /** What came along. A trace in the message itself is nearer than that of the request which carries it. */

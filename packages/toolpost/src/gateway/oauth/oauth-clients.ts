@@ -14,7 +14,7 @@ import { Issuer, IssuerUnavailable } from './issuer.ts'
 import { isSubject, nameIn, scopesIn } from './subject.ts'
 
 /** All that a token of an issuer opens. Whatever else the gateway has, now or later, is its owner's. */
-const OPEN_PATHS = /^\/(mcp|api\/tools(\/[^/]+\/call)?|api\/openapi\.json|healthz)$/
+const OPEN_PATHS = /^\/(mcp|api\/tools(\/[^/]+\/call)?|api\/results\/[^/]+|api\/openapi\.json|healthz)$/
 
 export interface OAuthClientsOptions {
   tools: ToolManager

@@ -63,6 +63,7 @@ const ERRORS: Record<number, string> = {
   403: 'Host or Origin not allowed',
   404: 'Not found',
   409: 'This conversation is still being answered',
+  410: 'The result has expired',
   413: 'The body is too large',
   415: 'The content type is not audio/wav',
   422: 'No speech recognized, or a mistake in the configuration',
@@ -105,6 +106,7 @@ const OPERATIONS = `
   get  /api/calls                  listCalls     The last calls, oldest first; with parameters, a page of those that have ended, newest first
   get  /api/calls/export           exportCalls   All calls that fit, newest first
   get  /api/calls/{serial}         getCall       One call
+  get  /api/results/{id}           getResult     The whole of a long result, as it is
   get  /api/events                 watch         What happens; events: call, servers, tools, approvals, questions, voice
   get  /healthz                    health        Whether it is alive, and what there is
   get  /readyz                     ready         Whether calls can be sent here: ready, or starting or draining with 503`
@@ -143,7 +145,7 @@ const RELOADED = record('added removed changed unchanged', {
 })
 
 const DETAILS: Record<string, Details> = {
-  listTools: { answer: listOf('tools', ref('Tool')) },
+  listTools: { answer: listOf('tools', ref('Tool')), parameters: [{ name: 'q', in: 'query', schema: TEXT }] },
   callTool: {
     answer: ref('ToolResult'),
     errors: [...CALL_ERRORS, 429],
@@ -172,6 +174,7 @@ const DETAILS: Record<string, Details> = {
     content: { 'application/jsonl': { schema: ref('Call') }, 'text/csv': { schema: TEXT } },
   },
   getCall: { answer: ref('Call'), errors: [404, 503], parameters: [SERIAL] },
+  getResult: { errors: [404, 410], parameters: [ID], content: { '*/*': {} } },
   watch: { errors: [503], content: EVENTS },
 }
 
@@ -199,7 +202,7 @@ function ownOperation(row: string): [string, object] {
 }
 
 const RESULT =
-  'success:boolean result? text? error? code? tool_name execution_time_ms:number waited_ms?:number retry_after_ms?:number diagnosis?:object'
+  'success:boolean result? text? error? code? tool_name execution_time_ms:number waited_ms?:number retry_after_ms?:number diagnosis?:object handle?'
 const CALL =
   'serial:integer id? tool source origin caller? args? startedAt:number durationMs?:number waitedMs?:number slow:boolean notes?:object result?'
 const TOOL =

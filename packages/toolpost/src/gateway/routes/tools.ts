@@ -11,6 +11,8 @@ import { wantsQuestions } from './questions.ts'
 
 /** How many tools a search gives. */
 const MAX_FOUND = 50
+/** How many names it gives if there are none. */
+const MAX_NEAREST = 5
 
 export function addToolRoutes(app: Hono, context: GatewayContext): void {
   const { tools } = context.executor
@@ -18,8 +20,11 @@ export function addToolRoutes(app: Hono, context: GatewayContext): void {
   app.get('/api/tools', async c => {
     const all = context.clients.of(c.req.raw).tools()
     const query = c.req.query('q')?.trim()
-    const shown = query ? await searchOf(tools).search(query, { among: all, limit: MAX_FOUND }) : all
-    return json({ tools: shown.map(tool => texts.of(tool)) })
+    if (!query) return json({ tools: all.map(tool => texts.of(tool)) })
+    const found = await searchOf(tools).search(query, { among: all, limit: MAX_FOUND })
+    if (found.length > 0) return json({ tools: found.map(tool => texts.of(tool)) })
+    const nearest = await searchOf(tools).nearest(query, { among: all, limit: MAX_NEAREST })
+    return json({ tools: [], nearest: nearest.map(({ name }) => name) })
   })
   app.post('/api/tools/:name/call', c => callTool(c, context))
 }

@@ -1,17 +1,24 @@
 import { readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ToolExecutor } from '../../executor/tool-executor.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { ToolManager } from '../tool-manager.ts'
 import { BigResults } from './big-results.ts'
-import { ResultStore } from './result-store.ts'
+import { onlyFor, ResultStore } from './result-store.ts'
 
 const ANN = { caller: 'ann', conversation: '1' }
 
 const rows = Array.from({ length: 2_000 }, (_, id) => ({ id, name: `row ${id}`, tags: ['a', 'b'] }))
 const success = (result: unknown) =>
   ({ success: true, result, tool_name: 't', execution_time_ms: 1 }) as const
+
+/** What a model reads of a result, and its handle. */
+async function shortened(big: BigResults, value: unknown, owner = ANN) {
+  const kept = big.keptOf(await big.keep(success(value), owner))
+  return kept?.text && { text: kept.text.summary, handle: kept.text.handle, mimeType: kept.text.mimeType }
+}
 
 /** Runs `read_result` as a model would. */
 function reading(big: BigResults, owner = ANN) {
@@ -24,7 +31,7 @@ describe('a result that is too long for a model', () => {
   const big = new BigResults({ maxTextBytes: 10_000 })
 
   it('is read by its ends, its size, its shape and its handle', async () => {
-    const short = await big.shorten(success({ rows, total: 2_000 }), ANN)
+    const short = await shortened(big, { rows, total: 2_000 })
     expect(short?.text).toMatch(/^\{"rows":\[\{"id":0/)
     expect(short?.text).toContain('an object with rows (list of 2,000), total (number)')
     expect(short?.text).toMatch(/The whole result is kept for 60 minutes as result:\/\/[0-9a-f-]{36}/)
@@ -32,19 +39,19 @@ describe('a result that is too long for a model', () => {
   })
 
   it('of a tool that fits is left alone', async () => {
-    expect(await big.shorten(success('x'.repeat(10_000)), ANN)).toBeUndefined()
-    expect(await big.shorten(success({ a: 1 }), ANN)).toBeUndefined()
+    expect(await shortened(big, 'x'.repeat(10_000))).toBeUndefined()
+    expect(await shortened(big, { a: 1 })).toBeUndefined()
   })
 
   it('is read in parts: a range, matching lines, a path', async () => {
-    const kept = (await big.shorten(success({ rows, total: 2_000 }), ANN))?.kept
+    const kept = await shortened(big, { rows, total: 2_000 })
     const read = reading(big)
     const handle = kept?.handle
     expect(await read({ handle, offset: 2, length: 4 })).toMatch(/^rows\n\[2 to 6 of \d+ characters\]$/)
     expect(await read({ handle, path: 'rows[1999].name' })).toBe('row 1999')
     expect(await read({ handle, path: "length(rows[?contains(name, '99')])" })).toBe('38')
     const text = Array.from({ length: 5_000 }, (_, line) => `line ${line} of many words`).join('\n')
-    const lines = (await big.shorten(success(text), ANN))?.kept
+    const lines = await shortened(big, text)
     expect(await read({ handle: lines?.handle, grep: '^line 4[0-9]99' })).toMatch(
       /^4100: line 4099 of many words\n4200/,
     )
@@ -56,44 +63,112 @@ describe('a result that is too long for a model', () => {
     [{ grep: '(' }, /^Error: Invalid pattern: /],
     [{ offset: 10_000_000 }, /^There is nothing at 10000000/],
   ])('says what is wrong with %j', async (args, words) => {
-    const handle = (await big.shorten(success(rows), ANN))?.kept.handle
+    const handle = (await shortened(big, rows))?.handle
     expect(await reading(big)({ handle, ...args })).toMatch(words)
   })
 
   it('belongs to the caller and the conversation that made it', async () => {
-    const handle = (await big.shorten(success(rows), ANN))?.kept.handle
-    const words = `Error: There is no result ${handle} here: it expired, or belongs to another conversation`
+    const handle = (await shortened(big, rows))?.handle
+    const words = `Error: The result ${handle} belongs to another caller or conversation`
     expect(await reading(big, { ...ANN, conversation: '2' })({ handle })).toBe(words)
     expect(await reading(big, { ...ANN, caller: 'bob' })({ handle })).toBe(words)
-    expect(await reading(big)({ handle: 'result://made-up' })).toContain('There is no result')
+    expect(await reading(big)({ handle: 'result://made-up' })).toContain(
+      'There is no result result://made-up',
+    )
+  })
+
+  it('says that it has expired', async () => {
+    const clock = fakeClock()
+    const shortLived = new BigResults({ maxTextBytes: 10_000, maxAgeMs: 60_000, clock })
+    const handle = (await shortened(shortLived, rows))?.handle
+    await clock.advance(60_000)
+    expect(await reading(shortLived)({ handle })).toMatch(
+      `Error: The result ${handle} has expired: results are kept for 1 minutes`,
+    )
+  })
+
+  it('is told by its keys if a server sends JSON as text', async () => {
+    const short = await shortened(big, JSON.stringify({ rows, total: 2_000 }))
+    expect(short).toMatchObject({ mimeType: 'application/json' })
+    expect(short?.text).toContain('an object with rows (list of 2,000), total (number)')
+    const notJson = await shortened(big, `{"rows": ${'[x] '.repeat(5_000)}`)
+    expect(notJson).toMatchObject({ mimeType: 'text/plain' })
+  })
+
+  it('is kept with its binary content, each under a handle of its own', async () => {
+    const data = Buffer.alloc(30_000, 7).toString('base64')
+    const content = [
+      { type: 'text', text: 'a picture and a file' },
+      { type: 'image', data, mimeType: 'image/png' },
+      { type: 'resource', resource: { uri: 'file:///x', blob: data, mimeType: 'text/html; x="\r\n' } },
+      { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+    ]
+    const result = { ...success(content), text: 'a picture and a file' }
+    const kept = big.keptOf(await big.keep(result, ANN))
+    expect(kept?.text).toBeUndefined()
+    expect(kept?.binaries).toMatchObject([
+      { mimeType: 'image/png', bytes: 30_000 },
+      { mimeType: 'application/octet-stream', bytes: 30_000 },
+    ])
+    const [image] = kept?.binaries ?? []
+    expect(image?.summary).toBe(`[image image/png, 30,000 bytes: kept for 60 minutes as ${image?.handle}]`)
+    expect(result).toMatchObject({ handle: image?.handle, kept: [{ block: 1 }, { block: 2 }] })
+    expect(await reading(big)({ handle: image?.handle })).toContain('cannot be read as text')
+  })
+
+  it('stays as it is if it cannot be looked at', async () => {
+    const hostile = new Proxy([], {
+      get() {
+        throw new Error('no')
+      },
+    })
+    const result = success(hostile)
+    expect(await big.keep(result, ANN)).toBe(result)
   })
 })
 
 describe('ResultStore', () => {
-  const text = (size: number) => Buffer.alloc(size, 'x')
+  const mine = onlyFor(ANN)
+  const keep = (store: ResultStore, size: number) =>
+    store.keep({ content: Buffer.alloc(size, 'x'), mimeType: 'text/plain', owner: ANN, summary: () => '' })
+      ?.handle ?? ''
+  const bytesOf = async (store: ResultStore, handle: string) => {
+    const found = await store.read(handle, mine)
+    return typeof found === 'string' ? found : found.content.length
+  }
 
   it('keeps the newest within its size, in memory and then in files that go with it', async () => {
     const store = new ResultStore({ maxBytes: 1_000, memoryBytes: 300 })
-    const kept = Array.from({ length: 12 }, () => store.keep(text(100), 'text/plain', ANN)?.handle ?? '')
-    expect(await Promise.all(kept.map(async handle => (await store.read(handle, ANN))?.length))).toEqual([
-      undefined,
-      undefined,
+    const kept = Array.from({ length: 12 }, () => keep(store, 100))
+    expect(await Promise.all(kept.map(handle => bytesOf(store, handle)))).toEqual([
+      'expired',
+      'expired',
       ...Array.from({ length: 10 }, () => 100),
     ])
-    expect(store.keep(text(1_001), 'text/plain', ANN)).toBeUndefined()
+    expect(keep(store, 1_001)).toBe('')
     await store.close()
-    expect(await store.read(kept[11] ?? '', ANN)).toBeUndefined()
+    expect(await bytesOf(store, kept[11] ?? '')).toBe('expired')
     const left = (await readdir(tmpdir())).filter(name => name.startsWith('toolpost-results-'))
     expect(left).toEqual([])
+  })
+
+  it('keeps no more in memory than it says, also while files are being written', async () => {
+    const store = new ResultStore({ maxBytes: 100_000_000, memoryBytes: 1_000_000 })
+    const kept = Array.from({ length: 60 }, () => keep(store, 100_000))
+    const read = await Promise.all(kept.map(handle => bytesOf(store, handle)))
+    expect(read).toEqual(kept.map(() => 100_000))
+    const [folder] = (await readdir(tmpdir())).filter(name => name.startsWith('toolpost-results-'))
+    expect(await readdir(join(tmpdir(), folder ?? ''))).toHaveLength(50)
+    await store.close()
   })
 
   it('forgets a result after its time', async () => {
     const clock = fakeClock()
     const store = new ResultStore({ maxAgeMs: 1_000, clock })
-    const handle = store.keep(text(10), 'text/plain', ANN)?.handle ?? ''
+    const handle = keep(store, 10)
     await clock.advance(999)
-    expect(store.find(handle, ANN)).toMatchObject({ bytes: 10 })
+    expect(store.find(handle, mine)).toMatchObject({ bytes: 10 })
     await clock.advance(1)
-    expect(store.find(handle, ANN)).toBeUndefined()
+    expect(store.find(handle, mine)).toBe('expired')
   })
 })

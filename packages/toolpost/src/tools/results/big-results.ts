@@ -1,136 +1,134 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ToolResult } from '../../call/tool-result.ts'
-import { type IsolatedFunction, isolate } from '../../isolation/isolated-function.ts'
+import type { KeptPart, ToolResult, ToolSuccess } from '../../call/tool-result.ts'
 import { JsonWriter } from '../../runtime/json-writer.ts'
-import { compiledFile } from '../../runtime/package-root.ts'
-import { defineTool, type InvokeOptions, type Tool } from '../tool.ts'
-import { endsOf, shapeOf } from './describe-result.ts'
-import {
-  HANDLE_PREFIX,
-  type KeptResult,
-  type ResultOwner,
-  ResultStore,
-  type ResultStoreOptions,
-} from './result-store.ts'
+import type { Tool } from '../tool.ts'
+import { binariesOf } from './binary-blocks.ts'
+import { endsOf, jsonIn, shapeOf } from './describe-result.ts'
+import { readResultTool, whyMissing } from './read-result.ts'
+import { type KeptResult, type ResultOwner, ResultStore, type ResultStoreOptions } from './result-store.ts'
 
 export interface BigResultsOptions extends ResultStoreOptions {
   /** Texts up to this long are read whole. */
   maxTextBytes: number
 }
 
-/** How much of both ends of a big result is read at once. */
+/** What is kept of one result: its text if that is long, and its long binary content. */
+export interface KeptParts {
+  text?: KeptResult
+  binaries: KeptResult[]
+}
+
+/** How much of both ends of a big result is read at once; less if texts may not be that long. */
 const HEAD_CHARS = 6_000
 const TAIL_CHARS = 2_000
-const DEFAULT_LENGTH = 8_000
-/** Longer texts are not searched: they would have to be copied into another process. */
-const MAX_SEARCHED_BYTES = 32_000_000
-
-let reader: IsolatedFunction | undefined
 
 /** Keeps what is too long for a model, and lets it read parts of it. */
 export class BigResults {
   readonly store: ResultStore
-  readonly #maxTextBytes: number
+  readonly maxTextBytes: number
 
   constructor({ maxTextBytes, ...options }: BigResultsOptions) {
     this.store = new ResultStore(options)
-    this.#maxTextBytes = maxTextBytes
+    this.maxTextBytes = maxTextBytes
   }
 
-  /** What a model reads in place of a result that is too long, and where that is kept; `undefined` if it is not. */
-  async shorten(
-    result: ToolResult,
-    owner: ResultOwner,
-  ): Promise<{ text: string; kept: KeptResult } | undefined> {
-    if (!result.success) return undefined
-    const { result: value } = result
-    const text = result.text ?? (typeof value === 'string' ? value : await writtenText(value))
-    if (text === undefined || text.length <= this.#maxTextBytes / 4) return undefined
-    const content = Buffer.from(text)
-    if (content.length <= this.#maxTextBytes) return undefined
-    const isJson = typeof value !== 'string' && result.text === undefined
-    const kept = this.store.keep(content, isJson ? 'application/json' : 'text/plain', owner)
-    return kept && { text: this.#told(text, value, kept), kept }
+  /**
+   * Keeps the text of a result if it is too long for a model, and what it has of long binary content; the result then has
+   * the handles of both. Returns the same result.
+   */
+  async keep(result: ToolResult, owner: ResultOwner): Promise<ToolResult> {
+    if (!result.success || result.handle !== undefined) return result
+    try {
+      return await this.#keep(result, owner)
+    } catch {
+      // A value that throws when it is looked at.
+      return result
+    }
   }
 
-  #told(text: string, value: unknown, { handle, bytes }: KeptResult): string {
-    const { head, tail } = endsOf(text, HEAD_CHARS, TAIL_CHARS)
-    const minutes = Math.round(this.store.maxAgeMs / 60_000)
-    return [
-      head,
-      `… [the middle is left out: ${bytes.toLocaleString('en-US')} bytes in all, ${shapeOf(value, text)}] …`,
-      tail,
-      `[The whole result is kept for ${minutes} minutes as ${handle}. Read parts of it with read_result.]`,
-    ].join('\n')
+  async #keep(result: ToolSuccess, owner: ResultOwner): Promise<ToolResult> {
+    const text = result.text ?? textNow(result.result) ?? (await writtenText(result.result))
+    const whole = text === undefined ? undefined : await this.#keepText(text, result, owner)
+    const binaries = this.#keepBinaries(result, owner)
+    const [handle] = [...(whole ? [whole] : []), ...binaries].map(kept => kept.handle)
+    if (handle === undefined) return result
+    result.handle = handle
+    if (binaries.length > 0) result.kept = binaries
+    return result
+  }
+
+  /** What was kept of a result; `undefined` if nothing was. */
+  keptOf(result: ToolResult): KeptParts | undefined {
+    if (!result.success || result.handle === undefined) return undefined
+    const { handle, kept = [] } = result
+    const binaries = kept.map(part => this.#known(part.handle))
+    return kept[0]?.handle === handle ? { binaries } : { text: this.#known(handle), binaries }
+  }
+
+  /** It may have had to make room already. */
+  #known(handle: string): KeptResult {
+    const found = this.store.find(handle, () => true)
+    if (typeof found !== 'string') return found
+    const summary = `[${whyMissing(handle, found, this.minutes)}]`
+    return { handle, mimeType: 'text/plain', bytes: 0, expiresAt: 0, summary }
   }
 
   /** `read_result`, for whoever the results belong to. */
   tool(owner: ResultOwner): Tool {
-    return defineTool({
-      name: 'read_result',
-      description:
-        'Reads a part of a result that was too long: a range, the lines that match, or what is at a path.',
-      schema: {
-        type: 'object',
-        properties: {
-          handle: { type: 'string', description: `Begins with ${HANDLE_PREFIX}` },
-          offset: { type: 'integer', minimum: 0, description: 'Where to begin, in characters' },
-          length: {
-            type: 'integer',
-            minimum: 1,
-            description: `How many characters; ${DEFAULT_LENGTH} if left out`,
-          },
-          grep: {
-            type: 'string',
-            description: 'A regular expression: the lines that match, with their numbers',
-          },
-          path: { type: 'string', description: 'JMESPath, for results that are JSON, such as items[0].name' },
-        },
-        required: ['handle'],
-      },
-      readOnly: true,
-      handler: (args, options) => this.#readPart(args, owner, options),
-    })
+    return readResultTool(this, owner)
   }
 
-  async #readPart(args: ReadArguments, owner: ResultOwner, options: InvokeOptions): Promise<string> {
-    const { handle, grep, path, offset = 0 } = args
-    const content = await this.store.read(handle, owner)
-    if (!content)
-      throw new Error(`There is no result ${handle} here: it expired, or belongs to another conversation`)
-    const length = Math.min(args.length ?? DEFAULT_LENGTH, this.#maxTextBytes / 4)
-    if (grep === undefined && path === undefined) return rangeOf(content.toString(), offset, length)
-    if (content.length > MAX_SEARCHED_BYTES)
-      throw new Error('This result is too long to be searched; read it with offset and length')
-    const found = (await readInChild({ text: content.toString(), grep, path, maxChars: length }, options))
-      .part
-    return found.length > length ? rangeOf(found, offset, length) : found
+  get minutes(): number {
+    return Math.round(this.store.maxAgeMs / 60_000)
+  }
+
+  async #keepText(text: string, result: ToolSuccess, owner: ResultOwner) {
+    if (text.length <= this.maxTextBytes / 4) return undefined
+    const content = Buffer.from(text)
+    if (content.length <= this.maxTextBytes) return undefined
+    const value = isData(result.result) ? result.result : await jsonIn(text)
+    const isJson = isData(value) && (result.text === undefined || value !== result.result)
+    const mimeType = isJson ? 'application/json' : 'text/plain'
+    const shape = shapeOf(value, text)
+    return this.store.keep({ content, mimeType, owner, summary: handle => this.#told(text, shape, handle) })
+  }
+
+  #told(text: string, shape: string, handle: string): string {
+    const share = Math.min(1, this.maxTextBytes / 4 / (HEAD_CHARS + TAIL_CHARS))
+    const { head, tail } = endsOf(text, Math.floor(HEAD_CHARS * share), Math.floor(TAIL_CHARS * share))
+    const bytes = Buffer.byteLength(text).toLocaleString('en-US')
+    return [
+      head,
+      `… [the middle is left out: ${bytes} bytes in all, ${shape}] …`,
+      tail,
+      `[The whole result is kept for ${this.minutes} minutes as ${handle}. Read parts of it with read_result.]`,
+    ].join('\n')
+  }
+
+  #keepBinaries(result: ToolSuccess, owner: ResultOwner): KeptPart[] {
+    const parts: KeptPart[] = []
+    for (const { block, kind, data, mimeType } of binariesOf(result)) {
+      if (data.length <= this.maxTextBytes) continue
+      const content = Buffer.from(data, 'base64')
+      const bytes = content.length
+      const size = `${kind} ${mimeType}, ${bytes.toLocaleString('en-US')} bytes`
+      const summary = (handle: string) => `[${size}: kept for ${this.minutes} minutes as ${handle}]`
+      const kept = this.store.keep({ content, mimeType, owner, summary })
+      if (kept) parts.push({ handle: kept.handle, mimeType, bytes, block })
+    }
+    return parts
   }
 }
 
-interface ReadArguments {
-  handle: string
-  offset?: number | undefined
-  length?: number | undefined
-  grep?: string | undefined
-  path?: string | undefined
+function isData(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
-async function readInChild(request: object, options: InvokeOptions): Promise<{ part: string }> {
-  reader ??= isolate({
-    name: 'read_result',
-    module: compiledFile('tools/results/read-part-child.js'),
-    export: 'readPart',
-    heapMb: 512,
-  })
-  return (await reader(request, options)) as { part: string }
-}
-
-function rangeOf(text: string, offset: number, length: number): string {
-  const part = text.slice(offset, offset + length)
-  if (part === '') return `There is nothing at ${offset}: the text has ${text.length} characters`
-  const end = offset + part.length
-  return end < text.length ? `${part}\n[${offset} to ${end} of ${text.length} characters]` : part
+/** The text of what takes no time to write. */
+function textNow(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  const writer = new JsonWriter(value ?? null)
+  return writer.isDone ? writer.next() : undefined
 }
 
 /** Any value as JSON, in slices; `undefined` if even that is too long to be kept. */

@@ -1,6 +1,17 @@
 import { isRecord } from '../../runtime/guards.ts'
+import { parseInSlices } from '../../runtime/sliced-json.ts'
 
 const MAX_KEYS = 20
+/** Longer JSON is told as text: whoever reads it can still ask for a path. */
+const MAX_JSON_CHARS = 16_000_000
+const MAX_JSON_VALUES = 1_000_000
+
+/** The value of a text that is JSON, as many servers answer; `undefined` if it is none. */
+export async function jsonIn(text: string): Promise<unknown> {
+  const isLikely = /^\s?[[{]/.test(text.slice(0, 2)) && text.length <= MAX_JSON_CHARS
+  if (!isLikely) return undefined
+  return parseInSlices(text, { maxValues: MAX_JSON_VALUES }).catch(() => undefined)
+}
 
 /** One line on what a result is made of: keys and counts of JSON, lines of text. */
 export function shapeOf(value: unknown, text: string): string {

@@ -15,11 +15,17 @@ export interface ResultStoreOptions {
   clock?: Clock | undefined
 }
 
-/** Whose a result is: nobody else can read it. */
+/** Whose a result is: no other model can read it. */
 export interface ResultOwner {
   caller?: string | undefined
   conversation?: string | undefined
 }
+
+/** Says of whose results it may read. */
+export type MayRead = (owner: ResultOwner) => boolean
+
+/** Why a result cannot be read. */
+export type Missing = 'expired' | 'foreign' | 'unknown'
 
 /** What is known of a kept result without reading it. */
 export interface KeptResult {
@@ -27,16 +33,30 @@ export interface KeptResult {
   readonly mimeType: string
   readonly bytes: number
   readonly expiresAt: number
+  /** What a model reads in its place. */
+  readonly summary: string
 }
 
 interface Entry extends KeptResult {
-  owner: string
+  owner: ResultOwner
   content: Buffer | undefined
   /** Where it is, or will be when it is written. */
   file: Promise<string | undefined> | undefined
 }
 
+export interface KeepOptions {
+  content: Buffer
+  mimeType: string
+  owner: ResultOwner
+  /** Written when the handle is known. */
+  summary(handle: string): string
+}
+
 export const HANDLE_PREFIX = 'result://'
+/** However small they are: each has a summary. */
+const MAX_RESULTS = 2_000
+/** So many that are gone are remembered, to tell them from those that never were. */
+const MAX_REMEMBERED = 2_000
 
 /** Results that are too large to be read whole, for a while: in memory, then in files that nobody else can read. */
 export class ResultStore {
@@ -46,6 +66,7 @@ export class ResultStore {
   readonly #clock: Clock
   /** The oldest first. */
   readonly #entries = new Map<string, Entry>()
+  readonly #gone = new Map<string, ResultOwner>()
   #bytes = 0
   #inMemory = 0
   #folder: Promise<string> | undefined
@@ -58,42 +79,53 @@ export class ResultStore {
   }
 
   /** Keeps a result; `undefined` if it is larger than all that may be kept. */
-  keep(content: Buffer, mimeType: string, owner: ResultOwner): KeptResult | undefined {
+  keep({ content, mimeType, owner, summary }: KeepOptions): KeptResult | undefined {
     this.#forgetOld()
-    if (content.length > this.#maxBytes) return undefined
+    const bytes = content.length
+    if (bytes > this.#maxBytes) return undefined
     for (const [handle] of this.#entries) {
-      if (this.#bytes + content.length <= this.#maxBytes) break
+      if (this.#bytes + bytes <= this.#maxBytes && this.#entries.size < MAX_RESULTS) break
       this.#forget(handle)
     }
+    const handle = `${HANDLE_PREFIX}${randomUUID()}`
+    const expiresAt = this.#clock.now() + this.maxAgeMs
+    const { caller, conversation } = owner
     const entry: Entry = {
-      handle: `${HANDLE_PREFIX}${randomUUID()}`,
-      mimeType,
-      bytes: content.length,
-      expiresAt: this.#clock.now() + this.maxAgeMs,
-      owner: keyOf(owner),
-      content,
+      ...{ handle, mimeType, bytes, expiresAt, content, summary: summary(handle) },
+      owner: { caller, conversation },
       file: undefined,
     }
-    this.#entries.set(entry.handle, entry)
-    this.#bytes += entry.bytes
-    this.#inMemory += entry.bytes
+    this.#entries.set(handle, entry)
+    this.#bytes += bytes
+    this.#inMemory += bytes
     this.#moveToFiles()
     return entry
   }
 
-  /** What is known of it; `undefined` if it expired, never was, or is somebody else's. */
-  find(handle: string, owner: ResultOwner): KeptResult | undefined {
+  /** What is known of a result, or why it cannot be read. */
+  find(handle: string, mayRead: MayRead): KeptResult | Missing {
     this.#forgetOld()
     const entry = this.#entries.get(handle)
-    return entry?.owner === keyOf(owner) ? entry : undefined
+    const owner = entry?.owner ?? this.#gone.get(handle)
+    if (!owner) return 'unknown'
+    if (!mayRead(owner)) return 'foreign'
+    return entry ?? 'expired'
   }
 
-  async read(handle: string, owner: ResultOwner): Promise<Buffer | undefined> {
-    if (!this.find(handle, owner)) return undefined
+  /** Whether there is any that may be read. */
+  hasAny(mayRead: MayRead): boolean {
+    this.#forgetOld()
+    for (const { owner } of this.#entries.values()) if (mayRead(owner)) return true
+    return false
+  }
+
+  async read(handle: string, mayRead: MayRead): Promise<(KeptResult & { content: Buffer }) | Missing> {
+    const found = this.find(handle, mayRead)
     const entry = this.#entries.get(handle)
-    if (entry?.content) return entry.content
-    const file = await entry?.file
-    return file === undefined ? undefined : readFile(file).catch(() => undefined)
+    if (typeof found === 'string' || !entry) return found as Missing
+    const content = entry.content ?? (await contentOf(entry.file))
+    // A file that somebody removed, or that could not be written.
+    return content ? { ...found, content } : 'expired'
   }
 
   /** Forgets everything, and removes the files. */
@@ -117,8 +149,15 @@ export class ResultStore {
     if (!entry) return
     this.#entries.delete(handle)
     this.#bytes -= entry.bytes
-    if (entry.content) this.#inMemory -= entry.bytes
+    if (!entry.file) this.#inMemory -= entry.bytes
     void entry.file?.then(file => (file === undefined ? undefined : rm(file, { force: true })))
+    this.#remember(handle, entry.owner)
+  }
+
+  #remember(handle: string, owner: ResultOwner): void {
+    const [oldest] = this.#gone.keys()
+    if (oldest !== undefined && this.#gone.size >= MAX_REMEMBERED) this.#gone.delete(oldest)
+    this.#gone.set(handle, owner)
   }
 
   /** The oldest that are still in memory, until the rest has room there. */
@@ -126,7 +165,7 @@ export class ResultStore {
     for (const entry of this.#entries.values()) {
       if (this.#inMemory <= this.#memoryBytes) return
       const { content } = entry
-      if (!content) continue
+      if (!content || entry.file) continue
       this.#inMemory -= entry.bytes
       entry.file = this.#write(content)
       // A disk that is full costs this one result.
@@ -148,13 +187,19 @@ export class ResultStore {
   }
 }
 
+/** Only whoever it belongs to, in the conversation that it came from. */
+export function onlyFor({ caller, conversation }: ResultOwner): MayRead {
+  return owner => owner.caller === caller && owner.conversation === conversation
+}
+
+async function contentOf(file: Promise<string | undefined> | undefined): Promise<Buffer | undefined> {
+  const path = await file
+  return path === undefined ? undefined : readFile(path).catch(() => undefined)
+}
+
 /** One that goes with the process. */
 async function createFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'toolpost-results-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return folder
-}
-
-function keyOf({ caller = '', conversation = '' }: ResultOwner): string {
-  return JSON.stringify([caller, conversation])
 }

@@ -21,12 +21,13 @@ const FOUND = 5
 const MAX_FOUND = 20
 const MAX_DESCRIPTION = 300
 
+export const FIND_TOOLS = 'find_tools'
 export const CALL_TOOL = 'call_tool'
 
 /** `find_tools` and `call_tool`. */
 export function searchTools({ tools, among, onFound }: SearchToolsOptions): Tool[] {
   const findTools = defineTool({
-    name: 'find_tools',
+    name: FIND_TOOLS,
     description:
       'Finds tools by what they do. Most tools are not shown: before you say that something cannot be done, look here.',
     schema: {
@@ -42,7 +43,10 @@ export function searchTools({ tools, among, onFound }: SearchToolsOptions): Tool
       const all = among()
       const found = await searchOf(tools).search(query, { limit, among: all })
       onFound?.(found)
-      return found.length > 0 ? foundText(found, all.length) : nothingText(query, all, tools)
+      if (found.length > 0) return foundText(found, all.length)
+      const nearest = await searchOf(tools).nearest(query, { limit, among: all })
+      if (nearest.length > 0) return `${noneFits(query)} The nearest:\n${linesOf(nearest)}`
+      return nothingText(query, all, tools)
     },
   })
   return [findTools, callTool]
@@ -84,11 +88,19 @@ export function innerCall<Call extends AnyCall>(call: Call): Call {
 }
 
 function foundText(found: readonly Tool[], count: number): string {
-  const lines = found.map(tool => {
+  return `${found.length} of ${count} tools. Call one by its name, or with ${CALL_TOOL}:\n${linesOf(found)}`
+}
+
+function linesOf(tools: readonly Tool[]): string {
+  const lines = tools.map(tool => {
     const description = shortText((tool.description ?? '').replace(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
     return `- ${signature(tool)}${description && `: ${description}`}`
   })
-  return `${found.length} of ${count} tools. Call one by its name, or with ${CALL_TOOL}:\n${lines.join('\n')}`
+  return lines.join('\n')
+}
+
+function noneFits(query: string): string {
+  return `No tool fits "${shortText(query, 100)}".`
 }
 
 function signature(tool: Tool): string {
@@ -109,5 +121,5 @@ function nothingText(query: string, all: readonly Tool[], tools: ToolManager): s
   const lines = [...sources].slice(0, MAX_FOUND).map(([source, names]) => {
     return `- ${source}: ${names.slice(0, FOUND).join(', ')}${names.length > FOUND ? ' …' : ''}`
   })
-  return `No tool fits "${shortText(query, 100)}". What there is:\n${lines.join('\n')}`
+  return `${noneFits(query)} What there is:\n${lines.join('\n')}`
 }

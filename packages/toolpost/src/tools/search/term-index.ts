@@ -1,102 +1,255 @@
-import type SearchableMap from 'minisearch/SearchableMap'
+import { distance } from 'fastest-levenshtein'
 import type { ToolTerms } from './tool-text.ts'
-import { relatedTerms, termOf } from './words.ts'
+import { isLight, relatedTerms, termOf } from './words.ts'
 
 /** What a word counts that means much the same as one that was asked for, or is written much the same. */
 const RELATED = 0.5
 const NEAR = 0.4
+/** Words that are in every other question. */
+const LIGHT = 0.5
 /** How much less a word counts among many. */
-const DILUTION = 0.4
+const DILUTION = 0.3
 const MAX_WORDS = 20
 /** Of words that begin alike, or differ by a letter, so many are looked at. */
 const MAX_NEAR = 50
 
-type Postings<Entry> = Map<Entry, number>
+/** Where nothing fits, words are compared by their letters: so many, so long, so much alike, so many of them. */
+const MAX_COMPARED_WORDS = 3
+const MAX_COMPARED_LENGTH = 32
+const MIN_LIKENESS = 0.4
+const MAX_ALIKE = 10
+
+/** Where a term stands: slots of entries, and what it counts there. */
+interface Postings {
+  term: string
+  /** Its letters as bits: most terms need not be compared further. */
+  letters: number
+  slots: number[]
+  weights: number[]
+  /** How many of them are still there. */
+  live: number
+}
+
+interface Fitting {
+  postings: Postings
+  factor: number
+}
+
+export interface RankingOptions<Entry> {
+  limit: number
+  /** Asked only of those that would be among the first. */
+  isAllowed?: ((entry: Entry) => boolean) | undefined
+}
 
 /**
- * Entries by their terms. MiniSearch keeps the terms, and finds those that are much the same; the ranking is ours,
- * because a word counts by the best place where it stands, and not by how often.
+ * Entries by their terms. A word counts by the best place where it stands, and not by how often. Everything is in lists by
+ * number: of ten thousand entries most fit something of most questions.
  */
 export class TermIndex<Entry extends object> {
-  readonly #terms: SearchableMap<Postings<Entry>>
-  readonly #entries = new Map<Entry, ToolTerms>()
-
-  private constructor(terms: SearchableMap<Postings<Entry>>) {
-    this.#terms = terms
-  }
-
-  static async create<Entry extends object>(): Promise<TermIndex<Entry>> {
-    const { default: Terms } = await import('minisearch/SearchableMap')
-    return new TermIndex<Entry>(new Terms())
-  }
+  readonly #postings = new Map<string, Postings>()
+  readonly #slots = new Map<Entry, number>()
+  #entries: (Entry | undefined)[] = []
+  #postingsOf: Postings[][] = []
+  #dilutions: number[] = []
+  #removed = 0
+  #best = new Float64Array(0)
+  #scores = new Float64Array(0)
+  /** How many of the words fit. */
+  #fitting = new Float64Array(0)
 
   has(entry: Entry): boolean {
-    return this.#entries.has(entry)
+    return this.#slots.has(entry)
   }
 
-  entries(): Entry[] {
-    return [...this.#entries.keys()]
+  entries(): Iterable<Entry> {
+    return [...this.#slots.keys()]
   }
 
-  add(entry: Entry, terms: ToolTerms): void {
-    this.#entries.set(entry, terms)
-    for (const [term, weight] of terms.weights) {
-      const postings = this.#terms.get(term) ?? new Map<Entry, number>()
-      this.#terms.set(term, postings.set(entry, weight))
+  add(entry: Entry, { weights, size }: ToolTerms): void {
+    const slot = this.#entries.length
+    this.#slots.set(entry, slot)
+    this.#entries.push(entry)
+    this.#dilutions.push(1 / (size || 1) ** DILUTION)
+    const own: Postings[] = []
+    this.#postingsOf.push(own)
+    for (const [term, weight] of weights) {
+      const postings = this.#of(term)
+      own.push(postings)
+      postings.slots.push(slot)
+      postings.weights.push(weight)
+      postings.live++
     }
   }
 
+  #of(term: string): Postings {
+    let postings = this.#postings.get(term)
+    if (!postings) {
+      postings = { term, letters: lettersOf(term), slots: [], weights: [], live: 0 }
+      this.#postings.set(term, postings)
+    }
+    return postings
+  }
+
+  /** Its place stays empty until there are many of those. */
   remove(entry: Entry): void {
-    for (const term of this.#entries.get(entry)?.weights.keys() ?? []) {
-      const postings = this.#terms.get(term)
-      postings?.delete(entry)
-      if (postings?.size === 0) this.#terms.delete(term)
-    }
-    this.#entries.delete(entry)
+    const slot = this.#slots.get(entry)
+    if (slot === undefined) return
+    this.#slots.delete(entry)
+    this.#entries[slot] = undefined
+    for (const postings of this.#postingsOf[slot] ?? [])
+      if (--postings.live === 0) this.#postings.delete(postings.term)
+    this.#postingsOf[slot] = []
+    if (++this.#removed > this.#slots.size) this.#compact()
   }
 
   /** Those that any of the words fits, the best first. */
-  ranked(words: readonly string[]): Entry[] {
-    const scores = new Map<Entry, number>()
-    for (const term of new Set(words.slice(0, MAX_WORDS).map(termOf)))
-      for (const [entry, score] of this.#scores(term)) scores.set(entry, (scores.get(entry) ?? 0) + score)
-    for (const [entry, score] of scores)
-      scores.set(entry, score / (this.#entries.get(entry)?.size || 1) ** DILUTION)
-    return [...scores].sort(([, a], [, b]) => b - a).map(([entry]) => entry)
+  ranked(words: readonly string[], options: RankingOptions<Entry>): Entry[] {
+    this.#clear()
+    for (const term of new Set(words.slice(0, MAX_WORDS).map(termOf))) this.#addScores(term)
+    return this.#first(options)
+  }
+
+  /** If nothing fits: those with words that look most like these. */
+  nearest(words: readonly string[], options: RankingOptions<Entry>): Entry[] {
+    this.#clear()
+    for (const term of words.slice(0, MAX_COMPARED_WORDS).map(termOf)) {
+      const alike = this.#alike(term)
+      for (const { postings, factor } of alike) this.#noteBest(postings, factor)
+      for (const { postings } of alike) this.#addBest(postings, 1)
+    }
+    return this.#first(options)
+  }
+
+  /** The terms that look most like one, whatever they mean. */
+  #alike(term: string): Fitting[] {
+    if (term.length > MAX_COMPARED_LENGTH) return []
+    const letters = lettersOf(term)
+    const alike: Fitting[] = []
+    for (const postings of this.#postings.values()) {
+      const longer = Math.max(term.length, postings.term.length)
+      if (longer > MAX_COMPARED_LENGTH || countBits(letters & ~postings.letters) > longer / 2) continue
+      const factor = 1 - distance(term, postings.term) / longer
+      if (factor >= MIN_LIKENESS) alike.push({ postings, factor })
+    }
+    return alike.sort((a, b) => b.factor - a.factor).slice(0, MAX_ALIKE)
+  }
+
+  #clear(): void {
+    const size = this.#entries.length
+    if (this.#scores.length < size) {
+      this.#best = new Float64Array(2 * size)
+      this.#scores = new Float64Array(2 * size)
+      this.#fitting = new Float64Array(2 * size)
+    }
+    this.#scores.fill(0, 0, size)
+    this.#fitting.fill(0, 0, size)
   }
 
   /** Of one word: what fits best, itself or one that means the same. Rare words count more. */
-  #scores(term: string): Map<Entry, number> {
-    const best = new Map<Entry, number>()
-    const note = (postings: Postings<Entry>, factor: number) => {
-      const rarity = factor * Math.log(1 + this.#entries.size / postings.size)
-      for (const [entry, weight] of postings) {
-        const score = weight * rarity
-        if (score > (best.get(entry) ?? 0)) best.set(entry, score)
-      }
-    }
-    const own = this.#terms.get(term)
-    if (own) note(own, 1)
-    else for (const near of this.#near(term)) note(near, NEAR)
+  #addScores(term: string): void {
+    const own = this.#postings.get(term)
+    const fitting = own ? [{ postings: own, factor: 1 }] : this.#near(term)
     for (const related of relatedTerms(term)) {
-      const postings = this.#terms.get(related)
-      if (postings) note(postings, RELATED)
+      const postings = this.#postings.get(related)
+      if (postings) fitting.push({ postings, factor: RELATED })
     }
-    return best
+    for (const { postings, factor } of fitting) this.#noteBest(postings, factor)
+    for (const { postings } of fitting) this.#addBest(postings, isLight(term) ? LIGHT : 1)
   }
 
-  /** For a word that stands nowhere: those that begin with it, or are a slip of the pen away. */
-  *#near(term: string): Generator<Postings<Entry>> {
-    if (term.length < 3) return
-    let left = MAX_NEAR
-    for (const [, postings] of this.#terms.atPrefix(term)) {
-      if (left-- === 0) return
-      yield postings
-    }
-    if (term.length < 4) return
-    for (const [postings] of this.#terms.fuzzyGet(term, term.length > 6 ? 2 : 1).values()) {
-      if (left-- === 0) return
-      yield postings
+  #noteBest({ slots, weights, live }: Postings, factor: number): void {
+    const best = this.#best
+    const rarity = factor * Math.log(1 + this.#slots.size / live)
+    for (let at = 0; at < slots.length; at++) {
+      const slot = slots[at] as number
+      const score = (weights[at] as number) * rarity
+      if (score > (best[slot] as number)) best[slot] = score
     }
   }
+
+  /** Taken over once, and forgotten. */
+  #addBest({ slots }: Postings, share: number): void {
+    const best = this.#best
+    const scores = this.#scores
+    const fitting = this.#fitting
+    for (let at = 0; at < slots.length; at++) {
+      const slot = slots[at] as number
+      if (best[slot] === 0) continue
+      scores[slot] = (scores[slot] as number) + share * (best[slot] as number)
+      fitting[slot] = (fitting[slot] as number) + share
+      best[slot] = 0
+    }
+  }
+
+  #first({ limit, isAllowed = () => true }: RankingOptions<Entry>): Entry[] {
+    const found: { entry: Entry; score: number }[] = []
+    for (const [entry, slot] of this.#slots) {
+      // What more of the words fit counts a little more, beside what they count themselves.
+      const fitting = Math.sqrt(Math.sqrt(this.#fitting[slot] as number))
+      const score = fitting * (this.#scores[slot] as number) * (this.#dilutions[slot] as number)
+      const last = found.length < limit ? 0 : (found.at(-1)?.score ?? Number.POSITIVE_INFINITY)
+      if (score <= last || !isAllowed(entry)) continue
+      const place = found.findIndex(other => other.score < score)
+      found.splice(place < 0 ? found.length : place, 0, { entry, score })
+      if (found.length > limit) found.pop()
+    }
+    return found.map(({ entry }) => entry)
+  }
+
+  /** For a word that stands nowhere: those that begin with it, and those that are a slip of the pen away. */
+  #near(term: string): Fitting[] {
+    if (term.length < 3) return []
+    const near: Fitting[] = []
+    const letters = lettersOf(term)
+    const slips = term.length < 4 ? 0 : term.length > 6 ? 2 : 1
+    for (const postings of this.#postings.values()) {
+      if (near.length >= MAX_NEAR) break
+      if (isNear({ term, letters, slips }, postings)) near.push({ postings, factor: NEAR })
+    }
+    return near
+  }
+
+  #compact(): void {
+    const kept = [...this.#slots].map(([entry, slot]) => ({ entry, slot }))
+    const moved = new Map(kept.map(({ slot }, at) => [slot, at]))
+    for (const postings of this.#postings.values()) {
+      const { slots, weights } = postings
+      const places = slots.flatMap((slot, at) => (moved.has(slot) ? [at] : []))
+      postings.slots = places.map(at => moved.get(slots[at] as number) as number)
+      postings.weights = places.map(at => weights[at] as number)
+    }
+    this.#entries = kept.map(({ entry }) => entry)
+    this.#postingsOf = kept.map(({ slot }) => this.#postingsOf[slot] ?? [])
+    this.#dilutions = kept.map(({ slot }) => this.#dilutions[slot] ?? 1)
+    for (const [at, { entry }] of kept.entries()) this.#slots.set(entry, at)
+    this.#removed = 0
+  }
+}
+
+interface Wanted {
+  term: string
+  letters: number
+  slips: number
+}
+
+function isNear({ term, letters, slips }: Wanted, other: Postings): boolean {
+  const missing = countBits(letters & ~other.letters)
+  if (missing === 0 && other.term.startsWith(term)) return true
+  if (slips === 0 || Math.abs(other.term.length - term.length) > slips) return false
+  // A letter that the other has not is at least one slip.
+  if (missing > slips || countBits(other.letters & ~letters) > slips) return false
+  return distance(term, other.term) <= slips
+}
+
+function lettersOf(term: string): number {
+  let letters = 0
+  for (let at = 0; at < term.length; at++) letters |= 1 << term.charCodeAt(at)
+  return letters
+}
+
+function countBits(bits: number): number {
+  let left = bits
+  let ones = 0
+  for (; left !== 0; ones++) left &= left - 1
+  return ones
 }

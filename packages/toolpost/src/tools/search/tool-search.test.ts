@@ -64,6 +64,39 @@ describe('the search for tools', () => {
     expect(names(await search.search('garden'))).toEqual([])
   })
 
+  it('forgets what is gone, however much that is', async () => {
+    const many = Array.from({ length: 300 }, (_, at) => tool(`mow_${at}`, `Mows lawn ${at}`))
+    const manager = managerWith([...FILES, ...many])
+    const search = searchOf(manager)
+    expect(await search.search('mow a lawn', { limit: 500 })).toHaveLength(300)
+    manager.removeAll(many.slice(0, 299).map(({ name }) => name))
+    expect(names(await search.search('mow a lawn'))).toEqual(['mow_299'])
+    expect(names(await search.search('rename a document'))[0]).toBe('move_file')
+  })
+
+  it('answers within 10 ms among 10,000 tools, and lets the rest of the program in while it reads them', async () => {
+    const verbs = ['create', 'list', 'delete', 'update', 'search']
+    const many = Array.from({ length: 10_000 }, (_, at) =>
+      tool(`${verbs[at % 5]}_item_${at}`, `${verbs[at % 5]} the item ${at} of kind ${at % 97}`),
+    )
+    const search = searchOf(managerWith(many))
+    let turns = 0
+    const watch = setInterval(() => turns++, 1)
+    await search.search('first')
+    clearInterval(watch)
+    expect(turns).toBeGreaterThan(5)
+    const spent = async (query: string) => {
+      const before = process.cpuUsage()
+      await search.search(query)
+      const { user, system } = process.cpuUsage(before)
+      return (user + system) / 1_000
+    }
+    const times: number[] = []
+    for (const query of ['make a new item', 'qwertzuiop asdfghjkl', 'erase entry 77', 'x '.repeat(250)])
+      for (let round = 0; round < 5; round++) times.push(await spent(query))
+    expect(times.sort((a, b) => a - b)[times.length >> 1]).toBeLessThan(10)
+  })
+
   it('finds only what may be found', async () => {
     const manager = managerWith()
     const among = manager.getTools().filter(({ name }) => name !== 'move_file')
@@ -131,7 +164,15 @@ describe('find_tools and call_tool', () => {
     expect(found).toEqual(['move_file'])
   })
 
-  it('says what there is if nothing fits', async () => {
+  it('offers the nearest if nothing fits', async () => {
+    const { text, found } = await invoke({ query: 'obzervashuns', limit: 1 })
+    expect(text).toBe(
+      'No tool fits "obzervashuns". The nearest:\n- delete_observations(…): Delete specific observations from entities',
+    )
+    expect(found).toEqual([])
+  })
+
+  it('says what there is if nothing is even near', async () => {
     const { text } = await invoke({ query: 'qqqqq' })
     expect(text).toContain('No tool fits "qqqqq". What there is:\n- local: move_file, listDirectory')
   })

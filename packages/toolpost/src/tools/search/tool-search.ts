@@ -1,12 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { inSlices } from '../../runtime/slices.ts'
 import type { Tool } from '../tool.ts'
 import type { ToolManager } from '../tool-manager.ts'
-import { TermIndex } from './term-index.ts'
+import { type RankingOptions, TermIndex } from './term-index.ts'
 import { termsOfTool } from './tool-text.ts'
 import { wantedWords } from './words.ts'
 
-/** Others get their turn after so long. */
-const SLICE_MS = 8
 const DEFAULT_LIMIT = 10
 const MAX_QUERY_CHARACTERS = 500
 
@@ -22,7 +20,7 @@ export interface ToolSearchOptions {
  */
 export class ToolSearch {
   readonly #tools: ToolManager
-  #index: TermIndex<Tool> | undefined
+  readonly #index = new TermIndex<Tool>()
   #isStale = true
   #updating: Promise<unknown> = Promise.resolve()
 
@@ -34,21 +32,24 @@ export class ToolSearch {
   }
 
   /** The best first; none if nothing fits. */
-  async search(query: string, { limit = DEFAULT_LIMIT, among }: ToolSearchOptions = {}): Promise<Tool[]> {
-    const index = await this.#fresh()
-    const allowed = among && new Set(among)
-    const found: Tool[] = []
-    for (const tool of index.ranked(wantedWords(query.slice(0, MAX_QUERY_CHARACTERS)))) {
-      if (!allowed || allowed.has(tool)) found.push(tool)
-      if (found.length === limit) break
-    }
-    return found
+  async search(query: string, options?: ToolSearchOptions): Promise<Tool[]> {
+    return (await this.#fresh()).ranked(wordsOf(query), this.#ranking(options))
+  }
+
+  /** For a question that nothing fits: the tools whose words look most like it. */
+  async nearest(query: string, options?: ToolSearchOptions): Promise<Tool[]> {
+    return (await this.#fresh()).nearest(wordsOf(query), this.#ranking(options))
+  }
+
+  #ranking({ limit = DEFAULT_LIMIT, among }: ToolSearchOptions = {}): RankingOptions<Tool> {
+    const allowed = among && among !== this.#tools.getTools() ? new Set(among) : undefined
+    const isAllowed = allowed && ((tool: Tool) => allowed.has(tool))
+    return { limit, isAllowed }
   }
 
   /** One update at a time; what changes during one is for the next. */
   #fresh(): Promise<TermIndex<Tool>> {
     const fresh = this.#updating.then(async () => {
-      this.#index ??= await TermIndex.create()
       while (this.#isStale) {
         this.#isStale = false
         await this.#update(this.#index)
@@ -61,20 +62,22 @@ export class ToolSearch {
 
   async #update(index: TermIndex<Tool>): Promise<void> {
     const current = new Set(this.#tools.getTools())
-    for (const tool of index.entries()) if (!current.has(tool)) index.remove(tool)
-    let until = performance.now() + SLICE_MS
-    for (const tool of current) {
+    await inSlices(index.entries(), tool => {
+      if (!current.has(tool)) index.remove(tool)
+    })
+    await inSlices(current, tool => {
       if (!index.has(tool)) index.add(tool, this.#termsOf(tool))
-      if (performance.now() < until) continue
-      await nextTurn()
-      until = performance.now() + SLICE_MS
-    }
+    })
   }
 
   #termsOf(tool: Tool) {
     const { server, name = tool.name } = this.#tools.originOf(tool) ?? {}
     return termsOfTool({ tool, name, server })
   }
+}
+
+function wordsOf(query: string): string[] {
+  return wantedWords(query.slice(0, MAX_QUERY_CHARACTERS))
 }
 
 const searches = new WeakMap<ToolManager, ToolSearch>()

@@ -47,12 +47,13 @@ export function termsOfTool({
     }
   }
   const description = (tool.description ?? '').trim()
+  const lead = leadOf(description)
   add(name, WEIGHTS.name)
-  add(leadOf(description), WEIGHTS.lead)
+  add(lead, WEIGHTS.lead)
   const { size } = weights
   add(tool.title ?? '', WEIGHTS.title)
   add(server ?? '', WEIGHTS.server)
-  add(description, WEIGHTS.description)
+  add(description.slice(lead.length), WEIGHTS.description)
   try {
     addSchema(jsonSchemaOf(tool), add)
   } catch {
@@ -64,7 +65,10 @@ export function termsOfTool({
 function leadOf(description: string): string {
   const start = description.slice(0, MAX_LEAD)
   const end = start.search(/[.!?](?:\s|$)|\n/)
-  return end < 0 ? start : start.slice(0, end)
+  // Not in the middle of a word.
+  return end < 0
+    ? start.slice(0, description.length > MAX_LEAD ? start.lastIndexOf(' ') + 1 : MAX_LEAD)
+    : start.slice(0, end)
 }
 
 type Add = (text: string, weight: number) => void

@@ -1,4 +1,5 @@
 import { foldWord } from '../local/documents/words.ts'
+import { PHRASES } from './phrases.ts'
 import { stem } from './stem.ts'
 import { SYNONYMS } from './synonyms.ts'
 
@@ -12,8 +13,52 @@ const FILLERS = new Set(
   ),
 )
 
-/** `listOpenIssues_v2` → list open issues v2. Camel case is told apart by hand: names are foreign and can be long. */
+/** `listOpenIssues_v2` → list open issues v2. */
 export function splitWords(text: string): string[] {
+  return isPlain(text) ? plainWords(text) : anyWords(text)
+}
+
+/** Whether all letters are English ones; dashes and quotes may be what they like. */
+function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code > 127 && (code < 0x2000 || code > 0x2bff)) return false
+  }
+  return true
+}
+
+const OTHER = 0
+const LOWER = 1
+const UPPER = 2
+
+/** Digits count as small letters. */
+function kindOf(code: number): number {
+  if ((code >= 97 && code <= 122) || (code >= 48 && code <= 57)) return LOWER
+  return code >= 65 && code <= 90 ? UPPER : OTHER
+}
+
+/** By hand, because there are millions of words in ten thousand tools. */
+function plainWords(text: string): string[] {
+  const words: string[] = []
+  let start = 0
+  let before = OTHER
+  for (let at = 0; at <= text.length; at++) {
+    const kind = at < text.length ? kindOf(text.charCodeAt(at)) : OTHER
+    // Before `I` in `openIssues`, and before `R` in `HTTPResponse`.
+    const isStart = kind === UPPER && (before === LOWER || isFollowedByLetter(text, at))
+    if (before !== OTHER && (kind === OTHER || isStart)) words.push(text.slice(start, at))
+    if (before === OTHER || kind === OTHER || isStart) start = at
+    before = kind
+  }
+  return words
+}
+
+function isFollowedByLetter(text: string, at: number): boolean {
+  const next = text.charCodeAt(at + 1)
+  return next >= 97 && next <= 122
+}
+
+function anyWords(text: string): string[] {
   return text
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
@@ -21,16 +66,33 @@ export function splitWords(text: string): string[] {
     .filter(word => word !== '')
 }
 
+/** Most words come again and again. */
+const terms = new Map<string, string>()
+const MAX_TERMS = 20_000
+
 /** The form of a word that it is found by. */
 export function termOf(word: string): string {
-  return stem(foldWord(word))
+  let term = terms.get(word)
+  if (term === undefined) {
+    term = stem(foldWord(word))
+    if (terms.size >= MAX_TERMS) terms.clear()
+    terms.set(word, term)
+  }
+  return term
 }
 
 /** The words of a question that say what is wanted; all of them if none does. */
 export function wantedWords(query: string): string[] {
-  const words = splitWords(query)
+  const words = splitWords(withMeanings(query))
   const kept = words.filter(word => !FILLERS.has(foldWord(word)))
   return kept.length > 0 ? kept : words
+}
+
+/** `get rid of it` → delete remove it. */
+function withMeanings(query: string): string {
+  let text = ` ${splitWords(query).join(' ').toLowerCase()} `
+  for (const [phrase, meaning] of PHRASES) text = text.replaceAll(` ${phrase} `, ` ${meaning} `)
+  return text
 }
 
 const related = new Map<string, Set<string>>()
@@ -41,6 +103,19 @@ for (const line of SYNONYMS) {
     for (const other of terms) if (other !== term) others.add(other)
     related.set(term, others)
   }
+}
+
+/** Words that say little about what a tool does, unless nothing else does. */
+const LIGHT = new Set(
+  `again already also another any anything call come first five four get give go good got just keep know last let look
+  lot make need new next now old one only open other own page people put right say see set show some something start
+  still take tell thing three time today try two use way work`
+    .split(/\s+/)
+    .map(termOf),
+)
+
+export function isLight(term: string): boolean {
+  return LIGHT.has(term)
 }
 
 /** Terms that mean much the same. */

@@ -1,5 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { SLICE_MS } from './limits.ts'
+
+/** How long a slice of work may hold up the event loop. */
+export const SLICE_MS = 8
 
 /** Does work item by item, and lets the rest of the program in between; ends early if `work` gives `false`. */
 export async function inSlices<T>(items: Iterable<T>, work: (item: T) => unknown): Promise<void> {

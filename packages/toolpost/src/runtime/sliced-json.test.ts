@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MAX_MESSAGE_DEPTH } from './limits.ts'
-import { parseInSlices } from './sliced-json.ts'
+import { MAX_MESSAGE_DEPTH, parseInSlices } from './sliced-json.ts'
 
 const limits = { maxValues: 1_000_000 }
 

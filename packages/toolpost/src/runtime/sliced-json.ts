@@ -1,4 +1,3 @@
-import { MAX_KEYS, MAX_MESSAGE_DEPTH } from './limits.ts'
 import { inSlices } from './slices.ts'
 
 /** JSON that is larger than permitted, in words that follow "the message". What is not JSON is a SyntaxError. */
@@ -20,6 +19,10 @@ interface Container {
   keys: number
 }
 
+/** One object with more keys than this would hold up everything else while it grows. */
+export const MAX_KEYS = 262_144
+/** What is nested deeper than this is refused. */
+export const MAX_MESSAGE_DEPTH = 1_000
 /** How often the clock is looked at. */
 const VALUES_PER_LOOK = 256
 /** Longer strings, and those with a quote in them, are read in parts. */

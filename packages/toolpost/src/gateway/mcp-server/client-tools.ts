@@ -1,0 +1,158 @@
+import type { ToolExecutor } from '../../executor/tool-executor.ts'
+import { DEFAULT_MAX_TOOLS } from '../../models/limits.ts'
+import { isRecord } from '../../runtime/guards.ts'
+import type { BigResults } from '../../tools/results/big-results.ts'
+import { READ_RESULT } from '../../tools/results/read-result.ts'
+import { onlyFor, type ResultOwner } from '../../tools/results/result-store.ts'
+import { CALL_TOOL, FIND_TOOLS, innerCall, searchTools } from '../../tools/search/search-tools.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { fitsTool } from '../../tools/tool-pattern.ts'
+import type { Client } from '../clients.ts'
+import { REMEMBERED_SUBJECTS } from '../limits.ts'
+
+/** How tools are offered to those who search them. */
+export interface OfferSettings {
+  /** For clients of whom the configuration does not say it; no if left out. */
+  toolSearch?: boolean | undefined
+  /** More tools than this are searched instead of listed; 40 if left out. */
+  maxTools?: number | undefined
+  /** Names of tools that are always listed, with `*` and `?`. */
+  pin?: readonly string[] | undefined
+}
+
+/** What somebody has found and used so far. */
+export class Discoveries {
+  readonly #names = new Set<string>()
+  /** Whether they know that there is something to read in parts. */
+  readsResults = false
+
+  has({ name }: Tool): boolean {
+    return this.#names.has(name)
+  }
+
+  /** The latest stay, if there are too many; says whether there is a new one. */
+  add(names: Iterable<string>, max: number): boolean {
+    let isNew = false
+    for (const name of names) {
+      if (!this.#names.delete(name)) isNew = true
+      this.#names.add(name)
+    }
+    for (const name of this.#names) {
+      if (this.#names.size <= max) break
+      this.#names.delete(name)
+    }
+    return isNew
+  }
+}
+
+/** The discoveries of clients without a session. */
+export class KnownClients {
+  /** The least recently seen first. */
+  readonly #known = new Map<string, Discoveries>()
+
+  of(key: string): Discoveries {
+    const known = this.#known.get(key) ?? new Discoveries()
+    this.#known.delete(key)
+    this.#known.set(key, known)
+    const [oldest] = this.#known.keys()
+    if (oldest !== undefined && this.#known.size > REMEMBERED_SUBJECTS) this.#known.delete(oldest)
+    return known
+  }
+}
+
+export interface ClientToolsOptions {
+  executor: ToolExecutor
+  results: BigResults | undefined
+  settings: OfferSettings
+  client: Client | undefined
+  discoveries: Discoveries
+  owner: ResultOwner
+  /** Told when another list would be given now. */
+  onChange(): void
+}
+
+/** The tools as one client sees them: all of them, or those to search the rest with. */
+export class ClientTools {
+  readonly #options: ClientToolsOptions
+
+  constructor(options: ClientToolsOptions) {
+    this.#options = options
+  }
+
+  get owner(): ResultOwner {
+    return this.#options.owner
+  }
+
+  /** What `tools/list` gives. */
+  listed(): readonly Tool[] {
+    const { executor, settings, discoveries } = this.#options
+    const { pin = [] } = settings
+    const all = this.#all()
+    const isPinned = (tool: Tool) =>
+      pin.some(pattern => fitsTool(pattern, tool, executor.tools.originOf(tool)?.server))
+    const isSearched = this.#searches && all.length > this.#maxTools
+    const shown = isSearched ? all.filter(tool => discoveries.has(tool) || isPinned(tool)) : all
+    const helpers = [...(isSearched ? this.#search() : []), ...this.#reader()]
+    const isOurs = ({ name }: Tool) => helpers.some(helper => helper.name === name)
+    return helpers.length > 0 ? [...helpers, ...shown.filter(tool => !isOurs(tool))] : shown
+  }
+
+  /** The call that is meant, and the tools for it that the manager does not have. */
+  meant<Call extends { name: string; args: unknown }>(call: Call): { call: Call; also: readonly Tool[] } {
+    const meant = this.#searches ? innerCall(call) : call
+    if (meant.name === READ_RESULT && this.#readsOurs(meant.args))
+      return { call: meant, also: [this.#options.results?.tool(this.owner) as Tool] }
+    const isSearch = this.#searches && (meant.name === FIND_TOOLS || meant.name === CALL_TOOL)
+    return { call: meant, also: isSearch ? this.#search() : [] }
+  }
+
+  /** What was called is listed from now on, and so is what reads its result if that is long. */
+  noteCall(name: string, { isLong }: { isLong: boolean }): void {
+    const { discoveries, client, executor, onChange } = this.#options
+    const tool = client ? client.findTool(name) : executor.tools.findTool(name)
+    const isFound = this.#searches && tool !== undefined && discoveries.add([tool.name], this.#maxTools)
+    const isFirst = isLong && !discoveries.readsResults
+    if (isLong) discoveries.readsResults = true
+    if (isFound || isFirst) onChange()
+  }
+
+  get #searches(): boolean {
+    const { client, settings } = this.#options
+    return client?.toolSearch ?? settings.toolSearch ?? false
+  }
+
+  get #maxTools(): number {
+    return this.#options.settings.maxTools ?? DEFAULT_MAX_TOOLS
+  }
+
+  #all(): readonly Tool[] {
+    const { client, executor } = this.#options
+    return client?.tools() ?? executor.tools.getTools()
+  }
+
+  #search(): Tool[] {
+    const { executor, discoveries, onChange } = this.#options
+    return searchTools({
+      tools: executor.tools,
+      among: () => this.#all(),
+      onFound: found => {
+        const names = found.map(({ name }) => name)
+        if (discoveries.add(names, this.#maxTools)) onChange()
+      },
+    })
+  }
+
+  /** Once there is something to read. */
+  #reader(): Tool[] {
+    const { results, owner } = this.#options
+    return results?.store.hasAny(onlyFor(owner)) ? [results.tool(owner)] : []
+  }
+
+  /** A server may have a tool of the same name, for handles of its own. */
+  #readsOurs(args: unknown): boolean {
+    const { results, executor } = this.#options
+    if (!results) return false
+    const handle = isRecord(args) ? String(args.handle) : ''
+    return !executor.tools.findTool(READ_RESULT) || results.store.find(handle, () => true) !== 'unknown'
+  }
+}

@@ -1,0 +1,45 @@
+import type { Hono } from 'hono'
+import { isText, whyMissing } from '../../tools/results/read-result.ts'
+import { HANDLE_PREFIX, type MayRead } from '../../tools/results/result-store.ts'
+import type { Client } from '../clients.ts'
+import type { GatewayContext } from '../gateway-context.ts'
+import { bytes, failure } from '../http/answers.ts'
+
+/** What a page may show; anything else, such as HTML of a tool, is only downloaded. */
+const SHOWN = /^(?:text\/plain|application\/json|image\/(?:png|jpeg|gif|webp)|audio\/[\w.+-]+)$/
+const ENDINGS: Record<string, string> = {
+  'text/plain': 'txt',
+  'application/json': 'json',
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/gif': 'gif',
+  'image/webp': 'webp',
+  'audio/wav': 'wav',
+  'audio/mpeg': 'mp3',
+}
+
+/** The whole of a result that was kept, for whoever called the tool, and for the owner of the gateway. */
+export function addResultRoutes(app: Hono, { source, clients }: GatewayContext): void {
+  app.get('/api/results/:id', async c => {
+    const results = source.bigResults
+    const id = c.req.param('id')
+    if (!results) return failure(404, 'Long results are not kept here')
+    const handle = `${HANDLE_PREFIX}${id}`
+    const found = await results.store.read(handle, readerOf(clients.of(c.req.raw)))
+    if (typeof found === 'string')
+      return failure(found === 'expired' ? 410 : 404, `${whyMissing(handle, found, results.minutes)}.`)
+    const { content, mimeType } = found
+    const isShown = SHOWN.test(mimeType) && c.req.query('download') === undefined
+    const type = SHOWN.test(mimeType) ? mimeType : 'application/octet-stream'
+    const name = `result-${id}.${ENDINGS[mimeType] ?? 'bin'}`
+    return bytes(content, {
+      'content-type': isText(type) ? `${type}; charset=utf-8` : type,
+      'content-disposition': `${isShown ? 'inline' : 'attachment'}; filename="${name}"`,
+    })
+  })
+}
+
+/** A person may look at all their conversations; the owner, who sees all calls, at everybody's. */
+function readerOf(client: Client): MayRead {
+  return client.isNamed ? owner => owner.caller === client.caller : () => true
+}
