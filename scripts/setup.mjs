@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { prune } from './prune.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const stamps = join(root, 'node_modules', '.cache', 'toolpost')
@@ -15,31 +16,28 @@ const packages = readdirSync(join(root, 'packages')).filter(name =>
 const major = Number(process.versions.node.split('.')[0])
 if (major < 20) fail(`Toolpost needs Node 20 or newer; this is ${process.version}.`)
 
-step('install', installFingerprint, () => {
-  say('Installing packages …')
+step('install', installFingerprint, 'Installing packages', () => {
   // Not `npm ci`: it refuses a lockfile that lacks the optional packages of another platform.
   run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])
+  prune(join(root, 'node_modules'))
 })
-step('build', buildFingerprint, () => {
-  say('Building …')
+step('build', buildFingerprint, 'Building the packages, the command lines and the console', () => {
   run(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-b'])
   run(process.execPath, [join('scripts', 'bundle.mjs')])
-  run(process.execPath, [
-    join('node_modules', 'vite', 'bin', 'vite.js'),
-    'build',
-    join('packages', 'console'),
-    '--logLevel',
-    'warn',
-  ])
+  const vite = join('node_modules', 'vite', 'bin', 'vite.js')
+  run(process.execPath, [vite, 'build', join('packages', 'console'), '--logLevel', 'warn'])
 })
 
-/** Runs `action` unless its last successful run had the same fingerprint. */
-function step(name, fingerprint, action) {
+/** Runs `action` unless its last successful run had the same fingerprint; says what it does and how long it took. */
+function step(name, fingerprint, title, action) {
   const stamp = join(stamps, name)
   const before = existsSync(stamp) ? readFileSync(stamp, 'utf8') : undefined
   const forced = process.argv.includes(`--${name}`)
   if (!forced && before === fingerprint()) return
+  say(`${title} …`)
+  const began = performance.now()
   action()
+  say(`${title}: done in ${((performance.now() - began) / 1_000).toFixed(1)} s`)
   mkdirSync(stamps, { recursive: true })
   writeFileSync(stamp, fingerprint())
 }

@@ -1,9 +1,14 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { FAILURE_CODES } from '../packages/toolpost/src/call/failure-codes.ts'
 import { MODEL_ERROR_CODES } from '../packages/toolpost/src/models/model-error.ts'
+import { anchors, documents } from './markdown.ts'
 import { root, sourceFiles } from './project.ts'
+
+const run = promisify(execFile)
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
@@ -59,20 +64,31 @@ describe('the documents', () => {
     )
   })
 
-  it('link only to files that are there', () => {
-    const documents = [
-      'README.md',
-      'ARCHITECTURE.md',
-      'CONTRIBUTING.md',
-      ...readdirSync(join(root, 'docs'))
-        .filter(name => name.endsWith('.md'))
-        .map(name => `docs/${name}`),
-    ]
-    const broken = documents.flatMap(document =>
-      [...read(document).matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
-        .map(([, target = '']) => join(document, '..', target))
-        .filter(target => !existsSync(join(root, target))),
+  it('link only to files and headings that are there', () => {
+    const links = documents().flatMap(document =>
+      [...read(document).matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(([, target = '']) => ({
+        document,
+        target,
+      })),
     )
+    const broken = links.filter(({ document, target }) => {
+      const [path = '', anchor] = target.split('#')
+      const file = path === '' ? document : join(document, '..', path)
+      if (!existsSync(join(root, file))) return true
+      return anchor !== undefined && file.endsWith('.md') && !anchors(file).has(anchor)
+    })
+    expect(links.length).toBeGreaterThan(50)
     expect(broken).toEqual([])
   })
+
+  it('have an index that leads to every guide', () => {
+    const index = read('docs/README.md')
+    const pages = documents().filter(path => /^docs\/(?!README|decisions|reference)/.test(path))
+    expect(pages.filter(path => !index.includes(`](${path.slice('docs/'.length)}`))).toEqual([])
+  })
+
+  it('have a reference that says what the source says; if not, run: npm run docs', async () => {
+    const { stdout } = await run(process.execPath, ['scripts/docs/main.mjs', '--check'], { cwd: root })
+    expect(stdout).toBe('')
+  }, 60_000)
 })

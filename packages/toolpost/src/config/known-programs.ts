@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { platform as currentPlatform } from '../runtime/platform.ts'
 import { collectServers } from './collect-servers.ts'
 import { configSchema } from './config-schema.ts'
 import { ConfigSource } from './config-source.ts'
@@ -47,7 +48,7 @@ const PROJECT_FILES = [
 ] as const
 
 /** The programs whose file is there. */
-export function knownPrograms(folder: string, home = homedir(), platform = process.platform): KnownProgram[] {
+export function knownPrograms(folder: string, home = homedir(), platform = currentPlatform): KnownProgram[] {
   const personal = PROGRAMS.map(([name, files]) => ({ name, file: files[platform] ?? files.any ?? '' }))
   const local = PROJECT_FILES.map(([name, file]) => ({ name, file: `./${file}` }))
   const pathOf = (file: string) => (file.startsWith('~') ? join(home, file.slice(1)) : join(folder, file))

@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
+import { isMissing, MissingPackageError } from '../runtime/missing-package.ts'
 import { BUSY_TIMEOUT_MS } from './limits.ts'
 import { COLUMNS } from './stored-call.ts'
 
@@ -114,13 +115,8 @@ function loadLibsql(): Libsql {
   try {
     return createRequire(import.meta.url)('libsql')
   } catch (cause) {
-    const isMissing = /Cannot find/.test(String(cause))
-    throw new HistoryError(
-      isMissing
-        ? 'The history needs another package; run: npm i libsql'
-        : `libsql cannot be loaded: ${cause}`,
-      { cause },
-    )
+    const missing = isMissing(cause) ? new MissingPackageError('The history', ['libsql']) : undefined
+    throw new HistoryError(missing?.message ?? `libsql cannot be loaded: ${cause}`, { cause })
   }
 }
 

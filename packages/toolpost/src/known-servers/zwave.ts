@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
  */
 
 /** The npm package that has the server, and a virtual home to try it on. */
-const ZWAVE_PACKAGE = 'zwave-mcp-server'
+export const ZWAVE_PACKAGE = 'zwave-mcp-server'
 
 /** Its folder, if it is installed. */
 export function zwavePackage(): string | undefined {

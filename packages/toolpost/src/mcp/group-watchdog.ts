@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
+import { hasProcessGroups } from '../runtime/platform.ts'
 import type { Group } from './process-group.ts'
 
 /** Stands in the environment of every server, and so of whatever it starts: also of what leaves its group. */
@@ -75,7 +76,7 @@ let told = ''
 
 /** These groups, and nothing else, must not outlive this program. With the last one goes the watchdog: resolves when it has. */
 export async function watch(groups: ReadonlySet<Group>): Promise<void> {
-  if (process.platform === 'win32') return
+  if (!hasProcessGroups) return
   const all = [...groups].flatMap(({ leader, known }) => [
     leader,
     ...[...known].map(([pid, start]) => `${pid}:${start}`),

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
+import { hasProcessGroups } from '../runtime/platform.ts'
 import { MARK_VARIABLE, watch } from './group-watchdog.ts'
 import { GROUP_GRACE_MS, LOOK_EVERY_MS, LOOK_SHARE } from './limits.ts'
 import { livingBelow, type Processes, procFile, startedSince, startOf } from './process-tree.ts'
 
-const isWindows = process.platform === 'win32'
 /** Doubles from check to check. */
 const FIRST_CHECK_MS = 5
 
@@ -60,7 +60,7 @@ function killAll(): void {
 /** Sends a signal to a process and all in its group. On Windows, which has no signals, it ends all that it started. */
 export function signalGroup(group: Group, signal: NodeJS.Signals): void {
   lookAt(group)
-  if (!isWindows) return void kill(-group.leader, signal)
+  if (hasProcessGroups) return void kill(-group.leader, signal)
   const taskkill = ['/pid', String(group.leader), '/T', '/F']
   spawn('taskkill', taskkill, { stdio: 'ignore', windowsHide: true }).on('error', () => {})
 }
@@ -93,7 +93,7 @@ async function leftAfter(ms: number, group: Group): Promise<number[]> {
 
 /** What is in its group or session, was seen below it, has its mark, or came of any of these. */
 async function leftBehind({ leader, mark, start, known }: Group): Promise<number[]> {
-  if (isWindows) return []
+  if (!hasProcessGroups) return []
   if (start === undefined) return kill(-leader, 0) ? [leader] : []
   const running = await startedSince(start)
   const left = new Set([leader])

@@ -1,31 +1,9 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 // Node's own cannot start `npx` and other scripts on Windows.
 import spawn from 'cross-spawn'
+import { hasProcessGroups, INHERITED_VARIABLES } from '../runtime/platform.ts'
 import { MARK_VARIABLE } from './group-watchdog.ts'
 import type { StdioServerEntry } from './server-entry.ts'
-
-/** The variables of this process that a server gets beside its own: what programs need, and no secrets. */
-const INHERITED_VARIABLES =
-  process.platform === 'win32'
-    ? [
-        'APPDATA',
-        'COMSPEC',
-        'HOMEDRIVE',
-        'HOMEPATH',
-        'LOCALAPPDATA',
-        'PATH',
-        'PATHEXT',
-        'PROCESSOR_ARCHITECTURE',
-        'PROGRAMDATA',
-        'PROGRAMFILES',
-        'SYSTEMDRIVE',
-        'SYSTEMROOT',
-        'TEMP',
-        'USERNAME',
-        'USERPROFILE',
-        'WINDIR',
-      ]
-    : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER']
 
 /** Starts a server; `mark` is how its processes are known. */
 export function startProcess(
@@ -37,7 +15,7 @@ export function startProcess(
     env: { ...inheritedEnvironment(), ...env, [MARK_VARIABLE]: mark },
     stdio: ['pipe', 'pipe', 'pipe'],
     // A group of its own, so that it can be ended with all that it started.
-    detached: process.platform !== 'win32',
+    detached: hasProcessGroups,
     windowsHide: true,
   }) as ChildProcessWithoutNullStreams
 }

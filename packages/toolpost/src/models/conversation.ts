@@ -1,10 +1,11 @@
 import type { AIMessage, BaseMessage, ToolMessage } from '@langchain/core/messages'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ConversationMessage } from './ai-client.ts'
+import { type LangChainMessages, loadMessages } from './load-langchain.ts'
 import { ModelError } from './model-error.ts'
 import { type Reply, type RequestedCall, textOfContent } from './read-reply.ts'
 
-type Messages = typeof import('@langchain/core/messages')
+type Messages = LangChainMessages
 
 /** A call of the history: it has an id of its own, and its arguments are an object. */
 export interface NumberedCall extends RequestedCall {
@@ -24,9 +25,12 @@ export class Conversation {
   }
 
   /** LangChain is loaded here. Rejects on a question that is empty. */
-  static async from(prompt: string | readonly ConversationMessage[]): Promise<Conversation> {
+  static async from(
+    prompt: string | readonly ConversationMessage[],
+    packages?: readonly string[],
+  ): Promise<Conversation> {
     checkQuestion(prompt)
-    const langchain = await import('@langchain/core/messages')
+    const langchain = await loadMessages(packages)
     const given = typeof prompt === 'string' ? [new langchain.HumanMessage(prompt)] : prompt
     const messages = given.map(message => langchain.coerceMessageLikeToMessage(message as BaseMessage))
     return new Conversation(answerOpenCalls(messages, langchain), langchain)

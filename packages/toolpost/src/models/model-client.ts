@@ -5,6 +5,7 @@ import type { Tool } from '../tools/tool.ts'
 import type { AiClient, Answer, AskOptions, ConversationMessage } from './ai-client.ts'
 import { FittedTools } from './fitting/fit-tools.ts'
 import type { FittingProvider } from './fitting/rules.ts'
+import { loadMessages } from './load-langchain.ts'
 import { ModelError } from './model-error.ts'
 import type { ChatModel, OpenModel, Provider } from './provider.ts'
 import { answerWithTools } from './tool-loop.ts'
@@ -72,7 +73,7 @@ async function openGiven(
   const fitted = provider && new FittedTools(tools, { provider, logger })
   const offered = fitted?.tools ?? tools
   const withTools = tools.length > 0 && model.bindTools ? model.bindTools([...offered] as never[]) : model
-  const langchain = await import('@langchain/core/messages')
+  const langchain = await loadMessages()
   return {
     original: call => fitted?.original(call) ?? call,
     stream: (messages, { signal, offersTools }) =>

@@ -10,6 +10,8 @@ export const MODEL_ERROR_CODES = [
   'unknown_provider',
   /** There is no API key. */
   'missing_key',
+  /** LangChain, or its part for the provider, is not installed. */
+  'missing_package',
   /** Nothing answers at the address. */
   'unreachable',
   /** The provider does not have the model. */

@@ -46,6 +46,8 @@ export interface OpenModel {
 export interface Provider extends ProviderWords {
   /** What traces call it. */
   readonly identity: { provider: string; model: string | undefined }
+  /** The packages that have to be installed for it. */
+  readonly packages?: readonly string[]
   /** Loads what is needed and makes the tools known to the model. */
   open(tools: readonly Tool[], style?: WritingStyle): Promise<OpenModel>
   /** Whether images in a message reach the model. */

@@ -51,7 +51,7 @@ async function answer(
   options: AskOptions,
   setup: LoopSetup,
 ): Promise<Answer> {
-  const conversation = await Conversation.from(prompt)
+  const conversation = await Conversation.from(prompt, setup.provider.packages)
   const limitMs = options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS
   const limit = new TimeLimit({ limitMs, signal: options.signal, clock: setup.clock })
   const loop = new ToolLoop(conversation, limit, { ...options, ...setup })

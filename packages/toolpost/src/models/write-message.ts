@@ -23,7 +23,10 @@ export async function writeMessage(request: WritingRequest, setup: WritingSetup)
   const limit = new TimeLimit({ limitMs: timeLimitMs, signal, clock })
   const mayPass = (code: ModelErrorCode) => provider.passing.includes(code)
   try {
-    const conversation = await Conversation.from(messages as Parameters<typeof Conversation.from>[0])
+    const conversation = await Conversation.from(
+      messages as Parameters<typeof Conversation.from>[0],
+      setup.provider.packages,
+    )
     const model = await provider.open([], request)
     const turn = { signal: limit.signal, offersTools: false, onStatus: () => {} }
     const read = async () =>

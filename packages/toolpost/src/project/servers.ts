@@ -1,3 +1,4 @@
+import { ZWAVE_PACKAGE } from '../known-servers/zwave.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Catalog, Logins, McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { Sample } from '../tools/caller.ts'
@@ -77,9 +78,10 @@ export class Servers {
       this.problem = problem
       reports.add(`The example home could not be started; continuing with local tools only: ${problem}`)
     }
+    const onMissing = () => reports.add(MISSING_HOME)
     this.#home ??=
       description().file === undefined
-        ? startHome({ program, signal, onProblem })
+        ? startHome({ program, signal, onProblem, onMissing })
         : Promise.resolve(undefined)
     return this.#home
   }
@@ -146,6 +148,8 @@ export class Servers {
     }
   }
 }
+
+const MISSING_HOME = `The example home is not installed; continuing with local tools only. To add it, run: npm i ${ZWAVE_PACKAGE}`
 
 function brokenText(name: string, problem: string): string {
   return `❌ Server '${name}' cannot be started: ${problem}`

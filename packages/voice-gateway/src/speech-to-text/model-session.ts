@@ -1,18 +1,27 @@
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { InferenceSession } from 'onnxruntime-node'
+import type { InferenceSession as Session } from 'onnxruntime-common'
+import { InferenceSession } from './onnx-runtime.ts'
 
-const quiet: InferenceSession.SessionOptions = {
+const quiet: Session.SessionOptions = {
   // Warnings are about the model's graph; nobody here can act on them.
   logSeverityLevel: 3,
   // Threads that wait by spinning take twice the time if other programs are at work too.
   extra: { session: { intra_op: { allow_spinning: '0' } } },
 }
 
-/** Opens a model by its place relative to the main file of the package that it comes with. */
+/** Copies of the models in the published package. */
+const MODELS = new URL('../../models/', import.meta.url)
+
+/**
+ * Opens a model by its place relative to the main file of the package that it comes from. The published package has
+ * copies, because those packages bring 350 MB of other things along.
+ */
 export function openModel(
   place: { package: string; file: string },
-  options: InferenceSession.SessionOptions,
-): Promise<InferenceSession> {
-  const file = new URL(place.file, import.meta.resolve(place.package))
+  options: Session.SessionOptions,
+): Promise<Session> {
+  const copy = new URL(`${place.package}/${place.file}`, MODELS)
+  const file = existsSync(copy) ? copy : new URL(place.file, import.meta.resolve(place.package))
   return InferenceSession.create(fileURLToPath(file), { ...quiet, ...options })
 }

@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os'
 import llamaTokenizer from 'llama-tokenizer-js'
-import { type InferenceSession, Tensor } from 'onnxruntime-node'
+import type { InferenceSession } from 'onnxruntime-common'
 import { SAMPLE_RATE, secondsOf } from '../audio/samples.ts'
 import { openModel } from './model-session.ts'
+import { Tensor } from './onnx-runtime.ts'
 import { withoutLoop } from './repetition.ts'
 
 type Tensors = Record<string, Tensor>

@@ -1,6 +1,7 @@
-import { type InferenceSession, Tensor } from 'onnxruntime-node'
+import type { InferenceSession } from 'onnxruntime-common'
 import { FRAME_SAMPLES } from '../audio/utterance-cutter.ts'
 import { openModel } from './model-session.ts'
+import { Tensor } from './onnx-runtime.ts'
 
 const sampleRate = new Tensor('int64', BigInt64Array.of(16_000n), [])
 /** The model sees the end of the frame before, so that a sound across the border is whole. */

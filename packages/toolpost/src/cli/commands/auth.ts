@@ -7,6 +7,7 @@ import { listenForRedirect } from '../../mcp/oauth/redirect-server.ts'
 import { describeError } from '../../mcp/server-failure.ts'
 import type { Project } from '../../project/project.ts'
 import { loginsFolder } from '../../project/server-entries.ts'
+import { pageOpener } from '../../runtime/platform.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
 import { unlessStopped } from '../stop-signals.ts'
@@ -134,17 +135,8 @@ function readAnswers(take: (answer: URLSearchParams) => void, signal: AbortSigna
 
 /** Says whether there is something to open it with; whether that works is not known. */
 function openBrowser(url: string): boolean {
-  const { BROWSER, DISPLAY, WAYLAND_DISPLAY } = process.env
-  const [command, args]: [string, string[]] = BROWSER
-    ? [BROWSER, []]
-    : process.platform === 'darwin'
-      ? ['open', []]
-      : process.platform === 'win32'
-        ? ['rundll32', ['url.dll,FileProtocolHandler']]
-        : ['xdg-open', []]
-  const hasScreen =
-    process.platform === 'darwin' || process.platform === 'win32' || DISPLAY || WAYLAND_DISPLAY
-  if (!BROWSER && !hasScreen) return false
+  const [command, ...args] = pageOpener() ?? []
+  if (command === undefined) return false
   const child = spawn(command, [...args, url], { detached: true, stdio: 'ignore' })
   child.on('error', () => {})
   child.unref()

@@ -5,6 +5,7 @@ import { removeFromLogs, safeText } from '../../logging/safe-value.ts'
 import { boundedFetch } from '../bounded-body.ts'
 import type { Environment } from '../environment.ts'
 import { FittedTools } from '../fitting/fit-tools.ts'
+import { ANTHROPIC_PACKAGES, loadAnthropic, loadMessages } from '../load-langchain.ts'
 import { type ClientOptions, ProviderClient } from '../model-client.ts'
 import { ModelError } from '../model-error.ts'
 import type { Provider, ReplyChunk } from '../provider.ts'
@@ -51,6 +52,7 @@ type Settings = AnthropicClientOptions & { model: string; baseUrl: string }
 
 function anthropicProvider({ model, baseUrl, apiKey, settings, logger = silentLogger }: Settings): Provider {
   return {
+    packages: ANTHROPIC_PACKAGES,
     identity: { provider: 'anthropic', model },
     who: `Anthropic at ${safeText(baseUrl)}`,
     advice: {
@@ -62,10 +64,7 @@ function anthropicProvider({ model, baseUrl, apiKey, settings, logger = silentLo
     takesImages: true,
     async open(tools, style) {
       if (!apiKey) throw missingKey()
-      const [{ ChatAnthropic }, langchain] = await Promise.all([
-        import('@langchain/anthropic'),
-        import('@langchain/core/messages'),
-      ])
+      const [{ ChatAnthropic }, langchain] = await Promise.all([loadAnthropic(), loadMessages()])
       const given = settings?.clientOptions
       const fetch = boundedFetch((given?.fetch as typeof globalThis.fetch | undefined) ?? globalThis.fetch)
       const clientOptions = { logLevel: 'off' as const, ...given, baseURL: baseUrl, fetch }

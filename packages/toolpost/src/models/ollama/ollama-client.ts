@@ -5,6 +5,7 @@ import { trimmedEnd } from '../../runtime/trimmed-end.ts'
 import { flattened } from '../conversation.ts'
 import type { Environment } from '../environment.ts'
 import { FittedTools } from '../fitting/fit-tools.ts'
+import { loadMessages, loadOllama, OLLAMA_PACKAGES } from '../load-langchain.ts'
 import { type ClientOptions, ProviderClient } from '../model-client.ts'
 import type { Provider } from '../provider.ts'
 import type { WritingStyle } from '../writing.ts'
@@ -51,6 +52,7 @@ function ollamaProvider({ model, baseUrl, settings, ...options }: Settings): Pro
   const name = safeText(model)
   const requests = new OllamaRequests({ ...options, model, settings, logger, server: { baseUrl, fetch } })
   return {
+    packages: OLLAMA_PACKAGES,
     identity: { provider: 'ollama', model },
     who: `Ollama at ${safeText(baseUrl)}`,
     advice: {
@@ -62,8 +64,8 @@ function ollamaProvider({ model, baseUrl, settings, ...options }: Settings): Pro
     passing: ['rate_limited', 'overloaded'],
     async open(tools, style) {
       const [{ ChatOllama }, langchain] = await Promise.all([
-        import('@langchain/ollama'),
-        import('@langchain/core/messages'),
+        loadOllama(),
+        loadMessages(),
         requests.prepare(),
       ])
       const fitted = new FittedTools(tools, { provider: 'ollama', logger, nameOf: offeredName })

@@ -1,4 +1,6 @@
+import { createRequire } from 'node:module'
 import { type IsolatedFunction, isolate } from '../../isolation/isolated-function.ts'
+import { isMissing, MissingPackageError } from '../../runtime/missing-package.ts'
 import { compiledFile } from '../../runtime/package-root.ts'
 import type { InvokeOptions } from '../tool.ts'
 
@@ -9,6 +11,7 @@ let isolated: IsolatedFunction | undefined
  * the call is aborted; mathjs is loaded there and nowhere else.
  */
 export async function mathEval(args: unknown, options: InvokeOptions): Promise<unknown> {
+  checkMathjs()
   isolated ??= isolate({
     name: 'math_eval',
     module: compiledFile('tools/builtins/math-eval-child.js'),
@@ -16,6 +19,15 @@ export async function mathEval(args: unknown, options: InvokeOptions): Promise<u
     heapMb: 64,
   })
   return isolated(args, options)
+}
+
+/** mathjs is installed by those who calculate; a child process could only say that it broke. */
+function checkMathjs(): void {
+  try {
+    if (!isolated) createRequire(import.meta.url).resolve('mathjs/lib/browser/math.js')
+  } catch (error) {
+    throw isMissing(error) ? new MissingPackageError('math_eval', ['mathjs'], { cause: error }) : error
+  }
 }
 
 /** Ends the child processes; a later call starts new ones. */

@@ -1,3 +1,4 @@
+import { platform as currentPlatform } from '../../runtime/platform.ts'
 import { type Mixer, mixers, type RunMixer } from './mixers.ts'
 import { isMissing, runProgram } from './programs.ts'
 
@@ -21,7 +22,7 @@ export async function useFirstWorkingMixer<T>(
   search: MixerSearch,
   operation: (mixer: Mixer, run: RunMixer) => Promise<T>,
 ): Promise<T> {
-  const { path = process.env.PATH ?? '', platform = process.platform, signal } = search
+  const { path = process.env.PATH ?? '', platform = currentPlatform, signal } = search
   const candidates = mixers.filter(mixer => mixer.platform === undefined || mixer.platform === platform)
   const failures: string[] = []
   for (const mixer of candidates) {

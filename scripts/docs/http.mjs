@@ -1,0 +1,83 @@
+// docs/reference/http.md, from the OpenAPI document of a gateway without tools.
+import { cell } from './markdown.mjs'
+
+export async function httpReference() {
+  const { ToolExecutor, ToolManager } = await import('../../packages/toolpost/dist/index.js')
+  const { createGateway } = await import('../../packages/toolpost/dist/gateway/index.js')
+  const gateway = createGateway({ executor: new ToolExecutor(new ToolManager()) })
+  try {
+    const answer = await gateway.fetch(
+      new Request('http://127.0.0.1:4040/api/openapi.json', { headers: { host: '127.0.0.1:4040' } }),
+    )
+    return page(await answer.json())
+  } finally {
+    await gateway.close?.()
+  }
+}
+
+function page({ paths, components }) {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) =>
+      section(`${method.toUpperCase()} ${path}`, operation, components),
+    ),
+  )
+  const schemas = Object.entries(components.schemas).map(
+    ([name, schema]) => `### ${name}\n\n${fields(schema)}`,
+  )
+  const intro =
+    'From `/api/openapi.json` of a running gateway, which has every tool as an operation of its own as well. Limits, events and safety are in\n' +
+    '[the HTTP API](../http-api.md).'
+  return ['# HTTP, route by route', intro, ...operations, '## Schemas', ...schemas].join('\n\n')
+}
+
+function section(title, { summary, parameters = [], requestBody, responses }, components) {
+  const given = parameters.map(
+    ({ name, in: where, required, schema, description = '' }) =>
+      `| \`${name}\` | ${where}${required ? ', required' : ''} | ${cell(typeOf(schema))} | ${cell(description)} |`,
+  )
+  const answers = Object.entries(responses).map(([status, { $ref, description, content }]) => {
+    const text = $ref ? components.responses[status].description : description
+    return `| ${status} | ${cell(text)}${
+      content
+        ? `: ${Object.entries(content)
+            .map(([type, { schema }]) => `${cell(typeOf(schema))} as \`${type}\``)
+            .join(', ')}`
+        : ''
+    } |`
+  })
+  const body = requestBody
+    ? [
+        `Body: ${Object.entries(requestBody.content)
+          .map(([type, { schema }]) => `${typeOf(schema)} as \`${type}\``)
+          .join(' or ')}`,
+      ]
+    : []
+  return [
+    `## ${title}`,
+    `${summary}.`,
+    ...(given.length > 0 ? [`| parameter | in | type | |\n|---|---|---|---|\n${given.join('\n')}`] : []),
+    ...body,
+    `| status | |\n|---|---|\n${answers.join('\n')}`,
+  ].join('\n\n')
+}
+
+function fields({ properties = {}, required = [] }) {
+  const rows = Object.entries(properties).map(
+    ([name, schema]) =>
+      `| \`${name}\` | ${cell(typeOf(schema))} | ${required.includes(name) ? 'always' : 'sometimes'} |`,
+  )
+  return `| field | type | there |\n|---|---|---|\n${rows.join('\n')}`
+}
+
+function typeOf(schema = {}) {
+  if (schema.$ref)
+    return `[${schema.$ref.split('/').at(-1)}](#${schema.$ref.split('/').at(-1).toLowerCase()})`
+  if (schema.enum) return schema.enum.map(value => `\`${value}\``).join(', ')
+  if (schema.const !== undefined) return `\`${schema.const}\``
+  if (schema.type === 'array') return `list of ${typeOf(schema.items)}`
+  if (schema.type === 'object' && schema.properties)
+    return `{ ${Object.entries(schema.properties)
+      .map(([name, value]) => `${name}: ${typeOf(value)}`)
+      .join(', ')} }`
+  return schema.type ?? 'anything'
+}

@@ -1,0 +1,16 @@
+// `npm run docs`: writes the reference; with `--check` it only names the pages that are out of date.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { root } from './markdown.mjs'
+import { referencePages } from './pages.mjs'
+
+const isCheck = process.argv.includes('--check')
+
+for (const [path, text] of Object.entries(await referencePages())) {
+  const file = join(root, path)
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) continue
+  process.stdout.write(`${path}\n`)
+  if (isCheck) continue
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}

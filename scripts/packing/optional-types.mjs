@@ -1,0 +1,30 @@
+// Types of optional packages. In a project that has not installed them, a declaration file that imports their types would not
+// compile (`skipLibCheck: false`); with `@ts-ignore` above the import, those types are `any` there.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const MARK = '// @ts-ignore: an optional package\n'
+
+/** Marks the imports of optional peers in the declaration files of a folder. May run twice. */
+export function markOptionalTypes(folder, manifest) {
+  const optional = Object.keys(manifest.peerDependenciesMeta ?? {})
+  for (const file of readdirSync(folder, { recursive: true }).filter(name => name.endsWith('.d.ts'))) {
+    const path = join(folder, file)
+    const before = readFileSync(path, 'utf8')
+    const after = before
+      .split('\n')
+      .map(line => (namesOne(line, optional) ? MARK + line : line))
+      .join('\n')
+    if (after !== before) writeFileSync(path, after)
+  }
+}
+
+function namesOne(line, packages) {
+  return packages.some(
+    name =>
+      line.includes(`'${name}'`) ||
+      line.includes(`'${name}/`) ||
+      line.includes(`"${name}"`) ||
+      line.includes(`"${name}/`),
+  )
+}

@@ -1,0 +1,78 @@
+// `npm run pack`: the tarballs of every public package, into `packed/` (`-- --out folder`). Of the speech runtime only the one
+// of this platform, so that all of them can be installed together; `-- --all-platforms` packs every one, as a release does.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import { publicPackages, root } from './packages.mjs'
+import { stage } from './stage.mjs'
+import { runtimePlatforms, writeRuntime } from './voice-files.mjs'
+
+const VOICE = 'voice-gateway'
+
+/** Packs everything; resolves to `[{ name, version, file, bytes, unpackedBytes, files }]` in the order of publishing. */
+export function packAll({ out = join(root, 'packed'), allPlatforms = false } = {}) {
+  rmSync(out, { recursive: true, force: true })
+  mkdirSync(out, { recursive: true })
+  const work = mkdtempSync(join(tmpdir(), 'toolpost-pack-'))
+  try {
+    return publicPackages().flatMap(one => [
+      ...(one.manifest.name === VOICE ? packRuntimes(one.manifest, { out, work, allPlatforms }) : []),
+      packOne(one, { out, work }),
+    ])
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+function packOne(one, { out, work }) {
+  const folder = join(work, one.manifest.name)
+  stage(one, folder, one.manifest.name === VOICE ? withRuntimes : undefined)
+  return pack(folder, out)
+}
+
+/** npm installs the one that fits the machine, and goes on if there is none: WebAssembly does the work then. */
+function withRuntimes(manifest) {
+  const optionalDependencies = Object.fromEntries(
+    runtimePlatforms.map(({ name }) => [name, manifest.version]),
+  )
+  return { ...manifest, optionalDependencies }
+}
+
+function packRuntimes(manifest, { out, work, allPlatforms }) {
+  const isOurs = ({ os, cpu }) => os === process.platform && cpu === process.arch
+  const wanted = runtimePlatforms.filter(platform => allPlatforms || isOurs(platform))
+  return wanted.map(platform => {
+    const folder = join(work, platform.name)
+    writeRuntime(platform, folder, manifest)
+    return pack(folder, out)
+  })
+}
+
+function pack(folder, out) {
+  const args = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', out]
+  const [packed] = JSON.parse(execFileSync('npm', args, { cwd: folder, encoding: 'utf8' }))
+  const { name, version, filename, unpackedSize: unpackedBytes, entryCount: files } = packed
+  const file = join(out, filename)
+  return { name, version, file, bytes: statSync(file).size, unpackedBytes, files }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const { values } = parseArgs({
+    options: { out: { type: 'string' }, 'all-platforms': { type: 'boolean' } },
+  })
+  const out = values.out && resolve(values.out)
+  for (const { name, version, file, bytes, unpackedBytes } of packAll({
+    out,
+    allPlatforms: values['all-platforms'],
+  })) {
+    const sizes = `${megabytes(bytes)} MB, unpacked ${megabytes(unpackedBytes)} MB`
+    process.stdout.write(`${`${name}@${version}`.padEnd(40)} ${sizes.padEnd(32)} ${file}\n`)
+  }
+}
+
+function megabytes(bytes) {
+  return (bytes / 1e6).toFixed(1)
+}

@@ -1,0 +1,23 @@
+// Files out of packages of the registry that are too large to be installed for the sake of a few of their files.
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Puts files of a package of the registry into a folder, unless they are there; nothing of it is run. */
+export function fetchFiles(name, version, files, folder) {
+  const missing = files.filter(file => !existsSync(join(folder, file)))
+  if (missing.length === 0) return
+  mkdirSync(folder, { recursive: true })
+  const temporary = mkdtempSync(join(tmpdir(), 'toolpost-download-'))
+  try {
+    const args = ['pack', `${name}@${version}`, '--ignore-scripts', '--json', '--loglevel=error']
+    const [{ filename }] = JSON.parse(execFileSync('npm', args, { cwd: temporary, encoding: 'utf8' }))
+    const members = missing.map(file => `package/${file}`)
+    execFileSync('tar', ['xzf', join(temporary, filename), '--strip-components=1', ...members], {
+      cwd: folder,
+    })
+  } finally {
+    rmSync(temporary, { recursive: true })
+  }
+}

@@ -1,0 +1,60 @@
+// An empty project with nothing but our tarballs and the registry.
+import { execFile } from 'node:child_process'
+import { existsSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { readJson } from '../packages.mjs'
+
+const run = promisify(execFile)
+
+/** As on a stranger's machine: none of our settings. */
+export const environment = Object.fromEntries(
+  Object.entries({
+    ...process.env,
+    npm_config_audit: 'false',
+    npm_config_fund: 'false',
+    npm_config_loglevel: 'error',
+  }).filter(
+    ([name]) =>
+      !/^(npm_(package|lifecycle|command)|ONNXRUNTIME|TOOLPOST|ANTHROPIC|OLLAMA|MQTT_)/i.test(name) &&
+      name !== 'INIT_CWD',
+  ),
+)
+
+export async function makeProject(folder, packages) {
+  mkdirSync(folder, { recursive: true })
+  if (!existsSync(join(folder, 'package.json')))
+    writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
+  await run('npm', ['install', ...packages], { cwd: folder, env: environment, maxBuffer: 1e8 })
+  return folder
+}
+
+/** `{ packages, megabytes, scripts }`: how much was installed, as the disk has it, and what wanted to run a script. */
+export function weigh(folder) {
+  const { packages } = readJson(join(folder, 'node_modules', '.package-lock.json'))
+  const installed = Object.entries(packages).filter(([path]) => existsSync(join(folder, path)))
+  return {
+    packages: installed.length,
+    megabytes: Math.round(blocksUnder(join(folder, 'node_modules')) / 1e5) / 10,
+    scripts: installed.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path),
+    names: installed.map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)),
+  }
+}
+
+function blocksUnder(folder) {
+  return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
+    const path = join(folder, entry.name)
+    return sum + (entry.isDirectory() ? blocksUnder(path) : lstatSync(path).blocks * 512)
+  }, 0)
+}
+
+/** What a command prints, stdout and stderr together, whatever its exit code. */
+export async function shell(command, folder, more = {}) {
+  const { stdout } = await run('sh', ['-c', `{ ${command}; } 2>&1 || true`], {
+    cwd: folder,
+    env: { ...environment, ...more },
+    maxBuffer: 1e8,
+    timeout: 90_000,
+  })
+  return stdout.trimEnd()
+}

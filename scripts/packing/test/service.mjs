@@ -1,0 +1,94 @@
+// The image of the Dockerfile without an engine: its command, its user's environment and its health check in a plain folder.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { root } from '../packages.mjs'
+import { environment } from './project.mjs'
+
+/** A word list of the Dockerfile, with `/app` where the project is: `ENTRYPOINT`, `CMD`, `HEALTHCHECK … CMD`. */
+function dockerWords(instruction, folder) {
+  const text = readFileSync(join(root, 'Dockerfile'), 'utf8').replaceAll('\\\n', ' ')
+  const [, words] = new RegExp(`^${instruction}[^[\\n]*(\\[.*\\])`, 'm').exec(text) ?? []
+  if (!words) throw new Error(`The Dockerfile has no ${instruction} in brackets`)
+  return JSON.parse(words).map(word => word.replaceAll('/app/', `${folder}/`))
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  return port
+}
+
+/** Starts what a container runs; resolves when it is ready. `data` is the container's volume. */
+export async function startService(folder, data, { token, more = [] } = {}) {
+  const port = await freePort()
+  const [program, ...args] = [
+    ...dockerWords('ENTRYPOINT', folder),
+    ...dockerWords('CMD', folder),
+    '--port',
+    String(port),
+    ...more,
+  ]
+  const env = { ...environment, ...(token && { TOOLPOST_TOKEN: token }), NODE_ENV: 'production' }
+  const child = spawn(program === 'node' ? process.execPath : program, args, {
+    cwd: data,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const lines = []
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on('line', line => lines.push(line))
+  const url = `http://127.0.0.1:${port}`
+  const headers = token ? { authorization: `Bearer ${token}` } : {}
+  const service = {
+    child,
+    lines,
+    url,
+    port,
+    fetch: (path, options = {}) =>
+      fetch(url + path, { ...options, headers: { ...headers, ...options.headers } }),
+  }
+  await ready(service)
+  return service
+}
+
+async function ready({ child, lines, url }) {
+  for (
+    const deadline = Date.now() + 60_000;
+    Date.now() < deadline;
+    await new Promise(done => setTimeout(done, 50))
+  ) {
+    if (child.exitCode !== null) break
+    const answer = await fetch(`${url}/readyz`).catch(() => undefined)
+    if (answer?.ok) return
+  }
+  child.kill('SIGKILL')
+  throw new Error(`It did not become ready:\n${lines.join('\n')}`)
+}
+
+/** The exit code of the image's health check against a service. */
+export async function healthCheck(folder, { port }) {
+  const [program, ...args] = dockerWords('HEALTHCHECK', folder)
+  const child = spawn(
+    program === 'node' ? process.execPath : program,
+    args.map(word => word.replaceAll(':4040', `:${port}`)),
+    { stdio: 'ignore' },
+  )
+  const [code] = await once(child, 'exit')
+  return code
+}
+
+/** SIGTERM goes to the process itself; it ends by itself, with code 0. */
+export async function stopService({ child, lines }) {
+  const over = once(child, 'exit')
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  const [code, signal] = await over
+  clearTimeout(timer)
+  if (code !== 0) throw new Error(`It ended with ${signal ?? code}:\n${lines.join('\n')}`)
+}

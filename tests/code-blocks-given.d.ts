@@ -1,0 +1,18 @@
+// What fragments of code in the documents take for granted.
+import type { ToolCall, ToolExecutor, ToolManager } from 'toolpost'
+import type { ServerEntry } from 'toolpost/mcp'
+import type { AiClient } from 'toolpost/models'
+
+declare global {
+  const executor: ToolExecutor
+  const tools: ToolManager
+  const client: AiClient
+  const logger: import('toolpost').Logger
+  const servers: Record<string, ServerEntry>
+  const address: string
+  const call: ToolCall
+  const traceparent: string
+  const recording: Uint8Array
+  const original: import('toolpost').JsonSchema
+  const devices: NonNullable<Parameters<typeof import('zwave-mcp-server/home').startHome>[0]>['devices']
+}
