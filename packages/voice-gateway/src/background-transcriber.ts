@@ -10,6 +10,7 @@ import {
   FILLER,
   FILLER_AFTER_MS,
   INSTRUCTIONS,
+  NOT_MEANT,
   QUEUE_BYTES,
   QUEUE_LIMIT,
 } from './conversation/limits.ts'
@@ -17,6 +18,9 @@ import { logTurn } from './conversation/log-turn.ts'
 import { Mouth } from './conversation/mouth.ts'
 import { Questions } from './conversation/questions.ts'
 import { Turn } from './conversation/turn.ts'
+import { type Understood, understand } from './conversation/understand.ts'
+import type { Grammar } from './listening/grammar.ts'
+import { Listening } from './listening/listening.ts'
 import type { Speaker } from './speech-out/speaker.ts'
 import type { Transcriber } from './speech-to-text/transcriber.ts'
 import type { Utterance } from './utterance.ts'
@@ -24,6 +28,8 @@ import type { Utterance } from './utterance.ts'
 export interface BackgroundTranscriberOptions {
   transcriber: Transcriber
   client: AiClient
+  /** What can be understood without a model: speech is heard along it. */
+  grammar?: (() => Promise<Grammar | undefined>) | undefined
   /** Runs every call; the transcriber has no tools of its own. */
   executor: ToolExecutor
   /** Without one, answers are text only. */
@@ -64,7 +70,9 @@ export class BackgroundTranscriber {
   readonly #logger: Logger
   readonly #bus: VoiceBus | undefined
   readonly #queueLimit: number
+  readonly #listening: Listening
   readonly #hear: ReturnType<typeof ears>
+  readonly #isMeant: (conversation: string, sentence: string) => Promise<boolean>
   readonly #mouth: Mouth
   readonly #questions: Questions
   readonly #answering: Answering
@@ -76,14 +84,13 @@ export class BackgroundTranscriber {
   #working: Promise<void> | undefined
 
   constructor(options: BackgroundTranscriberOptions) {
-    const { transcriber, client, executor, speaker, ask, onNotice = () => {} } = options
+    const { transcriber, grammar, client, executor, speaker, ask, onNotice = () => {} } = options
     const { clock = systemClock, logger = silentLogger } = options
     const { signal } = this.#closing
     this.#clock = clock
     this.#logger = logger
     this.#bus = options.bus
     this.#queueLimit = options.queueLimit ?? QUEUE_LIMIT
-    this.#hear = ears(transcriber, signal)
     this.#mouth = new Mouth({ speaker, logger, onProblem: onNotice })
     this.#questions = new Questions({
       mouth: this.#mouth,
@@ -103,6 +110,15 @@ export class BackgroundTranscriber {
       fillerAfterMs: options.fillerAfterMs ?? FILLER_AFTER_MS,
       timeLimitMs: options.answerTimeLimitMs ?? ANSWER_TIME_LIMIT_MS,
     })
+    this.#listening = new Listening({ transcriber, grammar })
+    this.#hear = ears((samples, conversation) =>
+      this.#listening.hear(samples, { signal, history: this.#answering.historyOf(conversation) }),
+    )
+    this.#isMeant = async (conversation, sentence) => {
+      const message = `Did you mean "${sentence}"?`
+      if (ask) return (await ask({ message })).action === 'accept'
+      return this.#questions.confirm(conversation, message)
+    }
   }
 
   /** Takes an utterance and returns at once. As soon as it is understood it interrupts what is being spoken. */
@@ -112,6 +128,11 @@ export class BackgroundTranscriber {
     if (reason !== undefined) return { accepted: false, reason }
     const heard = this.#hear(turn).then(result => this.#understood(turn, result))
     return { accepted: true, id: turn.id, done: this.#reply(turn, heard) ?? this.#line(turn, heard) }
+  }
+
+  /** What is said in an utterance, for somebody who does something with it himself. Rejects with a TranscriberError. */
+  hear(utterance: Utterance, options: { signal?: AbortSignal | undefined } = {}): Promise<Understood> {
+    return understand(utterance, samples => this.#listening.hear(samples, options))
   }
 
   /** Ends what is being spoken; what is being done goes on. */
@@ -168,8 +189,7 @@ export class BackgroundTranscriber {
 
   #understood(turn: Turn, heard: Heard): Heard {
     if ('failure' in heard) return heard
-    const message =
-      'dropped' in heard ? turn.transcription('', heard.dropped) : turn.transcription(heard.text)
+    const message = turn.transcription(heard)
     this.#tell(bus => bus.transcription(message))
     if ('text' in heard) this.#mouth.interrupt()
     return heard
@@ -184,15 +204,17 @@ export class BackgroundTranscriber {
     this.#working = undefined
   }
 
-  async #carryOut({ turn, heard }: Waiting): Promise<ResponseMessage> {
+  async #carryOut({ turn, heard: hearing }: Waiting): Promise<ResponseMessage> {
     this.#mouth.begin()
-    const response = this.#told(await this.#respond(turn, await heard))
+    const heard = await hearing
+    const response = this.#told(await this.#respond(turn, heard))
     const speakingSince = this.#clock.now()
     // What was asked to close while this answer was made, is not kept waiting by its sound.
     if (this.#isClosed) this.#mouth.shut()
     await this.#mouth.finish()
     this.#answering.heard(response)
-    logTurn(this.#logger, response, this.#clock.now() - speakingSince)
+    const speakMs = this.#clock.now() - speakingSince
+    logTurn(this.#logger, response, { speakMs, heard: 'text' in heard ? heard : {} })
     return response
   }
 
@@ -200,6 +222,8 @@ export class BackgroundTranscriber {
     if ('failure' in heard) return this.#answering.failed(turn, heard.failure)
     if ('dropped' in heard) return turn.response('dropped', '', heard.dropped)
     turn.question = heard.text
+    if (heard.decision === 'ask' && !(await this.#isMeant(turn.conversation, heard.text)))
+      return turn.response('answered', NOT_MEANT)
     return this.#answering.answer(turn)
   }
 

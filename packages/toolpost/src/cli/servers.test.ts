@@ -195,8 +195,8 @@ describe('toolpost doctor', () => {
       "✘ tool host: internal handler 'ledger' not found",
       '✘ tool none: no handler is named',
       '✘ tool twice: declared 2 times; only the last one is used',
-      "✘ tool typed: the sentence 'go to {place' has '{', which is not an argument",
-      "✘ tool files__echo: the sentence 'say (it' has a bracket without its ')'",
+      "✘ tool typed: the sentence 'go to {place' has '{', which is not an argument, at character 7",
+      "✘ tool files__echo: the sentence 'say (it' has a bracket without its ')', at character 5",
       "✘ server files: has no tool 'ecko' for the sentences under that name",
     ])
     expect(out).toMatch(/^ {4}Expected one of math_eval, echo$/m)

@@ -90,7 +90,7 @@ interface HistoryConfig {
 
 /** How the voice gateway hears, speaks and is reached. */
 export interface VoiceConfig {
-  transcriber?: 'moonshine' | 'whisper.cpp'
+  transcriber?: 'moonshine' | 'moonshine-base' | 'whisper.cpp'
   /** whisper.cpp's program, and the file of its model. */
   whisper?: { command?: string; model: string }
   speaker?: 'auto' | 'piper' | 'espeak-ng' | 'say' | 'none'

@@ -1,8 +1,8 @@
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import type { AiClient, Answer, ConversationMessage } from './ai-client.ts'
 import { harmless } from './listener.ts'
-import { type OfflineClient, questionIn } from './offline/offline-client.ts'
-import type { ToolMatch } from './offline/sentence-book.ts'
+import { questionIn } from './offline/conversation-so-far.ts'
+import type { OfflineClient, ToolMatch } from './offline/offline-client.ts'
 
 /** Names are short; a longer run of unknown words is left to the model. */
 const MAX_FREE_WORDS = 4

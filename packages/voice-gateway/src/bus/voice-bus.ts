@@ -1,3 +1,5 @@
+import type { Decision } from '../listening/decide.ts'
+
 /** What was heard, as soon as it is known. */
 export interface TranscriptionMessage {
   id: string
@@ -5,6 +7,11 @@ export interface TranscriptionMessage {
   /** Whether it came as sound or as text. */
   source: 'audio' | 'text'
   text: string
+  /** As it was heard without regard to what can be understood; `decision` says why `text` was taken. */
+  free_text?: string
+  decision?: Decision
+  /** How much likelier `text` is than the next sentence that means something else, in nats. */
+  margin?: number
   /** Why it goes no further, if so. */
   dropped?: string
   durations: Durations

@@ -1,11 +1,13 @@
 import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { systemClock } from 'toolpost'
 import { askAtTerminal } from 'toolpost-common/ask-at-terminal'
 import { EXIT, UsageError } from 'toolpost-common/exit-codes'
 import { BackgroundTranscriber } from '../background-transcriber.ts'
 import type { VoiceBus } from '../bus/voice-bus.ts'
 import type { Speaker } from '../speech-out/speaker.ts'
 import type { Transcriber } from '../speech-to-text/transcriber.ts'
+import { grammarOf } from '../start-up/grammar-of.ts'
 import { makeTranscriber } from '../start-up/make-transcriber.ts'
 import { NO_VOICE, speakerFor } from '../start-up/speech-output.ts'
 import type { Utterance } from '../utterance.ts'
@@ -30,14 +32,16 @@ export async function answerOnce(
 ): Promise<number> {
   const { project, voice, stop } = context
   const { client, executor, logger } = project
-  // Side by side with hearing.
-  if (!('text' in utterance)) void project.ready()
+  const grammar = grammarOf(project, systemClock)
+  // Side by side with loading the model.
+  if (!('text' in utterance)) void grammar().catch(() => {})
   const speaker = await findVoice(context)
   const transcriber = makeTranscriber(voice, logger)
   if (!('text' in utterance)) await checkedReady(transcriber)
   let isSpoken = true
   const background = new BackgroundTranscriber({
     transcriber,
+    grammar,
     client,
     executor,
     speaker,
@@ -95,8 +99,8 @@ async function checkFolder(file: string): Promise<void> {
 /** The answer is printed as soon as it is there, before it is spoken. */
 function printer({ json }: AnswerFlags): VoiceBus {
   return {
-    transcription: ({ source, text }) => {
-      if (source === 'audio' && text !== '') terminal.say(`Heard: ${text}`)
+    transcription: ({ source, text, free_text }) => {
+      if (source === 'audio' && text !== '') terminal.say(heardLine(text, free_text))
     },
     response: response => {
       const { text, outcome, error } = response
@@ -106,6 +110,10 @@ function printer({ json }: AnswerFlags): VoiceBus {
         terminal.say(`No answer: ${error}`)
     },
   }
+}
+
+function heardLine(text: string, freeText: string | undefined): string {
+  return freeText === undefined || freeText === text ? `Heard: ${text}` : `Heard: ${text} ("${freeText}")`
 }
 
 /** Whether the words for the person have the reason already. */

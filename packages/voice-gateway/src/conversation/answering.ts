@@ -1,5 +1,11 @@
 import type { Ask, Clock, ToolExecutor } from 'toolpost'
-import { type AiClient, type Answer, Conversations, whyUnanswered } from 'toolpost/models'
+import {
+  type AiClient,
+  type Answer,
+  type ConversationMessage,
+  Conversations,
+  whyUnanswered,
+} from 'toolpost/models'
 import type { ResponseMessage } from '../bus/voice-bus.ts'
 import { AnswerWindows, asksSomething } from './answer-windows.ts'
 import { failureSentence } from './failure-sentence.ts'
@@ -31,6 +37,11 @@ export class Answering {
   constructor(options: AnsweringOptions) {
     this.#options = options
     this.#windows = new AnswerWindows(options.clock)
+  }
+
+  /** What was said in a conversation so far. */
+  historyOf(conversation: string): readonly ConversationMessage[] {
+    return this.#history.of(conversation) ?? []
   }
 
   /** An answer was spoken to its end: if it was a question, its window begins. */

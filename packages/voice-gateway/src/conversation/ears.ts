@@ -1,15 +1,16 @@
-import type { Transcriber } from '../speech-to-text/transcriber.ts'
 import type { Turn } from './turn.ts'
-import { type Understood, understand } from './understand.ts'
+import { type Hear, type Understood, understand } from './understand.ts'
 
 /** What was said, why there is nothing to ask, or what went wrong. */
 export type Heard = Understood | { failure: unknown }
 
 /** Understands one utterance after the other, also while an earlier one is still being answered. Never rejects. */
-export function ears(transcriber: Transcriber, signal: AbortSignal): (turn: Turn) => Promise<Heard> {
+export function ears(
+  hear: (samples: Float32Array, conversation: string) => ReturnType<Hear>,
+): (turn: Turn) => Promise<Heard> {
   let previous: Promise<unknown> = Promise.resolve()
   return turn => {
-    const work = () => understand(turn.utterance, transcriber, signal)
+    const work = () => understand(turn.utterance, samples => hear(samples, turn.conversation))
     const heard = previous
       .then(() => (turn.source === 'audio' ? turn.timed('transcribeMs', work) : work()))
       .catch((failure: unknown) => ({ failure }))

@@ -20,6 +20,8 @@ export const MAX_TEXT_LENGTH = 10_000
 /** How long an answer under way may take when the gateway is closed. */
 export const DRAIN_MS = 10_000
 export const CLOSED = 'the voice gateway was closed'
+/** The answer to what was misheard, and therefore not done. */
+export const NOT_MEANT = 'Nothing was done.'
 export const INSTRUCTIONS =
   'You are the voice assistant of this home: what you write is spoken. Use the tools for what they can do or know, ' +
   'instead of guessing. What was said may be misheard. Answer in one short sentence, without lists or symbols.'

@@ -3,6 +3,7 @@ import type { Clock } from 'toolpost'
 import type { CallNotice } from 'toolpost/models'
 import type { Durations, MadeCall, ResponseMessage, TranscriptionMessage } from '../bus/voice-bus.ts'
 import { DEFAULT_CONVERSATION, type Utterance } from '../utterance.ts'
+import type { Understood } from './understand.ts'
 
 /** One utterance on its way, with what is known of it so far. */
 export class Turn {
@@ -59,13 +60,16 @@ export class Turn {
     this.calls.push({ name, args, success: result.success, ...failure, durationMs: rounded(durationMs) })
   }
 
-  transcription(text: string, dropped?: string): TranscriptionMessage {
+  transcription(heard: Understood): TranscriptionMessage {
+    const { free_text, decision, margin } = 'text' in heard ? heard : {}
     return {
       id: this.id,
       conversation: this.conversation,
       source: this.source,
-      text,
-      ...(dropped !== undefined && { dropped }),
+      ...('text' in heard ? { text: heard.text } : { text: '', dropped: heard.dropped }),
+      ...(free_text !== undefined && { free_text }),
+      ...(decision !== undefined && { decision }),
+      ...(margin !== undefined && { margin: rounded(margin) }),
       durations: this.durations,
       at: new Date().toISOString(),
     }

@@ -1,26 +1,25 @@
 import { reasonToDrop } from '../audio/judge-audio.ts'
 import { readAudio } from '../audio/read-audio.ts'
 import { AudioError } from '../audio/samples.ts'
-import type { Transcriber } from '../speech-to-text/transcriber.ts'
+import type { HeardSpeech } from '../listening/listening.ts'
 import type { Utterance } from '../utterance.ts'
 import { MAX_TEXT_LENGTH } from './limits.ts'
 
 /** What was said, or why there is nothing to ask. */
-export type Understood = { text: string } | { dropped: string }
+export type Understood = HeardSpeech | { dropped: string }
+
+/** Turns speech into words. Rejects with a TranscriberError. */
+export type Hear = (samples: Float32Array) => Promise<HeardSpeech>
 
 /** The words of an utterance. Audio without words in it never reaches a model. Rejects with a TranscriberError. */
-export async function understand(
-  utterance: Utterance,
-  transcriber: Transcriber,
-  signal?: AbortSignal,
-): Promise<Understood> {
+export async function understand(utterance: Utterance, hear: Hear): Promise<Understood> {
   if ('text' in utterance) return checkedText(utterance.text)
   try {
     const samples = await readAudio(utterance)
     const reason = await reasonToDrop(samples)
     if (reason !== undefined) return { dropped: reason }
-    const text = (await transcriber.transcribe(samples, { signal })).trim()
-    return text === '' ? { dropped: 'nobody speaks in the recording' } : { text }
+    const heard = await hear(samples)
+    return heard.text === '' ? { dropped: 'nobody speaks in the recording' } : heard
   } catch (error) {
     if (error instanceof AudioError) return { dropped: error.message }
     throw error

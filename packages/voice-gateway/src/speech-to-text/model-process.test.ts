@@ -30,7 +30,7 @@ function transcriberOf(code: string, heading = "process.send({ type: 'ready' })"
   const childFile = pathToFileURL(join(temporaryFolder(), 'child.mjs'))
   writeFileSync(
     childFile,
-    `const answer = ({ id }, value) => process.send({ type: 'answer', id, value })
+    `const answer = ({ id }, text) => process.send({ type: 'answer', id, value: { text: String(text), score: 0, sentences: [] } })
     process.on('disconnect', () => process.exit())
     process.on('message', message => { ${code} })
     ${heading}`,
@@ -115,7 +115,7 @@ describe('the process of the speech model', () => {
     const onEnd = () => {
       throw new Error('no idea what to do')
     }
-    const child = new ModelProcess({ file: childFile, clock: fakeClock(), logger, onEnd })
+    const child = new ModelProcess({ file: childFile, args: [], clock: fakeClock(), logger, onEnd })
     await child.ready
     const { answer } = child.ask({ type: 'transcribe', samples: second }, 1_000)
     expect(await failure(answer)).toBe('The speech model ended (exit code 7)')

@@ -1,11 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Clock, Logger, Timer } from 'toolpost'
-import type { FromChild, Request, ToChild } from './moonshine-messages.ts'
+import type { FromChild, Request, ToChild, Value } from './moonshine-messages.ts'
 import { TranscriberError } from './transcriber.ts'
 
 export interface ModelProcessOptions {
   file: URL
+  /** For the child's command line. */
+  args: readonly string[]
   clock: Clock
   logger: Logger | undefined
   /** Told once, before anybody who waits goes on: it answers no more, for the reason given in words. */
@@ -14,7 +16,7 @@ export interface ModelProcessOptions {
 
 interface PendingRequest {
   timer: Timer
-  resolve(value: string | number): void
+  resolve(value: Value): void
   reject(error: TranscriberError): void
 }
 
@@ -51,7 +53,7 @@ export class ModelProcess {
 
   constructor(options: ModelProcessOptions) {
     this.#options = options
-    this.#process = startProcess(options.file)
+    this.#process = startProcess(options.file, options.args)
     this.ready = new Promise((resolve, reject) => {
       this.#settleLoading = { resolve, reject }
     })
@@ -67,9 +69,9 @@ export class ModelProcess {
   }
 
   /** Asks for something, once it is ready. A process that does not answer in time is killed. */
-  ask(request: WithoutId<Request>, limitMs: number): { id: number; answer: Promise<string | number> } {
+  ask(request: WithoutId<Request>, limitMs: number): { id: number; answer: Promise<Value> } {
     const id = ++this.#lastId
-    const answer = new Promise<string | number>((resolve, reject) => {
+    const answer = new Promise<Value>((resolve, reject) => {
       if (this.#state === 'ended') return reject(new TranscriberError('The speech model has ended'))
       this.#pending.set(id, { timer: this.#limit(limitMs, 'gave no answer'), resolve, reject })
       this.tell({ ...request, id } as Request)
@@ -169,8 +171,8 @@ export class ModelProcess {
   }
 }
 
-function startProcess(file: URL): ChildProcess {
-  return fork(file, {
+function startProcess(file: URL, args: readonly string[]): ChildProcess {
+  return fork(file, args, {
     // Not those of this process: a second debugger would find its port taken.
     execArgv: [],
     env: Object.fromEntries(INHERITED_VARIABLES.map(key => [key, process.env[key]])),

@@ -1,20 +1,34 @@
 // What runs in the forked process: loads the models once, then answers one request after the other.
-import type { FromChild, Request, ToChild } from './moonshine-messages.ts'
+import llamaTokenizer from 'llama-tokenizer-js'
+import { SAMPLE_RATE } from '../audio/samples.ts'
+import { AllowedTokens } from './bound/allowed-tokens.ts'
+import { tokenLetters } from './bound/token-letters.ts'
+import type { ModelName } from './models.ts'
+import type { FromChild, Request, ToChild, Value } from './moonshine-messages.ts'
 import { MoonshineModel } from './moonshine-model.ts'
 import { amplified, preparePiece } from './prepare-piece.ts'
 import { Silero, type SileroStream } from './silero.ts'
 import { speechPieces } from './speech-pieces.ts'
+import type { Listened } from './transcriber.ts'
 
 // Ctrl-C and a service manager's SIGTERM reach the whole group. The parent decides when this process ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 // Not process.exit: the model's library could hold it up.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 
+/** What is longer is no command, and following sentences along it would take long. */
+const LONGEST_COMMAND = 12 * SAMPLE_RATE
+
+const letters = tokenLetters(llamaTokenizer.vocabById)
 const streams = new Map<number, SileroStream>()
 let stoppedId: number | undefined
+let allowed: AllowedTokens | undefined
 
 try {
-  const models = { silero: await Silero.load(), moonshine: await MoonshineModel.load() }
+  const models = {
+    silero: await Silero.load(),
+    moonshine: await MoonshineModel.load(process.argv[2] as ModelName),
+  }
   await models.moonshine.warmUp()
   process.on('message', (message: ToChild) => receive(message, models))
   send({ type: 'ready' })
@@ -30,6 +44,7 @@ interface Models {
 function receive(message: ToChild, models: Models): void {
   if (message.type === 'stop') stoppedId = message.id
   else if (message.type === 'reset') streams.delete(message.detector)
+  else if (message.type === 'graph') allowed = new AllowedTokens(message.graph, letters)
   else void answer(message, models)
 }
 
@@ -41,9 +56,10 @@ async function answer(request: Request, models: Models): Promise<void> {
   }
 }
 
-function answerTo(request: Request, models: Models): Promise<string | number> {
+function answerTo(request: Request, models: Models): Promise<Value> {
   if (request.type === 'probability') return streamOf(request.detector, models.silero)(request.frame)
-  return transcribe(request.samples, models, () => stoppedId === request.id)
+  const isStopped = () => stoppedId === request.id
+  return listen(request.samples, models, { isStopped, allowed: request.isBound ? allowed : undefined })
 }
 
 function streamOf(detector: number, silero: Silero): SileroStream {
@@ -52,20 +68,29 @@ function streamOf(detector: number, silero: Silero): SileroStream {
   return stream
 }
 
-/** Every step gives other messages their turn, so a stop is seen between two tokens. */
-async function transcribe(
+/**
+ * Every step gives other messages their turn, so a stop is seen between two tokens. Sentences are followed along what is
+ * said in one go: what is said before and after a long pause is two things.
+ */
+async function listen(
   recording: Float32Array,
-  models: Models,
-  isStopped: () => boolean,
-): Promise<string> {
+  { silero, moonshine }: Models,
+  { isStopped, allowed }: { isStopped(): boolean; allowed: AllowedTokens | undefined },
+): Promise<Listened> {
   const samples = amplified(recording)
-  const probabilities = await models.silero.probabilities(samples, isStopped)
-  const texts: string[] = []
-  for (const { start, end } of speechPieces(samples, probabilities)) {
+  const pieces = speechPieces(samples, await silero.probabilities(samples, isStopped))
+  const isCommand = pieces.length === 1 && pieces.every(({ start, end }) => end - start <= LONGEST_COMMAND)
+  const heard: Listened[] = []
+  for (const { start, end } of pieces) {
     if (isStopped()) break
-    texts.push(await models.moonshine.transcribe(preparePiece(samples.subarray(start, end)), isStopped))
+    const piece = preparePiece(samples.subarray(start, end))
+    heard.push(await moonshine.listen(piece, isStopped, isCommand ? allowed : undefined))
   }
-  return texts.filter(text => text !== '').join(' ')
+  return {
+    text: heard.flatMap(({ text }) => (text === '' ? [] : [text])).join(' '),
+    score: heard.reduce((sum, { score }) => sum + score, 0),
+    sentences: heard[0]?.sentences ?? [],
+  }
 }
 
 function send(message: FromChild): void {

@@ -1,15 +1,23 @@
-/** To the child. Requests are answered in their order; `stop` and `reset` are not answered. */
+import type { SentenceGraph } from 'toolpost/models'
+import type { Listened } from './transcriber.ts'
+
+/** To the child. Requests are answered in their order; `graph`, `stop` and `reset` are not answered. */
 export type ToChild =
-  | { type: 'transcribe'; id: number; samples: Float32Array }
+  | { type: 'transcribe'; id: number; samples: Float32Array; isBound: boolean }
   | { type: 'probability'; id: number; detector: number; frame: Float32Array }
+  /** The sentences to listen along from now on. */
+  | { type: 'graph'; graph: SentenceGraph }
   | { type: 'stop'; id: number }
   | { type: 'reset'; detector: number }
 
 export type Request = Extract<ToChild, { type: 'transcribe' | 'probability' }>
 
+/** What a request is answered with: a probability, or what was heard. */
+export type Value = number | Listened
+
 /** From the child: `ready` or `unusable` first, then one answer to each request. */
 export type FromChild =
   | { type: 'ready' }
   | { type: 'unusable'; message: string }
-  | { type: 'answer'; id: number; value: string | number }
+  | { type: 'answer'; id: number; value: Value }
   | { type: 'failed'; id: number; message: string }

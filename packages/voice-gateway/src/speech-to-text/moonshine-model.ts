@@ -2,105 +2,102 @@ import { availableParallelism } from 'node:os'
 import llamaTokenizer from 'llama-tokenizer-js'
 import type { InferenceSession } from 'onnxruntime-common'
 import { SAMPLE_RATE, secondsOf } from '../audio/samples.ts'
+import type { AllowedTokens } from './bound/allowed-tokens.ts'
+import { beamSearch } from './bound/beam-search.ts'
+import { Decoder, type DecoderState, logProbability, type Row, START_TOKEN } from './decoder.ts'
 import { openModel } from './model-session.ts'
+import { MODELS, type ModelName } from './models.ts'
 import { Tensor } from './onnx-runtime.ts'
 import { withoutLoop } from './repetition.ts'
+import type { Listened } from './transcriber.ts'
 
-type Tensors = Record<string, Tensor>
-
-const START_TOKEN = 1
 const END_TOKEN = 2
-const LAYERS = 6
-const HEADS = 8
-const HEAD_SIZE = 36
 /** Nobody speaks faster; a model that writes more is inventing. */
 const TOKENS_PER_SECOND = 6.5
 /** More threads than these only wait for each other in a model this small. */
 const MOST_THREADS = 4
+/** Sentences that are so much less likely than what was heard freely are not what was said. */
+const FLOOR_BELOW_FREE = 25
+/** Figures and the mark at the end take a few tokens more than the words that were heard. */
+const MORE_TOKENS = 8
 
-/** Turns a piece of speech into text with Moonshine's tiny English model. */
+/** Turns a piece of speech into text with one of Moonshine's English models. */
 export class MoonshineModel {
   readonly #encoder: InferenceSession
   readonly #decoder: InferenceSession
+  readonly #name: ModelName
 
-  private constructor(encoder: InferenceSession, decoder: InferenceSession) {
+  private constructor(name: ModelName, encoder: InferenceSession, decoder: InferenceSession) {
+    this.#name = name
     this.#encoder = encoder
     this.#decoder = decoder
   }
 
-  static async load(): Promise<MoonshineModel> {
+  static async load(name: ModelName): Promise<MoonshineModel> {
     const options = { intraOpNumThreads: Math.min(availableParallelism(), MOST_THREADS) }
-    const open = (name: string) => {
-      const file = `./model/tiny/quantized/${name}.onnx`
-      return openModel({ package: '@moonshine-ai/moonshine-js', file }, options)
-    }
-    return new MoonshineModel(await open('encoder_model'), await open('decoder_model_merged'))
+    const { package: from, folder } = MODELS[name]
+    const open = (file: string) => openModel({ package: from, file: `${folder}/${file}.onnx` }, options)
+    return new MoonshineModel(name, await open('encoder_model'), await open('decoder_model_merged'))
   }
 
   /**
-   * The words of a piece of a few seconds in which somebody speaks for certain, as far as it gets before
-   * `isStopped`. It has to begin with a word: left to itself the model passes over one short sentence in four.
+   * What is said in a piece of a few seconds in which somebody speaks for certain, as far as it gets before `isStopped`:
+   * freely, and along the sentences of a graph if there is one.
    */
-  async transcribe(samples: Float32Array, isStopped: () => boolean): Promise<string> {
+  async listen(
+    samples: Float32Array,
+    isStopped: () => boolean,
+    allowed?: AllowedTokens | undefined,
+  ): Promise<Listened> {
     const input = new Tensor('float32', samples, [1, samples.length])
     const { last_hidden_state: heard } = await this.#encoder.run({ input_values: input })
-    const tokens: number[] = []
+    const decoder = new Decoder(this.#decoder, MODELS[this.#name].shape, heard as Tensor)
+    const first = await decoder.first()
     const mostTokens = Math.ceil(secondsOf(samples) * TOKENS_PER_SECOND)
-    const steps = this.#steps(heard as Tensor)
-    while (tokens.length < mostTokens && !isStopped()) {
-      const token = await steps(tokens.at(-1) ?? START_TOKEN)
-      if (token === END_TOKEN) break
-      tokens.push(token)
-      const sane = withoutLoop(tokens)
-      if (sane.length < tokens.length) return textOf(sane)
-    }
-    return textOf(tokens)
-  }
-
-  /** A function from the last token to the next one; it remembers what came before. */
-  #steps(heard: Tensor): (token: number) => Promise<number> {
-    let past = emptyPast()
-    let isFirst = true
-    return async token => {
-      const outputs = await this.#decoder.run({
-        input_ids: new Tensor('int64', BigInt64Array.of(BigInt(token)), [1, 1]),
-        encoder_hidden_states: heard,
-        use_cache_branch: new Tensor('bool', [!isFirst], [1]),
-        ...past,
-      })
-      past = nextPast(past, outputs as Tensors, isFirst)
-      const mayEnd = !isFirst
-      isFirst = false
-      return likeliest((outputs.logits as Tensor).data as Float32Array, mayEnd)
-    }
+    const free = await writeFreely(decoder, first, { mostTokens, isStopped })
+    const sentences = allowed
+      ? await beamSearch({
+          allowed,
+          first,
+          advance: (state, tokens, from) => decoder.advance(state, tokens, from),
+          endToken: END_TOKEN,
+          mostTokens: mostTokens + MORE_TOKENS,
+          floor: free.score - FLOOR_BELOW_FREE,
+          isStopped,
+        })
+      : []
+    return { text: textOf(free.tokens), score: free.score, sentences }
   }
 
   /** The first run allocates; a person should not wait for that. */
   async warmUp(): Promise<void> {
-    await this.transcribe(new Float32Array(SAMPLE_RATE), () => false)
+    await this.listen(new Float32Array(SAMPLE_RATE), () => false)
   }
 }
 
-function emptyPast(): Tensors {
-  const names = Array.from({ length: LAYERS }, (_, layer) =>
-    ['decoder.key', 'decoder.value', 'encoder.key', 'encoder.value'].map(
-      name => `past_key_values.${layer}.${name}`,
-    ),
-  ).flat()
-  const empty = () => new Tensor('float32', new Float32Array(0), [0, HEADS, 1, HEAD_SIZE])
-  return Object.fromEntries(names.map(name => [name, empty()]))
-}
-
-/** What the encoder gave is in the outputs of the first step only, and stays. */
-function nextPast(past: Tensors, outputs: Tensors, isFirst: boolean): Tensors {
-  const next = ([name, before]: [string, Tensor]): [string, Tensor] => {
-    const changes = isFirst || name.includes('.decoder.')
-    return [name, (changes && outputs[name.replace('past_key_values', 'present')]) || before]
+/** The likeliest token, again and again. It has to begin with a word: left to itself the model passes over one short sentence in four. */
+async function writeFreely(
+  decoder: Decoder,
+  first: DecoderState,
+  { mostTokens, isStopped }: { mostTokens: number; isStopped(): boolean },
+): Promise<{ tokens: readonly number[]; score: number }> {
+  const tokens: number[] = []
+  let state = first
+  let score = 0
+  while (tokens.length < mostTokens && !isStopped()) {
+    const row = state.rows[0] as Row
+    const token = likeliest(row, tokens.length > 0)
+    score += logProbability(row, token)
+    if (token === END_TOKEN) break
+    tokens.push(token)
+    const sane = withoutLoop(tokens)
+    if (sane.length < tokens.length) return { tokens: sane, score }
+    state = await decoder.advance(state, [token], [0])
   }
-  return Object.fromEntries(Object.entries(past).map(next))
+  return { tokens, score }
 }
 
-function likeliest(logits: Float32Array, mayEnd: boolean): number {
+function likeliest({ logits }: Row, mayEnd: boolean): number {
   let best = 0
   let highest = Number.NEGATIVE_INFINITY
   logits.forEach((logit, token) => {

@@ -1,14 +1,18 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Clock, type Logger, systemClock } from 'toolpost'
+import type { SentenceGraph } from 'toolpost/models'
 import { secondsOf } from '../audio/samples.ts'
 import { ModelProcess } from './model-process.ts'
+import { type ModelName, whyMissing } from './models.ts'
 import { RestartGuard } from './restart-guard.ts'
 import type { SpeechDetector } from './speech-detector.ts'
-import { type Transcriber, TranscriberError } from './transcriber.ts'
+import { type Listened, type TranscribeOptions, type Transcriber, TranscriberError } from './transcriber.ts'
 import { Turns } from './turns.ts'
 
 export interface MoonshineOptions {
+  /** `base` hears people better, takes half as long again, and has to be installed. */
+  model?: ModelName | undefined
   logger?: Logger | undefined
   clock?: Clock | undefined
   /** The file that runs in the other process, for tests. */
@@ -23,23 +27,28 @@ const ANSWER_LIMIT_MS_PER_SECOND = 1_000
 const COMPILED_CHILD = new URL('../../dist/speech-to-text/moonshine-child.js', import.meta.url)
 
 /**
- * Moonshine's tiny English model, with Silero to find the speech, in a process of its own that is started when it
+ * One of Moonshine's English models, with Silero to find the speech, in a process of its own that is started when it
  * is first needed and again whenever it ends. Transcribes one recording after the other.
  */
 export class MoonshineTranscriber implements Transcriber {
-  readonly name = 'Moonshine tiny'
+  readonly name: string
+  readonly #model: ModelName
   readonly #clock: Clock
   readonly #childFile: URL
   readonly #logger: Logger | undefined
   readonly #guard: RestartGuard
   readonly #turns = new Turns()
+  /** The version of the sentences that a process has. */
+  readonly #followed = new WeakMap<ModelProcess, string>()
   #child: ModelProcess | undefined
   #isClosed = false
   #gone: Promise<unknown> = Promise.resolve()
   #detectors = 0
 
   constructor(options: MoonshineOptions = {}) {
-    const { logger, clock = systemClock, childFile = COMPILED_CHILD } = options
+    const { model = 'tiny', logger, clock = systemClock, childFile = COMPILED_CHILD } = options
+    this.name = `Moonshine ${model}`
+    this.#model = model
     this.#clock = clock
     this.#childFile = childFile
     this.#logger = logger
@@ -55,9 +64,12 @@ export class MoonshineTranscriber implements Transcriber {
     await this.#readyChild()
   }
 
-  transcribe(samples: Float32Array, options: { signal?: AbortSignal | undefined } = {}): Promise<string> {
-    const { signal } = options
-    return this.#turns.take(() => this.#ask(samples, signal), signal)
+  async transcribe(samples: Float32Array, { signal }: TranscribeOptions = {}): Promise<string> {
+    return (await this.#turns.take(() => this.#ask(samples, { signal }), signal)).text
+  }
+
+  listen(samples: Float32Array, options: TranscribeOptions & { graph: SentenceGraph }): Promise<Listened> {
+    return this.#turns.take(() => this.#ask(samples, options), options.signal)
   }
 
   /** Hears when somebody speaks, for a microphone, in the same process. */
@@ -81,20 +93,31 @@ export class MoonshineTranscriber implements Transcriber {
   }
 
   /** Resolves when the process has answered, also to a request that was given up: then it is free for the next. */
-  async #ask(samples: Float32Array, signal: AbortSignal | undefined): Promise<string> {
+  async #ask(
+    samples: Float32Array,
+    { signal, graph }: TranscribeOptions & { graph?: SentenceGraph | undefined },
+  ): Promise<Listened> {
     const child = await this.#readyChild()
-    if (signal?.aborted) return ''
+    if (signal?.aborted) return { text: '', score: 0, sentences: [] }
+    if (graph) this.#follow(graph, child)
     const limitMs = ANSWER_LIMIT_MS + ANSWER_LIMIT_MS_PER_SECOND * secondsOf(samples)
-    const { id, answer } = child.ask({ type: 'transcribe', samples }, limitMs)
+    const { id, answer } = child.ask({ type: 'transcribe', samples, isBound: graph !== undefined }, limitMs)
     const stop = () => child.tell({ type: 'stop', id })
     signal?.addEventListener('abort', stop, { once: true })
     try {
-      const text = String(await answer)
+      const heard = (await answer) as Listened
       this.#guard.succeeded()
-      return text
+      return heard
     } finally {
       signal?.removeEventListener('abort', stop)
     }
+  }
+
+  /** Sent once to each process. */
+  #follow(graph: SentenceGraph, child: ModelProcess): void {
+    if (this.#followed.get(child) === graph.version) return
+    child.tell({ type: 'graph', graph })
+    this.#followed.set(child, graph.version)
   }
 
   async #readyChild(): Promise<ModelProcess> {
@@ -110,9 +133,17 @@ export class MoonshineTranscriber implements Transcriber {
     if (refusal) throw new TranscriberError(refusal)
     const file = this.#childFile
     if (!existsSync(file)) throw new TranscriberError(`${fileURLToPath(file)} is missing. Run: npm run build`)
+    const missing = whyMissing(this.#model)
+    if (missing) throw new TranscriberError(missing)
     const startedAt = this.#clock.now()
     const onEnd = (reason: string, wasReady: boolean) => this.#ended(reason, wasReady)
-    const child = new ModelProcess({ file, clock: this.#clock, logger: this.#logger, onEnd })
+    const child = new ModelProcess({
+      file,
+      args: [this.#model],
+      clock: this.#clock,
+      logger: this.#logger,
+      onEnd,
+    })
     this.#gone = Promise.all([this.#gone, child.gone])
     const logLoaded = () =>
       this.#logger?.info({ load_ms: Math.round(this.#clock.now() - startedAt) }, `${this.name} is loaded`)

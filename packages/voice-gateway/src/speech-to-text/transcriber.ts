@@ -1,3 +1,22 @@
+import type { SentenceGraph } from 'toolpost/models'
+
+/** A sentence of a graph, in its words, and its log-likelihood with the end included. */
+export interface HeardSentence {
+  text: string
+  score: number
+}
+
+/** What was heard freely, with its log-likelihood, and the likeliest sentences of a graph, best first. */
+export interface Listened {
+  text: string
+  score: number
+  sentences: readonly HeardSentence[]
+}
+
+export interface TranscribeOptions {
+  signal?: AbortSignal | undefined
+}
+
 /** Turns speech into text. */
 export interface Transcriber {
   /** What it is called, for the log. */
@@ -5,7 +24,9 @@ export interface Transcriber {
   /** Begins to load what it needs, once; resolves when an utterance need not wait for that. */
   ready(): Promise<void>
   /** What is said in 16 kHz mono samples of any length; empty if nobody speaks. Rejects with a TranscriberError. */
-  transcribe(samples: Float32Array, options?: { signal?: AbortSignal | undefined }): Promise<string>
+  transcribe(samples: Float32Array, options?: TranscribeOptions): Promise<string>
+  /** The same, and along the sentences of a graph as well, if it can do that. */
+  listen?(samples: Float32Array, options: TranscribeOptions & { graph: SentenceGraph }): Promise<Listened>
   close(): Promise<void>
 }
 

@@ -7,7 +7,8 @@ import { WhisperTranscriber } from '../speech-to-text/whisper-transcriber.ts'
 /** What turns speech into text: the embedded model, or whisper.cpp if it is configured. Loads nothing yet. */
 export function makeTranscriber({ transcriber, whisper }: VoiceConfig, logger: Logger): Transcriber {
   const isWhisper = transcriber === 'whisper.cpp' || (transcriber === undefined && whisper !== undefined)
-  if (!isWhisper) return new MoonshineTranscriber({ logger })
+  if (!isWhisper)
+    return new MoonshineTranscriber({ model: transcriber === 'moonshine-base' ? 'base' : 'tiny', logger })
   if (!whisper) throw new TranscriberError('whisper.cpp needs a model: set voice.whisper.model to its file')
   return new WhisperTranscriber(whisper)
 }

@@ -3,10 +3,11 @@ import type { VoiceConfig } from 'toolpost/config'
 import type { Project } from 'toolpost/project'
 import { BackgroundTranscriber } from '../background-transcriber.ts'
 import type { VoiceBus } from '../bus/voice-bus.ts'
-import { understand } from '../conversation/understand.ts'
+import type { Decision } from '../listening/decide.ts'
 import type { Speaker } from '../speech-out/speaker.ts'
 import type { Transcriber } from '../speech-to-text/transcriber.ts'
 import { Closables } from './closables.ts'
+import { grammarOf } from './grammar-of.ts'
 import { makeTranscriber } from './make-transcriber.ts'
 import { startMicrophone } from './microphone-input.ts'
 import { startMqtt } from './mqtt-input.ts'
@@ -39,6 +40,14 @@ export interface VoiceOptions {
   outFile?: string | undefined
 }
 
+/** What was heard. With `ask`, whoever said it should look at it first. */
+export interface Transcription {
+  text: string
+  free_text?: string
+  decision?: Decision
+  margin?: number
+}
+
 export interface VoiceGateway {
   readonly transcriber: BackgroundTranscriber
   /** Resolves when every part is ready or missing. Never rejects. */
@@ -46,10 +55,7 @@ export interface VoiceGateway {
   /** How the parts are at this moment. */
   status(): PartStatus[]
   /** The words of a recording, or why there are none. Never rejects. */
-  transcribe(
-    wav: Uint8Array,
-    options: { signal: AbortSignal },
-  ): Promise<{ text: string } | { problem: string }>
+  transcribe(wav: Uint8Array, options: { signal: AbortSignal }): Promise<Transcription | { problem: string }>
   /** Takes nothing more, lets the answer under way end, for `drainMs` at most, and leaves no process behind. */
   close(options?: { drainMs?: number }): Promise<void>
 }
@@ -76,9 +82,16 @@ export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
     return `${name}: ${why}`
   })
   const hearing = startHearing(context)
+  const grammar = grammarOf(project, clock)
+  // Compiled before somebody speaks.
+  void grammar().then(
+    sentences => sentences?.graph(),
+    () => {},
+  )
   const speaker = await startSpeech(context)
   const transcriber = new BackgroundTranscriber({
     transcriber: hearing,
+    grammar,
     client: tellingOfMissing(project.client, () => missingIn(project.status().servers)),
     executor: project.executor,
     speaker,
@@ -94,7 +107,7 @@ export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
     transcriber,
     ready: () => parts.settled(),
     status: () => parts.status(),
-    transcribe: (wav, { signal }) => transcribe(wav, hearing, signal),
+    transcribe: (wav, { signal }) => transcribe(wav, transcriber, signal),
     close: drain => close(transcriber, context, drain),
   }
 }
@@ -144,12 +157,12 @@ function everybody(buses: ReadonlySet<VoiceBus>, logger: Logger): VoiceBus {
 
 async function transcribe(
   wav: Uint8Array,
-  hearing: Transcriber,
+  transcriber: BackgroundTranscriber,
   signal: AbortSignal,
-): Promise<{ text: string } | { problem: string }> {
+): Promise<Transcription | { problem: string }> {
   try {
-    const understood = await understand({ wav }, hearing, signal)
-    return 'text' in understood ? understood : { problem: understood.dropped }
+    const heard = await transcriber.hear({ wav }, { signal })
+    return 'text' in heard ? heard : { problem: heard.dropped }
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) }
   }

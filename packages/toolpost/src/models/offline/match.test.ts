@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { matchSentence, prepareSentence } from './match.ts'
-import { requestOf } from './sentence-book.ts'
+import { requestOf } from './request.ts'
 import { TemplateError } from './template.ts'
 
 const schema = {

@@ -1,14 +1,19 @@
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { propertyOf, type Request, type SlotReader, slotReader, typed, WEIGHTS } from './slots.ts'
-import { parseTemplate, type TemplateNode } from './template.ts'
-import { compareWords } from './words.ts'
+import { type Request, WEIGHTS } from './request.ts'
+import { propertyOf, type SlotReader, slotReader, typed } from './slots.ts'
+import { parseTemplate, type SlotNode, type TemplateNode } from './template.ts'
 
 /** A sentence that is ready to be compared with requests. */
 export interface Sentence {
   readonly template: string
   readonly nodes: readonly TemplateNode[]
-  readonly readers: ReadonlyMap<TemplateNode, SlotReader>
   readonly schema: JsonSchema
+  /** What becomes of it, if it is more than a call with these arguments. */
+  readonly means?: string | undefined
+  /** Whether it is only typed: too short, or too like others, to be told from them by ear. */
+  readonly isTyped?: boolean | undefined
+  /** How its slots take words; also those of the rules that it refers to. */
+  readonly readers: Map<SlotNode, SlotReader>
 }
 
 export interface SentenceMatch {
@@ -20,17 +25,12 @@ export interface SentenceMatch {
 }
 
 /** Reads a sentence for a tool with that schema. Throws a TemplateError if it cannot be read. */
-export function prepareSentence(template: string, schema: JsonSchema): Sentence {
-  const nodes = parseTemplate(template)
-  const readers = new Map<TemplateNode, SlotReader>()
-  const visit = (branch: readonly TemplateNode[]): void => {
-    for (const node of branch) {
-      if (node.kind === 'group') node.branches.forEach(visit)
-      else if (node.kind === 'slot') readers.set(node, slotReader(node, schema))
-    }
-  }
-  visit(nodes)
-  return { template, nodes, readers, schema }
+export function prepareSentence(
+  template: string,
+  schema: JsonSchema,
+  { means, isTyped }: Pick<Sentence, 'means' | 'isTyped'> = {},
+): Sentence {
+  return { template, nodes: parseTemplate(template), schema, means, isTyped, readers: new Map() }
 }
 
 /** How far a way through the sentence has come. */
@@ -79,16 +79,18 @@ class Search {
   *#take(node: TemplateNode, progress: Progress): Generator<Progress> {
     const { at, weight, longestFree, args } = progress
     if (node.kind === 'word') {
-      const likeness = compareWords(this.#request.words[at]?.key ?? '', node.key)
+      const likeness = this.#request.likeness(at, node.key)
       if (likeness) yield { ...progress, at: at + 1, weight: weight + WEIGHTS[likeness] }
     } else if (node.kind === 'group') {
       for (const branch of node.branches) yield* this.ways(branch, progress)
       if (node.isOptional) yield progress
+    } else if (node.kind === 'rule') {
+      yield* this.ways(this.#request.lexicon.rule(node.name) ?? [IMPOSSIBLE], progress)
     } else if (node.kind === 'fixed') {
       const value = typed(node.value, propertyOf(this.#sentence.schema, node.name))
       yield { ...progress, args: [...args, [node.name, value]] }
     } else {
-      for (const taken of this.#sentence.readers.get(node)?.(this.#request, at) ?? [])
+      for (const taken of this.#readerOf(node)(this.#request, at))
         yield {
           at: at + taken.used,
           weight: weight + taken.weight,
@@ -97,4 +99,14 @@ class Search {
         }
     }
   }
+
+  #readerOf(slot: SlotNode): SlotReader {
+    const { readers, schema } = this.#sentence
+    const reader = readers.get(slot) ?? slotReader(slot, schema)
+    readers.set(slot, reader)
+    return reader
+  }
 }
+
+/** What a rule means that there is not. */
+const IMPOSSIBLE: TemplateNode = { kind: 'group', branches: [], isOptional: false }

@@ -17,7 +17,7 @@ const ANY_TEXT = words(
 )
 
 /** In no name: clauses, questions, denials, people, conditions, amounts, other devices. */
-const NEVER = words(
+export const NO_NAMES: ReadonlySet<string> = words(
   `and then or but so because when whenever if unless until till while after before once since though whether as than
   except without instead only also too either neither nor plus not no never dont
   i me we us you he him she they them it its your his their our who whom whose what which why how where this that these those
@@ -61,7 +61,7 @@ export function nameLengths(request: readonly Word[], at: number): number[] {
   let isPlace = false
   for (let used = 1; used <= MAX_NAME_WORDS; used++) {
     const [before = '', key] = [request[at + used - 2]?.key, request[at + used - 1]?.key]
-    if (key === undefined || NEVER.has(key)) break
+    if (key === undefined || NO_NAMES.has(key)) break
     const follows = used === 1 ? 'start' : PLACES.has(before) ? 'place' : 'word'
     if (ARTICLES.has(key) && follows !== 'place') break
     // "on" belongs to a name only as in "on the desk".

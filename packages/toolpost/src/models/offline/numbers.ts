@@ -23,6 +23,9 @@ const SCALES = new Map([
   ['million', 1_000_000],
 ])
 
+/** Every word that numbers are made of. */
+export const NUMBER_WORDS: readonly string[] = [...SMALL.keys(), ...TENS.keys(), ...SCALES.keys()]
+
 /** The number that starts at a place, in figures (`30`, `-2.5`) or in words (`two hundred and five`), if there is one. */
 export function readNumber(words: readonly Word[], at: number): ReadNumber | undefined {
   const key = words[at]?.key
@@ -32,7 +35,23 @@ export function readNumber(words: readonly Word[], at: number): ReadNumber | und
     return positive && positive.value >= 0 ? { value: -positive.value, used: positive.used + 1 } : undefined
   }
   if (/^\d+(,\d{3})*(\.\d+)?$/.test(key)) return { value: Number(key.replaceAll(',', '')), used: 1 }
-  return readNumberWords(words, at)
+  const number = readNumberWords(words, at)
+  return number && withDecimals(words, at, number)
+}
+
+/** "twenty one point five" */
+function withDecimals(words: readonly Word[], at: number, number: ReadNumber): ReadNumber {
+  let digits = ''
+  const start = at + number.used + 1
+  if (words[start - 1]?.key !== 'point') return number
+  for (let next = start; digits.length < 3; next++) {
+    const key = words[next]?.key ?? ''
+    const digit = /^\d$/.test(key) ? Number(key) : SMALL.get(key)
+    if (digit === undefined || digit > 9) break
+    digits += digit
+  }
+  if (digits === '') return number
+  return { value: Number(`${number.value}.${digits}`), used: number.used + 1 + digits.length }
 }
 
 function readNumberWords(words: readonly Word[], at: number): ReadNumber | undefined {
@@ -85,4 +104,19 @@ function stepOf(key: string, before: Step['kind'] | undefined, opensScale: boole
 function startsSmall(key: string): boolean {
   const [first = ''] = key.split('-')
   return SMALL.has(first) || TENS.has(first)
+}
+
+const SMALL_WORDS = [...SMALL.keys()]
+const TENS_WORDS = [...TENS.keys()]
+
+/** A whole number from 0 to 9,999 as it is said: `twenty one`. */
+export function numberInWords(value: number): string[] {
+  if (value < 20) return [SMALL_WORDS[value] ?? '']
+  if (value < 100) {
+    const tens = TENS_WORDS[Math.floor(value / 10) - 2] ?? ''
+    return value % 10 === 0 ? [tens] : [tens, ...numberInWords(value % 10)]
+  }
+  const [scale, word] = value < 1_000 ? [100, 'hundred'] : [1_000, 'thousand']
+  const rest = value % scale
+  return [...numberInWords(Math.floor(value / scale)), word, ...(rest === 0 ? [] : numberInWords(rest))]
 }

@@ -1,22 +1,58 @@
+import type { ToolResult } from '../../call/tool-result.ts'
 import { callerOptions } from '../../executor/options.ts'
 import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import { type Logger, silentLogger } from '../../logging/logger.ts'
+import { Listeners } from '../../runtime/listeners.ts'
+import { describeThrown } from '../../runtime/quietly.ts'
+import type { Tool } from '../../tools/tool.ts'
 import type { AiClient, Answer, AskOptions, ConversationMessage, PlainMessage } from '../ai-client.ts'
 import { DEFAULT_TIME_LIMIT_MS } from '../limits.ts'
 import { harmless } from '../listener.ts'
 import { ModelError } from '../model-error.ts'
-import { textOfContent } from '../read-reply.ts'
 import { runCalls } from '../run-calls.ts'
 import { TimeIsUp, TimeLimit } from '../time-limit.ts'
-import { phraseAnswer } from './phrase-answer.ts'
-import { requestOf, SentenceBook, type ToolMatch } from './sentence-book.ts'
+import { questionIn, soFar } from './conversation-so-far.ts'
+import { Grammar } from './grammar.ts'
+import { KnownHome } from './known-home.ts'
+import type { Meaning, PlannedCall } from './meaning.ts'
+import { requestOf } from './request.ts'
+import { SentenceBook } from './sentence-book.ts'
+import type { SentenceGraph } from './sentence-graph.ts'
+import { readSettings, type SentenceSettings, type SpokenWords } from './spoken-words.ts'
 import { suggest } from './suggestions.ts'
+import { understand } from './understand.ts'
+import { graphOf } from './word-graph.ts'
 
 export interface OfflineClientOptions {
   /** Runs the calls; may also come with each question. */
   executor?: ToolExecutor | undefined
   logger?: Logger | undefined
+  /** Rooms, groups, other names, rules and lists that sentences refer to. */
+  sentences?: SentenceSettings | undefined
 }
+
+/** A request that a tool can fulfil: its first call. */
+export interface ToolMatch extends PlannedCall {
+  /** 0 to 1: how much of the request the sentence accounts for. */
+  score: number
+  /** The most words that one argument took of which nothing is known. */
+  longestFree: number
+  template: string
+}
+
+/** What a request means, for whoever wants to know without anything being done. */
+export interface Understood {
+  /**
+   * `act`: calls that change something; `tell`: calls that only read; `ask`: it would be asked what is meant; `talk`: it is
+   * answered without a call; `nothing`: it is not understood.
+   */
+  kind: Meaning['kind'] | 'nothing'
+  /** The same for requests that mean the same; empty if it is not understood. */
+  key: string
+  changes: boolean
+}
+
+const KEPT_GRAMMARS = 4
 
 /**
  * Answers with no model at all: the sentences of the tools match the request, the tool runs, its result is phrased.
@@ -26,18 +62,63 @@ export class OfflineClient implements AiClient {
   readonly #executor: ToolExecutor | undefined
   readonly #logger: Logger
   readonly #book: SentenceBook
+  readonly #spoken: SpokenWords
+  readonly #home: KnownHome
+  readonly #listeners: Listeners<{ graph: undefined }>
+  #grammars: Grammar[] = []
+  #graph: { grammar: Grammar; graph: SentenceGraph } | undefined
 
-  constructor({ executor, logger = silentLogger }: OfflineClientOptions = {}) {
+  constructor({ executor, logger = silentLogger, sentences }: OfflineClientOptions = {}) {
     this.#executor = executor
     this.#logger = logger
     this.#book = new SentenceBook(logger)
+    this.#spoken = readSettings(sentences)
+    for (const reason of this.#spoken.problems)
+      logger.warn({ reason: `The ${reason}` }, 'Rule for sentences left out')
+    this.#listeners = new Listeners((_, error) =>
+      logger.warn({ error: describeThrown(error) }, 'A listener for changed sentences failed'),
+    )
+    this.#home = new KnownHome(this.#spoken.home, () => this.#listeners.tell('graph', undefined))
   }
 
-  /** What a request would call, if it is one that a sentence knows. */
+  /** The first call that a request would make, if it is one that a sentence knows. */
   match(prompt: string | readonly ConversationMessage[], options: AskOptions = {}): ToolMatch | undefined {
-    const executor = this.#executorFor(options)
-    const tools = options.tools ?? executor.tools.getTools()
-    return this.#book.find(questionIn(prompt), tools, executor.tools)
+    const meaning = this.#meaning(prompt, options)
+    const [call] = meaning?.calls ?? []
+    if (!meaning || !call) return undefined
+    const { score, longestFree, template } = meaning
+    return { ...call, score, longestFree, template }
+  }
+
+  /** What a request means, in its conversation. Nothing is called. */
+  understand(prompt: string | readonly ConversationMessage[], options: AskOptions = {}): Understood {
+    const meaning = this.#meaning(prompt, options)
+    if (!meaning) return { kind: 'nothing', key: '', changes: false }
+    return { kind: meaning.kind, key: meaning.key, changes: meaning.kind === 'act' }
+  }
+
+  /** Finds out what is in the home, if a tool tells. Never rejects. */
+  async refresh(options: AskOptions = {}): Promise<void> {
+    await this.#home.read(this.#tools(options), this.#executorFor(options), options)
+  }
+
+  /** All sentences that can be understood now. The same graph for as long as that does not change. */
+  graph(options: AskOptions = {}): SentenceGraph {
+    const grammar = this.#grammar(options)
+    if (this.#graph?.grammar !== grammar) this.#graph = { grammar, graph: graphOf(grammar) }
+    return this.#graph.graph
+  }
+
+  /** Calls `listener` when other things can be said than before; returns a function that stops it. */
+  onGraphChange(listener: () => void, options: AskOptions = {}): () => void {
+    const stop = this.#listeners.on('graph', listener)
+    const stopTools = this.#executorFor(options).tools.onChange(() => {
+      void this.refresh(options).then(() => this.#listeners.tell('graph', undefined))
+    })
+    return () => {
+      stop()
+      stopTools()
+    }
   }
 
   async ask(prompt: string | readonly ConversationMessage[], options: AskOptions = {}): Promise<Answer> {
@@ -45,11 +126,35 @@ export class OfflineClient implements AiClient {
     if (question.trim() === '') throw new ModelError('empty_question', 'The question is empty')
     const messages: ConversationMessage[] =
       typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : [...prompt]
-    const match = this.match(prompt, options)
-    if (!match) return notUnderstood(this.#helpFor(question, options), messages)
-    const answer = await this.#carryOut(match, messages, options)
-    harmless(options.onToken, this.#logger)(answer.text)
+    const meaning = await this.#meaningNow(prompt, options)
+    const answer = meaning
+      ? await this.#carryOut(meaning, messages, options)
+      : onlySaid(this.#helpFor(question, options), messages)
+    if (answer.iterations > 0) harmless(options.onToken, this.#logger)(answer.text)
     return answer
+  }
+
+  #meaning(prompt: string | readonly ConversationMessage[], options: AskOptions): Meaning | undefined {
+    return understand(questionIn(prompt), soFar(prompt), this.#grammar(options))
+  }
+
+  /** The same, after the home was looked at if that is needed to understand it. */
+  async #meaningNow(
+    prompt: string | readonly ConversationMessage[],
+    options: AskOptions,
+  ): Promise<Meaning | undefined> {
+    const meaning = this.#meaning(prompt, options)
+    const [tools, executor] = [this.#tools(options), this.#executorFor(options)]
+    const isKnown = this.#home.of(tools, executor) !== undefined
+    const isClear = meaning !== undefined && meaning.calls.length > 0
+    if (isClear && meaning.calls.every(({ tool }) => isLocal(tool, executor))) return meaning
+    if (isClear && isKnown) {
+      if (this.#home.isOld(tools, executor)) void this.#home.read(tools, executor, options)
+      return meaning
+    }
+    if (!this.#home.isOld(tools, executor, RECENT_MS)) return meaning
+    await this.#home.read(tools, executor, options)
+    return this.#meaning(prompt, options)
   }
 
   #executorFor(options: AskOptions): ToolExecutor {
@@ -58,35 +163,47 @@ export class OfflineClient implements AiClient {
     return executor
   }
 
+  #tools(options: AskOptions): readonly Tool[] {
+    return options.tools ?? this.#executorFor(options).tools.getTools()
+  }
+
+  /** What can be understood with these tools, in this home. */
+  #grammar(options: AskOptions): Grammar {
+    const executor = this.#executorFor(options)
+    const tools = this.#tools(options)
+    const home = this.#home.of(tools, executor)
+    const known = this.#grammars.find(grammar => grammar.home === home && isSame(grammar.tools, tools))
+    if (known) return known
+    const grammar = new Grammar({ tools, manager: executor.tools, book: this.#book, spoken: this.#spoken, home })
+    this.#grammars = [grammar, ...this.#grammars].slice(0, KEPT_GRAMMARS)
+    return grammar
+  }
+
   async #carryOut(
-    match: ToolMatch,
+    meaning: Meaning,
     messages: readonly ConversationMessage[],
     options: AskOptions,
   ): Promise<Answer> {
-    const limitMs = options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS
-    const limit = new TimeLimit({ limitMs, signal: options.signal })
-    const call = { id: `call_${crypto.randomUUID()}`, name: match.tool.name, args: match.args }
+    if (meaning.calls.length === 0) return onlySaid(await meaning.run(async () => []), messages)
+    const limit = new TimeLimit({
+      limitMs: options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS,
+      signal: options.signal,
+    })
+    const said: PlainMessage[] = []
+    const results: ToolResult[] = []
+    const makeCalls = async (planned: readonly PlannedCall[]) => {
+      const made = await this.#makeCalls(planned, said, { ...options, signal: limit.signal })
+      results.push(...made)
+      return made
+    }
     try {
-      const [outcome] = await runCalls([call], {
-        executor: this.#executorFor(options),
-        tools: [match.tool],
-        signal: limit.signal,
-        onCall: harmless(options.onCall, this.#logger),
-        ...callerOptions(options),
-      })
-      if (!outcome) throw new Error('a call had no outcome')
+      const text = await meaning.run(makeCalls)
       const isOutOfTime = limit.signal.reason instanceof TimeIsUp
       if (limit.signal.aborted && !isOutOfTime) throw limit.signal.reason
-      const text = phraseAnswer(outcome.result)
-      const said: PlainMessage[] = [
-        { role: 'assistant', content: '', tool_calls: [{ ...call, type: 'tool_call' }] },
-        { role: 'tool', content: outcome.content, tool_call_id: call.id },
-        { role: 'assistant', content: text },
-      ]
       return {
         text,
-        messages: [...messages, ...said],
-        results: [outcome.result],
+        messages: [...messages, ...said, { role: 'assistant', content: text }],
+        results,
         iterations: 1,
         stopReason: isOutOfTime ? 'time_limit' : 'answer',
       }
@@ -95,23 +212,54 @@ export class OfflineClient implements AiClient {
     }
   }
 
+  /** Runs calls side by side, and writes them down as a model would have. */
+  async #makeCalls(
+    planned: readonly PlannedCall[],
+    said: PlainMessage[],
+    options: AskOptions & { signal: AbortSignal },
+  ): Promise<ToolResult[]> {
+    if (planned.length === 0) return []
+    const calls = planned.map(({ tool, args }) => ({ id: `call_${crypto.randomUUID()}`, name: tool.name, args }))
+    const outcomes = await runCalls(calls, {
+      executor: this.#executorFor(options),
+      tools: planned.map(({ tool }) => tool),
+      signal: options.signal,
+      onCall: harmless(options.onCall, this.#logger),
+      ...callerOptions(options),
+    })
+    said.push(
+      { role: 'assistant', content: '', tool_calls: calls.map(call => ({ ...call, type: 'tool_call' })) },
+      ...outcomes.map(({ content }, at): PlainMessage => {
+        return { role: 'tool', content, tool_call_id: calls[at]?.id ?? '' }
+      }),
+    )
+    return outcomes.map(({ result }) => result)
+  }
+
   #helpFor(question: string, options: AskOptions): string {
-    const executor = this.#executorFor(options)
-    const tools = options.tools ?? executor.tools.getTools()
-    const byTool = tools.map(tool => this.#book.of(tool, executor.tools))
-    const examples = suggest(requestOf(question) ?? { text: '', words: [] }, byTool)
+    const manager = this.#executorFor(options).tools
+    const byTool = this.#tools(options).map(tool =>
+      this.#book.of(tool, { manager, spoken: this.#spoken }).filter(({ means }) => means === undefined),
+    )
+    const examples = suggest(requestOf(question), byTool)
     if (examples.length === 0)
       return 'I did not understand that, and there is no tool here that has a sentence.'
     return `I did not understand that. You can say ${listed(examples.map(example => `"${example}"`))}.`
   }
 }
 
-/** What is asked: the text, or the last thing that was said in a conversation. */
-export function questionIn(prompt: string | readonly ConversationMessage[]): string {
-  return typeof prompt === 'string' ? prompt : textOfContent(prompt.at(-1)?.content)
+/** A name that is not known may have come since; it is looked up again, but not with every question. */
+const RECENT_MS = 2_000
+
+function isLocal(tool: Tool, { tools }: ToolExecutor): boolean {
+  return tools.originOf(tool) === undefined
 }
 
-function notUnderstood(text: string, messages: readonly ConversationMessage[]): Answer {
+function isSame(known: readonly Tool[], tools: readonly Tool[]): boolean {
+  return known.length === tools.length && known.every((tool, at) => tool === tools[at])
+}
+
+function onlySaid(text: string, messages: readonly ConversationMessage[]): Answer {
   return {
     text,
     messages: [...messages, { role: 'assistant', content: text }],

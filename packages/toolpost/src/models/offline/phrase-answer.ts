@@ -2,6 +2,7 @@ import type { ToolResult } from '../../call/tool-result.ts'
 import { textOf } from '../../executor/model-text.ts'
 import { sayReadings } from '../../known-servers/zwave.ts'
 import { isObjectLike } from '../../runtime/guards.ts'
+import { listWords } from './meaning.ts'
 
 /** Longer answers are tiring to hear. */
 const MAX_SPOKEN_CHARS = 300
@@ -10,6 +11,36 @@ const MAX_SPOKEN_CHARS = 300
 export function phraseAnswer(result: ToolResult): string {
   if (!result.success) return asSentence(shortened(`That did not work: ${result.error}`))
   return asSentence(shortened(sayReadings(result.result) ?? result.text ?? wordsFor(result.result)))
+}
+
+/** The results of several calls as one sentence; `noun` is what they were about together: "lights". */
+export function phraseResults(results: readonly ToolResult[], noun?: string): string {
+  const [first, ...others] = results
+  if (!first) return 'Done.'
+  if (others.length === 0 && noun === undefined) return phraseAnswer(first)
+  const done = results.map(doneIn)
+  const [state] = done
+  const isOne = state !== undefined && done.every(one => one?.state === state.state)
+  if (!isOne) return phraseTogether(results.map(phraseAnswer))
+  const names = listWords(done.map(one => one?.device ?? ''))
+  if (done.length === 1) return asSentence(`${names} is ${state.state}`)
+  const counted = `${done.length} ${noun ?? 'devices'} are ${state.state}`
+  if (done.length > MAX_NAMED) return asSentence(counted)
+  return asSentence(noun === undefined ? `${names} are ${state.state}` : `${counted}: ${names}`)
+}
+
+const MAX_NAMED = 5
+
+/** What a device reported after it was told to do something, if it did. */
+function doneIn(result: ToolResult): { device: string; state: string } | undefined {
+  if (!result.success) return undefined
+  const { device, state, confirmed } = Object(result.result) as Record<string, unknown>
+  return confirmed === true && typeof device === 'string' && typeof state === 'string' ? { device, state } : undefined
+}
+
+/** Several sentences as one. */
+export function phraseTogether(sentences: readonly string[]): string {
+  return asSentence(listWords([...new Set(sentences)].map(sentence => sentence.replace(/\.$/, ''))))
 }
 
 function wordsFor(value: unknown): string {

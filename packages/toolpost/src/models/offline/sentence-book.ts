@@ -1,73 +1,96 @@
-import { ZWAVE_SENTENCES } from '../../known-servers/zwave.ts'
+import { type SentencesByMeaning, ZWAVE_HOME_SENTENCES, ZWAVE_SENTENCES } from '../../known-servers/zwave-sentences.ts'
 import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { jsonSchemaOf } from '../../schema/json-schema.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'
-import { matchSentence, prepareSentence, type Sentence, type SentenceMatch } from './match.ts'
-import type { Request } from './slots.ts'
-import { requestWords, withoutNow } from './words.ts'
+import type { Home } from './home/home.ts'
+import { LOCAL_SENTENCES } from './local-sentences.ts'
+import { prepareSentence, type Sentence } from './match.ts'
+import { problemWith, readSettings, type SpokenWords } from './spoken-words.ts'
 
-/** A request that a tool can fulfil. */
-export interface ToolMatch extends SentenceMatch {
-  tool: Tool
-  template: string
+export interface BookOptions {
+  manager?: ToolManager | undefined
+  home?: Home | undefined
+  spoken?: SpokenWords | undefined
 }
-
-/** Longer requests are no commands; a model may make something of them. */
-const MAX_REQUEST_CHARS = 500
 
 /** The sentences of tools: their own, and those that are ready for well-known ones. */
 export class SentenceBook {
   readonly #prepared = new WeakMap<Tool, readonly Sentence[]>()
+  readonly #atHome = new WeakMap<Tool, readonly Sentence[]>()
   readonly #logger: Logger
 
   constructor(logger: Logger) {
     this.#logger = logger
   }
 
-  /** The tool, and the arguments, that a request means best. Never throws. */
-  find(text: string, tools: readonly Tool[], manager?: ToolManager): ToolMatch | undefined {
-    const request = requestOf(text)
-    if (!request) return undefined
-    const hurried = { text, words: withoutNow(request.words) }
-    return this.#best(request, tools, manager) ?? this.#best(hurried, tools, manager)
-  }
-
-  #best(request: Request, tools: readonly Tool[], manager?: ToolManager): ToolMatch | undefined {
-    let best: ToolMatch | undefined
-    for (const tool of tools) {
-      for (const sentence of this.of(tool, manager)) {
-        const match = matchSentence(sentence, request)
-        if (match && (!best || match.score > best.score))
-          best = { ...match, tool, template: sentence.template }
-      }
-    }
-    return best
-  }
-
   /** The sentences of a tool. One that cannot be read is left out with a warning. */
-  of(tool: Tool, manager?: ToolManager): readonly Sentence[] {
-    const known = this.#prepared.get(tool)
-    if (known) return known
-    const { sentences, problems } = readSentences(tool, manager)
+  of(tool: Tool, { manager, home, spoken }: BookOptions = {}): readonly Sentence[] {
+    const plain = this.#once(this.#prepared, tool, () => readSentences(tool, manager, spoken))
+    if (!home) return plain
+    const more = this.#once(this.#atHome, tool, () => readHomeSentences(tool, manager, spoken))
+    return more.length > 0 ? [...more, ...plain] : plain
+  }
+
+  #once(known: WeakMap<Tool, readonly Sentence[]>, tool: Tool, read: () => ReadSentences): readonly Sentence[] {
+    const before = known.get(tool)
+    if (before) return before
+    const { sentences, problems } = read()
     for (const reason of problems)
       this.#logger.warn({ tool: safeText(tool.name), reason: `The ${reason}` }, 'Sentence left out')
-    this.#prepared.set(tool, sentences)
+    known.set(tool, sentences)
     return sentences
   }
+}
+
+interface ReadSentences {
+  sentences: Sentence[]
+  problems: string[]
 }
 
 /** The sentences of a tool, and what is wrong with those that cannot be read. */
 export function readSentences(
   tool: Tool,
   manager?: ToolManager,
-): { sentences: Sentence[]; problems: string[] } {
+  spoken: SpokenWords = readSettings(),
+): ReadSentences {
+  const templates = [...(tool.sentences ?? []), ...(known(ZWAVE_SENTENCES, tool, manager) ?? [])]
+  const local = manager?.originOf(tool) ? undefined : known(LOCAL_SENTENCES, tool, manager)
+  return prepareAll([...byMeaning(local), ...templates.map(template => ({ template }))], tool, spoken)
+}
+
+type Written = Pick<Sentence, 'template' | 'means' | 'isTyped'>
+
+function byMeaning(sentences: SentencesByMeaning = {}): Written[] {
+  return Object.entries(sentences).flatMap(([key, list]) => {
+    const [means, how] = key.split(' ')
+    return list.map(template => ({ template, means: means === 'call' ? undefined : means, isTyped: how === 'typed' }))
+  })
+}
+
+/** Those that need to know what is in the home. */
+function readHomeSentences(
+  tool: Tool,
+  manager: ToolManager | undefined,
+  spoken: SpokenWords = readSettings(),
+): ReadSentences {
+  return prepareAll(byMeaning(known(ZWAVE_HOME_SENTENCES, tool, manager)), tool, spoken)
+}
+
+function prepareAll(
+  templates: readonly Written[],
+  tool: Tool,
+  spoken: SpokenWords,
+): ReadSentences {
   const sentences: Sentence[] = []
   const problems: string[] = []
-  for (const template of templatesOf(tool, manager)) {
+  for (const { template, ...how } of templates) {
     try {
-      sentences.push(prepareSentence(template, jsonSchemaOf(tool)))
+      const sentence = prepareSentence(template, jsonSchemaOf(tool), how)
+      const problem = problemWith(sentence.nodes, spoken)
+      if (problem) problems.push(`sentence '${safeText(template)}' ${problem}`)
+      else sentences.push(sentence)
     } catch (error) {
       problems.push(`sentence '${safeText(String(template))}' ${(error as Error).message}`)
     }
@@ -75,13 +98,11 @@ export function readSentences(
   return { sentences, problems }
 }
 
-export function requestOf(text: string): Request | undefined {
-  if (text.length > MAX_REQUEST_CHARS) return undefined
-  return { text, words: requestWords(text) }
-}
-
-function templatesOf(tool: Tool, manager: ToolManager | undefined): readonly string[] {
+function known<T>(
+  sentences: Readonly<Record<string, T>>,
+  tool: Tool,
+  manager: ToolManager | undefined,
+): T | undefined {
   const name = manager?.originOf(tool)?.name ?? tool.name
-  const ready = Object.hasOwn(ZWAVE_SENTENCES, name) ? (ZWAVE_SENTENCES[name] ?? []) : []
-  return [...(tool.sentences ?? []), ...ready]
+  return Object.hasOwn(sentences, name) ? sentences[name] : undefined
 }

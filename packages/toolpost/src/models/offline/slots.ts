@@ -3,37 +3,22 @@ import { type JsonSchema, propertiesOf, resolveRef } from '../../schema/json-sch
 import { readCalculation } from './calculation.ts'
 import { nameLengths, takesAnyText } from './names.ts'
 import { readNumber } from './numbers.ts'
-import type { TemplateNode } from './template.ts'
-import { compareWords, type Word, wordsOf } from './words.ts'
+import { type Request, type Taking, WEIGHTS } from './request.ts'
+import type { Choice, SlotNode } from './template.ts'
+import { type Word, wordsOf } from './words.ts'
 
-/** A request that is being matched. */
-export interface Request {
-  text: string
-  words: readonly Word[]
-}
-
-/** What an argument could take at some place: how many words, and how much they say for this being the argument. */
-interface Taking {
-  value: unknown
-  used: number
-  weight: number
-  /** Words that could have been anything. */
-  free: number
-}
-
-export type SlotReader = (request: Request, at: number) => Taking[]
-
-/** How much a word says for a sentence: its own words most, free text least. */
-export const WEIGHTS = { same: 1, similar: 0.75, calculation: 0.8, free: 0.3 } as const
+export type SlotReader = (request: Request, at: number) => readonly Taking[]
 
 /** How an argument takes words, by what its sentence and the tool's schema say. */
-export function slotReader(slot: TemplateNode & { kind: 'slot' }, schema: JsonSchema): SlotReader {
+export function slotReader(slot: SlotNode, schema: JsonSchema): SlotReader {
   if (slot.isCalculation) return readMath
   const property = propertyOf(schema, slot.name)
-  const choices = slot.choices ?? (Array.isArray(property.enum) ? property.enum : undefined)
+  if (slot.isNumber || slot.isPercent) return numberReader(property, slot.isPercent)
+  const choices = slot.choices ?? choicesOf(property)
   if (choices) return choiceReader(choices, property)
+  if (slot.list !== undefined) return listReader(slot.list)
   if (property.type === 'integer' || property.type === 'number') return numberReader(property)
-  if (property.type === 'boolean') return choiceReader([...YES, ...NO], property)
+  if (property.type === 'boolean') return choiceReader([...YES, ...NO].map(asItIs), property)
   return takesAnyText(slot.name) ? readText : readName
 }
 
@@ -45,27 +30,45 @@ export function propertyOf(schema: JsonSchema, name: string): JsonSchema {
   return isObjectLike(property) ? (property as JsonSchema) : {}
 }
 
-const YES = ['yes', 'true', 'on']
-const NO = ['no', 'false', 'off']
+/** Each value that a schema lists, said as it is written. */
+export function choicesOf({ enum: values }: JsonSchema): { say: string; value: unknown }[] | undefined {
+  return Array.isArray(values) ? values.map(asItIs) : undefined
+}
 
-interface Choice {
+export const YES = ['yes', 'true', 'on']
+export const NO = ['no', 'false', 'off']
+
+const asItIs = (value: unknown) => ({ say: String(value), value })
+
+/** What is in a list of that name now; any name if there is no such list (yet). */
+function listReader(name: string): SlotReader {
+  return (request, at) => {
+    const list = request.lexicon.list(name)
+    return list ? list.read(request, at) : readName(request, at)
+  }
+}
+
+interface ReadChoice {
   value: unknown
   keys: string[]
 }
 
-function choiceReader(values: readonly unknown[], property: JsonSchema): SlotReader {
-  const choices = values.map(value => ({ value: typed(value, property), keys: keysOf(String(value)) }))
-  return ({ words }, at) => choices.flatMap(choice => takeChoice(choice, words, at) ?? [])
+function choiceReader(
+  choices: readonly (Choice | { say: string; value: unknown })[],
+  property: JsonSchema,
+): SlotReader {
+  const read = choices.map(({ say, value }) => ({ value: typed(value, property), keys: keysOf(say) }))
+  return (request, at) => read.flatMap(choice => takeChoice(choice, request, at) ?? [])
 }
 
-function keysOf(value: string): string[] {
+export function keysOf(value: string): string[] {
   return wordsOf(value.replaceAll('_', ' ')).map(word => word.key)
 }
 
-function takeChoice({ value, keys }: Choice, words: readonly Word[], at: number): Taking | undefined {
+function takeChoice({ value, keys }: ReadChoice, request: Request, at: number): Taking | undefined {
   let weight = 0
   for (const [offset, key] of keys.entries()) {
-    const likeness = compareWords(words[at + offset]?.key ?? '', key)
+    const likeness = request.likeness(at + offset, key)
     if (likeness === undefined) return undefined
     weight += WEIGHTS[likeness]
   }
@@ -85,11 +88,13 @@ export function typed(value: unknown, { type, enum: choices }: JsonSchema): unkn
 }
 
 /** A number, and the `%` or `percent` after it. Between two limits there is also half, full and the like. */
-function numberReader({ minimum, maximum }: JsonSchema): SlotReader {
+function numberReader({ minimum, maximum }: JsonSchema, needsPercent = false): SlotReader {
   return ({ words }, at) => {
-    const number = readNumber(words, at) ?? portion(words[at]?.key, minimum, maximum)
+    const number = readNumber(words, at) ?? portion(words, at, [minimum, maximum])
     if (!number) return []
-    const used = number.used + percentAt(words, at + number.used)
+    const percent = percentAt(words, at + number.used)
+    if (needsPercent && percent === 0) return []
+    const used = number.used + percent
     return [{ value: number.value, used, weight: used * WEIGHTS.same, free: 0 }]
   }
 }
@@ -100,12 +105,29 @@ function percentAt(words: readonly Word[], at: number): number {
   return key === 'per' && words[at + 1]?.key === 'cent' ? 2 : 0
 }
 
-const PORTIONS = new Map(Object.entries({ half: 0.5, full: 1, maximum: 1, max: 1, minimum: 0 }))
+const PORTIONS = new Map(
+  Object.entries({
+    half: 0.5,
+    'a half': 0.5,
+    full: 1,
+    maximum: 1,
+    max: 1,
+    'the maximum': 1,
+    minimum: 0,
+    'a quarter': 0.25,
+    'three quarters': 0.75,
+    'a third': 1 / 3,
+  }),
+)
 
-function portion(key = '', minimum: unknown, maximum: unknown) {
-  const share = PORTIONS.get(key)
-  if (share === undefined || typeof minimum !== 'number' || typeof maximum !== 'number') return undefined
-  return { value: minimum + share * (maximum - minimum), used: 1 }
+function portion(words: readonly Word[], at: number, [minimum, maximum]: readonly unknown[]) {
+  if (typeof minimum !== 'number' || typeof maximum !== 'number') return undefined
+  for (const used of [2, 1]) {
+    const said = words.slice(at, at + used).map(({ key }) => key)
+    const share = said.length === used ? PORTIONS.get(said.join(' ')) : undefined
+    if (share !== undefined) return { value: Math.round(minimum + share * (maximum - minimum)), used }
+  }
+  return undefined
 }
 
 const MAX_FREE_WORDS = 40

@@ -1,5 +1,5 @@
 import type { Sentence } from './match.ts'
-import type { Request } from './slots.ts'
+import type { Request } from './request.ts'
 import type { TemplateNode } from './template.ts'
 import { compareWords } from './words.ts'
 
@@ -10,10 +10,10 @@ const COMMON = new Set(
 )
 
 /** Examples of what can be said, nearest to the request first; some of each tool if nothing is near. */
-export function suggest(request: Request, byTool: readonly (readonly Sentence[])[]): string[] {
+export function suggest(request: Request | undefined, byTool: readonly (readonly Sentence[])[]): string[] {
   const near = byTool
     .flat()
-    .map(sentence => ({ sentence, nearness: nearness(sentence, request) }))
+    .map(sentence => ({ sentence, nearness: request ? nearness(sentence, request) : 0 }))
     .filter(candidate => candidate.nearness > 0)
     .sort((a, b) => b.nearness - a.nearness)
     .map(({ sentence }) => exampleOf(sentence.nodes))
@@ -40,7 +40,7 @@ export function exampleOf(nodes: readonly TemplateNode[]): string {
   return nodes
     .flatMap(node => {
       if (node.kind === 'word') return [node.key]
-      if (node.kind === 'slot') return [node.choices?.[0] ?? '…']
+      if (node.kind === 'slot') return [node.choices?.[0]?.say ?? '…']
       if (node.kind === 'group' && !node.isOptional) return [exampleOf(node.branches[0] ?? [])]
       return []
     })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { prepareSentence } from './match.ts'
+import { matchSentence, prepareSentence } from './match.ts'
+import { type Request, requestOf } from './request.ts'
 import { exampleOf } from './suggestions.ts'
 import { parseTemplate } from './template.ts'
 
@@ -7,7 +8,7 @@ describe('sentence templates', () => {
   it('read words, brackets, alternatives and arguments', () => {
     expect(parseTemplate('Turn {action:on|off} [the|my] (lamp|{deviceName}) {x=1} {e#math}')).toEqual([
       { kind: 'word', key: 'turn' },
-      { kind: 'slot', name: 'action', choices: ['on', 'off'] },
+      { kind: 'slot', name: 'action', choices: ['on', 'off'].map(say => ({ say, value: say })) },
       {
         kind: 'group',
         isOptional: true,
@@ -31,7 +32,7 @@ describe('sentence templates', () => {
     ['turn {}', "has '{}', which is not an argument"],
     ['turn {a b}', "has '{a b}', which is not an argument"],
     ['turn {a:on|}', "has '{a:on|}' with an empty value"],
-    ['turn {a#date}', "has '{a#date}'; the only kind is #math"],
+    ['turn {a#date}', "has '{a#date}'; expected #math, #number or #percent, at character 6"],
     ['   ', 'has no words'],
     ['x'.repeat(1_001), 'is longer than 1000 characters'],
   ])('%s %s', (template, problem) => {
@@ -44,6 +45,9 @@ describe('sentence templates', () => {
 
   it('know the type of an argument from the schema, through references too', () => {
     const schema = { $defs: { n: { type: 'integer' } }, properties: { n: { $ref: '#/$defs/n' } } }
-    expect(prepareSentence('set {n}', schema).readers.size).toBe(1)
+    const match = (text: string) =>
+      matchSentence(prepareSentence('set {n}', schema), requestOf(text) as Request)?.args
+    expect(match('set twelve')).toEqual({ n: 12 })
+    expect(match('set something')).toBeUndefined()
   })
 })

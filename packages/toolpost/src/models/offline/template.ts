@@ -1,22 +1,43 @@
 /*
  * Sentences that call a tool. The whole grammar:
  *
- *   turn                the word itself; case and small misspellings do not matter
- *   [the]               optional words; may hold anything below, also slots
- *   (notes|documents)   one of these
- *   {deviceName}        an argument: what the tool's schema says it takes (one of its values, a number in figures or
- *                       words, yes or no, else any words)
- *   {action:on|off}     an argument that takes one of these values
- *   {action=get}        an argument with this value; takes no words
- *   {expression#math}   an argument that takes a calculation and nothing else
+ *   turn                  the word itself; case and small misspellings do not matter
+ *   [the]                 optional words; may hold anything below, also slots
+ *   (notes|documents)     one of these
+ *   (please;turn it on)   all of these, in any order
+ *   <turn>                what a rule of that name says
+ *   {deviceName}          an argument: what the tool's schema says it takes (one of its values, a number in figures or
+ *                         words, yes or no, else any words)
+ *   {action:on|off}       an argument that takes one of these values; `{action:open=on|close=off}` says them in other words
+ *   {drink@drinks}        an argument that takes what a list of that name has
+ *   {action=get}          an argument with this value; takes no words
+ *   {expression#math}     an argument that takes a calculation and nothing else
+ *   {amount#number}       an argument that takes a number, whatever the schema says; `#percent` one that says so
  *
- * `turn {action:on|off} [the] {deviceName}` matches "Turn on the living room light".
+ * `<turn> {action:on|off} [the] {deviceName}` matches "Turn on the living room light".
  */
+
+/** A value, and how it is said. */
+export interface Choice {
+  say: string
+  value: string
+}
+
+export type SlotNode = {
+  kind: 'slot'
+  name: string
+  choices?: Choice[]
+  list?: string
+  isCalculation?: boolean
+  isNumber?: boolean
+  isPercent?: boolean
+}
 
 export type TemplateNode =
   | { kind: 'word'; key: string }
   | { kind: 'group'; branches: TemplateNode[][]; isOptional: boolean }
-  | { kind: 'slot'; name: string; choices?: string[]; isCalculation?: boolean }
+  | { kind: 'rule'; name: string }
+  | SlotNode
   | { kind: 'fixed'; name: string; value: string }
 
 /** A sentence that does not follow the grammar. */
@@ -24,71 +45,124 @@ export class TemplateError extends Error {
   override name = 'TemplateError'
 }
 
-const TOKEN = /\{[^{}]*\}|[[\]()|]|[^\s[\](){}|]+|[{}]/gu
-const SLOT = /^\{\s*([\p{L}\p{N}_$.-]+)\s*(?:([:=#])(.*))?\}$/su
+const TOKEN = /\{[^{}]*\}|<[^<>]*>|[[\]()|;]|[^\s[\](){}|;<>]+|[{}<>]/gu
+const SLOT = /^\{\s*([\p{L}\p{N}_$.-]+)\s*(?:([:=#@])(.*))?\}$/su
+const RULE = /^<\s*([\p{L}\p{N}_-]+)\s*>$/u
 const MAX_LENGTH = 1_000
+/** Brackets in brackets in brackets: nobody writes so many, and each costs a call. */
+const MAX_DEPTH = 20
+/** Of more parts there are too many orders. */
+const MAX_ANY_ORDER = 4
 
-/** Reads a sentence. Throws a TemplateError that says what is wrong with it. */
+/** Reads a sentence. Throws a TemplateError that says what is wrong with it, and where. */
 export function parseTemplate(text: string): TemplateNode[] {
   if (text.length > MAX_LENGTH) throw new TemplateError(`is longer than ${MAX_LENGTH} characters`)
-  const reader = new Reader(text.match(TOKEN) ?? [])
-  const nodes = reader.readBranch()
-  if (reader.next !== undefined) throw new TemplateError(`has a '${reader.next}' that nothing opens`)
+  const reader = new Reader([...text.matchAll(TOKEN)])
+  const nodes = reader.readBranch(0)
+  if (reader.next !== undefined)
+    throw new TemplateError(`has a '${reader.next}' that nothing opens, at character ${reader.place}`)
   if (nodes.length === 0) throw new TemplateError('has no words')
   return nodes
 }
 
 class Reader {
-  readonly #tokens: readonly string[]
+  readonly #tokens: readonly RegExpMatchArray[]
   #at = 0
 
-  constructor(tokens: readonly string[]) {
+  constructor(tokens: readonly RegExpMatchArray[]) {
     this.#tokens = tokens
   }
 
   get next(): string | undefined {
-    return this.#tokens[this.#at]
+    return this.#tokens[this.#at]?.[0]
   }
 
-  readBranch(): TemplateNode[] {
+  /** Where the next token stands, counted from 1. */
+  get place(): number {
+    return (this.#tokens[this.#at]?.index ?? 0) + 1
+  }
+
+  readBranch(depth: number): TemplateNode[] {
     const nodes: TemplateNode[] = []
-    for (let token = this.next; token !== undefined && !']|)'.includes(token); token = this.next) {
-      this.#at++
-      nodes.push(this.#readNode(token))
+    for (let token = this.next; token !== undefined && !']|);'.includes(token); token = this.next) {
+      nodes.push(this.#readNode(token, depth))
     }
     return nodes
   }
 
-  #readNode(token: string): TemplateNode {
-    if (token === '[') return { kind: 'group', branches: this.#readBranches(']'), isOptional: true }
-    if (token === '(') return { kind: 'group', branches: this.#readBranches(')'), isOptional: false }
-    if (token.startsWith('{') || token === '}') return readSlot(token)
+  #readNode(token: string, depth: number): TemplateNode {
+    if (token === '[' || token === '(') return this.#readGroup(token, depth + 1)
+    const place = this.place
+    this.#at++
+    if (token.startsWith('{') || token === '}') return readSlot(token, place)
+    if (token.startsWith('<') || token === '>') return readRule(token, place)
     return { kind: 'word', key: token.toLowerCase() }
   }
 
-  #readBranches(close: string): TemplateNode[][] {
-    const branches = [this.readBranch()]
-    while (this.next === '|') {
-      this.#at++
-      branches.push(this.readBranch())
-    }
-    if (this.next !== close) throw new TemplateError(`has a bracket without its '${close}'`)
+  #readGroup(open: '[' | '(', depth: number): TemplateNode {
+    const place = this.place
+    if (depth > MAX_DEPTH)
+      throw new TemplateError(`has brackets more than ${MAX_DEPTH} deep, at character ${place}`)
+    const close = open === '[' ? ']' : ')'
     this.#at++
-    return branches
+    const parts = [this.readBranch(depth)]
+    const separator = this.next === ';' ? ';' : '|'
+    while (this.next === separator) {
+      this.#at++
+      parts.push(this.readBranch(depth))
+    }
+    if (this.next !== close)
+      throw new TemplateError(`has a bracket without its '${close}', at character ${place}`)
+    this.#at++
+    const branches = separator === ';' ? inAnyOrder(parts, place) : parts
+    return { kind: 'group', branches, isOptional: open === '[' }
   }
 }
 
-function readSlot(token: string): TemplateNode {
+function inAnyOrder(parts: TemplateNode[][], place: number): TemplateNode[][] {
+  if (parts.length > MAX_ANY_ORDER)
+    throw new TemplateError(`has more than ${MAX_ANY_ORDER} parts in any order, at character ${place}`)
+  return permutations(parts).map(order => order.flat())
+}
+
+function permutations<T>(items: readonly T[]): T[][] {
+  if (items.length < 2) return [[...items]]
+  return items.flatMap((first, at) =>
+    permutations([...items.slice(0, at), ...items.slice(at + 1)]).map(rest => [first, ...rest]),
+  )
+}
+
+function readRule(token: string, place: number): TemplateNode {
+  const [, name] = RULE.exec(token) ?? []
+  if (name === undefined)
+    throw new TemplateError(`has '${token}', which is not the name of a rule, at character ${place}`)
+  return { kind: 'rule', name: name.toLowerCase() }
+}
+
+function readSlot(token: string, place: number): TemplateNode {
+  const wrong = (problem: string) => new TemplateError(`has '${token}'${problem}, at character ${place}`)
   const [, name, mark, written = ''] = SLOT.exec(token) ?? []
   const rest = written.trim()
-  if (name === undefined) throw new TemplateError(`has '${token}', which is not an argument`)
+  if (name === undefined) throw wrong(', which is not an argument')
   if (mark === '=') return { kind: 'fixed', name, value: rest }
   if (mark === '#') {
-    if (rest !== 'math') throw new TemplateError(`has '${token}'; the only kind is #math`)
+    if (rest === 'number') return { kind: 'slot', name, isNumber: true }
+    if (rest === 'percent') return { kind: 'slot', name, isPercent: true }
+    if (rest !== 'math') throw wrong('; expected #math, #number or #percent')
     return { kind: 'slot', name, isCalculation: true }
   }
+  if (mark === '@') {
+    if (rest === '') throw wrong(' without the name of a list')
+    return { kind: 'slot', name, list: rest.toLowerCase() }
+  }
   if (mark !== ':') return { kind: 'slot', name }
-  const choices = rest.split('|').map(choice => choice.trim())
-  if (choices.includes('')) throw new TemplateError(`has '${token}' with an empty value`)
+  const choices = rest.split('|').map(readChoice)
+  if (choices.some(({ say, value }) => say === '' || value === '')) throw wrong(' with an empty value')
   return { kind: 'slot', name, choices }
+}
+
+function readChoice(written: string): Choice {
+  const at = written.indexOf('=')
+  const say = (at < 0 ? written : written.slice(0, at)).trim()
+  return { say, value: at < 0 ? say : written.slice(at + 1).trim() }
 }

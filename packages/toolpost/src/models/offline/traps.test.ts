@@ -182,10 +182,13 @@ describe('[F61] an utterance that is half understood', () => {
     expect(client.match(said)?.args).toEqual(args)
   })
 
-  it('says that it did not understand, and calls nothing', async () => {
-    const answer = await client.ask('remind me to take out the trash at 7')
-    expect(answer).toMatchObject({ results: [], iterations: 0 })
-    expect(answer.text).toMatch(/^I did not understand that\./)
+  it('says what nobody here can do, or that it did not understand, and calls nothing', async () => {
+    const reminder = await client.ask('remind me to take out the trash at 7')
+    expect(reminder).toMatchObject({ results: [], iterations: 0 })
+    expect(reminder.text).toBe('I cannot keep reminders: there is no tool for that here.')
+    const nonsense = await client.ask('the movie starts at 8')
+    expect(nonsense).toMatchObject({ results: [], iterations: 0 })
+    expect(nonsense.text).toMatch(/^I did not understand that\./)
   })
 
   it.each([

@@ -14,35 +14,120 @@ const WORD =
   /\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\p{L}\p{N}])|[\p{L}\p{N}]+(?:['’.:/_-][\p{L}\p{N}]+)*|[-+*/^%()=€$]|(?<=\d)!/gu
 
 /** `what's` for `what is`. */
-const CONTRACTION = /^(?:(what|where|who|how|it|there)'s|(what)s)$/
+const CONTRACTION = /^(?:(what|where|when|who|how|it|that|there)'s|(what)s|(i)'d|(i)'m|(what|who|how|where)'re)$/
+const CONTRACTED = ['is', 'is', 'would', 'am', 'are']
+
+const phrases = (lines: string) =>
+  lines
+    .trim()
+    .split(/\s*\n\s*/)
+    .map(phrase => phrase.split(' '))
+    .sort((a, b) => b.length - a.length)
 
 /** What people say around a request without meaning anything by it, longest first. */
-const BEFORE = [
-  'i would like you to',
-  'i want you to',
-  'could you please',
-  'can you please',
-  'would you please',
-  'could you',
-  'can you',
-  'would you',
-  'will you',
-  'please',
-  'okay',
-  'hello',
-  'hey',
-  'hi',
-  'ok',
-].map(phrase => phrase.split(' '))
-const NOW = ['right now', 'now', 'right away', 'immediately', 'at once'].map(phrase => phrase.split(' '))
-const AFTER = ['thank you', 'thanks', 'please', 'for me'].map(phrase => phrase.split(' '))
+export const BEFORE = phrases(`
+  i would like you to
+  i want you to
+  i need you to
+  i was wondering if you could
+  would it be possible to
+  is it possible to
+  do me a favor and
+  do me a favour and
+  could you please
+  can you please
+  would you please
+  will you please
+  could you
+  can you
+  would you
+  will you
+  you can
+  go ahead and
+  please
+  kindly
+  just
+  quickly
+  alright
+  all right
+  excuse me
+  okay
+  hey there
+  good morning
+  good evening
+  hello
+  hey
+  hi
+  ok
+  oh
+  so
+  um
+  uh
+  well
+`)
+const NOW = phrases(`
+  right now
+  now
+  right away
+  straight away
+  immediately
+  at once
+  at the moment
+  currently
+`)
+export const AFTER = phrases(`
+  thank you very much
+  thank you
+  thanks a lot
+  thanks
+  cheers
+  please
+  for me
+  for us
+  will you
+  would you
+  could you
+  can you
+  if you can
+  if you could
+  if you would
+  if you don't mind
+  if possible
+  real quick
+  as well
+  too
+`)
+/** "Would you mind turning it off" asks for what "turn it off" asks for. */
+const MIND = phrases(`
+  would you mind
+  do you mind
+`)
+const GERUNDS: Readonly<Record<string, string>> = {
+  turning: 'turn',
+  switching: 'switch',
+  putting: 'put',
+  setting: 'set',
+  dimming: 'dim',
+  opening: 'open',
+  closing: 'close',
+  shutting: 'shut',
+  locking: 'lock',
+  making: 'make',
+  raising: 'raise',
+  lowering: 'lower',
+  muting: 'mute',
+  starting: 'start',
+  activating: 'activate',
+  checking: 'check',
+  telling: 'tell',
+}
 
 /** The words of a request, without the politeness around it. */
 export function requestWords(text: string): Word[] {
   let words = wordsOf(text)
   for (let before = -1; before !== words.length; ) {
     before = words.length
-    words = withoutPoliteness(words)
+    words = withoutPoliteness(withoutMind(words))
   }
   return words
 }
@@ -53,13 +138,22 @@ export function withoutNow(words: readonly Word[]): readonly Word[] {
   return now ? words.slice(0, words.length - now.length) : words
 }
 
+function withoutMind(words: Word[]): Word[] {
+  const mind = MIND.find(phrase => isAt(words, 0, phrase))
+  const [first, ...rest] = words.slice(mind?.length)
+  const verb = mind && first && Object.hasOwn(GERUNDS, first.key) ? GERUNDS[first.key] : undefined
+  return first && verb ? [{ ...first, key: verb }, ...rest] : words
+}
+
 export function wordsOf(text: string): Word[] {
   return [...text.matchAll(WORD)].flatMap(({ 0: found, index }) => {
     const key = found.toLowerCase().replaceAll('’', "'")
     const end = index + found.length
-    const [, asked, wrongly] = CONTRACTION.exec(key) ?? []
-    const word = { key: asked ?? wrongly ?? key, start: index, end }
-    return word.key === key ? [word] : [word, { key: 'is', start: end, end }]
+    const [, ...said] = CONTRACTION.exec(key) ?? []
+    const which = said.findIndex(part => part !== undefined)
+    const word = { key: said[which] ?? key, start: index, end }
+    const second = CONTRACTED[which]
+    return second === undefined ? [word] : [word, { key: second, start: end, end }]
   })
 }
 

@@ -1,0 +1,76 @@
+import type { GraphRule } from './sentence-graph.ts'
+
+type Label = string | number
+
+/**
+ * The same rule with one arc a label out of each state, and states that go on alike as one. Rules have no loops, so that
+ * every state is finished when those after it are.
+ */
+export function compact(rule: GraphRule): GraphRule {
+  const finished = new Finished(rule)
+  const start = finished.state([0])
+  return numbered(finished, start)
+}
+
+interface State {
+  isEnd: boolean
+  arcs: Map<Label, number>
+}
+
+class Finished {
+  readonly states: State[] = []
+  readonly #rule: GraphRule
+  readonly #ends: ReadonlySet<number>
+  readonly #byStates = new Map<string, number>()
+  readonly #byForm = new Map<string, number>()
+
+  constructor(rule: GraphRule) {
+    this.#rule = rule
+    this.#ends = new Set(rule.ends)
+  }
+
+  /** The one state for these states of the rule. */
+  state(states: readonly number[]): number {
+    const key = states.join(' ')
+    const known = this.#byStates.get(key)
+    if (known !== undefined) return known
+    const arcs = new Map<Label, number>()
+    for (const [label, next] of this.#next(states)) arcs.set(label, this.state([...next].sort((a, b) => a - b)))
+    const isEnd = states.some(state => this.#ends.has(state))
+    const made = this.#unique({ isEnd, arcs })
+    this.#byStates.set(key, made)
+    return made
+  }
+
+  #next(states: readonly number[]): Map<Label, Set<number>> {
+    const byLabel = new Map<Label, Set<number>>()
+    for (const state of states) {
+      for (const [label, to] of this.#rule.arcs[state] ?? []) {
+        const targets = byLabel.get(label)
+        if (targets) targets.add(to)
+        else byLabel.set(label, new Set([to]))
+      }
+    }
+    return byLabel
+  }
+
+  #unique(state: State): number {
+    const arcs = [...state.arcs].map(([label, to]) => `${typeof label === 'number' ? '#' : ''}${label}>${to}`)
+    const form = `${state.isEnd} ${arcs.sort().join(' ')}`
+    const known = this.#byForm.get(form) ?? this.states.push(state) - 1
+    this.#byForm.set(form, known)
+    return known
+  }
+}
+
+/** States in the order in which they are reached, the start first. */
+function numbered({ states }: Finished, start: number): GraphRule {
+  const numbers = new Map([[start, 0]])
+  for (const state of numbers.keys())
+    for (const to of states[state]?.arcs.values() ?? []) if (!numbers.has(to)) numbers.set(to, numbers.size)
+  const order = [...numbers.keys()].map(state => states[state] as State)
+  return {
+    arcs: order.map(({ arcs }) => [...arcs].map(([label, to]) => [label, numbers.get(to) ?? 0] as const)),
+    ends: order.flatMap(({ isEnd }, at) => (isEnd ? [at] : [])),
+  }
+}

@@ -1,0 +1,48 @@
+import type { ConversationMessage } from '../ai-client.ts'
+import { textOfContent } from '../read-reply.ts'
+import type { Mentioned } from './request.ts'
+
+/** What was said and done before, as far as it says what "it", "yes" and "again" mean. */
+export interface SoFar {
+  readonly messages: readonly ConversationMessage[]
+}
+
+export const NOTHING_YET: SoFar = { messages: [] }
+
+/** What is asked: the text, or the last thing that was said in a conversation. */
+export function questionIn(prompt: string | readonly ConversationMessage[]): string {
+  return typeof prompt === 'string' ? prompt : textOfContent(prompt.at(-1)?.content)
+}
+
+export function soFar(prompt: string | readonly ConversationMessage[]): SoFar {
+  return typeof prompt === 'string' ? NOTHING_YET : { messages: prompt.slice(0, -1) }
+}
+
+/** What was answered last, if that is the last thing that was said. */
+export function lastAnswer({ messages }: SoFar): string {
+  const last = messages.at(-1)
+  return last && roleOf(last) === 'assistant' ? textOfContent(last.content) : ''
+}
+
+/** What was asked for last, and the conversation before it. */
+export function lastQuestion({ messages }: SoFar): { text: string; before: SoFar } | undefined {
+  const at = messages.findLastIndex(message => roleOf(message) === 'user')
+  const message = messages[at]
+  return message && { text: textOfContent(message.content), before: { messages: messages.slice(0, at) } }
+}
+
+/** The devices of the last calls that were about any. */
+export function mentionedIn({ messages }: SoFar): Mentioned {
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const { tool_calls: calls = [] } = messages[at] as { tool_calls?: { args?: Record<string, unknown> }[] }
+    const devices = calls.flatMap(({ args }) => (typeof args?.deviceName === 'string' ? [args.deviceName] : []))
+    if (devices.length > 0) return { devices: [...new Set(devices)] }
+  }
+  return { devices: [] }
+}
+
+function roleOf(message: ConversationMessage): string {
+  if (!('getType' in message)) return message.role
+  const type = message.getType()
+  return type === 'human' ? 'user' : type === 'ai' ? 'assistant' : type
+}

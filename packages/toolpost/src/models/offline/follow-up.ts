@@ -1,0 +1,120 @@
+import { lastAnswer, lastQuestion, mentionedIn, type SoFar } from './conversation-so-far.ts'
+import type { Grammar, Reading } from './grammar.ts'
+import { meaningOf } from './home/meanings.ts'
+import { isReference } from './home/references.ts'
+import { type Meaning, saying } from './meaning.ts'
+import { type Request, requestOf } from './request.ts'
+import type { TemplateNode } from './template.ts'
+import type { Word } from './words.ts'
+
+const phrases = (text: string) => new Set(text.split(','))
+const YES = phrases('yes,yeah,yep,yup,sure,correct,right,exactly,yes do it,do it,do that,go ahead,that is right,of course,i do,i did,yes i did,yes i do,absolutely,ok,okay,yes that one')
+const NO = phrases("no,nope,nah,no thanks,no thank you,don't,wrong,not that,no i did not,no i don't,no not that,cancel")
+const AGAIN = phrases('again,do it again,do that again,once more,one more time,repeat,repeat that,same again,the same again,more,a bit more,even more,a little more,some more')
+const ALSO = ['and', 'also', 'and also', 'the same for', 'do the same for', 'and the same for', 'same for', 'what about', 'how about', 'and what about', 'now'].map(phrase => phrase.split(' '))
+const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth']
+/** So many turns back, somebody may say "again" to what they said. */
+const MAX_TURNS = 5
+
+/** The question that a yes belongs to. */
+const DID_YOU_MEAN = /Did you mean "([^"]{1,500})"\?$/
+const WHICH_ONE = /^Which one do you mean: (.{1,500})\?$/
+
+/** How to understand a text in a conversation. */
+export type Understand = (text: string, before: SoFar, chosen?: readonly string[]) => Meaning | undefined
+
+/** What was asked, in words that a yes is understood by. */
+export function didYouMean(sentence: string): string {
+  return `Did you mean "${sentence}"?`
+}
+
+/** What a request means after what was said before; `undefined` if it stands by itself. */
+export function followUp(
+  request: Request,
+  { grammar, before, understand }: { grammar: Grammar; before: SoFar; understand: Understand },
+): Meaning | undefined {
+  if (before.messages.length === 0) return undefined
+  const said = request.words.map(({ key }) => key).join(' ')
+  const asked = lastAnswer(before)
+  const [, meant] = DID_YOU_MEAN.exec(asked) ?? []
+  const previous = lastQuestion(before)
+  if (meant !== undefined && YES.has(said)) return understand(meant, previous?.before ?? before)
+  if (asked.endsWith('?') && NO.has(said)) return saying('talk', 'Okay.')
+  const [, names] = WHICH_ONE.exec(asked) ?? []
+  const chosen = names === undefined ? undefined : chosenOf(request, names, grammar)
+  if (chosen && previous) return understand(previous.text, previous.before, chosen)
+  if (AGAIN.has(said) && previous) return again(previous, understand)
+  return instead(request, before, grammar)
+}
+
+function again(previous: { text: string; before: SoFar }, understand: Understand): Meaning | undefined {
+  let turn: typeof previous | undefined = previous
+  for (let turns = 0; turn && turns < MAX_TURNS; turns++) {
+    const isAgain = AGAIN.has(requestOf(turn.text)?.words.map(({ key }) => key).join(' ') ?? '')
+    if (!isAgain) return understand(turn.text, turn.before)
+    turn = lastQuestion(turn.before)
+  }
+  return undefined
+}
+
+/** "The porch light", "the second one", "both": of the names that were offered. */
+function chosenOf(request: Request, names: string, grammar: Grammar): readonly string[] | undefined {
+  const offered = names.split(/, | or /)
+  const said = request.words.map(({ key }) => key).filter(key => key !== 'the' && key !== 'one')
+  if (said.length === 1 && (said[0] === 'both' || said[0] === 'all')) return offered
+  if (said.length === 1 && said[0] === 'last') return offered.slice(-1)
+  const at = said.length === 1 ? ORDINALS.indexOf(said[0] ?? '') : -1
+  if (at >= 0) return offered.slice(at, at + 1)
+  const named = wholeReference(request, 'devices', grammar) ?? []
+  const chosen = named.filter(name => offered.includes(name))
+  if (chosen.length > 0) return chosen
+  const telling = offered.filter(name => said.length > 0 && said.every(word => name.toLowerCase().split(' ').includes(word)))
+  return telling.length === 1 ? telling : undefined
+}
+
+/** The devices that all words of a request, from a place on, speak of. */
+function wholeReference(request: Request, list: string, grammar: Grammar, at = 0): string[] | undefined {
+  const taken = grammar.lexicon.list(list)?.read(request, at) ?? []
+  const whole = taken.find(({ used }) => used === request.words.length - at)?.value
+  return isReference(whole) ? whole.devices.map(({ call }) => call) : undefined
+}
+
+/** "And the other one": what was asked for last, of something else. */
+function instead(request: Request, before: SoFar, grammar: Grammar): Meaning | undefined {
+  const start = ALSO.filter(phrase => isAt(request.words, phrase)).sort((a, b) => b.length - a.length)[0]
+  if (!start) return undefined
+  const last = lastReading(before, grammar)
+  const list = last && listOf(last.sentence.nodes)
+  if (!last || list === undefined) return undefined
+  const mentioned = mentionedIn(before)
+  const about = requestOf(request.text, { lexicon: grammar.lexicon, mentioned })?.with(request.words)
+  const taken = about && grammar.lexicon.list(list)?.read(about, start.length)
+  const whole = taken?.find(({ used }) => used === request.words.length - start.length)
+  if (!whole) return undefined
+  return meaningOf(grammar, { ...last, args: { ...last.args, deviceName: whole.value } })
+}
+
+function lastReading(before: SoFar, grammar: Grammar): Reading | undefined {
+  let turn = lastQuestion(before)
+  for (let turns = 0; turn && turns < MAX_TURNS; turns++) {
+    const mentioned = mentionedIn(turn.before)
+    const request = requestOf(turn.text, { lexicon: grammar.lexicon, mentioned })
+    const reading = request && grammar.read(request)
+    if (reading && isReference(reading.args.deviceName)) return reading
+    turn = lastQuestion(turn.before)
+  }
+  return undefined
+}
+
+function listOf(nodes: readonly TemplateNode[]): string | undefined {
+  for (const node of nodes) {
+    if (node.kind === 'slot' && node.name === 'deviceName') return node.list
+    const inner = node.kind === 'group' ? node.branches.map(listOf).find(Boolean) : undefined
+    if (inner) return inner
+  }
+  return undefined
+}
+
+function isAt(words: readonly Word[], phrase: readonly string[]): boolean {
+  return words.length > phrase.length && phrase.every((key, at) => words[at]?.key === key)
+}

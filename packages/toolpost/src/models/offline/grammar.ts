@@ -1,0 +1,87 @@
+import type { Tool } from '../../tools/tool.ts'
+import type { ToolManager } from '../../tools/tool-manager.ts'
+import { firstWords } from './first-words.ts'
+import type { Home } from './home/home.ts'
+import { homeLists } from './home/home-lists.ts'
+import type { Lexicon } from './lexicon.ts'
+import type { ListReader } from './lists.ts'
+import { matchSentence, type Sentence, type SentenceMatch } from './match.ts'
+import type { Request } from './request.ts'
+import type { SentenceBook } from './sentence-book.ts'
+import { vocabularyOf } from './vocabulary.ts'
+import type { SpokenWords } from './spoken-words.ts'
+
+/** A sentence that calls a tool. */
+export interface ToolSentence {
+  readonly sentence: Sentence
+  readonly tool: Tool
+}
+
+/** A way in which a request can be understood. */
+export interface Reading extends SentenceMatch, ToolSentence {}
+
+export interface GrammarOptions {
+  tools: readonly Tool[]
+  manager: ToolManager
+  book: SentenceBook
+  /** Rules and lists that somebody has written down. */
+  spoken: SpokenWords
+  /** What is known about the home, if anything is. */
+  home: Home | undefined
+}
+
+/** Everything that can be understood now: the sentences of the tools, and the names that they refer to. */
+export class Grammar {
+  readonly sentences: readonly ToolSentence[]
+  readonly lexicon: Lexicon
+  readonly home: Home | undefined
+  readonly tools: readonly Tool[]
+  readonly #byName: ReadonlyMap<string, Tool>
+  readonly #starts: readonly (ReadonlySet<string> | undefined)[]
+
+  constructor({ tools, manager, book, spoken, home }: GrammarOptions) {
+    this.tools = [...tools]
+    this.home = home
+    this.sentences = tools.flatMap(tool =>
+      book.of(tool, { manager, home, spoken }).map(sentence => ({ sentence, tool })),
+    )
+    this.#byName = new Map([...tools].reverse().map(tool => [manager.originOf(tool)?.name ?? tool.name, tool]))
+    const lists = new Map<string, ListReader>([...(home ? homeLists(home) : []), ...spoken.lists])
+    const words = vocabularyOf(this.sentences, spoken, { home, lists })
+    this.lexicon = {
+      rule: name => spoken.rules.get(name),
+      list: name => lists.get(name),
+      knows: word => words.has(word) || (home?.knows(word) ?? false),
+    }
+    this.#starts = this.sentences.map(({ sentence }) => firstWords(sentence.nodes, this.lexicon))
+  }
+
+  /** A tool by the name that its server gave it. */
+  tool(name: string): Tool | undefined {
+    return this.#byName.get(name)
+  }
+
+  /** Whether a sentence can begin with any words, such as a name. */
+  beginsWithAny(sentence: Sentence): boolean {
+    return firstWords(sentence.nodes, this.lexicon) === undefined
+  }
+
+  /** The best way in which the whole of a request can be understood, if there is one. Never throws. */
+  read(request: Request): Reading | undefined {
+    let best: Reading | undefined
+    for (const [at, { sentence, tool }] of this.sentences.entries()) {
+      if (!mayStart(request, this.#starts[at])) continue
+      const match = matchSentence(sentence, request)
+      if (match && (!best || match.score > best.score)) best = { ...match, sentence, tool }
+    }
+    return best
+  }
+}
+
+function mayStart(request: Request, starts: ReadonlySet<string> | undefined): boolean {
+  const first = request.words[0]?.key
+  if (starts === undefined || first === undefined || starts.has(first)) return true
+  if (request.lexicon.knows(first)) return false
+  for (const key of starts) if (request.likeness(0, key)) return true
+  return false
+}

@@ -1,0 +1,165 @@
+import { calculations, upToThousand } from './calculation-graph.ts'
+import { compact } from './compact-rule.ts'
+import type { Grammar, ToolSentence } from './grammar.ts'
+import { spokenNames } from './home/spoken-names.ts'
+import { takesAnyText } from './names.ts'
+import { numberInWords } from './numbers.ts'
+import { NOWHERE, RuleWriter, type States } from './rule-writer.ts'
+import type { GraphRule } from './sentence-graph.ts'
+import { choicesOf, keysOf, NO, propertyOf, YES } from './slots.ts'
+import { isSaid, wordsSaid } from './spoken-form.ts'
+import type { SlotNode, TemplateNode } from './template.ts'
+
+/** Rules that are said with fewer words than may be typed: each more is one more way to mishear. */
+const SPOKEN_RULES: Readonly<Record<string, readonly string[]>> = { the: ['the', 'my'] }
+
+/** Writes a grammar as rules that refer to each other: a list is one rule, wherever it is used. */
+export class GraphBuilder {
+  readonly #grammar: Grammar
+  readonly #rules: (GraphRule | undefined)[] = []
+  readonly #named = new Map<string, number | undefined>()
+
+  constructor(grammar: Grammar) {
+    this.#grammar = grammar
+  }
+
+  reserve(): number {
+    return this.#rules.push(undefined) - 1
+  }
+
+  fill(rule: number, write: (writer: RuleWriter) => void): void {
+    const writer = new RuleWriter()
+    write(writer)
+    this.#rules[rule] = compact(writer.written())
+  }
+
+  /** `undefined` if there is nothing to say. */
+  phrases(phrases: Iterable<readonly string[]>): number | undefined {
+    const said = [...phrases].filter(phrase => phrase.length > 0)
+    if (said.length === 0) return undefined
+    return this.write(writer => said.flatMap(phrase => writer.words(writer.start, phrase)))
+  }
+
+  /** A rule of its own; `write` gives the states in which it ends. */
+  write(write: (writer: RuleWriter) => States): number {
+    const rule = this.reserve()
+    this.fill(rule, writer => writer.end(write(writer)))
+    return rule
+  }
+
+  /** One rule for all sentences of a kind. */
+  sentences(isWanted: (sentence: ToolSentence) => boolean): number {
+    const wanted = this.#grammar.sentences.filter(one => !one.sentence.isTyped && isWanted(one))
+    return this.write(writer => {
+      const ends = wanted.flatMap(one =>
+        this.#nodes(one.sentence.nodes, { writer, from: writer.start, said: one }),
+      )
+      return ends.filter(state => state !== 0)
+    })
+  }
+
+  rules(): GraphRule[] {
+    return this.#rules.map(rule => rule ?? { arcs: [[]], ends: [] })
+  }
+
+  #nodes(nodes: readonly TemplateNode[], place: Place): States {
+    return nodes.reduce<States>((from, node) => this.#node(node, { ...place, from }), place.from)
+  }
+
+  #node(node: TemplateNode, place: Place): States {
+    const { writer, from, said } = place
+    if (from.length === 0) return NOWHERE
+    if (node.kind === 'word') return isSaid(node.key) ? writer.words(from, wordsSaid(node.key)) : NOWHERE
+    if (node.kind === 'fixed') return from
+    if (node.kind === 'slot') return this.#slot(node, place)
+    const spoken = node.kind === 'rule' ? SPOKEN_RULES[node.name] : undefined
+    if (spoken) return spoken.flatMap(word => writer.word(from, word))
+    const branches = node.kind === 'group' ? node.branches : [this.#grammar.lexicon.rule(node.name) ?? []]
+    const ends = branches.flatMap(branch => this.#nodes(branch, { writer, from, said }))
+    const isOptional = node.kind === 'group' && node.isOptional
+    return [...new Set(isOptional ? [...ends, ...from] : ends)]
+  }
+
+  #slot(slot: SlotNode, { writer, from, said }: Place): States {
+    const property = propertyOf(said.sentence.schema, slot.name)
+    if (slot.list?.startsWith('the_')) return from
+    if (slot.isCalculation) return writer.rule(from, this.#calculations())
+    const choices =
+      slot.choices ?? choicesOf(property) ?? (property.type === 'boolean' ? YES_OR_NO : undefined)
+    if (choices)
+      return writer.rule(
+        from,
+        this.#once(JSON.stringify(choices), () => choices.map(({ say }) => saidAs(say))),
+      )
+    if (slot.list !== undefined) return writer.rule(from, this.#list(slot.list, said))
+    const isNumber = slot.isNumber || slot.isPercent || property.type === 'integer' || property.type === 'number'
+    if (!isNumber || takesAnyText(slot.name)) return NOWHERE
+    return this.#number(slot, { writer, from, isPercent: property.maximum === 100 })
+  }
+
+  #number(slot: SlotNode, { writer, from, isPercent }: { writer: RuleWriter; from: States; isPercent: boolean }) {
+    const whole = this.#once('numbers', () => Array.from({ length: 101 }, (_, value) => numberInWords(value)))
+    if (slot.isPercent) return writer.word(writer.rule(from, whole), 'percent')
+    if (!isPercent && !slot.isNumber) return writer.rule(from, this.#degrees())
+    const told = writer.rule(from, whole)
+    return [...told, ...writer.word(told, 'percent')]
+  }
+
+  /** Numbers that are no percentages: with halves where temperatures are. */
+  #degrees(): number | undefined {
+    return this.#once('degrees', () => [
+      ...Array.from({ length: 101 }, (_, value) => numberInWords(value)),
+      ...Array.from({ length: 26 }, (_, at) => [...numberInWords(at + 5), 'point', 'five']),
+    ])
+  }
+
+  #calculations(): number | undefined {
+    if (!this.#named.has('calculations')) this.#named.set('calculations', calculations(this, upToThousand(this)))
+    return this.#named.get('calculations')
+  }
+
+  /** What a list has, and of devices also two of them. "It" is said in a command, and nowhere else. */
+  #list(name: string, { sentence, tool }: ToolSentence): number | undefined {
+    const { home, lexicon } = this.#grammar
+    const isCommand = !tool.readOnly && !this.#grammar.beginsWithAny(sentence)
+    const alone = this.#once(`list ${name} ${isCommand}`, () => {
+      const spoken = home && spokenNames(home, name, { isCommand })
+      return spoken ?? [...(lexicon.list(name)?.phrases() ?? [])].flatMap(inWords)
+    })
+    if (alone === undefined || !isCommand || !JOINED.has(name)) return alone
+    const key = `joined ${name}`
+    if (!this.#named.has(key)) this.#named.set(key, this.write(writer => twice(writer, alone)))
+    return this.#named.get(key)
+  }
+
+  #once(name: string, phrases: () => Iterable<readonly string[]>): number | undefined {
+    if (!this.#named.has(name)) this.#named.set(name, this.phrases(phrases()))
+    return this.#named.get(name)
+  }
+}
+
+interface Place {
+  writer: RuleWriter
+  from: States
+  said: ToolSentence
+}
+
+const JOINED = new Set(['switchable', 'covers'])
+const YES_OR_NO = [...YES, ...NO].map(say => ({ say }))
+
+/** One of them, or one and another. */
+function twice(writer: RuleWriter, rule: number): States {
+  const first = writer.rule(writer.start, rule)
+  const and = writer.word(first, 'and')
+  const second = [...writer.rule(and, rule), ...writer.rule(writer.word(and, 'the'), rule)]
+  return [...first, ...second]
+}
+
+/** Words as they are said: letters alone, numbers in words. */
+function inWords(phrase: readonly string[]): string[][] {
+  return phrase.every(isSaid) ? [phrase.flatMap(wordsSaid)] : []
+}
+
+function saidAs(text: string): string[] {
+  return keysOf(text).flatMap(wordsSaid)
+}

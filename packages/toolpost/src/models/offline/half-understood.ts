@@ -1,0 +1,130 @@
+import { firstWords } from './first-words.ts'
+import type { Grammar, Reading } from './grammar.ts'
+import { HOME_LISTS } from './home/home-lists.ts'
+import type { Home } from './home/home.ts'
+import type { Lexicon } from './lexicon.ts'
+import { type Meaning, saying } from './meaning.ts'
+import { didYouMean } from './follow-up.ts'
+import { NO_NAMES } from './names.ts'
+import { readNumber } from './numbers.ts'
+import type { Request } from './request.ts'
+import { nameTokens } from './tokens.ts'
+import type { Word } from './words.ts'
+
+/*
+ * What is said to a request of which a part is not understood. Nothing of it is done.
+ */
+
+const words = (text: string) => new Set(text.split(/\s+/))
+/** What says when, or under which condition. */
+const LATER = words(
+  `in at on tomorrow tonight later soon when whenever if unless until till after before once while every for from as next
+  this monday tuesday wednesday thursday friday saturday sunday two three four five six seven eight nine ten half an a`,
+)
+const NOT = words("not don't never dont doesn't")
+
+type Plainly = (request: Request) => Meaning | undefined
+
+export function halfUnderstood(request: Request, grammar: Grammar, plainly: Plainly): Meaning | undefined {
+  return (
+    denied(request, plainly) ?? notNow(request, plainly) ?? unknownName(request, grammar) ?? leftOver(request, grammar, plainly)
+  )
+}
+
+/** "Don't turn on the light": so nothing is done. */
+function denied(request: Request, plainly: Plainly): Meaning | undefined {
+  const at = request.words.findIndex(({ key }) => NOT.has(key))
+  if (at < 0) return undefined
+  const before = request.words.slice(0, at)
+  const start = before.at(-1)?.key === 'do' ? at - 1 : at
+  const rest = request.with([...request.words.slice(0, start), ...request.words.slice(at + 1)])
+  return acts(plainly(rest)) ? saying('talk', 'Okay, I leave it as it is.') : undefined
+}
+
+const ONLY_NOW = 'I can only do things right away, not later or under a condition, so I did nothing.'
+
+/** "Turn on the light in ten minutes", "when I get home turn on the light". */
+function notNow(request: Request, plainly: Plainly): Meaning | undefined {
+  const { words: said } = request
+  for (let at = 1; at < said.length; at++) {
+    const isCut = LATER.has(said[at]?.key ?? '') && acts(plainly(request.with(said.slice(0, at))))
+    const isBegun = LATER.has(said[0]?.key ?? '') && acts(plainly(request.with(said.slice(at))))
+    if (isCut || isBegun) return saying('talk', ONLY_NOW)
+  }
+  return undefined
+}
+
+function acts(meaning: Meaning | undefined): boolean {
+  return meaning?.kind === 'act' || meaning?.kind === 'ask'
+}
+
+/** Names that are no device's: what was asked for is clear, but not of what. */
+function unknownName(request: Request, grammar: Grammar): Meaning | undefined {
+  const { home } = grammar
+  if (!home) return undefined
+  const reading = grammar.read(request.withLexicon(withoutHome(grammar.lexicon)))
+  const name = reading?.args.deviceName
+  if (!reading || typeof name !== 'string' || !isPlainAbout(reading, grammar)) return undefined
+  const sorry = `I know no device called "${name}".`
+  const near = nearest(home, name)
+  if (near === undefined) return saying('talk', sorry)
+  return saying('ask', `${sorry} ${didYouMean(request.text.replace(name, near).trim())}`)
+}
+
+/** A sentence that begins with any words, or that asks about anything, says nothing of a device. */
+function isPlainAbout({ sentence, tool }: Reading, { lexicon }: Grammar): boolean {
+  const asksState = sentence.means === 'check' && /^\((is|are)/.test(sentence.template)
+  return firstWords(sentence.nodes, lexicon) !== undefined && (!tool.readOnly || asksState)
+}
+
+/** The same without the devices: a name is then any few words. */
+function withoutHome(lexicon: Lexicon): Lexicon {
+  const isOfHome = (list: string) => HOME_LISTS.includes(list) && list !== 'states'
+  return { ...lexicon, list: name => (isOfHome(name) ? undefined : lexicon.list(name)) }
+}
+
+const NEAR_ENOUGH = 0.6
+
+/** The one device whose name shares the most words with what was said. */
+function nearest(home: Home, name: string): string | undefined {
+  const said = nameTokens(name)
+  const scored = home.devices
+    .map(device => ({
+      device,
+      share: said.filter(word => device.words.has(word)).length / Math.max(said.length, device.tokens.length),
+    }))
+    .filter(({ share }) => share >= NEAR_ENOUGH)
+    .sort((a, b) => b.share - a.share)
+  const [best, second] = scored
+  return best && best.share > (second?.share ?? 0) ? best.device.call : undefined
+}
+
+const MAX_WORDS = 16
+
+/** One or two words that nobody knows: without them it would be clear. */
+function leftOver(request: Request, grammar: Grammar, plainly: Plainly): Meaning | undefined {
+  const { words: said } = request
+  if (said.length > MAX_WORDS) return undefined
+  const found = new Map<string, string>()
+  for (const count of [1, 2]) {
+    for (let at = 0; at + count <= said.length; at++) {
+      if (!said.slice(at, at + count).every((_, k) => mayBeLeftOut(said, at + k, grammar))) continue
+      const rest = [...said.slice(0, at), ...said.slice(at + count)]
+      const meaning = plainly(request.with(rest))
+      if (meaning && (meaning.kind === 'act' || meaning.kind === 'tell') && meaning.longestFree === 0)
+        found.set(meaning.key, textOf(rest, request.text))
+    }
+    const [sentence] = found.values()
+    if (sentence !== undefined) return found.size === 1 ? saying('ask', didYouMean(sentence)) : undefined
+  }
+  return undefined
+}
+
+function mayBeLeftOut(said: readonly Word[], at: number, { lexicon }: Grammar): boolean {
+  const key = said[at]?.key ?? ''
+  return !lexicon.knows(key) && !NO_NAMES.has(key) && readNumber(said, at) === undefined
+}
+
+function textOf(rest: readonly Word[], text: string): string {
+  return rest.map(({ start, end, key }) => text.slice(start, end) || key).join(' ')
+}

@@ -1,0 +1,17 @@
+import { listWords, type Matched, type Meaning, saying } from '../meaning.ts'
+import type { Reference } from './references.ts'
+
+const MAX_NAMED = 5
+
+/** What there is to say instead, if it is not clear which device is meant, or if it cannot do it. */
+export function doubtAbout(
+  { devices, isAll, unfit }: Reference,
+  matched: Matched,
+  isReading = false,
+): Meaning | undefined {
+  if (devices.length === 0)
+    return saying('talk', `${listWords(unfit.map(({ call }) => call))} cannot do that.`, matched)
+  if (devices.length === 1 || isAll || (isReading && devices.length <= MAX_NAMED)) return undefined
+  const names = devices.slice(0, MAX_NAMED).map(({ call }) => call)
+  return saying('ask', `Which one do you mean: ${listWords(names, 'or')}?`, matched)
+}

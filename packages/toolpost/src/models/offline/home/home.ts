@@ -1,0 +1,203 @@
+import { nameTokens } from '../tokens.ts'
+import { COMMON_ROOMS, nounOf } from './nouns.ts'
+
+/** A device as a tool lists it. */
+export interface ListedDevice {
+  name: string
+  location?: string | undefined
+  /** `switch`, `dimmer`, `cover`, `lock`, `thermostat`, `sensor`; anything goes if it is not known. */
+  kind?: string | undefined
+  /** In words, as it was when the list was read. */
+  state?: string | undefined
+  isDead?: boolean | undefined
+}
+
+/** What a home has, as its tools and its configuration tell. */
+export interface ListedHome {
+  devices: readonly ListedDevice[]
+  scenes: readonly string[]
+}
+
+/** What somebody has written down about the home. */
+export interface HomeWords {
+  /** Room → names of the devices in it. */
+  rooms?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Group → names of the devices in it. */
+  groups?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Device, room, group or scene → what it is called as well. */
+  aliases?: Readonly<Record<string, readonly string[]>> | undefined
+}
+
+export interface HomeDevice extends ListedDevice {
+  /** By which it is called in a call: its name, with its location if others have the same. */
+  readonly call: string
+  readonly tokens: readonly string[]
+  /** What it is: light, blind, lock … */
+  readonly things: ReadonlySet<string>
+  /** Every word that may be said of it. */
+  readonly words: ReadonlySet<string>
+  readonly rooms: readonly string[]
+}
+
+/** 5,000 devices and more are known; what is beyond that is called by its name alone, and the tool finds it. */
+const MAX_DEVICES = 20_000
+
+/** The devices of a home, found by their names and by every word that may be said of them. */
+export class Home {
+  readonly devices: readonly HomeDevice[]
+  readonly scenes: readonly string[]
+  readonly aliases: NonNullable<HomeWords['aliases']>
+  /** What somebody has written down about it. */
+  readonly written: HomeWords
+  readonly #byName = new Map<string, HomeDevice[]>()
+  readonly #byWord = new Map<string, Set<HomeDevice>>()
+  readonly #rooms = new Map<string, { name: string; devices: Set<HomeDevice> }>()
+  readonly #groups = new Map<string, HomeDevice[]>()
+
+  constructor({ devices, scenes }: ListedHome, written: HomeWords = {}) {
+    const { rooms = {}, groups = {}, aliases = {} } = written
+    this.written = written
+    this.aliases = aliases
+    this.scenes = scenes
+    const roomsOf = devicesTo(rooms)
+    const taken = countNames(devices)
+    this.devices = devices.slice(0, MAX_DEVICES).map(listed => {
+      const isShared = (taken.get(key(listed.name)) ?? 0) > 1
+      return describe(listed, { isShared, rooms: roomsOf.get(key(listed.name)) ?? [] })
+    })
+    for (const device of this.devices) this.#add(device)
+    for (const [name, members] of Object.entries(groups))
+      this.#groups.set(
+        key(name),
+        members.flatMap(member => this.called(nameTokens(member))),
+      )
+    for (const [name, others] of Object.entries(aliases)) for (const other of others) this.#alias(name, other)
+  }
+
+  #add(device: HomeDevice): void {
+    for (const name of namesOf(device)) grow(this.#byName, key(name), device)
+    for (const word of device.words) {
+      const devices = this.#byWord.get(word) ?? new Set()
+      this.#byWord.set(word, devices.add(device))
+    }
+    for (const name of device.rooms) {
+      const room = this.#rooms.get(key(name)) ?? { name, devices: new Set() }
+      room.devices.add(device)
+      this.#rooms.set(key(name), room)
+    }
+  }
+
+  #alias(name: string, other: string): void {
+    for (const device of this.called(nameTokens(name))) grow(this.#byName, key(other), device)
+    const room = this.#rooms.get(key(name))
+    if (room) this.#rooms.set(key(other), room)
+    const group = this.#groups.get(key(name))
+    if (group) this.#groups.set(key(other), group)
+  }
+
+  /** Devices of exactly this name, with or without their location. */
+  called(tokens: readonly string[]): HomeDevice[] {
+    return this.#byName.get(tokens.join(' ')) ?? []
+  }
+
+  group(tokens: readonly string[]): readonly HomeDevice[] | undefined {
+    return this.#groups.get(tokens.join(' '))
+  }
+
+  room(tokens: readonly string[]): { name: string; devices: ReadonlySet<HomeDevice> } | undefined {
+    return this.#rooms.get(tokens.join(' '))
+  }
+
+  /** Devices of which this word may be said. */
+  withWord(word: string): ReadonlySet<HomeDevice> {
+    return this.#byWord.get(word) ?? NONE
+  }
+
+  knows(word: string): boolean {
+    return this.#byWord.has(word)
+  }
+
+  words(): Iterable<string> {
+    return this.#byWord.keys()
+  }
+
+  names(): Iterable<readonly [string, readonly HomeDevice[]]> {
+    return this.#byName
+  }
+
+  rooms(): Iterable<readonly [string, { name: string; devices: ReadonlySet<HomeDevice> }]> {
+    return this.#rooms
+  }
+
+  groups(): Iterable<readonly [string, readonly HomeDevice[]]> {
+    return this.#groups
+  }
+}
+
+const NONE: ReadonlySet<HomeDevice> = new Set()
+
+function key(name: string): string {
+  return nameTokens(name).join(' ')
+}
+
+function grow(map: Map<string, HomeDevice[]>, at: string, device: HomeDevice): void {
+  const devices = map.get(at) ?? []
+  map.set(at, devices)
+  if (at !== '' && !devices.includes(device)) devices.push(device)
+}
+
+function countNames(devices: readonly ListedDevice[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { name } of devices) counts.set(key(name), (counts.get(key(name)) ?? 0) + 1)
+  return counts
+}
+
+/** Device → the rooms that somebody has put it into. */
+function devicesTo(rooms: Readonly<Record<string, readonly string[]>>): Map<string, string[]> {
+  const byDevice = new Map<string, string[]>()
+  for (const [room, members] of Object.entries(rooms))
+    for (const member of members) byDevice.set(key(member), [...(byDevice.get(key(member)) ?? []), room])
+  return byDevice
+}
+
+function describe(
+  listed: ListedDevice,
+  { isShared, rooms }: { isShared: boolean; rooms: string[] },
+): HomeDevice {
+  const { name, location, kind } = listed
+  const tokens = nameTokens(name)
+  const inRooms = [...new Set([...rooms, ...(location ? [location] : []), ...roomsIn(tokens)])]
+  const things = thingsOf(tokens, kind)
+  const said = [...tokens, ...inRooms.flatMap(nameTokens), ...things]
+  const words = new Set(said.flatMap(word => [word, ...(nounOf(word) ? [nounOf(word)?.thing ?? ''] : [])]))
+  const call = isShared && location ? `${location} ${name}` : name
+  return { ...listed, call, tokens, things, words, rooms: inRooms }
+}
+
+/** "Living Room Light" is in the living room. */
+function roomsIn(tokens: readonly string[]): string[] {
+  const name = ` ${tokens.join(' ')} `
+  return COMMON_ROOMS.filter(room => name.includes(` ${room} `))
+}
+
+const THING_OF_KIND: Readonly<Record<string, string>> = {
+  switch: 'switch',
+  dimmer: 'light',
+  cover: 'blind',
+  lock: 'lock',
+  thermostat: 'thermostat',
+  sensor: 'sensor',
+}
+/** These go with any name: the lock of the back door is a lock. */
+const ALWAYS = new Set(['lock', 'thermostat', 'sensor'])
+
+function thingsOf(tokens: readonly string[], kind: string | undefined): Set<string> {
+  const named = tokens.flatMap(token => nounOf(token)?.thing ?? []).filter(thing => thing !== 'garage')
+  const byKind = kind === undefined ? undefined : THING_OF_KIND[kind]
+  const counts = byKind !== undefined && (named.length === 0 || ALWAYS.has(byKind))
+  return new Set([...named, ...(counts ? [byKind] : [])])
+}
+
+function namesOf({ name, location }: HomeDevice): string[] {
+  return location ? [name, `${location} ${name}`, `${name} ${location}`] : [name]
+}

@@ -1,0 +1,73 @@
+/*
+ * What people call the things in a home: "light" and "lamp" are one kind of thing, "blinds" and "shades" another.
+ */
+
+const NOUNS: Readonly<Record<string, string>> = {
+  light: 'lamp bulb lighting chandelier spotlight downlight lantern sconce lightbulb spot',
+  switch: '',
+  plug: 'outlet socket',
+  fan: 'ventilator',
+  heater: 'radiator',
+  blind: 'shade curtain shutter drape',
+  door: '',
+  window: '',
+  gate: '',
+  garage: '',
+  lock: 'deadbolt',
+  thermostat: 'heating',
+  sensor: 'detector',
+  tv: 'television telly',
+  speaker: '',
+  pump: '',
+  oven: '',
+  kettle: '',
+  dishwasher: '',
+  valve: '',
+  siren: '',
+  camera: '',
+}
+
+/** Noun → the kind of thing it is a word for. */
+const KIND_OF_NOUN = new Map(
+  Object.entries(NOUNS).flatMap(([kind, others]) =>
+    [kind, ...others.split(' ').filter(Boolean)].map(noun => [noun, kind] as const),
+  ),
+)
+/** Words for anything there is. */
+const ANYTHING = new Set('device devices thing things appliance appliances stuff everything'.split(' '))
+
+/** What a noun is a word for ("lamps": light), and whether it is said of several; `undefined` for any other word. */
+export function nounOf(word: string): { thing: string; isPlural: boolean } | undefined {
+  const thing = KIND_OF_NOUN.get(word)
+  if (thing !== undefined) return { thing, isPlural: false }
+  const many = singulars(word)
+    .map(form => KIND_OF_NOUN.get(form))
+    .find(found => found !== undefined)
+  return many === undefined ? undefined : { thing: many, isPlural: true }
+}
+
+/** "switches": switche, switch. */
+export function singulars(word: string): string[] {
+  if (word.length < 4 || !word.endsWith('s') || word.endsWith('ss')) return []
+  return [word.slice(0, -1), ...(word.endsWith('es') ? [word.slice(0, -2)] : [])]
+}
+
+export function plural(noun: string): string {
+  if (noun.endsWith('s')) return noun
+  return /(?:ch|sh|x)$/.test(noun) ? `${noun}es` : `${noun}s`
+}
+
+export function meansAnything(word: string): boolean {
+  return ANYTHING.has(word)
+}
+
+/** All nouns there are, as they are said of one. */
+export const ALL_NOUNS: readonly string[] = [...KIND_OF_NOUN.keys()]
+
+/** Rooms that need nobody to say that they are one. */
+export const COMMON_ROOMS: readonly string[] = `living room;dining room;family room;guest room;laundry room;utility room;
+  kids room;bedroom;master bedroom;guest bedroom;bathroom;kitchen;hall;hallway;office;study;garage;basement;cellar;attic;
+  loft;porch;patio;deck;garden;yard;backyard;driveway;balcony;nursery;playroom;den;entrance;entry;foyer;corridor;landing;
+  staircase;stairs;pantry;closet;workshop;shed;terrace;conservatory;lounge;upstairs;downstairs;outside`
+  .split(/;\s*/)
+  .map(room => room.trim())

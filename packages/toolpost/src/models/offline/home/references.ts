@@ -1,0 +1,316 @@
+import type { ListReader } from '../lists.ts'
+import { type Request, type Taking, WEIGHTS } from '../request.ts'
+import { plain } from '../tokens.ts'
+import type { Home, HomeDevice } from './home.ts'
+import { meansAnything, nounOf, plural, singulars } from './nouns.ts'
+
+/** Devices that somebody spoke of. */
+export interface Reference {
+  readonly kind: 'reference'
+  readonly devices: readonly HomeDevice[]
+  /** Whether all of them are meant; if not, and there are several, it is not clear which. */
+  readonly isAll: boolean
+  /** What they were called together: "lights". */
+  readonly noun?: string | undefined
+  /** Those that were meant but cannot do it. */
+  readonly unfit: readonly HomeDevice[]
+}
+
+export function isReference(value: unknown): value is Reference {
+  return (value as Reference | null)?.kind === 'reference'
+}
+
+const words = (text: string) => new Set(text.split(' '))
+const ALL = words('all every each both any')
+const ARTICLES = words('the my our your those these this that a an of')
+const PREPOSITIONS = words('in on at of by inside from near')
+const WHOLE_HOME = words('house home apartment flat everywhere place')
+const PRONOUNS = new Set([
+  'it',
+  'them',
+  'that',
+  'this',
+  'that one',
+  'this one',
+  'those',
+  'these',
+  'them all',
+  'all of them',
+  'both of them',
+  'the same one',
+  'both',
+])
+const JOINTS = words('and plus')
+const EXCEPT = [['except', 'for'], ['except'], ['but', 'not'], ['apart', 'from'], ['other', 'than']]
+/** In no name of a device. */
+const STOP = words(
+  `turn switch put dim set make lower raise brighten to when if then or is are was not don't do did by percent % at-once
+  until after before while because`,
+)
+const MAX_WORDS = 9
+const MAX_JOINED = 8
+
+export interface ReferencesOptions {
+  home: Home
+  /** Whether a device can do what the sentence says. */
+  fits(device: HomeDevice): boolean
+  /** Whether a room by itself means what is in it ("turn off the kitchen"). */
+  takesRooms?: boolean
+}
+
+/** Reads how people speak of devices: by name, by what they are and where, all of them, those just spoken of. */
+export class References implements ListReader {
+  readonly #options: ReferencesOptions
+
+  constructor(options: ReferencesOptions) {
+    this.#options = options
+  }
+
+  read(request: Request, at: number): readonly Taking[] {
+    return request.once(this, at, () => this.#joined(request, at))
+  }
+
+  phrases(): Iterable<readonly string[]> {
+    return []
+  }
+
+  /** "the lamp", "the lamp and the fan", "everything except the lamp". */
+  #joined(request: Request, at: number): Taking[] {
+    const takings: Taking[] = []
+    let open = this.#alone(request, at)
+    for (let round = 0; open.length > 0 && round < MAX_JOINED; round++) {
+      takings.push(...open)
+      open = open.flatMap(taking => this.#continued(request, at, taking))
+    }
+    return takings
+  }
+
+  #continued(request: Request, start: number, taking: Taking): Taking[] {
+    const at = start + taking.used
+    const first = taking.value as Reference
+    const except = EXCEPT.find(phrase => phrase.every((word, k) => request.words[at + k]?.key === word))
+    if (except)
+      return this.#alone(request, at + except.length).map(next =>
+        extended(taking, next, except.length, without(first, next.value as Reference)),
+      )
+    const joint = jointAt(request, at)
+    if (joint === undefined || (first.devices.length > 1 && !first.isAll)) return []
+    return this.#alone(request, at + joint).flatMap(next => {
+      const second = next.value as Reference
+      const isClear = second.devices.length === 1 || second.isAll
+      return isClear ? extended(taking, next, joint, together(first, second)) : []
+    })
+  }
+
+  #alone(request: Request, at: number): Taking[] {
+    const takings: Taking[] = []
+    for (let used = 1; used <= MAX_WORDS && at + used <= request.words.length; used++) {
+      const last = request.words[at + used - 1]?.key ?? ''
+      if (STOP.has(last) && !(last === 'switch')) break
+      const found = this.#resolve(request, at, used)
+      if (found) takings.push({ ...found, used })
+    }
+    return takings
+  }
+
+  #resolve(request: Request, at: number, used: number): Omit<Taking, 'used'> | undefined {
+    const { home } = this.#options
+    const said = request.words.slice(at, at + used).map(({ key }) => key)
+    if (PRONOUNS.has(said.join(' '))) {
+      const devices = request.mentioned.devices.flatMap(name => home.devices.filter(({ call }) => call === name))
+      return this.#taken({ devices, isAll: true }, used)
+    }
+    const phrase = readPhrase(request, at, used, home)
+    return phrase && this.#found(request, phrase)
+  }
+
+  #found(request: Request, phrase: Phrase): Omit<Taking, 'used'> | undefined {
+    const { home, takesRooms } = this.#options
+    const { tokens, isAll, weight } = phrase
+    if (tokens.length === 0)
+      return phrase.isAnything ? this.#taken({ devices: alive(home.devices), isAll: true, isLoose: true }, weight) : undefined
+    const called = home.called(tokens)
+    if (called.length > 0 && !isAll) return this.#taken({ devices: called, isAll: false, chosen: request.chosen }, weight)
+    const group = home.group(tokens)
+    if (group) return this.#taken({ devices: group, isAll: true, noun: tokens.join(' ') }, weight)
+    const room = home.room(tokens)
+    if (room && phrase.isAnything)
+      return this.#taken({ devices: alive([...room.devices]), isAll: true, isLoose: true }, weight)
+    if (room && !isAll && takesRooms) return this.#taken({ ...roomAsTarget([...room.devices]), isLoose: true }, weight)
+    const candidates = this.#candidates(request, phrase)
+    if (candidates.length === 0) return undefined
+    const several = isAll || phrase.isPlural
+    const noun = phrase.noun && plural(phrase.noun)
+    const devices = several ? alive(candidates) : candidates
+    return this.#taken({ devices, isAll: several, noun, isLoose: true, chosen: request.chosen }, weight)
+  }
+
+  /** Devices of which all of these words may be said, and that are named by them: not just by half a name. */
+  #candidates(request: Request, phrase: Phrase): HomeDevice[] {
+    const { home } = this.#options
+    const sets = phrase.tokens.map(token => devicesSaid(home, token))
+    const [smallest, ...rest] = sets.sort((a, b) => a.size - b.size)
+    let found = [...(smallest ?? [])].filter(device => rest.every(set => set.has(device)))
+    if (phrase.isOther) found = found.filter(({ call }) => !request.mentioned.devices.includes(call))
+    return found.filter(device => isNamedBy(device, phrase))
+  }
+
+  #taken(
+    found: { devices: readonly HomeDevice[]; isAll: boolean; noun?: string | undefined; isLoose?: boolean; chosen?: readonly string[] | undefined },
+    weight: number,
+  ): Omit<Taking, 'used'> | undefined {
+    const { fits } = this.#options
+    const { isAll, noun, isLoose = false, chosen } = found
+    const meant = chosen && !isAll && found.devices.length > 1 ? found.devices.filter(({ call }) => chosen.includes(call)) : found.devices
+    const devices = meant.filter(fits)
+    const unfit = meant.filter(device => !fits(device))
+    if (meant.length === 0 || (devices.length === 0 && isLoose && meant.length > 1)) return undefined
+    const value: Reference = { kind: 'reference', devices, isAll: isAll || (chosen?.length ?? 0) > 1, noun, unfit }
+    return { value, weight: devices.length > 0 ? weight : weight * WEIGHTS.unfit, free: 0 }
+  }
+}
+
+/** What a phrase says, taken apart. */
+interface Phrase {
+  tokens: string[]
+  isAll: boolean
+  isPlural: boolean
+  isAnything: boolean
+  isOther: boolean
+  /** The kind of thing that it names: "light". */
+  noun?: string | undefined
+  weight: number
+}
+
+function readPhrase(request: Request, start: number, used: number, home: Home): Phrase | undefined {
+  const phrase: Phrase = { tokens: [], isAll: false, isPlural: false, isAnything: false, isOther: false, weight: 0 }
+  const end = start + used
+  for (let at = start; at < end; ) {
+    const word = plain(request.words[at]?.key ?? '')
+    const isFirst = phrase.tokens.length === 0 && !phrase.isAnything
+    if (isFirst && ALL.has(word)) {
+      phrase.isAll = true
+    } else if (ARTICLES.has(word) && (isFirst || PREPOSITIONS.has(request.words[at - 1]?.key ?? '') || word === 'of')) {
+      // says nothing
+    } else if (!isFirst && PREPOSITIONS.has(word) && at + 1 < end) {
+      if (word === 'on' && !ARTICLES.has(request.words[at + 1]?.key ?? '')) return undefined
+    } else if (meansAnything(word)) {
+      phrase.isAnything = true
+      if (word === 'everything' || word.endsWith('s')) phrase.isAll = true
+    } else if (isFirst && word === 'other') {
+      phrase.isOther = true
+    } else if (word === 'whole' || (WHOLE_HOME.has(word) && !home.knows(word))) {
+      if (word !== 'whole' && isFirst && !phrase.isAll) phrase.isAnything = true
+      phrase.isAll = true
+    } else {
+      const token = readToken(request, at, phrase, home)
+      if (!token || at + token.used > end) return undefined
+      at += token.used - 1
+    }
+    phrase.weight += 1
+    at++
+  }
+  const last = request.words[end - 1]?.key ?? ''
+  if (ALL.has(last) && used === 1 && last === 'all') return { ...phrase, isAnything: true, isAll: true }
+  if (ARTICLES.has(last) || PREPOSITIONS.has(last) || (ALL.has(last) && used > 0)) return undefined
+  return phrase
+}
+
+/** The next word of a phrase as devices are found by it; `undefined` if it is said of none. */
+function readToken(
+  request: Request,
+  at: number,
+  phrase: Phrase,
+  home: Home,
+): { used: number } | undefined {
+  for (const { token: said, used } of request.tokensAt(at)) {
+    const token = plain(said)
+    const noun = nounOf(token)
+    if (noun) phrase.noun = noun.thing
+    if (home.knows(token)) {
+      if (noun?.isPlural) phrase.isPlural = true
+      phrase.tokens.push(token)
+      return { used }
+    }
+    const single = noun ? noun.thing : singulars(token).find(form => home.knows(form))
+    if (single === undefined || !home.knows(single)) continue
+    if (noun?.isPlural || !noun) phrase.isPlural = true
+    phrase.tokens.push(single)
+    return { used }
+  }
+  return readMisspelt(request, at, phrase, home)
+}
+
+function readMisspelt(request: Request, at: number, phrase: Phrase, home: Home): { used: number } | undefined {
+  const word = request.words[at]?.key ?? ''
+  if (request.lexicon.knows(word)) return undefined
+  for (const known of home.words()) {
+    if (!request.likeness(at, known)) continue
+    phrase.tokens.push(known)
+    phrase.weight -= WEIGHTS.same - WEIGHTS.similar
+    const noun = nounOf(known)
+    if (noun) phrase.noun = noun.thing
+    if (noun?.isPlural) phrase.isPlural = true
+    return { used: 1 }
+  }
+  return undefined
+}
+
+/** A word that others are said for ("light") means all of them; "lamp" means what is called so, if anything is. */
+function devicesSaid(home: Home, token: string): ReadonlySet<HomeDevice> {
+  const noun = nounOf(token)
+  if (!noun || noun.thing === token) return home.withWord(token)
+  const own = home.withWord(token)
+  return own.size > 0 ? own : home.withWord(noun.thing)
+}
+
+/** Whether the words are more than half a name: they say what it is, or leave out nothing else. Numbers stand where they stand. */
+function isNamedBy(device: HomeDevice, { tokens }: Phrase): boolean {
+  const number = tokens.findIndex(token => /^\d/.test(token))
+  if (number >= 0 && !isRun(device.tokens, tokens)) return false
+  if (tokens.some(token => device.things.has(nounOf(token)?.thing ?? ''))) return true
+  return device.tokens.every(token => tokens.includes(token) || nounOf(token) !== undefined)
+}
+
+function isRun(name: readonly string[], tokens: readonly string[]): boolean {
+  return ` ${name.join(' ')} `.includes(` ${tokens.join(' ')} `)
+}
+
+/** Who says "turn off the kitchen" means its lights, or the one thing that is there. */
+function roomAsTarget(devices: readonly HomeDevice[]): { devices: readonly HomeDevice[]; isAll: boolean; noun?: string } {
+  const lights = alive(devices).filter(({ things }) => things.has('light'))
+  return lights.length > 0 ? { devices: lights, isAll: true, noun: 'lights' } : { devices, isAll: devices.length === 1 }
+}
+
+function alive(devices: readonly HomeDevice[]): HomeDevice[] {
+  return devices.filter(({ isDead }) => !isDead)
+}
+
+function jointAt({ words: said, text }: Request, at: number): number | undefined {
+  const [before, next] = [said[at - 1], said[at]]
+  if (!before || !next) return undefined
+  if (JOINTS.has(next.key)) return 1
+  return text.slice(before.end, next.start).includes(',') ? 0 : undefined
+}
+
+function extended(first: Taking, next: Taking, joint: number, value: Reference): Taking {
+  return {
+    value,
+    used: first.used + joint + next.used,
+    weight: first.weight + joint + next.weight,
+    free: 0,
+  }
+}
+
+function together(first: Reference, second: Reference): Reference {
+  return {
+    kind: 'reference',
+    devices: [...new Set([...first.devices, ...second.devices])],
+    isAll: true,
+    unfit: [...first.unfit, ...second.unfit],
+  }
+}
+
+function without(first: Reference, second: Reference): Reference {
+  return { ...first, isAll: true, devices: first.devices.filter(device => !second.devices.includes(device)) }
+}

@@ -1,0 +1,103 @@
+import { EMPTY_LEXICON, type Lexicon } from './lexicon.ts'
+import { readNumber } from './numbers.ts'
+import { compareWords, type Likeness, requestWords, type Word } from './words.ts'
+
+/** What was said before, as far as "it" and "the other one" need it. */
+export interface Mentioned {
+  /** Names of the devices that the last calls were about. */
+  readonly devices: readonly string[]
+}
+
+/** What an argument could take at some place: how many words, and how much they say for this being the argument. */
+export interface Taking {
+  value: unknown
+  used: number
+  weight: number
+  /** Words that could have been anything. */
+  free: number
+}
+
+/** How much a word says for a sentence: its own words most, free text least. */
+export const WEIGHTS = { same: 1, similar: 0.75, calculation: 0.8, unfit: 0.6, free: 0.3 } as const
+
+/** Longer requests are no commands; a model may make something of them. */
+const MAX_REQUEST_CHARS = 500
+
+export interface RequestOptions {
+  lexicon?: Lexicon | undefined
+  mentioned?: Mentioned | undefined
+  /** An ambiguous name means one of these. */
+  chosen?: readonly string[] | undefined
+}
+
+/** A request that is being matched. */
+export class Request {
+  readonly text: string
+  readonly words: readonly Word[]
+  readonly lexicon: Lexicon
+  readonly mentioned: Mentioned
+  readonly chosen: readonly string[] | undefined
+  readonly #likenesses = new Map<string, Likeness>()
+  readonly #taken = new Map<object, Map<number, readonly Taking[]>>()
+
+  constructor(text: string, words: readonly Word[], options: RequestOptions = {}) {
+    this.text = text
+    this.words = words
+    this.lexicon = options.lexicon ?? EMPTY_LEXICON
+    this.mentioned = options.mentioned ?? { devices: [] }
+    this.chosen = options.chosen
+  }
+
+  /** The same request with other words. */
+  with(words: readonly Word[]): Request {
+    return new Request(this.text, words, { ...this })
+  }
+
+  /** The same request where names mean something else. */
+  withLexicon(lexicon: Lexicon): Request {
+    return new Request(this.text, this.words, { ...this, lexicon })
+  }
+
+  /** The same request after these devices were spoken of, if there are any. */
+  about(devices: readonly string[]): Request {
+    return devices.length === 0 ? this : new Request(this.text, this.words, { ...this, mentioned: { devices } })
+  }
+
+  /** Whether the word at a place is that of a sentence. One that is known as it stands is no misspelling of another. */
+  likeness(at: number, key: string): Likeness {
+    const said = this.words[at]?.key
+    if (said === undefined) return undefined
+    if (said === key) return 'same'
+    if (said[0] !== key[0]) return undefined
+    const pair = `${said} ${key}`
+    if (!this.#likenesses.has(pair))
+      this.#likenesses.set(pair, this.lexicon.knows(said) ? undefined : compareWords(said, key))
+    return this.#likenesses.get(pair)
+  }
+
+  /** The word at a place as names are compared, and a number that starts there as one: "twenty one" is `21`. */
+  tokensAt(at: number): { token: string; used: number }[] {
+    const word = this.words[at]
+    if (!word) return []
+    const number = readNumber(this.words, at)
+    const plain = { token: word.key, used: 1 }
+    return number && number.value >= 0 ? [{ token: String(number.value), used: number.used }, plain] : [plain]
+  }
+
+  /** What `read` finds at a place, found once. */
+  once(reader: object, at: number, read: () => readonly Taking[]): readonly Taking[] {
+    const byPlace = this.#taken.get(reader) ?? new Map<number, readonly Taking[]>()
+    this.#taken.set(reader, byPlace)
+    const known = byPlace.get(at)
+    if (known) return known
+    const taken = read()
+    byPlace.set(at, taken)
+    return taken
+  }
+}
+
+/** A text as a request; `undefined` if it is too long to be one. */
+export function requestOf(text: string, options?: RequestOptions): Request | undefined {
+  if (text.length > MAX_REQUEST_CHARS) return undefined
+  return new Request(text, requestWords(text), options)
+}

@@ -1,0 +1,108 @@
+import { jsonSchemaOf } from '../../schema/json-schema.ts'
+import { mentionedIn, type SoFar } from './conversation-so-far.ts'
+import { followUp } from './follow-up.ts'
+import type { Grammar } from './grammar.ts'
+import { halfUnderstood } from './half-understood.ts'
+import { meaningOf } from './home/meanings.ts'
+import { NOTES } from './local-sentences.ts'
+import { matchSentence, prepareSentence, type Sentence } from './match.ts'
+import { MATCHED, type Meaning, type PlannedCall } from './meaning.ts'
+import { phraseTogether } from './phrase-answer.ts'
+import { type Request, requestOf } from './request.ts'
+import { talkAbout } from './talk.ts'
+import { withoutNow } from './words.ts'
+
+/** What a request means in a conversation: the whole of it; `undefined` if it means nothing. Never throws. */
+export function understand(text: string, before: SoFar, grammar: Grammar): Meaning | undefined {
+  return inConversation(text, before, grammar)
+}
+
+function inConversation(
+  text: string,
+  before: SoFar,
+  grammar: Grammar,
+  chosen?: readonly string[],
+): Meaning | undefined {
+  const request = requestOf(text, { lexicon: grammar.lexicon, mentioned: mentionedIn(before), chosen })
+  if (!request || request.words.length === 0) return undefined
+  const again = (other: string, earlier: SoFar, picked?: readonly string[]) =>
+    inConversation(other, earlier, grammar, picked)
+  return (
+    followUp(request, { grammar, before, understand: again }) ??
+    plainly(request, grammar) ??
+    talkAbout(request, grammar) ??
+    halfUnderstood(request, grammar, part => plainly(part, grammar)) ??
+    lookUp(request, grammar)
+  )
+}
+
+const questions = new WeakMap<Grammar, readonly Sentence[]>()
+
+/** What the notes may say about it. */
+function lookUp(request: Request, grammar: Grammar): Meaning | undefined {
+  const tool = grammar.tool(NOTES.tool)
+  if (!tool) return undefined
+  const sentences =
+    questions.get(grammar) ?? NOTES.sentences.map(template => prepareSentence(template, jsonSchemaOf(tool)))
+  questions.set(grammar, sentences)
+  for (const sentence of sentences) {
+    const match = matchSentence(sentence, request)
+    if (match) return meaningOf(grammar, { ...match, sentence, tool })
+  }
+  return undefined
+}
+
+/** As it stands, without the "now" at its end, or as several requests in one. */
+function plainly(request: Request, grammar: Grammar): Meaning | undefined {
+  const reading = grammar.read(request) ?? grammar.read(request.with(withoutNow(request.words)))
+  return (reading && meaningOf(grammar, reading)) ?? together(request, grammar)
+}
+
+const JOINTS = [['and', 'then'], ['and', 'also'], ['and'], ['then'], ['and', 'please']]
+const MAX_PARTS = 6
+
+/** "Turn on the light and close the blinds": every part has to be clear. */
+function together(request: Request, grammar: Grammar, parts = MAX_PARTS): Meaning | undefined {
+  if (parts < 2) return undefined
+  for (let at = 1; at < request.words.length; at++) {
+    const joint = jointAt(request, at)
+    if (joint === undefined) continue
+    const first = clear(request.with(request.words.slice(0, at)), grammar)
+    if (!first) continue
+    const rest = request.about(devicesOf(first.calls)).with(request.words.slice(at + joint))
+    const second = clear(rest, grammar) ?? together(rest, grammar, parts - 1)
+    if (second) return joined(first, second)
+  }
+  return undefined
+}
+
+function jointAt({ words, text }: Request, at: number): number | undefined {
+  const joint = JOINTS.find(phrase => phrase.every((key, k) => words[at + k]?.key === key))
+  const [before, next] = [words[at - 1], words[at]]
+  if (!before || !next) return undefined
+  if (joint) return joint.length
+  return /[,;.]/.test(text.slice(before.end, next.start)) ? 0 : undefined
+}
+
+function clear(request: Request, grammar: Grammar): Meaning | undefined {
+  const reading = grammar.read(request)
+  return reading && reading.longestFree === 0 ? meaningOf(grammar, reading) : undefined
+}
+
+function devicesOf(calls: readonly PlannedCall[]): string[] {
+  return calls.flatMap(({ args }) => (typeof args.deviceName === 'string' ? [args.deviceName] : []))
+}
+
+function joined(first: Meaning, second: Meaning): Meaning {
+  const unclear = [first, second].find(({ kind }) => kind === 'ask' || kind === 'talk')
+  if (unclear) return unclear
+  return {
+    ...MATCHED,
+    kind: first.kind === 'act' || second.kind === 'act' ? 'act' : 'tell',
+    key: `${first.key} + ${second.key}`,
+    score: Math.min(first.score, second.score),
+    template: `${first.template} and ${second.template}`,
+    calls: [...first.calls, ...second.calls],
+    run: async makeCalls => phraseTogether([await first.run(makeCalls), await second.run(makeCalls)]),
+  }
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import type { Listened } from '../speech-to-text/transcriber.ts'
+import { decide } from './decide.ts'
+import type { Meaning } from './grammar.ts'
+import { Pronunciation } from './pronunciation.ts'
+
+const pronunciation = new Pronunciation()
+const NOTHING: Meaning = { kind: 'nothing', key: '', changes: false }
+
+/** Two devices that can be switched and dimmed, and the time. */
+function understand(text: string): Meaning {
+  const words = text.toLowerCase().replaceAll(/[^a-z ]/g, '')
+  const [, action, device] =
+    /^(?:please )?turn (on|off) (?:the )?(switch one|switch won|living room light)$/.exec(words) ?? []
+  if (action) return { kind: 'act', key: `${device} ${action}`, changes: true }
+  const [, level] = /^dim the living room light to (thirty|thirteen) percent$/.exec(words) ?? []
+  if (level) return { kind: 'act', key: `light ${level}`, changes: true }
+  if (/^what (time is it|is the time)$/.test(words)) return { kind: 'tell', key: 'time', changes: false }
+  if (/^is (the )?switch one on$/.test(words))
+    return { kind: 'tell', key: 'is switch one on', changes: false }
+  if (/^(the )?switch one on$/.test(words)) return { kind: 'act', key: 'switch one on', changes: true }
+  if (/^search for/.test(words)) return { kind: 'tell', key: words, changes: false }
+  if (/^dont turn/.test(words)) return { kind: 'talk', key: words, changes: false }
+  return NOTHING
+}
+
+/** What was heard freely, and along the sentences: as recorded, `text score`. */
+function decided(free: string, sentences: readonly string[], soundAlikes: readonly string[] = []) {
+  const read = (line: string) => {
+    const at = line.lastIndexOf(' ')
+    return { text: line.slice(0, at), score: Number(line.slice(at)) }
+  }
+  const listened: Listened = { ...read(free), sentences: sentences.map(read) }
+  return decide(listened, {
+    understand,
+    phonesOf: word => pronunciation.phonesOf(word),
+    soundAlikes: () => soundAlikes,
+  })
+}
+
+describe('the decision what was said', () => {
+  it('takes what was heard freely if it is a sentence', () => {
+    expect(
+      decided('Turn on switch one. -0.6', ['turn on switch one -0.6', 'turn on the switch one -7.7']),
+    ).toEqual({ text: 'Turn on switch one.', free_text: 'Turn on switch one.', decision: 'exact', margin: 9 })
+  })
+
+  it('takes the sentence that is near what was heard', () => {
+    const heard = decided('Turn on slitch one. -5.5', ['turn on switch one -4.7', 'turn off switch one -9.9'])
+    expect(heard).toMatchObject({
+      text: 'turn on switch one',
+      decision: 'sentence',
+      free_text: 'Turn on slitch one.',
+    })
+    expect(heard.margin).toBeCloseTo(5.2)
+  })
+
+  it('asks if the contrary or another number is nearly as likely', () => {
+    expect(
+      decided('Done a switch one. -4', ['turn on switch one -5.1', 'turn off switch one -5.6']).decision,
+    ).toBe('ask')
+    const close = [
+      'dim the living room light to thirty percent -9.1',
+      'dim the living room light to thirteen percent -9.4',
+    ]
+    expect(decided('Then the living room light to thirty percent. -2', close)).toMatchObject({
+      decision: 'ask',
+      text: 'dim the living room light to thirty percent',
+    })
+    expect(
+      decided('Turn on switch one. -3', ['turn off switch one -2.8', 'turn on switch one -3']).decision,
+    ).toBe('ask')
+  })
+
+  it('takes another way to say the same for no other meaning', () => {
+    const heard = decided('Turn on slitch one. -5.5', [
+      'turn on switch one -4.7',
+      'please turn on switch one -4.8',
+    ])
+    expect(heard).toMatchObject({ decision: 'sentence', margin: 9 })
+  })
+
+  it('asks about what is only nearly near', () => {
+    expect(decided('Terms it one. -4.5', ['turn on switch one -16']).decision).toBe('ask')
+  })
+
+  it('never bends other speech into a command', () => {
+    const minutes = decided('Turn on switch one in 10 minutes. -1.8', ['turn on switch one -11'])
+    expect(minutes).toMatchObject({ decision: 'free', text: 'Turn on switch one in 10 minutes.' })
+    expect(decided('The meeting was moved to Thursday. -3', ['turn on switch one -12']).decision).toBe('free')
+    expect(decided('Turn on switch one tomorrow. -3', ['turn on switch one -25']).decision).toBe('free')
+    expect(decided('Something else. -3', []).decision).toBe('free')
+  })
+
+  it('takes a decoy that is likelier for what it is, and asks if that is close', () => {
+    const decoy = ["don't turn on switch one -4.1", 'turn on switch one -7.2']
+    expect(decided('Dont turn on switch one. -4', decoy)).toMatchObject({
+      decision: 'sentence',
+      text: "don't turn on switch one",
+    })
+    expect(
+      decided("Don't switch one. -4", ["don't turn on switch one -4.1", 'turn on switch one -5']),
+    ).toMatchObject({
+      decision: 'ask',
+      text: 'turn on switch one',
+    })
+  })
+
+  it('takes no question that was half heard for a command', () => {
+    const heard = decided('His lich went on. -3', ['the switch one on -10.1'])
+    expect(heard).toMatchObject({ decision: 'ask', text: 'the switch one on' })
+    expect(decided('Switch one on. -3', ['switch one on -3']).decision).toBe('exact')
+  })
+
+  it('takes what can only be written as it was heard', () => {
+    const heard = decided('Search for pizza. -1', ['turn on switch one -12'])
+    expect(heard).toMatchObject({ decision: 'exact', text: 'Search for pizza.' })
+  })
+
+  it('asks if two devices have one sound', () => {
+    const sentences = ['turn on switch one -0.6']
+    expect(decided('Turn on switch one. -0.6', sentences, ['turn on switch won']).decision).toBe('ask')
+    expect(decided('Turn on slitch one. -0.6', sentences, ['turn on switch won']).decision).toBe('ask')
+    expect(decided('Turn on switch one. -0.6', sentences, ['turn on switch wan']).decision).toBe('exact')
+  })
+
+  it('answers a question although another is nearly as likely', () => {
+    expect(decided('What dime is it? -2', ['what time is it -3', 'turn on switch one -3.5'])).toMatchObject({
+      decision: 'sentence',
+      text: 'what time is it',
+    })
+  })
+})

@@ -1,0 +1,176 @@
+import type { HeardSentence, Listened } from '../speech-to-text/transcriber.ts'
+import type { Meaning } from './grammar.ts'
+import { comparePhones } from './phone-distance.ts'
+import { saidWords } from './said-words.ts'
+import {
+  FEWEST_WORDS,
+  LEAST_MARGIN,
+  LEAST_MARGIN_IF_EXACT,
+  LEAST_MARGIN_TO_TELL,
+  limitsFor,
+  MISSPELT,
+  NEAR,
+  NEAR_WITHOUT_VERB,
+  NEARLY,
+  type Nearness,
+  RIVAL_WITHIN,
+  WIDEST_MARGIN,
+} from './thresholds.ts'
+
+export type Decision = 'exact' | 'sentence' | 'ask' | 'free'
+
+/** What is taken for what was said, and why. */
+export interface Heard {
+  text: string
+  /** As it was heard without a grammar. */
+  free_text: string
+  decision: Decision
+  /** How much likelier it is than the next sentence that means something else, in nats. */
+  margin?: number
+}
+
+export interface DecideOptions {
+  understand(text: string): Meaning
+  phonesOf(word: string): readonly string[]
+  /** The same sentence with other words that sound the same. */
+  soundAlikes(text: string): readonly string[]
+}
+
+type Candidate = HeardSentence & Meaning
+
+/** Decides between a sentence of the grammar, what was heard freely, and asking. Never bends other speech into a command. */
+export function decide({ text, score, sentences }: Listened, options: DecideOptions): Heard {
+  return new Choice({ text, score, ...options.understand(text) }, sentences, options).heard()
+}
+
+class Choice {
+  readonly #free: Candidate
+  readonly #sentences: readonly HeardSentence[]
+  readonly #options: DecideOptions
+  readonly #understood: Candidate[] = []
+
+  constructor(free: Candidate, sentences: readonly HeardSentence[], options: DecideOptions) {
+    this.#free = free
+    const written = saidWords(free.text).join(' ')
+    this.#sentences = sentences.filter(
+      ({ text }) => text === written || text.split(' ').length >= FEWEST_WORDS,
+    )
+    this.#options = options
+  }
+
+  heard(): Heard {
+    const best = this.#candidate(0)
+    if (!best) return this.#result(this.#free, this.#exactDecision(undefined))
+    const margin = this.#margin(best)
+    if (this.#isFreeSentence(best))
+      return this.#result(this.#free, this.#exactDecision({ ...best, margin }), margin)
+    if (!doesSomething(best)) return this.#besideDecoy(best, margin)
+    return this.#bound(best, margin)
+  }
+
+  /**
+   * Whether what was heard freely is what was said: a sentence of the grammar, or one that only can be written (a search),
+   * unless a sentence sounds just like it, which was then misspelt.
+   */
+  #isFreeSentence(best: Candidate): boolean {
+    if (!doesSomething(this.#free)) return false
+    const written = saidWords(this.#free.text).join(' ')
+    return (
+      best.key === this.#free.key ||
+      this.#sentences.some(({ text }) => text === written) ||
+      !this.#isWithin(best, MISSPELT)
+    )
+  }
+
+  /** What was heard freely is a sentence: it stands, unless something else is as likely. */
+  #exactDecision(best: (Candidate & { margin: number }) | undefined): Decision {
+    const free = this.#free
+    if (!doesSomething(free)) return 'free'
+    if (this.#isDoubtful(free)) return 'ask'
+    if (!best || !free.changes) return 'exact'
+    const isClose =
+      best.key === free.key ? best.margin < LEAST_MARGIN_IF_EXACT : free.score - best.score < LEAST_MARGIN
+    return isClose ? 'ask' : 'exact'
+  }
+
+  #bound(best: Candidate, margin: number): Heard {
+    const isClose = margin < (best.changes ? LEAST_MARGIN : LEAST_MARGIN_TO_TELL)
+    if (!this.#isWithin(best, NEARLY)) return this.#result(this.#free, 'free', margin)
+    const near = best.changes && this.#isHalfQuestion(best) ? NEAR_WITHOUT_VERB : NEAR
+    const isSure = this.#isWithin(best, near) && !isClose && !this.#isDoubtful(best)
+    return this.#result(best, isSure ? 'sentence' : 'ask', margin)
+  }
+
+  /** The likeliest sentence does nothing. What does something and is nearly as likely is asked about. */
+  #besideDecoy(best: Candidate, margin: number): Heard {
+    const rival = this.#find(doesSomething)
+    if (rival && best.score - rival.score < RIVAL_WITHIN && this.#isWithin(rival, NEAR))
+      return this.#result(rival, 'ask', margin)
+    const isSaid = best.kind !== 'nothing' && this.#isWithin(best, NEAR)
+    return isSaid ? this.#result(best, 'sentence', margin) : this.#result(this.#free, 'free', margin)
+  }
+
+  #result({ text }: Candidate, decision: Decision, margin?: number): Heard {
+    return { text, free_text: this.#free.text, decision, ...(margin !== undefined && { margin }) }
+  }
+
+  /** Understanding takes its time: only as many as are needed. */
+  #candidate(index: number): Candidate | undefined {
+    const sentence = this.#sentences[index]
+    if (!sentence) return undefined
+    this.#understood[index] ??= { ...sentence, ...this.#options.understand(sentence.text) }
+    return this.#understood[index]
+  }
+
+  #find(isWanted: (candidate: Candidate) => boolean): Candidate | undefined {
+    for (let index = 0; index < this.#sentences.length; index++) {
+      const candidate = this.#candidate(index)
+      if (candidate && isWanted(candidate)) return candidate
+    }
+    return undefined
+  }
+
+  #margin(best: Candidate): number {
+    const isOther = ({ key, kind, score }: Candidate) =>
+      best.score - score >= WIDEST_MARGIN || key !== best.key || kind !== best.kind
+    const other = this.#find(isOther)
+    return Math.min(WIDEST_MARGIN, other ? best.score - other.score : WIDEST_MARGIN)
+  }
+
+  /** "Switch one on": with a word before it that is soon missed, it would be a question. */
+  #isHalfQuestion({ text }: Candidate): boolean {
+    return this.#options.understand(`is ${text}`).kind === 'tell'
+  }
+
+  /** Another sentence with the same sound would do something else. */
+  #isDoubtful({ key, changes, text }: Candidate): boolean {
+    if (!changes) return false
+    return this.#options.soundAlikes(text).some(other => {
+      const meaning = this.#options.understand(other)
+      return doesSomething(meaning) && meaning.key !== key
+    })
+  }
+
+  #isWithin(sentence: Candidate, nearness: Nearness): boolean {
+    const phones = this.#phones(sentence.text)
+    const heard = this.#phones(this.#free.text)
+    const limits = limitsFor(nearness, phones.length)
+    const { distance, longestGap } = comparePhones(heard, phones)
+    return (
+      this.#free.score - sentence.score <= limits.mostBelowFree &&
+      sentence.score / (saidWords(sentence.text).length + 1) >= limits.leastPerWord &&
+      distance <= limits.mostDistance &&
+      longestGap <= limits.longestGap &&
+      Math.abs(heard.length - phones.length) <= limits.mostLonger
+    )
+  }
+
+  #phones(text: string): string[] {
+    return saidWords(text).flatMap(word => this.#options.phonesOf(word))
+  }
+}
+
+/** A decoy, a greeting or a question back calls nothing. */
+function doesSomething({ kind }: Pick<Meaning, 'kind'>): boolean {
+  return kind === 'act' || kind === 'tell'
+}

@@ -1,0 +1,62 @@
+import type { ConversationMessage, SentenceGraph } from 'toolpost/models'
+import { yesOrNo } from '../conversation/spoken-question.ts'
+import type { Transcriber } from '../speech-to-text/transcriber.ts'
+import { decide, type Heard } from './decide.ts'
+import type { Grammar } from './grammar.ts'
+import { Pronunciation } from './pronunciation.ts'
+import { SoundAlikes } from './sound-alikes.ts'
+
+interface ListeningOptions {
+  transcriber: Transcriber
+  /** The sentences that can be understood at this moment, if there are any. */
+  grammar?: (() => Promise<Grammar | undefined>) | undefined
+}
+
+interface HearOptions {
+  signal?: AbortSignal | undefined
+  /** What was said before in the same conversation: "it" means something there. */
+  history?: readonly ConversationMessage[] | undefined
+}
+
+/** What was heard; without a grammar it is the text alone. */
+export type HeardSpeech = Pick<Heard, 'text'> & Partial<Heard>
+
+/** Listens along the sentences that can be understood, and decides what was said. */
+export class Listening {
+  readonly #transcriber: Transcriber
+  readonly #grammar: () => Promise<Grammar | undefined>
+  readonly #pronunciation = new Pronunciation()
+  #soundAlikes: { graph: SentenceGraph; alikes: SoundAlikes } | undefined
+
+  constructor({ transcriber, grammar = async () => undefined }: ListeningOptions) {
+    this.#transcriber = transcriber
+    this.#grammar = grammar
+  }
+
+  /** Rejects with a TranscriberError. */
+  async hear(samples: Float32Array, { signal, history = [] }: HearOptions = {}): Promise<HeardSpeech> {
+    const grammar = this.#transcriber.listen && (await this.#grammar())
+    if (!grammar || !this.#transcriber.listen)
+      return { text: (await this.#transcriber.transcribe(samples, { signal })).trim() }
+    const graph = grammar.graph()
+    const listened = await this.#transcriber.listen(samples, { signal, graph })
+    const text = listened.text.trim()
+    if (text === '' || yesOrNo(text) !== undefined) return { text, free_text: text, decision: 'free' }
+    return decide(
+      { ...listened, text },
+      {
+        understand: said => grammar.understand([...history, { role: 'user', content: said }]),
+        phonesOf: word => this.#pronunciation.phonesOf(word),
+        soundAlikes: said => this.#alikes(graph).of(said),
+      },
+    )
+  }
+
+  #alikes(graph: SentenceGraph): SoundAlikes {
+    if (this.#soundAlikes?.graph !== graph) {
+      const phonesOf = (word: string) => this.#pronunciation.phonesOf(word)
+      this.#soundAlikes = { graph, alikes: new SoundAlikes(graph, phonesOf) }
+    }
+    return this.#soundAlikes.alikes
+  }
+}

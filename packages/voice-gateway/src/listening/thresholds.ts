@@ -1,0 +1,65 @@
+/*
+ * When a sentence that was heard along the grammar is taken for what was said. Tuned on the tuning half of the test set
+ * (bench/voice/split.json) and on nothing else; `npm run bench:voice` shows what they are worth on the other half.
+ */
+
+/** How far a sentence may be from what was heard freely. */
+export interface Nearness {
+  /** How much less likely it may be, in nats. */
+  mostBelowFree: number
+  /** The least log-likelihood for each word, the end counted as one: below it, it was invented. */
+  leastPerWord: number
+  /** The largest distance of their sounds. */
+  mostDistance: number
+  /** The longest run of phones that only one of them has: keeps "in ten minutes" from being dropped. */
+  longestGap: number
+  /** How many phones more one of them may have: the same, if the rest happens to sound alike here and there. */
+  mostLonger: number
+}
+
+/** It is done. */
+export const NEAR: Nearness = {
+  mostBelowFree: 10,
+  leastPerWord: -2.5,
+  mostDistance: 0.35,
+  longestGap: 3,
+  mostLonger: 5,
+}
+
+/** For a command without a verb ("switch one on"), which is nearly a question. */
+export const NEAR_WITHOUT_VERB: Nearness = { ...NEAR, mostDistance: 0.2 }
+
+/** What can be understood as it was written, but sounds like this, was misspelt. */
+export const MISSPELT: Nearness = { ...NEAR, mostDistance: 0.2, longestGap: 2 }
+
+/** It is asked about. */
+export const NEARLY: Nearness = {
+  mostBelowFree: 15,
+  leastPerWord: -3.5,
+  mostDistance: 0.45,
+  longestGap: 5,
+  mostLonger: 6,
+}
+
+/** A short sentence is soon like anything: below so many phones it must be nearer. */
+const SHORT_PHONES = 20
+const NEARER_FOR_EACH_PHONE = 0.012
+
+export function limitsFor(nearness: Nearness, phones: number): Nearness {
+  const missing = Math.max(0, SHORT_PHONES - phones)
+  return { ...nearness, mostDistance: nearness.mostDistance - NEARER_FOR_EACH_PHONE * missing }
+}
+
+/** Shorter sentences count only if they were heard just so. */
+export const FEWEST_WORDS = 3
+
+/** How much likelier than the next other meaning something must be that changes the home; else it is asked about. */
+export const LEAST_MARGIN = 1
+/** A question that was misheard gets a wrong answer and does no harm. */
+export const LEAST_MARGIN_TO_TELL = 0.3
+/** What was understood exactly stands, unless the other meaning is nearly as likely. */
+export const LEAST_MARGIN_IF_EXACT = 0.5
+/** What does something is asked about if a sentence that does nothing is no more than this likelier. */
+export const RIVAL_WITHIN = 2
+/** What is reported as the margin if nothing else came near. */
+export const WIDEST_MARGIN = 9

@@ -1,0 +1,107 @@
+import type { SentenceGraph } from 'toolpost/models'
+
+/** A place in the graph: a state of a rule, and where the sentence goes on when the rule ends. */
+interface Place {
+  readonly id: number
+  readonly rule: number
+  readonly state: number
+  readonly back: Place | undefined
+  readonly depth: number
+}
+
+/** Rules in rules in rules: nobody's sentence needs more, and a rule that begins with itself would never end. */
+const DEEPEST = 24
+/** Places that are remembered; with more the memory is given back and filled anew. */
+const MOST_PLACES = 200_000
+
+/** All places that the words so far can have led to, as one. */
+export interface WordState {
+  readonly id: number
+  /** Whether a sentence may end here. */
+  readonly mayEnd: boolean
+  /** The words that may come next. */
+  words(): Iterable<string>
+  after(word: string): WordState | undefined
+}
+
+/** Walks along a graph of sentences, a word at a time, and remembers where it has been. */
+export class SentenceWalk {
+  readonly #rules: SentenceGraph['rules']
+  readonly #ends: ReadonlySet<number>[]
+  readonly #places = new Map<string, Place>()
+  readonly #states = new Map<string, WordState>()
+  #lastId = 0
+
+  constructor({ rules }: SentenceGraph) {
+    this.#rules = rules
+    this.#ends = rules.map(({ ends }) => new Set(ends))
+  }
+
+  get isFull(): boolean {
+    return this.#places.size > MOST_PLACES
+  }
+
+  start(): WordState {
+    return this.#stateOf(this.#rules.length === 0 ? [] : [this.#place(0, 0, undefined)])
+  }
+
+  #place(rule: number, state: number, back: Place | undefined): Place {
+    const key = `${rule} ${state} ${back?.id ?? ''}`
+    const known = this.#places.get(key)
+    if (known) return known
+    const place = { id: ++this.#lastId, rule, state, back, depth: (back?.depth ?? 0) + 1 }
+    this.#places.set(key, place)
+    return place
+  }
+
+  #stateOf(places: readonly Place[]): WordState {
+    const ids = places.map(({ id }) => id).sort((a, b) => a - b)
+    const key = ids.join()
+    const known = this.#states.get(key)
+    if (known) return known
+    const { mayEnd, next } = this.#expand(places)
+    const states = new Map<string, WordState>()
+    const after = (word: string) => {
+      const found = next.get(word)
+      if (!found) return undefined
+      const state = states.get(word) ?? this.#stateOf([...found])
+      states.set(word, state)
+      return state
+    }
+    const state = { id: this.#states.size, mayEnd, words: () => next.keys(), after }
+    this.#states.set(key, state)
+    return state
+  }
+
+  /** Into the rules that begin at these places, and out of those that end there. */
+  #expand(places: readonly Place[]): { mayEnd: boolean; next: Map<string, Set<Place>> } {
+    const next = new Map<string, Set<Place>>()
+    const seen = new Set(places)
+    let mayEnd = false
+    for (const place of seen) {
+      if (this.#ends[place.rule]?.has(place.state)) {
+        if (place.back) seen.add(place.back)
+        else mayEnd = true
+      }
+      for (const [label, to] of this.#rules[place.rule]?.arcs[place.state] ?? []) {
+        if (typeof label === 'number') this.#enter(label, this.#place(place.rule, to, place.back), seen)
+        else addTo(next, label, this.#place(place.rule, to, place.back))
+      }
+    }
+    return { mayEnd, next }
+  }
+
+  /** A rule that is the last thing in another returns to where that one returns to. */
+  #enter(rule: number, returnTo: Place, seen: Set<Place>): void {
+    const { rule: caller, state, back, depth } = returnTo
+    const isLast = this.#ends[caller]?.has(state) && (this.#rules[caller]?.arcs[state] ?? []).length === 0
+    if (isLast) seen.add(this.#place(rule, 0, back))
+    else if (depth < DEEPEST) seen.add(this.#place(rule, 0, returnTo))
+  }
+}
+
+function addTo(next: Map<string, Set<Place>>, word: string, place: Place): void {
+  const places = next.get(word)
+  if (places) places.add(place)
+  else next.set(word, new Set([place]))
+}

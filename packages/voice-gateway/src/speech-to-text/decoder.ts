@@ -1,0 +1,119 @@
+import { type InferenceSession, Tensor } from 'onnxruntime-node'
+
+type Tensors = Record<string, Tensor>
+
+/** What the decoder of a model has: its layers, their heads, and the numbers of each. */
+export interface DecoderShape {
+  layers: number
+  heads: number
+  headSize: number
+}
+
+/** The scores of all tokens as the next of one text. */
+export interface Row {
+  logits: Float32Array
+  /** The logarithm of the sum of their exponentials. */
+  logSum: number
+}
+
+/** Texts that are being written side by side: what may follow each, and what the decoder remembers of them. */
+export interface DecoderState {
+  rows: readonly Row[]
+  past: Tensors
+}
+
+export const START_TOKEN = 1
+
+/** Writes what the encoder heard, several texts at once, a token at a time. A state can be continued in many ways. */
+export class Decoder {
+  readonly #session: InferenceSession
+  readonly #shape: DecoderShape
+  readonly #heard: Tensor
+
+  constructor(session: InferenceSession, shape: DecoderShape, heard: Tensor) {
+    this.#session = session
+    this.#shape = shape
+    this.#heard = heard
+  }
+
+  first(): Promise<DecoderState> {
+    return this.#run([START_TOKEN], emptyPast(this.#shape), false)
+  }
+
+  /** The state after these tokens; each continues the text of the row that `from` names. */
+  advance(
+    { past, rows }: DecoderState,
+    tokens: readonly number[],
+    from: readonly number[],
+  ): Promise<DecoderState> {
+    const isSame = from.length === rows.length && from.every((row, index) => row === index)
+    return this.#run(tokens, isSame ? past : chosenRows(past, from), true)
+  }
+
+  async #run(tokens: readonly number[], past: Tensors, hasPast: boolean): Promise<DecoderState> {
+    const outputs = await this.#session.run({
+      input_ids: new Tensor('int64', BigInt64Array.from(tokens, BigInt), [tokens.length, 1]),
+      encoder_hidden_states: this.#heard,
+      use_cache_branch: new Tensor('bool', [hasPast], [1]),
+      ...past,
+    })
+    const logits = (outputs.logits as Tensor).data as Float32Array
+    const size = logits.length / tokens.length
+    const rows = tokens.map((_, row) => rowOf(logits.subarray(row * size, (row + 1) * size)))
+    return { rows, past: nextPast(past, outputs as Tensors, !hasPast) }
+  }
+}
+
+export function logProbability({ logits, logSum }: Row, token: number): number {
+  return (logits[token] ?? Number.NEGATIVE_INFINITY) - logSum
+}
+
+/** What is so much less likely than the likeliest adds nothing to the sum. */
+const NEGLIGIBLE = 14
+
+/** With plain loops: there are half a million numbers in each step. */
+function rowOf(logits: Float32Array): Row {
+  const { length } = logits
+  let highest = Number.NEGATIVE_INFINITY
+  for (let at = 0; at < length; at++) highest = Math.max(highest, logits[at] as number)
+  let sum = 0
+  for (let at = 0; at < length; at++) {
+    const below = (logits[at] as number) - highest
+    if (below > -NEGLIGIBLE) sum += Math.exp(below)
+  }
+  return { logits, logSum: highest + Math.log(sum) }
+}
+
+function emptyPast({ layers, heads, headSize }: DecoderShape): Tensors {
+  const names = Array.from({ length: layers }, (_, layer) =>
+    ['decoder.key', 'decoder.value', 'encoder.key', 'encoder.value'].map(
+      name => `past_key_values.${layer}.${name}`,
+    ),
+  ).flat()
+  const empty = () => new Tensor('float32', new Float32Array(0), [0, heads, 1, headSize])
+  return Object.fromEntries(names.map(name => [name, empty()]))
+}
+
+/** What the encoder gave is in the outputs of the first step only, and stays: one for all texts. */
+function nextPast(past: Tensors, outputs: Tensors, isFirst: boolean): Tensors {
+  const next = ([name, before]: [string, Tensor]): [string, Tensor] => {
+    const changes = isFirst || name.includes('.decoder.')
+    return [name, (changes && outputs[name.replace('past_key_values', 'present')]) || before]
+  }
+  return Object.fromEntries(Object.entries(past).map(next))
+}
+
+function chosenRows(past: Tensors, from: readonly number[]): Tensors {
+  const choose = ([name, tensor]: [string, Tensor]): [string, Tensor] => {
+    if (!name.includes('.decoder.')) return [name, tensor]
+    const [rows = 1, ...rest] = tensor.dims
+    const data = tensor.data as Float32Array
+    const size = data.length / rows
+    const chosen = new Float32Array(size * from.length)
+    from.forEach((row, index) => {
+      chosen.set(data.subarray(row * size, (row + 1) * size), index * size)
+    })
+    return [name, new Tensor('float32', chosen, [from.length, ...rest])]
+  }
+  return Object.fromEntries(Object.entries(past).map(choose))
+}

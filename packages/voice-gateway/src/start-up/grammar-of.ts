@@ -1,0 +1,42 @@
+import type { Clock } from 'toolpost'
+import type { Project } from 'toolpost/project'
+import type { Grammar } from '../listening/grammar.ts'
+
+/** So long speech waits for the names of a home whose servers are still starting; then it is heard without them. */
+const WAIT_FOR_NAMES_MS = 3_000
+
+/**
+ * The sentences that a project understands without a model, with the names of the devices as soon as those are known;
+ * none if everything goes to a model.
+ */
+export function grammarOf(
+  project: Pick<Project, 'model' | 'ready' | 'executor'>,
+  clock: Clock,
+): () => Promise<Grammar | undefined> {
+  let names: Promise<unknown> | undefined
+  return async () => {
+    const { sentences } = await project.model()
+    if (!sentences) return undefined
+    const { executor } = project
+    names ??= project.ready()
+    await inTime(
+      names.then(() => sentences.refresh({ executor })),
+      clock,
+    )
+    return {
+      graph: () => sentences.graph({ executor }),
+      understand: messages => sentences.understand(messages, { executor }),
+    }
+  }
+}
+
+function inTime(work: Promise<unknown>, clock: Clock): Promise<void> {
+  return new Promise(resolve => {
+    const timer = clock.setTimer(resolve, WAIT_FOR_NAMES_MS)
+    const end = () => {
+      timer.cancel()
+      resolve()
+    }
+    work.then(end, end)
+  })
+}
