@@ -10,6 +10,7 @@ import { REDIRECT_PATH } from '../mcp/oauth/oauth-options.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { together } from '../runtime/together.ts'
 import { ActiveCalls } from './active-calls.ts'
 import type { ModelInfo } from './api-types.ts'
 import { CallJournal } from './call-journal.ts'
@@ -35,10 +36,11 @@ import { addHealthRoutes, READY_PATH } from './routes/health.ts'
 import { addLoginRoutes } from './routes/logins.ts'
 import { addOpenApiRoute } from './routes/openapi.ts'
 import { addQuestionRoutes } from './routes/questions.ts'
+import { addRunRoutes } from './routes/runs.ts'
 import { addServerRoutes } from './routes/servers.ts'
 import { addToolRoutes } from './routes/tools.ts'
 import { addTranscriptionRoutes } from './routes/transcriptions.ts'
-import { together } from './together.ts'
+import { shortRun } from './run-view.ts'
 
 export interface GatewayOptions {
   /** What a toolpost.json describes, from `openProject`. */
@@ -137,6 +139,11 @@ function tellOfChanges({ executor, source, events, questions }: GatewayContext, 
     source.on('server', servers.soon),
     source.on('approval', approvals.soon),
     questions.onChange(asked.soon),
+    source.onDurable?.(change => {
+      if (change.type !== 'run') return
+      const { run, bytes } = shortRun(change.run)
+      events.publish('run', run, bytes)
+    }) ?? (() => {}),
     source.on('voice', () => events.publish('voice', { available: source.voice() !== undefined })),
     servers.stop,
     approvals.stop,
@@ -170,7 +177,7 @@ function contextOf(options: GatewayOptions): GatewayContext {
     conversations: new ChatConversations(),
     events: new EventHub({ clock }),
     questions: new Questions({ clock }),
-    mcp: createMcpEndpoint({ executor, calls, clients, catalog: source.catalog, logger }),
+    mcp: createMcpEndpoint({ executor, calls, clients, source, catalog: source.catalog, logger }),
     logger,
   }
 }
@@ -206,6 +213,7 @@ function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
   addServerRoutes(app, context)
   addLoginRoutes(app, context)
   addCallRoutes(app, context)
+  addRunRoutes(app, context)
   addApprovalRoutes(app, context)
   addQuestionRoutes(app, context)
   addChatRoutes(app, context)

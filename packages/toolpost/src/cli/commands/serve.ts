@@ -36,6 +36,7 @@ export async function runServe({ project, stop }: CommandContext, flags: ServeFl
     await serveTools({
       executor,
       catalog,
+      source: project,
       logger,
       stdin: process.stdin,
       stdout,

@@ -8,6 +8,7 @@ import { safeText } from '../../logging/safe-value.ts'
 import type { Catalog } from '../../mcp/catalog.ts'
 import type { Ask } from '../../tools/caller.ts'
 import { ActiveCalls } from '../active-calls.ts'
+import type { DurableSource } from '../durable-wish.ts'
 import { DRAIN_MS } from '../limits.ts'
 import { followAll, followedBy, whenClosed } from './followed-resources.ts'
 import { onListChanges, sendListChanged } from './list-changes.ts'
@@ -17,6 +18,8 @@ export interface StdioOptions {
   executor: ToolExecutor
   /** What the MCP servers have beside tools. */
   catalog?: Catalog | undefined
+  /** Makes calls durable, if anything does: a project. */
+  source?: DurableSource | undefined
   stdin: Readable
   /** Carries JSON-RPC and nothing else. */
   stdout: Writable
@@ -32,10 +35,10 @@ export interface StdioOptions {
 
 /** Serves the tools as an MCP server on a pair of streams, until the client is gone or `signal` aborts. */
 export async function serveTools(options: StdioOptions): Promise<void> {
-  const { executor, stdin, stdout, signal, whenListed, ask, catalog } = options
+  const { executor, stdin, stdout, signal, whenListed, ask, catalog, source } = options
   const { logger = silentLogger, drainMs = DRAIN_MS } = options
   const calls = new ActiveCalls()
-  const createServer = toolServerFactory({ executor, calls, whenListed, ask, catalog })
+  const createServer = toolServerFactory({ executor, calls, whenListed, ask, catalog, source })
   const servers = new Set<Server>()
   const input = new PassThrough()
   const transport = new AnsweringTransport(input, stdout)
