@@ -72,7 +72,14 @@ describe('imports', () => {
   })
 
   it('never lead from toolpost or the Z-Wave server to another package but common, nor from common to any', () => {
-    const packages = ['toolpost', 'toolpost-common', 'zwave-mcp-server', 'voice-gateway', 'toolpost-console']
+    const packages = [
+      'toolpost',
+      'toolpost-common',
+      'toolpost-durable',
+      'zwave-mcp-server',
+      'voice-gateway',
+      'toolpost-console',
+    ]
     const allowed: Record<string, string[]> = {
       common: [],
       toolpost: ['toolpost-common'],

@@ -7,7 +7,18 @@ if (words[0] === '--version' || words[0] === '-V') {
   // From Node 22 on the compiled code is kept between runs.
   require('node:module').enableCompileCache?.()
   // The bundle starts quickly, and has all but these: they run from the modules, so that nothing is loaded twice.
-  const isLarge = words.some(word => ['auth', 'calls', 'chat', 'doctor', 'serve', 'service', 'up', 'init', 'add', 'remove', 'completion', 'codegen'].includes(word))
+  const isLarge = hasDurable() || words.some(word => ['auth', 'calls', 'chat', 'doctor', 'runs', 'serve', 'service', 'up', 'worker', 'workers', 'init', 'add', 'remove', 'completion', 'codegen'].includes(word))
   if (isLarge) import('../dist/cli/main.js')
   else require('../dist/cli.cjs')
+}
+
+// What makes calls durable uses the modules, whichever command it is. Whether it is wanted is looked at here only roughly.
+function hasDurable() {
+  const at = words.findIndex(word => word === '--config' || word.startsWith('--config='))
+  const file = at < 0 ? 'toolpost.json' : (words[at].split('=')[1] ?? words[at + 1])
+  try {
+    return require('node:fs').readFileSync(file, 'utf8').includes('"durable"')
+  } catch {
+    return false
+  }
 }

@@ -7,6 +7,8 @@ interface ResultBase {
   tool_call_id?: string
   /** How long it was held back before the tool was invoked: for a person's decision, for a free place. */
   waited_ms?: number
+  /** The durable run that it is the result of. */
+  run_id?: string
   /** What was changed in the arguments to make them fit, one sentence each. */
   repairs?: string[]
 }

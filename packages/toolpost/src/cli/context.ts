@@ -26,13 +26,16 @@ export interface CommandContext {
 }
 
 /** What a command asks of its project. */
-export type ProjectWishes = Pick<OpenProjectOptions, 'model' | 'voice'>
+export type ProjectWishes = Pick<OpenProjectOptions, 'model' | 'voice' | 'durable'>
 
 /** Opens the project for one command, sets the exit code, and leaves no process behind, also when stopped. */
 export type Within = (
   command: (context: CommandContext) => number | Promise<number>,
   wishes?: ProjectWishes,
 ) => Promise<void>
+
+/** A command that is soon over runs its own durable calls, and no others. */
+const OWN_RUNS = { role: 'worker', concurrency: 0 } as const
 
 /** Everything a command needs. Throws, before anything runs, if the configuration is wrong. */
 export async function openContext(
@@ -41,6 +44,7 @@ export async function openContext(
   wishes: ProjectWishes = {},
 ): Promise<CommandContext> {
   const project = await openProject({
+    durable: OWN_RUNS,
     ...wishes,
     file: options.config,
     logger: config => stderrLogger(levelFrom(options, config)),

@@ -9,6 +9,7 @@ import type { ServeFlags } from './commands/serve.ts'
 import { listTools, type ToolsFlags } from './commands/tools.ts'
 import type { UpFlags } from './commands/up.ts'
 import { type CommandContext, type GlobalOptions, openContext, type Within } from './context.ts'
+import { addDurableCommands } from './durable-commands.ts'
 import { EXIT, UsageError } from './exit-codes.ts'
 import { addSetupCommands } from './setup-commands.ts'
 import { Stopped, type StopSignals, stopSignals } from './stop-signals.ts'
@@ -51,6 +52,7 @@ function createProgram(stop: StopSignals): Command {
     .argument('[arguments...]')
     .option('--json', 'print the whole result as JSON')
     .option('--timeout <ms>', 'deadline of the call')
+    .option('--key <key>', 'make the call durable: the same key and call is the same run')
     .action((name: string, words: string[], flags: CallFlags) =>
       within(async context => {
         await noteCalls(context)
@@ -125,9 +127,10 @@ function createProgram(stop: StopSignals): Command {
     .option('--token <token>', 'token required from every client (default: TOOLPOST_TOKEN)')
     .option('--allow-host <name...>', 'additional host names to accept')
     .option('--voice', 'listen and speak as well, with the voice gateway')
+    .option('--no-worker', 'accept durable calls, and leave them to the workers')
     .action(async (flags: UpFlags) => {
-      const { runUp, voiceFor } = await import('./commands/up.ts')
-      return within(context => runUp(context, flags), voiceFor(flags))
+      const { runUp, wishesOf } = await import('./commands/up.ts')
+      return within(context => runUp(context, flags), wishesOf(flags))
     })
   program
     .command('serve')
@@ -136,6 +139,7 @@ function createProgram(stop: StopSignals): Command {
     .action((flags: ServeFlags) =>
       within(async context => (await import('./commands/serve.ts')).runServe(context, flags)),
     )
+  addDurableCommands(program, within)
   addSetupCommands(program, { terminal, stop, within })
   return program
 }

@@ -30,6 +30,8 @@ export interface ToolpostConfig {
   trace?: { arguments?: boolean; results?: boolean } | false
   /** Where calls are kept, and for how long; `false`: nowhere. */
   history?: HistoryConfig | false
+  /** Calls that survive a crash and spread over machines; `true`: with a PostgreSQL of Toolpost's own. */
+  durable?: DurableConfig | boolean
   /** `secrets` are more names whose values no log may show. */
   log?: { level?: LogLevel | 'silent'; secrets?: string[] }
 }
@@ -86,6 +88,20 @@ interface HistoryConfig {
   file?: string
   days?: number
   maxMb?: number
+}
+
+/** Where durable calls are kept, and who runs them. */
+export interface DurableConfig {
+  /** A PostgreSQL to use; left out, one is started. */
+  databaseUrl?: string
+  /** The workers that share these tools. */
+  pool?: string
+  /** Tools whose calls are always durable: patterns with `*` and `?`. */
+  tools?: string[]
+  /** How many runs a worker has under way at once. */
+  concurrency?: number
+  /** By tool, with `*` and `?`: limits that hold across all workers of the pool. */
+  limits?: Record<string, { concurrency?: number; perMinute?: number }>
 }
 
 /** How the voice gateway hears, speaks and is reached. */

@@ -30,13 +30,13 @@ export interface FilledConfig {
 }
 
 /**
- * Fills `${NAME}` in the values of the servers, of the clients' tokens, of the gateway's OAuth issuer and of the voice gateway's broker
- * from the environment; `${NAME:-text}` gives the text if NAME is not set. A variable that is not set breaks only the server that
+ * Fills `${NAME}` in the values of the servers, of the clients' tokens, of the gateway's OAuth issuer, of the voice gateway's broker
+ * and of the database for durable calls from the environment; `${NAME:-text}` gives the text if NAME is not set. A variable that is not set breaks only the server that
  * wants it; for the others it is a ConfigError. Disabled servers are left out.
  */
 export function fillEnvironment(loaded: LoadedConfig, options: FillOptions): FilledConfig {
   const { config, source, file } = loaded
-  const { mcpServers, clients, gateway, voice } = config
+  const { mcpServers, clients, gateway, voice, durable } = config
   const scope: Scope = { text: source, environment: options.environment, folder: dirname(file) }
   const filled: FilledConfig = { config, brokenServers: {}, inputs: [], envFiles: [] }
   filled.config = {
@@ -46,6 +46,7 @@ export function fillEnvironment(loaded: LoadedConfig, options: FillOptions): Fil
     ...(gateway?.oauth && {
       gateway: { ...gateway, oauth: fillAll(gateway.oauth, ['gateway', 'oauth'], scope) },
     }),
+    ...(typeof durable === 'object' && { durable: fillTexts(durable, ['durable'], scope) }),
     ...(voice?.mqtt && { voice: { ...voice, mqtt: fillAll(voice.mqtt, ['voice', 'mqtt'], scope) } }),
   }
   return filled

@@ -5,6 +5,7 @@ import type { BreakerStatus } from '../call/breaker-status.ts'
 import type { Diagnosis, ToolFailure, ToolResult, ToolSuccess } from '../call/tool-result.ts'
 import type { Approval } from '../interceptors/index.ts'
 import type { ServerState, ServerStatus } from '../mcp/server-status.ts'
+import type { Run, RunState, RunStep } from '../project/durable.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 
 export type {
@@ -12,6 +13,9 @@ export type {
   BreakerStatus,
   Diagnosis,
   JsonSchema,
+  Run,
+  RunState,
+  RunStep,
   ServerState,
   ServerStatus,
   ToolFailure,
@@ -102,6 +106,8 @@ export interface OpenQuestion {
 export interface GatewayEvents {
   /** A call begins, or has ended: then it has a `result`. */
   call: CallRecord
+  /** A durable run was accepted, went on, or has ended: then it has a `result`. */
+  run: Run
   servers: { servers: readonly ServerStatus[] }
   /** The list of tools has changed: fetch it again. */
   tools: Record<string, never>

@@ -5,6 +5,7 @@ import type {
   CallRecord,
   GatewayEvents,
   OpenQuestion,
+  Run,
   ServerStatus,
 } from './api-types.ts'
 import type { Client } from './clients.ts'
@@ -64,6 +65,7 @@ export function viewOf(
 /** The data of an event as a named client may see it; nothing if it may not. */
 function eventFor(client: Client, type: string, data: unknown): unknown {
   if (type === 'call') return (data as CallRecord).caller === client.name ? data : undefined
+  if (type === 'run') return (data as Run).caller === client.name ? data : undefined
   if (type === 'servers') return { servers: serversFor(client, (data as GatewayEvents['servers']).servers) }
   if (type === 'approvals')
     return { approvals: approvalsFor(client, (data as GatewayEvents['approvals']).approvals) }

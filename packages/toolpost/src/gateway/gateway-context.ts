@@ -8,6 +8,8 @@ import type { Logins } from '../mcp/oauth/logins.ts'
 import type { ServerStatus } from '../mcp/server-status.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ReloadChanges } from '../project/changes.ts'
+import type { DurableRuns } from '../project/durable/durable-runs.ts'
+import type { DurableChange, DurableStatus } from '../project/durable.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import type { BigResults } from '../tools/results/big-results.ts'
 import type { ActiveCalls } from './active-calls.ts'
@@ -44,7 +46,9 @@ export interface GatewaySource {
   catalog?: Catalog | undefined
   /** The calls that are kept in a file, if they are. */
   history?(): History | undefined
-  status(): { servers: readonly ServerStatus[] }
+  /** What makes calls durable and knows the runs, if anything does. */
+  durable?(): DurableRuns | undefined
+  status(): { servers: readonly ServerStatus[]; durable?: DurableStatus | undefined }
   /** The logins at the servers, if there are any. */
   logins?(): Logins | undefined
   /** Resolves when the server is ready again, or has failed. */
@@ -54,6 +58,8 @@ export interface GatewaySource {
   /** Is asked before a reload too; returns a function that removes it. */
   addCheck?(check: (config: { clients?: ClientList | undefined }) => void): () => void
   on(event: 'server' | 'voice' | 'approval', listener: () => void): () => void
+  /** Told of durable runs as they go on; returns a function that stops it. */
+  onDurable?(listener: (change: DurableChange) => void): () => void
 }
 
 /** What the routes work with. */

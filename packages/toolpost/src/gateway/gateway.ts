@@ -11,6 +11,7 @@ import { REDIRECT_PATH } from '../mcp/oauth/oauth-options.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { together } from '../runtime/together.ts'
 import type { BigResults } from '../tools/results/big-results.ts'
 import { ActiveCalls } from './active-calls.ts'
 import type { ModelInfo } from './api-types.ts'
@@ -38,10 +39,11 @@ import { addLoginRoutes } from './routes/logins.ts'
 import { addOpenApiRoute } from './routes/openapi.ts'
 import { addQuestionRoutes } from './routes/questions.ts'
 import { addResultRoutes } from './routes/results.ts'
+import { addRunRoutes } from './routes/runs.ts'
 import { addServerRoutes } from './routes/servers.ts'
 import { addToolRoutes } from './routes/tools.ts'
 import { addTranscriptionRoutes } from './routes/transcriptions.ts'
-import { together } from './together.ts'
+import { shortRun } from './run-view.ts'
 
 export interface GatewayOptions {
   /** What a toolpost.json describes, from `openProject`. */
@@ -144,6 +146,11 @@ function tellOfChanges({ executor, source, events, questions }: GatewayContext, 
     source.on('server', servers.soon),
     source.on('approval', approvals.soon),
     questions.onChange(asked.soon),
+    source.onDurable?.(change => {
+      if (change.type !== 'run') return
+      const { run, bytes } = shortRun(change.run)
+      events.publish('run', run, bytes)
+    }) ?? (() => {}),
     source.on('voice', () => events.publish('voice', { available: source.voice() !== undefined })),
     servers.stop,
     approvals.stop,
@@ -178,7 +185,7 @@ function contextOf(options: GatewayOptions): GatewayContext {
     events: new EventHub({ clock }),
     questions: new Questions({ clock }),
     mcp: createMcpEndpoint({
-      ...{ executor, calls, clients, logger },
+      ...{ executor, calls, clients, source, logger },
       catalog: source.catalog,
       results: source.bigResults,
       offer: () => ({ ...source.config?.models, toolSearch: source.config?.gateway?.toolSearch }),
@@ -219,6 +226,7 @@ function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
   addLoginRoutes(app, context)
   addCallRoutes(app, context)
   addResultRoutes(app, context)
+  addRunRoutes(app, context)
   addApprovalRoutes(app, context)
   addQuestionRoutes(app, context)
   addChatRoutes(app, context)

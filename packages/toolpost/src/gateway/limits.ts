@@ -108,8 +108,6 @@ export const MAX_QUESTION_CHARACTERS = 4_000
 export const MAX_ANSWER_BYTES = 100_000
 /** How many resources one client may follow. */
 export const MAX_FOLLOWED = 1_000
-/** Changes of the list of tools are told together. */
-export const LIST_CHANGE_DELAY_MS = 20
 
 /** How long calls under way may go on after the gateway was told to stop. */
 export const DRAIN_MS = 10_000
@@ -135,3 +133,11 @@ export const ISSUER_KEYS_COOL_DOWN_MS = 10_000
 export const ISSUER_RETRY_MS = 2_000
 /** How many subjects' tools are remembered. */
 export const REMEMBERED_SUBJECTS = 1_000
+
+/** The longest idempotency key. */
+export const MAX_KEY_LENGTH = 255
+/** The longest wait before a caller that would rather come again is told where. */
+export const MAX_ASYNC_WAIT_MS = 60_000
+/** How many runs one list has. */
+export const DEFAULT_RUNS = 50
+export const MAX_RUNS = 500

@@ -1,5 +1,6 @@
-import { type JsonLimits, JsonWriter, RawJson } from '../runtime/json-writer.ts'
+import { JsonWriter, RawJson } from '../runtime/json-writer.ts'
 import { jsonSchemaOf } from '../schema/json-schema.ts'
+import { attempt, plainSchema } from '../schema/plain-schema.ts'
 import { signatureOf } from '../schema/signature.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
@@ -9,7 +10,7 @@ import { MAX_SHOWN_SCHEMA } from './limits.ts'
 /** What cannot be read of a tool is left out of that tool, and harms no other one. */
 export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
   const { name, title, description = '', readOnly, idempotent, destructive, timeoutMs } = tool
-  const outputSchema = shownSchema(() => tool.outputSchema)
+  const outputSchema = plainSchema(() => tool.outputSchema, MAX_SHOWN_SCHEMA)
   return {
     name,
     ...(title !== undefined && { title }),
@@ -28,27 +29,7 @@ export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
 /** The schema of a tool's arguments; an open one if it cannot be shown. */
 export function inputSchemaOf(tool: Tool): JsonSchema {
   const open = { type: 'object', description: 'The schema of this tool cannot be shown' }
-  return shownSchema(() => jsonSchemaOf(tool)) ?? open
-}
-
-/** A schema as plain data that any program can read; `undefined` if it is too large for that, or there is none. */
-export function shownSchema(
-  read: () => JsonSchema | undefined,
-  limits: JsonLimits = MAX_SHOWN_SCHEMA,
-): JsonSchema | undefined {
-  const schema = attempt(read)
-  if (schema === undefined) return undefined
-  const writer = new JsonWriter(schema, limits)
-  const text = writer.rest()
-  return writer.isWhole ? (JSON.parse(text) as JsonSchema) : undefined
-}
-
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch {
-    return undefined
-  }
+  return plainSchema(() => jsonSchemaOf(tool), MAX_SHOWN_SCHEMA) ?? open
 }
 
 /**

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { InterceptedCall } from '../executor/intercept.ts'
 import { fingerprint } from './canonical.ts'
 
@@ -45,6 +46,25 @@ export interface Verdict {
   reason: string
   id?: string | undefined
   by?: string | undefined
+}
+
+/** What a new approval is about. */
+export interface Asked {
+  key: string
+  args: unknown
+  because: string | undefined
+}
+
+export function newApproval(call: InterceptedCall, { args, because }: Asked, limitMs: number): Approval {
+  const { name: tool, server, origin, caller } = call
+  const about = { tool, server, args, origin, caller, because }
+  const askedAt = Date.now()
+  return { id: randomUUID(), ...about, askedAt, expiresAt: askedAt + limitMs, state: 'waiting' }
+}
+
+/** The oldest first. */
+export function byAge(a: Approval, b: Approval): number {
+  return a.askedAt - b.askedAt
 }
 
 /** The same for calls that one approval is good for; `undefined` if that cannot be told. */

@@ -1,19 +1,22 @@
-import { randomUUID } from 'node:crypto'
 import type { InterceptedCall } from '../executor/intercept.ts'
 import { askedValue } from '../logging/safe-value.ts'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import {
   type Approval,
+  type Asked,
+  byAge,
   type Decision,
   deniedBy,
   durationText,
   keyOf,
+  newApproval,
   questionOf,
   type RememberedDecision,
   type Verdict,
 } from './approval.ts'
 import { type Keep, Remembered } from './remembered.ts'
+import { type SharedApprovals, SharedList } from './shared-approvals.ts'
 
 export interface ApprovalsOptions {
   /** How long an approval waits, and how long one that was given may be used. */
@@ -36,13 +39,6 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1
 /** Most MCP clients give up after a minute, and a model's answer has two minutes in all. */
 const DEFAULT_PATIENCE_MS = { mcp: 45_000, chat: 90_000 }
 
-/** What a new approval is about. */
-interface Asked {
-  key: string
-  args: unknown
-  because: string | undefined
-}
-
 interface Entry {
   approval: Approval
   /** Of tool, arguments and caller: what it is good for. */
@@ -63,6 +59,7 @@ export class Approvals {
   readonly #listeners = new Listeners<{ change: Approval[] }>(() => {})
   #options: ApprovalsOptions
   readonly #clock: Clock
+  readonly #shared = new SharedList(() => this.#tell())
 
   constructor(options: ApprovalsOptions = {}) {
     this.#options = options
@@ -78,8 +75,16 @@ export class Approvals {
 
   /** What waits for a decision, oldest first. */
   list(): Approval[] {
-    return [...this.#entries.values()].map(entry => entry.approval).filter(({ state }) => state === 'waiting')
+    const own = [...this.#entries.values()].map(entry => entry.approval)
+    const waiting = own.filter(({ state }) => state === 'waiting')
+    return this.#shared.isEmpty ? waiting : [...waiting, ...this.#shared.approvals].sort(byAge)
   }
+
+  /** Leaves the calls that `sharing` knows to it; returns a function that ends this. */
+  share = (sharing: SharedApprovals): (() => void) => this.#shared.share(sharing)
+
+  /** What waits there now. */
+  showShared = (approvals: readonly Approval[]): void => this.#shared.show(approvals)
 
   /** Calls `listener` with what waits, whenever that changes; returns a function that stops it. */
   onChange(listener: (waiting: Approval[]) => void): () => void {
@@ -87,13 +92,11 @@ export class Approvals {
   }
 
   /** Decides; `undefined` if nothing waits by that id, because it was decided, has expired or never was. */
-  decide(
-    id: string,
-    decision: 'approve' | 'deny',
-    { by, remember, reason }: Decision = {},
-  ): Approval | undefined {
+  decide(id: string, decision: 'approve' | 'deny', about: Decision = {}): Approval | undefined {
+    const { by, remember, reason } = about
     const entry = this.#entries.get(id)
-    if (entry?.approval.state !== 'waiting') return undefined
+    if (!entry) return this.#decideShared(id, decision, about)
+    if (entry.approval.state !== 'waiting') return undefined
     const { approval } = entry
     if (remember) this.#remember(approval, decision, by, remember)
     if (decision === 'deny') this.#end(entry, { approved: false, reason: reason ?? deniedBy(by), id, by })
@@ -118,8 +121,9 @@ export class Approvals {
     const asked = askedValue(call.args)
     if (!asked) return { approved: false, reason: 'its arguments are too large to be shown to anybody' }
     if (this.#isFull(call)) return { approved: false, reason: 'too many calls wait for approval' }
-    const entry = this.#unattended(key) ?? this.#create(call, { key, args: asked.value, because })
-    const verdict = await this.#wait(call, entry)
+    const about = { key, args: asked.value, because }
+    const verdict = await (this.#elsewhere(call, about) ??
+      this.#wait(call, this.#unattended(key) ?? this.#create(call, about)))
     // Whoever made the call still holds its arguments, and could have changed them since.
     if (verdict.approved && keyOf(call) !== key)
       return { ...verdict, approved: false, reason: 'its arguments were changed while it waited' }
@@ -155,19 +159,35 @@ export class Approvals {
     return waiting.length >= maxWaiting || own.length >= Math.max(1, maxWaiting / 10)
   }
 
-  #create(call: InterceptedCall, { key, args, because }: Asked): Entry {
-    const limitMs = Math.min(this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)
-    const { name: tool, server, origin, caller } = call
-    const id = randomUUID()
-    const askedAt = Date.now()
-    const expiresAt = askedAt + limitMs
-    const about = { tool, server, args, origin, caller, because }
-    const approval: Approval = { id, ...about, askedAt, expiresAt, state: 'waiting' }
+  #create(call: InterceptedCall, asked: Asked): Entry {
+    const approval = this.#approvalOf(call, asked)
+    const { id } = approval
+    const limitMs = approval.expiresAt - approval.askedAt
     const reason = `nobody answered within ${durationText(limitMs)}`
     const timer = this.#clock.setTimer(() => this.#end(entry, { approved: false, reason, id }), limitMs)
-    const entry: Entry = { approval, key, timer, settle: undefined }
+    const entry: Entry = { approval, key: asked.key, timer, settle: undefined }
     this.#entries.set(id, entry)
     return entry
+  }
+
+  #approvalOf(call: InterceptedCall, asked: Asked): Approval {
+    return newApproval(call, asked, Math.min(this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS))
+  }
+
+  /** The verdict on a call whose approval is shared; its caller is asked too, if it is still there. */
+  #elsewhere(call: InterceptedCall, asked: Asked): Promise<Verdict> | undefined {
+    const approval = this.#approvalOf(call, asked)
+    const verdict = this.#shared.request(call, approval)
+    if (!verdict) return undefined
+    const asking = new AbortController()
+    void this.#askThere(call, { approval }, asking.signal)
+    return verdict.finally(() => asking.abort())
+  }
+
+  #decideShared(id: string, decision: 'approve' | 'deny', about: Decision): Approval | undefined {
+    const approval = this.#shared.decide(id, decision, about)
+    if (approval && about.remember) this.#remember(approval, decision, about.by, about.remember)
+    return approval
   }
 
   /** Holds the call until somebody decides, it expires, its caller goes away, or the caller's patience is over. */
@@ -203,7 +223,11 @@ export class Approvals {
   }
 
   /** Asks the person who made the call too, if the way it came allows that. One who does not decide leaves it to others. */
-  async #askThere(call: InterceptedCall, { approval }: Entry, signal: AbortSignal): Promise<void> {
+  async #askThere(
+    call: InterceptedCall,
+    { approval }: Pick<Entry, 'approval'>,
+    signal: AbortSignal,
+  ): Promise<void> {
     try {
       const { tool, args } = approval
       const about = { tool, title: call.tool?.title, args }

@@ -13,6 +13,6 @@ export function limited(call: InterceptedCall, reason: string, retryAfterMs?: nu
   return retryAfterMs === undefined ? answer : { ...answer, retry_after_ms: Math.ceil(retryAfterMs) }
 }
 
-export function refusal(call: InterceptedCall, code: FailureCode, error: string): ToolFailure {
-  return { success: false, error, code, tool_name: call.name, execution_time_ms: 0 }
+export function refusal({ name }: { name: string }, code: FailureCode, error: string): ToolFailure {
+  return { success: false, error, code, tool_name: name, execution_time_ms: 0 }
 }

@@ -38,6 +38,8 @@ export class Control {
   #limits: Interceptor | undefined
   #file: string | undefined
   #removals: readonly (() => void)[] = []
+  /** What stands inside of all of those, with how it is removed. */
+  readonly #inside = new Map<Interceptor, () => void>()
   #unchecked: readonly PolicyRule[] = []
   /** What servers' requests for messages are called. */
   #sampling: readonly string[] = []
@@ -84,6 +86,22 @@ export class Control {
     this.#removals = interceptors
       .filter(interceptor => interceptor !== undefined)
       .map(interceptor => this.#executor.use(interceptor))
+    for (const interceptor of this.#inside.keys()) this.#placeInside(interceptor)
+  }
+
+  /** Puts an interceptor inside of all of these, now and after every change; returns a function that removes it. */
+  useInside(interceptor: Interceptor): () => void {
+    this.#placeInside(interceptor)
+    return () => {
+      this.#inside.get(interceptor)?.()
+      this.#inside.delete(interceptor)
+    }
+  }
+
+  #placeInside(interceptor: Interceptor): void {
+    const remove = this.#executor.use(interceptor)
+    this.#inside.get(interceptor)?.()
+    this.#inside.set(interceptor, remove)
   }
 
   /** Tells of a server. One that comes back is called again at once: what it did before says nothing any more. */

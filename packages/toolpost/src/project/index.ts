@@ -1,16 +1,25 @@
+export { safeValue } from '../logging/safe-value.ts'
 export { stderrLogger } from '../logging/stderr-logger.ts'
+export { fitsGlob } from '../runtime/glob.ts'
 export type { ReloadChanges } from './changes.ts'
 export {
   type AcceptedRun,
+  type CreateDurable,
   type Durable,
   type DurableChange,
+  type DurableOptions,
   type DurableRunOptions,
+  type DurableStatus,
   type DurableWorker,
+  type OfferedTool,
+  type PublishedTool,
+  type RefusedRun,
   RUN_STATES,
   type Run,
   type RunFilter,
   type RunState,
   type RunStep,
+  type RunVerdict,
 } from './durable.ts'
 export type { ExampleHome } from './example-home.ts'
 export type { ModelInfo } from './model-choice.ts'

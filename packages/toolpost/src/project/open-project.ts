@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { builtInExample } from '../config/built-in-example.ts'
 import { checkClients } from '../config/check-clients.ts'
+import { checkDurable } from '../config/check-durable.ts'
 import { checkOAuth } from '../config/check-oauth.ts'
 import { ConfigError, type ToolpostConfig } from '../config/config.ts'
 import type { ConfigSource } from '../config/config-source.ts'
@@ -78,6 +79,7 @@ async function describe(
   const { envFiles, ...filled } = fillEnvironment(loaded, { environment: process.env, answers })
   checkClients(filled.config, source)
   checkOAuth(filled.config, source)
+  checkDurable(filled.config, source)
   const approved = servers.filter(({ autoApprove }) => autoApprove.length > 0)
   return {
     ...filled,

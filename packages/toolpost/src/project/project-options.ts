@@ -5,6 +5,8 @@ import type { Approval } from '../interceptors/index.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { DurableWishes } from './durable/project-durable.ts'
+import type { DurableChange, DurableStatus } from './durable.ts'
 import type { ModelInfo } from './model-choice.ts'
 import type { Description } from './open-project.ts'
 import type { Project } from './project.ts'
@@ -23,6 +25,8 @@ export interface ProjectOptions {
   model?: { wanted?: string | undefined; isRequired?: boolean | undefined } | undefined
   /** Starts the voice gateway; left out, there is none. */
   voice?: StartVoice<Project> | undefined
+  /** What this process does with durable calls, if they are configured. */
+  durable?: DurableWishes | undefined
   /** The program of the example home, if it is not the usual one. */
   homeProgram?: string | undefined
 }
@@ -38,6 +42,8 @@ export interface ProjectEvents {
   voice: readonly VoicePart[]
   /** Calls began or ceased to wait for a person. */
   approval: readonly Approval[]
+  /** A durable run, the workers, or the database changed. */
+  durable: DurableChange
 }
 
 /** How everything is at one moment. */
@@ -50,4 +56,6 @@ export interface ProjectStatus {
   voice: VoicePart[]
   /** Absent if calls are not kept. */
   history?: HistoryStatus | undefined
+  /** Absent if there are no durable calls. */
+  durable?: DurableStatus | undefined
 }

@@ -13,6 +13,9 @@ import type { ToolManager } from '../tools/tool-manager.ts'
 import { assemble, noteSecrets, replaceTools, toolsOf } from './assemble.ts'
 import { changesBetween, differs, newsOf, type ReloadChanges } from './changes.ts'
 import { Control } from './control.ts'
+import type { DurableRuns } from './durable/durable-runs.ts'
+import { ProjectDurable } from './durable/project-durable.ts'
+import type { DurableChange } from './durable.ts'
 import type { ExampleHome } from './example-home.ts'
 import { type Following, followFiles } from './follow-files.ts'
 import { withAnswers } from './inputs.ts'
@@ -49,6 +52,7 @@ export class Project {
   readonly #history = new ProjectHistory()
   readonly #closing = new AbortController()
   readonly #servers: Servers
+  readonly #durable: ProjectDurable
   readonly #checks = new Set<(config: ToolpostConfig) => void>()
   #description: Description
   #reloading: Promise<unknown> = Promise.resolve()
@@ -87,6 +91,19 @@ export class Project {
     this.approvals = this.#control.approvals
     this.approvals.onChange(waiting => this.#listeners.tell('approval', waiting))
     tools.onChange(() => this.#listeners.tell('tools', tools.getTools()))
+    this.#durable = new ProjectDurable(
+      {
+        executor,
+        approvals: this.approvals,
+        logger: this.logger,
+        described: () => this.#description,
+        use: interceptor => this.#control.useInside(interceptor),
+        say: options.say,
+        onChange: change => this.#listeners.tell('durable', change),
+        onBack: pool => this.#control.resetBreaker(pool),
+      },
+      options.durable,
+    )
     this.#model = new ModelChoice({
       executor,
       bigResults,
@@ -128,15 +145,32 @@ export class Project {
   keepHistory = (options?: KeepOptions): Promise<void> =>
     this.#history.keep(this, { onNotice: this.#options.say, ...options })
 
+  /** What accepts durable calls and knows of them, once it was started. */
+  durable = (): DurableRuns | undefined => this.#durable.runs
+
+  /** Told of every durable run, worker and change of the database; returns a function that stops it. */
+  onDurable = (listener: (change: DurableChange) => void): (() => void) => this.on('durable', listener)
+
+  /** Whether the configuration makes all calls of a tool durable. */
+  isAlwaysDurable = (tool: string): boolean => this.#durable.isNamed(tool)
+
+  /** Resolves when durable calls can be made, or cannot be, or are not configured; never rejects. */
+  startDurable = (): Promise<void> => this.#durable.start()
+
   /** Starts everything side by side. Resolves when nothing is starting any more; never rejects. */
   async start(): Promise<void> {
     await Promise.all([this.ready(), this.#model.choose().catch(() => {}), this.#voice?.start()])
   }
 
-  /** Starts the servers. Resolves when every one, or the one named, is ready or has failed; never rejects. */
+  /**
+   * Starts the servers, and what durable calls need. Resolves when every one, or the server named, is ready or has failed;
+   * never rejects.
+   */
   async ready(name?: string): Promise<ServerStatus[]> {
+    const durable = name === undefined ? this.startDurable() : undefined
     const mcp = await this.#servers.start()
     await mcp?.ready(name)
+    await durable
     if (name === undefined) this.#control.checkNames()
     return this.status().servers.filter(server => name === undefined || server.name === name)
   }
@@ -148,6 +182,7 @@ export class Project {
       model: this.#model.chosen,
       voice: this.#voice?.status() ?? [],
       history: this.#history.current?.status(),
+      durable: this.#durable.status(),
     }
   }
 
@@ -183,7 +218,8 @@ export class Project {
     this.#reports.hold()
     const mcp = await this.#servers.start()
     const found = mcp && (await waitForTool(name, { tools: this.tools, mcp, limitMs }))
-    this.#reports.release({ tell: !found })
+    if (!found) await this.startDurable()
+    this.#reports.release({ tell: !this.tools.findTool(name) })
   }
 
   /**
@@ -225,6 +261,7 @@ export class Project {
     if (isChanged('model', 'fastPath')) this.#model.renew()
     await this.#servers.apply(before)
     if (isChanged('history')) await this.#history.apply(this)
+    if (isChanged('durable')) await this.#durable.apply(before.config)
     if (this.#servers.isStarted) void this.ready()
     return changesBetween(before, after)
   }
@@ -238,11 +275,15 @@ export class Project {
   /** Ends the voice gateway alone: nothing more is heard while calls under way are waited for. */
   closeVoice = async (options?: { drainMs?: number }): Promise<void> => this.#voice?.close(options)
 
+  /** Takes no more durable runs, and gives those under way up to `drainMs`; the others' workers take what is left. */
+  closeDurable = (options?: { drainMs?: number }): Promise<void> => this.#durable.close(options)
+
   async #close(options?: { drainMs?: number }): Promise<void> {
     this.#closing.abort()
     this.#control.close()
     await this.closeVoice(options)
     await this.#reloading
+    await this.closeDurable(options)
     await this.#servers.close()
     await Promise.all([this.#history.close(), this.bigResults?.store.close()])
   }

@@ -1,5 +1,7 @@
+import type { ToolCall } from '../../call/tool-call.ts'
 import type { ToolFailure, ToolResult } from '../../call/tool-result.ts'
 import { textOf } from '../../executor/model-text.ts'
+import type { RunOptions } from '../../executor/options.ts'
 import type { Project } from '../../project/project.ts'
 import { jsonSchemaOf, requiredOf } from '../../schema/json-schema.ts'
 import type { CommandContext } from '../context.ts'
@@ -13,6 +15,7 @@ import { timeoutOf } from '../timeout-flag.ts'
 export interface CallFlags {
   json?: boolean
   timeout?: string
+  key?: string
 }
 
 /** `toolpost call <tool> …`: the result on stdout, or what is wrong with the call on stderr. */
@@ -29,15 +32,30 @@ export async function callTool(
     signal,
   )
   const { args, repair } = parseArguments(given)
-  const result = await project.executor.run(
-    { name, args },
-    { repair, timeoutMs, signal, origin: 'cli', ask: askingAt(terminal) },
-  )
+  const options = { repair, timeoutMs, signal, origin: 'cli', ask: askingAt(terminal) }
+  const result = await run(project, { name, args }, { ...options, key: flags.key })
   if (flags.json) printResult(terminal, textOf(result))
   else if (result.success) printResult(terminal, resultText(result, terminal))
   else explain(result, terminal)
   return result.success ? EXIT.ok : EXIT.failed
 }
+
+/** With a key, or if the configuration says so, the call is a durable run. Stopping the command cancels it. */
+async function run(project: Project, call: ToolCall, options: CallRunOptions): Promise<ToolResult> {
+  const { key, signal, ...given } = options
+  const isNamed = project.isAlwaysDurable(call.name)
+  if (isNamed) await unlessStopped(project.startDurable(), signal)
+  if (key === undefined) return project.executor.run(call, { ...given, signal })
+  const { openDurable } = await import('../require-durable.ts')
+  const runs = await unlessStopped(openDurable(project), signal)
+  const accepted = await runs.accept(call, { ...given, key })
+  if ('refused' in accepted) return accepted.refused
+  const cancel = () => void runs.durable.cancel(accepted.id).catch(() => {})
+  signal.addEventListener('abort', cancel, { once: true })
+  return accepted.result.finally(() => signal.removeEventListener('abort', cancel))
+}
+
+type CallRunOptions = RunOptions & { key: string | undefined; signal: AbortSignal }
 
 const NOTHING = { name: '', schema: {} }
 

@@ -4,11 +4,11 @@ import { FilterError, parseQuery } from '../../history/filter.ts'
 import { HistoryReader } from '../../history/reader.ts'
 import type { StoredCall } from '../../history/stored-call.ts'
 import { takeNoted } from '../../history/writer.ts'
-import { escapeControls } from '../../logging/safe-value.ts'
 import { historyFile } from '../../project/project-history.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
-import { bold, printResult, say, type Terminal } from '../terminal.ts'
+import { printTable, timeText } from '../table.ts'
+import { printResult, say, type Terminal } from '../terminal.ts'
 
 export interface CallsFlags {
   tool?: string
@@ -41,7 +41,7 @@ export function listCalls({ project, terminal }: CallsContext, flags: CallsFlags
   try {
     const calls = read(file, parseQuery(filter))
     if (json) printResult(terminal, JSON.stringify(calls, null, 2))
-    else printTable(calls, terminal)
+    else printCalls(calls, terminal)
     return EXIT.ok
   } catch (error) {
     if (error instanceof FilterError) throw new UsageError(error.message, { cause: error })
@@ -63,44 +63,22 @@ function read(file: string, query: ReturnType<typeof parseQuery>): StoredCall[] 
 }
 
 const COLUMNS = ['TIME', 'TOOL', 'SOURCE', 'FROM', 'OUTCOME', 'TOOK', 'ARGUMENTS']
-const MAX_WIDTH = 40
-const DEFAULT_COLUMNS = 120
 
-function printTable(calls: readonly StoredCall[], terminal: Terminal): void {
+function printCalls(calls: readonly StoredCall[], terminal: Terminal): void {
   if (calls.length === 0)
     return say(terminal, 'No calls. `toolpost up` keeps them; see toolpost calls --help')
-  const rows = calls.map(rowOf)
-  const widths = COLUMNS.map((name, column) =>
-    Math.min(MAX_WIDTH, Math.max(name.length, ...rows.map(row => row[column]?.length ?? 0))),
-  )
-  const { columns = DEFAULT_COLUMNS, isTTY } = terminal.out
-  const lineOf = (cells: readonly string[]) => {
-    const last = cells.length - 1
-    const line = cells.map((cell, at) => (at === last ? cell : cut(cell, widths[at] ?? 0))).join('  ')
-    return isTTY ? line.slice(0, columns) : line
-  }
-  terminal.out.write(`${[bold(terminal, lineOf(COLUMNS)), ...rows.map(lineOf)].join('\n')}\n`)
+  printTable(COLUMNS, calls.map(rowOf), terminal)
 }
 
-/** What was called and what it said is shown, and not obeyed. */
+/** What was called, from where, and what came of it. */
 function rowOf({ startedAt, tool, source, origin, caller, result, durationMs, args }: StoredCall): string[] {
   const from = caller === undefined ? origin : `${origin} ${caller}`
   const outcome = result.success ? 'ok' : result.code
   const said = result.success ? '' : `  → ${result.error}`
   const details = `${JSON.stringify(args) ?? ''}${said}`
-  return [timeText(startedAt), tool, source, from, outcome, tookText(durationMs), details].map(escapeControls)
-}
-
-/** In the time zone of the person who reads it. */
-function timeText(time: number): string {
-  const local = new Date(time - new Date(time).getTimezoneOffset() * 60_000)
-  return local.toISOString().slice(0, 19).replace('T', ' ')
+  return [timeText(startedAt), tool, source, from, outcome, tookText(durationMs), details]
 }
 
 function tookText(durationMs: number): string {
   return durationMs < 1_000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1_000).toFixed(1)} s`
-}
-
-function cut(text: string, width: number): string {
-  return text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width)
 }

@@ -38,6 +38,7 @@ async function verdictsOn(project: Project): Promise<Verdict[]> {
     ...exampleHome(project),
     ...(await brokers(project)),
     await model(project),
+    ...durable(project),
     ...(await Promise.all(statuses.map(status => server(status, project)))),
   ]
 }
@@ -110,6 +111,13 @@ async function model({ config, executor }: Project): Promise<Verdict> {
   } catch (error) {
     return { ok: false, text: `model ${config.model}: ${(error as Error).message}` }
   }
+}
+
+/** The database of durable calls, if they are configured; `ready` has tried it. */
+function durable(project: Project): Verdict[] {
+  if (!project.config.durable) return []
+  const { state, text } = project.status().durable ?? { state: 'failed', text: 'not started' }
+  return [{ ok: state === 'ready', text: `durable: ${state === 'ready' ? '' : `${state}: `}${text}` }]
 }
 
 async function server(status: ServerStatus, project: Project): Promise<Verdict> {

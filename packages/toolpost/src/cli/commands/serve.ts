@@ -36,6 +36,7 @@ export async function runServe({ project, stop }: CommandContext, flags: ServeFl
     await serveTools({
       executor,
       catalog,
+      source: project,
       logger,
       results,
       offer: () => ({ ...project.config.models, toolSearch: project.config.gateway?.toolSearch }),

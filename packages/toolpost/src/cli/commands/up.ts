@@ -4,6 +4,7 @@ import type { Project } from '../../project/project.ts'
 import { missingVoice, startInstalledVoice } from '../../project/voice.ts'
 import type { CommandContext, ProjectWishes } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
+import { requireDurable } from '../require-durable.ts'
 import { notifySystemd } from '../service/systemctl.ts'
 import { unlessStopped } from '../stop-signals.ts'
 import { printResult, say } from '../terminal.ts'
@@ -17,22 +18,28 @@ export interface UpFlags {
   token?: string
   allowHost?: string[]
   voice?: boolean
+  worker?: boolean
 }
 
 /** After the start of the process. What is not there by then is reported as still coming. */
 const FIRST_WORD_MS = 1_600
 const SHORTEST_WAIT_MS = 300
 
-/** With `--voice` the project has a voice gateway; throws if it is not installed. */
-export function voiceFor({ voice }: UpFlags): ProjectWishes {
+/**
+ * With `--voice` the project has a voice gateway; throws if it is not installed. With `--no-worker` it leaves durable runs to
+ * others.
+ */
+export function wishesOf({ voice, worker = true }: UpFlags): ProjectWishes {
   const install = voice ? missingVoice() : undefined
   if (install) throw new UsageError(`--voice requires another package; run: ${install}`)
-  return voice ? { voice: startInstalledVoice } : {}
+  const durable = { role: worker ? 'worker' : 'gateway', stays: true } as const
+  return { durable, ...(voice && { voice: startInstalledVoice }) }
 }
 
 /** `toolpost up`: starts everything side by side, says what there is, and serves it until it is stopped. */
 export async function runUp(context: CommandContext, flags: UpFlags): Promise<number> {
   const { project, stop, terminal } = context
+  requireDurable(project)
   const address = addressOf(project, flags)
   await unlessStopped(project.answerInputs(), stop.signal)
   // First of all, because it can be refused: then nothing is started.
@@ -115,6 +122,8 @@ async function drain({ project, stop, terminal }: CommandContext, gateway: Serve
   void stop.second.then(() => {
     gateway.abort()
     void project.closeVoice({ drainMs: 0 })
+    void project.closeDurable({ drainMs: 0 })
   })
   await Promise.all([project.closeVoice(), gateway.close()])
+  await project.closeDurable()
 }

@@ -1,11 +1,15 @@
 import type { Project } from '../../project/project.ts'
 import { say, type Terminal } from '../terminal.ts'
-import { serverLine, voiceLine } from './overview.ts'
+import { durableLine, serverLine, voiceLine } from './overview.ts'
 
-/** Says when a server or a part of the voice gateway comes, goes or comes back. Failures are reported elsewhere. */
+/** No server is called so. */
+const DURABLE = ' durable'
+
+/** Says when a server, a part of the voice gateway or the database comes, goes or comes back. Failures are reported elsewhere. */
 export function announceChanges(project: Project, terminal: Terminal): { stop(): void } {
-  const { servers, voice } = project.status()
+  const { servers, voice, durable } = project.status()
   const known = new Map([...servers, ...voice].map(({ name, state }) => [name, state as string]))
+  known.set(DURABLE, durable?.state ?? '')
   const isNews = ({ name, state }: { name: string; state: string }) => {
     const before = known.get(name)
     known.set(name, state)
@@ -15,6 +19,12 @@ export function announceChanges(project: Project, terminal: Terminal): { stop():
     project.on('server', server => isNews(server) && say(terminal, serverLine(server))),
     project.on('voice', parts => {
       for (const part of parts) if (isNews(part)) say(terminal, voiceLine(part))
+    }),
+    project.on('durable', ({ type }) => {
+      const now = type === 'state' ? project.status().durable : undefined
+      if (!now || now.state === known.get(DURABLE)) return
+      known.set(DURABLE, now.state)
+      if (now.state !== 'starting') say(terminal, durableLine(now))
     }),
   ]
   return {

@@ -1,5 +1,6 @@
 import { escapeControls } from '../../logging/safe-value.ts'
 import type { ServerStatus } from '../../mcp/index.ts'
+import type { DurableStatus } from '../../project/durable.ts'
 import type { ProjectStatus } from '../../project/project-options.ts'
 import type { VoicePart } from '../../project/voice.ts'
 
@@ -30,6 +31,7 @@ export function overview(now: Overview): string {
     ...voice.map(voiceLine),
     ...(traces === undefined ? [] : [line('✔', 'traces', traces)]),
     ...historyLine(now),
+    ...(now.durable ? [durableLine(now.durable)] : []),
     '',
     ...(takenPort === undefined ? [] : [`Port ${takenPort} is in use; using another one.`]),
     `Console  ${url}${hasToken ? '#token=<the token>' : ''}`,
@@ -65,6 +67,10 @@ function historyLine({ history }: Overview): string[] {
   if (!history) return []
   if (history.state === 'failed') return [line('✘', 'history', `calls are not kept: ${history.problem}`)]
   return [line(history.state === 'open' ? '✔' : '…', 'history', history.file)]
+}
+
+export function durableLine({ state, text }: DurableStatus): string {
+  return line({ ready: '✔', starting: '…', lost: '…', failed: '✘' }[state], 'durable', text)
 }
 
 export function voiceLine({ name, state, text }: VoicePart): string {

@@ -83,7 +83,7 @@ export class ClientCall<Result = unknown> {
   async goOn(request: McpRequest, longAfterMs?: number): Promise<Result | typeof ASKS | typeof TAKES_LONG> {
     this.#request = request
     clearTimeout(this.#timer)
-    const abort = () => this.giveUp()
+    const abort = () => this.giveUp(request.signal.reason)
     request.signal.addEventListener('abort', abort)
     if (request.signal.aborted) abort()
     const responses = (request.inputResponses ?? {}) as Record<string, unknown>
@@ -158,8 +158,8 @@ export class ClientCall<Result = unknown> {
   }
 
   /** Ends the work. Every question has its answer now: none. */
-  giveUp(): void {
-    this.#controller.abort()
+  giveUp(reason?: unknown): void {
+    this.#controller.abort(reason)
     for (const key of [...this.#open.keys()]) this.#settle(key, undefined)
   }
 

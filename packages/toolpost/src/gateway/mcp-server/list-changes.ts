@@ -1,8 +1,8 @@
 import type { Server } from '@modelcontextprotocol/server'
 import type { Catalog } from '../../mcp/catalog.ts'
 import type { Clock } from '../../runtime/clock.ts'
+import { together } from '../../runtime/together.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'
-import { together } from '../together.ts'
 
 /** What clients can list. */
 export type ListKind = 'tools' | 'resources' | 'prompts'

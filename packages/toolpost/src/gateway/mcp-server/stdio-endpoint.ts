@@ -9,6 +9,7 @@ import type { Catalog } from '../../mcp/catalog.ts'
 import type { Ask } from '../../tools/caller.ts'
 import type { BigResults } from '../../tools/results/big-results.ts'
 import { ActiveCalls } from '../active-calls.ts'
+import type { DurableSource } from '../durable-wish.ts'
 import { DRAIN_MS } from '../limits.ts'
 import type { OfferSettings } from './client-tools.ts'
 import { followAll, followedBy, whenClosed } from './followed-resources.ts'
@@ -19,6 +20,8 @@ export interface StdioOptions {
   executor: ToolExecutor
   /** What the MCP servers have beside tools. */
   catalog?: Catalog | undefined
+  /** Makes calls durable, if anything does: a project. */
+  source?: DurableSource | undefined
   stdin: Readable
   /** Carries JSON-RPC and nothing else. */
   stdout: Writable
@@ -38,7 +41,7 @@ export interface StdioOptions {
 
 /** Serves the tools as an MCP server on a pair of streams, until the client is gone or `signal` aborts. */
 export async function serveTools(options: StdioOptions): Promise<void> {
-  const { executor, stdin, stdout, signal, whenListed, ask, catalog, results, offer } = options
+  const { executor, stdin, stdout, signal, whenListed, ask, catalog, source, results, offer } = options
   const { logger = silentLogger, drainMs = DRAIN_MS } = options
   const calls = new ActiveCalls()
   const servers = new Set<Server>()
@@ -46,7 +49,7 @@ export async function serveTools(options: StdioOptions): Promise<void> {
     for (const server of servers) sendListChanged(server, kind).catch(() => {})
   }
   const createServer = toolServerFactory({
-    ...{ executor, calls, whenListed, ask, catalog, results, offer },
+    ...{ executor, calls, whenListed, ask, catalog, source, results, offer },
     onOfferChange: () => tell('tools'),
   })
   const input = new PassThrough()

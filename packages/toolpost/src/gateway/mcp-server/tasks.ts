@@ -73,7 +73,7 @@ export class Task {
   cancel(): void {
     if (this.isEnded) return
     this.isCancelled = true
-    this.call.giveUp()
+    this.call.giveUp('cancelled')
     this.#changed()
   }
 

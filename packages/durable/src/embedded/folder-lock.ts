@@ -1,0 +1,47 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DatabaseProblem } from '../database/database-problem.ts'
+
+const WAIT_MS = 60_000
+const LOOK_EVERY_MS = 50
+
+/** Held by one process at a time, by a file with its number in it; that of a dead process counts for nothing. */
+export class FolderLock {
+  readonly #file: string
+
+  private constructor(file: string) {
+    this.#file = file
+  }
+
+  static async take(file: string): Promise<FolderLock> {
+    for (let waitedMs = 0; waitedMs < WAIT_MS; waitedMs += LOOK_EVERY_MS) {
+      try {
+        await writeFile(file, String(process.pid), { flag: 'wx' })
+        return new FolderLock(file)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+        if (await isStale(file)) await rm(file, { force: true })
+        else await sleep(LOOK_EVERY_MS)
+      }
+    }
+    throw new DatabaseProblem(
+      `Another process is starting PostgreSQL and does not get on; remove ${file} if none is`,
+    )
+  }
+
+  async release(): Promise<void> {
+    await rm(this.#file, { force: true })
+  }
+}
+
+async function isStale(file: string): Promise<boolean> {
+  try {
+    const pid = Number(await readFile(file, 'utf8'))
+    // Just made, and not written yet.
+    if (!Number.isInteger(pid) || pid <= 0) return false
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}

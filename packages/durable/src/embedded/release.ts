@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Owner, run } from './run-program.ts'
+import { countOthers } from './users.ts'
+
+/* A process of its own: ends the embedded server once nobody has been connected to it for two seconds. */
+
+const LOOK_EVERY_MS = 1_000
+const UNUSED_LOOKS = 2
+
+const { url, stopCommand, owner } = JSON.parse(process.env.TOOLPOST_RELEASE ?? '{}') as {
+  url: string
+  stopCommand: string[]
+  owner: Owner
+}
+
+process.stdin.resume()
+await new Promise(resolve => process.stdin.once('close', resolve).once('end', resolve))
+
+for (let unused = 0; unused < UNUSED_LOOKS; ) {
+  await sleep(LOOK_EVERY_MS)
+  try {
+    unused = (await countOthers(new URL(url))) === 0 ? unused + 1 : 0
+  } catch {
+    // Nobody answers: it was ended already, or is about to come back for somebody else.
+    process.exit()
+  }
+}
+const [program = '', ...args] = stopCommand
+await run(program, args, { ...owner, cwd: '/' }).catch(() => {})
+process.exit()

@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chmod, chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { basename, dirname, join, resolve } from 'node:path'
+import { DatabaseProblem, messageOf } from '../database/database-problem.ts'
+import { type Binaries, findBinaries } from './binaries.ts'
+import { FolderLock } from './folder-lock.ts'
+import { type Owner, ownerOf, run } from './run-program.ts'
+import { countOthers, releaseWhenUnused } from './users.ts'
+
+const USER = 'toolpost'
+/** Small, since it is one household's or one team's; what is committed is on the disk all the same. */
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'max_connections=100',
+  'shared_buffers=32MB',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'jit=off',
+]
+
+interface Folder {
+  data: string
+  /** Beside the data, since that belongs to another user if this process is root's. */
+  passwordFile: string
+  logFile: string
+  owner: Owner
+  binaries: Binaries
+}
+
+/**
+ * Starts the PostgreSQL of a folder, or finds it running; the first time, it is made. It outlives this process if others use
+ * it, and ends when nobody does. Throws a `DatabaseProblem`.
+ */
+export async function startEmbedded(
+  dataDir: string,
+  onNotice: (text: string) => void = () => {},
+): Promise<{ url: URL; stop: () => Promise<void> }> {
+  const folder = await prepareFolder(resolve(dataDir))
+  const lock = await FolderLock.take(`${folder.data}.lock`)
+  try {
+    const isNew = !existsSync(join(folder.data, 'PG_VERSION'))
+    if (isNew) onNotice(`Making a PostgreSQL in ${folder.data}; this is done once and takes a few seconds …`)
+    if (isNew) await make(folder)
+    else await checkMajor(folder)
+    const port = (await runningPort(folder)) ?? (await start(folder))
+    const url = await urlOf(folder, port)
+    if (isNew) onNotice('PostgreSQL is ready')
+    const release = releaseWhenUnused(url, stopCommand(folder), folder.owner)
+    return { url, stop: () => stop(folder, url, release) }
+  } catch (error) {
+    if (error instanceof DatabaseProblem) throw error
+    throw new DatabaseProblem(
+      `The embedded PostgreSQL in ${folder.data} could not be started: ${messageOf(error)}. Its log is ${folder.logFile}`,
+      { cause: error },
+    )
+  } finally {
+    await lock.release()
+  }
+}
+
+async function prepareFolder(data: string): Promise<Folder> {
+  const binaries = await findBinaries()
+  const base = dirname(data)
+  await mkdir(base, { recursive: true })
+  const name = basename(data)
+  const owner = await ownerOf()
+  await mkdir(data, { recursive: true, mode: 0o700 })
+  if (owner.uid !== undefined && owner.gid !== undefined) await chown(data, owner.uid, owner.gid)
+  await checkReach(data, binaries, owner)
+  return {
+    data,
+    passwordFile: join(base, `${name}.password`),
+    logFile: join(data, 'server.log'),
+    owner,
+    binaries,
+  }
+}
+
+/** PostgreSQL refuses to run as root, so another user must be able to get to its folder and its programs. */
+async function checkReach(data: string, { postgres }: Binaries, owner: Owner): Promise<void> {
+  if (owner.uid === undefined) return
+  for (const path of [data, postgres])
+    await run('test', ['-x', path], { ...owner, cwd: '/' }).catch(() => {
+      throw new DatabaseProblem(
+        `PostgreSQL does not run as root, and the user 'postgres' cannot get to ${path}. Let others pass its parent folders (chmod o+x), run Toolpost as another user, or set "durable": { "databaseUrl": … }`,
+      )
+    })
+}
+
+async function make({ data, passwordFile, owner, binaries }: Folder): Promise<void> {
+  const password = randomBytes(18).toString('base64url')
+  const given = `${passwordFile}.new`
+  await writeFile(given, password, { mode: 0o600 })
+  if (owner.uid !== undefined && owner.gid !== undefined) await chown(given, owner.uid, owner.gid)
+  try {
+    const flags = [`--pgdata=${data}`, `--username=${USER}`, `--pwfile=${given}`, '--auth=scram-sha-256']
+    await run(binaries.initdb, [...flags, '--encoding=UTF8', '--no-locale'], { ...owner, cwd: '/' })
+    await writeFile(passwordFile, password, { mode: 0o600 })
+    await chmod(passwordFile, 0o600)
+  } finally {
+    await rm(given, { force: true })
+  }
+}
+
+async function checkMajor({ data, binaries }: Folder): Promise<void> {
+  const major = (await readFile(join(data, 'PG_VERSION'), 'utf8')).trim()
+  if (major === binaries.major) return
+  throw new DatabaseProblem(
+    `The data in ${data} are of PostgreSQL ${major}, and this release brings ${binaries.major}. They are not changed: see "Upgrade" in docs/durable.md, or move the folder away to begin anew`,
+  )
+}
+
+/** The port of the server that has this folder; `undefined` if there is none. */
+async function runningPort({ data }: Folder): Promise<number | undefined> {
+  try {
+    const [pid, , , port] = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')
+    return isAlive(Number(pid)) ? Number(port) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+async function start({ data, logFile, owner, binaries }: Folder): Promise<number> {
+  const port = await freePort()
+  const settings = [`-p ${port}`, ...SETTINGS.map(setting => `-c ${setting}`)].join(' ')
+  await run(binaries.pg_ctl, ['-D', data, '-l', logFile, '-o', settings, '-w', '-t', '30', 'start'], {
+    ...owner,
+    cwd: '/',
+  })
+  return port
+}
+
+async function urlOf({ passwordFile }: Folder, port: number): Promise<URL> {
+  const password = await readFile(passwordFile, 'utf8').catch(() => {
+    throw new DatabaseProblem(`The password of the embedded PostgreSQL is missing: ${passwordFile}`)
+  })
+  return new URL(`postgresql://${USER}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`)
+}
+
+function stopCommand({ binaries, data }: Folder): string[] {
+  return [binaries.pg_ctl, '-D', data, '-m', 'fast', '-w', '-t', '30', 'stop']
+}
+
+/** Ends the server unless others use it: then the last of them does. */
+async function stop(folder: Folder, url: URL, release: () => void): Promise<void> {
+  const others = await countOthers(url).catch(() => 0)
+  const [program = '', ...args] = stopCommand(folder)
+  if (others === 0) await run(program, args, { ...folder.owner, cwd: '/' }).catch(() => {})
+  release()
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.on('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}

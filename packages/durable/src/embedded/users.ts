@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import type { Owner } from './run-program.ts'
+
+/** How many others are connected. */
+export async function countOthers(url: URL): Promise<number> {
+  const client = new pg.Client({ connectionString: url.href, connectionTimeoutMillis: 2_000 })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM pg_stat_activity
+       WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
+    )
+    return rows[0]?.count ?? 0
+  } finally {
+    await client.end()
+  }
+}
+
+/**
+ * Sees to it that the server ends when nobody uses it any more, also if this process is killed: a shell waits for the end of
+ * a pipe that only this process holds, and only then becomes a Node that looks who is connected. Returns a function that
+ * lets go of the pipe.
+ */
+export function releaseWhenUnused(url: URL, stopCommand: readonly string[], owner: Owner): () => void {
+  const script = fileURLToPath(new URL('../../dist/embedded/release.js', import.meta.url))
+  const args = [process.execPath, script]
+  const [program, ...programArgs] =
+    process.platform === 'win32' ? args : ['/bin/sh', '-c', 'cat > /dev/null; exec "$@"', 'sh', ...args]
+  const child = spawn(program ?? process.execPath, programArgs, {
+    ...{ stdio: ['pipe', 'ignore', 'ignore'], detached: true, cwd: '/' },
+    // Not on the command line, where everybody could read the password.
+    env: { ...process.env, TOOLPOST_RELEASE: JSON.stringify({ url: url.href, stopCommand, owner }) },
+  })
+  child.on('error', () => {})
+  child.stdin?.on('error', () => {})
+  child.unref()
+  ;(child.stdin as unknown as { unref?(): void } | null)?.unref?.()
+  return () => child.stdin?.end()
+}

@@ -1,0 +1,53 @@
+import type { Pool } from 'pg'
+import { ENGINE_SCHEMA } from '../database/schema.ts'
+
+/*
+ * Runs that wait for a person use up nobody's time: DBOS holds them as delayed, without end, until they are let go.
+ */
+
+/** Takes a run back from the process that carries it out; `false` if it is not that one's. */
+export async function holdRun(
+  pool: Pool,
+  { id, process, queue }: { id: string; process: string; queue: string },
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `UPDATE ${ENGINE_SCHEMA}.workflow_status SET status = 'DELAYED', owner_xid = NULL, started_at_epoch_ms = NULL,
+       delay_until_epoch_ms = 4102444800000, recovery_attempts = 0,
+       queue_name = COALESCE(queue_name, $3), queue_partition_key = COALESCE(queue_partition_key, attributes->>'tool')
+     WHERE workflow_uuid = $1 AND executor_id = $2 AND status = 'PENDING'`,
+    [id, process, queue],
+  )
+  return rowCount === 1
+}
+
+/** Lets runs go on that were held. Resolves to the queues that they wait in now. */
+export async function letGo(pool: Pool, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await pool.query<{ queue_name: string }>(
+    `UPDATE ${ENGINE_SCHEMA}.workflow_status SET status = 'ENQUEUED', delay_until_epoch_ms = NULL
+     WHERE workflow_uuid = ANY($1) AND status = 'DELAYED' RETURNING queue_name`,
+    [ids],
+  )
+  return [...new Set(rows.map(row => row.queue_name))]
+}
+
+/** Whether a run is there and has not ended. */
+export async function isActive(pool: Pool, id: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `SELECT FROM ${ENGINE_SCHEMA}.workflow_status
+     WHERE workflow_uuid = $1 AND status IN ('PENDING', 'ENQUEUED', 'DELAYED')`,
+    [id],
+  )
+  return rowCount === 1
+}
+
+const KEEP_MS = 30 * 24 * 3_600_000
+const FORGET_AT_ONCE = 5_000
+
+/** Runs that ended 30 days ago, as many as are forgotten at once. */
+export async function oldRuns(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ workflow_uuid: string }>(
+    `SELECT workflow_uuid FROM ${ENGINE_SCHEMA}.workflow_status
+     WHERE completed_at < (extract(epoch FROM now()) * 1000)::bigint - ${KEEP_MS} LIMIT ${FORGET_AT_ONCE}`,
+  )
+  return rows.map(row => row.workflow_uuid)
+}

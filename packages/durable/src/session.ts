@@ -1,0 +1,277 @@
+import type { Pool } from 'pg'
+import type { Logger, Progress, ToolExecutor } from 'toolpost'
+import type { DurableOptions, PublishedTool } from 'toolpost/project'
+import { Link } from './database/link.ts'
+import { type Notice, Notices } from './database/notices.ts'
+import { openPool } from './database/open-pool.ts'
+import { prepareDatabase } from './database/schema.ts'
+import { deleteRuns, launchEngine, registerQueue, stopEngine } from './engine/engine.ts'
+import { RunApprovals } from './runs/approvals.ts'
+import { Carrier } from './runs/carrier.ts'
+import { Ends } from './runs/ends.ts'
+import { letGo, oldRuns } from './runs/held-runs.ts'
+import { denied, unavailable } from './runs/kept-result.ts'
+import type { StoredRun } from './runs/stored-run.ts'
+import type { Estate } from './workers/estate.ts'
+import { type Identity, identityOf } from './workers/identity.ts'
+import { limitOf, poolQueue, queueFor } from './workers/queues.ts'
+import { Roster } from './workers/roster.ts'
+import { Taking } from './workers/taking.ts'
+import { Watch } from './workers/watch.ts'
+
+export const DEFAULT_CONCURRENCY = 32
+
+export interface SessionEvents {
+  onOpen(): void
+  onLost(reason: string): void
+  /** The workers, or what they offer, have changed. */
+  onWorkers(): void
+  onApprovals(): void
+  onRun(id: string): void
+  onProgress(id: string, progress: Progress): void
+}
+
+interface SessionOptions extends DurableOptions {
+  id: string
+  pool: string
+  role: 'worker' | 'gateway'
+  logger: Logger
+}
+
+/** All that lives between connecting to a database and letting go of it. Survives that the database is gone for a while. */
+export class Session {
+  readonly executor: ToolExecutor
+  readonly database: Pool
+  readonly notices: Notices
+  readonly ends: Ends
+  readonly approvals: RunApprovals
+  readonly carrier: Carrier
+  readonly self: Identity
+  readonly roster: Roster
+  readonly taking: Taking
+  readonly #link: Link
+  readonly #watch: Watch
+  readonly #options: SessionOptions
+  readonly #events: SessionEvents
+  #published: readonly PublishedTool[] = []
+  #publishing: Promise<void> = Promise.resolve()
+
+  private constructor(url: URL, self: Identity, options: SessionOptions, events: SessionEvents) {
+    const { executor, logger } = options
+    this.#options = options
+    this.#events = events
+    this.executor = executor
+    this.self = self
+    this.database = openPool(url, logger)
+    this.notices = new Notices(this.database)
+    this.ends = new Ends(this.database)
+    this.approvals = new RunApprovals(this.database)
+    this.roster = new Roster(this.database, self)
+    this.carrier = new Carrier({
+      ...{ executor, process: self.process },
+      onBegin: id => {
+        this.taking.began(id)
+        this.notices.send({ changed: id })
+      },
+      onProgress: (id, value) => this.notices.send({ progress: id, value }),
+    })
+    const isOpen = () => this.#link.isOpen
+    this.taking = new Taking({
+      ...{ roster: this.roster, pool: self.pool, isOpen, concurrency: this.#concurrency },
+      running: () => this.carrier.taken,
+      onEnded: id => this.notices.send({ ended: id }),
+    })
+    this.#link = new Link(url, self.lockKey, { logger, events: this.#linkEvents() })
+    this.#watch = new Watch({
+      ...{ roster: this.roster, logger, isOpen },
+      onChange: () => this.refresh(),
+      onBuried: (process, estate) => this.#buried(process, estate),
+      chores: () => this.#chores(),
+      clean: () => this.#clean(),
+    })
+  }
+
+  /** Connects, or throws why it cannot; nothing is left behind then. */
+  static async open(url: URL, options: SessionOptions, events: SessionEvents): Promise<Session> {
+    const { id, pool, role } = options
+    const session = new Session(url, identityOf(id, pool, role), options, events)
+    try {
+      await prepareDatabase(session.database, () => session.#start())
+      return session
+    } catch (error) {
+      await session.#link.close()
+      await session.database.end().catch(() => {})
+      throw error
+    }
+  }
+
+  get isOpen(): boolean {
+    return this.#link.isOpen
+  }
+
+  get #concurrency(): number {
+    return this.self.role === 'gateway' ? 0 : (this.#options.concurrency ?? DEFAULT_CONCURRENCY)
+  }
+
+  /** The queue that runs of a tool of this pool go through, and whether they must. */
+  queueOf(tool: string): { queue: string; isLimited: boolean } {
+    const limit = limitOf(tool, this.#options.limits)
+    return { queue: queueFor(this.self.pool, limit), isLimited: limit !== undefined }
+  }
+
+  async #start(): Promise<void> {
+    const { self, database: pool } = this
+    self.id = freeId(self.id, await this.roster.liveIds())
+    Object.assign(self, { process: `${self.id}~${self.process.split('~').at(-1)}` })
+    const execute = (id: string, run: StoredRun) => this.#execute(id, run)
+    const { logger } = this.#options
+    await launchEngine({ pool, process: self.process, claims: this.taking, execute, logger })
+    try {
+      await registerQueue(poolQueue(self.pool))
+      await this.#link.open()
+    } catch (error) {
+      await stopEngine(0)
+      throw error
+    }
+    this.#watch.start()
+  }
+
+  /** Tells the others what this worker runs. Done again after the database was gone. */
+  publish(tools: readonly PublishedTool[]): Promise<void> {
+    this.#published = this.self.role === 'gateway' ? [] : tools
+    this.#publishing = this.#publishing.then(() => this.#publishNow()).catch(() => {})
+    return this.#publishing
+  }
+
+  async #publishNow(): Promise<void> {
+    const tools = this.#published.map(tool => ({ tool, ...this.queueOf(tool.name) }))
+    const limited = new Map(
+      tools.flatMap(({ tool, queue, isLimited }) =>
+        isLimited ? [[queue, limitOf(tool.name, this.#options.limits)] as const] : [],
+      ),
+    )
+    for (const [queue, limit] of limited) await registerQueue(queue, limit)
+    await this.roster.publish(tools)
+    this.taking.offer(tools.map(({ tool }) => tool.name))
+    await this.refresh()
+    this.notices.send({ workers: true })
+    this.taking.announceAll()
+  }
+
+  async refresh(): Promise<void> {
+    if (await this.roster.refresh()) this.#events.onWorkers()
+  }
+
+  /** Runs may go on, in these queues. */
+  async release(ids: readonly string[]): Promise<void> {
+    for (const queue of await letGo(this.database, ids)) this.notices.send({ queue })
+    this.notices.send({ approvals: true })
+  }
+
+  /** Lets runs under way end, hands on the rest, and frees this process's name. */
+  async close(drainMs: number): Promise<void> {
+    await this.#watch.stop()
+    await this.#publishing
+    // Runs that wait for a person would use up all of the time.
+    await stopEngine(this.isOpen ? drainMs : 0).catch(() => {})
+    this.carrier.handOnAll()
+    const wasOpen = this.isOpen
+    await this.#link.close()
+    if (wasOpen) await this.#leave().catch(() => {})
+    await this.database.end().catch(() => {})
+  }
+
+  /** What this process had not finished is free at once. */
+  async #leave(): Promise<void> {
+    const { process, lockKey, pool } = this.self
+    const estate = await this.roster.bury({ process, lockKey, pool }, poolQueue(pool))
+    if (estate) this.#tellOf(estate)
+    await this.notices.sent()
+  }
+
+  async #execute(id: string, run: StoredRun) {
+    const { tool, pool } = run
+    if (!this.carrier.isExpected(id) && !this.taking.isOwn(pool, tool)) {
+      this.taking.began(id)
+      const since = this.roster.find(pool, tool)?.goneSince
+      return unavailable(tool, nobodyOffers(pool, since), id)
+    }
+    const verdict = run.asked ? await this.approvals.verdictOn(id) : undefined
+    if (verdict?.approved === false) {
+      this.taking.began(id)
+      return denied(tool, verdict.reason, id)
+    }
+    return this.carrier.carryOut(id, run)
+  }
+
+  #linkEvents() {
+    return {
+      onOpen: async () => {
+        await this.roster.register()
+        await this.refresh()
+        if (this.#published.length > 0) void this.publish(this.#published)
+        this.ends.lookForAll()
+        this.taking.announceAll()
+        this.notices.send({ workers: true })
+        this.#events.onApprovals()
+        this.#events.onOpen()
+      },
+      onLost: (reason: string) => this.#events.onLost(reason),
+      onNotice: (notice: Notice) => this.#heed(notice),
+    }
+  }
+
+  #heed(notice: Notice): void {
+    if ('queue' in notice) this.taking.announce(notice.queue)
+    else if ('ended' in notice) {
+      this.ends.announce(notice.ended)
+      this.#events.onRun(notice.ended)
+    } else if ('changed' in notice) this.#events.onRun(notice.changed)
+    else if ('cancel' in notice) this.carrier.cancel(notice.cancel)
+    else if ('progress' in notice) this.#events.onProgress(notice.progress, notice.value)
+    else if ('workers' in notice) void this.refresh().catch(() => {})
+    else if ('approvals' in notice) {
+      void this.approvals.look().catch(() => {})
+      this.#events.onApprovals()
+    }
+  }
+
+  #buried(process: string, estate: Estate): void {
+    this.#options.logger.warn({ worker: process }, 'A worker is gone; its runs were handed on')
+    for (const queue of estate.queues) this.taking.announce(queue)
+    this.#tellOf(estate)
+  }
+
+  #tellOf({ queues, ended }: Estate): void {
+    for (const queue of queues) this.notices.send({ queue })
+    for (const id of ended) this.notices.send({ ended: id })
+    this.notices.send({ workers: true })
+  }
+
+  /** In case that a notice was lost. */
+  async #chores(): Promise<void> {
+    this.taking.announceAll()
+    this.ends.lookForAll()
+    const expired = await this.approvals.expire()
+    if (expired.length > 0) await this.release(expired)
+    await this.approvals.look()
+  }
+
+  async #clean(): Promise<void> {
+    const old = await oldRuns(this.database)
+    if (old.length === 0) return
+    await deleteRuns(old)
+    await this.approvals.forget(old)
+  }
+}
+
+export function nobodyOffers(pool: string, since: string | undefined): string {
+  const text = `no worker of pool '${pool}' offers it`
+  return since === undefined ? text : `${text} since ${since}`
+}
+
+/** Two processes may have been given the same id; the second one gets a number. */
+function freeId(id: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(id)) return id
+  for (let number = 2; ; number++) if (!taken.has(`${id}-${number}`)) return `${id}-${number}`
+}

@@ -1,0 +1,28 @@
+import type { CommandContext } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import { openDurable } from '../require-durable.ts'
+import { notifySystemd } from '../service/systemctl.ts'
+import { unlessStopped } from '../stop-signals.ts'
+import { printResult, say } from '../terminal.ts'
+import { announceChanges } from '../up/announcements.ts'
+
+/** `toolpost worker`: runs durable calls with the tools of this machine until it is stopped; nobody can call it itself. */
+export async function runWorker({ project, stop, terminal }: CommandContext): Promise<number> {
+  await unlessStopped(project.answerInputs(), stop.signal)
+  const { durable } = await unlessStopped(openDurable(project), stop.signal)
+  const following = project.follow()
+  stop.onHangup(() => void following.reload())
+  await Promise.race([project.ready(), stop.first])
+  printResult(terminal, `Worker, ${project.file ?? 'built-in example'}: ${durable.status().text}`)
+  printResult(terminal, `${project.tools.getTools().length} tools. Press Ctrl-C to stop.`)
+  notifySystemd('--ready')
+  const announcements = announceChanges(project, terminal)
+  await stop.first
+  notifySystemd('STOPPING=1')
+  following.stop()
+  announcements.stop()
+  void stop.second.then(() => project.closeDurable({ drainMs: 0 }))
+  say(terminal, 'Finishing the runs under way; press Ctrl-C to leave them to others.')
+  await project.closeDurable()
+  return EXIT.ok
+}

@@ -1,0 +1,40 @@
+import { hostname } from 'node:os'
+import type { DurableWorker } from '../../project/durable.ts'
+import type { CommandContext } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import { openDurable } from '../require-durable.ts'
+import { unlessStopped } from '../stop-signals.ts'
+import { printTable, timeText } from '../table.ts'
+import { printResult, say } from '../terminal.ts'
+
+/** `toolpost workers`: the processes that run durable calls, or accept them. */
+export async function listWorkers(
+  { project, stop, terminal }: CommandContext,
+  { json }: { json?: boolean },
+): Promise<number> {
+  const { durable } = await unlessStopped(openDurable(project), stop.signal)
+  const all = await durable.workers()
+  // This command is none that anybody asks for.
+  const workers = all.filter(({ pid, host }) => pid !== process.pid || host !== hostname())
+  if (json) printResult(terminal, JSON.stringify(workers, null, 2))
+  else if (workers.length === 0) say(terminal, 'No workers. `toolpost up` and `toolpost worker` are some.')
+  else printTable(WORKER_COLUMNS, workers.map(workerRow), terminal)
+  return EXIT.ok
+}
+
+const WORKER_COLUMNS = ['ID', 'POOL', 'ROLE', 'STATE', 'SEEN', 'HOST', 'PID', 'RUNNING', 'TOOLS']
+
+function workerRow(worker: DurableWorker): string[] {
+  const { id, pool, role, state, seen_at: seen, host, pid, running, tools } = worker
+  return [
+    id,
+    pool,
+    role,
+    state,
+    timeText(Date.parse(seen)),
+    host,
+    String(pid),
+    String(running),
+    tools.join(', '),
+  ]
+}

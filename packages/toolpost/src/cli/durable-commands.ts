@@ -1,0 +1,43 @@
+import type { Command } from 'commander'
+import type { RunsFlags } from './commands/runs.ts'
+import type { Within } from './context.ts'
+import { UsageError } from './exit-codes.ts'
+
+/** The commands about durable calls. They read and write the database itself: no gateway has to run. */
+export function addDurableCommands(program: Command, within: Within): void {
+  program
+    .command('worker')
+    .description('run durable calls with the tools of this machine, and offer them to the gateways elsewhere')
+    .option('--pool <name>', 'the workers that share these tools (default: as configured)')
+    .action(({ pool }: { pool?: string }) =>
+      within(async context => (await import('./commands/worker.ts')).runWorker(context), {
+        durable: { role: 'worker', pool: checkedPool(pool), stays: true },
+      }),
+    )
+  program
+    .command('runs')
+    .description('list the durable runs, the newest first; one with its steps and its result, or end one')
+    .argument('[id]')
+    .option('--cancel', 'end the run')
+    .option('--state <state>', 'waiting, approval, running, done, failed or cancelled')
+    .option('--tool <name>', 'of this tool')
+    .option('--limit <number>', 'how many (default: 20)')
+    .option('--json', 'as JSON')
+    .action((id: string | undefined, flags: RunsFlags) =>
+      within(async context => (await import('./commands/runs.ts')).showRuns(context, { id, flags }), READER),
+    )
+  program
+    .command('workers')
+    .description('list the processes that run durable calls or accept them, on all machines')
+    .option('--json', 'as JSON')
+    .action((flags: { json?: boolean }) =>
+      within(async context => (await import('./commands/workers.ts')).listWorkers(context, flags), READER),
+    )
+}
+
+const READER = { durable: { role: 'gateway' } } as const
+
+function checkedPool(pool: string | undefined): string | undefined {
+  if (pool === undefined || /^[A-Za-z0-9][\w-]{0,31}$/.test(pool)) return pool
+  throw new UsageError(`--pool takes letters, digits, _ and -, at most 32, got '${pool}'`)
+}

@@ -1,0 +1,14 @@
+const NONE: ReadonlyMap<string, string> = new Map()
+
+/** What a request would like, as RFC 7240 has it: `respond-async, wait=10`. Names in small letters. */
+export function preferencesOf({ headers }: Request): ReadonlyMap<string, string> {
+  const given = headers.get('prefer')
+  if (given === null) return NONE
+  return new Map(
+    given.split(',').map(each => {
+      const [preference = ''] = each.split(';')
+      const [name = '', value = ''] = preference.split('=')
+      return [name.trim().toLowerCase(), value.trim().replaceAll('"', '')]
+    }),
+  )
+}

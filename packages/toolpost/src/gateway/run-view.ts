@@ -1,0 +1,20 @@
+import type { Run } from '../project/durable.ts'
+import type { Client } from './clients.ts'
+import { RECORDED_BYTES } from './limits.ts'
+import { recordValue } from './record-value.ts'
+
+/** A named client sees its own runs. */
+export function seesRun(client: Client, { caller }: Run): boolean {
+  return !client.isNamed || caller === client.name
+}
+
+/** A run as lists and events have it: a large result is only told of. `bytes` is about what it takes. */
+export function shortRun(run: Run): { run: Run; bytes: number } {
+  const { result, ...rest } = run
+  const base = 500 + run.steps.length * 100 + recordValue(run.args, RECORDED_BYTES).bytes
+  if (!result) return { run, bytes: base }
+  if (!result.success) return { run, bytes: base + result.error.length }
+  const { content: _, text: __, meta: ___, ...kept } = result
+  const { value, bytes } = recordValue(result.result, RECORDED_BYTES)
+  return { run: { ...rest, result: { ...kept, result: value } }, bytes: base + bytes }
+}

@@ -1,0 +1,276 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { configFolder } from '../../test/config-folder.ts'
+import { ADDRESS, dataOf, eventReader, patientTool, testGateway } from '../../test/gateway.ts'
+import { MemoryDatabase } from '../../test/memory-durable.ts'
+import { silentLogger } from '../logging/logger.ts'
+import { openProject } from '../project/open-project.ts'
+import { defineTool } from '../tools/tool.ts'
+import { createGateway } from './gateway.ts'
+
+const PATIENCE = { interval: 5, timeout: 15_000 }
+const HOME = 'home-token-0123456789!?'
+const CLAUDE = 'claude-token-0123456789'
+const clients = { home: { token: HOME }, claude: { token: CLAUDE, tools: ['count'] } }
+const as = (token: string) => ({ authorization: `Bearer ${token}` })
+
+/** A gateway with a tool that counts its calls, and one that waits. */
+async function durableGateway(config: object = { durable: true, clients }) {
+  const database = new MemoryDatabase()
+  const project = await openProject({
+    file: `${configFolder({ 'toolpost.json': config })}/toolpost.json`,
+    logger: () => silentLogger,
+    say: () => {},
+    durable: { create: database.create },
+  })
+  let count = 0
+  const patient = patientTool()
+  const counting = defineTool({
+    name: 'count',
+    description: 'Counts its calls',
+    schema: { type: 'object', properties: { by: { type: 'integer' } } },
+    handler: ({ by = 1 }: { by?: number }) => {
+      count += by
+      return count
+    },
+  })
+  for (const tool of [counting, patient.tool]) project.tools.addCustomTool(tool)
+  await project.startDurable()
+  const gateway = createGateway({ project })
+  onTestFinished(async () => {
+    await gateway.close({ drainMs: 0 })
+    await project.close()
+  })
+  const ask = (method: string, path: string, headers: Record<string, string> = {}, body?: object) =>
+    Promise.resolve(
+      gateway.fetch(
+        new Request(ADDRESS + path, { method, headers, ...(body && { body: JSON.stringify(body) }) }),
+      ),
+    )
+  const call = (name: string, headers: Record<string, string>, args: object = {}) =>
+    ask('POST', `/api/tools/${name}/call`, headers, args)
+  return { database, project, gateway, ask, call, patient, count: () => count }
+}
+
+describe('Idempotency-Key', () => {
+  it('makes the same key and call one run, of one caller; with another call it is refused', async () => {
+    const { call, count } = await durableGateway()
+    const first = await dataOf(call('count', { 'idempotency-key': '"a-1"' }))
+    expect(first).toMatchObject({ success: true, result: 1, run_id: expect.any(String) })
+    expect(await dataOf(call('count', { 'idempotency-key': 'a-1' }))).toEqual(first)
+    const other = await call('count', { 'idempotency-key': 'a-1' }, { by: 2 })
+    expect(other.status).toBe(422)
+    expect(await other.json()).toMatchObject({ error: "Idempotency key 'a-1' was used for another call" })
+    expect(await dataOf(call('count', { 'idempotency-key': 'a-1', ...as(HOME) }))).toMatchObject({
+      result: 2,
+    })
+    expect(count()).toBe(2)
+  })
+
+  it.each(['', ' ', 'a\tb', 'é', 'x'.repeat(256)])('is refused if it is none: %j', async key => {
+    const { call, count } = await durableGateway()
+    const response = await call('count', { 'idempotency-key': key })
+    expect([response.status, count()]).toEqual([400, 0])
+  })
+
+  it('is refused where calls are not durable, and while there is no database', async () => {
+    await using plain = testGateway()
+    const off = await plain.post('/api/tools/echo/call', {}, { headers: { 'idempotency-key': 'k' } })
+    expect([off.status, await off.json()]).toEqual([
+      400,
+      { error: 'Durable calls are off: set "durable" in toolpost.json' },
+    ])
+    const { call, database, count } = await durableGateway()
+    database.problem = 'connection refused'
+    const gone = await call('count', { 'idempotency-key': 'k' })
+    expect([gone.status, (await dataOf(gone)).code]).toEqual([503, 'unavailable'])
+    expect(await dataOf(call('count', {}))).toMatchObject({ result: 1 })
+    expect(count()).toBe(1)
+  })
+
+  it('costs a caller that goes away nothing: the run goes on', async () => {
+    const { gateway, patient, database, call } = await durableGateway()
+    const caller = new AbortController()
+    const headers = { 'idempotency-key': 'k' }
+    const request = new Request(`${ADDRESS}/api/tools/patient/call`, {
+      method: 'POST',
+      headers,
+      signal: caller.signal,
+    })
+    const answer = gateway.fetch(request)
+    await patient.begun
+    caller.abort()
+    await answer
+    const again = call('patient', headers)
+    patient.finish('done at last')
+    expect(await dataOf(again)).toMatchObject({ result: 'done at last' })
+    expect(database.entries.size).toBe(1)
+  })
+
+  it('is no way around the policy, the schema or what a client may use', async () => {
+    const { call, database } = await durableGateway({
+      durable: true,
+      clients,
+      policy: [{ tools: ['count'], callers: ['home'], then: 'deny' }],
+    })
+    const key = { 'idempotency-key': 'k' }
+    expect(await dataOf(call('count', { ...key, ...as(HOME) }))).toMatchObject({ code: 'denied' })
+    expect(await dataOf(call('count', key, { by: 'two' }))).toMatchObject({ code: 'invalid_arguments' })
+    expect((await call('patient', { ...key, ...as(CLAUDE) })).status).toBe(404)
+    expect(database.entries.size).toBe(0)
+  })
+})
+
+describe('Prefer: respond-async', () => {
+  it('is answered with the run and where it is; its end comes over the events and there', async () => {
+    const { ask, call, patient } = await durableGateway()
+    const events = eventReader(await ask('GET', '/api/events'))
+    const response = await call('patient', { prefer: 'respond-async' })
+    const location = response.headers.get('location') ?? ''
+    const { id } = await dataOf(response)
+    expect([response.status, location, response.headers.get('preference-applied')]).toEqual([
+      202,
+      `/api/runs/${id}`,
+      'respond-async',
+    ])
+    await patient.begun
+    expect(await dataOf(ask('GET', location))).toMatchObject({
+      id,
+      tool: 'patient',
+      state: 'running',
+      attempts: 1,
+    })
+    patient.finish('done')
+    const { data } = await events.until(({ type, data }) => type === 'run' && data.state === 'done')
+    expect(data).toMatchObject({ id, result: { success: true, result: 'done', run_id: id } })
+    expect(await dataOf(ask('GET', location))).toMatchObject({
+      id,
+      state: 'done',
+      result: { result: 'done' },
+    })
+    await events.cancel()
+  })
+
+  it('with wait is answered with the result if that comes in time', async () => {
+    const { call, patient } = await durableGateway()
+    const quick = await call('count', { prefer: 'respond-async, wait=30' })
+    expect([quick.status, (await dataOf(quick)).result]).toEqual([200, 1])
+    const slow = await call('patient', { prefer: 'respond-async; x, wait="0.02"' })
+    expect(slow.status).toBe(202)
+    patient.finish('done')
+  })
+
+  it('is a wish: without durable calls the answer comes at once', async () => {
+    await using plain = testGateway()
+    const response = await plain.post(
+      '/api/tools/echo/call',
+      { a: 1 },
+      { headers: { prefer: 'respond-async' } },
+    )
+    expect([response.status, (await dataOf(response)).result]).toEqual([200, { echo: { a: 1 } }])
+  })
+})
+
+describe('/api/runs', () => {
+  it('lists, filters, pages and cancels', async () => {
+    const { ask, call, patient } = await durableGateway()
+    const async = { prefer: 'respond-async' }
+    const ids: string[] = []
+    for (const name of ['count', 'count', 'patient']) ids.unshift((await dataOf(call(name, async))).id)
+    await patient.begun
+    const listed = async (query: string) =>
+      (await dataOf(ask('GET', `/api/runs${query}`))).runs.map(({ id }: { id: string }) => id)
+    await expect.poll(() => listed('?state=done'), PATIENCE).toEqual(ids.slice(1))
+    expect(await listed('')).toEqual(ids)
+    expect(await listed('?tool=patient&state=&before=')).toEqual([ids[0]])
+    expect(await listed(`?before=${ids[0]}&limit=1`)).toEqual([ids[1]])
+    const cancelled = await ask('DELETE', `/api/runs/${ids[0]}`)
+    expect([cancelled.status, await cancelled.text()]).toEqual([204, ''])
+    await patient.aborted
+    await expect.poll(() => listed('?state=cancelled'), PATIENCE).toEqual([ids[0]])
+    expect((await ask('DELETE', `/api/runs/${ids[0]}`)).status).toBe(409)
+    expect((await ask('DELETE', '/api/runs/nothing')).status).toBe(404)
+    for (const query of ['?state=dead', '?limit=0', '?limit=501', '?limit=x', '?foo=1'])
+      expect((await ask('GET', `/api/runs${query}`)).status).toBe(400)
+  })
+
+  it('runs one again, with the arguments that it had', async () => {
+    const { ask, call } = await durableGateway()
+    const { id } = await dataOf(call('count', { prefer: 'respond-async' }, { by: 5 }))
+    const again = await ask('POST', `/api/runs/${id}/again`)
+    const location = again.headers.get('location') ?? ''
+    expect([again.status, location === `/api/runs/${id}`]).toEqual([202, false])
+    await expect.poll(() => dataOf(ask('GET', location)), PATIENCE).toMatchObject({ result: { result: 10 } })
+    expect((await ask('POST', '/api/runs/nothing/again')).status).toBe(404)
+  })
+
+  it("shows a named client its own runs, lists and events alike, and lets it touch no other's", async () => {
+    const { ask, call } = await durableGateway()
+    const events = eventReader(await ask('GET', '/api/events', as(HOME)))
+    const async = { prefer: 'respond-async' }
+    const { id: foreign } = await dataOf(call('count', { ...async, ...as(CLAUDE) }))
+    const { id: own } = await dataOf(call('count', { ...async, ...as(HOME) }))
+    const ids = async (token: string) =>
+      (await dataOf(ask('GET', '/api/runs', as(token)))).runs.map(({ id }: { id: string }) => id)
+    expect([await ids(HOME), await ids(CLAUDE)]).toEqual([[own], [foreign]])
+    expect((await dataOf(ask('GET', '/api/runs'))).runs).toHaveLength(2)
+    const { data } = await events.until(({ type }) => type === 'run')
+    expect(data.id).toBe(own)
+    await events.cancel()
+    for (const [method, path] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['POST', '/again'],
+    ] as const)
+      expect((await ask(method, `/api/runs/${foreign}${path}`, as(HOME))).status).toBe(404)
+  })
+
+  it('does not exist where calls are not durable', async () => {
+    await using plain = testGateway()
+    for (const path of ['/api/runs', '/api/runs/x']) {
+      const response = await plain.get(path)
+      expect([response.status, (await dataOf(response)).error]).toEqual([
+        404,
+        'Durable calls are off: set "durable" in toolpost.json',
+      ])
+    }
+  })
+})
+
+describe('an MCP call with an idempotency key', () => {
+  it('is a run, and the same key is the same one; a key that is none is refused', async () => {
+    const { ask, count, database } = await durableGateway()
+    let id = 0
+    const callMcp = async (key: unknown) => {
+      const _meta = {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientInfo': { name: 'by hand', version: '1' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+        'toolpost/idempotencyKey': key,
+      }
+      const params = { name: 'count', arguments: {}, _meta }
+      const response = await ask(
+        'POST',
+        '/mcp',
+        {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'tools/call',
+          'mcp-name': 'count',
+        },
+        { jsonrpc: '2.0', id: ++id, method: 'tools/call', params },
+      )
+      const text = await response.text()
+      return JSON.parse([...text.matchAll(/^data: (.+)$/gm)].at(-1)?.[1] ?? text).result
+    }
+    expect((await callMcp('k-1')).content).toEqual([{ type: 'text', text: '1' }])
+    expect((await callMcp('k-1')).content).toEqual([{ type: 'text', text: '1' }])
+    expect((await callMcp('k-2')).content).toEqual([{ type: 'text', text: '2' }])
+    expect(await callMcp(7)).toMatchObject({ isError: true })
+    expect(count()).toBe(2)
+    expect([...database.entries.values()].map(({ run }) => [run.key, run.origin])).toEqual([
+      ['k-1', 'mcp'],
+      ['k-2', 'mcp'],
+    ])
+  })
+})

@@ -1,0 +1,82 @@
+import type { ToolCall } from '../../call/tool-call.ts'
+import type { ToolResult } from '../../call/tool-result.ts'
+import { unavailable } from '../../executor/failure.ts'
+import type { InterceptedCall, Interceptor } from '../../executor/intercept.ts'
+import type { ToolExecutor } from '../../executor/tool-executor.ts'
+import { refusal } from '../../interceptors/refuse.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { fitsTool } from '../../tools/tool-pattern.ts'
+import type { AcceptedRun, Durable, DurableRunOptions, RefusedRun } from '../durable.ts'
+import { goneText, liveOffer, type RemoteTools } from './remote-tools.ts'
+
+export interface DurableCallsOptions {
+  executor: ToolExecutor
+  durable: Durable
+  remote: RemoteTools
+  /** Tools whose calls are always durable. */
+  named(): readonly string[]
+}
+
+/** How calls become runs, and which. */
+export class DurableCalls {
+  readonly #options: DurableCallsOptions
+  #patterns: readonly string[] = []
+  #isNamed = new WeakMap<Tool, boolean>()
+
+  constructor(options: DurableCallsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Accepts a call as a run. One that could not run is answered at once and leaves nothing behind. That of a tool that
+   * runs here takes the whole way of a call there where it is run; that of a tool of elsewhere has the policy of this
+   * process decided first.
+   */
+  async accept(call: ToolCall, options: DurableRunOptions): Promise<AcceptedRun | RefusedRun> {
+    const { executor, durable, remote } = this.#options
+    const { key: _, pool: __, approval: ___, ...given } = options
+    const { tool, failure, verdict } = await executor.foresee(call, given)
+    if (!tool || failure || verdict === 'deny') return { refused: await executor.run(call, given) }
+    const elsewhere = remote.find(tool)
+    if (!elsewhere) return durable.accept({ ...call, name: tool.name }, options)
+    const { offers, definition } = elsewhere
+    const offer = liveOffer(elsewhere)
+    if (!offer) return { refused: unavailableResult(tool.name, goneText(offers)) }
+    const approval = verdict === 'ask' ? {} : undefined
+    return durable.accept({ ...call, name: definition.name }, { ...options, pool: offer.pool, approval })
+  }
+
+  /** Around every call, inside of policy and limits: hands those over that are to be durable. Others pay nothing. */
+  readonly interceptor: Interceptor = (call, next) => {
+    const { tool, failure } = call
+    const { durable, remote } = this.#options
+    if (!tool || failure || durable.isRun(call)) return next()
+    if (remote.find(tool)) return remote.note(call, next)
+    return this.#isDurable(tool, call.server) ? this.#handOver(call) : next()
+  }
+
+  #isDurable(tool: Tool, server: string | undefined): boolean {
+    const patterns = this.#options.named()
+    if (patterns !== this.#patterns) this.#isNamed = new WeakMap()
+    this.#patterns = patterns
+    let isNamed = this.#isNamed.get(tool)
+    if (isNamed === undefined) {
+      isNamed = patterns.some(pattern => fitsTool(pattern, tool, server))
+      this.#isNamed.set(tool, isNamed)
+    }
+    return isNamed
+  }
+
+  async #handOver(call: InterceptedCall): Promise<ToolResult> {
+    const { id, name, args, caller, signal, timeoutMs, ask, meta } = call
+    const options = { origin: 'worker', caller, signal, timeoutMs, ask, meta }
+    const result = await this.#options.durable.run({ id, name, args }, options)
+    if (result.run_id !== undefined) call.notes.run = result.run_id
+    return result
+  }
+}
+
+function unavailableResult(name: string, cause: string): ToolResult {
+  const { code, error } = unavailable(name, cause)
+  return refusal({ name }, code, error)
+}

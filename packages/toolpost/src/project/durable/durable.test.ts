@@ -1,0 +1,241 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { configFolder, writeFiles } from '../../../test/config-folder.ts'
+import { MemoryDatabase } from '../../../test/memory-durable.ts'
+import { silentLogger } from '../../logging/logger.ts'
+import { defineTool } from '../../tools/tool.ts'
+import { openProject } from '../open-project.ts'
+import type { DurableWishes } from './project-durable.ts'
+
+const PATIENCE = { interval: 5, timeout: 15_000 }
+
+const mock = (name: string, answer: unknown, more: object = {}) => ({
+  name,
+  description: `Gives ${name}`,
+  parameters: { type: 'object', properties: { level: { type: 'integer' } } },
+  implementation: { type: 'mock', mock_response: answer },
+  ...more,
+})
+
+/** A process with a configuration of its own, on a database that it may share. */
+async function process(database: MemoryDatabase, config: object, wishes: DurableWishes = {}) {
+  const folder = configFolder({ 'toolpost.json': config })
+  const said: string[] = []
+  const project = await openProject({
+    file: join(folder, 'toolpost.json'),
+    logger: () => silentLogger,
+    say: text => said.push(text),
+    durable: { create: database.create, stays: true, ...wishes },
+  })
+  onTestFinished(() => project.close())
+  await project.startDurable()
+  return { project, folder, said, run: project.executor.run.bind(project.executor) }
+}
+
+const runsOf = (database: MemoryDatabase) => [...database.entries.values()].map(({ run }) => run)
+
+describe('tools of elsewhere', () => {
+  it('are ordinary tools: found, fitted, validated, run there, with the run in the result', async () => {
+    const database = new MemoryDatabase()
+    const lamp = mock('lamp', { on: true }, { read_only: true, timeout_ms: 1_234 })
+    await process(database, { durable: { pool: 'home' }, tools: [lamp] })
+    const { project, run } = await process(database, { durable: true })
+    await expect
+      .poll(() => project.tools.findTool('lamp'), PATIENCE)
+      .toMatchObject({
+        description: 'Gives lamp',
+        readOnly: true,
+        timeoutMs: 1_234,
+      })
+    const result = await run({ name: 'lamp', args: { level: 1 } }, { caller: 'me' })
+    const [only] = runsOf(database)
+    expect(result).toMatchObject({ success: true, result: { on: true }, run_id: only?.id })
+    expect(only).toMatchObject({ pool: 'home', caller: 'me', origin: 'worker' })
+    expect(await run({ name: 'lamp', args: { level: 'high' } })).toMatchObject({ code: 'invalid_arguments' })
+    expect(runsOf(database)).toHaveLength(1)
+  })
+
+  it('are one tool if name and definition are the same, else <pool>__<tool>', async () => {
+    const database = new MemoryDatabase()
+    const here = await process(database, { durable: true, tools: [mock('a', 'here'), mock('b', 'here')] })
+    const there = [mock('a', 'there'), { ...mock('b', 'there'), description: 'Gives another b' }]
+    await process(database, { durable: { pool: 'home' }, tools: there })
+    await expect.poll(() => here.project.tools.findTool('home__b'), PATIENCE).toBeDefined()
+    expect(here.project.tools.findTool('home__a')).toBeUndefined()
+    expect(await here.run({ name: 'a' })).toMatchObject({ result: 'here' })
+    expect(await here.run({ name: 'b' })).toMatchObject({ result: 'here' })
+    expect(await here.run({ name: 'home__b' })).toMatchObject({ result: 'there' })
+    expect(runsOf(database).map(({ tool, pool }) => [tool, pool])).toEqual([['b', 'home']])
+  })
+
+  it('are unavailable, and say since when, once their last worker is gone, and there again when it is back', async () => {
+    const database = new MemoryDatabase()
+    const worker = await process(database, { durable: { pool: 'home' }, tools: [mock('lamp', 'on')] })
+    const { project, run } = await process(database, { durable: true })
+    await expect.poll(() => project.tools.findTool('lamp'), PATIENCE).toBeDefined()
+    await worker.project.close()
+    const gone = [...database.processes][0]?.goneSince
+    for (let time = 0; time < 6; time++)
+      expect(await run({ name: 'lamp' })).toMatchObject({
+        code: 'unavailable',
+        error: expect.stringContaining(`no worker of pool 'home' runs it, since ${gone}`),
+      })
+    await process(database, { durable: { pool: 'home' }, tools: [mock('lamp', 'on')] })
+    await expect.poll(() => run({ name: 'lamp' }), PATIENCE).toMatchObject({ result: 'on' })
+  })
+
+  it('fail as they failed there, and are published no further', async () => {
+    const database = new MemoryDatabase()
+    const worker = await process(database, { durable: { pool: 'home' } })
+    const fails = () => {
+      throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    }
+    worker.project.tools.addCustomTool(
+      defineTool({ name: 'broken', description: 'Fails', schema: { type: 'object' }, handler: fails }),
+    )
+    const { project, run } = await process(database, { durable: true })
+    await expect.poll(() => project.tools.findTool('broken'), PATIENCE).toBeDefined()
+    expect(await run({ name: 'broken' })).toMatchObject({
+      code: 'unavailable',
+      error: 'The broken service is unavailable: connect ECONNREFUSED',
+    })
+    const published = [...database.processes].map(({ tools }) => tools.some(({ name }) => name === 'broken'))
+    expect(published).toEqual([true, false])
+  })
+})
+
+describe('durable.tools', () => {
+  it('names tools whose calls are runs, whoever makes them; others pay nothing; a reload is followed', async () => {
+    const database = new MemoryDatabase()
+    const tools = [mock('pay', 'paid'), mock('look', 'seen')]
+    const { project, run, folder } = await process(database, { durable: { tools: ['pa*'] }, tools })
+    expect(await run({ name: 'look' })).toMatchObject({ result: 'seen' })
+    expect(runsOf(database)).toEqual([])
+    const result = await run({ name: 'pay', id: 'c1' }, { origin: 'chat', caller: 'me' })
+    const [only] = runsOf(database)
+    expect(result).toMatchObject({ result: 'paid', run_id: only?.id, tool_call_id: 'c1' })
+    expect(only).toMatchObject({ tool: 'pay', state: 'done', caller: 'me', pool: 'default' })
+    writeFiles(folder, { 'toolpost.json': { durable: { tools: ['look'] }, tools } })
+    await project.reload()
+    await run({ name: 'pay' })
+    await run({ name: 'look' })
+    expect(runsOf(database).map(({ tool }) => tool)).toEqual(['pay', 'look'])
+    expect(database.processes.size).toBe(1)
+  })
+
+  it('fail at once while there is no database; other calls go on', async () => {
+    const database = new MemoryDatabase()
+    database.problem = 'connection refused'
+    const tools = [mock('pay', 'paid'), mock('look', 'seen')]
+    const { project, run } = await process(database, { durable: { tools: ['pay'] }, tools })
+    expect(project.status().durable).toEqual({ state: 'failed', text: 'connection refused' })
+    expect(await run({ name: 'pay' })).toMatchObject({
+      code: 'unavailable',
+      error: 'database: connection refused',
+    })
+    expect(await run({ name: 'look' })).toMatchObject({ result: 'seen' })
+  })
+})
+
+describe('a run that a person must approve', () => {
+  const policy = [{ tools: ['pay'], then: 'ask', because: 'it costs money' }]
+
+  it('waits in the database, and any process can decide', async () => {
+    const database = new MemoryDatabase()
+    const worker = await process(database, { durable: true, policy, tools: [mock('pay', 'paid')] })
+    const other = await process(database, { durable: true }, { role: 'gateway' })
+    const accepted = await worker.project.durable()?.accept({ name: 'pay' }, { origin: 'http', key: 'k' })
+    if (!accepted || 'refused' in accepted) throw new Error('not accepted')
+    await expect
+      .poll(() => other.project.approvals.list(), PATIENCE)
+      .toMatchObject([{ tool: 'pay', because: 'it costs money', origin: 'http', state: 'waiting' }])
+    expect(runsOf(database)).toMatchObject([{ state: 'approval' }])
+    const [asked] = other.project.approvals.list()
+    expect(other.project.approvals.decide(asked?.id ?? '', 'approve', { by: 'console' })).toBeDefined()
+    expect(await accepted.result).toMatchObject({ success: true, result: 'paid', run_id: accepted.id })
+    await expect.poll(() => worker.project.approvals.list(), PATIENCE).toEqual([])
+    expect(other.project.approvals.decide(asked?.id ?? '', 'deny')).toBeUndefined()
+  })
+
+  it('is asked about by the policy of the process that accepts it, too, if it runs elsewhere', async () => {
+    const database = new MemoryDatabase()
+    await process(database, { durable: { pool: 'home' }, tools: [mock('pay', 'paid')] })
+    const gateway = await process(database, { durable: true, policy }, { role: 'gateway' })
+    await expect.poll(() => gateway.project.tools.findTool('pay'), PATIENCE).toBeDefined()
+    const accepted = await gateway.project.durable()?.accept({ name: 'pay' }, { origin: 'http' })
+    if (!accepted || 'refused' in accepted) throw new Error('not accepted')
+    await expect.poll(() => gateway.project.approvals.list(), PATIENCE).toHaveLength(1)
+    gateway.project.approvals.decide(gateway.project.approvals.list()[0]?.id ?? '', 'deny', { by: 'me' })
+    expect(await accepted.result).toMatchObject({ code: 'denied' })
+  })
+
+  it('is refused at once if the policy denies it, and so is what could not run', async () => {
+    const database = new MemoryDatabase()
+    const denies = [{ tools: ['pay'], then: 'deny', because: 'never' }]
+    const { project } = await process(database, { durable: true, policy: denies, tools: [mock('pay', 1)] })
+    const runs = project.durable()
+    expect(await runs?.accept({ name: 'pay' }, {})).toMatchObject({ refused: { code: 'denied' } })
+    expect(await runs?.accept({ name: 'no' }, {})).toMatchObject({ refused: { code: 'unknown_tool' } })
+    expect(runsOf(database)).toEqual([])
+  })
+})
+
+describe('the engine of a project', () => {
+  it('gets what the configuration says, under a name that stays', async () => {
+    const database = new MemoryDatabase()
+    const limits = { 'pay*': { concurrency: 2, perMinute: 60 } }
+    const durable = { databaseUrl: 'postgres://u:p@db:5432/t', pool: 'home', concurrency: 4, limits }
+    const { project, folder } = await process(database, { durable }, { role: 'gateway' })
+    const workerId = readFileSync(join(folder, '.toolpost', 'worker-id'), 'utf8').trim()
+    expect([...database.processes]).toMatchObject([{ options: { ...durable, role: 'gateway', workerId } }])
+    await project.close()
+    const again = await openProject({
+      file: join(folder, 'toolpost.json'),
+      logger: () => silentLogger,
+      say: () => {},
+      durable: { create: database.create, stays: true },
+    })
+    onTestFinished(() => again.close())
+    await again.startDurable()
+    expect([...database.processes].map(({ options }) => options.workerId)).toEqual([workerId, workerId])
+  })
+
+  it('is another one after a reload that changes it, and none after one that switches it off', async () => {
+    const database = new MemoryDatabase()
+    const { project, folder } = await process(database, { durable: true })
+    const states: (string | undefined)[] = []
+    project.on('durable', ({ type }) => type === 'state' && states.push(project.status().durable?.state))
+    writeFiles(folder, { 'toolpost.json': { durable: { pool: 'other' } } })
+    await project.reload()
+    await expect
+      .poll(() => project.status().durable, PATIENCE)
+      .toEqual({ state: 'ready', text: 'memory, other' })
+    expect([...database.processes].map(({ goneSince }) => goneSince !== undefined)).toEqual([true, false])
+    writeFiles(folder, { 'toolpost.json': {} })
+    await project.reload()
+    expect(project.status().durable).toBeUndefined()
+    expect(project.durable()).toBeUndefined()
+    expect(states.at(-1)).toBeUndefined()
+  })
+
+  it('that cannot be made is told of, and direct calls go on', async () => {
+    const folder = configFolder({ 'toolpost.json': { durable: true, tools: [mock('look', 'seen')] } })
+    const said: string[] = []
+    const project = await openProject({
+      file: join(folder, 'toolpost.json'),
+      logger: () => silentLogger,
+      say: text => said.push(text),
+      durable: {
+        create: () => {
+          throw new Error('no disk')
+        },
+      },
+    })
+    onTestFinished(() => project.close())
+    await project.startDurable()
+    expect(project.status().durable).toEqual({ state: 'failed', text: 'no disk' })
+    expect(said).toEqual(['⚠️ Durable calls are off: no disk'])
+    expect(await project.executor.run({ name: 'look' })).toMatchObject({ result: 'seen' })
+  })
+})

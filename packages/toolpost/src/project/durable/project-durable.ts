@@ -1,0 +1,176 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { DurableConfig, ToolpostConfig } from '../../config/config.ts'
+import type { Interceptor } from '../../executor/intercept.ts'
+import type { ToolExecutor } from '../../executor/tool-executor.ts'
+import type { Approvals } from '../../interceptors/index.ts'
+import type { Logger } from '../../logging/logger.ts'
+import { safeText } from '../../logging/safe-value.ts'
+import { describeThrown } from '../../runtime/quietly.ts'
+import { fitsTool } from '../../tools/tool-pattern.ts'
+import type { CreateDurable, Durable, DurableChange, DurableOptions, DurableStatus } from '../durable.ts'
+import { DurableRuns } from './durable-runs.ts'
+import { workerId } from './worker-id.ts'
+
+/** What a command wants of durable calls; what is left out, as the configuration says. */
+export interface DurableWishes extends Pick<DurableOptions, 'role' | 'pool' | 'concurrency'> {
+  /** Whether the process comes back under the same name: it stays, and others wait for it. */
+  stays?: boolean
+  /** Makes the engine, instead of the package that is installed. */
+  create?: CreateDurable | undefined
+}
+
+export interface DurableParts {
+  executor: ToolExecutor
+  approvals: Approvals
+  logger: Logger
+  described(): { config: ToolpostConfig; file: string | undefined }
+  /** Puts an interceptor inside of all others; returns a function that removes it. */
+  use(interceptor: Interceptor): () => void
+  say(text: string): void
+  onChange(change: DurableChange): void
+  /** Told of a pool that has workers again. */
+  onBack(pool: string): void
+}
+
+/** A package of its own, which Toolpost knows by name only. */
+const DURABLE_PACKAGE = 'toolpost-durable'
+
+/** How to install what durable calls need, unless it is installed. */
+export function missingDurable(): string | undefined {
+  try {
+    createRequire(import.meta.url).resolve(`${DURABLE_PACKAGE}/package.json`)
+    return undefined
+  } catch {
+    return `npm i ${DURABLE_PACKAGE}`
+  }
+}
+
+async function createInstalled(options: DurableOptions): Promise<Durable> {
+  const install = missingDurable()
+  if (install) throw new Error(`durable calls need another package; run: ${install}`)
+  const { createDurable } = (await import(DURABLE_PACKAGE)) as { createDurable: CreateDurable }
+  return createDurable(options)
+}
+
+/** The durable calls of a project, from their start to their end. Nothing is loaded before it is started. */
+export class ProjectDurable {
+  readonly #parts: DurableParts
+  readonly #wishes: DurableWishes
+  #runs: DurableRuns | undefined
+  #starting: Promise<void> | undefined
+  #problem: string | undefined
+  #isClosed = false
+
+  constructor(parts: DurableParts, wishes: DurableWishes = {}) {
+    this.#parts = parts
+    this.#wishes = wishes
+  }
+
+  get isConfigured(): boolean {
+    return configOf(this.#parts.described().config) !== undefined
+  }
+
+  /** Whether all calls of a tool are durable. */
+  isNamed(name: string): boolean {
+    const { tools } = this.#parts.executor
+    const tool = tools.findTool(name)
+    const patterns = configOf(this.#parts.described().config)?.tools ?? NO_TOOLS
+    return tool !== undefined && patterns.some(each => fitsTool(each, tool, tools.originOf(tool)?.server))
+  }
+
+  /** What accepts calls and knows of runs; `undefined` if there is none. */
+  get runs(): DurableRuns | undefined {
+    return this.#runs
+  }
+
+  /** Absent if it is off, or was not started. */
+  status(): DurableStatus | undefined {
+    if (this.#problem !== undefined) return { state: 'failed', text: this.#problem }
+    if (this.#runs) return this.#runs.durable.status()
+    return this.#starting && { state: 'starting', text: 'loading' }
+  }
+
+  /** Resolves when it is connected, or cannot be, or is off. Never rejects. */
+  start(): Promise<void> {
+    if (this.#isClosed || !this.isConfigured) return Promise.resolve()
+    this.#starting ??= this.#open()
+    return this.#starting
+  }
+
+  /** Follows a configuration that has changed. What was started under the other one ends first. */
+  async apply(before: ToolpostConfig): Promise<void> {
+    if (isDeepStrictEqual(engineOf(before), engineOf(this.#parts.described().config))) return
+    const wasStarted = this.#starting !== undefined
+    await this.#end()
+    if (wasStarted) void this.start()
+    this.#parts.onChange({ type: 'state' })
+  }
+
+  async close(options?: { drainMs?: number }): Promise<void> {
+    this.#isClosed = true
+    await this.#end(options)
+  }
+
+  async #end(options?: { drainMs?: number }): Promise<void> {
+    // What is still starting ends by being closed.
+    const runs = this.#runs
+    if (!runs) await this.#starting
+    await (runs ?? this.#runs)?.close(options)
+    this.#runs = this.#starting = this.#problem = undefined
+  }
+
+  async #open(): Promise<void> {
+    const { described, onBack, say, ...parts } = this.#parts
+    const { create = createInstalled, role, concurrency } = this.#wishes
+    const isServer = (name: string) => Object.hasOwn(described().config.mcpServers ?? {}, name)
+    const named = () => configOf(described().config)?.tools ?? NO_TOOLS
+    const publishes = role !== 'gateway' && concurrency !== 0
+    try {
+      const durable = await create(this.#engineOptions())
+      durable.onChange(change => parts.onChange(change))
+      this.#runs = new DurableRuns(durable, { ...parts, isServer, named, onBack, publishes })
+      await durable.ready()
+      this.#runs?.update()
+    } catch (error) {
+      this.#problem = safeText(describeThrown(error))
+      say(`⚠️ Durable calls are off: ${this.#problem}`)
+    }
+    parts.onChange({ type: 'state' })
+  }
+
+  #engineOptions(): DurableOptions {
+    const { described, executor, logger, say, use } = this.#parts
+    const { config, file } = described()
+    const { databaseUrl, pool, concurrency, limits } = configOf(config) ?? {}
+    const { role, stays, create: _, ...wishes } = this.#wishes
+    const folder = join(file === undefined ? process.cwd() : dirname(file), '.toolpost')
+    return {
+      executor,
+      ...(databaseUrl === undefined ? { dataDir: join(folder, 'postgres') } : { databaseUrl }),
+      ...(stays && { workerId: workerId(join(folder, 'worker-id')) }),
+      role,
+      pool: wishes.pool ?? pool,
+      concurrency: wishes.concurrency ?? concurrency,
+      limits,
+      use,
+      logger,
+      onNotice: say,
+    }
+  }
+}
+
+const NO_TOOLS: readonly string[] = []
+
+/** `undefined` if it is off. */
+function configOf({ durable }: ToolpostConfig): DurableConfig | undefined {
+  if (durable === undefined || durable === false) return undefined
+  return durable === true ? {} : durable
+}
+
+/** What the engine is made with: which tools are durable is looked up at every call. */
+function engineOf(config: ToolpostConfig): DurableConfig | undefined {
+  const { tools: _, ...rest } = configOf(config) ?? {}
+  return configOf(config) && rest
+}

@@ -1,0 +1,39 @@
+import { fingerprint } from '../../interceptors/canonical.ts'
+import { jsonSchemaOf } from '../../schema/json-schema.ts'
+import { plainSchema } from '../../schema/plain-schema.ts'
+import type { Tool } from '../../tools/tool.ts'
+import type { PublishedTool } from '../durable.ts'
+
+/** Larger schemas are not published: every process of the pool would have to read them. */
+const MAX_SCHEMA = { maxChars: 200_000, maxValues: 20_000, maxDepth: 200 }
+
+const known = new WeakMap<Tool, { published: PublishedTool | undefined }>()
+
+/** A tool as others can offer it; `undefined` if its schema cannot be written down. */
+export function publishedTool(tool: Tool): PublishedTool | undefined {
+  const before = known.get(tool)
+  if (before) return before.published
+  const published = describe(tool)
+  known.set(tool, { published })
+  return published
+}
+
+function describe(tool: Tool): PublishedTool | undefined {
+  const schema = plainSchema(() => jsonSchemaOf(tool), MAX_SCHEMA)
+  if (!schema) return undefined
+  const definition = {
+    name: tool.name,
+    title: tool.title,
+    description: tool.description ?? '',
+    schema,
+    outputSchema: plainSchema(() => tool.outputSchema, MAX_SCHEMA),
+    timeoutMs: tool.timeoutMs,
+    maxTimeoutMs: tool.maxTimeoutMs,
+    readOnly: tool.readOnly,
+    idempotent: tool.idempotent,
+    destructive: tool.destructive,
+    openWorld: tool.openWorld,
+    sentences: tool.sentences,
+  }
+  return { ...definition, fingerprint: fingerprint(definition) }
+}

@@ -1,0 +1,220 @@
+import type { ToolResult } from '../../call/tool-result.ts'
+import { unavailable } from '../../executor/failure.ts'
+import type { InterceptedCall } from '../../executor/intercept.ts'
+import type { InvokeOptions, Tool } from '../../tools/tool.ts'
+import { ToolFailureError } from '../../tools/tool-failure-error.ts'
+import type { ToolManager } from '../../tools/tool-manager.ts'
+import { ToolOutput } from '../../tools/tool-output.ts'
+import type { AcceptedRun, Durable, OfferedTool, PublishedTool } from '../durable.ts'
+import { publishedTool } from './published-tool.ts'
+
+export interface RemoteToolsOptions {
+  tools: ToolManager
+  durable: Durable
+  /** Whether an MCP server of this project goes by that name. */
+  isServer(name: string): boolean
+  /** Told of a pool that has workers again. */
+  onBack(source: string): void
+}
+
+/** Tools of one name and definition, wherever they run. */
+interface Remote {
+  /** What it goes by in the list of tools: the first of its pools. */
+  readonly source: string
+  readonly definition: PublishedTool
+  /** As they were last told of. */
+  offers: readonly OfferedTool[]
+}
+
+/** Behind all servers of the configuration: what this process has itself keeps its name. */
+const ORDER = Number.MAX_SAFE_INTEGER - 1
+
+/** The tools that workers of other processes run, as ordinary tools of this one. */
+export class RemoteTools {
+  readonly #options: RemoteToolsOptions
+  /** By source and name. */
+  #remotes = new Map<string, Remote>()
+  /** The runs of calls under way, by what goes along with these. */
+  readonly #runs = new WeakMap<object, { id?: string | undefined }>()
+
+  /** Calls under way: each looks whether there is still somebody to begin it. */
+  readonly #pending = new Set<() => void>()
+
+  constructor(options: RemoteToolsOptions) {
+    this.#options = options
+  }
+
+  /** The tools of this process, as it offers them to others. */
+  own(): PublishedTool[] {
+    return this.#ownTools().flatMap(tool => publishedTool(tool) ?? [])
+  }
+
+  /** Where a tool runs; `undefined` if it runs here. */
+  find(tool: Tool): Remote | undefined {
+    const origin = this.#options.tools.originOf(tool)
+    return origin && this.#remotes.get(keyOf(origin.server, origin.name))
+  }
+
+  /** What the tool of another pool is called here. */
+  nameFor(pool: string, name: string): string | undefined {
+    const remote = [...this.#remotes.values()].find(
+      ({ definition, offers }) => definition.name === name && offers.some(offer => offer.pool === pool),
+    )
+    return remote && this.#names(key => key === keyIn(remote))[0]
+  }
+
+  /** Takes over what others offer now. */
+  update(): void {
+    const { tools, onBack } = this.#options
+    const before = this.#remotes
+    const now = this.#offered()
+    const isKept = (key: string) =>
+      now.get(key)?.definition.fingerprint === before.get(key)?.definition.fingerprint
+    tools.removeAll(this.#names(key => before.has(key) && !isKept(key)))
+    const back = [...now.values()].filter(remote => isLive(remote) && !isLive(before.get(keyIn(remote))))
+    this.#remotes = new Map(
+      [...now].map(([key, remote]) => {
+        const kept = isKept(key) ? before.get(key) : undefined
+        return [key, kept ? Object.assign(kept, { offers: remote.offers }) : remote]
+      }),
+    )
+    for (const [key, remote] of this.#remotes)
+      if (!isKept(key) || !before.has(key))
+        tools.addMcpTools([this.#toolOf(remote)], { server: remote.source, order: ORDER })
+    for (const source of new Set(back.map(({ source }) => source))) onBack(source)
+    for (const lookAgain of this.#pending) lookAgain()
+  }
+
+  /** Takes them all away. */
+  clear(): void {
+    this.#options.tools.removeAll(this.#names(key => this.#remotes.has(key)))
+    this.#remotes.clear()
+  }
+
+  /** Waits for a call of such a tool, and notes the run that it became. */
+  async note(call: InterceptedCall, next: () => Promise<ToolResult>): Promise<ToolResult> {
+    const run: { id?: string | undefined } = {}
+    this.#runs.set(call.meta, run)
+    const result = await next()
+    if (run.id === undefined) return result
+    call.notes.run = run.id
+    return { ...result, run_id: run.id }
+  }
+
+  #ownTools(): Tool[] {
+    return this.#options.tools.getTools().filter(tool => !this.find(tool))
+  }
+
+  /** The registered names of those that fit. */
+  #names(fits: (key: string) => boolean): string[] {
+    const { tools } = this.#options
+    const found = tools.getTools().filter(tool => {
+      const origin = tools.originOf(tool)
+      return origin && fits(keyOf(origin.server, origin.name))
+    })
+    return found.map(({ name }) => name)
+  }
+
+  /** What others offer, without what this process has itself. Of two definitions in one pool, the one that runs now. */
+  #offered(): Map<string, Remote> {
+    const own = new Map(this.own().map(({ name, fingerprint }) => [name, fingerprint]))
+    const alike = new Map<string, OfferedTool[]>()
+    for (const offer of this.#options.durable.offers()) {
+      const { name, fingerprint } = offer.tool
+      if (own.get(name) === fingerprint) continue
+      const key = keyOf(name, fingerprint)
+      alike.set(key, [...(alike.get(key) ?? []), offer])
+    }
+    const remotes = [...alike.values()].map(offers => this.#remoteOf(offers))
+    const dead = remotes.filter(remote => !isLive(remote))
+    return new Map([...dead, ...remotes.filter(isLive)].map(remote => [keyIn(remote), remote]))
+  }
+
+  #remoteOf(offers: readonly OfferedTool[]): Remote {
+    const [first] = [...offers].sort((a, b) => (a.pool < b.pool ? -1 : 1)) as [OfferedTool]
+    const source = this.#options.isServer(first.pool) ? `${first.pool}-pool` : first.pool
+    return { source, definition: first.tool, offers }
+  }
+
+  #toolOf(remote: Remote): Tool {
+    const { fingerprint: _, ...definition } = remote.definition
+    const invoke = (args: object, options?: InvokeOptions) => this.#run(remote, args, options)
+    return { ...definition, invoke }
+  }
+
+  /** The policy of this process has decided; that of the worker has its say, too. */
+  async #run(remote: Remote, args: object, options?: InvokeOptions): Promise<unknown> {
+    const { name } = remote.definition
+    const offer = liveOffer(remote)
+    if (!offer) throw gone(remote)
+    const { caller, meta, callId: id } = options ?? {}
+    const onProgress = options?.wantsProgress ? options.reportProgress?.bind(options) : undefined
+    const given = { pool: offer.pool, origin: 'worker', caller, meta, onProgress }
+    const accepted = await this.#options.durable.accept({ id, name, args }, given)
+    if ('refused' in accepted) return outputOf(accepted.refused)
+    const noted = meta && this.#runs.get(meta)
+    if (noted) noted.id = accepted.id
+    return outputOf(await this.#resultOf(remote, accepted, options))
+  }
+
+  /** The result, unless its caller gives up, or nobody is left who would begin it. */
+  #resultOf(remote: Remote, { id, result }: AcceptedRun, options?: InvokeOptions): Promise<ToolResult> {
+    const { durable } = this.#options
+    return new Promise((resolve, reject) => {
+      options?.onAbort?.(() => void durable.cancel(id).catch(() => {}))
+      const giveUp = async () => {
+        if (isLive(remote) || (await durable.get(id))?.state !== 'waiting') return
+        await durable.cancel(id)
+        const { started_at: startedAt } = (await durable.get(id)) ?? {}
+        if (startedAt === undefined) reject(gone(remote))
+      }
+      const pending = () => void giveUp().catch(() => {})
+      this.#pending.add(pending)
+      void result.then(resolve, reject).finally(() => this.#pending.delete(pending))
+      // The last worker may have gone just before.
+      pending()
+    })
+  }
+}
+
+function keyOf(...parts: string[]): string {
+  return parts.join('\0')
+}
+
+function keyIn({ source, definition }: Remote): string {
+  return keyOf(source, definition.name)
+}
+
+function isLive(remote: Remote | undefined): boolean {
+  return remote !== undefined && liveOffer(remote) !== undefined
+}
+
+/** An offer of somebody who lives. */
+export function liveOffer({ offers }: Remote): OfferedTool | undefined {
+  return offers.find(({ workers }) => workers > 0)
+}
+
+function gone({ definition, offers }: Remote): ToolFailureError {
+  return new ToolFailureError('unavailable', unavailable(definition.name, goneText(offers)).error)
+}
+
+/** Why nobody can run a tool, and since when. */
+export function goneText(offers: readonly OfferedTool[]): string {
+  const pools = [...new Set(offers.map(({ pool }) => `'${pool}'`))].join(', ')
+  const since = offers
+    .map(({ gone_since: gone }) => gone ?? '')
+    .sort()
+    .at(-1)
+  return `no worker of pool ${pools} runs it${since ? `, since ${since}` : ''}`
+}
+
+/** What the worker's result is for the executor here, which makes it the same result again. */
+function outputOf(result: ToolResult): unknown {
+  if (!result.success) {
+    const { code, error, diagnosis, retry_after_ms: retryAfterMs } = result
+    throw new ToolFailureError(code, error, { ...(diagnosis && { diagnosis }), retryAfterMs })
+  }
+  const { result: value, text, content, meta } = result
+  if (content) return new ToolOutput(value, content, meta)
+  return text === undefined ? value : new ToolOutput(value, [{ type: 'text', text }], meta)
+}

@@ -1,0 +1,28 @@
+// A gateway of the proof: node gateway.mjs <database url>. Reads calls as lines from stdin, `{ id, tool }`, and answers with
+// lines `{ id, result }`. The id is the idempotency key: a call that is sent again is the same run.
+import { createInterface } from 'node:readline'
+import { ToolExecutor, ToolManager } from 'toolpost'
+import { createDurable } from 'toolpost-durable'
+
+const [databaseUrl] = process.argv.slice(2)
+const executor = new ToolExecutor(new ToolManager())
+const durable = createDurable({
+  executor,
+  databaseUrl,
+  workerId: 'gateway',
+  pool: 'gateway',
+  role: 'gateway',
+})
+await durable.ready()
+process.stdout.write(`${JSON.stringify({ state: durable.status() })}\n`)
+
+process.stdout.on('error', () => process.exit())
+createInterface({ input: process.stdin }).on('line', async line => {
+  const { id, tool } = JSON.parse(line)
+  const result = await durable.run({ name: tool, args: { id } }, { key: id, pool: 'proof', caller: 'proof' })
+  process.stdout.write(`${JSON.stringify({ id, result })}\n`)
+})
+process.on('SIGTERM', async () => {
+  await durable.close()
+  process.exit()
+})

@@ -1,0 +1,114 @@
+// The processes of the proof, each of which may be killed at any time and is then started again.
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+/** Runs a script of this folder, in a network namespace if one is named; `prefix` is what enters it. */
+function start(script, args, { prefix = [] } = {}) {
+  const [program, ...rest] = [
+    ...prefix,
+    process.execPath,
+    fileURLToPath(new URL(script, import.meta.url)),
+    ...args,
+  ]
+  const child = spawn(program, rest, { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.on('error', () => {})
+  return child
+}
+
+export class Worker {
+  kills = 0
+  #args
+  #options
+  #child
+
+  constructor(args, options) {
+    this.#args = args
+    this.#options = options
+    this.#start()
+  }
+
+  #start() {
+    this.#child = start('worker.mjs', this.#args, this.#options)
+    this.ready = new Promise(resolve => createInterface({ input: this.#child.stdout }).once('line', resolve))
+  }
+
+  /** Killed at once, and started again. */
+  kill() {
+    this.kills++
+    this.#child.kill('SIGKILL')
+    this.#start()
+  }
+
+  async stop() {
+    const ended = new Promise(resolve => this.#child.once('exit', resolve))
+    this.#child.kill('SIGKILL')
+    await ended
+  }
+}
+
+/** Sends calls, and sends them again with the same key to the gateway's next life. */
+export class Gateway {
+  kills = 0
+  resent = 0
+  refused = 0
+  #args
+  #child
+  #waiting = new Map()
+
+  constructor(args) {
+    this.#args = args
+    this.#start()
+  }
+
+  #start() {
+    const child = start('gateway.mjs', this.#args)
+    this.#child = child
+    this.ready = new Promise(resolve =>
+      createInterface({ input: child.stdout }).on('line', line => {
+        const message = JSON.parse(line)
+        if (message.state) {
+          resolve(message.state)
+          for (const { id, tool } of this.#waiting.values()) this.#send({ id, tool })
+        } else this.#answer(message)
+      }),
+    )
+  }
+
+  call(id, tool) {
+    return new Promise(resolve => {
+      this.#waiting.set(id, { id, tool, resolve })
+      this.#send({ id, tool })
+    })
+  }
+
+  kill() {
+    this.kills++
+    this.resent += this.#waiting.size
+    this.#child.kill('SIGKILL')
+    this.#start()
+  }
+
+  #send(call) {
+    this.#child.stdin.write(`${JSON.stringify(call)}\n`)
+  }
+
+  #answer({ id, result }) {
+    const call = this.#waiting.get(id)
+    if (!call) return
+    if (!result.success && result.run_id === undefined) {
+      // Not accepted, because the database is gone: the caller tries again.
+      this.refused++
+      setTimeout(() => this.#waiting.has(id) && this.#send({ id, tool: call.tool }), 200)
+      return
+    }
+    this.#waiting.delete(id)
+    call.resolve(result)
+  }
+
+  async stop() {
+    const ended = new Promise(resolve => this.#child.once('exit', resolve))
+    this.#child.kill('SIGKILL')
+    await ended
+  }
+}

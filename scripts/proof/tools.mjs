@@ -1,0 +1,31 @@
+// The tools of the proof. A write counts itself, out of band: a line in a file that is opened with O_APPEND, before it answers.
+import { appendFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { defineTool, ToolManager } from 'toolpost'
+
+const TAKES_MS = 20
+const schema = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
+
+export function proofTools(ledger) {
+  const tools = new ToolManager()
+  const count = async ({ id }) => {
+    appendFileSync(ledger, `${id} ${process.pid}\n`)
+    await sleep(TAKES_MS)
+    return { id }
+  }
+  tools.addCustomTool(defineTool({ name: 'write', description: 'Writes', schema, handler: count }))
+  const read = async ({ id }) => {
+    await sleep(TAKES_MS)
+    return { id }
+  }
+  tools.addCustomTool(
+    defineTool({ name: 'read', description: 'Reads', schema, readOnly: true, handler: read }),
+  )
+  return tools
+}
+
+export function published(tools) {
+  return tools.getTools().map(({ name, description, schema, readOnly }) => ({
+    ...{ name, description, schema, readOnly, fingerprint: name },
+  }))
+}

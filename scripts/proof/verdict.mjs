@@ -1,0 +1,39 @@
+// What the ledger says about the answers.
+import { readFileSync } from 'node:fs'
+
+const UNKNOWN = /the outcome of the call is unknown/
+
+export function judge(answers, ledger) {
+  const executed = new Map()
+  for (const line of readFileSync(ledger, 'utf8').split('\n')) {
+    const [id] = line.split(' ')
+    if (id) executed.set(id, (executed.get(id) ?? 0) + 1)
+  }
+  const writes = answers.filter(({ tool }) => tool === 'write')
+  const unknown = writes.filter(({ result }) => result && !result.success && UNKNOWN.test(result.error))
+  const times = ({ id }) => executed.get(id) ?? 0
+  const others = answers.filter(
+    answer => answer.result && !answer.result.success && !unknown.includes(answer),
+  )
+  return {
+    calls: answers.length,
+    writes: writes.length,
+    succeeded: answers.filter(({ result }) => result?.success).length,
+    lost: answers.filter(({ result }) => !result).length,
+    'writes executed twice': writes.filter(write => times(write) > 1).length,
+    'said to be done, and were not': writes.filter(write => write.result?.success && times(write) === 0)
+      .length,
+    'outcome unknown': unknown.length,
+    '… of these executed': unknown.filter(write => times(write) === 1).length,
+    '… of these not executed': unknown.filter(write => times(write) === 0).length,
+    'failed otherwise': others.length,
+    otherFailures: [...new Set(others.map(({ result }) => result.error))].slice(0, 5),
+  }
+}
+
+/** What must be nothing. */
+export function failures(table) {
+  return ['lost', 'writes executed twice', 'said to be done, and were not', 'failed otherwise'].filter(
+    name => table[name] !== 0,
+  )
+}

@@ -1,0 +1,18 @@
+// A worker of the proof: node worker.mjs <database url> <ledger> <id>. Ends by being killed.
+import { ToolExecutor } from 'toolpost'
+import { createDurable } from 'toolpost-durable'
+import { proofTools, published } from './tools.mjs'
+
+const [databaseUrl, ledger, workerId, concurrency = '16'] = process.argv.slice(2)
+const tools = proofTools(ledger)
+const durable = createDurable({
+  ...{ executor: new ToolExecutor(tools), databaseUrl, workerId, pool: 'proof', role: 'worker' },
+  concurrency: Number(concurrency),
+})
+durable.publish(published(tools))
+await durable.ready()
+process.stdout.write(`${durable.status().state} ${durable.status().text}\n`)
+process.on('SIGTERM', async () => {
+  await durable.close()
+  process.exit()
+})
