@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import { Hono, type HonoRequest } from 'hono'
 import { getPath } from 'hono/utils/url'
 import type { OAuthConfig } from '../config/config.ts'
@@ -14,10 +15,12 @@ import { ActiveCalls } from './active-calls.ts'
 import type { ModelInfo } from './api-types.ts'
 import { CallJournal } from './call-journal.ts'
 import { CallerFigures } from './caller-figures.ts'
+import { ChatArchive } from './chat/chat-archive.ts'
 import { ChatConversations } from './chat-conversations.ts'
 import { type ClientList, Clients } from './clients.ts'
 import { ConsoleFiles, findConsole } from './console-files.ts'
 import { EventHub } from './event-hub.ts'
+import { CallsUnderWay, followCalls } from './follow-calls.ts'
 import type { GatewayContext, GatewaySource } from './gateway-context.ts'
 import { type GatewayServers, sourceOf } from './gateway-source.ts'
 import { failure } from './http/answers.ts'
@@ -28,11 +31,14 @@ import { createMcpEndpoint } from './mcp-server/http-endpoint.ts'
 import { METADATA_PATHS } from './oauth/challenge.ts'
 import { OAuthClients } from './oauth/oauth-clients.ts'
 import { Questions } from './questions.ts'
+import { addAddServerRoute } from './routes/add-server.ts'
 import { addApprovalRoutes } from './routes/approvals.ts'
 import { addCallRoutes } from './routes/calls.ts'
 import { addChatRoutes } from './routes/chat.ts'
+import { addConversationRoutes } from './routes/conversations.ts'
 import { addHealthRoutes, READY_PATH } from './routes/health.ts'
 import { addLoginRoutes } from './routes/logins.ts'
+import { addOfferRoutes } from './routes/offers.ts'
 import { addOpenApiRoute } from './routes/openapi.ts'
 import { addQuestionRoutes } from './routes/questions.ts'
 import { addServerRoutes } from './routes/servers.ts'
@@ -89,13 +95,9 @@ const DEFAULT_INSTRUCTIONS =
 
 export function createGateway(options: GatewayOptions): Gateway {
   const context = contextOf(options)
-  const { executor, events, journal, calls, mcp, callers, questions } = context
+  const { events, calls, mcp, questions } = context
   const stops = [
-    executor.observe(event => {
-      const { record, bytes } = journal.note(event)
-      events.publish('call', record, bytes)
-      callers.note(event)
-    }),
+    ...followCalls(context, options.clock),
     ...tellOfChanges(context, options.clock),
     context.source.addCheck?.(({ clients }) => checkClients(clients, options.token)) ?? (() => {}),
   ]
@@ -108,6 +110,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       for (const stop of stops) stop()
       questions.close()
       events.close()
+      await context.archive.close()
       await mcp.close()
     },
   }
@@ -167,12 +170,23 @@ function contextOf(options: GatewayOptions): GatewayContext {
       slowMs,
       firstSerial: () => source.history?.()?.firstSerial ?? 0,
     }),
+    underWay: new CallsUnderWay(),
     conversations: new ChatConversations(),
+    archive: new ChatArchive({
+      folder: () => conversationsFolder(source),
+      onProblem: error => logger.warn({ error: safeText(String(error)) }, 'A conversation was not written'),
+    }),
     events: new EventHub({ clock }),
     questions: new Questions({ clock }),
     mcp: createMcpEndpoint({ executor, calls, clients, catalog: source.catalog, logger }),
     logger,
   }
+}
+
+/** Beside the history; without one, nothing that is said is written down. */
+function conversationsFolder({ history }: GatewaySource): string | undefined {
+  const file = history?.()?.status().file
+  return file === undefined ? undefined : join(dirname(file), 'conversations')
 }
 
 /** Read again when the configuration changes. */
@@ -204,11 +218,14 @@ function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
   const app = new Hono()
   addToolRoutes(app, context)
   addServerRoutes(app, context)
+  addAddServerRoute(app, context)
+  addOfferRoutes(app, context)
   addLoginRoutes(app, context)
   addCallRoutes(app, context)
   addApprovalRoutes(app, context)
   addQuestionRoutes(app, context)
   addChatRoutes(app, context)
+  addConversationRoutes(app, context)
   addTranscriptionRoutes(app, context)
   addHealthRoutes(app, context)
   addOpenApiRoute(app, context)

@@ -1,3 +1,4 @@
+import { exampleSentences } from '../models/offline/example-sentences.ts'
 import { type JsonLimits, JsonWriter, RawJson } from '../runtime/json-writer.ts'
 import { jsonSchemaOf } from '../schema/json-schema.ts'
 import { signatureOf } from '../schema/signature.ts'
@@ -10,6 +11,7 @@ import { MAX_SHOWN_SCHEMA } from './limits.ts'
 export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
   const { name, title, description = '', readOnly, idempotent, destructive, timeoutMs } = tool
   const outputSchema = shownSchema(() => tool.outputSchema)
+  const sentences = attempt(() => exampleSentences(tool, tools)) ?? []
   return {
     name,
     ...(title !== undefined && { title }),
@@ -22,6 +24,7 @@ export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
     ...(idempotent !== undefined && { idempotent }),
     ...(destructive !== undefined && { destructive }),
     ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(sentences.length > 0 && { sentences }),
   }
 }
 

@@ -8,7 +8,8 @@ import { escapeControls } from '../../logging/safe-value.ts'
 import { historyFile } from '../../project/project-history.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
-import { bold, printResult, say, type Terminal } from '../terminal.ts'
+import { DEFAULT_COLUMNS, tableLines } from '../table.ts'
+import { printResult, say, styled, type Terminal } from '../terminal.ts'
 
 export interface CallsFlags {
   tool?: string
@@ -63,24 +64,21 @@ function read(file: string, query: ReturnType<typeof parseQuery>): StoredCall[] 
 }
 
 const COLUMNS = ['TIME', 'TOOL', 'SOURCE', 'FROM', 'OUTCOME', 'TOOK', 'ARGUMENTS']
-const MAX_WIDTH = 40
-const DEFAULT_COLUMNS = 120
 
 function printTable(calls: readonly StoredCall[], terminal: Terminal): void {
   if (calls.length === 0)
     return say(terminal, 'No calls. `toolpost up` keeps them; see toolpost calls --help')
-  const rows = calls.map(rowOf)
-  const widths = COLUMNS.map((name, column) =>
-    Math.min(MAX_WIDTH, Math.max(name.length, ...rows.map(row => row[column]?.length ?? 0))),
-  )
-  const { columns = DEFAULT_COLUMNS, isTTY } = terminal.out
-  const lineOf = (cells: readonly string[]) => {
-    const last = cells.length - 1
-    const line = cells.map((cell, at) => (at === last ? cell : cut(cell, widths[at] ?? 0))).join('  ')
-    return isTTY ? line.slice(0, columns) : line
+  const { out } = terminal
+  const columns = out.isTTY ? (out.columns ?? DEFAULT_COLUMNS) : undefined
+  const style = (text: string, column: number, row: number) => {
+    if (row === 0) return styled(out, 'bold', text)
+    if (column !== OUTCOME) return text
+    return styled(out, text.trim() === 'ok' ? 'green' : 'red', text)
   }
-  terminal.out.write(`${[bold(terminal, lineOf(COLUMNS)), ...rows.map(lineOf)].join('\n')}\n`)
+  out.write(`${tableLines([COLUMNS, ...calls.map(rowOf)], { columns, style }).join('\n')}\n`)
 }
+
+const OUTCOME = COLUMNS.indexOf('OUTCOME')
 
 /** What was called and what it said is shown, and not obeyed. */
 function rowOf({ startedAt, tool, source, origin, caller, result, durationMs, args }: StoredCall): string[] {
@@ -99,8 +97,4 @@ function timeText(time: number): string {
 
 function tookText(durationMs: number): string {
   return durationMs < 1_000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1_000).toFixed(1)} s`
-}
-
-function cut(text: string, width: number): string {
-  return text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width)
 }

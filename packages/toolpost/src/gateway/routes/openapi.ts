@@ -62,10 +62,10 @@ const ERRORS: Record<number, string> = {
   401: 'The token is missing or wrong',
   403: 'Host or Origin not allowed',
   404: 'Not found',
-  409: 'This conversation is still being answered',
+  409: 'It is being worked on already, or there is one of that name',
   413: 'The body is too large',
   415: 'The content type is not audio/wav',
-  422: 'No speech recognized, or a mistake in the configuration',
+  422: 'No speech recognized, a mistake in the configuration, or a server that does not work',
   429: 'Over a limit: the result says which, and Retry-After when to try again',
   502: 'The server, or where one logs in at it, does not answer as it should',
   503: 'Busy or shutting down: try again later',
@@ -74,7 +74,15 @@ const CALL_ERRORS = [400, 404, 413, 503]
 const EVENTS = { 'text/event-stream': { schema: { type: 'string' } } }
 const ANYTHING = { type: 'object' }
 
-function responses(schema: object, errors: readonly number[], content: object = jsonContent(schema)): object {
+function withoutContent({ 200: _, ...failures }: Record<number, object>): object {
+  return { 204: { description: 'Done' }, ...failures }
+}
+
+function responses(
+  schema: object,
+  errors: readonly number[],
+  content: object = jsonContent(schema),
+): Record<number, object> {
   const failures = errors.map(status => [status, { $ref: `#/components/responses/${status}` }])
   return { 200: { description: 'The answer', content }, ...Object.fromEntries(failures) }
 }
@@ -92,7 +100,13 @@ const OPERATIONS = `
   get  /api/tools                  listTools     All tools
   post /api/tools/{name}/call      callTool      Calls a tool: its arguments in, its result out
   get  /api/servers                listServers   The MCP servers and their state
+  post /api/servers                addServer     Tries a server, and adds it to the configuration if it works
   post /api/servers/{name}/restart restartServer Ends a server and starts it again
+  post /api/servers/{name}/stop    stopServer    Ends a server until it is started
+  post /api/servers/{name}/start   startServer   Starts a server that was stopped
+  get  /api/servers/{name}/offers  listOffers    What a server has beside tools
+  post /api/resources/read         readResource  Reads a resource of a server
+  post /api/prompts/get            getPrompt     A prompt of a server, with its arguments filled in
   post /api/servers/{name}/login logIn Begins a login at a server; url is the page that the person has to go to
   post /api/reload                 reload        Reads the configuration again; what changed, by server
   get  /api/approvals              listApprovals Calls that wait for a person
@@ -100,12 +114,18 @@ const OPERATIONS = `
   get  /api/questions              listQuestions What tools ask those who called them
   post /api/questions/{id}         answer        Answers a question of a tool
   get  /api/model                  getModel      Which client answers the chat, and why
+  get  /api/models                 listModels    The models to choose from
+  get  /api/conversations          listConversations What was said in the chat, the newest first
+  get  /api/conversations/{id}     getConversation One conversation, turn by turn
+  patch /api/conversations/{id}    renameConversation Gives a conversation a name
+  delete /api/conversations/{id}   removeConversation Forgets a conversation
   post /api/chat                   chat          Asks in words; events: token, call, end
   post /api/transcriptions         transcribe    Turns speech into text: a WAV file in, its words out
   get  /api/calls                  listCalls     The last calls, oldest first; with parameters, a page of those that have ended, newest first
   get  /api/calls/export           exportCalls   All calls that fit, newest first
   get  /api/calls/{serial}         getCall       One call
-  get  /api/events                 watch         What happens; events: call, servers, tools, approvals, questions, voice
+  delete /api/calls/{serial}       cancelCall    Ends a call that is under way
+  get  /api/events                 watch         What happens; events: call, progress, servers, tools, approvals, questions, voice
   get  /healthz                    health        Whether it is alive, and what there is
   get  /readyz                     ready         Whether calls can be sent here: ready, or starting or draining with 503`
 
@@ -131,7 +151,10 @@ const PREFER = {
 const TIMEOUT = { name: 'x-timeout-ms', in: 'header', schema: { type: 'number' } }
 const SERIAL = { ...NAME, name: 'serial', schema: { type: 'integer' } }
 const FILTER = QUERY_NAMES.map(name => ({ name, in: 'query', schema: QUERY_SCHEMAS[name] ?? TEXT }))
-const QUESTION = { required: true, content: jsonContent(record('message conversation?')) }
+const QUESTION = {
+  required: true,
+  content: jsonContent(record('message conversation? turn?:integer model?')),
+}
 const RECORDING = { required: true, content: { 'audio/wav': {}, 'application/octet-stream': {} } }
 
 const NAMES = { type: 'array', items: TEXT }
@@ -151,7 +174,40 @@ const DETAILS: Record<string, Details> = {
     requestBody: { content: jsonContent(ANYTHING) },
   },
   listServers: { answer: listOf('servers', ANYTHING) },
+  addServer: {
+    answer: record('file tools', { tools: NAMES }),
+    errors: [400, 404, 409, 413, 422, 503],
+    requestBody: {
+      required: true,
+      content: jsonContent(record('name entry:object check?:boolean replace?:boolean')),
+    },
+  },
   restartServer: { errors: [404, 503], parameters: [NAME] },
+  stopServer: { errors: [404, 503], parameters: [NAME] },
+  startServer: { errors: [404, 503], parameters: [NAME] },
+  listOffers: { parameters: [NAME] },
+  readResource: {
+    errors: [400, 404, 502],
+    requestBody: { required: true, content: jsonContent(record('uri')) },
+  },
+  getPrompt: {
+    errors: [400, 404, 502],
+    requestBody: {
+      required: true,
+      content: jsonContent(record('name arguments?', { arguments: ANYTHING })),
+    },
+  },
+  listModels: { answer: listOf('models', record('name why')) },
+  listConversations: { answer: listOf('conversations', ref('Conversation')) },
+  getConversation: { errors: [404], parameters: [ID] },
+  renameConversation: {
+    answer: ref('Conversation'),
+    errors: [400, 404, 413],
+    parameters: [ID],
+    requestBody: { required: true, content: jsonContent(record('name')) },
+  },
+  removeConversation: { errors: [404, 409], parameters: [ID] },
+  cancelCall: { errors: [404], parameters: [SERIAL] },
   logIn: { errors: [404, 502], parameters: [NAME] },
   reload: { answer: RELOADED, errors: [404, 422, 503] },
   listApprovals: { answer: listOf('approvals', ANYTHING) },
@@ -185,32 +241,41 @@ function ownApi() {
   return {
     openapi: '3.1.0',
     info: { title: 'Toolpost', version: toolpostVersion(), description },
-    paths: Object.fromEntries(rows.map(ownOperation)),
+    paths: pathsOf(rows),
     components: { schemas: SCHEMAS, responses: Object.fromEntries(failures), securitySchemes: { token } },
     security: [{}, { token: [] }],
   }
 }
 
+/** Operations on the same path stand together. */
+function pathsOf(rows: readonly string[]): Record<string, object> {
+  const paths: Record<string, object> = {}
+  for (const [path, operation] of rows.map(ownOperation)) paths[path] = { ...paths[path], ...operation }
+  return paths
+}
+
 function ownOperation(row: string): [string, object] {
   const [method = '', path = '', operationId = '', ...summary] = row.trim().split(/ +/)
   const { answer = ANYTHING, errors = [], content, ...request } = DETAILS[operationId] ?? {}
-  const all = { ...request, responses: responses(answer, [401, 403, ...errors], content) }
+  const answers = responses(answer, [401, 403, ...errors], content)
+  const all = { ...request, responses: method === 'delete' ? withoutContent(answers) : answers }
   return [path, { [method]: { operationId, summary: summary.join(' '), ...all } }]
 }
 
 const RESULT =
   'success:boolean result? text? error? code? tool_name execution_time_ms:number waited_ms?:number retry_after_ms?:number diagnosis?:object'
 const CALL =
-  'serial:integer id? tool source origin caller? args? startedAt:number durationMs?:number waitedMs?:number slow:boolean notes?:object result?'
+  'serial:integer id? tool source origin caller? args? startedAt:number durationMs?:number waitedMs?:number slow:boolean progress?:object stages?:object notes?:object result?'
 const TOOL =
-  'name title? description source signature schema:object outputSchema?:object readOnly?:boolean idempotent?:boolean destructive?:boolean timeoutMs?:number'
+  'name title? description source signature schema:object outputSchema?:object readOnly?:boolean idempotent?:boolean destructive?:boolean timeoutMs?:number sentences?'
 
 /** api-types.ts, as JSON Schema. */
 const SCHEMAS = {
   Error: record('error'),
-  Tool: record(TOOL),
+  Tool: record(TOOL, { sentences: NAMES }),
   ToolResult: record(RESULT, { result: {}, code: { enum: FAILURE_CODES } }),
   Call: record(CALL, { args: {}, approval: {}, result: ref('ToolResult') }),
   Model: record('name why voice:boolean'),
+  Conversation: record('id name createdAt:number updatedAt:number turns:integer'),
   Transcription: record('text durationMs:number'),
 }

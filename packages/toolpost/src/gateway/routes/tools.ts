@@ -2,6 +2,7 @@ import type { Context, Hono } from 'hono'
 import type { ToolResult } from '../../call/tool-result.ts'
 import { searchOf } from '../../tools/search/tool-search.ts'
 import { callerOf, metaOf } from '../caller.ts'
+import type { Client } from '../clients.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure, json, shuttingDown } from '../http/answers.ts'
 import { readJson } from '../http/read-body.ts'
@@ -11,6 +12,8 @@ import { wantsQuestions } from './questions.ts'
 
 /** How many tools a search gives. */
 const MAX_FOUND = 50
+/** How much is kept of what a caller calls its call. */
+const MAX_CALL_ID = 100
 
 export function addToolRoutes(app: Hono, context: GatewayContext): void {
   const { tools } = context.executor
@@ -42,15 +45,23 @@ async function callTool(
   const options = {
     ...clients.of(request).runOptions(name),
     timeoutMs,
-    origin: 'http',
+    origin: originOf(request, clients.of(request)),
     meta: metaOf(request),
   }
   const { caller } = options
   const ask = wantsQuestions(request) ? questions.askFor({ tool: name, caller }) : undefined
   const result = await calls.run(callerOf(request, c.env), signal =>
-    executor.run({ name, args }, { ...options, ask, signal }),
+    executor.run(
+      { id: request.headers.get('x-call-id')?.slice(0, MAX_CALL_ID), name, args },
+      { ...options, ask, signal },
+    ),
   )
   return answerOf(result)
+}
+
+/** The console says that it is one. Nobody gains by it: a rule about `http` is about the console too. */
+function originOf({ headers }: Request, { isNamed }: Client): string {
+  return !isNamed && headers.get('x-toolpost-client') === 'console' ? 'console' : 'http'
 }
 
 /** A tool that failed is an answer like any other, except for what HTTP has a word for. */

@@ -1,0 +1,41 @@
+/** How wide a terminal is that does not say. */
+export const DEFAULT_COLUMNS = 100
+const GAP = '  '
+
+interface TableOptions {
+  /** No column but the last is wider than this. */
+  maxWidth?: number | undefined
+  /** Lines are cut here; not at all if left out. */
+  columns?: number | undefined
+  /** Changes the look of a cell after it was made as wide as its column; not its width. */
+  style?: ((text: string, column: number, row: number) => string) | undefined
+}
+
+/** Rows with their columns aligned, a line each. */
+export function tableLines(rows: readonly (readonly string[])[], options: TableOptions = {}): string[] {
+  const { maxWidth = 40, columns, style = (text: string) => text } = options
+  const count = Math.max(0, ...rows.map(row => row.length))
+  const widths = Array.from({ length: count }, (_, column) =>
+    Math.min(maxWidth, Math.max(0, ...rows.map(row => row[column]?.length ?? 0))),
+  )
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0)
+  const room = columns === undefined ? Number.POSITIVE_INFINITY : Math.max(10, columns - before)
+  return rows.map((row, at) =>
+    row
+      .map((cell, column) => {
+        const isLast = column === count - 1
+        const text = isLast ? shortened(cell, room) : fitted(cell, widths[column] ?? 0)
+        return style(text, column, at)
+      })
+      .join(GAP)
+      .trimEnd(),
+  )
+}
+
+function fitted(text: string, width: number): string {
+  return shortened(text, width).padEnd(width)
+}
+
+function shortened(text: string, width: number): string {
+  return text.length > width ? `${text.slice(0, width - 1)}…` : text
+}
