@@ -1,7 +1,9 @@
 import { useEffect, useRef } from 'react'
 import { ConnectionBanner } from './components/connection-banner.tsx'
 import { ErrorBoundary } from './components/error-boundary.tsx'
+import { Favicon } from './components/favicon.tsx'
 import { Header } from './components/header.tsx'
+import { CommandPalette } from './components/palette/command-palette.tsx'
 import { TokenPrompt } from './components/token-prompt.tsx'
 import { type Route, TITLES } from './routing/route.ts'
 import { useRoute } from './routing/use-route.ts'
@@ -14,7 +16,9 @@ import { ApprovalNotice } from './views/approvals/approval-notice.tsx'
 import { ApprovalsView } from './views/approvals/approvals-view.tsx'
 import { CallsView } from './views/calls/calls-view.tsx'
 import { ChatView } from './views/chat/chat-view.tsx'
+import { HomeView } from './views/home/home-view.tsx'
 import { QuestionNotice } from './views/questions/question-notice.tsx'
+import { RunsView } from './views/runs/runs-view.tsx'
 import { ServersView } from './views/servers/servers-view.tsx'
 import { ToolsView } from './views/tools/tools-view.tsx'
 
@@ -29,8 +33,9 @@ export function App() {
       <button type="button" className="skip-link" onClick={() => main.current?.focus()}>
         Skip to content
       </button>
+      <Favicon />
       <Header view={route.view} />
-      <ConnectionBanner />
+      <CommandPalette />
       {connection.state !== 'token' && (
         <div className="notices">
           <QuestionNotice />
@@ -38,6 +43,7 @@ export function App() {
         </div>
       )}
       <main ref={main} tabIndex={-1} className={`main main-${route.view}`}>
+        <ConnectionBanner />
         {connection.state === 'token' ? (
           <TokenPrompt refused={connection.refused} />
         ) : (
@@ -52,6 +58,8 @@ export function App() {
 
 function View({ route }: { route: Route }) {
   switch (route.view) {
+    case 'home':
+      return <HomeView />
     case 'tools':
       return <ToolsView tool={route.tool} from={route.from} />
     case 'calls':
@@ -59,9 +67,11 @@ function View({ route }: { route: Route }) {
     case 'approvals':
       return <ApprovalsView />
     case 'servers':
-      return <ServersView />
+      return <ServersView name={route.name} adding={route.adding} />
     case 'chat':
-      return <ChatView />
+      return <ChatView conversation={route.conversation} />
+    case 'runs':
+      return <RunsView id={route.id} filter={route.filter} />
   }
 }
 

@@ -8,6 +8,7 @@ import { exampleCalls } from './fake/example-calls.ts'
 import { exampleServers } from './fake/example-servers.ts'
 import { exampleTools } from './fake/example-tools.ts'
 import { runTool } from './fake/run-tool.ts'
+import { FakeRuns } from './fake/runs.ts'
 import { answerTranscription, type Hearing } from './fake/transcription.ts'
 
 /** No laxer than the policy of the real gateway. */
@@ -55,8 +56,12 @@ export class FakeGateway {
   /** … and the recordings themselves. */
   readonly recordings: Buffer[] = []
   hasVoice: boolean
+  /** What there is to choose from. */
+  models = [{ name: 'offline', why: 'Neither Ollama nor a key was found' }]
+  readonly runs = new FakeRuns(this)
   readonly #options: Options
   readonly #waiting = new Map<string, () => void>()
+  readonly #running = new Map<number, AbortController>()
   readonly #listeners = new Set<ServerResponse>()
   readonly #events: string[] = []
   #lastQuestion = 0
@@ -178,7 +183,11 @@ export class FakeGateway {
       slow: false,
     }
     this.#record(begun)
-    const result = await runTool({ tool, args, signal: options.signal, tools: this.tools })
+    const ended = new AbortController()
+    this.#running.set(serial, ended)
+    const signal = AbortSignal.any([options.signal, ended.signal])
+    const result = await runTool({ tool, args, signal, tools: this.tools })
+    this.#running.delete(serial)
     const durationMs = result.execution_time_ms
     this.#record({ ...begun, durationMs, slow: durationMs > 1_000, result })
     return result
@@ -209,7 +218,12 @@ export class FakeGateway {
       return this.#callOverHttp(name, request, { response, signal: aborted.signal })
     if (kind === 'approvals' && name) return this.#decide(name, request, response)
     if (kind === 'questions' && name) return this.#takeAnswer(name, request, response)
-    if (kind === 'servers' && action === 'restart') return this.#restart(name, response)
+    if (kind === 'servers' && (action === 'restart' || action === 'start'))
+      return this.#restart(name, response)
+    if (kind === 'runs') return this.runs.answer({ id: name, action, request, response, searchParams })
+    if (kind === 'calls' && request.method === 'DELETE') return this.#cancel(Number(name), response)
+    if (kind === 'models') return sendJson(response, { models: this.models })
+    if (kind === 'conversations') return sendJson(response, { conversations: [] })
     if (kind === 'chat')
       return answerChat({
         gateway: this,
@@ -231,6 +245,13 @@ export class FakeGateway {
     if (kind && Object.hasOwn(lists, kind))
       return sendJson(response, { [kind]: lists[kind as keyof typeof lists] })
     sendJson(response, { error: 'Not found' }, 404)
+  }
+
+  #cancel(serial: number, response: ServerResponse): void {
+    const end = this.#running.get(serial)
+    if (!end) return sendJson(response, { error: `Call ${serial} is not under way` }, 404)
+    end.abort()
+    response.writeHead(204).end()
   }
 
   #olderPage(asked: URLSearchParams): object {

@@ -128,12 +128,12 @@ describe.runIf(hasBrowser)('a page that is shown hostile things', () => {
       gateway.answers.set('/api/tools/echo/call', {
         text: `{"success":true,"tool_name":"echo","execution_time_ms":1,"result":${result}}`,
       })
-    const result = page.locator('.run-result .code pre').first()
+    const result = page.locator('.run-result .viewer').first()
     const results: [string, RegExp][] = [
-      [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, /…/],
+      [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, /0:/],
       [JSON.stringify('ten million '.repeat(1_000_000)), /ten million/],
       [JSON.stringify(Array.from({ length: 100_000 }, (_, at) => `line ${at}`).join('\n')), /line 99\n/],
-      [JSON.stringify(Array(1_000_000).fill(0)), /0,\n/],
+      [JSON.stringify(Array(1_000_000).fill(0)), /1000 … 1999/],
       [JSON.stringify([{ type: 'text', text: 'block '.repeat(1_000_000) }]), /block/],
       ['{"__proto__": {"a": 1}, "toString": null, "constructor": []}', /__proto__/],
     ]

@@ -11,6 +11,7 @@ const phone = { viewport: { width: 360, height: 740 }, hasTouch: true }
 
 /** Every view, and something that is there once it is whole. */
 const VIEWS: [address: string, sign: string][] = [
+  ['/', '.home-grid'],
   ['/tools', '.list-item'],
   ['/tools/control_zwave_device', '#argument_deviceName'],
   ['/tools/send_note', '#argument_text'],
@@ -76,11 +77,11 @@ describe.runIf(hasBrowser)('the page', () => {
   it('is dark if the system is, and as the switch says', async () => {
     const { page } = await open({ colorScheme: 'dark' })
     const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
-    expect(await background()).toBe('rgb(15, 18, 23)')
+    expect(await background()).toBe('rgb(13, 15, 19)')
     await page.getByRole('button', { name: /Switch to light/ }).click()
-    expect(await background()).toBe('rgb(246, 247, 249)')
+    expect(await background()).toBe('rgb(247, 248, 250)')
     await page.reload()
-    expect(await background()).toBe('rgb(246, 247, 249)')
+    expect(await background()).toBe('rgb(247, 248, 250)')
   })
 
   it('says that the gateway is gone, and comes back by itself', async () => {
@@ -123,14 +124,14 @@ describe.runIf(hasBrowser)('the page', () => {
     await page.getByText('10 tools').waitFor()
   })
 
-  it('is under 180 kB, compressed, and shows the first view in under a second', {
+  it('is under 300 kB, compressed, and shows the first view in under a second', {
     timeout: 30_000,
   }, async () => {
     const files = readdirSync(folder(), { recursive: true, withFileTypes: true }).filter(entry =>
       entry.isFile(),
     )
     const bytes = files.map(({ parentPath, name }) => gzipSync(readFileSync(join(parentPath, name))).length)
-    expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(180_000)
+    expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(300_000)
     const { page } = await open()
     await page.getByText('10 tools').waitFor()
     const reload = async () => {

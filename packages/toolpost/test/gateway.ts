@@ -6,7 +6,7 @@ import { ToolManager } from '../src/tools/tool-manager.ts'
 
 export const ADDRESS = 'http://127.0.0.1:4040'
 
-function deferred<T>() {
+export function deferred<T>() {
   let settle: (value: T) => void = () => {}
   const promise = new Promise<T>(resolve => {
     settle = resolve

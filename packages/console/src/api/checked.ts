@@ -97,11 +97,11 @@ export function isResult(value: unknown): value is ToolResult {
   return value.success === true || has(value, { error: 'string', code: 'string' })
 }
 
-function has(value: unknown, types: Record<string, string>): value is Record<string, unknown> {
+export function has(value: unknown, types: Record<string, string>): value is Record<string, unknown> {
   return isRecord(value) && Object.entries(types).every(([name, type]) => typeof value[name] === type)
 }
 
-function listOf(value: unknown): unknown[] {
+export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 

@@ -1,4 +1,4 @@
-import type { CallRecord, ModelInfo, ServerStatus, ToolResult } from 'toolpost/gateway'
+import type { CallRecord, ModelInfo, ToolResult } from 'toolpost/gateway'
 import { approvalsIn, callsIn, isResult, questionsIn, serversIn, toolsIn } from './checked.ts'
 import { ApiError, isAbort, request, requestJson } from './http.ts'
 
@@ -12,7 +12,7 @@ const LISTS = {
 }
 
 /** Tools that this page calls may ask: it looks for questions. */
-const ASKABLE = { prefer: 'questions' }
+export const ASKABLE = { prefer: 'questions' }
 
 export type ListName = keyof typeof LISTS
 
@@ -24,8 +24,15 @@ export async function readList(name: ListName): Promise<ReturnType<(typeof LISTS
 export interface OlderCalls {
   tool?: string | undefined
   server?: string | undefined
-  outcome?: 'ok' | 'failed' | undefined
-  until?: number | undefined
+  caller?: string | undefined
+  origin?: string | undefined
+  trace?: string | undefined
+  outcome?: string | undefined
+  /** Words, all of them. */
+  q?: string | undefined
+  /** Milliseconds since 1970, or as the gateway reads times: `1h`, `2026-01-31T12:00`. */
+  since?: string | number | undefined
+  until?: string | number | undefined
   cursor?: string | undefined
 }
 
@@ -44,6 +51,18 @@ export async function getCall(serial: number): Promise<CallRecord | undefined> {
   return call
 }
 
+/** Ends a call that is under way, whoever made it. */
+export async function cancelCall(serial: number): Promise<void> {
+  await request(`/api/calls/${serial}`, { method: 'DELETE' })
+}
+
+/** All calls that fit, as a file. */
+export async function exportCalls(asked: OlderCalls, format: 'jsonl' | 'csv'): Promise<Blob> {
+  const given = Object.entries(asked).filter(([, value]) => value !== undefined)
+  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+  return (await request(`/api/calls/export?format=${format}&${query}`)).blob()
+}
+
 export function currentModel(): Promise<ModelInfo> {
   return requestJson<ModelInfo>('/api/model')
 }
@@ -53,11 +72,6 @@ export async function transcribe(wav: Uint8Array<ArrayBuffer>, signal: AbortSign
   const headers = { 'content-type': 'audio/wav' }
   const options = { method: 'POST', body: wav, headers, signal } as const
   return (await requestJson<{ text: string }>('/api/transcriptions', options)).text
-}
-
-export async function restartServer(name: string): Promise<ServerStatus> {
-  const path = `/api/servers/${encodeURIComponent(name)}/restart`
-  return (await requestJson<{ server: ServerStatus }>(path, { method: 'POST' })).server
 }
 
 /** Begins a login; the page that the person has to go to, unless the server needs no person. */
@@ -94,15 +108,6 @@ export function openEvents(lastEventId: string | undefined, signal: AbortSignal)
   return request('/api/events', { ...(headers && { headers }), signal })
 }
 
-export function openChat(
-  message: string,
-  conversation: string | undefined,
-  signal: AbortSignal,
-): Promise<Response> {
-  const body = JSON.stringify({ message, ...(conversation !== undefined && { conversation }) })
-  return request('/api/chat', { method: 'POST', body, headers: ASKABLE, signal })
-}
-
 /** How a call from this page ended: with the gateway's result, or without one. */
 export type CallOutcome =
   | { kind: 'result'; result: ToolResult }
@@ -110,6 +115,8 @@ export type CallOutcome =
   | { kind: 'failed'; message: string }
 
 export interface CallRequest {
+  /** What this page calls it: its record has the same. */
+  id?: string | undefined
   tool: string
   args: unknown
   timeoutMs?: number | undefined
@@ -117,14 +124,18 @@ export interface CallRequest {
 }
 
 /** Never rejects. Aborting the signal cancels the call at the gateway. */
-export async function callTool({ tool, args, timeoutMs, signal }: CallRequest): Promise<CallOutcome> {
+export async function callTool({ id, tool, args, timeoutMs, signal }: CallRequest): Promise<CallOutcome> {
   const startedAt = performance.now()
   try {
     if (!tool.isWellFormed()) throw new Error('The name of this tool cannot be sent over HTTP')
     const result = await requestJson<ToolResult>(`/api/tools/${encodeURIComponent(tool)}/call`, {
       method: 'POST',
       body: JSON.stringify(args ?? {}),
-      headers: { ...ASKABLE, ...(timeoutMs !== undefined && { 'x-timeout-ms': String(timeoutMs) }) },
+      headers: {
+        ...ASKABLE,
+        ...(id !== undefined && { 'x-call-id': id }),
+        ...(timeoutMs !== undefined && { 'x-timeout-ms': String(timeoutMs) }),
+      },
       signal,
     })
     return { kind: 'result', result }

@@ -21,14 +21,14 @@ class GatewayGoneError extends Error {
 }
 
 export interface RequestOptions {
-  method?: 'GET' | 'POST'
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Sent as it is: JSON text, unless `headers` say otherwise. */
   body?: string | Uint8Array<ArrayBuffer>
   headers?: Record<string, string>
   signal?: AbortSignal
 }
 
-/** A response with status 200. Throws `ApiError`, `GatewayGoneError`, or an `AbortError`. */
+/** A response that says yes. Throws `ApiError`, `GatewayGoneError`, or an `AbortError`. */
 export async function request(path: string, options: RequestOptions = {}): Promise<Response> {
   const response = await send(path, options)
   if (response.ok) return response
@@ -58,6 +58,7 @@ async function send(
       method,
       headers: {
         ...tokenHeaders(),
+        'x-toolpost-client': 'console',
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },

@@ -3,7 +3,7 @@ const KEY = 'toolpost.token'
 /** Takes `#token=…` out of the address, so that it is neither bookmarked nor sent on. */
 export function tokenFromAddress(): string | undefined {
   const token = tokenIn(location.hash)
-  if (token !== undefined) history.replaceState(null, '', `${location.pathname}${location.search}#/tools`)
+  if (token !== undefined) history.replaceState(null, '', `${location.pathname}${location.search}#/`)
   return token
 }
 

@@ -15,11 +15,26 @@ export function Button({ look, icon, className = '', children, ...rest }: Props)
   )
 }
 
+interface IconButtonProps {
+  icon: IconName
+  label: string
+  onClick: () => void
+  /** Of one that stays pressed. */
+  isPressed?: boolean
+}
+
 /** An icon to press; its label is shown when the pointer rests on it. */
-export function IconButton({ icon, label, onClick }: { icon: IconName; label: string; onClick: () => void }) {
+export function IconButton({ icon, label, onClick, isPressed }: IconButtonProps) {
   return (
-    <button type="button" className="icon-button" onClick={onClick} aria-label={label} title={label}>
-      <Icon name={icon} />
+    <button
+      type="button"
+      className="icon-button"
+      onClick={onClick}
+      aria-label={label}
+      aria-pressed={isPressed}
+      title={label}
+    >
+      <Icon name={icon} filled={icon === 'star' && isPressed === true} />
     </button>
   )
 }

@@ -1,8 +1,15 @@
 import { useEffect, useState } from 'react'
 import { Button } from './button.tsx'
 
+interface Props {
+  label: string
+  text: () => string
+  /** `plain` has a border. */
+  look?: 'quiet' | 'plain'
+}
+
 /** Copies text, and says whether it worked. */
-export function CopyButton({ label, text }: { label: string; text: () => string }) {
+export function CopyButton({ label, text, look = 'quiet' }: Props) {
   const [outcome, setOutcome] = useState<'Copied' | 'Could not copy'>()
   useEffect(() => {
     if (outcome === undefined) return
@@ -11,7 +18,11 @@ export function CopyButton({ label, text }: { label: string; text: () => string 
   }, [outcome])
   const copy = async () => setOutcome((await copied(text)) ? 'Copied' : 'Could not copy')
   return (
-    <Button look="quiet" onClick={() => void copy()}>
+    <Button
+      look={look === 'quiet' ? look : undefined}
+      icon={outcome === 'Copied' ? 'done' : 'copy'}
+      onClick={() => void copy()}
+    >
       <span aria-live="polite">{outcome ?? label}</span>
     </Button>
   )

@@ -1,10 +1,26 @@
 import type { ReactNode } from 'react'
+import { Icon, type IconName } from './icon.tsx'
 
-export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
+interface Props {
+  title: string
+  icon?: IconName
+  /** Why it is empty, and what would fill it. */
+  children?: ReactNode
+  /** The next step. */
+  action?: ReactNode
+}
+
+export function EmptyState({ title, icon, children, action }: Props) {
   return (
     <div className="empty">
+      {icon && (
+        <span className="empty-icon">
+          <Icon name={icon} />
+        </span>
+      )}
       <h2>{title}</h2>
       {children && <div className="muted">{children}</div>}
+      {action && <div className="empty-action">{action}</div>}
     </div>
   )
 }

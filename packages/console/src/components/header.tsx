@@ -1,23 +1,31 @@
 import { hrefOf, type Route, TITLES, VIEWS } from '../routing/route.ts'
 import { useWaiting } from '../state/decisions.ts'
 import { gateway } from '../state/gateway.ts'
+import { palette } from '../state/palette.ts'
 import { useStore } from '../state/store.ts'
 import { counted } from '../text/figures.ts'
 import { Icon } from './icon.tsx'
 import { ThemeSwitch } from './theme-switch.tsx'
 
+/** The shell: a sidebar on wide screens, a rail on narrower ones, two bars on a phone. */
 export function Header({ view }: { view: Route['view'] }) {
   return (
     <header className="header">
-      <a className="brand" href={hrefOf({ view: 'tools' })}>
+      <a className="brand" href={hrefOf({ view: 'home' })}>
         <span className="brand-mark" aria-hidden="true" />
-        Toolpost
+        <span className="brand-name">Toolpost</span>
       </a>
+      <SearchButton />
       <nav className="nav" aria-label="Views">
         {VIEWS.map(name => (
-          <a key={name} href={addressOf(name)} aria-current={view === name ? 'page' : undefined}>
+          <a
+            key={name}
+            href={addressOf(name)}
+            title={TITLES[name]}
+            aria-current={view === name ? 'page' : undefined}
+          >
             <Icon name={name} />
-            <span>{TITLES[name]}</span>
+            <span className="nav-name">{TITLES[name]}</span>
             <Mark view={name} />
           </a>
         ))}
@@ -30,6 +38,24 @@ export function Header({ view }: { view: Route['view'] }) {
   )
 }
 
+function SearchButton() {
+  return (
+    <button
+      type="button"
+      className="search-button"
+      aria-keyshortcuts="Control+K Meta+K"
+      title="Search or jump to (Ctrl K)"
+      onClick={() => palette.open()}
+    >
+      <Icon name="search" />
+      <span className="search-button-text">Search</span>
+      <kbd aria-hidden="true">{IS_MAC ? '⌘K' : 'Ctrl K'}</kbd>
+    </button>
+  )
+}
+
+const IS_MAC = typeof navigator !== 'undefined' && /mac|iphone|ipad/i.test(navigator.userAgent)
+
 function addressOf(view: Route['view']): string {
   return hrefOf(view === 'calls' ? { view, filter: {} } : { view })
 }
@@ -39,7 +65,12 @@ function Mark({ view }: { view: Route['view'] }) {
   const running = useStore(gateway, state => state.calls?.filter(call => !call.result).length ?? 0)
   const down = useStore(gateway, state => state.servers?.filter(one => one.state !== 'ready').length ?? 0)
   const waiting = useWaiting()?.length ?? 0
-  const count = { calls: running, approvals: waiting, servers: down, tools: 0, chat: 0 }[view]
+  const counts: Partial<Record<Route['view'], number>> = {
+    calls: running,
+    approvals: waiting,
+    servers: down,
+  }
+  const count = counts[view] ?? 0
   if (count === 0) return null
   return (
     <span className={`nav-mark nav-mark-${view}`}>

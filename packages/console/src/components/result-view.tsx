@@ -1,11 +1,17 @@
-import type { ToolFailure, ToolResult } from 'toolpost/gateway'
+import { useState } from 'react'
+import type { ToolFailure, ToolResult, ToolSuccess } from 'toolpost/gateway'
+import { handleIn } from '../api/results-api.ts'
 import { durationText } from '../text/figures.ts'
-import { visibleText } from '../text/visible-text.ts'
+import { oneLine, visibleText } from '../text/visible-text.ts'
 import { Badge, type Tone } from './badge.tsx'
-import { JsonBlock, TextBlock } from './code-block.tsx'
-import { type ContentPart, contentOf } from './content-blocks.ts'
+import { Button } from './button.tsx'
+import { JsonBlock } from './code-block.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
 import { FailureView } from './failure-view.tsx'
+import { isBlocks } from './viewer/content-blocks.ts'
+import { KeptResult } from './viewer/kept-result.tsx'
+import { TextView } from './viewer/text-view.tsx'
+import { Viewer } from './viewer/viewer.tsx'
 
 interface CallProps {
   args?: unknown
@@ -39,15 +45,25 @@ export function ResultView(props: { result: ToolResult; slow?: boolean }) {
 }
 
 function WholeResult({ result, slow = false }: { result: ToolResult; slow?: boolean }) {
+  const [isRaw, setRaw] = useState(false)
   return (
     <div className="result">
-      <p className="result-head">
+      <div className="result-head">
         {result.success ? <Badge tone="good">Succeeded</Badge> : <FailedBadge result={result} />}
         <span className="figure">{durationText(result.execution_time_ms)}</span>
         {slow && <Badge tone="warn">Slow</Badge>}
-      </p>
-      <Repairs repairs={result.repairs} />
-      {result.success ? <ResultValue value={result.result} /> : <FailureView failure={result} />}
+        <Button look="quiet" className="raw-switch" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
+          Raw
+        </Button>
+      </div>
+      {isRaw ? (
+        <TextView value={result} label="Raw result" isWrapped />
+      ) : (
+        <>
+          <Repairs repairs={result.repairs} />
+          {result.success ? <Value result={result} /> : <FailureView failure={result} />}
+        </>
+      )}
     </div>
   )
 }
@@ -82,34 +98,27 @@ function Repairs({ repairs = [] }: { repairs?: string[] | undefined }) {
   )
 }
 
-function ResultValue({ value }: { value: unknown }) {
-  const content = contentOf(value)
-  if (content === undefined) return <PlainValue value={value} />
+function Value({ result }: { result: ToolSuccess }) {
+  const handle = handleIn(result)
+  const kept = (result as { kept?: readonly { handle: string; mimeType: string }[] }).kept ?? []
   return (
-    <div className="content-parts">
-      {content.parts.map((part, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a result never change their order
-        <Part key={at} part={part} />
+    <>
+      <Viewer value={withStructured(result)} />
+      {handle !== undefined && !kept.some(one => one.handle === handle) && <KeptResult handle={handle} />}
+      {kept.map(part => (
+        <KeptResult
+          key={part.handle}
+          handle={part.handle}
+          description={`Binary content (${oneLine(part.mimeType, 60)}) is kept for a while.`}
+        />
       ))}
-      {content.structured !== undefined && <JsonBlock value={content.structured} label="Structured result" />}
-    </div>
+    </>
   )
 }
 
-function Part({ part }: { part: ContentPart }) {
-  if (part.kind === 'text') return <TextBlock text={part.text} label="Result" />
-  if (part.kind === 'image')
-    return <img className="result-image" src={part.address} alt={`Result of the tool (${part.mimeType})`} />
-  return (
-    <details>
-      <summary>{visibleText(part.description)}</summary>
-      <JsonBlock value={part.value} label={part.description} />
-    </details>
-  )
-}
-
-function PlainValue({ value }: { value: unknown }) {
-  if (typeof value !== 'string') return <JsonBlock value={value} label="Result" />
-  if (value === '') return <p className="muted">The tool returned an empty text.</p>
-  return <TextBlock text={value} label="Result" />
+/** A structured value with what came beside it: content blocks, or the text that a model reads. */
+function withStructured({ result, content, text }: ToolSuccess): unknown {
+  if (isBlocks(content)) return { content, structuredContent: result }
+  const isData = typeof result === 'object' && result !== null && !isBlocks(result)
+  return isData && text ? { content: [{ type: 'text', text }], structuredContent: result } : result
 }

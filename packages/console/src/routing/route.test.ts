@@ -3,6 +3,7 @@ import { hrefOf, parseRoute, type Route } from './route.ts'
 
 describe('addresses inside of the page', () => {
   it.each<[string, Route]>([
+    ['#/', { view: 'home' }],
     ['#/tools', { view: 'tools' }],
     ['#/tools/a%2Fb%20c%3F', { view: 'tools', tool: 'a/b c?' }],
     ['#/tools/echo?call=12', { view: 'tools', tool: 'echo', from: 12 }],
@@ -20,9 +21,9 @@ describe('addresses inside of the page', () => {
     expect(hrefOf(parseRoute(hash))).toBe(hash)
   })
 
-  it('that name nothing lead to the tools', () => {
+  it('that name nothing lead home', () => {
     for (const hash of ['', '#', '#/', '#/nowhere', '#/%E0%A4%A'])
-      expect(parseRoute(hash)).toMatchObject({ view: 'tools', tool: undefined })
+      expect(parseRoute(hash)).toEqual({ view: 'home' })
   })
 
   it('with a serial that is no number open the list', () => {

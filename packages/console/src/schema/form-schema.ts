@@ -3,6 +3,8 @@ import { findSchemaDefinition, type RJSFSchema } from '@rjsf/utils'
 import type { JsonSchema } from 'toolpost/gateway'
 import { isRecord } from '../api/guards.ts'
 import { clipped, oneLine } from '../text/visible-text.ts'
+import { withNamedChoices } from './choices.ts'
+import { patternFormat } from './pattern-format.ts'
 
 /** More at once would make every key stroke slow: such arguments are given as JSON. */
 const MAX_FIELDS = 300
@@ -27,7 +29,7 @@ export class UnfitSchemaError extends Error {
 
 /**
  * A copy of a tool's schema that neither the form nor its validator can hang on. Throws `UnfitSchemaError` if there
- * is none. Patterns are left out, because one from a tool could stop the page: the gateway checks them.
+ * is none. Patterns become formats of our own, which run in linear time: one from a tool could stop the page.
  */
 export function formSchema(schema: JsonSchema): RJSFSchema {
   // The tool's title and description are already shown above the form.
@@ -53,14 +55,29 @@ interface Copy {
 function copied(schema: JsonSchema, copy: Copy, depth: number): JsonSchema {
   if (copy.schemas.length >= MAX_SCHEMAS || depth > MAX_DEPTH) throw new UnfitSchemaError(TOO_LARGE)
   const inner = (part: unknown) => (isRecord(part) ? copied(part, copy, depth + 1) : part)
+  const needed = new Set(Array.isArray(schema.required) ? schema.required : [])
   const parts = Object.entries(schema).filter(([keyword, value]) => isKept(keyword, value, schema))
-  const made = Object.fromEntries(
+  const made: JsonSchema = Object.fromEntries(
     parts.map(([keyword, value]) => [keyword, copiedKeyword(keyword, value, inner)]),
   )
+  if (isRecord(made.properties))
+    made.properties = mapped(made.properties, (part, name) => withNamedChoices(part, !needed.has(name)))
+  for (const keyword of ['items', 'additionalProperties'])
+    if (isRecord(made[keyword])) made[keyword] = withNamedChoices(made[keyword], false)
+  if (isRecord(made.$defs)) made.$defs = mapped(made.$defs, part => withNamedChoices(part, false))
   if (typeof made.$ref === 'string' && copy.id && made.$ref.startsWith(copy.id))
     made.$ref = `#${made.$ref.slice(copy.id.length).replace('#', '')}`
-  copy.schemas.push(made)
-  return made
+  const patterned = withPattern(made, schema.pattern)
+  copy.schemas.push(patterned)
+  return patterned
+}
+
+function mapped(
+  parts: Record<string, unknown>,
+  change: (part: JsonSchema, name: string) => JsonSchema,
+): JsonSchema {
+  const entries = Object.entries(parts)
+  return Object.fromEntries(entries.map(([name, part]) => [name, isRecord(part) ? change(part, name) : part]))
 }
 
 function isKept(keyword: string, value: unknown, { patternProperties }: JsonSchema): boolean {
@@ -68,6 +85,12 @@ function isKept(keyword: string, value: unknown, { patternProperties }: JsonSche
   // Without the patterns nobody can tell which properties are additional.
   if (keyword === 'additionalProperties') return patternProperties === undefined
   return !['pattern', 'patternProperties', '$id'].includes(keyword)
+}
+
+/** Beside a format of its own, a pattern is left to the gateway. */
+function withPattern(made: JsonSchema, pattern: unknown): JsonSchema {
+  const format = typeof pattern === 'string' && made.format === undefined ? patternFormat(pattern) : undefined
+  return format === undefined ? made : { ...made, format }
 }
 
 function copiedKeyword(keyword: string, value: unknown, inner: (part: unknown) => unknown): unknown {

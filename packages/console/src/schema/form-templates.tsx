@@ -2,14 +2,19 @@ import type {
   ArrayFieldItemTemplateProps,
   ArrayFieldTemplateProps,
   FieldTemplateProps,
+  MultiSchemaFieldTemplateProps,
   ObjectFieldTemplateProps,
   RJSFSchema,
   TemplatesType,
   WrapIfAdditionalTemplateProps,
 } from '@rjsf/utils'
 import { ADDITIONAL_PROPERTY_FLAG, buttonId, canExpand, descriptionId } from '@rjsf/utils'
+import { isValidElement, useEffect } from 'react'
+import { isRecord } from '../api/guards.ts'
 import { Button } from '../components/button.tsx'
+import { Markdown } from '../components/markdown/markdown.tsx'
 import { visibleText } from '../text/visible-text.ts'
+import { PATTERN_PREFIX } from './pattern-format.ts'
 
 /* How the form looks. Names are made visible here, titles and descriptions by `formSchema`. */
 
@@ -30,9 +35,9 @@ function Field(props: FieldTemplateProps) {
       )}
       {children}
       {displayLabel && rawDescription && (
-        <p id={descriptionId(id)} className="field-description">
-          {rawDescription}
-        </p>
+        <div id={descriptionId(id)} className="field-description">
+          <Markdown text={rawDescription} first={600} />
+        </div>
       )}
       {errors}
     </Additional>
@@ -55,9 +60,14 @@ function nameOf({ fieldPathId, label, registry }: FieldTemplateProps): string {
 function typeOf(schema: RJSFSchema): string {
   const { type, format, minimum, maximum } = schema
   if (schema.enum) return 'choice'
+  if (type === undefined && (schema.anyOf || schema.oneOf)) return 'one of several kinds'
+  if (type === undefined && schema.const === undefined) return 'any JSON'
   const range = minimum !== undefined && maximum !== undefined ? ` ${minimum}–${maximum}` : ''
-  return `${[type].flat().filter(Boolean).join(' or ')}${format ? `, ${format}` : ''}${range}`
+  return `${[type].flat().filter(Boolean).join(' or ')}${format && !format.startsWith(PATTERN_PREFIX) ? `, ${format}` : ''}${range}`
 }
+
+/** What the form package calls a new entry. */
+const NEW_KEY = /^newKey(?:-\d+)?$/
 
 /** An argument that the schema does not name: its name can be edited, and it can be removed. */
 function Additional({
@@ -68,7 +78,12 @@ function Additional({
   schema,
   ...rest
 }: WrapIfAdditionalTemplateProps) {
-  const { onKeyRenameBlur, onRemoveProperty, rawErrors = [] } = rest
+  const { onKeyRename, onKeyRenameBlur, onRemoveProperty, rawErrors = [] } = rest
+  const isNew = ADDITIONAL_PROPERTY_FLAG in schema && NEW_KEY.test(label)
+  // The form package makes up a name; whoever adds an entry knows the name that it is to have.
+  useEffect(() => {
+    if (isNew) onKeyRename('')
+  }, [isNew, onKeyRename])
   const className = `field ${rawErrors.length > 0 ? 'field-wrong' : ''} ${classNames}`
   if (!(ADDITIONAL_PROPERTY_FLAG in schema)) return <div className={className}>{children}</div>
   return (
@@ -77,7 +92,16 @@ function Additional({
         <label className="field-label" htmlFor={`${id}-key`}>
           <span className="field-name">Name</span>
         </label>
-        <input key={label} id={`${id}-key`} type="text" defaultValue={label} onBlur={onKeyRenameBlur} />
+        <input
+          key={label}
+          id={`${id}-key`}
+          type="text"
+          placeholder="name"
+          defaultValue={label}
+          onBlur={onKeyRenameBlur}
+          // biome-ignore lint/a11y/noAutofocus: whoever adds an entry types its name next
+          autoFocus={label === ''}
+        />
       </div>
       <div className="field">{children}</div>
       <Button look="quiet" id={buttonId(id, 'remove')} onClick={onRemoveProperty}>
@@ -88,22 +112,61 @@ function Additional({
 }
 
 function ObjectField({ title, description, properties, fieldPathId, ...rest }: ObjectFieldTemplateProps) {
-  const { schema, uiSchema, formData, onAddProperty, disabled } = rest
+  const { schema, uiSchema, formData, onAddProperty, disabled, required } = rest
   const isRoot = fieldPathId.path.length === 0
   const expandable = canExpand(schema, uiSchema, formData)
   if (properties.length === 0 && !expandable && isRoot) return null
   return (
     <fieldset className={isRoot ? 'fields' : 'fields fields-inner'} id={fieldPathId.$id}>
-      {!isRoot && title && <legend>{visibleText(String(fieldPathId.path.at(-1) ?? title))}</legend>}
+      {!isRoot && title && (
+        <legend>
+          <span className="field-name">{legendOf(fieldPathId.path.at(-1) ?? title)}</span>
+          <span className="field-type">object</span>
+          {required && <span className="field-required">required</span>}
+        </legend>
+      )}
       {isRoot && <legend className="visually-hidden">Arguments</legend>}
-      {!isRoot && description && <p className="field-description">{description}</p>}
+      {!isRoot && typeof description === 'string' && <Description text={description} />}
       {properties.map(property => property.content)}
-      {expandable && (
-        <Button look="quiet" disabled={disabled} onClick={onAddProperty}>
-          Add an argument
+      {expandable && !hasNewEntry(formData) && (
+        <Button look="quiet" icon="add" disabled={disabled} onClick={onAddProperty}>
+          {isRoot ? 'Add an argument' : 'Add an entry'}
         </Button>
       )}
     </fieldset>
+  )
+}
+
+/** One without a name yet: there is one at a time. */
+function hasNewEntry(formData: unknown): boolean {
+  return isRecord(formData) && Object.hasOwn(formData, '')
+}
+
+function legendOf(name: string | number): string {
+  return typeof name === 'number' ? `Item ${name + 1}` : visibleText(name)
+}
+
+function Description({ text }: { text: string }) {
+  return (
+    <div className="field-description">
+      <Markdown text={text} first={600} />
+    </div>
+  )
+}
+
+/** The kinds of value that an argument may have, and the field of the one that is chosen. */
+function Choices({ selector, optionSchemaField }: MultiSchemaFieldTemplateProps) {
+  const { id, label } = isValidElement<{ id?: string; label?: string }>(selector) ? selector.props : {}
+  return (
+    <div className="choices">
+      {id && (
+        <label className="visually-hidden" htmlFor={id}>
+          {`Kind of ${visibleText(label ?? 'value')}`}
+        </label>
+      )}
+      {selector}
+      {optionSchemaField}
+    </div>
   )
 }
 
@@ -117,10 +180,16 @@ function ArrayField({ title, items, canAdd, onAddClick, fieldPathId, ...rest }: 
         <span className="field-type">list</span>
         {required && <span className="field-required">required</span>}
       </legend>
-      {schema.description && <p className="field-description">{schema.description}</p>}
+      {schema.description && <Description text={schema.description} />}
       {items}
       {canAdd && (
-        <Button look="quiet" id={buttonId(fieldPathId, 'add')} disabled={disabled} onClick={onAddClick}>
+        <Button
+          look="quiet"
+          icon="add"
+          id={buttonId(fieldPathId, 'add')}
+          disabled={disabled}
+          onClick={onAddClick}
+        >
           Add an item
         </Button>
       )}
@@ -153,4 +222,5 @@ export const templates: Partial<TemplatesType> = {
   ObjectFieldTemplate: ObjectField,
   ArrayFieldTemplate: ArrayField,
   ArrayFieldItemTemplate: ArrayItem,
+  MultiSchemaFieldTemplate: Choices,
 }

@@ -20,6 +20,7 @@ function reworded(error: string): string {
   return error
     .replace(/^Instance does not match any of /, 'must be one of ')
     .replace(/^Instance does not match /, 'must be ')
+    .replace(/^String does not match format "pattern:(.*)"\.$/s, 'must match $1')
     .replace(/^String does not match format "(.*)"\.$/, 'is not a valid $1')
     .replace(/\.$/, '')
 }

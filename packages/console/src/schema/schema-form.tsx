@@ -1,10 +1,13 @@
 import Form, { type FormProps } from '@rjsf/core/lib/components/Form.js'
+import { englishStringTranslator, TranslatableString } from '@rjsf/utils'
 import { type KeyboardEvent, useEffect, useMemo } from 'react'
 import type { JsonSchema } from 'toolpost/gateway'
+import { visibleText } from '../text/visible-text.ts'
 import { formLayout } from './form-layout.ts'
 import { fitsForm, formSchema, UnfitSchemaError } from './form-schema.ts'
 import { templates } from './form-templates.tsx'
 import { formValidator } from './form-validator.ts'
+import { JsonField, NOT_JSON } from './json-field.tsx'
 
 interface Props {
   id: string
@@ -20,7 +23,8 @@ interface Props {
   checkAlways: boolean
   onChange: (args: unknown) => void
   onRun: (args: unknown) => void
-  onProblems: (count: number) => void
+  /** What does not match, as `deviceName is required`; the first one has the focus. */
+  onProblems: (problems: string[]) => void
   /** No form can be shown; `reason` is one sentence. */
   onUnfit: (reason: string) => void
 }
@@ -49,6 +53,14 @@ function formParts(schema: JsonSchema): FormParts | { reason: string } {
   }
 }
 
+/** Whatever has no type of its own is JSON. */
+const FIELDS = { FallbackField: JsonField }
+
+/** A new entry begins empty. */
+function translated(text: TranslatableString, parameters?: string[]): string {
+  return text === TranslatableString.NewStringDefault ? '' : englishStringTranslator(text, parameters)
+}
+
 type FittingProps = Omit<Props, 'schema' | 'onUnfit'> & FormParts
 
 function FittingForm({ id, args, exact, checkAlways, onChange, onRun, onProblems, ...rest }: FittingProps) {
@@ -63,12 +75,19 @@ function FittingForm({ id, args, exact, checkAlways, onChange, onRun, onProblems
         {...parts}
         formData={args}
         templates={templates}
+        fields={FIELDS}
+        translateString={translated}
         onChange={({ formData }) => onChange(formData ?? {})}
-        onSubmit={({ formData }) => onRun(formData ?? {})}
-        onError={errors => onProblems(errors.length)}
+        onSubmit={({ formData }, event) => {
+          const wrong = (event.target as HTMLElement).querySelector<HTMLElement>(`[${NOT_JSON}]`)
+          if (wrong === null) return onRun(formData ?? {})
+          showField(wrong)
+          onProblems([`${nameOf(wrong.id, idPrefix)} is not JSON`])
+        }}
+        onError={errors => onProblems(errors.map(({ stack = '' }) => visibleText(stack.trim())))}
         liveValidate={checkAlways ? 'onChange' : false}
         showErrorList={false}
-        focusOnFirstError
+        focusOnFirstError={({ property = '' }) => showFieldOf(`${idPrefix}${property.replaceAll('.', '_')}`)}
         noHtml5Validate
         removeEmptyOptionalObjects
         useFallbackUiForUnsupportedType
@@ -84,6 +103,28 @@ function FittingForm({ id, args, exact, checkAlways, onChange, onRun, onProblems
       </Form>
     </div>
   )
+}
+
+/** The field itself, or the first one inside of it, or around it. */
+function showFieldOf(id: string): void {
+  for (let rest = id; rest !== ''; rest = rest.slice(0, Math.max(0, rest.lastIndexOf('_')))) {
+    const place = document.getElementById(rest)
+    if (place)
+      return showField(
+        place.matches(FOCUSABLE) ? place : (place.querySelector<HTMLElement>(FOCUSABLE) ?? place),
+      )
+  }
+}
+
+const FOCUSABLE = 'input, select, textarea, button'
+
+function showField(element: HTMLElement): void {
+  element.scrollIntoView({ block: 'center' })
+  element.focus({ preventScroll: true })
+}
+
+function nameOf(id: string, prefix: string): string {
+  return visibleText(id.slice(prefix.length + 1).replaceAll('_', '.'))
 }
 
 function submitOnControlEnter(event: KeyboardEvent<HTMLElement>): void {

@@ -1,5 +1,6 @@
-import type { CallRecord } from 'toolpost/gateway'
+import type { CallRecord, Progress } from 'toolpost/gateway'
 import { isRecord } from '../api/guards.ts'
+import { shortJson } from '../text/json-text.ts'
 
 /** As many as the gateway keeps. */
 export const MAX_CALLS = 1_000
@@ -28,23 +29,73 @@ export function keyOf({ serial, startedAt }: CallRecord): string {
   return `${serial}-${startedAt}`
 }
 
+/** The list with how far a call is; calls that have ended, or that are not known, stay as they are. */
+export function withProgress(calls: readonly CallRecord[], serial: number, progress: Progress): CallRecord[] {
+  return calls.map(call => (call.serial === serial && !call.result ? { ...call, progress } : call))
+}
+
 export interface CallFilter {
   tool?: string | undefined
   source?: string | undefined
+  caller?: string | undefined
+  origin?: string | undefined
+  /** Words in tool, arguments, result or error, all of them. */
+  q?: string | undefined
+  /** `15m`, `1h`, `7d` …, or a date and time as a browser writes it. */
+  since?: string | undefined
+  until?: string | undefined
+  trace?: string | undefined
   /** An outcome, or `slow`. */
   outcome?: string | undefined
 }
 
 export function filterCalls(
   calls: readonly CallRecord[],
-  { tool, source, outcome }: CallFilter,
+  filter: CallFilter,
+  now = Date.now(),
 ): CallRecord[] {
+  const { tool, source, caller, origin, outcome, trace } = filter
+  const since = timeOf(filter.since, now)
+  const until = timeOf(filter.until, now)
+  const words = wordsOf(filter.q ?? '')
   return calls.filter(
     call =>
       (tool === undefined || call.tool === tool) &&
       (source === undefined || call.source === source) &&
-      (outcome === undefined || (outcome === 'slow' ? call.slow : outcomeOf(call) === outcome)),
+      (caller === undefined || call.caller === caller) &&
+      (origin === undefined || call.origin === origin) &&
+      (since === undefined || call.startedAt >= since) &&
+      (until === undefined || call.startedAt < until) &&
+      (trace === undefined || traceOf(call) === trace) &&
+      (outcome === undefined || (outcome === 'slow' ? call.slow : outcomeOf(call) === outcome)) &&
+      (words.length === 0 || hasWords(call, words)),
   )
+}
+
+export function traceOf({ notes, traceId }: CallRecord): string | undefined {
+  return typeof notes?.trace_id === 'string' ? notes.trace_id : traceId
+}
+
+const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+
+/** `1h` ago, or a date and time; `undefined` if it is neither. */
+export function timeOf(text: string | undefined, now: number): number | undefined {
+  const [, amount, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text ?? '') ?? []
+  if (amount !== undefined) return now - Number(amount) * (UNITS[unit] ?? 0)
+  const time = Date.parse(text ?? '')
+  return Number.isNaN(time) ? undefined : time
+}
+
+/** As the gateway's history finds words: each from the beginning of one. */
+function wordsOf(text: string): string[] {
+  const plain = text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+  return plain.split(/[^\p{L}\p{N}]+/u).filter(word => word !== '')
+}
+
+function hasWords({ tool, args, result }: CallRecord, wanted: readonly string[]): boolean {
+  const outcome = result?.success ? result.result : result?.error
+  const words = wordsOf(`${tool} ${shortJson(args, 20_000)} ${shortJson(outcome, 20_000)}`)
+  return wanted.every(one => words.some(word => word.startsWith(one)))
 }
 
 function outcomeOf({ result }: CallRecord): string {

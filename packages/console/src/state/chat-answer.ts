@@ -1,7 +1,4 @@
-import type { ChatCall, ChatEnd } from 'toolpost/gateway'
-
-/** An answer is text and calls, in order of arrival. */
-export type AnswerPart = { kind: 'text'; text: string } | { kind: 'call'; call: ChatCall }
+import type { AnswerPart, ChatCall, ChatEnd, ChatTurn } from 'toolpost/gateway'
 
 export interface Answer {
   parts: AnswerPart[]
@@ -9,6 +6,9 @@ export interface Answer {
   model: string | undefined
   /** Why it ended early. */
   note: string | undefined
+  /** How long it took, and how many tokens, once it has ended. */
+  durationMs?: number | undefined
+  usage?: ChatEnd['usage']
 }
 
 export type ChatEvent =
@@ -45,6 +45,19 @@ export function answerAfter(answer: Answer, event: ChatEvent): Answer {
   }
 }
 
+/** An answer that was given before, as the gateway kept it. */
+export function keptAnswer({ parts, end }: ChatTurn): Answer {
+  const empty = { ...emptyAnswer, parts }
+  if (end.stopReason === 'stopped') return { ...empty, state: 'stopped', note: 'Stopped.', model: end.model }
+  return ended(empty, { ...end, text: '', conversation: '' })
+}
+
+/** All that was said in it, without the calls. */
+export function textOfAnswer({ parts }: Answer): string {
+  const texts = parts.flatMap(part => (part.kind === 'text' ? [part.text.trim()] : []))
+  return texts.filter(text => text !== '').join('\n\n')
+}
+
 /** What is read aloud: the answer's text, or why there is none. */
 export function spokenText({ parts, state, note }: Answer): string {
   if (state === 'failed') return note ?? ''
@@ -59,11 +72,13 @@ const REASONS: Record<string, string> = {
 }
 
 /** The whole text comes at the end; it is used if nothing was streamed. */
-function ended(answer: Answer, { text, stopReason, model, error }: ChatEnd): Answer {
+function ended(answer: Answer, end: ChatEnd): Answer {
+  const { text, stopReason, model, error, durationMs, usage } = end
   const spoken = answer.parts.some(part => part.kind === 'text' && part.text.trim() !== '')
   const parts = spoken || !text ? answer.parts : withText(answer.parts, text)
-  if (error) return { parts, state: 'failed', model, note: error }
-  return { parts, state: 'done', model, note: REASONS[stopReason] }
+  const facts = { parts, model, durationMs, usage }
+  if (error) return { ...facts, state: 'failed', note: error }
+  return { ...facts, state: 'done', note: REASONS[stopReason] }
 }
 
 function withText(parts: AnswerPart[], text: string): AnswerPart[] {

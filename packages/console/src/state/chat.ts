@@ -1,15 +1,19 @@
 import type { EventSourceMessage } from 'eventsource-parser'
+import { getConversation, openChat } from '../api/chat-api.ts'
 import { chatCallIn, chatEndIn, textOf } from '../api/checked.ts'
-import { openChat } from '../api/gateway-api.ts'
 import { isRecord } from '../api/guards.ts'
-import { isAbort } from '../api/http.ts'
+import { ApiError, isAbort } from '../api/http.ts'
 import { dataOf, readEvents } from '../api/read-events.ts'
-import { type Answer, answerAfter, type ChatEvent, emptyAnswer } from './chat-answer.ts'
+import { type Answer, answerAfter, type ChatEvent, emptyAnswer, keptAnswer } from './chat-answer.ts'
+import { chosenModel } from './chosen-model.ts'
+import { conversations } from './conversations.ts'
 import { Store } from './store.ts'
 
 export interface ChatTurn {
   number: number
   question: string
+  /** In milliseconds since 1970. */
+  askedAt: number
   answer: Answer
 }
 
@@ -17,39 +21,85 @@ interface ChatState {
   turns: ChatTurn[]
   conversation: string | undefined
   stop: (() => void) | undefined
+  /** The conversation that is being read, if one is. */
+  opening: string | undefined
+  /** Why the conversation that was asked for is not shown. */
+  problem: string | undefined
+}
+
+const NOTHING: ChatState = {
+  turns: [],
+  conversation: undefined,
+  stop: undefined,
+  opening: undefined,
+  problem: undefined,
 }
 
 /** The conversation of this page. It continues while another view is open. */
 class Chat extends Store<ChatState> {
   constructor() {
-    super({ turns: [], conversation: undefined, stop: undefined })
+    super(NOTHING)
   }
 
-  /** Resolves with the whole answer; with nothing if a new conversation was started meanwhile. */
-  async ask(question: string): Promise<Answer | undefined> {
+  /**
+   * Resolves with the whole answer; with nothing if another conversation was begun meanwhile. With `turn`, that one (from 0)
+   * is asked anew, and what came after it is forgotten.
+   */
+  async ask(question: string, { turn }: { turn?: number } = {}): Promise<Answer | undefined> {
     const controller = new AbortController()
     const stop = () => controller.abort()
     const { turns, conversation } = this.get()
-    this.update({ turns: [...turns, { number: turns.length + 1, question, answer: emptyAnswer }], stop })
+    const before = turns.slice(0, turn)
+    const asked = { number: before.length + 1, question, askedAt: Date.now(), answer: emptyAnswer }
+    this.update({ turns: [...before, asked], stop, problem: undefined })
     // What still arrives after `startOver` belongs to a conversation that is no longer shown.
     const take = (event: ChatEvent) => {
       if (this.get().stop === stop) this.#apply(event)
     }
     try {
-      const response = await openChat(question, conversation, controller.signal)
+      const response = await openChat({
+        message: question,
+        conversation,
+        turn,
+        model: chosenModel.get(),
+        signal: controller.signal,
+      })
       await readEvents(response, { onEvent: event => takeEvent(event, take) })
       take({ kind: 'closed' })
     } catch (error) {
       take(isAbort(error) ? { kind: 'stopped' } : { kind: 'broken', message: messageOf(error) })
     }
+    void conversations.refresh()
     if (this.get().stop !== stop) return undefined
     this.update({ stop: undefined })
     return this.get().turns.at(-1)?.answer
   }
 
+  /** Shows a conversation that was held before. Never rejects. */
+  async open(id: string): Promise<void> {
+    if (this.get().opening === id || this.get().conversation === id) return
+    this.get().stop?.()
+    this.set({ ...NOTHING, opening: id })
+    try {
+      const found = await getConversation(id)
+      if (this.get().opening !== id) return
+      const turns = (found?.turns ?? []).map((turn, at) => ({
+        number: at + 1,
+        question: turn.question,
+        askedAt: turn.askedAt,
+        answer: keptAnswer(turn),
+      }))
+      this.set({ ...NOTHING, turns, conversation: id })
+    } catch (error) {
+      if (this.get().opening !== id) return
+      const isGone = error instanceof ApiError && error.status === 404
+      this.set({ ...NOTHING, problem: isGone ? 'This conversation is no longer kept.' : messageOf(error) })
+    }
+  }
+
   startOver(): void {
     this.get().stop?.()
-    this.set({ turns: [], conversation: undefined, stop: undefined })
+    this.set(NOTHING)
   }
 
   #apply(event: ChatEvent): void {

@@ -1,14 +1,15 @@
 import type { EventSourceMessage } from 'eventsource-parser'
 import type { Approval, CallRecord, ModelInfo, OpenQuestion, ServerStatus, ToolInfo } from 'toolpost/gateway'
-import { approvalsIn, callsIn, questionsIn, serversIn } from '../api/checked.ts'
+import { approvalsIn, callsIn, has, questionsIn, serversIn } from '../api/checked.ts'
 import { currentModel, type ListName, openEvents, readList } from '../api/gateway-api.ts'
 import { isRecord } from '../api/guards.ts'
 import { ApiError } from '../api/http.ts'
 import { dataOf, readEvents } from '../api/read-events.ts'
 import { currentToken, keepToken } from '../api/token.ts'
-import { withCalls } from './call-list.ts'
+import { withCalls, withProgress } from './call-list.ts'
 import { coalesced } from './coalesced.ts'
 import { type Connection, retryDelayMs, SILENCE_MS } from './connection.ts'
+import { runs } from './runs.ts'
 import { Store } from './store.ts'
 
 interface GatewayState {
@@ -119,6 +120,7 @@ class Gateway extends Store<GatewayState> {
     this.update({ connection: { state: 'open' } })
     this.#flush()
     void this.#refreshModel()
+    runs.reconnected()
   }
 
   /** A list that the gateway answers with an error stays as it was. Rejects if the gateway is gone. */
@@ -145,8 +147,23 @@ class Gateway extends Store<GatewayState> {
     if (event.event === 'servers' && isRecord(data)) this.update({ servers: serversIn(data.servers) })
     if (event.event === 'approvals' && isRecord(data)) this.update({ approvals: approvalsIn(data.approvals) })
     if (event.event === 'questions' && isRecord(data)) this.update({ questions: questionsIn(data.questions) })
+    if (event.event === 'progress') this.#takeProgress(data)
+    if (event.event === 'run' && isRecord(data)) runs.take(data)
     if (event.event === 'tools') void this.#refreshTools()
     if (event.event === 'voice') void this.#refreshModel()
+  }
+
+  #takeProgress(data: unknown): void {
+    const { calls } = this.get()
+    if (!calls || !has(data, { serial: 'number', progress: 'number' })) return
+    const { serial, progress, total, message } = data
+    const told = {
+      progress: Number(progress),
+      ...(typeof total === 'number' && { total }),
+      ...(typeof message === 'string' && { message }),
+    }
+    this.#flush()
+    this.update({ calls: withProgress(this.get().calls ?? calls, Number(serial), told) })
   }
 
   #addCall(record: CallRecord): void {

@@ -3,6 +3,8 @@ import { Store } from './store.ts'
 
 /** A call made from this page. It continues while another view is open. */
 export interface ToolRun {
+  /** The `id` of its record among the calls. */
+  id: string
   args: unknown
   /** In milliseconds since 1970. */
   startedAt: number
@@ -18,9 +20,16 @@ class ToolRuns extends Store<Readonly<Record<string, ToolRun>>> {
 
   async start(tool: string, args: unknown, timeoutMs?: number): Promise<void> {
     const controller = new AbortController()
-    const run: ToolRun = { args, startedAt: Date.now(), outcome: undefined, cancel: () => controller.abort() }
+    const id = newId()
+    const run: ToolRun = {
+      id,
+      args,
+      startedAt: Date.now(),
+      outcome: undefined,
+      cancel: () => controller.abort(),
+    }
     this.update({ [tool]: run })
-    const outcome = await callTool({ tool, args, timeoutMs, signal: controller.signal })
+    const outcome = await callTool({ id, tool, args, timeoutMs, signal: controller.signal })
     if (this.get()[tool] === run) this.update({ [tool]: { ...run, outcome } })
   }
 
@@ -28,6 +37,13 @@ class ToolRuns extends Store<Readonly<Record<string, ToolRun>>> {
     const { [tool]: _, ...others } = this.get()
     this.set(others)
   }
+}
+
+/** `randomUUID` is only there on loopback and over HTTPS. */
+function newId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(8)), byte =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('')
 }
 
 export const toolRuns = new ToolRuns()

@@ -6,6 +6,17 @@ export function durationText(ms: number): string {
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
 }
 
+/** `12 s`, `5 min`, `3 h 20 min`, `4 days 2 h`: as much as one wants to know of a long time. */
+export function longDurationText(ms: number): string {
+  const seconds = Math.floor(ms / 1_000)
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 24) return `${hours} h ${minutes % 60} min`
+  return `${counted(Math.floor(hours / 24), 'day')} ${hours % 24} h`
+}
+
 const clock = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
   minute: '2-digit',
@@ -15,6 +26,28 @@ const clock = new Intl.DateTimeFormat(undefined, {
 
 export function clockText(timeMs: number): string {
   return clock.format(timeMs)
+}
+
+const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+const dayAndYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
+
+/** The time if it was today, else the day, with the year if it was another one. */
+export function dayText(timeMs: number, now = Date.now()): string {
+  const then = new Date(timeMs)
+  const today = new Date(now)
+  if (then.toDateString() === today.toDateString()) return clock.format(timeMs).slice(0, 5)
+  return (then.getFullYear() === today.getFullYear() ? day : dayAndYear).format(timeMs)
+}
+
+/** The time if it was today, else the day and the time. */
+export function whenText(timeMs: number, now = Date.now()): string {
+  const isToday = new Date(timeMs).toDateString() === new Date(now).toDateString()
+  return isToday ? clock.format(timeMs) : `${day.format(timeMs)} ${clock.format(timeMs).slice(0, 5)}`
+}
+
+/** Day and time, to the second. */
+export function momentText(timeMs: number): string {
+  return `${dayAndYear.format(timeMs)}, ${clock.format(timeMs)}`
 }
 
 export function counted(count: number, singular: string, plural = `${singular}s`): string {

@@ -2,20 +2,21 @@ import { fstatSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** A program that started this one may have left a pipe open without meaning anything by it. */
-const FIRST_WORD_MS = 1_000
+const FIRST_WORD_MS = { needed: 1_000, possible: 150, none: 0 }
 
 /**
- * The words of a call, with what comes on standard input: for `-` all of it; with no words at all, a file, or, for a tool
- * that needs arguments, what somebody pipes in.
+ * The words of a call, with what comes on standard input: for `-` all of it; with no words at all, a file, or what somebody
+ * pipes in, which is waited for a while if the tool needs arguments, and only a moment if it can do without.
  */
 export async function withStandardInput(
   words: readonly string[],
-  isNeedy: boolean,
+  wants: keyof typeof FIRST_WORD_MS,
 ): Promise<readonly string[]> {
   if (words.length === 1 && words[0] === '-') return [await readAll()]
   if (words.length > 0) return words
   const kind = inputKind()
-  if (kind !== 'file' && !(kind === 'pipe' && isNeedy && (await speaks()))) return words
+  if (kind === undefined || wants === 'none') return words
+  if (kind === 'pipe' && !(await speaks(FIRST_WORD_MS[wants]))) return words
   const text = await readAll()
   return text.trim() === '' ? words : [text]
 }
@@ -30,12 +31,12 @@ function inputKind(): 'file' | 'pipe' | undefined {
   }
 }
 
-async function speaks(): Promise<boolean> {
+async function speaks(withinMs: number): Promise<boolean> {
   const readable = new Promise<boolean>(resolve => {
     process.stdin.once('readable', () => resolve(true))
     process.stdin.once('error', () => resolve(false))
   })
-  const spoken = await Promise.race([readable, delay(FIRST_WORD_MS, false, { ref: false })])
+  const spoken = await Promise.race([readable, delay(withinMs, false, { ref: false })])
   if (!spoken) process.stdin.unref?.()
   return spoken
 }

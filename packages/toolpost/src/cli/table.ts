@@ -1,34 +1,66 @@
 import { escapeControls } from '../logging/safe-value.ts'
-import { bold, type Terminal } from './terminal.ts'
+import { styled, type Terminal } from './terminal.ts'
 
-const MAX_WIDTH = 40
-const DEFAULT_COLUMNS = 120
+/** How wide a terminal is that does not say. */
+export const DEFAULT_COLUMNS = 100
+const GAP = '  '
 
-/** Prints rows under the names of their columns; the last one as long as the terminal is wide. What it says is shown, and not obeyed. */
+interface TableOptions {
+  /** No column but the last is wider than this. */
+  maxWidth?: number | undefined
+  /** Lines are cut here; not at all if left out. */
+  columns?: number | undefined
+  /** Changes the look of a cell after it was made as wide as its column; not its width. */
+  style?: ((text: string, column: number, row: number) => string) | undefined
+}
+
+/** Rows with their columns aligned, a line each. */
+export function tableLines(rows: readonly (readonly string[])[], options: TableOptions = {}): string[] {
+  const { maxWidth = 40, columns, style = (text: string) => text } = options
+  const count = Math.max(0, ...rows.map(row => row.length))
+  const widths = Array.from({ length: count }, (_, column) =>
+    Math.min(maxWidth, Math.max(0, ...rows.map(row => row[column]?.length ?? 0))),
+  )
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0)
+  const room = columns === undefined ? Number.POSITIVE_INFINITY : Math.max(10, columns - before)
+  return rows.map((row, at) =>
+    row
+      .map((cell, column) => {
+        const isLast = column === count - 1
+        const text = isLast ? shortened(cell, room) : fitted(cell, widths[column] ?? 0)
+        return style(text, column, at)
+      })
+      .join(GAP)
+      .trimEnd(),
+  )
+}
+
+function fitted(text: string, width: number): string {
+  return shortened(text, width).padEnd(width)
+}
+
+function shortened(text: string, width: number): string {
+  return text.length > width ? `${text.slice(0, width - 1)}…` : text
+}
+
+type Style = (text: string, column: number) => string
+
+/** Prints rows under the names of their columns. What they say is shown, and not obeyed. */
 export function printTable(
   names: readonly string[],
-  given: readonly (readonly string[])[],
-  terminal: Terminal,
+  rows: readonly (readonly string[])[],
+  { out }: Terminal,
+  style: Style = text => text,
 ): void {
-  const rows = given.map(row => row.map(escapeControls))
-  const widths = names.map((name, column) =>
-    Math.min(MAX_WIDTH, Math.max(name.length, ...rows.map(row => row[column]?.length ?? 0))),
-  )
-  const { columns = DEFAULT_COLUMNS, isTTY } = terminal.out
-  const lineOf = (cells: readonly string[]) => {
-    const last = cells.length - 1
-    const line = cells.map((cell, at) => (at === last ? cell : cut(cell, widths[at] ?? 0))).join('  ')
-    return isTTY ? line.slice(0, columns) : line
-  }
-  terminal.out.write(`${[bold(terminal, lineOf(names)), ...rows.map(lineOf)].join('\n')}\n`)
+  const columns = out.isTTY ? (out.columns ?? DEFAULT_COLUMNS) : undefined
+  const look = (text: string, column: number, row: number) =>
+    row === 0 ? styled(out, 'bold', text) : style(text, column)
+  const lines = tableLines([names, ...rows.map(row => row.map(escapeControls))], { columns, style: look })
+  out.write(`${lines.join('\n')}\n`)
 }
 
 /** In the time zone of the person who reads it. */
 export function timeText(time: number): string {
   const local = new Date(time - new Date(time).getTimezoneOffset() * 60_000)
   return local.toISOString().slice(0, 19).replace('T', ' ')
-}
-
-function cut(text: string, width: number): string {
-  return text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width)
 }

@@ -30,6 +30,18 @@ function shownLines(text: string): string {
     .join('\n')
 }
 
+const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
+export type Style = keyof typeof STYLES
+
+/** Text in a colour on a terminal; plain elsewhere, and for whoever set NO_COLOR (no-color.org). */
+export function styled(stream: NodeJS.WriteStream, style: Style, text: string): string {
+  return hasColour(stream) ? `\x1b[${STYLES[style]}m${text}\x1b[0m` : text
+}
+
+function hasColour({ isTTY }: NodeJS.WriteStream): boolean {
+  return isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
+}
+
 export function bold({ out }: Terminal, text: string): string {
-  return out.isTTY ? `\x1b[1m${text}\x1b[0m` : text
+  return styled(out, 'bold', text)
 }

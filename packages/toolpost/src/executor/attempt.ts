@@ -22,6 +22,17 @@ export interface Attempt {
   meta: Record<string, unknown> | undefined
   notes: Record<string, unknown> | undefined
   onRequest: ((request: ServerRequest) => void) | undefined
+  /** Since its beginning, once it is known; only of calls that somebody watches. */
+  foundMs: number | undefined
+  fittedMs: number | undefined
+  /** The stage that can be ended: what holds the call back, or the tool at work. */
+  running: { cancel(): void } | undefined
+  /** Somebody other than the caller ended it. */
+  isCancelled: boolean
+  /** Aborts with `isCancelled`, for interceptors that wait. */
+  ended: AbortController | undefined
+  /** The caller's and that one together. */
+  signal: AbortSignal | undefined
 }
 
 const NO_OPTIONS: RunOptions = {}
@@ -59,7 +70,20 @@ export function attemptOf(
     meta: undefined,
     notes: undefined,
     onRequest: undefined,
+    foundMs: undefined,
+    fittedMs: undefined,
+    running: undefined,
+    isCancelled: false,
+    ended: undefined,
+    signal: undefined,
   }
+}
+
+/** Ends a call at whatever stage it is, as its caller could. */
+export function cancelAttempt(attempt: Attempt): void {
+  attempt.isCancelled = true
+  attempt.ended?.abort(new DOMException('The call was cancelled', 'AbortError'))
+  attempt.running?.cancel()
 }
 
 function nameOf(name: unknown): string {

@@ -82,9 +82,27 @@ export class InterceptedCall implements InterceptedParts {
     return this.#attempt.options.timeoutMs
   }
 
-  /** The caller's own. What waits must stop when it aborts. */
+  /** Aborts when the caller gives up, or somebody else ends the call. What waits must stop then. */
   get signal(): AbortSignal | undefined {
+    const attempt = this.#attempt
+    const { signal } = attempt.options
+    if (!attempt.event) return signal
+    attempt.ended ??= new AbortController()
+    attempt.signal ??= signal ? AbortSignal.any([signal, attempt.ended.signal]) : attempt.ended.signal
+    if (attempt.isCancelled) attempt.ended.abort()
+    return attempt.signal
+  }
+
+  /** The caller's own, which is there without being made. */
+  get callerSignal(): AbortSignal | undefined {
     return this.#attempt.options.signal
+  }
+
+  /** Says what ends the call while it is held back; `false` if nobody but its caller could. */
+  heldBy(stage: { cancel(): void }): boolean {
+    if (!this.#attempt.event) return false
+    this.#attempt.running = stage
+    return true
   }
 
   /** Asks the person who made the call, if there is one to ask. */
@@ -172,16 +190,18 @@ class Passage {
 
   /** Resolves to the answer; to `undefined` as soon as the caller gives up while the call is held back. Never rejects. */
   answer(): Promise<ToolResult | undefined> {
-    const { signal } = this.#call
-    if (!signal) return this.#enter(0)
+    const call = this.#call
+    const { callerSignal: signal } = call
     return new Promise(resolve => {
       const end = (result: ToolResult | undefined) => {
-        unwatch(signal, caller)
+        if (signal) unwatch(signal, caller)
         resolve(result)
       }
-      const caller = { cancel: () => this.#waitedMs === undefined && end(undefined) }
+      const caller = { cancel: () => void (this.#waitedMs === undefined && end(undefined)) }
+      const canBeEnded = call.heldBy(caller)
+      if (!signal && !canBeEnded) return resolve(this.#enter(0))
       this.#enter(0).then(end)
-      watch(signal, caller)
+      if (signal) watch(signal, caller)
     })
   }
 

@@ -1,7 +1,8 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import { isThenable } from '../runtime/guards.ts'
-import type { Attempt } from './attempt.ts'
+import type { Progress } from '../tools/tool.ts'
+import { type Attempt, cancelAttempt } from './attempt.ts'
 
 /** A call as it begins, or as it ends with its result. */
 export interface CallEvent {
@@ -17,9 +18,47 @@ export interface CallEvent {
   /** What interceptors wrote down about it; there when it has ended. */
   notes?: Readonly<Record<string, unknown>> | undefined
   result?: ToolResult
+  /** When the tool was found and its arguments fitted, in milliseconds since the beginning; there when it has ended. */
+  stages?: CallStages | undefined
+  /** Ends the call, as its caller could; there when it begins. */
+  cancel?(): void
+}
+
+export interface CallStages {
+  foundMs: number
+  fittedMs: number
 }
 
 export type CallObserver = (event: CallEvent) => void
+
+export interface ObserveOptions {
+  /** Told how far a call is that was told of before. Servers are asked for progress only if somebody listens. */
+  onProgress?: ((serial: number, progress: Progress) => void) | undefined
+}
+
+/** A class, so that `cancel` costs no closure for every call. */
+class Beginning implements CallEvent {
+  readonly serial: number
+  readonly call: ToolCall
+  readonly origin: string | undefined
+  readonly caller: string | undefined
+  readonly startedAt: number
+  readonly #attempt: Attempt
+
+  constructor(serial: number, attempt: Attempt) {
+    const { id, name, args, options } = attempt
+    this.serial = serial
+    this.call = { id, name, args }
+    this.origin = options.origin
+    this.caller = options.caller
+    this.startedAt = Date.now()
+    this.#attempt = attempt
+  }
+
+  cancel(): void {
+    cancelAttempt(this.#attempt)
+  }
+}
 
 /** Those who watch the calls of an executor. What they throw does not reach the calls. */
 export class Observers {
@@ -28,30 +67,43 @@ export class Observers {
   #serial = 0
   /** Whether anybody ever did: while nobody watches, it costs nothing. */
   isWatching = false
+  #followers: readonly NonNullable<ObserveOptions['onProgress']>[] = []
 
-  add(observer: CallObserver): () => void {
+  add(observer: CallObserver, { onProgress }: ObserveOptions = {}): () => void {
     const own: CallObserver = event => observer(event)
+    const follower = onProgress && ((serial: number, progress: Progress) => onProgress(serial, progress))
     this.isWatching = true
     this.#observers = [...this.#observers, own]
+    if (follower) this.#followers = [...this.#followers, follower]
     return () => {
       this.#observers = this.#observers.filter(one => one !== own)
+      this.#followers = this.#followers.filter(one => one !== follower)
+    }
+  }
+
+  /** What is told how far a call is, beside its caller; the caller alone if nobody follows. */
+  progressOf({ event, options }: Attempt): ((progress: Progress) => void) | undefined {
+    const followers = this.#followers
+    if (!event || followers.length === 0) return options.onProgress
+    return progress => {
+      for (const follower of followers) follower(event.serial, progress)
+      return options.onProgress?.(progress)
     }
   }
 
   /** The event of a beginning call; `undefined` if nobody watches any more. */
-  begin({ id, name, args, options }: Attempt): CallEvent | undefined {
+  begin(attempt: Attempt): CallEvent | undefined {
     if (this.#observers.length === 0) return undefined
-    const { origin, caller } = options
-    const call: ToolCall = { id, name, args }
-    const event: CallEvent = { serial: ++this.#serial, call, origin, caller, startedAt: Date.now() }
+    const event = new Beginning(++this.#serial, attempt)
     this.#tell(event)
     return event
   }
 
   /** By hand, without spreads and closures: with an observer this runs in every call, and took a quarter of it. */
-  end(event: CallEvent, result: ToolResult, notes?: CallEvent['notes']): void {
+  end(event: CallEvent, result: ToolResult, { notes, foundMs, fittedMs }: Attempt): void {
     const { serial, call, origin, caller, startedAt } = event
-    this.#tell({ serial, call, origin, caller, startedAt, notes, result })
+    const stages = foundMs === undefined || fittedMs === undefined ? undefined : { foundMs, fittedMs }
+    this.#tell({ serial, call, origin, caller, startedAt, notes, stages, result })
   }
 
   #tell(event: CallEvent): void {

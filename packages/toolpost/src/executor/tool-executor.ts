@@ -23,7 +23,7 @@ import {
 } from './intercept.ts'
 import { Metrics } from './metrics.ts'
 import { modelText } from './model-text.ts'
-import { type CallObserver, Observers } from './observers.ts'
+import { type CallObserver, type ObserveOptions, Observers } from './observers.ts'
 import {
   DEFAULT_MAX_TEXT_BYTES,
   DEFAULT_SLOW_MS,
@@ -114,8 +114,8 @@ export class ToolExecutor {
   }
 
   /** Tells `observer` of every call as it begins and as it ends; returns a function that stops it. */
-  observe(observer: CallObserver): () => void {
-    return this.#observers.add(observer)
+  observe(observer: CallObserver, options?: ObserveOptions): () => void {
+    return this.#observers.add(observer, options)
   }
 
   /** Puts `interceptor` around every call from now on, inside of those added before; returns a function that removes it. */
@@ -140,6 +140,7 @@ export class ToolExecutor {
   /** Fits and validates the arguments, runs the tool in its time, and answers. */
   #proceed(attempt: Attempt, { plan, figures }: Prepared, given: unknown): Promise<ToolResult> {
     attempt.figures = figures
+    if (attempt.event) attempt.foundMs = this.#elapsedMs(attempt)
     if (plan instanceof Failure) return this.#refuse(attempt, plan)
     const fitted = fitArguments(plan, given, attempt.options.repair === true)
     if (typeof fitted === 'function') return this.#whenFitted(attempt, plan, fitted)
@@ -156,14 +157,16 @@ export class ToolExecutor {
             : this.#refuse(attempt, failureOf(ending, plan, attempt), plan.tool),
         )
       const call = new RunningCall(this.#limits(attempt, plan.tool), this.#deadlines, end)
+      attempt.running = call
       call.waitFor(fit(new CallOptions(call)))
-      if (attempt.options.signal?.aborted) call.cancel()
+      if (attempt.isCancelled || attempt.options.signal?.aborted) call.cancel()
     })
   }
 
   #invoke(attempt: Attempt, plan: Plan, fitted: Fitted | Failure): Promise<ToolResult> {
     if (fitted instanceof Failure) return this.#refuse(attempt, fitted, plan.tool)
     const { args, repairs } = fitted
+    if (attempt.event) attempt.fittedMs = this.#elapsedMs(attempt)
     if (repairs || attempt.repairs) {
       attempt.repairs = [...(attempt.repairs ?? []), ...(repairs ?? [])]
       logRepairs(this.#logger, attempt)
@@ -196,13 +199,18 @@ export class ToolExecutor {
   #runTool(attempt: Attempt, plan: Plan, args: Fitted['args']): Promise<ToolResult> {
     return new Promise(resolve => {
       const end = (ending: Ending) => resolve(this.#answer(attempt, plan, ending))
-      timeBox(plan, args, new RunningCall(this.#limits(attempt, plan.tool), this.#deadlines, end))
+      const call = new RunningCall(this.#limits(attempt, plan.tool), this.#deadlines, end)
+      attempt.running = call
+      if (attempt.isCancelled) call.cancel()
+      else timeBox(plan, args, call)
     })
   }
 
   #limits(attempt: Attempt, tool: Tool): Limits {
     const warn: Limits['warn'] = (message, error) => logMishap(this.#logger, attempt, message, error)
-    return limitsOf(attempt, tool, this.#timeoutMs, warn)
+    const limits = limitsOf(attempt, tool, this.#timeoutMs, warn)
+    limits.onProgress = this.#observers.progressOf(attempt)
+    return limits
   }
 
   #answer(attempt: Attempt, plan: Plan, ending: Ending): ToolResult {
@@ -237,11 +245,11 @@ export class ToolExecutor {
   }
 
   #record(attempt: Attempt, result: ToolResult): void {
-    const { event, notes, options } = attempt
+    const { event, options } = attempt
     this.metrics.end(attempt, result)
     const available = options.among ?? this.#tools.getTools()
     if (this.#logger !== silentLogger)
       quietly(() => logCall(this.#logger, attempt, result, { available, slowMs: this.#slowMs }))
-    if (event) this.#observers.end(event, result, notes)
+    if (event) this.#observers.end(event, result, attempt)
   }
 }

@@ -7,12 +7,19 @@ import type { Approval } from '../interceptors/index.ts'
 import type { ServerState, ServerStatus } from '../mcp/server-status.ts'
 import type { Run, RunState, RunStep } from '../project/durable.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
+import type { Progress } from '../tools/tool.ts'
+import type { AnswerPart, ChatTurn, ConversationInfo, ConversationRecord } from './chat/chat-types.ts'
 
 export type {
+  AnswerPart,
   Approval,
   BreakerStatus,
+  ChatTurn,
+  ConversationInfo,
+  ConversationRecord,
   Diagnosis,
   JsonSchema,
+  Progress,
   Run,
   RunState,
   RunStep,
@@ -37,6 +44,8 @@ export interface ToolInfo {
   idempotent?: boolean
   destructive?: boolean
   timeoutMs?: number
+  /** How it can be asked for in words, as its templates have it. */
+  sentences?: string[]
 }
 
 /** A call as the console shows it. Plain data, without secrets; no `result` while it is under way. */
@@ -57,6 +66,10 @@ export interface CallRecord {
   /** How long it was held back of that: for a person's decision, for a free place. */
   waitedMs?: number
   slow: boolean
+  /** How far it is, while it is under way, if its tool tells. */
+  progress?: Progress
+  /** When its tool was found and its arguments fitted, in milliseconds since the beginning. */
+  stages?: { foundMs: number; fittedMs: number }
   /** What interceptors wrote down: `rule`, `approval`, `limit`, `trace_id` … */
   notes?: Record<string, unknown>
   result?: ToolResult
@@ -108,6 +121,8 @@ export interface GatewayEvents {
   call: CallRecord
   /** A durable run was accepted, went on, or has ended: then it has a `result`. */
   run: Run
+  /** How far a call is that was told of before. */
+  progress: Progress & { serial: number; caller?: string }
   servers: { servers: readonly ServerStatus[] }
   /** The list of tools has changed: fetch it again. */
   tools: Record<string, never>
@@ -145,6 +160,10 @@ export interface ChatEnd {
   stopReason: 'answer' | 'max_iterations' | 'time_limit' | 'repeated_failure' | 'stopped' | 'error'
   /** The name of the model that answered. */
   model: string
+  /** From the question to the end. */
+  durationMs?: number
+  /** In tokens, if the model tells. */
+  usage?: { input?: number | undefined; output?: number | undefined } | undefined
   /** What went wrong, if something did. */
   error?: string
 }

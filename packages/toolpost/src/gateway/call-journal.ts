@@ -1,6 +1,7 @@
 import type { ToolResult } from '../call/tool-result.ts'
 import type { CallEvent } from '../executor/observers.ts'
 import { safeText } from '../logging/safe-value.ts'
+import type { Progress } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { CallRecord } from './api-types.ts'
 import { JOURNAL_BYTES, JOURNAL_CALLS, RECORDED_BYTES } from './limits.ts'
@@ -67,6 +68,16 @@ export class CallJournal {
     return entry
   }
 
+  /** Takes down how far a call is; gives its record, unless it has ended. */
+  noteProgress(serial: number, progress: Progress): CallRecord | undefined {
+    const entry = this.#entries.get(serial)
+    if (!entry || entry.record.result) return undefined
+    // A new one: the record of the beginning may not be sent yet.
+    const record = { ...entry.record, progress }
+    this.#entries.set(serial, { ...entry, record })
+    return record
+  }
+
   #begun({ serial, call, origin, caller, startedAt }: CallEvent): JournalEntry {
     const { tools, firstSerial } = this.#options
     const name = String(call?.name)
@@ -107,6 +118,7 @@ export class CallJournal {
     if (record.caller !== undefined) ended.caller = record.caller
     if (record.id !== undefined) ended.id = record.id
     if (result.waited_ms !== undefined) ended.waitedMs = result.waited_ms
+    if (event.stages) ended.stages = event.stages
     if (event.notes === undefined) return { record: ended, bytes: bytes + recorded.bytes }
     const notes = recordValue(event.notes, MAX_NOTES_BYTES)
     ended.notes = notes.value as Record<string, unknown>

@@ -7,10 +7,14 @@ const user = (content: string): PlainMessage => ({ role: 'user', content })
 const assistant = (content: string): PlainMessage => ({ role: 'assistant', content })
 
 describe('conversations', () => {
-  it('begin anew under a new id if the given one is not known', () => {
-    const { id, messages } = new ChatConversations().open('made up')
-    expect(id).not.toBe('made up')
-    expect(messages).toEqual([])
+  it('have one answer at a time', () => {
+    const kept = new ChatConversations()
+    const { id, release } = kept.place(undefined, 'claude/')
+    expect(id).toMatch(/^claude\/[0-9a-f-]{36}$/)
+    expect(kept.isBusy(id)).toBe(true)
+    release()
+    expect(kept.isBusy(id)).toBe(false)
+    expect(kept.of(id)).toBeUndefined()
   })
 
   it('are bounded in number: the least recently used one goes', () => {
@@ -19,8 +23,8 @@ describe('conversations', () => {
     for (let n = 0; n < KEPT_CONVERSATIONS - 1; n++) kept.keep(`other ${n}`, [])
     kept.keep('first', [user('b')])
     kept.keep('one more', [])
-    expect(kept.open('first').messages).toEqual([user('b')])
-    expect(kept.open('other 0').id).not.toBe('other 0')
+    expect(kept.of('first')).toEqual([user('b')])
+    expect(kept.of('other 0')).toBeUndefined()
   })
 
   it('are bounded in length, and begin with a question', () => {
@@ -31,7 +35,7 @@ describe('conversations', () => {
       assistant('and?'),
     ])
     kept.keep('long', [{ role: 'system', content: 'Be kind.' }, ...long.flat()])
-    const { messages } = kept.open('long')
+    const messages = kept.of('long') ?? []
     expect(messages.length).toBeLessThanOrEqual(KEPT_MESSAGES)
     expect(messages.length).toBeGreaterThan(KEPT_MESSAGES - 3)
     expect(messages[0]).toMatchObject({ role: 'user' })
@@ -43,8 +47,8 @@ describe('conversations', () => {
     const long = 'x'.repeat(KEPT_CHARACTERS / 5)
     const said = [1, 2, 3, 4].flatMap(n => [user(`${n} ${long}`), assistant(long)])
     kept.keep('huge', said)
-    expect(kept.open('huge').messages).toEqual(said.slice(4).slice(0, 4))
+    expect(kept.of('huge')).toEqual(said.slice(4).slice(0, 4))
     kept.keep('one', [user('x'.repeat(KEPT_CHARACTERS + 1))])
-    expect(kept.open('one').messages).toEqual([])
+    expect(kept.of('one')).toEqual([])
   })
 })

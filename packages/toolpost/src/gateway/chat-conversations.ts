@@ -12,10 +12,19 @@ export class ChatConversations {
   })
   readonly #busy = new Set<string>()
 
-  /** The conversation of that id, or a new one if it is not known, whose id begins with `prefix`. */
-  open(id: string | undefined, prefix = ''): { id: string; messages: readonly ConversationMessage[] } {
-    const messages = id === undefined ? undefined : this.#kept.of(id)
-    return messages && id !== undefined ? { id, messages } : { id: `${prefix}${randomUUID()}`, messages: [] }
+  /** What was said in that conversation, word for word, while this process lives. */
+  of(id: string): readonly ConversationMessage[] | undefined {
+    return this.#kept.of(id)
+  }
+
+  /** The place of a question: the conversation of that id, or a new one, held until it is released. */
+  place(id: string | undefined, prefix = ''): { id: string; release(): void } {
+    const own = id ?? `${prefix}${randomUUID()}`
+    return { id: own, release: this.#hold(own) }
+  }
+
+  forget(id: string): void {
+    this.#kept.forget(id)
   }
 
   /** In how many an answer is being given. */
@@ -29,7 +38,7 @@ export class ChatConversations {
   }
 
   /** Nobody else may answer in it until the function that comes back is called. */
-  hold(id: string): () => void {
+  #hold(id: string): () => void {
     this.#busy.add(id)
     return () => void this.#busy.delete(id)
   }

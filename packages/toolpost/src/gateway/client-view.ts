@@ -23,7 +23,7 @@ export function callsFor(client: Client, calls: readonly CallRecord[]): readonly
 export function serversFor(client: Client, servers: readonly ServerStatus[]): readonly ServerStatus[] {
   if (!client.isNamed) return servers
   const usable = new Set(client.tools().map(({ name }) => name))
-  return servers.map(({ breaker, ...server }) => ({
+  return servers.map(({ breaker, target: _, hint: __, ...server }) => ({
     ...server,
     tools: server.tools.filter(name => usable.has(name)),
     error: server.error === undefined ? undefined : 'not available',
@@ -64,8 +64,8 @@ export function viewOf(
 
 /** The data of an event as a named client may see it; nothing if it may not. */
 function eventFor(client: Client, type: string, data: unknown): unknown {
-  if (type === 'call') return (data as CallRecord).caller === client.name ? data : undefined
-  if (type === 'run') return (data as Run).caller === client.name ? data : undefined
+  if (type === 'call' || type === 'progress' || type === 'run')
+    return (data as { caller?: string }).caller === client.name ? data : undefined
   if (type === 'servers') return { servers: serversFor(client, (data as GatewayEvents['servers']).servers) }
   if (type === 'approvals')
     return { approvals: approvalsFor(client, (data as GatewayEvents['approvals']).approvals) }

@@ -152,6 +152,11 @@ export class Clients {
     if (token !== undefined) removeFromLogs([token])
   }
 
+  /** Whether whoever is not named had to bring a token. */
+  get hasToken(): boolean {
+    return this.#own !== undefined
+  }
+
   /** The names there are: at most these are told apart in figures. */
   names(): string[] {
     return [DEFAULT_CLIENT, ...this.#entries().map(({ client }) => client.name)]

@@ -16,9 +16,11 @@ import type { ActiveCalls } from './active-calls.ts'
 import type { GatewayEvents, ModelInfo } from './api-types.ts'
 import type { CallJournal } from './call-journal.ts'
 import type { CallerFigures } from './caller-figures.ts'
+import type { ChatArchive } from './chat/chat-archive.ts'
 import type { ChatConversations } from './chat-conversations.ts'
 import type { ClientList, Clients } from './clients.ts'
 import type { EventHub } from './event-hub.ts'
+import type { CallsUnderWay } from './follow-calls.ts'
 import type { McpEndpoint } from './mcp-server/http-endpoint.ts'
 import type { Questions } from './questions.ts'
 
@@ -38,6 +40,9 @@ export interface GatewaySource {
   /** Answers the chat; without one there is none. */
   client: AiClient | undefined
   model(): Promise<ModelInfo>
+  /** The models to choose from, and the client of one of them; without these, there is no choice. */
+  models?(): Promise<readonly ModelInfo[]>
+  clientOf?(model: string): Promise<AiClient | undefined>
   /** What turns speech into text now, if anything does. */
   voice(): VoiceInput | undefined
   /** Calls that a person is asked about, if there is a policy that asks. */
@@ -53,6 +58,10 @@ export interface GatewaySource {
   logins?(): Logins | undefined
   /** Resolves when the server is ready again, or has failed. */
   restart(server: string): Promise<void>
+  /** Ends it until it is restarted. */
+  stop?(server: string): Promise<void>
+  /** Where the configuration was read from; `undefined` for the built-in example. */
+  readonly file?: string | undefined
   /** Reads the configuration again; rejects, and changes nothing, if it has a mistake. */
   reload?(): Promise<ReloadChanges>
   /** Is asked before a reload too; returns a function that removes it. */
@@ -73,7 +82,11 @@ export interface GatewayContext {
   instructions: string
   calls: ActiveCalls
   journal: CallJournal
+  /** Calls that can be ended. */
+  underWay: CallsUnderWay
   conversations: ChatConversations
+  /** What was said in them, for whoever comes back. */
+  archive: ChatArchive
   events: EventHub<GatewayEvents>
   /** What tools ask those who called them over HTTP. */
   questions: Questions

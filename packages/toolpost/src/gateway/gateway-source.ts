@@ -20,6 +20,7 @@ export function sourceOf(options: GatewayOptions): GatewaySource {
     status: () => ({ servers: mcp?.status() ?? [] }),
     restart: server =>
       mcp?.restart(server) ?? Promise.reject(new Error(`There is no MCP server '${server}'`)),
+    stop: server => mcp?.stop?.(server) ?? Promise.reject(new Error(`There is no MCP server '${server}'`)),
     on(event, listener) {
       if (event === 'server' && mcp) return mcp.on('server', listener)
       return event === 'approval' && approvals ? approvals.onChange(listener) : () => {}
@@ -29,7 +30,7 @@ export function sourceOf(options: GatewayOptions): GatewaySource {
 
 /** What a gateway uses of the MCP servers. */
 export type GatewayServers = Pick<McpIntegration, 'status' | 'restart' | 'on'> &
-  Partial<Pick<McpIntegration, 'catalog' | 'logins'>>
+  Partial<Pick<McpIntegration, 'catalog' | 'logins' | 'stop'>>
 
 function unnamed(client: GatewayOptions['client']): { name: string; why: string } {
   return client

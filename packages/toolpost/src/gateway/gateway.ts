@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import { Hono, type HonoRequest } from 'hono'
 import { getPath } from 'hono/utils/url'
 import type { OAuthConfig } from '../config/config.ts'
@@ -17,10 +18,12 @@ import { ActiveCalls } from './active-calls.ts'
 import type { ModelInfo } from './api-types.ts'
 import { CallJournal } from './call-journal.ts'
 import { CallerFigures } from './caller-figures.ts'
+import { ChatArchive } from './chat/chat-archive.ts'
 import { ChatConversations } from './chat-conversations.ts'
 import { type ClientList, Clients } from './clients.ts'
 import { ConsoleFiles, findConsole } from './console-files.ts'
 import { EventHub } from './event-hub.ts'
+import { CallsUnderWay, followCalls } from './follow-calls.ts'
 import type { GatewayContext, GatewaySource } from './gateway-context.ts'
 import { type GatewayServers, sourceOf } from './gateway-source.ts'
 import { failure } from './http/answers.ts'
@@ -31,11 +34,14 @@ import { createMcpEndpoint } from './mcp-server/http-endpoint.ts'
 import { METADATA_PATHS } from './oauth/challenge.ts'
 import { OAuthClients } from './oauth/oauth-clients.ts'
 import { Questions } from './questions.ts'
+import { addAddServerRoute } from './routes/add-server.ts'
 import { addApprovalRoutes } from './routes/approvals.ts'
 import { addCallRoutes } from './routes/calls.ts'
 import { addChatRoutes } from './routes/chat.ts'
+import { addConversationRoutes } from './routes/conversations.ts'
 import { addHealthRoutes, READY_PATH } from './routes/health.ts'
 import { addLoginRoutes } from './routes/logins.ts'
+import { addOfferRoutes } from './routes/offers.ts'
 import { addOpenApiRoute } from './routes/openapi.ts'
 import { addQuestionRoutes } from './routes/questions.ts'
 import { addResultRoutes } from './routes/results.ts'
@@ -96,13 +102,9 @@ const DEFAULT_INSTRUCTIONS =
 
 export function createGateway(options: GatewayOptions): Gateway {
   const context = contextOf(options)
-  const { executor, events, journal, calls, mcp, callers, questions } = context
+  const { events, calls, mcp, questions } = context
   const stops = [
-    executor.observe(event => {
-      const { record, bytes } = journal.note(event)
-      events.publish('call', record, bytes)
-      callers.note(event)
-    }),
+    ...followCalls(context, options.clock),
     ...tellOfChanges(context, options.clock),
     // A project's executor has it already.
     ...(options.bigResults ? [executor.use(longResults(options.bigResults))] : []),
@@ -117,6 +119,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       for (const stop of stops) stop()
       questions.close()
       events.close()
+      await context.archive.close()
       await mcp.close()
     },
   }
@@ -181,7 +184,12 @@ function contextOf(options: GatewayOptions): GatewayContext {
       slowMs,
       firstSerial: () => source.history?.()?.firstSerial ?? 0,
     }),
+    underWay: new CallsUnderWay(),
     conversations: new ChatConversations(),
+    archive: new ChatArchive({
+      folder: () => conversationsFolder(source),
+      onProblem: error => logger.warn({ error: safeText(String(error)) }, 'A conversation was not written'),
+    }),
     events: new EventHub({ clock }),
     questions: new Questions({ clock }),
     mcp: createMcpEndpoint({
@@ -192,6 +200,12 @@ function contextOf(options: GatewayOptions): GatewayContext {
     }),
     logger,
   }
+}
+
+/** Beside the history; without one, nothing that is said is written down. */
+function conversationsFolder({ history }: GatewaySource): string | undefined {
+  const file = history?.()?.status().file
+  return file === undefined ? undefined : join(dirname(file), 'conversations')
 }
 
 /** Read again when the configuration changes. */
@@ -223,6 +237,8 @@ function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
   const app = new Hono()
   addToolRoutes(app, context)
   addServerRoutes(app, context)
+  addAddServerRoute(app, context)
+  addOfferRoutes(app, context)
   addLoginRoutes(app, context)
   addCallRoutes(app, context)
   addResultRoutes(app, context)
@@ -230,6 +246,7 @@ function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
   addApprovalRoutes(app, context)
   addQuestionRoutes(app, context)
   addChatRoutes(app, context)
+  addConversationRoutes(app, context)
   addTranscriptionRoutes(app, context)
   addHealthRoutes(app, context)
   addOpenApiRoute(app, context)

@@ -384,7 +384,16 @@ describe('the chat', () => {
       ],
       ['token', { text: 'It is ' }],
       ['token', { text: 'on.' }],
-      ['end', { text: 'It is on.', conversation, stopReason: 'answer', model: 'scripted' }],
+      [
+        'end',
+        {
+          text: 'It is on.',
+          conversation,
+          stopReason: 'answer',
+          model: 'scripted',
+          durationMs: expect.any(Number),
+        },
+      ],
     ])
     const { calls } = await dataOf(gateway.get('/api/calls'))
     expect(calls).toMatchObject([{ tool: 'turn', origin: 'chat' }])

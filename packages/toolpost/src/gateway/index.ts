@@ -1,5 +1,6 @@
 export { guardStdout } from 'toolpost-common/stdout-guard'
 export type {
+  AnswerPart,
   ApiError,
   Approval,
   BreakerStatus,
@@ -8,11 +9,15 @@ export type {
   ChatCall,
   ChatEnd,
   ChatEvents,
+  ChatTurn,
+  ConversationInfo,
+  ConversationRecord,
   Diagnosis,
   GatewayEvents,
   JsonSchema,
   ModelInfo,
   OpenQuestion,
+  Progress,
   Run,
   RunState,
   RunStep,

@@ -34,6 +34,8 @@ export const MAX_MCP_BATCH = 100
 export const MAX_MCP_ANSWER = { maxChars: 16 * 1024 * 1024, maxValues: 200_000, maxDepth: 500 }
 /** Images and sounds that are longer, as base64, are only linked to. */
 export const MAX_INLINE_BINARY = 1024 * 1024
+/** How many of a server's resources or prompts the console is shown. */
+export const MAX_OFFERED = 1_000
 /** How many resources or prompts one list has at most: a client reads it in one go. */
 export const MAX_LISTED = 20_000
 /** Larger schemas are not shown; their tools can be called all the same. */
@@ -55,6 +57,9 @@ export const REPLAYED_EVENTS = 2_000
 export const REPLAYED_BYTES = 1024 * 1024
 /** Events are sent together, this often. */
 export const EVENT_FLUSH_MS = 20
+/** How far calls are is told this often at most, and in so many words. */
+export const PROGRESS_TOLD_MS = 100
+export const MAX_PROGRESS_MESSAGE = 500
 /** A line that says nothing, so that a quiet connection does not look dead. */
 export const HEARTBEAT_MS = 15_000
 export const MAX_EVENT_CLIENTS = 2_000
@@ -63,10 +68,15 @@ export const GREETING_BYTES = 256 * 1024
 /** What may wait for a client that does not read; then it is cut off. */
 export const MAX_WAITING_BYTES = 1024 * 1024
 
-/** How many conversations are kept in memory, and how long each may grow. */
+/** How many conversations are kept, of one client and in all, and how long each may grow. */
 export const KEPT_CONVERSATIONS = 100
+export const KEPT_CONVERSATIONS_IN_ALL = 500
 export const KEPT_MESSAGES = 200
+export const KEPT_TURNS = 100
 export const KEPT_CHARACTERS = 500_000
+/** A larger file is not read as one. */
+export const MAX_CONVERSATION_BYTES = 4_000_000
+export const MAX_CONVERSATION_NAME = 80
 /** How many questions are answered at once. */
 export const MAX_CHATS = 32
 /** The longest question. */

@@ -1,3 +1,4 @@
+import { exampleSentences } from '../models/offline/example-sentences.ts'
 import { JsonWriter, RawJson } from '../runtime/json-writer.ts'
 import { jsonSchemaOf } from '../schema/json-schema.ts'
 import { attempt, plainSchema } from '../schema/plain-schema.ts'
@@ -11,6 +12,7 @@ import { MAX_SHOWN_SCHEMA } from './limits.ts'
 export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
   const { name, title, description = '', readOnly, idempotent, destructive, timeoutMs } = tool
   const outputSchema = plainSchema(() => tool.outputSchema, MAX_SHOWN_SCHEMA)
+  const sentences = attempt(() => exampleSentences(tool, tools)) ?? []
   return {
     name,
     ...(title !== undefined && { title }),
@@ -23,6 +25,7 @@ export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
     ...(idempotent !== undefined && { idempotent }),
     ...(destructive !== undefined && { destructive }),
     ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(sentences.length > 0 && { sentences }),
   }
 }
 

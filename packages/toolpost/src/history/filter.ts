@@ -8,6 +8,10 @@ export interface CallFilter {
   /** `local`, or the name of a server. */
   server?: string | undefined
   caller?: string | undefined
+  /** Where they came from: `cli`, `http`, `console`, `mcp` … */
+  origin?: string | undefined
+  /** Of this trace. */
+  trace?: string | undefined
   /** `ok`, `failed`, or a failure code. */
   outcome?: string | undefined
   /** Calls that began at this time or later, in milliseconds since 1970 … */
@@ -38,7 +42,7 @@ export class FilterError extends Error {
 }
 
 export const OUTCOMES = ['ok', 'failed', ...FAILURE_CODES]
-const TEXTS = ['tool', 'server', 'caller', 'q'] as const
+const TEXTS = ['tool', 'server', 'caller', 'origin', 'trace', 'q'] as const
 export const QUERY_NAMES = [...TEXTS, 'outcome', 'since', 'until', 'limit', 'cursor'] as const
 
 /** Reads a question as people and addresses write it. Throws a FilterError. */

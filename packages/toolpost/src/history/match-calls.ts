@@ -25,17 +25,24 @@ export function pageOf<Call extends Partial<StoredCall> & { serial: number; star
 }
 
 function fits(call: Partial<StoredCall> & { startedAt: number }, query: CallFilter): boolean {
-  const { tool, server, caller, outcome, since, until, q } = query
+  const { tool, server, caller, origin, trace, outcome, since, until, q } = query
   const { result, startedAt } = call
   return (
     (tool === undefined || call.tool === tool) &&
     (server === undefined || call.source === server) &&
     (caller === undefined || call.caller === caller) &&
+    (origin === undefined || call.origin === origin) &&
+    (trace === undefined || traceOf(call) === trace) &&
     (outcome === undefined || (result !== undefined && outcomeFits(outcome, result))) &&
     (since === undefined || startedAt >= since) &&
     (until === undefined || startedAt < until) &&
     (q === undefined || hasWords(call, wordsOf(q)))
   )
+}
+
+/** Of a call of this process it stands among its notes. */
+function traceOf(call: Partial<StoredCall> & { notes?: Record<string, unknown> }): unknown {
+  return call.traceId ?? call.notes?.trace_id
 }
 
 function outcomeFits(outcome: string, result: StoredCall['result']): boolean {

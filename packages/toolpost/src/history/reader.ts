@@ -61,13 +61,15 @@ function conditionOf(query: CallQuery): Condition {
   }
 }
 
-function partsOf({ tool, server, caller, outcome, since, until, q }: CallFilter): Condition[] {
+function partsOf({ tool, server, caller, origin, trace, outcome, since, until, q }: CallFilter): Condition[] {
   const parts: Condition[] = []
   const add = (sql: string, ...values: (string | number)[]) => void parts.push({ sql, values })
   if (tool !== undefined) add('tool = ?', tool)
   if (server === 'local') add('server IS NULL')
   else if (server !== undefined) add('server = ?', server)
   if (caller !== undefined) add('caller = ?', caller)
+  if (origin !== undefined) add('origin = ?', origin)
+  if (trace !== undefined) add('trace_id = ?', trace)
   if (outcome === 'ok') add('success = 1')
   else if (outcome === 'failed') add('success = 0')
   else if (outcome !== undefined) add('success = 0 AND code = ?', outcome)

@@ -99,7 +99,7 @@ function isAbout(rule: PolicyRule, call: InterceptedCall): boolean {
   return (
     fitsNames(tools, call) &&
     fits(server, servers) &&
-    fits(origin, from) &&
+    fitsOrigin(origin, from) &&
     fits(caller ?? NO_NAME, callers) &&
     (rule.if === undefined ||
       Object.entries(rule.if).every(([hint, wanted]) => (tool?.[hint as 'readOnly'] === true) === wanted))
@@ -110,6 +110,11 @@ function fitsNames(tools: PolicyRule['tools'], { tool, server }: InterceptedCall
   if (tools === undefined) return true
   const patterns = typeof tools === 'string' ? [tools] : tools
   return tool !== undefined && patterns.some(pattern => fitsTool(pattern, tool, server))
+}
+
+/** The console speaks HTTP: a rule about that is about the console too. */
+function fitsOrigin(origin: string | undefined, from: readonly string[] | undefined): boolean {
+  return fits(origin, from) || (origin === 'console' && fits('http', from))
 }
 
 function fits(value: string | undefined, globs: readonly string[] | undefined): boolean {

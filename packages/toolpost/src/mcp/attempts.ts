@@ -51,6 +51,11 @@ export class Attempts {
     return !this.wasReady && attempt >= this.#options.attempts
   }
 
+  /** The number to count on from if the next attempt is not worth much: that of the last quick one. */
+  pastQuick(attempt: number): number {
+    return this.wasReady ? attempt : Math.max(attempt, this.#options.attempts)
+  }
+
   /** The server asked to be left alone for so long, or did not. */
   asked(afterMs: number | undefined): void {
     this.#askedMs = afterMs ?? 0

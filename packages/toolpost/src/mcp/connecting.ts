@@ -71,13 +71,15 @@ export class Connecting {
       attempts.asked(failure.retryAfterMs)
       if (failure.needsLogin) attempt = 0
       else this.#missed(failure, attempt, settle)
+      if (failure.isPermanent) attempt = attempts.pastQuick(attempt)
     }
   }
 
   /** That a server has failed is told once: that it still fails later is no news. */
   #missed(failure: ServerFailure, attempt: number, settle: () => void): void {
     const { attempts, log } = this.#options
-    if (!attempts.isLast(attempt)) this.#server.become(attempts.wasReady ? 'lost' : 'starting')
+    const isLast = attempts.isLast(failure.isPermanent ? attempts.pastQuick(attempt) : attempt)
+    if (!isLast) this.#server.become(attempts.wasReady ? 'lost' : 'starting')
     else if (this.#server.state !== 'failed') {
       this.#server.become('failed')
       this.#server.failed(failure, attempt)

@@ -58,13 +58,14 @@ function shownStderr(stderr: string): string {
 /** What to look at first. */
 export function hintFor(server: string, entry: ServerEntry): string {
   if (isHttp(entry))
-    return `the server at ${withoutUserInfo(entry.url)} is running, and 'url' and 'headers' of '${server}' are correct`
+    return `the server at ${shownUrl(entry.url)} is running, and 'url' and 'headers' of '${server}' are correct`
   const { command, args = [] } = entry
   if (isZwaveServer([server, command, ...args])) return ZWAVE_HINT
   return `'${safeText(command)}' is installed, and 'args', 'env' and 'cwd' of '${server}' are correct`
 }
 
-function withoutUserInfo(url: string): string {
+/** Without user, password and query. */
+export function shownUrl(url: string): string {
   if (!URL.canParse(url)) return shownAddress(url)
   const { origin, pathname } = new URL(url)
   return safeText(`${origin}${pathname}`)

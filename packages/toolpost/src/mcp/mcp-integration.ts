@@ -146,6 +146,14 @@ export class McpIntegration {
     await (name === undefined ? Promise.all(this.#ready.values()) : this.#ready.get(name))
   }
 
+  /** As `ready`, but a server that fails counts after its first attempt: whoever wants the others does not wait for it. */
+  async tried(name?: string): Promise<void> {
+    const asked = this.#connections.filter(connection => name === undefined || connection.name === name)
+    await Promise.all(
+      asked.map(connection => Promise.race([connection.tried(), this.ready(connection.name)])),
+    )
+  }
+
   /** Every server, in the order of the configuration. */
   status(): ServerStatus[] {
     return this.#connections.map(connection => connection.status())
@@ -153,10 +161,19 @@ export class McpIntegration {
 
   /** Ends a server and starts it again, also one that has failed. Resolves when that has succeeded or failed. */
   async restart(name: string): Promise<void> {
+    await this.#find(name).restart()
+  }
+
+  /** Ends a server until it is restarted. Resolves when nothing of it is left. */
+  async stop(name: string): Promise<void> {
+    await this.#find(name).stop()
+  }
+
+  #find(name: string): ServerConnection {
     if (this.#closing) throw new Error(CLOSED)
     const connection = this.#connections.find(each => each.name === name)
     if (!connection) throw new Error(`There is no MCP server '${name}'`)
-    await connection.restart()
+    return connection
   }
 
   /**

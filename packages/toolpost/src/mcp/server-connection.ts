@@ -3,6 +3,7 @@ import type { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { Attempts, type AttemptsOptions } from './attempts.ts'
 import { Connecting, type ConnectingServer } from './connecting.ts'
 import { ConnectionLog } from './connection-log.ts'
+import { hintFor } from './failure-report.ts'
 import type { ToolServer } from './mcp-tool.ts'
 import type { ServerLogin } from './oauth/server-login.ts'
 import type { ServerEntry } from './server-entry.ts'
@@ -13,6 +14,7 @@ import { ServerRequests } from './server-requests.ts'
 import { secretsOf } from './server-secrets.ts'
 import type { ServerState, ServerStatus } from './server-status.ts'
 import { ServerTools, type ServerToolsOptions } from './server-tools.ts'
+import { shownTarget } from './shown-target.ts'
 
 export interface ConnectionOptions
   extends Omit<ServerToolsOptions, 'server' | 'onChange'>,
@@ -27,6 +29,8 @@ export interface ConnectionOptions
   /** The first connection could not be made, and is tried slowly from now on; or it waits for a login. */
   onFailed(connection: ServerConnection, failure: ServerFailure, attempts: number): void
 }
+
+const MAX_CAPABILITIES = 20
 
 /** `tools` if its tools changed too. */
 export type Change = 'server' | 'tools'
@@ -53,6 +57,7 @@ export class ServerConnection implements ToolServer, ConnectingServer {
   #startedAt = 0
   #readyAfterMs: number | undefined
   #isClosed = false
+  #readySince: number | undefined
   /** The connection whose calls under way are waited for, once it takes no more. */
   #retiring: ServerLink | undefined
   successor: ServerConnection | undefined
@@ -146,7 +151,25 @@ export class ServerConnection implements ToolServer, ConnectingServer {
       readyAfterMs: this.#readyAfterMs,
       protocolVersion: this.link?.protocolVersion,
       info: this.offers.info,
+      target: shownTarget(this.entry),
+      ...(this.link && {
+        capabilities: Object.keys(this.link.about.capabilities).slice(0, MAX_CAPABILITIES),
+      }),
+      ...(this.#state === 'ready'
+        ? { readySince: this.#readySince }
+        : { hint: hintFor(this.name, this.entry) }),
     }
+  }
+
+  /** Resolves when it has been tried once: it is ready, or it is known why not. Never rejects. */
+  async tried(): Promise<void> {
+    await this.#connecting.attempt
+  }
+
+  /** Ends the connection until somebody restarts it. Its tools stay, and say why they do not answer. */
+  async stop(): Promise<void> {
+    this.log.logger.info({}, 'Stopping MCP server')
+    await this.#end('closed', 'it was stopped')
   }
 
   /** Ends the connection and makes a new one. Resolves when that has succeeded or failed. */
@@ -210,6 +233,7 @@ export class ServerConnection implements ToolServer, ConnectingServer {
     await this.#tools.adopt(link)
     if (link !== this.link) return
     this.offers.adopt(link)
+    this.#readySince = Date.now()
     this.become('ready')
     this.log.succeeded(attempt, this.#tools.names().length)
   }

@@ -14,6 +14,8 @@ export interface ServerFailure {
   exitSignal: string | null
   /** Only a login helps; no attempt is made before there is one. */
   needsLogin?: boolean
+  /** There is no such program: trying again a moment later changes nothing. */
+  isPermanent?: boolean
   /** When the server wants to be tried again. */
   retryAfterMs?: number | undefined
 }
@@ -32,6 +34,18 @@ export class ConnectError extends Error {
     super(failure.cause, options)
     this.failure = failure
   }
+}
+
+/** A program that is not there, or that nobody may run. */
+export class NeverStartedError extends Error {
+  override name = 'NeverStartedError'
+}
+
+/** Whether that is what is behind an error. */
+export function neverStarted(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof NeverStartedError) return true
+  return false
 }
 
 /** Marks an error for the SDK: it is about a login, and says nothing of the protocol that a server speaks. */

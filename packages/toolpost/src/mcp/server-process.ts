@@ -12,7 +12,7 @@ import {
 } from './limits.ts'
 import { adoptGroup, endGroup, type Group, lookAt, signalGroup } from './process-group.ts'
 import type { StdioServerEntry } from './server-entry.ts'
-import type { ServerFailure } from './server-failure.ts'
+import { NeverStartedError, type ServerFailure } from './server-failure.ts'
 import { ServerInput } from './server-input.ts'
 import { startProcess } from './start-process.ts'
 import { StderrTail } from './stderr-tail.ts'
@@ -79,7 +79,9 @@ export class ServerProcess {
 
   /** How it ended, once it has. */
   get exit(): Pick<ServerFailure, 'exitCode' | 'exitSignal'> {
-    return { exitCode: this.#child?.exitCode ?? null, exitSignal: this.#child?.signalCode ?? null }
+    const { exitCode = null, signalCode = null } = this.#child ?? {}
+    // Of a process that never ran, Node makes the error's number its exit code.
+    return { exitCode: exitCode !== null && exitCode < 0 ? null : exitCode, exitSignal: signalCode }
   }
 
   /** Whether it does not read what is sent to it. */
@@ -201,13 +203,15 @@ export class ServerProcess {
   #startError(cause: unknown): Error {
     const { command, cwd } = this.#entry
     if (cwd !== undefined && !existsSync(cwd))
-      return new Error(`its working directory '${cwd}' does not exist`)
+      return new NeverStartedError(`its working directory '${cwd}' does not exist`)
     const { code, message } = cause as NodeJS.ErrnoException
-    return new Error(
-      `'${safeText(command)}' cannot be started: ${code === 'ENOENT' ? 'there is no such command' : message}`,
-    )
+    const problem = `'${safeText(command)}' cannot be started: ${code === 'ENOENT' ? 'there is no such command' : message}`
+    return PERMANENT.includes(code ?? '') ? new NeverStartedError(problem) : new Error(problem)
   }
 }
+
+/** What trying again a moment later does not change. */
+const PERMANENT = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC']
 
 /** A port that leads nowhere. */
 const nowhere = new MessageChannel()

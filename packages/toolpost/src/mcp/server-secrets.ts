@@ -41,7 +41,7 @@ function isSecretSetting([name, value]: Named): boolean {
 }
 
 /** `--api-key value`, `--api-key=value` and `API_KEY=value` as pairs. */
-function optionsIn(args: readonly string[]): Named[] {
+export function optionsIn(args: readonly string[]): Named[] {
   return args.flatMap((arg, at): Named[] => {
     const [, name, value] = ASSIGNMENT.exec(arg) ?? []
     if (name !== undefined && value !== undefined) return [[name, value]]

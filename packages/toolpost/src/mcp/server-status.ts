@@ -26,7 +26,7 @@ export interface ServerStatus {
   error: string | undefined
   /** The end of what it wrote to stderr, without secrets; empty for a server over HTTP. */
   stderr: string
-  /** Of its last process that ended. */
+  /** Of its last process that ended; `null` for what never ran. */
   exitCode: number | null
   pid: number | undefined
   /** Non-JSON-RPC lines on its stdout. */
@@ -37,6 +37,14 @@ export interface ServerStatus {
   readyAfterMs: number | undefined
   protocolVersion: string | undefined
   info?: ServerInfo | undefined
+  /** Its command with its arguments, or its address, without secrets. */
+  target?: string | undefined
+  /** What it can do beside tools: `resources`, `prompts`, `logging` … */
+  capabilities?: string[] | undefined
+  /** Since when it is ready, in milliseconds since 1970. */
+  readySince?: number | undefined
+  /** What to look at first, if it is not ready. */
+  hint?: string | undefined
   /** Whether calls reach it, if it has a breaker; the project adds this. */
   breaker?: BreakerStatus
 }

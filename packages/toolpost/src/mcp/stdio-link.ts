@@ -19,6 +19,7 @@ import {
   ConnectError,
   describeError,
   failureWith,
+  neverStarted,
   type ServerFailure,
   ServerLostError,
   UnusableAnswerError,
@@ -230,7 +231,8 @@ class StdioLink implements ServerLink {
   failure(error: unknown, signal: AbortSignal): ServerFailure {
     if (signal.aborted) return this.#failureWith(describeError(signal.reason))
     const isDeath = this.#endedItself && isClosed(error)
-    return this.#failureWith(isDeath ? `${this.#cause} before it was ready` : describeError(error))
+    const failure = this.#failureWith(isDeath ? `${this.#cause} before it was ready` : describeError(error))
+    return neverStarted(error) ? { ...failure, isPermanent: true } : failure
   }
 
   #failureWith(cause: string): ServerFailure {

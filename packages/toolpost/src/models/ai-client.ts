@@ -4,6 +4,7 @@ import type { CallerOptions } from '../executor/options.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { BigResults } from '../tools/results/big-results.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { Usage } from './usage.ts'
 
 /** A message without LangChain's classes; every client takes both kinds, also mixed. */
 export interface PlainMessage {
@@ -69,6 +70,8 @@ export interface Answer {
   /** How often the model was asked with tools at hand. */
   iterations: number
   stopReason: StopReason
+  /** Of all turns together; absent if the provider does not tell, or no model was asked. */
+  usage?: Usage | undefined
 }
 
 /** Whatever answers questions with the help of tools: a model, or sentences alone. */

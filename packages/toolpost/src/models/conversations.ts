@@ -25,6 +25,10 @@ export class Conversations {
     return this.#kept.get(id)
   }
 
+  forget(id: string): void {
+    this.#kept.delete(id)
+  }
+
   /** Remembers a conversation as an answer ends it, without the instructions. */
   keep(id: string, messages: readonly ConversationMessage[]): void {
     this.#kept.delete(id)

@@ -3,6 +3,7 @@ import { isObjectLike } from '../runtime/guards.ts'
 import { JoinedChunks } from './joined-chunks.ts'
 import { ModelError } from './model-error.ts'
 import type { LangChainCall, ReplyChunk } from './provider.ts'
+import type { Usage } from './usage.ts'
 
 /** A call that a model asks for. Arguments that cannot be read stay the text that they are. */
 export interface RequestedCall {
@@ -18,8 +19,7 @@ export interface Reply {
   /** What goes into the history: the text, or content blocks if there are others than text. */
   content: string | object[]
   calls: RequestedCall[]
-  /** In tokens, as far as the provider tells. */
-  usage: { input?: number | undefined; output?: number | undefined }
+  usage: Usage
   /** In the provider's words. */
   stopReason: string | undefined
 }

@@ -19,6 +19,7 @@ import { runCalls } from './run-calls.ts'
 import { Salvage } from './salvage/salvage.ts'
 import { TimeIsUp, TimeLimit } from './time-limit.ts'
 import { ToolOffer } from './tool-offer.ts'
+import { sumOfUsage, type Usage } from './usage.ts'
 
 export interface LoopSetup {
   provider: Provider
@@ -70,6 +71,7 @@ async function answer(
 class ToolLoop {
   readonly results: ToolResult[] = []
   #iterations = 0
+  #usage: Usage = {}
   readonly #conversation: Conversation
   readonly #limit: TimeLimit
   readonly #setup: AskOptions & LoopSetup
@@ -123,7 +125,9 @@ class ToolLoop {
     const { messages } = this.#conversation
     if (stopReason !== 'answer')
       this.#setup.logger.warn({ stop_reason: stopReason, iterations: this.#iterations }, 'Stopped early')
-    return { text, messages, results: this.results, iterations: this.#iterations, stopReason }
+    const usage = this.#usage
+    const told = usage.input === undefined && usage.output === undefined ? {} : { usage }
+    return { text, messages, results: this.results, iterations: this.#iterations, stopReason, ...told }
   }
 
   /** One turn of the model. Nobody has heard anything of a failed attempt that is made again. */
@@ -147,7 +151,9 @@ class ToolLoop {
       return salvage ? this.#hold(() => salvage.settle(named)) : named
     }
     const mayPass = (code: ModelErrorCode) => !hasSpoken && provider.passing.includes(code)
-    return retried(() => aroundTurn(request), { limit: this.#limit, mayPass, logger })
+    const reply = await retried(() => aroundTurn(request), { limit: this.#limit, mayPass, logger })
+    this.#usage = sumOfUsage(this.#usage, reply.usage)
+    return reply
   }
 
   #salvage(speak: (token: string) => void, original: (call: RequestedCall) => RequestedCall): Salvage {

@@ -16,6 +16,7 @@ import { ModelError } from './model-error.ts'
 import type { Provider } from './provider.ts'
 import type { Reply } from './read-reply.ts'
 import type { AroundTurn } from './tool-loop.ts'
+import { sumOfUsage } from './usage.ts'
 
 /** What the loop is asked to do when it is traced. */
 interface TracedLoop {
@@ -71,7 +72,7 @@ class AgentTrace {
     const span = this.#begin(OPERATION.chat, { kind: SpanKind.CLIENT, parent, target: this.#model })
     return this.#within(span, trace.setSpan(parent, span), async () => {
       const reply = await request()
-      this.#used = sum(this.#used, reply.usage)
+      this.#used = sumOfUsage(this.#used, reply.usage)
       const reasons = reply.stopReason === undefined ? undefined : [safeName(reply.stopReason)]
       span.setAttributes({ ...usage(reply.usage), ...attributes({ [ATTRIBUTE.finishReasons]: reasons }) })
       return reply
@@ -101,15 +102,6 @@ interface SpanSetup {
   kind: number
   parent: Context
   target?: string | undefined
-}
-
-function sum(a: Reply['usage'], b: Reply['usage']): Reply['usage'] {
-  return { input: plus(a.input, b.input), output: plus(a.output, b.output) }
-}
-
-/** What is not known is not counted as nothing. */
-function plus(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : a + b
 }
 
 function usage({ input, output }: Reply['usage']): Attributes {

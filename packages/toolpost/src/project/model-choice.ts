@@ -26,11 +26,17 @@ export interface ModelChoiceOptions {
   isRequired?: boolean | undefined
 }
 
+/** How long a list of models is good for, and how many of them have a client at once. */
+const LISTED_MS = 10_000
+const MAX_CLIENTS = 8
+
 /** The client that answers: chosen when it is first needed, which is also when LangChain is loaded. */
 export class ModelChoice {
   readonly #options: ModelChoiceOptions
   #choice: Promise<ChosenClient> | undefined
   #chosen: ModelInfo | undefined
+  #listed: { models: Promise<ModelInfo[]>; at: number } | undefined
+  readonly #others = new Map<string, Promise<ChosenClient>>()
 
   constructor(options: ModelChoiceOptions) {
     this.#options = options
@@ -38,14 +44,44 @@ export class ModelChoice {
 
   /** Questions wait until the client is chosen, and for the tools that they may need. */
   readonly client: AiClient = {
-    ask: async (prompt, options) => {
-      const chosen = await this.choose()
-      const { whenToolsReady } = await import('../models/index.ts')
-      const { config, bigResults } = this.#options
-      const { maxTools, pin } = config().models ?? {}
-      const settings = { trace: isTraced(config()), maxTools, pin, bigResults }
-      return whenToolsReady(chosen, () => this.#options.whenReady()).ask(prompt, { ...settings, ...options })
-    },
+    ask: async (prompt, options) => this.#ask(await this.choose(), prompt, options),
+  }
+
+  /** The models to choose from: what is used, configured and found. */
+  list(): Promise<ModelInfo[]> {
+    const now = performance.now()
+    if (!this.#listed || now - this.#listed.at > LISTED_MS) this.#listed = { models: this.#list(), at: now }
+    return this.#listed.models
+  }
+
+  async #list(): Promise<ModelInfo[]> {
+    const { listModels } = await import('../models/index.ts')
+    await this.choose().catch(() => {})
+    const wanted = this.#options.wanted ?? this.#options.config().model
+    return listModels({ current: this.#chosen, configured: wanted })
+  }
+
+  /** The client of one of the listed models; `undefined` for any other. Rejects with a ModelError if it is unavailable. */
+  async clientOf(name: string): Promise<AiClient | undefined> {
+    if (name === this.#chosen?.name) return this.client
+    if (!(await this.list()).some(model => model.name === name)) return undefined
+    const known = this.#others.get(name) ?? this.#choose(name)
+    this.#others.delete(name)
+    this.#others.set(name, known)
+    for (const oldest of this.#others.keys()) if (this.#others.size > MAX_CLIENTS) this.#others.delete(oldest)
+    known.catch(() => this.#others.delete(name))
+    return { ask: async (prompt, options) => this.#ask(await known, prompt, options) }
+  }
+
+  async #ask(
+    chosen: ChosenClient,
+    ...[prompt, options]: Parameters<AiClient['ask']>
+  ): ReturnType<AiClient['ask']> {
+    const { whenToolsReady } = await import('../models/index.ts')
+    const { config, bigResults } = this.#options
+    const { maxTools, pin } = config().models ?? {}
+    const settings = { trace: isTraced(config()), maxTools, pin, bigResults }
+    return whenToolsReady(chosen, () => this.#options.whenReady()).ask(prompt, { ...settings, ...options })
   }
 
   /** The client that was chosen, once it is. */
@@ -55,7 +91,7 @@ export class ModelChoice {
 
   /** Rejects with a ModelError if a required model is unavailable. */
   choose(): Promise<ChosenClient> {
-    this.#choice ??= this.#choose()
+    this.#choice ??= this.#chooseFirst()
     return this.#choice
   }
 
@@ -64,16 +100,23 @@ export class ModelChoice {
     const wasChosen = this.#choice !== undefined
     this.#choice = undefined
     this.#chosen = undefined
+    this.#listed = undefined
+    this.#others.clear()
     if (wasChosen) void this.choose().catch(() => {})
   }
 
-  async #choose(): Promise<ChosenClient> {
-    const { executor, logger, wanted, isRequired, config, onChosen } = this.#options
-    const { chooseClient, chooseClientOrOffline } = await import('../models/index.ts')
-    const choose = isRequired ? chooseClient : chooseClientOrOffline
-    const chosen = await choose({ model: wanted, config: config(), executor, logger })
+  async #chooseFirst(): Promise<ChosenClient> {
+    const { wanted, isRequired, onChosen } = this.#options
+    const chosen = await this.#choose(wanted, isRequired ?? false)
     this.#chosen = { name: chosen.name, why: chosen.why }
     onChosen(this.#chosen)
     return chosen
+  }
+
+  async #choose(wanted: string | undefined, isRequired = true): Promise<ChosenClient> {
+    const { executor, logger, config } = this.#options
+    const { chooseClient, chooseClientOrOffline } = await import('../models/index.ts')
+    const choose = isRequired ? chooseClient : chooseClientOrOffline
+    return choose({ model: wanted, config: config(), executor, logger })
   }
 }

@@ -19,7 +19,7 @@ import type { DurableChange } from './durable.ts'
 import type { ExampleHome } from './example-home.ts'
 import { type Following, followFiles } from './follow-files.ts'
 import { withAnswers } from './inputs.ts'
-import { ModelChoice } from './model-choice.ts'
+import { ModelChoice, type ModelInfo } from './model-choice.ts'
 import type { Description } from './open-project.ts'
 import { type KeepOptions, ProjectHistory } from './project-history.ts'
 import type { ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
@@ -135,6 +135,12 @@ export class Project {
   /** The client that answers, chosen now if it was not before. */
   model = (): Promise<ChosenClient> => this.#model.choose()
 
+  /** The models to choose from: what is used, configured and found. */
+  models = (): Promise<ModelInfo[]> => this.#model.list()
+
+  /** Answers with one of those; `undefined` for any other. */
+  clientOf = (model: string): Promise<AiClient | undefined> => this.#model.clientOf(model)
+
   /** What turns speech into text now, if anything does. */
   voice = (): VoiceInput | undefined => this.#voice?.input
 
@@ -175,6 +181,13 @@ export class Project {
     return this.status().servers.filter(server => name === undefined || server.name === name)
   }
 
+  /** As `ready`, but a server that fails counts after its first attempt; for commands that are over in a moment. */
+  async tried(name?: string): Promise<ServerStatus[]> {
+    const mcp = await this.#servers.start()
+    await mcp?.tried(name)
+    return this.status().servers.filter(server => name === undefined || server.name === name)
+  }
+
   status(): ProjectStatus {
     return {
       servers: this.#control.withBreakers(this.#servers.status()),
@@ -194,6 +207,9 @@ export class Project {
     await this.#servers.restart(server)
     this.#control.resetBreaker(server)
   }
+
+  /** Ends a server until it is restarted. */
+  stop = (server: string): Promise<void> => this.#servers.stop(server)
 
   /** How a server is configured. */
   entryOf = (server: string): Promise<ServerEntry | undefined> => this.#servers.entryOf(server)

@@ -66,6 +66,11 @@ export class Servers {
     await this.#mcp.restart(server)
   }
 
+  async stop(server: string): Promise<void> {
+    if (!this.#mcp) throw new Error(`There is no MCP server '${server}'`)
+    await this.#mcp.stop(server)
+  }
+
   /** How a server is configured. */
   async entryOf(server: string): Promise<ServerEntry | undefined> {
     return serverEntries(this.#options.description(), await this.#home)[server]

@@ -4,8 +4,8 @@ import { defineTool, type Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 
-/** How long an earlier server is waited for: it has the better right to a name. */
-const GRACE_FOR_EARLIER_MS = 3_000
+/** How long an earlier server that has not failed yet is waited for: it has the better right to a name. */
+const GRACE_FOR_EARLIER_MS = 500
 
 interface Wait {
   tools: ToolManager
@@ -29,7 +29,7 @@ async function appeared(name: string, { tools, mcp, limitMs }: Wait): Promise<bo
   const found = tools.findTool(name)
   const order = found && tools.originOf(found)?.order
   const earlier = mcp.status().slice(0, order ?? 0)
-  await inTime([Promise.all(earlier.map(server => mcp.ready(server.name)))], GRACE_FOR_EARLIER_MS)
+  await inTime([Promise.all(earlier.map(server => mcp.tried(server.name)))], GRACE_FOR_EARLIER_MS)
   return tools.findTool(name) !== undefined
 }
 

@@ -3,7 +3,11 @@ import { type Clock, systemClock, type Timer } from './clock.ts'
 const DELAY_MS = 20
 
 /** Changes that come together are told of once, a moment later. */
-export function together(tell: () => void, clock: Clock = systemClock): { soon(): void; stop(): void } {
+export function together(
+  tell: () => void,
+  clock: Clock = systemClock,
+  delayMs = DELAY_MS,
+): { soon(): void; stop(): void } {
   let timer: Timer | undefined
   return {
     soon: () => {
@@ -11,7 +15,7 @@ export function together(tell: () => void, clock: Clock = systemClock): { soon()
       timer = clock.setTimer(() => {
         timer = undefined
         tell()
-      }, DELAY_MS)
+      }, delayMs)
       timer.hold(false)
     },
     stop: () => timer?.cancel(),

@@ -1,4 +1,4 @@
-import { type InferenceSession, Tensor } from 'onnxruntime-node'
+import type { InferenceSession } from 'onnxruntime-common'
 
 type Tensors = Record<string, Tensor>
 

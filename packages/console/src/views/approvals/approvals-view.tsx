@@ -1,5 +1,6 @@
 import { EmptyState, Loading } from '../../components/empty-state.tsx'
 import { ErrorBoundary } from '../../components/error-boundary.tsx'
+import { PageHead } from '../../components/page-head.tsx'
 import { useShowMore } from '../../components/show-more.tsx'
 import { useWaiting } from '../../state/decisions.ts'
 import { counted } from '../../text/figures.ts'
@@ -14,14 +15,11 @@ export function ApprovalsView() {
   const [limit, more] = useShowMore(waiting?.length ?? 0, SHOWN_APPROVALS)
   if (waiting === undefined) return <Loading label="Loading approvals" rows={3} />
   return (
-    <div className="approvals">
-      <div className="view-head">
-        <h1>Approvals</h1>
-        {waiting.length > 0 && <p className="muted">{counted(waiting.length, 'call')} waiting</p>}
-      </div>
+    <div className="approvals page page-narrow">
+      <PageHead title="Approvals" sub={waiting.length > 0 && `${counted(waiting.length, 'call')} waiting`} />
       <DecisionProblem />
       {waiting.length === 0 && (
-        <EmptyState title="Nothing is waiting for approval">
+        <EmptyState title="Nothing is waiting for approval" icon="approvals">
           Calls that the policy asks about appear here, and wherever you are on this page.
         </EmptyState>
       )}

@@ -1,24 +1,28 @@
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { CallRecord } from 'toolpost/gateway'
 import { textOf } from '../../api/checked.ts'
+import { cancelCall } from '../../api/gateway-api.ts'
 import { isRecord } from '../../api/guards.ts'
 import { Button } from '../../components/button.tsx'
-import { EmptyState } from '../../components/empty-state.tsx'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { EmptyState, Loading } from '../../components/empty-state.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { ProgressBar } from '../../components/progress-bar.tsx'
 import { ArgumentsAndResult } from '../../components/result-view.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { hrefOf } from '../../routing/route.ts'
 import { go } from '../../routing/use-route.ts'
-import { type CallFilter, obstacleToRepeat } from '../../state/call-list.ts'
+import { type CallFilter, obstacleToRepeat, traceOf } from '../../state/call-list.ts'
 import { gateway } from '../../state/gateway.ts'
 import { useStore } from '../../state/store.ts'
 import { toolRuns } from '../../state/tool-runs.ts'
-import { clockText, durationText } from '../../text/figures.ts'
+import { durationText, momentText } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { CopyRow } from '../tools/copy-row.tsx'
-import { OutcomeBadge } from './call-table.tsx'
+import { fromText, OutcomeBadge } from './call-table.tsx'
 import { useKeptCall } from './use-older-calls.ts'
+import { Waterfall } from './waterfall.tsx'
 
 interface Props {
   serial: number
@@ -45,7 +49,9 @@ export function CallDetail({ serial, call: known, filter }: Props) {
           <Icon name="close" />
         </a>
       </div>
-      {call ? (
+      {call === 'looking' ? (
+        <Loading label="Looking for the call" rows={3} />
+      ) : call ? (
         <CallBody call={call} />
       ) : (
         <EmptyState title="This call is no longer kept">
@@ -63,11 +69,33 @@ function CallBody({ call }: { call: CallRecord }) {
         <a href={hrefOf({ view: 'tools', tool: call.tool })}>{oneLine(call.tool)}</a>{' '}
         <OutcomeBadge result={call.result} />
       </p>
+      {call.result === undefined && <Running call={call} />}
       <Actions call={call} />
       <Facts facts={factsOf(call)} />
+      <Waterfall call={call} />
       <ArgumentsAndResult {...call} />
       <CopyRow tool={call.tool} args={call.args ?? {}} result={call.result} />
     </>
+  )
+}
+
+/** How far it is, and the way to end it. */
+function Running({ call }: { call: CallRecord }) {
+  const [problem, setProblem] = useState<string>()
+  const cancel = () =>
+    cancelCall(call.serial).catch(error => setProblem(error instanceof Error ? error.message : String(error)))
+  return (
+    <div className="call-running">
+      <ProgressBar progress={call.progress} label={`Progress of call ${call.serial}`} />
+      <Button icon="stop" onClick={() => void cancel()}>
+        Cancel
+      </Button>
+      {problem !== undefined && (
+        <p className="field-problem" role="alert">
+          {oneLine(problem)}
+        </p>
+      )}
+    </div>
   )
 }
 
@@ -95,19 +123,32 @@ function Actions({ call }: { call: CallRecord }) {
 }
 
 function factsOf(call: CallRecord): Record<string, React.ReactNode> {
-  const { startedAt, durationMs, waitedMs = 0, source, origin = '', caller, id, notes = {} } = call
+  const { startedAt, durationMs, waitedMs = 0, source, id, notes = {} } = call
   return {
-    Started: clockText(startedAt),
+    Started: momentText(startedAt),
     Took: durationMs === undefined ? <Elapsed since={startedAt} /> : durationText(durationMs),
     Waited: waitedMs >= 1 ? durationText(waitedMs) : undefined,
     Source: oneLine(source),
-    'Asked by': oneLine(caller === undefined ? origin : `${caller} (${origin})`),
+    'Asked by': oneLine(fromText(call)),
     Rule: noteText(notes.rule),
     Approval: approvalText(notes.approval),
     Limit: noteText(notes.limit),
-    'Trace ID': noteText(notes.trace_id),
+    'Trace ID': traceOf(call) && <TraceLink trace={traceOf(call)} />,
     ID: id && <code>{oneLine(id)}</code>,
   }
+}
+
+/** All calls of the same trace; the id itself is what a tracing system is searched by. */
+function TraceLink({ trace }: { trace: string | undefined }) {
+  if (trace === undefined) return null
+  return (
+    <span className="trace-link">
+      <a href={hrefOf({ view: 'calls', filter: { trace } })}>
+        <code>{oneLine(trace, 64)}</code>
+      </a>
+      <CopyButton label="Copy" text={() => trace} />
+    </span>
+  )
 }
 
 function noteText(note: unknown): string {

@@ -1,11 +1,14 @@
-import { useMemo } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import type { CallRecord } from 'toolpost/gateway'
 import { Button } from '../../components/button.tsx'
 import { goInPlace } from '../../routing/use-route.ts'
 import type { CallFilter } from '../../state/call-list.ts'
 import { oneLine } from '../../text/visible-text.ts'
+import { TimeRange } from './time-range.tsx'
 
 const OUTCOMES = ['succeeded', 'failed', 'running', 'slow']
+/** After so long without a key, what was typed is looked for. */
+const TYPING_MS = 250
 
 interface Props {
   calls: readonly CallRecord[]
@@ -17,11 +20,14 @@ interface Props {
 export function CallFilters({ calls, filter, serial }: Props) {
   const tools = useMemo(() => distinct(calls.map(call => call.tool)), [calls])
   const sources = useMemo(() => distinct(calls.map(call => call.source)), [calls])
+  const origins = useMemo(() => distinct(calls.map(call => call.origin ?? '')), [calls])
+  const callers = useMemo(() => distinct(calls.map(call => call.caller ?? '')), [calls])
   const set = (part: CallFilter) => goInPlace({ view: 'calls', serial, filter: { ...filter, ...part } })
   const any = Object.values(filter).some(value => value !== undefined)
   return (
     <fieldset className="filters">
       <legend className="visually-hidden">Filters</legend>
+      <SearchField value={filter.q} onChange={q => set({ q })} />
       <Choice label="Tool" value={filter.tool} choices={tools} onChange={tool => set({ tool })} />
       <Choice label="Source" value={filter.source} choices={sources} onChange={source => set({ source })} />
       <Choice
@@ -30,6 +36,19 @@ export function CallFilters({ calls, filter, serial }: Props) {
         choices={OUTCOMES}
         onChange={outcome => set({ outcome })}
       />
+      <Choice label="From" value={filter.origin} choices={origins} onChange={origin => set({ origin })} />
+      {(callers.length > 0 || filter.caller !== undefined) && (
+        <Choice label="Caller" value={filter.caller} choices={callers} onChange={caller => set({ caller })} />
+      )}
+      <TimeRange filter={filter} onChange={set} />
+      {filter.trace !== undefined && (
+        <span className="filter-trace">
+          Trace <code>{oneLine(filter.trace, 16)}</code>
+          <Button look="quiet" onClick={() => set({ trace: undefined })}>
+            All traces
+          </Button>
+        </span>
+      )}
       {any && (
         <Button look="quiet" onClick={() => goInPlace({ view: 'calls', serial, filter: {} })}>
           Clear filters
@@ -39,11 +58,37 @@ export function CallFilters({ calls, filter, serial }: Props) {
   )
 }
 
-interface ChoiceProps {
-  label: string
+interface FieldProps {
   value: string | undefined
-  choices: string[]
   onChange: (value: string | undefined) => void
+}
+
+function SearchField({ value, onChange }: FieldProps) {
+  const [text, setText] = useState(value ?? '')
+  useEffect(() => setText(value ?? ''), [value])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when something was typed
+  useEffect(() => {
+    const wanted = text.trim() || undefined
+    if (wanted === value) return
+    const timer = setTimeout(() => onChange(wanted), TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return (
+    <label className="filter filter-search">
+      <span>Search</span>
+      <input
+        type="search"
+        placeholder="Words in arguments, results, errors"
+        value={text}
+        onChange={event => setText(event.target.value)}
+      />
+    </label>
+  )
+}
+
+interface ChoiceProps extends FieldProps {
+  label: string
+  choices: string[]
 }
 
 function Choice({ label, value, choices, onChange }: ChoiceProps) {
@@ -64,5 +109,5 @@ function Choice({ label, value, choices, onChange }: ChoiceProps) {
 }
 
 function distinct(values: string[]): string[] {
-  return [...new Set(values)].sort((a, b) => a.localeCompare(b))
+  return [...new Set(values)].filter(value => value !== '').sort((a, b) => a.localeCompare(b))
 }

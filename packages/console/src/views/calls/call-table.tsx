@@ -8,7 +8,7 @@ import { useShowMore } from '../../components/show-more.tsx'
 import { hrefOf } from '../../routing/route.ts'
 import { go } from '../../routing/use-route.ts'
 import { type CallFilter, keyOf } from '../../state/call-list.ts'
-import { clockText, durationText } from '../../text/figures.ts'
+import { durationText, momentText, whenText } from '../../text/figures.ts'
 import { shortJson } from '../../text/json-text.ts'
 import { oneLine } from '../../text/visible-text.ts'
 
@@ -65,7 +65,9 @@ const Row = memo(
     return (
       // The link in the row does the same for the keyboard.
       <tr className={current ? 'row-current' : ''} onClick={onOpen}>
-        <td className="figure">{clockText(call.startedAt)}</td>
+        <td className="figure" title={momentText(call.startedAt)}>
+          {whenText(call.startedAt)}
+        </td>
         <td className="call-tool">
           <a
             href={href}
@@ -77,12 +79,12 @@ const Row = memo(
           <span className="call-args">{argsText(call.args)}</span>
         </td>
         <td className="wide-only muted">{oneLine(call.source, 40)}</td>
-        <td className="wide-only muted">{oneLine(call.origin ?? '', 40)}</td>
+        <td className="wide-only muted">{oneLine(fromText(call), 40)}</td>
         <td>
           <OutcomeBadge result={call.result} />
         </td>
         <td className={`numeric figure ${call.slow ? 'slow' : ''}`}>
-          {call.durationMs === undefined ? '…' : durationText(call.durationMs)}
+          {call.durationMs === undefined ? progressText(call) : durationText(call.durationMs)}
           {call.slow && <SlowMark />}
         </td>
       </tr>
@@ -91,6 +93,16 @@ const Row = memo(
   (before, after) =>
     before.call === after.call && before.current === after.current && before.href === after.href,
 )
+
+/** Where a call came from, and on whose behalf if that is known. */
+export function fromText({ origin = '', caller }: CallRecord): string {
+  return caller === undefined ? origin : `${caller} (${origin})`
+}
+
+function progressText({ progress }: CallRecord): string {
+  const { progress: done, total } = progress ?? {}
+  return done !== undefined && total ? `${Math.round((100 * done) / total)} %` : '…'
+}
 
 function argsText(args: unknown): string {
   const text = shortJson(args, 90)

@@ -2,6 +2,7 @@ import { useMemo, useState } from 'react'
 import type { CallRecord } from 'toolpost/gateway'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, Loading } from '../../components/empty-state.tsx'
+import { PageHead } from '../../components/page-head.tsx'
 import { hrefOf } from '../../routing/route.ts'
 import { type CallFilter, filterCalls, withOlder } from '../../state/call-list.ts'
 import { gateway } from '../../state/gateway.ts'
@@ -9,6 +10,7 @@ import { useStore } from '../../state/store.ts'
 import { CallDetail } from './call-detail.tsx'
 import { CallFilters } from './call-filters.tsx'
 import { CallTable } from './call-table.tsx'
+import { ExportButtons } from './export-button.tsx'
 import { LatencyCard } from './latency-card.tsx'
 import { useOlderCalls } from './use-older-calls.ts'
 
@@ -22,16 +24,16 @@ export function CallsView({ serial, filter }: { serial: number | undefined; filt
   if (calls === undefined) return <Loading label="Loading calls" rows={8} />
   const call = (live ?? calls).find(one => one.serial === serial) ?? calls.find(one => one.serial === serial)
   return (
-    <div className={`calls ${serial === undefined ? '' : 'calls-detail'}`}>
+    <div className={`page calls ${serial === undefined ? '' : 'calls-detail'}`}>
       <div className="calls-main">
-        <div className="view-head">
-          <h1>Calls</h1>
+        <PageHead title="Calls">
+          <ExportButtons filter={filter} />
           <PauseButton
             paused={held !== undefined}
             missed={held && live ? newerThan(held, live) : 0}
             onToggle={() => setHeld(held ? undefined : live)}
           />
-        </div>
+        </PageHead>
         <CallFilters calls={calls} filter={filter} serial={serial} />
         <LatencyCard calls={found} filter={filter} />
         {found.length > 0 ? (
@@ -44,7 +46,7 @@ export function CallsView({ serial, filter }: { serial: number | undefined; filt
           />
         ) : (
           <>
-            <NoCalls any={calls.length > 0} />
+            {older.state !== 'loading' && <NoCalls any={calls.length > 0} />}
             <LoadOlder {...older} />
           </>
         )}
@@ -58,7 +60,11 @@ function LoadOlder({ state, load }: ReturnType<typeof useOlderCalls>) {
   if (state === 'end') return <p className="muted">No older calls.</p>
   return (
     <button type="button" className="button" disabled={state === 'loading'} onClick={load}>
-      {state === 'failed' ? 'Older calls could not be loaded · try again' : 'Load older'}
+      {state === 'loading'
+        ? 'Looking through the history …'
+        : state === 'failed'
+          ? 'Older calls could not be loaded · try again'
+          : 'Load older'}
     </button>
   )
 }
@@ -85,9 +91,9 @@ function PauseButton({ paused, missed, onToggle }: PauseProps) {
 }
 
 function NoCalls({ any }: { any: boolean }) {
-  if (any) return <EmptyState title="No calls match the filters" />
+  if (any) return <EmptyState title="No calls match the filters" icon="search" />
   return (
-    <EmptyState title="No calls yet">
+    <EmptyState title="No calls yet" icon="calls">
       Every call appears here as it happens, from any client.{' '}
       <a href={hrefOf({ view: 'tools' })}>Run a tool</a> or{' '}
       <a href={hrefOf({ view: 'chat' })}>ask for something</a>.

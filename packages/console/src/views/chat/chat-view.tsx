@@ -1,109 +1,90 @@
 import { useEffect, useRef } from 'react'
 import { Button } from '../../components/button.tsx'
+import { EmptyState, Loading } from '../../components/empty-state.tsx'
+import { PageHead } from '../../components/page-head.tsx'
+import { goInPlace } from '../../routing/use-route.ts'
 import { type ChatTurn, chat } from '../../state/chat.ts'
 import { gateway } from '../../state/gateway.ts'
-import { speaking } from '../../state/speaking.ts'
 import { useStore } from '../../state/store.ts'
-import { oneLine, visibleText } from '../../text/visible-text.ts'
-import { AnswerView } from './answer-view.tsx'
 import { Composer } from './composer.tsx'
-import { questionsFor } from './example-questions.ts'
+import { ConversationList } from './conversation-list.tsx'
+import { ModelChoice } from './model-choice.tsx'
 import { SpeechSwitch } from './speech-switch.tsx'
-import { useCanAsk } from './use-can-ask.ts'
+import { startOver } from './start-over.ts'
+import { Suggestions } from './suggestions.tsx'
+import { Turn } from './turn.tsx'
 
-export function ChatView() {
-  const turns = useStore(chat, state => state.turns)
+export function ChatView({ conversation }: { conversation: string | undefined }) {
+  const { turns, opening, problem } = useStore(chat, state => state)
   const end = useRef<HTMLDivElement>(null)
+  useAddress(conversation)
   useFollowing(turns, end)
   return (
-    <div className="chat">
-      <div className="view-head">
-        <h1>Chat</h1>
-        <ModelNote />
-        <SpeechSwitch />
-        {turns.length > 0 && (
-          <Button look="quiet" onClick={startOver}>
-            New conversation
-          </Button>
-        )}
+    <div className="chat-page">
+      <ConversationList />
+      <div className="chat">
+        <PageHead title="Chat" sub={<ModelChoice />}>
+          <SpeechSwitch />
+          {turns.length > 0 && (
+            <Button look="quiet" icon="add" onClick={startOver}>
+              New conversation
+            </Button>
+          )}
+        </PageHead>
+        <div className="chat-turns" role="log" aria-label="Conversation" aria-busy={isBusy(turns)}>
+          {opening !== undefined && <Loading label="Loading the conversation" rows={3} />}
+          {problem !== undefined && <Gone problem={problem} />}
+          {turns.length === 0 && opening === undefined && problem === undefined && <Suggestions />}
+          {turns.map((turn, at) => (
+            <Turn key={turn.number} turn={turn} isLast={at === turns.length - 1} />
+          ))}
+          <div ref={end} className="chat-end" />
+        </div>
+        <Composer />
       </div>
-      <div className="chat-turns" role="log" aria-label="Conversation" aria-busy={isBusy(turns)}>
-        {turns.length === 0 && <Beginning />}
-        {turns.map(turn => (
-          <Turn key={turn.number} turn={turn} />
-        ))}
-        <div ref={end} className="chat-end" />
-      </div>
-      <Composer />
     </div>
   )
 }
 
-function startOver(): void {
-  speaking.stop()
-  chat.startOver()
+function Gone({ problem }: { problem: string }) {
+  return (
+    <EmptyState
+      title={problem}
+      icon="history"
+      action={<Button onClick={startOver}>Start a new conversation</Button>}
+    >
+      The gateway keeps the last hundred; the others are in the list.
+    </EmptyState>
+  )
 }
 
 function isBusy(turns: ChatTurn[]): boolean {
   return turns.at(-1)?.answer.state === 'streaming'
 }
 
-function Turn({ turn }: { turn: ChatTurn }) {
-  return (
-    <>
-      <div className="bubble-row">
-        <p className="bubble">
-          <span className="visually-hidden">You: </span>
-          {visibleText(turn.question)}
-        </p>
-      </div>
-      <AnswerView answer={turn.answer} />
-    </>
-  )
-}
-
-/** Which model answers, and why. */
-function ModelNote() {
-  const model = useStore(gateway, state => state.model)
-  if (model === undefined) return <p className="model-note" />
-  return (
-    <p className="model-note">
-      <strong>{oneLine(model.name, 60)}</strong> <span className="muted">· {oneLine(model.why, 200)}</span>
-    </p>
-  )
-}
-
-function Beginning() {
-  const tools = useStore(gateway, state => state.tools)
-  const canAsk = useCanAsk()
-  const questions = questionsFor(tools ?? [])
-  return (
-    <div className="chat-beginning">
-      <h2>Ask for something</h2>
-      <p className="muted">The model calls the tools, and every call is shown in the conversation.</p>
-      <div className="chips">
-        {questions.map(question => (
-          <button
-            key={question}
-            type="button"
-            className="chip"
-            disabled={!canAsk}
-            onClick={() => void chat.ask(question)}
-          >
-            {question}
-          </button>
-        ))}
-      </div>
-    </div>
-  )
-}
-
-/** Scrolls along as the conversation grows, unless somebody has scrolled up to read. */
-function useFollowing(turns: ChatTurn[], end: React.RefObject<HTMLElement | null>): void {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the conversation grows
+/** The address names the conversation, so that it survives a reload; an address without one shows what is going on. */
+function useAddress(asked: string | undefined): void {
+  const { conversation, opening } = useStore(chat, state => state)
+  const isThere = useStore(gateway, state => state.connection.state === 'open')
+  const answered = useRef(conversation)
   useEffect(() => {
+    const isNew = conversation !== undefined && conversation !== answered.current
+    answered.current = conversation
+    if (isNew || asked === undefined) {
+      // The first answer has given the conversation its id.
+      if (conversation !== undefined && conversation !== asked) goInPlace({ view: 'chat', conversation })
+    } else if (asked !== conversation && opening === undefined && isThere) void chat.open(asked)
+  }, [asked, conversation, opening, isThere])
+}
+
+/** Scrolls to one's own question, and along as the answer grows, unless somebody has scrolled up to read. */
+function useFollowing(turns: ChatTurn[], end: React.RefObject<HTMLElement | null>): void {
+  const count = useRef(turns.length)
+  useEffect(() => {
+    const isNew = turns.length !== count.current || turns.at(-1)?.answer.parts.length === 0
+    count.current = turns.length
     const page = document.documentElement
     const below = page.scrollHeight - page.scrollTop - page.clientHeight
-    if (below < 300) end.current?.scrollIntoView({ block: 'end' })
+    if (isNew || below < 300) end.current?.scrollIntoView({ block: 'end' })
   }, [turns, end])
 }

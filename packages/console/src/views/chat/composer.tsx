@@ -1,15 +1,19 @@
-import { type KeyboardEvent, type SyntheticEvent, useState } from 'react'
+import { type KeyboardEvent, type SyntheticEvent, useEffect, useRef, useState } from 'react'
 import { Button } from '../../components/button.tsx'
 import { chat } from '../../state/chat.ts'
 import { speaking } from '../../state/speaking.ts'
 import { useStore } from '../../state/store.ts'
 import { talk } from '../../state/talk.ts'
+import { drafting } from './drafting.ts'
+import { draftOf } from './example-questions.ts'
 import { TalkButton } from './talk-button.tsx'
 import { TalkStatus } from './talk-status.tsx'
 import { useCanAsk, useCanTalk } from './use-can-ask.ts'
 
 export function Composer() {
   const [text, setText] = useState('')
+  const field = useRef<HTMLTextAreaElement>(null)
+  useOfferedDraft(field, setText)
   const canAsk = useCanAsk()
   const canTalk = useCanTalk()
   const send = (event: SyntheticEvent) => {
@@ -29,6 +33,7 @@ export function Composer() {
       {canTalk && <TalkStatus />}
       <form className="composer-row" onSubmit={send}>
         <textarea
+          ref={field}
           aria-label="Message"
           placeholder="Ask for something"
           rows={Math.min(8, text.split('\n').length)}
@@ -41,6 +46,24 @@ export function Composer() {
       </form>
     </div>
   )
+}
+
+/** A suggestion with a blank: it is put into the field, and what is to be filled in is selected. */
+function useOfferedDraft(
+  field: React.RefObject<HTMLTextAreaElement | null>,
+  setText: (text: string) => void,
+): void {
+  const offered = useStore(drafting, sentence => sentence)
+  useEffect(() => {
+    if (offered === undefined) return
+    const { text, from, to } = draftOf(offered)
+    drafting.take()
+    setText(text)
+    requestAnimationFrame(() => {
+      field.current?.focus()
+      field.current?.setSelectionRange(from, to)
+    })
+  }, [offered, field, setText])
 }
 
 /** Stops the answer while one is streaming. */

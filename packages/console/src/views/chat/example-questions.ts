@@ -1,17 +1,48 @@
 import type { ToolInfo } from 'toolpost/gateway'
 
-const QUESTIONS: [tool: string, question: string][] = [
-  ['control_zwave_device', 'Turn on the living room light'],
-  ['list_zwave_devices', 'Which devices do I have?'],
-  ['datetime', 'What time is it in Tokyo?'],
-  ['math_eval', 'What is 12 * 7.5?'],
-  ['volume', 'Set the volume to 40'],
-  ['get_weather', 'What is the weather in Berlin?'],
-]
+/** Sentences that say it better than a template with its blanks can. */
+const QUESTIONS: Record<string, string> = {
+  control_zwave_device: 'Turn on the living room light',
+  list_zwave_devices: 'Which devices do I have?',
+  datetime: 'What time is it in Tokyo?',
+  math_eval: 'What is 12 * 7.5?',
+  volume: 'Set the volume to 40',
+  get_weather: 'What is the weather in Berlin?',
+}
+const MAX_SUGGESTIONS = 6
 
-/** Example questions that the available tools can answer. */
-export function questionsFor(tools: readonly ToolInfo[]): string[] {
-  return QUESTIONS.filter(([name]) => tools.some(tool => tool.name === name))
-    .map(([, question]) => question)
-    .slice(0, 4)
+/** What can be asked of the tools that there are: one sentence each, those that can be asked as they are first. */
+export function suggestionsFor(tools: readonly ToolInfo[]): string[] {
+  const sentences = tools.flatMap(({ name, sentences: own = [] }) => {
+    const known = Object.hasOwn(QUESTIONS, name) ? QUESTIONS[name] : undefined
+    return known ?? own.find(one => !hasBlank(one)) ?? own[0] ?? []
+  })
+  const ordered = [...sentences.filter(one => !hasBlank(one)), ...sentences.filter(hasBlank)]
+  return [...new Set(ordered)].slice(0, MAX_SUGGESTIONS)
+}
+
+const BLANK = /\{([^{}]{1,60})\}/
+
+/** Whether something is left for the person to say. */
+export function hasBlank(sentence: string): boolean {
+  return BLANK.test(sentence)
+}
+
+/** `Read the … (device name)`. */
+export function shownSuggestion(sentence: string): string {
+  return sentence.replace(new RegExp(BLANK, 'g'), (_, name: string) => `‹${spoken(name)}›`)
+}
+
+/** The sentence to be filled in, and where its first blank is. */
+export function draftOf(sentence: string): { text: string; from: number; to: number } {
+  const text = shownSuggestion(sentence)
+  const from = text.indexOf('‹')
+  return { text, from: Math.max(0, from), to: from < 0 ? text.length : text.indexOf('›') + 1 }
+}
+
+function spoken(name: string): string {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/_+/g, ' ')
+    .toLowerCase()
 }

@@ -137,7 +137,7 @@ function Form({ form: { schema, secrets, isUnanswerable }, send }: { form: Quest
             checkAlways={problems > 0}
             onChange={setContent}
             onRun={filled => send({ action: 'accept', content: filled })}
-            onProblems={setProblems}
+            onProblems={problems => setProblems(problems.length)}
             onUnfit={setUnfit}
           />
         </Suspense>

@@ -1,16 +1,17 @@
-import { useState } from 'react'
+import { useEffect, useRef } from 'react'
 import type { BreakerStatus, ServerStatus } from 'toolpost/gateway'
-import { restartServer } from '../../api/gateway-api.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
-import { Button } from '../../components/button.tsx'
-import { LongText, TextBlock } from '../../components/code-block.tsx'
+import { LongText } from '../../components/code-block.tsx'
 import { Facts } from '../../components/facts.tsx'
+import { Markdown } from '../../components/markdown/markdown.tsx'
 import { ToolChips } from '../../components/tool-chips.tsx'
-import { useCountdown } from '../../components/use-now.ts'
-import { gateway } from '../../state/gateway.ts'
-import { counted, durationText } from '../../text/figures.ts'
-import { oneLine } from '../../text/visible-text.ts'
+import { useCountdown, useNow } from '../../components/use-now.ts'
+import { counted, durationText, longDurationText } from '../../text/figures.ts'
+import { oneLine, visibleText } from '../../text/visible-text.ts'
 import { LoginButton } from './login-button.tsx'
+import { Offers } from './offers.tsx'
+import { ServerActions } from './server-actions.tsx'
+import { Stderr } from './stderr.tsx'
 
 const TONES: Record<ServerStatus['state'], Tone> = {
   starting: 'accent',
@@ -21,24 +22,54 @@ const TONES: Record<ServerStatus['state'], Tone> = {
   closed: 'plain',
 }
 
-export function ServerCard({ server }: { server: ServerStatus }) {
+/** In the words of a person. */
+const WORDS: Partial<Record<ServerStatus['state'], string>> = {
+  needs_login: 'needs login',
+  closed: 'stopped',
+}
+
+export function ServerCard({ server, isNamed }: { server: ServerStatus; isNamed: boolean }) {
+  const card = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (isNamed) card.current?.scrollIntoView({ block: 'start' })
+  }, [isNamed])
+  const { state, info } = server
   return (
-    <article className="card server" aria-label={`Server ${oneLine(server.name)}`}>
+    <article
+      ref={card}
+      className={`card server ${isNamed ? 'server-named' : ''}`}
+      aria-label={`Server ${oneLine(server.name)}`}
+    >
       <div className="server-head">
         <h2>{oneLine(server.name)}</h2>
         <span aria-live="polite">
-          <Badge tone={TONES[server.state] ?? 'plain'}>{oneLine(server.state, 40).replace('_', ' ')}</Badge>
+          <Badge tone={TONES[state] ?? 'plain'}>{WORDS[state] ?? oneLine(state, 40)}</Badge>
         </span>
-        {server.state === 'needs_login' && <LoginButton server={server} />}
-        <RestartButton server={server} />
+        {state === 'needs_login' && <LoginButton server={server} />}
+        <ServerActions server={server} />
       </div>
+      {server.target && (
+        <code className="server-target" title="How it is reached">
+          {visibleText(server.target)}
+        </code>
+      )}
       {server.breaker && <Paused breaker={server.breaker} />}
-      {server.error && server.state !== 'ready' && (
+      {server.error && state !== 'ready' && (
         <LongText className="failure-error" text={String(server.error)} />
       )}
       {server.nextAttemptAt && <NextAttempt at={Date.parse(server.nextAttemptAt)} />}
+      {server.hint && state !== 'ready' && state !== 'starting' && (
+        <p className="server-hint">Check: {oneLine(server.hint, 400)}</p>
+      )}
       <Facts facts={factsOf(server)} />
+      {info?.instructions && (
+        <details className="server-instructions">
+          <summary>Instructions</summary>
+          <Markdown text={info.instructions} />
+        </details>
+      )}
       <ToolLinks tools={server.tools} />
+      {state === 'ready' && <Offers server={server} />}
       <Stderr server={server} />
     </article>
   )
@@ -63,17 +94,25 @@ function NextAttempt({ at }: { at: number }) {
   return <p className="next-attempt figure">{useCountdown(at, 'Trying now …')}</p>
 }
 
-function factsOf(server: ServerStatus): Record<string, string | undefined> {
+function factsOf(server: ServerStatus): Record<string, React.ReactNode> {
   const isReady = server.state === 'ready'
+  const { info, readySince, capabilities = [] } = server
   const text = (value: unknown) => (value == null ? undefined : oneLine(String(value)))
   return {
-    Attempt: isReady && server.attempts <= 1 ? undefined : text(server.attempts),
-    Process: text(server.pid),
+    Version: info?.version && oneLine([info.title ?? info.name, info.version].filter(Boolean).join(' '), 80),
     Protocol: text(server.protocolVersion),
+    Capabilities: capabilities.length > 0 ? oneLine(capabilities.join(', '), 200) : undefined,
+    Uptime: typeof readySince === 'number' ? <Uptime since={readySince} /> : undefined,
+    Attempt: isReady && server.attempts <= 1 ? undefined : text(server.attempts || undefined),
+    Process: text(server.pid),
     'Ready after': typeof server.readyAfterMs === 'number' ? durationText(server.readyAfterMs) : undefined,
     'Exit code': isReady ? undefined : text(server.exitCode),
     'Non-JSON-RPC lines on stdout': server.junkLines > 0 ? text(server.junkLines) : undefined,
   }
+}
+
+function Uptime({ since }: { since: number }) {
+  return longDurationText(Math.max(0, useNow(1_000) - since))
 }
 
 function ToolLinks({ tools }: { tools: string[] }) {
@@ -85,45 +124,5 @@ function ToolLinks({ tools }: { tools: string[] }) {
         <ToolChips names={tools} />
       </div>
     </details>
-  )
-}
-
-function Stderr({ server }: { server: ServerStatus }) {
-  if (server.stderr.trim() === '') return null
-  return (
-    <details open={server.state !== 'ready'}>
-      <summary>stderr</summary>
-      <TextBlock text={server.stderr} label={`stderr of ${oneLine(server.name)}`} className="code-log" />
-    </details>
-  )
-}
-
-function RestartButton({ server }: { server: ServerStatus }) {
-  const [state, setState] = useState<'idle' | 'busy' | { problem: string }>('idle')
-  const restart = async () => {
-    setState('busy')
-    try {
-      gateway.putServer(await restartServer(server.name))
-      setState('idle')
-    } catch (error) {
-      setState({ problem: error instanceof Error ? error.message : String(error) })
-    }
-  }
-  return (
-    <div className="server-restart">
-      {typeof state === 'object' && (
-        <span className="field-problem" role="alert">
-          {oneLine(state.problem)}
-        </span>
-      )}
-      <Button
-        icon="restart"
-        disabled={state === 'busy'}
-        aria-label={`Restart ${oneLine(server.name)}`}
-        onClick={() => void restart()}
-      >
-        {state === 'busy' ? 'Restarting …' : 'Restart'}
-      </Button>
-    </div>
   )
 }

@@ -1,31 +1,54 @@
 import type { ServerStatus } from 'toolpost/gateway'
+import { Button } from '../../components/button.tsx'
 import { EmptyState, Loading } from '../../components/empty-state.tsx'
 import { ErrorBoundary } from '../../components/error-boundary.tsx'
+import { PageHead } from '../../components/page-head.tsx'
 import { hrefOf } from '../../routing/route.ts'
+import { go } from '../../routing/use-route.ts'
 import { gateway } from '../../state/gateway.ts'
 import { useStore } from '../../state/store.ts'
 import { counted } from '../../text/figures.ts'
+import { AddServer } from './add-server.tsx'
 import { ServerCard } from './server-card.tsx'
 
-export function ServersView() {
+interface Props {
+  /** The one that somebody came for. */
+  name: string | undefined
+  adding: boolean | undefined
+}
+
+export function ServersView({ name, adding = false }: Props) {
   const servers = useStore(gateway, state => state.servers)
   const local = useStore(gateway, state => state.tools?.filter(tool => tool.source === 'local').length ?? 0)
   if (servers === undefined) return <Loading label="Loading servers" rows={4} />
+  const open = () => go({ view: 'servers', adding: true })
   return (
-    <div className="servers">
-      <div className="view-head">
-        <h1>Servers</h1>
-        <p className="muted">{summary(servers)}</p>
-      </div>
-      {servers.length === 0 && (
-        <EmptyState title="No MCP servers">
-          Add them under <code>mcpServers</code> in <code>toolpost.json</code>.
+    <div className="servers page">
+      <PageHead title="Servers" sub={summary(servers)}>
+        {!adding && (
+          <Button icon="add" onClick={open}>
+            Add a server
+          </Button>
+        )}
+      </PageHead>
+      {adding && <AddServer />}
+      {servers.length === 0 && !adding && (
+        <EmptyState
+          title="No MCP servers"
+          icon="servers"
+          action={
+            <Button look="primary" icon="add" onClick={open}>
+              Add the first one
+            </Button>
+          }
+        >
+          They stand under <code>mcpServers</code> in <code>toolpost.json</code>.
         </EmptyState>
       )}
       <div className="server-cards">
         {servers.map(server => (
           <ErrorBoundary key={server.name}>
-            <ServerCard server={server} />
+            <ServerCard server={server} isNamed={server.name === name} />
           </ErrorBoundary>
         ))}
       </div>
@@ -39,6 +62,7 @@ export function ServersView() {
 
 function summary(servers: ServerStatus[]): string {
   const ready = servers.filter(server => server.state === 'ready').length
+  if (servers.length === 0) return ''
   return ready === servers.length
     ? `${counted(ready, 'server')}, all ready`
     : `${ready} of ${servers.length} ready`

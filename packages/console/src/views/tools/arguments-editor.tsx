@@ -1,8 +1,10 @@
-import { lazy, Suspense, type SyntheticEvent, useState } from 'react'
+import { lazy, Suspense, type SyntheticEvent, useEffect, useState } from 'react'
 import type { ToolInfo } from 'toolpost/gateway'
 import { Loading } from '../../components/empty-state.tsx'
 import { ErrorBoundary } from '../../components/error-boundary.tsx'
+import { Segmented } from '../../components/segmented.tsx'
 import { counted } from '../../text/figures.ts'
+import { oneLine } from '../../text/visible-text.ts'
 import { argumentsText, type Draft, formKind, parseArguments } from './draft.ts'
 
 /** The run button is outside of the form and names it. */
@@ -17,6 +19,8 @@ interface Props {
   exact: boolean
   onChange: (part: Partial<Draft>) => void
   onRun: (args: unknown) => void
+  /** Whether the form is still on its way: there is nothing to run before it is there. */
+  onLoading: (isLoading: boolean) => void
 }
 
 interface FormProps extends Props {
@@ -33,15 +37,17 @@ export function ArgumentsEditor(props: Props) {
   }
   return (
     <div className="arguments">
-      <div className="arguments-head">
-        <h3>Arguments</h3>
-        {kind === 'form' && <ModeSwitch {...props} />}
-      </div>
+      {kind !== 'none' && (
+        <div className="arguments-head">
+          <h3>Arguments</h3>
+          {kind === 'form' && <ModeSwitch {...props} />}
+        </div>
+      )}
       {kind === 'none' && draft.mode === 'json' ? (
         <NoArguments onRun={props.onRun} />
       ) : draft.mode === 'form' ? (
         <ErrorBoundary fallback={null} onError={() => fallBack('No form can be made from this schema.')}>
-          <Suspense fallback={<Loading label="Loading the form" rows={3} />}>
+          <Suspense fallback={<LoadingForm onLoading={props.onLoading} />}>
             <CheckedForm {...props} onUnfit={fallBack} />
           </Suspense>
         </ErrorBoundary>
@@ -55,36 +61,39 @@ export function ArgumentsEditor(props: Props) {
   )
 }
 
+function LoadingForm({ onLoading }: Pick<Props, 'onLoading'>) {
+  useEffect(() => {
+    onLoading(true)
+    return () => onLoading(false)
+  }, [onLoading])
+  return <Loading label="Loading the form" rows={3} />
+}
+
 function ModeSwitch({ draft, onChange }: Props) {
   const parsed = parseArguments(draft.text)
-  const toForm = () => parsed.ok && onChange({ mode: 'form', args: parsed.args })
-  const toJson = () => onChange({ mode: 'json', text: argumentsText(draft.args) })
+  const choose = (mode: Draft['mode']) => {
+    if (mode === 'json') onChange({ mode, text: argumentsText(draft.args) })
+    else if (parsed.ok) onChange({ mode, args: parsed.args })
+  }
+  const obstacle = draft.mode === 'json' && !parsed.ok ? 'The JSON is not valid' : undefined
   return (
-    <fieldset className="segmented">
-      <legend className="visually-hidden">Give the arguments as</legend>
-      <label title={parsed.ok || draft.mode === 'form' ? undefined : 'The JSON is not valid'}>
-        <input
-          type="radio"
-          name="mode"
-          checked={draft.mode === 'form'}
-          disabled={draft.mode === 'json' && !parsed.ok}
-          onChange={toForm}
-        />
-        Form
-      </label>
-      <label>
-        <input type="radio" name="mode" checked={draft.mode === 'json'} onChange={toJson} />
-        JSON
-      </label>
-    </fieldset>
+    <Segmented
+      label="Give the arguments as"
+      options={[
+        { value: 'form', label: 'Form', obstacle },
+        { value: 'json', label: 'JSON' },
+      ]}
+      value={draft.mode}
+      onChange={choose}
+    />
   )
 }
 
 /** Arguments that do not match the schema are not sent, unless somebody insists. */
 function CheckedForm({ tool, draft, exact, onChange, onRun, onUnfit }: FormProps) {
-  const [problems, setProblems] = useState(0)
+  const [problems, setProblems] = useState<string[]>([])
   const run = (args: unknown) => {
-    setProblems(0)
+    setProblems([])
     onRun(args)
   }
   return (
@@ -94,15 +103,18 @@ function CheckedForm({ tool, draft, exact, onChange, onRun, onUnfit }: FormProps
         schema={tool.schema}
         args={draft.args}
         exact={exact}
-        checkAlways={problems > 0}
+        checkAlways={problems.length > 0}
         onChange={args => onChange({ args })}
         onRun={run}
         onProblems={setProblems}
         onUnfit={onUnfit}
       />
-      {problems > 0 && (
+      {problems.length > 0 && (
         <p className="notice notice-bad" role="alert">
-          {counted(problems, 'argument does', 'arguments do')} not match the schema.{' '}
+          {oneLine(problems[0] ?? '', 200)}
+          {problems.length > 1
+            ? `, and ${counted(problems.length - 1, 'more problem', 'more problems')}.`
+            : '.'}{' '}
           <button type="button" className="link-button" onClick={() => run(draft.args)}>
             Run anyway
           </button>

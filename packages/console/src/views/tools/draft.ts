@@ -1,7 +1,7 @@
 import type { CallRecord, JsonSchema, ToolInfo } from 'toolpost/gateway'
 import { isRecord } from '../../api/guards.ts'
 
-/** What a person has filled in for a tool, and has not lost by looking at another one. */
+/** What a person has filled in for a tool, and has not lost by looking at another one, or by a reload. */
 export interface Draft {
   mode: 'form' | 'json'
   args: unknown
@@ -11,17 +11,46 @@ export interface Draft {
 }
 
 const drafts = new Map<string, Draft>()
+/** For this tab: arguments may hold what is nobody else's business. */
+const KEY = 'toolpost.draft.'
+const MAX_KEPT = 100_000
 
 export function keepDraft(tool: string, draft: Draft): void {
   drafts.set(tool, draft)
+  try {
+    const text = JSON.stringify(draft)
+    if (text.length <= MAX_KEPT) globalThis.sessionStorage?.setItem(KEY + tool, text)
+  } catch {
+    // No room, or nested too deeply: it lasts as long as the page.
+  }
+}
+
+function keptDraft(tool: string): Draft | undefined {
+  const known = drafts.get(tool)
+  if (known) return known
+  try {
+    const kept: unknown = JSON.parse(globalThis.sessionStorage?.getItem(KEY + tool) ?? 'null')
+    return isDraft(kept) ? kept : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isDraft(value: unknown): value is Draft {
+  if (!isRecord(value) || typeof value.text !== 'string' || typeof value.deadline !== 'string') return false
+  return value.mode === 'json' || (value.mode === 'form' && isRecord(value.args))
 }
 
 /** The arguments of `call` if one is to be run again, else what was last filled in, else an empty form. */
 export function firstDraft(tool: ToolInfo, call: CallRecord | undefined): Draft {
-  const known = drafts.get(tool.name)
+  const known = keptDraft(tool.name)
   if (call === undefined && known) return known
-  const args = call?.args ?? {}
-  const mode = formKind(tool.schema) === 'form' && isRecord(args) ? 'form' : 'json'
+  return draftOf(tool, call?.args ?? {})
+}
+
+/** A draft with these arguments: a form if there is one for them. */
+export function draftOf({ schema }: ToolInfo, args: unknown): Draft {
+  const mode = formKind(schema) === 'form' && isRecord(args) ? 'form' : 'json'
   return { mode, args, text: argumentsText(args), deadline: '' }
 }
 
@@ -31,7 +60,8 @@ export function formKind(schema: JsonSchema): 'form' | 'json' | 'none' {
   const named = isRecord(properties) && Object.keys(properties).length > 0
   if (named || schema.$ref || schema.allOf || schema.anyOf || schema.oneOf) return 'form'
   if (isRecord(additionalProperties) || additionalProperties === true) return 'form'
-  return additionalProperties === false ? 'none' : 'json'
+  // A list of parameters that is empty says as much as a closed one.
+  return additionalProperties === false || isRecord(properties) ? 'none' : 'json'
 }
 
 /** Arguments to be edited; empty if they are nested too deeply for JSON. */
@@ -55,6 +85,13 @@ export function parseArguments(text: string): Parsed {
   } catch (error) {
     return { ok: false, problem: error instanceof Error ? error.message : String(error) }
   }
+}
+
+/** The arguments of a draft; none if they are not JSON. */
+export function argumentsOf(draft: Draft): unknown {
+  if (draft.mode === 'form') return draft.args
+  const parsed = parseArguments(draft.text)
+  return parsed.ok ? parsed.args : {}
 }
 
 /** The deadline as typed, in milliseconds; `undefined` unless it is a positive whole number. */

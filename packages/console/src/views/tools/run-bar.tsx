@@ -1,37 +1,44 @@
 import type { ToolInfo } from 'toolpost/gateway'
 import { Button } from '../../components/button.tsx'
-import { useNow } from '../../components/use-now.ts'
 import { gateway } from '../../state/gateway.ts'
 import { useStore } from '../../state/store.ts'
-import { type ToolRun, toolRuns } from '../../state/tool-runs.ts'
-import { durationText } from '../../text/figures.ts'
+import { toolRuns } from '../../state/tool-runs.ts'
 import { FORM_ID } from './arguments-editor.tsx'
 
 interface Props {
   tool: ToolInfo
+  /** Whether the form is still on its way. */
+  isLoading: boolean
   deadline: string
   onDeadline: (text: string) => void
 }
 
-export function RunBar({ tool, deadline, onDeadline }: Props) {
+export function RunBar({ tool, isLoading, deadline, onDeadline }: Props) {
   const run = useStore(toolRuns, runs => runs[tool.name])
   const open = useStore(gateway, state => state.connection.state === 'open')
-  const running = run !== undefined && run.outcome === undefined
+  const isRunning = run !== undefined && run.outcome === undefined
   return (
     <div className="run-bar">
-      {running ? (
-        <Running run={run} />
+      {/* Keys: one that turned into the other under the pointer would be pressed as well. */}
+      {isRunning ? (
+        <Button key="cancel" icon="stop" onClick={run.cancel}>
+          Cancel
+        </Button>
       ) : (
         <Button
+          key="run"
           type="submit"
           form={FORM_ID}
           icon="play"
           look={tool.destructive ? 'danger' : 'primary'}
-          disabled={!open}
+          disabled={!open || isLoading}
         >
           Run
         </Button>
       )}
+      <span className="run-keys muted wide-only" aria-hidden="true">
+        <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+      </span>
       <label className="deadline">
         <span>Deadline</span>
         <input
@@ -45,23 +52,5 @@ export function RunBar({ tool, deadline, onDeadline }: Props) {
         <span className="muted">ms</span>
       </label>
     </div>
-  )
-}
-
-function Running({ run }: { run: ToolRun }) {
-  const now = useNow(100)
-  return (
-    <>
-      <Button icon="stop" onClick={run.cancel}>
-        Cancel
-      </Button>
-      <span className="running" role="status">
-        <span className="spinner" aria-hidden="true" />
-        Running
-        <span className="figure" aria-hidden="true">
-          {durationText(Math.max(100, Math.round((now - run.startedAt) / 100) * 100))}
-        </span>
-      </span>
-    </>
   )
 }

@@ -2,31 +2,64 @@ import type { CallOutcome } from '../../api/gateway-api.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { ProgressBar } from '../../components/progress-bar.tsx'
 import { ResultView } from '../../components/result-view.tsx'
+import { useNow } from '../../components/use-now.ts'
+import { gateway } from '../../state/gateway.ts'
 import { useStore } from '../../state/store.ts'
-import { toolRuns } from '../../state/tool-runs.ts'
+import { type ToolRun, toolRuns } from '../../state/tool-runs.ts'
 import { durationText } from '../../text/figures.ts'
 import { clipped } from '../../text/visible-text.ts'
 
-/** How the last call from this page ended. The region exists before the result, so that screen readers announce it. */
+/** How the last call from this page goes, and ended. The region exists before the result, so that screen readers announce it. */
 export function RunResult({ tool }: { tool: string }) {
-  const outcome = useStore(toolRuns, runs => runs[tool]?.outcome)
+  const run = useStore(toolRuns, runs => runs[tool])
   return (
-    <section className="run-result" aria-label="Result" aria-live="polite">
-      {outcome && (
-        <div className="card">
-          <OutcomeView outcome={outcome} />
-          <div className="result-actions">
-            {outcome.kind === 'result' && (
-              <CopyButton label="Copy result" text={() => JSON.stringify(outcome.result, null, 2)} />
-            )}
-            <Button look="quiet" onClick={() => toolRuns.clear(tool)}>
-              Clear
-            </Button>
-          </div>
-        </div>
+    <section className={`run-result ${run ? '' : 'run-result-none'}`} aria-label="Result" aria-live="polite">
+      {run === undefined && (
+        <EmptyState title="No result yet" icon="play">
+          Run the tool, and what it answers is shown here.
+        </EmptyState>
       )}
+      {run && run.outcome === undefined && <Running run={run} />}
+      {run?.outcome && <Ended tool={tool} outcome={run.outcome} />}
     </section>
+  )
+}
+
+function Running({ run }: { run: ToolRun }) {
+  const now = useNow(100)
+  const progress = useStore(gateway, ({ calls }) => calls?.findLast(({ id }) => id === run.id)?.progress)
+  return (
+    <div className="card run-progress">
+      <div className="result-head">
+        <span className="running" role="status">
+          <span className="spinner" aria-hidden="true" />
+          Running
+        </span>
+        <span className="figure muted" aria-hidden="true">
+          {durationText(Math.max(100, Math.round((now - run.startedAt) / 100) * 100))}
+        </span>
+      </div>
+      <ProgressBar progress={progress} label="Progress of the call" />
+    </div>
+  )
+}
+
+function Ended({ tool, outcome }: { tool: string; outcome: CallOutcome }) {
+  return (
+    <div className="card">
+      <OutcomeView outcome={outcome} />
+      <div className="result-actions">
+        {outcome.kind === 'result' && (
+          <CopyButton label="Copy result" text={() => JSON.stringify(outcome.result, null, 2)} />
+        )}
+        <Button look="quiet" icon="close" onClick={() => toolRuns.clear(tool)}>
+          Clear
+        </Button>
+      </div>
+    </div>
   )
 }
 

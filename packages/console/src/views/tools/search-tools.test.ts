@@ -1,6 +1,6 @@
-import type { ToolInfo } from 'toolpost/gateway'
+import type { ServerStatus, ToolInfo } from 'toolpost/gateway'
 import { describe, expect, it } from 'vitest'
-import { groupBySource, searchTools } from './search-tools.ts'
+import { groupTools, ranked, searchTools } from './search-tools.ts'
 
 function tool(name: string, description = '', source = 'local'): ToolInfo {
   return { name, description, source, signature: `${name}()`, schema: {} }
@@ -13,18 +13,43 @@ const tools = [
 ]
 
 describe('the search for tools', () => {
+  const names = (found: ToolInfo[]) => found.map(({ name }) => name)
+
   it('finds every word, in names, descriptions and sources, names first', () => {
-    const names = (query: string) => searchTools(tools, query).map(({ name }) => name)
-    expect(names('light')).toEqual(['control_light', 'list_devices'])
-    expect(names('ZWAVE sensors')).toEqual(['list_devices'])
-    expect(names('  ')).toHaveLength(3)
-    expect(names('nothing')).toEqual([])
+    const search = (query: string) => names(searchTools(tools, query))
+    expect(search('light')).toEqual(['control_light', 'list_devices'])
+    expect(search('ZWAVE sensors')).toEqual(['list_devices'])
+    expect(search('  ')).toHaveLength(3)
+    expect(search('nothing')).toEqual([])
   })
 
-  it('groups by source, the local ones first', () => {
-    expect(groupBySource(tools).map(({ source, tools: group }) => [source, group.length])).toEqual([
-      ['local', 1],
-      ['zwave', 2],
+  it('takes the order of the gateway, with what only the gateway found', () => {
+    const found = searchTools(tools, 'light')
+    expect(names(ranked(tools, found, ['echo', 'list_devices', 'gone']))).toEqual([
+      'echo',
+      'list_devices',
+      'control_light',
     ])
+  })
+})
+
+describe('the groups of tools', () => {
+  const server = (name: string, state: string) => ({ name, state }) as unknown as ServerStatus
+
+  it('are the local ones and the servers as configured, tools by name, whatever the order of arrival', () => {
+    const servers = [server('notes', 'failed'), server('zwave', 'ready')]
+    const shown = (list: ToolInfo[]) =>
+      groupTools(list, servers).map(({ source, state, tools: group }) => [
+        source,
+        state,
+        ...group.map(one => one.name),
+      ])
+    const expected = [
+      ['local', undefined, 'echo'],
+      ['notes', 'failed'],
+      ['zwave', 'ready', 'control_light', 'list_devices'],
+    ]
+    expect(shown(tools)).toEqual(expected)
+    expect(shown(tools.toReversed())).toEqual(expected)
   })
 })

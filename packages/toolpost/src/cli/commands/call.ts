@@ -4,9 +4,11 @@ import { textOf } from '../../executor/model-text.ts'
 import type { RunOptions } from '../../executor/options.ts'
 import type { Project } from '../../project/project.ts'
 import { jsonSchemaOf, requiredOf } from '../../schema/json-schema.ts'
+import type { Progress, Tool } from '../../tools/tool.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { callExpression, parseArguments } from '../parse-arguments.ts'
+import { ProgressLine } from '../progress-line.ts'
 import { withStandardInput } from '../standard-input.ts'
 import { unlessStopped } from '../stop-signals.ts'
 import { askingAt, printResult, say, type Terminal } from '../terminal.ts'
@@ -26,14 +28,16 @@ export async function callTool(
   const expression = words.length === 0 ? await callExpression(typed) : undefined
   const timeoutMs = timeoutOf(flags)
   const name = await unlessStopped(nameOf(project, expression?.name ?? typed, timeoutMs), signal)
-  const isNeedy = requiredOf(jsonSchemaOf(project.tools.findTool(name) ?? NOTHING)).length > 0
-  const given = await unlessStopped(
-    withStandardInput(expression ? [expression.args] : words, isNeedy),
-    signal,
-  )
+  const wants = wantsOf(project.tools.findTool(name))
+  const given = await unlessStopped(withStandardInput(expression ? [expression.args] : words, wants), signal)
   const { args, repair } = parseArguments(given)
-  const options = { repair, timeoutMs, signal, origin: 'cli', ask: askingAt(terminal) }
-  const result = await run(project, { name, args }, { ...options, key: flags.key })
+  const progress = new ProgressLine(terminal)
+  const options = {
+    ...{ repair, timeoutMs, signal, origin: 'cli', ask: askingAt(terminal), key: flags.key },
+    onProgress: (told: Progress) => progress.show(told),
+  }
+  const result = await run(project, { name, args }, options)
+  progress.end()
   if (flags.json) printResult(terminal, textOf(result))
   else if (result.success) printResult(terminal, resultText(result, terminal))
   else explain(result, terminal)
@@ -57,7 +61,14 @@ async function run(project: Project, call: ToolCall, options: CallRunOptions): P
 
 type CallRunOptions = RunOptions & { key: string | undefined; signal: AbortSignal }
 
-const NOTHING = { name: '', schema: {} }
+/** Whether a call needs arguments, can have some, or can have none. */
+function wantsOf(tool: Tool | undefined): 'needed' | 'possible' | 'none' {
+  if (!tool) return 'none'
+  const schema = jsonSchemaOf(tool)
+  if (requiredOf(schema).length > 0) return 'needed'
+  const isClosed = schema.additionalProperties === false && Object.keys(schema.properties ?? {}).length === 0
+  return isClosed ? 'none' : 'possible'
+}
 
 /** Of a tool called by its server, `server.tool`, the name that it has here. */
 async function nameOf(project: Project, typed: string, timeoutMs: number | undefined): Promise<string> {

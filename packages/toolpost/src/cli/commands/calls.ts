@@ -8,7 +8,7 @@ import { historyFile } from '../../project/project-history.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
 import { printTable, timeText } from '../table.ts'
-import { printResult, say, type Terminal } from '../terminal.ts'
+import { printResult, say, styled, type Terminal } from '../terminal.ts'
 
 export interface CallsFlags {
   tool?: string
@@ -67,8 +67,14 @@ const COLUMNS = ['TIME', 'TOOL', 'SOURCE', 'FROM', 'OUTCOME', 'TOOK', 'ARGUMENTS
 function printCalls(calls: readonly StoredCall[], terminal: Terminal): void {
   if (calls.length === 0)
     return say(terminal, 'No calls. `toolpost up` keeps them; see toolpost calls --help')
-  printTable(COLUMNS, calls.map(rowOf), terminal)
+  const style = (text: string, column: number) => {
+    if (column !== OUTCOME) return text
+    return styled(terminal.out, text.trim() === 'ok' ? 'green' : 'red', text)
+  }
+  printTable(COLUMNS, calls.map(rowOf), terminal, style)
 }
+
+const OUTCOME = COLUMNS.indexOf('OUTCOME')
 
 /** What was called, from where, and what came of it. */
 function rowOf({ startedAt, tool, source, origin, caller, result, durationMs, args }: StoredCall): string[] {

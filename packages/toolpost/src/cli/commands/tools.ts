@@ -1,4 +1,5 @@
 import { escapeControls } from '../../logging/safe-value.ts'
+import type { ServerStatus } from '../../mcp/index.ts'
 import { exampleArguments } from '../../schema/example-arguments.ts'
 import { jsonSchemaOf } from '../../schema/json-schema.ts'
 import { signatureOf } from '../../schema/signature.ts'
@@ -7,11 +8,12 @@ import type { ToolManager } from '../../tools/tool-manager.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { unlessStopped } from '../stop-signals.ts'
-import { bold, printResult, type Terminal } from '../terminal.ts'
+import { DEFAULT_COLUMNS, tableLines } from '../table.ts'
+import { bold, printResult, say, styled, type Terminal } from '../terminal.ts'
 
 /** What the list needs of its context. */
 interface ToolsContext {
-  project: Pick<CommandContext['project'], 'tools' | 'ready'>
+  project: Pick<CommandContext['project'], 'tools' | 'tried' | 'waitForTool' | 'config'>
   stop: Pick<CommandContext['stop'], 'signal'>
   terminal: Terminal
 }
@@ -28,10 +30,15 @@ export async function listTools(
   { project, stop, terminal }: ToolsContext,
   { name, json = false, search }: ToolsFlags,
 ): Promise<number> {
-  await unlessStopped(project.ready(), stop.signal)
+  const missing = await unlessStopped(whenThere(project, name), stop.signal)
   const { tools } = project
   const fitting = search === undefined ? tools.getTools() : await found(tools, search)
   const all = name === undefined ? fitting : named(name, fitting, tools)
+  for (const { name: server, state, error } of missing)
+    say(
+      terminal,
+      `⚠️ Without the tools of '${server}', which is ${state.replace('_', ' ')}${error ? `: ${error}` : ''}`,
+    )
   if (all.length === 0 && (search ?? name) !== undefined) {
     const wish =
       search === undefined
@@ -40,15 +47,33 @@ export async function listTools(
     terminal.err.write(`${escapeControls(wish)}\n`)
     return EXIT.failed
   }
-  const described = () => all.map(tool => describe(tool, tools))
   const [only] = all
-  if (!json && only && name === only.name) {
-    terminal.out.write(page(only, tools, terminal))
-    return EXIT.ok
-  }
-  if (json) printResult(terminal, JSON.stringify(described(), null, 2))
-  else terminal.out.write(all.map(tool => paragraph(tool, tools, terminal)).join(''))
+  if (json)
+    printResult(
+      terminal,
+      JSON.stringify(
+        all.map(tool => describe(tool, tools)),
+        null,
+        2,
+      ),
+    )
+  else if (only && name === only.name) terminal.out.write(page(only, tools, terminal))
+  else if (terminal.out.isTTY) terminal.out.write(overview(all, tools, terminal))
+  else terminal.out.write(all.map(tool => paragraph(tool, tools)).join(''))
   return EXIT.ok
+}
+
+/** Waits for no more than is asked for. Gives the servers that should be in the list and are not there. */
+async function whenThere(
+  project: ToolsContext['project'],
+  name: string | undefined,
+): Promise<ServerStatus[]> {
+  if (name !== undefined && project.tools.findTool(name)) return []
+  const isServer = name !== undefined && Object.hasOwn(project.config.mcpServers ?? {}, name)
+  if (name !== undefined && !isServer && name !== 'local') await project.waitForTool(name)
+  if (name !== undefined && !isServer) return []
+  const tried = await project.tried(name)
+  return tried.filter(({ state }) => state !== 'ready')
 }
 
 /** The tools of a server, or the one tool of this name. */
@@ -111,10 +136,35 @@ function shellWords(tool: Tool): string {
     .join(' ')
 }
 
+/** On a terminal: by server, a line each, no longer than the terminal is wide. */
+function overview(all: readonly Tool[], tools: ToolManager, terminal: Terminal): string {
+  const { out } = terminal
+  const columns = (out.columns ?? DEFAULT_COLUMNS) - 2
+  const servers = [...new Set(all.map(tool => tools.originOf(tool)?.server ?? 'local'))]
+  const groups = servers.map(server => {
+    const own = all.filter(tool => (tools.originOf(tool)?.server ?? 'local') === server)
+    const rows = own.map(tool => [escapeControls(tool.name), marksOf(tool), summaryOf(tool)])
+    const style = (text: string, column: number) =>
+      column === 0 ? styled(out, 'bold', text) : column === 1 ? styled(out, 'yellow', text) : text
+    const head = styled(out, 'cyan', escapeControls(`${server} (${own.length})`))
+    return [head, ...tableLines(rows, { columns, style }).map(line => `  ${line}`)].join('\n')
+  })
+  const hint = 'toolpost tools NAME shows one with its signature and an example call.'
+  return `${groups.join('\n\n')}\n\n${styled(out, 'dim', hint)}\n`
+}
+
+function marksOf({ readOnly, destructive }: Tool): string {
+  if (destructive) return 'destructive'
+  return readOnly ? 'read-only' : ''
+}
+
+function summaryOf({ description = '' }: Tool): string {
+  return escapeControls(description.replace(/\s+/g, ' ').trim())
+}
+
 /** What a server says of itself is shown and not obeyed. */
-function paragraph(tool: Tool, tools: ToolManager, terminal: Terminal): string {
+function paragraph(tool: Tool, tools: ToolManager): string {
   const server = tools.originOf(tool)?.server
-  const description = escapeControls((tool.description ?? '').replace(/\s+/g, ' ').trim())
   const source = server ? ` (from ${escapeControls(server)})` : ''
-  return `${bold(terminal, escapeControls(signatureOf(tool)))}${source}\n    ${description}\n`
+  return `${escapeControls(signatureOf(tool))}${source}\n    ${summaryOf(tool)}\n`
 }

@@ -14,7 +14,7 @@ import { busy, EVENT_STREAM_HEADERS, failure, json, textStream } from '../http/a
 import { GREETING_BYTES, MAX_EVENT_CLIENTS } from '../limits.ts'
 
 export function addCallRoutes(app: Hono, context: GatewayContext): void {
-  const { journal, events, clients } = context
+  const { journal, events, clients, underWay } = context
   app.get('/api/calls', c => {
     const given = c.req.query()
     const client = clients.of(c.req.raw)
@@ -26,6 +26,12 @@ export function addCallRoutes(app: Hono, context: GatewayContext): void {
   app.get('/api/calls/:serial{[0-9]+}', c =>
     answered(() => oneCall(context, clients.of(c.req.raw), Number(c.req.param('serial')))),
   )
+  app.delete('/api/calls/:serial{[0-9]+}', c => {
+    const serial = Number(c.req.param('serial'))
+    const isSeen = callsFor(clients.of(c.req.raw), journal.records()).some(call => call.serial === serial)
+    if (isSeen && underWay.cancel(serial)) return new Response(null, { status: 204 })
+    return failure(404, `Call ${serial} is not under way`)
+  })
   app.get('/api/events', c => {
     // Nobody would read, or end, the stream of a HEAD.
     if (c.req.method === 'HEAD') return new Response(null, { headers: EVENT_STREAM_HEADERS })

@@ -1,73 +1,66 @@
 import type { Hono } from 'hono'
 import { safeText } from '../../logging/safe-value.ts'
-import type { Answer, AskOptions, CallNotice } from '../../models/ai-client.ts'
-import type { ChatCall, ChatEvents } from '../api-types.ts'
+import type { Answer, CallNotice, ConversationMessage } from '../../models/ai-client.ts'
+import type { ChatCall, ChatEnd, ChatEvents } from '../api-types.ts'
 import { recordResult } from '../call-journal.ts'
-import { metaOf, onSignal } from '../caller.ts'
-import type { Client } from '../clients.ts'
+import { onSignal } from '../caller.ts'
+import type { ChatTurn } from '../chat/chat-types.ts'
+import { type Answerer, answererFor, prefixOf, type Question, readQuestion } from '../chat/read-question.ts'
+import { messagesOf } from '../chat/turn-messages.ts'
+import { TurnRecorder } from '../chat/turn-recorder.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { busy, EVENT_STREAM_HEADERS, failure, json, shuttingDown } from '../http/answers.ts'
 import { eventText } from '../http/event-text.ts'
-import { readJson } from '../http/read-body.ts'
-import { MAX_BODY_BYTES, MAX_CHATS, MAX_MESSAGE_LENGTH, RECORDED_BYTES } from '../limits.ts'
+import { MAX_CHATS, RECORDED_BYTES } from '../limits.ts'
 import { recordValue } from '../record-value.ts'
-import { wantsQuestions } from './questions.ts'
-
-interface Question {
-  client: Client
-  message: string
-  meta: AskOptions['meta']
-  conversation: string | undefined
-  /** Whether whoever chats can be asked what tools want to know. */
-  canBeAsked: boolean
-}
 
 export function addChatRoutes(app: Hono, context: GatewayContext): void {
+  const { source, clients } = context
   app.get('/api/model', async () => {
-    const model = await context.source.model()
-    return json({ name: model.name, why: model.why, voice: context.source.voice() !== undefined })
+    const model = await source.model()
+    return json({ name: model.name, why: model.why, voice: source.voice() !== undefined })
+  })
+  // What there is to choose from concerns whoever may choose.
+  app.get('/api/models', async c => {
+    const usual = async () => (source.client ? [await source.model()] : [])
+    const models = clients.of(c.req.raw).isNamed ? await usual() : await (source.models?.() ?? usual())
+    return json({ models: models.map(({ name, why }) => ({ name, why })) })
   })
   app.post('/api/chat', async c => {
-    const client = context.clients.of(c.req.raw)
-    const question = await readQuestion(c.req.raw, client)
+    const question = await readQuestion(c.req.raw, clients.of(c.req.raw))
     if (question instanceof Response) return question
-    const { calls, source, conversations } = context
+    const { calls, conversations } = context
     if (calls.isDraining) return shuttingDown()
-    if (!source.client) return failure(404, 'The chat is off: no model client was given')
-    if (conversations.isBusy(question.conversation))
-      return failure(409, 'This conversation is still being answered')
+    const answerer = await answererFor(question, source)
+    if (answerer instanceof Response) return answerer
+    const known = await knownConversation(question, context)
+    if (conversations.isBusy(known)) return failure(409, 'This conversation is still being answered')
     if (conversations.answering >= MAX_CHATS) return busy('Too many questions at once')
-    return new Response(answerStream(question, c.req.raw.signal, context), { headers: EVENT_STREAM_HEADERS })
+    const place = conversations.place(known, prefixOf(question.client))
+    const work = { question, answerer, place, context }
+    return new Response(answerStream(work, c.req.raw.signal), { headers: EVENT_STREAM_HEADERS })
   })
 }
 
-async function readQuestion(request: Request, client: Client): Promise<Question | Response> {
-  const body = await readJson(request, MAX_BODY_BYTES)
-  if (body instanceof Response) return body
-  const { message, conversation } = (body.value ?? {}) as { message?: unknown; conversation?: unknown }
-  if (typeof message !== 'string' || message.trim() === '')
-    return failure(400, "'message' must be a non-empty string")
-  if (message.length > MAX_MESSAGE_LENGTH)
-    return failure(400, `'message' is longer than ${MAX_MESSAGE_LENGTH} characters`)
-  // Conversations of others are as unknown as those that never were.
-  const id = typeof conversation === 'string' ? conversation : ''
-  const isOwn = id.slice(0, id.lastIndexOf('/') + 1) === prefixOf(client)
-  return {
-    client,
-    message,
-    meta: metaOf(request),
-    conversation: isOwn && id !== '' ? id : undefined,
-    canBeAsked: wantsQuestions(request),
-  }
+/** An id that is not known begins a conversation under another one: nobody makes up ids. */
+async function knownConversation(
+  { client, conversation }: Question,
+  { archive }: GatewayContext,
+): Promise<string | undefined> {
+  return conversation === undefined ? undefined : (await archive.get(client.name, conversation))?.id
 }
 
-/** How the ids of a client's conversations begin. */
-function prefixOf({ isNamed, name }: Client): string {
-  return isNamed ? `${name}/` : ''
+/** A question that is being answered. */
+interface Work {
+  question: Question
+  answerer: Answerer
+  /** Its conversation, which nobody else may answer in meanwhile. */
+  place: { id: string; release(): void }
+  context: GatewayContext
 }
 
 /** The answer as it comes: `token`, `call`, and at the end always one `end`. */
-function answerStream(question: Question, signal: AbortSignal, context: GatewayContext): ReadableStream {
+function answerStream(work: Work, signal: AbortSignal): ReadableStream {
   const encoder = new TextEncoder()
   const gone = onSignal(signal)
   let isOpen = true
@@ -76,7 +69,7 @@ function answerStream(question: Question, signal: AbortSignal, context: GatewayC
       const send: Send = (event, data) => {
         if (isOpen) controller.enqueue(encoder.encode(eventText(event, data)))
       }
-      const answered = context.calls.run(gone, stop => answer(question, { stop, send, context }))
+      const answered = work.context.calls.run(gone, stop => answer(work, { stop, send }))
       void answered.then(() => isOpen && controller.close())
     },
     cancel: () => {
@@ -91,30 +84,64 @@ type Send = <Type extends keyof ChatEvents>(event: Type, data: ChatEvents[Type])
 interface Answering {
   stop: AbortSignal
   send: Send
-  context: GatewayContext
 }
 
-/** Never rejects: what goes wrong is said in the `end`. */
-async function answer(
-  { client, message, meta, conversation, canBeAsked }: Question,
-  { stop, send, context }: Answering,
-): Promise<void> {
-  const { conversations, source, executor, logger, instructions, questions } = context
-  const { id, messages } = conversations.open(conversation, prefixOf(client))
-  const release = conversations.hold(id)
-  const model = await nameOf(context)
+/** Never rejects: what goes wrong is said in the `end`. The answer is kept before its end is told. */
+async function answer(work: Work, { stop, send }: Answering): Promise<void> {
+  const { question, answerer, place, context } = work
+  const { archive, logger } = context
+  const startedAt = performance.now()
+  const recorder = new TurnRecorder(question.message)
+  const told: Send = (event, data) => {
+    recorder.take(event, data)
+    send(event, data)
+  }
+  try {
+    const before = await turnsBefore(work)
+    const outcome = await ask(work, before, { stop, send: told })
+    const end: ChatEnd = {
+      ...outcome,
+      conversation: place.id,
+      model: answerer.name,
+      durationMs: Math.round(performance.now() - startedAt),
+    }
+    await archive.keep(question.client.name, place.id, [...before, recorder.turn(end)])
+    send('end', end)
+  } catch (error) {
+    logger.error({ error: safeText(String(error)) }, 'A conversation could not be kept')
+  } finally {
+    place.release()
+  }
+}
+
+/** What stands before the question in its conversation. */
+async function turnsBefore({ question, place, context }: Work): Promise<readonly ChatTurn[]> {
+  const known = await context.archive.get(question.client.name, place.id)
+  return known?.turns.slice(0, question.turn) ?? []
+}
+
+async function ask(
+  { question, answerer, place, context }: Work,
+  before: readonly ChatTurn[],
+  { stop, send }: Answering,
+): Promise<Pick<ChatEnd, 'text' | 'stopReason' | 'error' | 'usage'>> {
+  const { executor, logger, conversations, instructions, questions } = context
+  const { client, message, meta, canBeAsked, turn } = question
+  // Word for word while the gateway lives; else as it was written down.
+  const exact = turn === undefined ? conversations.of(place.id) : undefined
+  const said: readonly ConversationMessage[] = exact ?? messagesOf(before, result => executor.text(result))
   try {
     const asked = [
       { role: 'system', content: instructions },
-      ...messages,
+      ...said,
       { role: 'user', content: message },
     ] as const
-    const given = await source.client?.ask(asked, {
+    const given: Answer = await answerer.client.ask(asked, {
       executor,
       origin: 'chat',
       meta,
       caller: client.caller,
-      conversation: id,
+      conversation: place.id,
       ask: canBeAsked ? questions.askFor({ caller: client.caller }) : undefined,
       // Read when the question is put: the tools may still be coming.
       get tools() {
@@ -125,29 +152,13 @@ async function answer(
       onCall: event => send('call', callData(event)),
       onStatus: status => send('status', status),
     })
-    if (given) conversations.keep(id, given.messages)
-    const { text, stopReason } = given as Answer
-    send('end', { text, conversation: id, stopReason, model })
+    conversations.keep(place.id, given.messages)
+    const { text, stopReason, usage } = given
+    return { text, stopReason, ...(usage && { usage }) }
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error)
-    if (!stop.aborted) logger.warn({ error: safeText(said) }, 'Chat failed')
-    send('end', {
-      text: '',
-      conversation: id,
-      stopReason: stop.aborted ? 'stopped' : 'error',
-      model,
-      error: safeText(said),
-    })
-  } finally {
-    release()
-  }
-}
-
-async function nameOf({ source }: GatewayContext): Promise<string> {
-  try {
-    return (await source.model()).name
-  } catch {
-    return 'none'
+    const why = error instanceof Error ? error.message : String(error)
+    if (!stop.aborted) logger.warn({ error: safeText(why) }, 'Chat failed')
+    return { text: '', stopReason: stop.aborted ? 'stopped' : 'error', error: safeText(why) }
   }
 }
 

@@ -64,11 +64,11 @@ const ERRORS: Record<number, string> = {
   401: 'The token is missing or wrong',
   403: 'Host or Origin not allowed',
   404: 'Not found',
-  409: 'This conversation is still being answered, or the run has ended',
+  409: 'It is being worked on already, has ended, or there is one of that name',
   410: 'The result has expired',
   413: 'The body is too large',
   415: 'The content type is not audio/wav',
-  422: 'No speech recognized, a mistake in the configuration, or an Idempotency-Key that was used for another call',
+  422: 'No speech recognized, a mistake in the configuration, a server that does not work, or an Idempotency-Key of another call',
   429: 'Over a limit: the result says which, and Retry-After when to try again',
   502: 'The server, or where one logs in at it, does not answer as it should',
   503: 'Busy or shutting down: try again later',
@@ -109,7 +109,13 @@ const OPERATIONS = `
   get  /api/tools                  listTools     All tools
   post /api/tools/{name}/call      callTool      Calls a tool: its arguments in, its result out
   get  /api/servers                listServers   The MCP servers and their state
+  post /api/servers                addServer     Tries a server, and adds it to the configuration if it works
   post /api/servers/{name}/restart restartServer Ends a server and starts it again
+  post /api/servers/{name}/stop    stopServer    Ends a server until it is started
+  post /api/servers/{name}/start   startServer   Starts a server that was stopped
+  get  /api/servers/{name}/offers  listOffers    What a server has beside tools
+  post /api/resources/read         readResource  Reads a resource of a server
+  post /api/prompts/get            getPrompt     A prompt of a server, with its arguments filled in
   post /api/servers/{name}/login logIn Begins a login at a server; url is the page that the person has to go to
   post /api/reload                 reload        Reads the configuration again; what changed, by server
   get  /api/approvals              listApprovals Calls that wait for a person
@@ -117,17 +123,23 @@ const OPERATIONS = `
   get  /api/questions              listQuestions What tools ask those who called them
   post /api/questions/{id}         answer        Answers a question of a tool
   get  /api/model                  getModel      Which client answers the chat, and why
+  get  /api/models                 listModels    The models to choose from
+  get  /api/conversations          listConversations What was said in the chat, the newest first
+  get  /api/conversations/{id}     getConversation One conversation, turn by turn
+  patch /api/conversations/{id}    renameConversation Gives a conversation a name
+  delete /api/conversations/{id}   removeConversation Forgets a conversation
   post /api/chat                   chat          Asks in words; events: token, call, end
   post /api/transcriptions         transcribe    Turns speech into text: a WAV file in, its words out
   get  /api/calls                  listCalls     The last calls, oldest first; with parameters, a page of those that have ended, newest first
   get  /api/calls/export           exportCalls   All calls that fit, newest first
   get  /api/calls/{serial}         getCall       One call
+  delete /api/calls/{serial}       cancelCall    Ends a call that is under way
   get  /api/results/{id}           getResult     The whole of a long result, as it is
   get  /api/runs                   listRuns      Durable runs, newest first
   get  /api/runs/{id}              getRun        One run: state, attempts, worker, steps, and its result once it has ended
   delete /api/runs/{id}            cancelRun     Ends a run
   post /api/runs/{id}/again        runAgain      Begins the call of a run once more; Location is the new run
-  get  /api/events                 watch         What happens; events: call, run, servers, tools, approvals, questions, voice
+  get  /api/events                 watch         What happens; events: call, progress, run, servers, tools, approvals, questions, voice
   get  /healthz                    health        Whether it is alive, and what there is
   get  /readyz                     ready         Whether calls can be sent here: ready, or starting or draining with 503`
 
@@ -180,7 +192,10 @@ const RUN_FILTER = [
 const TIMEOUT = { name: 'x-timeout-ms', in: 'header', schema: { type: 'number' } }
 const SERIAL = { ...NAME, name: 'serial', schema: { type: 'integer' } }
 const FILTER = QUERY_NAMES.map(name => ({ name, in: 'query', schema: QUERY_SCHEMAS[name] ?? TEXT }))
-const QUESTION = { required: true, content: jsonContent(record('message conversation?')) }
+const QUESTION = {
+  required: true,
+  content: jsonContent(record('message conversation? turn?:integer model?')),
+}
 const RECORDING = { required: true, content: { 'audio/wav': {}, 'application/octet-stream': {} } }
 
 const NAMES = { type: 'array', items: TEXT }
@@ -201,7 +216,40 @@ const DETAILS: Record<string, Details> = {
     requestBody: { content: jsonContent(ANYTHING) },
   },
   listServers: { answer: listOf('servers', ANYTHING) },
+  addServer: {
+    answer: record('file tools', { tools: NAMES }),
+    errors: [400, 404, 409, 413, 422, 503],
+    requestBody: {
+      required: true,
+      content: jsonContent(record('name entry:object check?:boolean replace?:boolean')),
+    },
+  },
   restartServer: { errors: [404, 503], parameters: [NAME] },
+  stopServer: { errors: [404, 503], parameters: [NAME] },
+  startServer: { errors: [404, 503], parameters: [NAME] },
+  listOffers: { parameters: [NAME] },
+  readResource: {
+    errors: [400, 404, 502],
+    requestBody: { required: true, content: jsonContent(record('uri')) },
+  },
+  getPrompt: {
+    errors: [400, 404, 502],
+    requestBody: {
+      required: true,
+      content: jsonContent(record('name arguments?', { arguments: ANYTHING })),
+    },
+  },
+  listModels: { answer: listOf('models', record('name why')) },
+  listConversations: { answer: listOf('conversations', ref('Conversation')) },
+  getConversation: { errors: [404], parameters: [ID] },
+  renameConversation: {
+    answer: ref('Conversation'),
+    errors: [400, 404, 413],
+    parameters: [ID],
+    requestBody: { required: true, content: jsonContent(record('name')) },
+  },
+  removeConversation: { errors: [404, 409], parameters: [ID] },
+  cancelCall: { errors: [404], parameters: [SERIAL] },
   logIn: { errors: [404, 502], parameters: [NAME] },
   reload: { answer: RELOADED, errors: [404, 422, 503] },
   listApprovals: { answer: listOf('approvals', ANYTHING) },
@@ -267,7 +315,7 @@ function ownOperation(row: string): [string, object] {
   const all = {
     ...request,
     responses: {
-      ...(isEmpty ? { 204: { description: 'Done' } } : { 200: answered }),
+      ...(isEmpty || method === 'delete' ? { 204: { description: 'Done' } } : { 200: answered }),
       ...(accepted && { 202: ACCEPTED }),
       ...failed,
     },
@@ -278,16 +326,16 @@ function ownOperation(row: string): [string, object] {
 const RESULT =
   'success:boolean result? text? error? code? tool_name execution_time_ms:number waited_ms?:number retry_after_ms?:number run_id? diagnosis?:object handle?'
 const CALL =
-  'serial:integer id? tool source origin caller? args? startedAt:number durationMs?:number waitedMs?:number slow:boolean notes?:object result?'
+  'serial:integer id? tool source origin caller? args? startedAt:number durationMs?:number waitedMs?:number slow:boolean progress?:object stages?:object notes?:object result?'
 const RUN =
   'id tool args? state attempts:integer created_at started_at? ended_at? pool? worker? caller? origin? key? steps:array progress?:object result?'
 const TOOL =
-  'name title? description source signature schema:object outputSchema?:object readOnly?:boolean idempotent?:boolean destructive?:boolean timeoutMs?:number'
+  'name title? description source signature schema:object outputSchema?:object readOnly?:boolean idempotent?:boolean destructive?:boolean timeoutMs?:number sentences?'
 
 /** api-types.ts, as JSON Schema. */
 const SCHEMAS = {
   Error: record('error'),
-  Tool: record(TOOL),
+  Tool: record(TOOL, { sentences: NAMES }),
   ToolResult: record(RESULT, { result: {}, code: { enum: FAILURE_CODES } }),
   Call: record(CALL, { args: {}, approval: {}, result: ref('ToolResult') }),
   Run: record(RUN, {
@@ -297,5 +345,6 @@ const SCHEMAS = {
     result: ref('ToolResult'),
   }),
   Model: record('name why voice:boolean'),
+  Conversation: record('id name createdAt:number updatedAt:number turns:integer'),
   Transcription: record('text durationMs:number'),
 }

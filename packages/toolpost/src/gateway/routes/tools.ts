@@ -2,6 +2,7 @@ import type { Context, Hono } from 'hono'
 import { searchOf } from '../../tools/search/tool-search.ts'
 import { resultAnswer } from '../call-answers.ts'
 import { callerOf, metaOf } from '../caller.ts'
+import type { Client } from '../clients.ts'
 import { durableWish } from '../durable-wish.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure, json, shuttingDown } from '../http/answers.ts'
@@ -15,6 +16,8 @@ import { wantsQuestions } from './questions.ts'
 const MAX_FOUND = 50
 /** How many names it gives if there are none. */
 const MAX_NEAREST = 5
+/** How much is kept of what a caller calls its call. */
+const MAX_CALL_ID = 100
 
 export function addToolRoutes(app: Hono, context: GatewayContext): void {
   const { tools } = context.executor
@@ -49,7 +52,7 @@ async function callTool(c: Context, context: GatewayContext): Promise<Response> 
   const options = {
     ...clients.of(request).runOptions(name),
     timeoutMs,
-    origin: 'http',
+    origin: originOf(request, clients.of(request)),
     meta: metaOf(request),
   }
   const { caller } = options
@@ -59,7 +62,10 @@ async function callTool(c: Context, context: GatewayContext): Promise<Response> 
       callDurably(context, { name, args }, { ...options, ask }, { wish, signal }),
     )
   const result = await calls.run(callerOf(request, c.env), signal =>
-    executor.run({ name, args }, { ...options, ask, signal }),
+    executor.run(
+      { id: request.headers.get('x-call-id')?.slice(0, MAX_CALL_ID), name, args },
+      { ...options, ask, signal },
+    ),
   )
   return resultAnswer(result)
 }
@@ -67,6 +73,11 @@ async function callTool(c: Context, context: GatewayContext): Promise<Response> 
 /** Without durable calls, an answer that may come later comes at once: it was a wish. A key is more than that. */
 function isOn({ source }: GatewayContext): boolean {
   return source.status().durable !== undefined
+}
+
+/** The console says that it is one. Nobody gains by it: a rule about `http` is about the console too. */
+function originOf({ headers }: Request, { isNamed }: Client): string {
+  return !isNamed && headers.get('x-toolpost-client') === 'console' ? 'console' : 'http'
 }
 
 function timeoutOf({ headers }: Request): number | undefined | Response {

@@ -39,6 +39,14 @@ export async function findOllamaModel(options: SearchOptions): Promise<FoundMode
   return { problem: `Ollama at ${baseUrl} does not have '${wanted}' (get it with \`ollama pull ${wanted}\`)` }
 }
 
+/** The models on Ollama that can use tools; none if it does not answer. Never rejects. */
+export async function listOllamaModels(options: SearchOptions): Promise<string[]> {
+  const listed = await askOllama(options, '/api/tags')
+  const names = listed ? namesIn(listed).slice(0, MAX_MODELS_ASKED) : []
+  const fit = await Promise.all(names.map(name => usesTools(name, options)))
+  return names.filter((_, at) => fit[at])
+}
+
 async function usesTools(model: string, options: SearchOptions): Promise<boolean> {
   const shown = await askOllama(options, '/api/show', { model })
   const capabilities = (shown as { capabilities?: unknown } | undefined)?.capabilities

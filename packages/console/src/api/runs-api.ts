@@ -1,0 +1,57 @@
+import type { Run } from 'toolpost/project'
+import { has, isResult, listOf } from './checked.ts'
+import { ApiError, request, requestJson } from './http.ts'
+
+/** Which runs are asked for; the newest come first. */
+export interface RunQuery {
+  state?: string | undefined
+  tool?: string | undefined
+  /** Only those before this one: the next page. */
+  before?: string | undefined
+  limit: number
+}
+
+/** `undefined` if the gateway has no durable runs. */
+export async function listRuns(asked: RunQuery): Promise<Run[] | undefined> {
+  const given = Object.entries(asked).filter(([, value]) => value !== undefined)
+  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+  try {
+    return runsIn((await requestJson<{ runs: unknown }>(`/api/runs?${query}`)).runs)
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined
+    throw error
+  }
+}
+
+export async function getRun(id: string): Promise<Run | undefined> {
+  const [run] = runsIn([await requestJson<unknown>(pathOf(id))])
+  return run
+}
+
+export async function cancelRun(id: string): Promise<void> {
+  await request(pathOf(id), { method: 'DELETE' })
+}
+
+/** Gives the id of the new run. */
+export async function runAgain(id: string): Promise<string | undefined> {
+  const response = await request(`${pathOf(id)}/again`, { method: 'POST' })
+  const place = response.headers.get('location') ?? ''
+  const last = place.slice(place.lastIndexOf('/') + 1)
+  return last === '' ? undefined : decodeURIComponent(last)
+}
+
+function pathOf(id: string): string {
+  return `/api/runs/${encodeURIComponent(id)}`
+}
+
+export function runsIn(value: unknown): Run[] {
+  const needed = { id: 'string', tool: 'string', state: 'string', created_at: 'string' }
+  return listOf(value)
+    .filter(one => has(one, needed))
+    .map(({ result, steps, attempts, ...run }) => ({
+      ...run,
+      attempts: typeof attempts === 'number' ? attempts : 0,
+      steps: listOf(steps).filter(step => has(step, { name: 'string', at: 'string' })),
+      ...(isResult(result) && { result }),
+    })) as unknown as Run[]
+}

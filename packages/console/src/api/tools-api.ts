@@ -1,0 +1,12 @@
+import { toolsIn } from './checked.ts'
+import { requestJson } from './http.ts'
+
+/** The names of the tools that fit the words best, best first; `undefined` if the gateway does not say. Never rejects. */
+export async function rankedToolNames(words: string, signal: AbortSignal): Promise<string[] | undefined> {
+  try {
+    const path = `/api/tools?${new URLSearchParams({ q: words.slice(0, 500) })}`
+    return toolsIn((await requestJson<{ tools: unknown }>(path, { signal })).tools).map(({ name }) => name)
+  } catch {
+    return undefined
+  }
+}

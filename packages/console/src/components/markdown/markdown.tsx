@@ -1,0 +1,50 @@
+import { lazy, Suspense, useState } from 'react'
+import { visibleText } from '../../text/visible-text.ts'
+import { Button } from '../button.tsx'
+import { ErrorBoundary } from '../error-boundary.tsx'
+import { FIRST_MARKDOWN, hasMarks, MAX_MARKDOWN } from './marks.ts'
+
+const Rendered = lazy(async () => ({ default: (await import('./rendered-markdown.tsx')).RenderedMarkdown }))
+
+interface Props {
+  text: string
+  className?: string
+  /** How much of it is shown before somebody asks for more. */
+  first?: number
+}
+
+/**
+ * Markdown of a tool, a server or a model, as elements of the page: its HTML is shown as text, its pictures are
+ * links, and its links go to the web only. What is long is shown on demand.
+ */
+export function Markdown({ text, className = '', first = FIRST_MARKDOWN }: Props) {
+  const [limit, setLimit] = useState(first)
+  const shown = text.length > limit ? `${text.slice(0, limit)}…` : text
+  return (
+    <>
+      <div className={`prose ${className}`}>
+        <Whole text={shown} />
+      </div>
+      {text.length > limit && limit < MAX_MARKDOWN && (
+        <Button look="quiet" onClick={() => setLimit(Math.min(MAX_MARKDOWN, limit * 5))}>
+          Show more
+        </Button>
+      )}
+      {text.length > limit && limit >= MAX_MARKDOWN && (
+        <p className="muted">The rest is too long to be rendered: see the text.</p>
+      )}
+    </>
+  )
+}
+
+function Whole({ text }: { text: string }) {
+  const plain = <p>{visibleText(text)}</p>
+  if (!hasMarks(text)) return plain
+  return (
+    <ErrorBoundary fallback={plain}>
+      <Suspense fallback={plain}>
+        <Rendered text={text} />
+      </Suspense>
+    </ErrorBoundary>
+  )
+}

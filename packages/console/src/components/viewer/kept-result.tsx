@@ -1,0 +1,64 @@
+import { useState } from 'react'
+import { keptResult } from '../../api/results-api.ts'
+import { oneLine } from '../../text/visible-text.ts'
+import { Button } from '../button.tsx'
+import { saveBlob } from './download.tsx'
+import { ValueView } from './value-view.tsx'
+
+interface Props {
+  /** `result://…` */
+  handle: string
+  /** What it is, if that is known. */
+  description?: string | undefined
+}
+
+/** A result too long for a model, whole for as long as the gateway keeps it: to be shown here, or saved. */
+export function KeptResult({ handle, description = 'The whole result is kept for a while.' }: Props) {
+  const [text, setText] = useState<string>()
+  const [problem, setProblem] = useState<string>()
+  const load = async (use: (blob: Blob) => Promise<void> | void) => {
+    const kept = await keptResult(handle)
+    setProblem('problem' in kept ? kept.problem : undefined)
+    if ('blob' in kept) await use(kept.blob)
+  }
+  return (
+    <div className="kept">
+      <div className="toolbar">
+        <span>
+          {description} <code>{oneLine(handle, 80)}</code>
+        </span>
+        <Button
+          look="quiet"
+          icon="readOnly"
+          onClick={() => void load(async blob => setText(await blob.text()))}
+        >
+          Show all of it
+        </Button>
+        <Button
+          look="quiet"
+          icon="download"
+          onClick={() => void load(blob => saveBlob(blob, fileName(handle, blob)))}
+        >
+          Download
+        </Button>
+      </div>
+      {problem && (
+        <p className="field-problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {text !== undefined && <ValueView value={text} label="Whole result" />}
+    </div>
+  )
+}
+
+const ENDINGS: Record<string, string> = {
+  'application/json': 'json',
+  'text/plain': 'txt',
+  'text/markdown': 'md',
+}
+
+function fileName(handle: string, { type }: Blob): string {
+  const base = type.split(';')[0] ?? ''
+  return `${handle.replace('result://', 'result-').slice(0, 60)}.${ENDINGS[base] ?? base.split('/')[1] ?? 'bin'}`
+}

@@ -1,0 +1,67 @@
+import { useMemo, useState } from 'react'
+import { jsonText } from '../../text/json-text.ts'
+import { visibleText } from '../../text/visible-text.ts'
+import { Button } from '../button.tsx'
+
+const FIRST_CHARACTERS = 20_000
+const MAX_CHARACTERS = 20_000_000
+/** Pieces that are out of sight are not laid out: that is what makes ten megabytes bearable. */
+const PIECE = 20_000
+
+interface Props {
+  value: unknown
+  label: string
+  isWrapped: boolean
+}
+
+/** Text of any length, a piece after the other; anything else as JSON. */
+export function TextView({ value, label, isWrapped }: Props) {
+  const [limit, setLimit] = useState(FIRST_CHARACTERS)
+  const { text, isWhole } = useMemo(() => beginning(value, limit), [value, limit])
+  const pieces = useMemo(() => piecesOf(text), [text])
+  return (
+    <div className="code">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to take the focus */}
+      <section
+        className={`code-scroll text-view ${isWrapped ? '' : 'text-unwrapped'}`}
+        aria-label={label}
+        tabIndex={0}
+      >
+        {pieces.map((piece, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: pieces keep their order
+          <pre key={at} className={pieces.length > 1 ? 'text-piece' : undefined}>
+            {piece}
+          </pre>
+        ))}
+      </section>
+      {!isWhole && limit < MAX_CHARACTERS && (
+        <Button look="quiet" onClick={() => setLimit(Math.min(MAX_CHARACTERS, limit * 5))}>
+          Show more
+        </Button>
+      )}
+      {!isWhole && limit >= MAX_CHARACTERS && (
+        <p className="muted">The rest is too long for this page: download it.</p>
+      )}
+    </div>
+  )
+}
+
+function beginning(value: unknown, limit: number): { text: string; isWhole: boolean } {
+  if (typeof value === 'string')
+    return { text: visibleText(value.slice(0, limit)), isWhole: value.length <= limit }
+  const { text, whole } = jsonText(value, limit)
+  return { text, isWhole: whole }
+}
+
+/** At line ends if there are any near. */
+function piecesOf(text: string): string[] {
+  const pieces: string[] = []
+  for (let from = 0; from < text.length; ) {
+    const far = from + PIECE
+    const end = far >= text.length ? text.length : text.lastIndexOf('\n', far) + 1
+    const to = end > from ? end : Math.min(text.length, far)
+    pieces.push(text.slice(from, to))
+    from = to
+  }
+  return pieces.length === 0 ? [''] : pieces
+}

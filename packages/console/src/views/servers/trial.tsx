@@ -1,0 +1,41 @@
+import { useState } from 'react'
+import { Viewer } from '../../components/viewer/viewer.tsx'
+import { oneLine } from '../../text/visible-text.ts'
+
+/** What came of something that was tried. */
+export type TrialOutcome =
+  | { state: 'busy' }
+  | { state: 'done'; value: unknown }
+  | { state: 'failed'; why: string }
+
+export function useTrial(action: () => Promise<unknown>) {
+  const [outcome, setOutcome] = useState<TrialOutcome>()
+  const run = async () => {
+    setOutcome({ state: 'busy' })
+    try {
+      setOutcome({ state: 'done', value: await action() })
+    } catch (error) {
+      setOutcome({ state: 'failed', why: error instanceof Error ? error.message : String(error) })
+    }
+  }
+  return { outcome, run }
+}
+
+export function Outcome({ outcome, label }: { outcome: TrialOutcome | undefined; label: string }) {
+  if (outcome === undefined) return null
+  if (outcome.state === 'busy') return <p className="muted">Asking the server …</p>
+  if (outcome.state === 'failed')
+    return (
+      <p className="field-problem" role="alert">
+        {oneLine(outcome.why)}
+      </p>
+    )
+  return <Viewer value={shown(outcome.value)} label={label} />
+}
+
+/** One text stands for itself; prompts and several parts are shown as they are. */
+function shown(value: unknown): unknown {
+  const [only, ...others] = Array.isArray(value) ? value : [value]
+  if (others.length > 0 || typeof only !== 'object' || only === null) return value
+  return 'text' in only && typeof only.text === 'string' ? only.text : value
+}

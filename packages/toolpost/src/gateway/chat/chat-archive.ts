@@ -1,0 +1,152 @@
+import {
+  KEPT_CHARACTERS,
+  KEPT_CONVERSATIONS,
+  KEPT_CONVERSATIONS_IN_ALL,
+  KEPT_TURNS,
+  MAX_CONVERSATION_NAME,
+} from '../limits.ts'
+import type { ChatTurn, ConversationInfo } from './chat-types.ts'
+import { ConversationFiles, type StoredConversation } from './conversation-files.ts'
+
+export interface ArchiveOptions {
+  /** Where conversations are kept now; in memory alone if there is none. */
+  folder(): string | undefined
+  /** A file that cannot be written costs the file, never the answer. */
+  onProblem(error: unknown): void
+}
+
+/**
+ * What was said in the chat, for whoever comes back: bounded for each client and in all, the least recently used goes
+ * first. Kept beside the history, if there is one, and then also after a restart.
+ */
+export class ChatArchive {
+  readonly #options: ArchiveOptions
+  /** The least recently used first. */
+  readonly #kept = new Map<string, StoredConversation>()
+  #files: ConversationFiles | undefined
+  #opened: { folder: string | undefined; done: Promise<void> } | undefined
+  /** One file after the other: the last word of two is the later one. */
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(options: ArchiveOptions) {
+    this.#options = options
+  }
+
+  /** The newest first. */
+  async list(owner: string): Promise<ConversationInfo[]> {
+    await this.#open()
+    return this.#of(owner).map(infoOf).reverse()
+  }
+
+  async get(owner: string, id: string): Promise<StoredConversation | undefined> {
+    await this.#open()
+    const found = this.#kept.get(id)
+    return found?.owner === owner ? found : undefined
+  }
+
+  /** `turns` are those that the conversation has from now on. */
+  async keep(owner: string, id: string, turns: readonly ChatTurn[]): Promise<void> {
+    const known = await this.get(owner, id)
+    const [first] = turns
+    const now = Date.now()
+    this.#put({
+      id,
+      owner,
+      name: known?.name ?? nameFrom(first?.question ?? ''),
+      createdAt: known?.createdAt ?? first?.askedAt ?? now,
+      updatedAt: now,
+      turns: bounded(turns),
+    })
+    this.#forgetOldest(owner)
+  }
+
+  async rename(owner: string, id: string, name: string): Promise<ConversationInfo | undefined> {
+    const known = await this.get(owner, id)
+    if (!known) return undefined
+    const renamed = { ...known, name: nameFrom(name) }
+    this.#put(renamed, { isUsed: false })
+    return infoOf(renamed)
+  }
+
+  async remove(owner: string, id: string): Promise<boolean> {
+    const known = await this.get(owner, id)
+    if (known) this.#forget(id)
+    return known !== undefined
+  }
+
+  /** Resolves when everything is written. */
+  async close(): Promise<void> {
+    await this.#writing
+  }
+
+  #of(owner: string): StoredConversation[] {
+    return [...this.#kept.values()].filter(each => each.owner === owner)
+  }
+
+  #put(conversation: StoredConversation, { isUsed = true } = {}): void {
+    if (isUsed) this.#kept.delete(conversation.id)
+    this.#kept.set(conversation.id, conversation)
+    this.#write(files => files.write(conversation))
+  }
+
+  #forgetOldest(owner: string): void {
+    const own = this.#of(owner)
+    for (const { id } of own.slice(0, Math.max(0, own.length - KEPT_CONVERSATIONS))) this.#forget(id)
+    for (const id of this.#kept.keys()) {
+      if (this.#kept.size <= KEPT_CONVERSATIONS_IN_ALL) return
+      this.#forget(id)
+    }
+  }
+
+  #forget(id: string): void {
+    this.#kept.delete(id)
+    this.#write(files => files.remove(id))
+  }
+
+  #write(action: (files: ConversationFiles) => Promise<void>): void {
+    const files = this.#files
+    if (files) this.#writing = this.#writing.then(() => action(files)).catch(this.#options.onProblem)
+  }
+
+  /** Reads what is in the folder, once; another folder is read anew when the configuration names one. */
+  #open(): Promise<void> {
+    const folder = this.#options.folder()
+    if (!this.#opened || this.#opened.folder !== folder) this.#opened = { folder, done: this.#read(folder) }
+    return this.#opened.done
+  }
+
+  async #read(folder: string | undefined): Promise<void> {
+    this.#files = folder === undefined ? undefined : new ConversationFiles(folder)
+    const found = (await this.#files?.readAll()) ?? []
+    // What was said before the folder was known is newer.
+    const all = [...found, ...this.#kept.values()].sort((a, b) => a.updatedAt - b.updatedAt)
+    this.#kept.clear()
+    for (const each of all) this.#kept.set(each.id, each)
+  }
+}
+
+function infoOf({ id, name, createdAt, updatedAt, turns }: StoredConversation): ConversationInfo {
+  return { id, name, createdAt, updatedAt, turns: turns.length }
+}
+
+function nameFrom(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim() || 'Conversation'
+  return line.length > MAX_CONVERSATION_NAME ? `${line.slice(0, MAX_CONVERSATION_NAME - 1)}…` : line
+}
+
+/** Without its first turns if it is too long; what calls of a single turn gave goes before what was said. */
+function bounded(turns: readonly ChatTurn[]): ChatTurn[] {
+  let kept = turns.slice(-KEPT_TURNS)
+  const isTooLong = () => JSON.stringify(kept).length > KEPT_CHARACTERS
+  while (kept.length > 1 && isTooLong()) kept = kept.slice(1)
+  return isTooLong() ? kept.map(withoutResults) : kept
+}
+
+function withoutResults(turn: ChatTurn): ChatTurn {
+  const parts = turn.parts.map(part => {
+    if (part.kind === 'text') return { ...part, text: part.text.slice(0, KEPT_CHARACTERS / 4) }
+    const { id, name, phase } = part.call
+    return { kind: 'call' as const, call: { id, name, phase, args: {} } }
+  })
+  return { ...turn, question: turn.question.slice(0, KEPT_CHARACTERS / 4), parts: parts.slice(-KEPT_TURNS) }
+}

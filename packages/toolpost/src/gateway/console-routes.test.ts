@@ -1,0 +1,231 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { dataOf, deferred, eventReader, patientTool, testGateway } from '../../test/gateway.ts'
+import { openHistory } from '../history/history.ts'
+import { silentLogger } from '../logging/logger.ts'
+import type { AiClient } from '../models/ai-client.ts'
+import { openProject } from '../project/open-project.ts'
+import { hostileServer } from '../testing/hostile-server/hostile-server.ts'
+import { defineTool } from '../tools/tool.ts'
+import { createGateway } from './gateway.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'toolpost-console-routes-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Says how many messages it was shown, and what the last one asks. */
+const counting: AiClient = {
+  ask: async prompt => {
+    const messages = [...(prompt as { role: string; content: string }[])]
+    const text = `${messages.length}: ${messages.at(-1)?.content}`
+    const answer = { role: 'assistant' as const, content: text }
+    return {
+      text,
+      messages: [...messages, answer] as never,
+      results: [],
+      iterations: 1,
+      stopReason: 'answer' as const,
+      usage: { input: 12, output: 3 },
+    }
+  },
+}
+
+async function endOf(response: Promise<Response>) {
+  return (await eventReader(await response).all()).at(-1)?.data
+}
+
+describe('calls that are under way', () => {
+  it('tell how far they are, in events and in the list', async () => {
+    const gate = deferred<string>()
+    const told = deferred<void>()
+    const slow = defineTool({
+      name: 'slow',
+      description: 'Tells how far it is',
+      schema: { type: 'object' },
+      handler: (_args, options) => {
+        options.reportProgress?.({ progress: 1, total: 4, message: 'the first quarter' })
+        told.resolve()
+        return gate.promise
+      },
+    })
+    await using gateway = testGateway([slow])
+    const events = eventReader(await gateway.get('/api/events'))
+    const answer = gateway.post('/api/tools/slow/call', {}, { headers: { 'x-call-id': 'mine' } })
+    await told.promise
+    const { data } = await events.until(({ type }) => type === 'progress')
+    expect(data).toEqual({ serial: 1, progress: 1, total: 4, message: 'the first quarter' })
+    const { calls } = await dataOf(gateway.get('/api/calls'))
+    expect(calls).toMatchObject([{ id: 'mine', progress: { progress: 1, total: 4 } }])
+    gate.resolve('done')
+    await answer
+    const { calls: ended } = await dataOf(gateway.get('/api/calls'))
+    expect(ended[0]).not.toHaveProperty('progress')
+    expect(ended[0].stages).toMatchObject({ foundMs: expect.any(Number), fittedMs: expect.any(Number) })
+    await events.cancel()
+  })
+
+  it('are cancelled by number, whoever made them, also while a person is asked', async () => {
+    const { tool, begun, aborted } = patientTool()
+    await using gateway = testGateway([tool])
+    const answer = gateway.executor.run({ name: 'patient' }, { origin: 'mcp' })
+    await begun
+    const cancel = (serial: number) =>
+      gateway.fetch(new Request(`http://localhost/api/calls/${serial}`, { method: 'DELETE' }))
+    expect((await cancel(1)).status).toBe(204)
+    expect(await answer).toMatchObject({ code: 'cancelled' })
+    await aborted
+    expect((await cancel(1)).status).toBe(404)
+    const held = deferred<AbortSignal>()
+    gateway.executor.use(async (call, next) => {
+      held.resolve(call.signal as AbortSignal)
+      await new Promise(resolve => call.signal?.addEventListener('abort', resolve))
+      return next()
+    })
+    const waiting = gateway.executor.run({ name: 'patient' }, { origin: 'mcp' })
+    const signal = await held.promise
+    expect((await cancel(2)).status).toBe(204)
+    expect(signal.aborted).toBe(true)
+    expect(await waiting).toMatchObject({ code: 'cancelled' })
+  })
+
+  it('are not cancelled by others', async () => {
+    const { tool, begun, finish } = patientTool()
+    await using gateway = testGateway([tool], {
+      token: 'owner-of-everything',
+      clients: { claude: { token: 'claude-has-this-one' } },
+    })
+    const answer = gateway.executor.run({ name: 'patient' }, { caller: 'default' })
+    await begun
+    const response = await gateway.fetch(
+      new Request('http://localhost/api/calls/1', {
+        method: 'DELETE',
+        headers: { authorization: 'Bearer claude-has-this-one' },
+      }),
+    )
+    expect(response.status).toBe(404)
+    finish('still here')
+    expect(await answer).toMatchObject({ success: true })
+  })
+
+  it('of the console are called so, unless a named client says it', async () => {
+    await using gateway = testGateway(undefined, {
+      token: 'owner-of-everything',
+      clients: { claude: { token: 'claude-has-this-one' } },
+    })
+    for (const token of ['owner-of-everything', 'claude-has-this-one'])
+      await gateway.post(
+        '/api/tools/echo/call',
+        {},
+        { headers: { authorization: `Bearer ${token}`, 'x-toolpost-client': 'console' } },
+      )
+    const { calls } = await dataOf(
+      gateway.get('/api/calls', { authorization: 'Bearer owner-of-everything' }),
+    )
+    expect(calls.map((call: { origin: string }) => call.origin)).toEqual(['console', 'http'])
+  })
+})
+
+describe('conversations', () => {
+  it('survive a restart, beside the history; are named, asked again and deleted', async () => {
+    const file = join(folder, 'kept', 'history.db')
+    const history = await openHistory({ file })
+    let id = ''
+    {
+      await using gateway = testGateway(undefined, { client: counting, history })
+      const first = await endOf(gateway.post('/api/chat', { message: 'one' }))
+      expect(first).toMatchObject({ text: '2: one', usage: { input: 12, output: 3 } })
+      id = first.conversation
+      await endOf(gateway.post('/api/chat', { message: 'two', conversation: id }))
+    }
+    await using gateway = testGateway(undefined, { client: counting, history })
+    const path = `/api/conversations/${id}`
+    const { conversations } = await dataOf(gateway.get('/api/conversations'))
+    expect(conversations).toMatchObject([{ id, name: 'one', turns: 2 }])
+    const third = await endOf(gateway.post('/api/chat', { message: 'three', conversation: id }))
+    expect(third).toMatchObject({ text: '6: three', conversation: id })
+    const again = await endOf(gateway.post('/api/chat', { message: 'anew', conversation: id, turn: 1 }))
+    expect(again.text).toBe('4: anew')
+    const { turns } = await dataOf(gateway.get(path))
+    expect(turns.map((turn: { question: string }) => turn.question)).toEqual(['one', 'anew'])
+    const patched = await gateway.post(path, { name: ' My  talk ' }, { method: 'PATCH' })
+    expect(await patched.json()).toMatchObject({ name: 'My talk' })
+    expect((await gateway.post(path, undefined, { method: 'DELETE' })).status).toBe(204)
+    expect((await gateway.get(path)).status).toBe(404)
+    await history.close()
+  })
+
+  it('of one client are nobody else’s, and no id makes a file elsewhere', async () => {
+    await using gateway = testGateway(undefined, {
+      client: counting,
+      token: 'owner-of-everything',
+      clients: { claude: { token: 'claude-has-this-one' } },
+    })
+    const owner = { authorization: 'Bearer owner-of-everything' }
+    const claude = { authorization: 'Bearer claude-has-this-one' }
+    const { conversation } = await endOf(gateway.post('/api/chat', { message: 'hello' }, { headers: claude }))
+    const path = `/api/conversations/${encodeURIComponent(conversation)}`
+    expect((await gateway.get(path, owner)).status).toBe(404)
+    expect((await gateway.get(path, claude)).status).toBe(200)
+    const odd = await endOf(
+      gateway.post('/api/chat', { message: 'x', conversation: '../../evil' }, { headers: owner }),
+    )
+    expect(odd.conversation).toMatch(/^[0-9a-f-]{36}$/)
+    const chosen = await gateway.post('/api/chat', { message: 'x', model: 'offline' }, { headers: claude })
+    expect(chosen.status).toBe(403)
+  })
+})
+
+describe('servers over HTTP', { timeout: 60_000 }, () => {
+  it('are tried, added to the configuration, stopped and started', async () => {
+    const file = join(folder, 'toolpost.json')
+    writeFileSync(file, '{ "mcpServers": {}, "history": false }')
+    const project = await openProject({ file, logger: () => silentLogger, say: () => {} })
+    const gateway = createGateway({ project })
+    const send = async (path: string, body?: object) =>
+      gateway.fetch(
+        new Request(`http://localhost${path}`, {
+          method: 'POST',
+          ...(body && { body: JSON.stringify(body) }),
+        }),
+      )
+    const statusOf = async () =>
+      (await dataOf(gateway.fetch(new Request('http://localhost/api/servers')))).servers[0]
+    try {
+      const broken = await send('/api/servers', { name: 'broken', entry: { command: 'no-such-program' } })
+      expect(broken.status).toBe(422)
+      expect(await broken.json()).toMatchObject({ error: expect.stringMatching(/no such command/) })
+      expect(readFileSync(file, 'utf8')).not.toContain('broken')
+      const { command, args } = hostileServer()
+      const entry = { command, args: [...(args ?? []), '--api-key', 'abc'] }
+      const added = await send('/api/servers', { name: 'odd', entry })
+      expect(added.status).toBe(201)
+      expect(await added.json()).toMatchObject({ file, tools: expect.arrayContaining(['odd__echo']) })
+      expect(JSON.parse(readFileSync(file, 'utf8')).mcpServers.odd).toEqual(entry)
+      expect(readdirSync(folder).filter(name => name.startsWith('.toolpost-try'))).toEqual([])
+      expect((await send('/api/servers', { name: 'odd', entry })).status).toBe(409)
+      await project.ready()
+      const ready = await statusOf()
+      expect(ready).toMatchObject({ state: 'ready', readySince: expect.any(Number) })
+      expect(ready.target).toContain('--api-key [removed]')
+      expect(ready.target).not.toContain('abc')
+      await send('/api/servers/odd/stop')
+      expect(await statusOf()).toMatchObject({ state: 'closed', error: 'it was stopped' })
+      await send('/api/servers/odd/start')
+      expect(await statusOf()).toMatchObject({ state: 'ready' })
+    } finally {
+      await gateway.close({ drainMs: 0 })
+      await project.close()
+    }
+  })
+
+  it('are added, stopped and started by the owner alone', async () => {
+    await using gateway = testGateway(undefined, {
+      token: 'owner-of-everything',
+      clients: { claude: { token: 'claude-has-this-one' } },
+    })
+    const init = { headers: { authorization: 'Bearer claude-has-this-one' } }
+    for (const path of ['/api/servers', '/api/servers/odd/stop', '/api/servers/odd/start'])
+      expect((await gateway.post(path, { name: 'x', entry: { command: 'x' } }, init)).status).toBe(403)
+  })
+})

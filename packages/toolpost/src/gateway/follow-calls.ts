@@ -1,0 +1,71 @@
+import type { CallEvent } from '../executor/observers.ts'
+import { safeText } from '../logging/safe-value.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Progress } from '../tools/tool.ts'
+import type { GatewayContext } from './gateway-context.ts'
+import { MAX_PROGRESS_MESSAGE, PROGRESS_TOLD_MS } from './limits.ts'
+import { together } from './together.ts'
+
+/** Calls under way, by their number, and how each is ended. */
+export class CallsUnderWay {
+  readonly #calls = new Map<number, CallEvent>()
+
+  note(serial: number, event: CallEvent): void {
+    if (event.result) this.#calls.delete(serial)
+    else this.#calls.set(serial, event)
+  }
+
+  /** `false` if it is not under way. */
+  cancel(serial: number): boolean {
+    const event = this.#calls.get(serial)
+    event?.cancel?.()
+    return event !== undefined
+  }
+}
+
+type Parts = Pick<GatewayContext, 'executor' | 'journal' | 'events' | 'callers' | 'underWay'>
+
+/** Takes down every call, wherever it came from, and tells everybody who watches. Returns functions that stop it. */
+export function followCalls(context: Parts, clock: Clock | undefined): (() => void)[] {
+  const { executor, journal, events, callers, underWay } = context
+  /** The latest of each call, by its number here. */
+  const pending = new Map<number, Progress>()
+  const tellAll = together(
+    () => {
+      for (const [serial, progress] of pending) tell(serial, progress)
+      pending.clear()
+    },
+    clock,
+    PROGRESS_TOLD_MS,
+  )
+  const tell = (serial: number, progress: Progress) => {
+    const record = journal.noteProgress(serial, progress)
+    if (!record) return
+    const { caller } = record
+    events.publish('progress', {
+      serial: record.serial,
+      ...progress,
+      ...(caller !== undefined && { caller }),
+    })
+  }
+  const observer = (event: CallEvent) => {
+    const { record, bytes } = journal.note(event)
+    underWay.note(record.serial, event)
+    events.publish('call', record, bytes)
+    callers.note(event)
+  }
+  const onProgress = (serial: number, progress: Progress) => {
+    pending.set(serial, shown(progress))
+    tellAll.soon()
+  }
+  return [executor.observe(observer, { onProgress }), tellAll.stop]
+}
+
+/** What a server says of how far it is: bounded, without secrets. */
+function shown({ progress, total, message }: Progress): Progress {
+  return {
+    progress,
+    ...(total !== undefined && { total }),
+    ...(typeof message === 'string' && { message: safeText(message, MAX_PROGRESS_MESSAGE) }),
+  }
+}

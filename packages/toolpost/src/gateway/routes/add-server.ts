@@ -1,0 +1,78 @@
+import type { ServerResponse } from 'node:http'
+import type { Context, Hono } from 'hono'
+import { ConfigError } from '../../config/config.ts'
+import { addServer } from '../../project/add-server.ts'
+import { isRecord } from '../../runtime/guards.ts'
+import type { GatewayContext } from '../gateway-context.ts'
+import { GatewayError } from '../gateway-error.ts'
+import { failure, json, shuttingDown } from '../http/answers.ts'
+import { readJson } from '../http/read-body.ts'
+import { isOtherUser } from '../http/same-user.ts'
+
+const MAX_ENTRY_BYTES = 100_000
+const MAX_NAME = 100
+
+/** A server that is to be added. */
+interface Wish {
+  name: string
+  entry: Record<string, unknown>
+  check: boolean
+  replace: boolean
+}
+
+/** A server of the configuration is a program that is started: only the owner adds one, and one at a time. */
+export function addAddServerRoute(app: Hono, context: GatewayContext): void {
+  let isAdding = false
+  app.post('/api/servers', async c => {
+    const refusal = await refuse(c, context)
+    if (refusal) return refusal
+    const body = await readJson(c.req.raw, MAX_ENTRY_BYTES)
+    if (body instanceof Response) return body
+    const wish = wishIn(body.value)
+    if (typeof wish === 'string') return failure(400, wish)
+    if (isAdding) return failure(409, 'Another server is being added')
+    isAdding = true
+    try {
+      return await add(wish, c.req.raw.signal, context)
+    } finally {
+      isAdding = false
+    }
+  })
+}
+
+async function refuse(c: Context, { source, calls, clients }: GatewayContext): Promise<Response | undefined> {
+  if (clients.of(c.req.raw).isNamed) return failure(403, 'Named clients may not add servers')
+  if (calls.isDraining) return shuttingDown()
+  if (!source.reload) return failure(404, 'There is no configuration file to add a server to')
+  const { outgoing } = (c.env ?? {}) as { outgoing?: ServerResponse }
+  if (!clients.hasToken && (await isOtherUser(outgoing?.req.socket)))
+    return failure(403, 'Only the user who runs Toolpost may add servers; set a token to allow others')
+  return undefined
+}
+
+async function add(wish: Wish, signal: AbortSignal, { source }: GatewayContext): Promise<Response> {
+  try {
+    const added = await addServer({ ...wish, file: source.file, signal })
+    if (added.outcome === 'taken') return failure(409, `${added.file} already has a server '${wish.name}'`)
+    if (added.outcome === 'failed') {
+      const { error, stderr, state, hint } = added.tried.status
+      return json({ error: error ?? `It is ${state}`, stderr, hint }, 422)
+    }
+    await source.reload?.()
+    return json({ file: added.file, tools: added.tried?.tools ?? [] }, 201)
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof GatewayError) return failure(422, error.message)
+    throw error
+  }
+}
+
+/** What the body asks for, or what is wrong with it. */
+function wishIn(body: unknown): Wish | string {
+  const { name, entry, check = true, replace = false } = isRecord(body) ? body : {}
+  if (typeof name !== 'string' || !/^[\w.-]+$/.test(name) || name.length > MAX_NAME)
+    return `'name' must be letters, digits, '.', '-' or '_', at most ${MAX_NAME}`
+  if (!isRecord(entry)) return "'entry' must be an object with 'command' or 'url'"
+  if (typeof check !== 'boolean' || typeof replace !== 'boolean')
+    return "'check' and 'replace' must be true or false"
+  return { name, entry, check, replace }
+}

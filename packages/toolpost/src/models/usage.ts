@@ -1,0 +1,14 @@
+/** In tokens, as far as the provider tells. */
+export interface Usage {
+  input?: number | undefined
+  output?: number | undefined
+}
+
+/** Of two turns together; what neither tells stays unknown. */
+export function sumOfUsage(a: Usage, b: Usage): Usage {
+  return { input: sum(a.input, b.input), output: sum(a.output, b.output) }
+}
+
+function sum(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0)
+}

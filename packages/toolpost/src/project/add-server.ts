@@ -1,0 +1,61 @@
+import { join } from 'node:path'
+import { builtInExample } from '../config/built-in-example.ts'
+import type { ServerConfig } from '../config/config.ts'
+import { configSchema } from '../config/config-schema.ts'
+import { ConfigEditor } from '../config/edit-config.ts'
+import { normaliseServer } from '../config/normalise-server.ts'
+import { ZWAVE_BROKER_VARIABLES, ZWAVE_SERVER, zwavePackage } from '../known-servers/zwave.ts'
+import { type TriedServer, tryServer } from './try-server.ts'
+
+export interface AddServerOptions {
+  /** The configuration; `undefined` for the built-in example, which is written down with the server. */
+  file: string | undefined
+  name: string
+  /** As any program writes it. */
+  entry: Readonly<Record<string, unknown>>
+  /** Added only if it works. */
+  check: boolean
+  /** Whether a server of this name is replaced. */
+  replace: boolean
+  signal?: AbortSignal | undefined
+}
+
+export type AddedServer =
+  | { outcome: 'added'; file: string; tried: TriedServer | undefined }
+  | { outcome: 'failed'; tried: TriedServer }
+  | { outcome: 'taken'; file: string }
+
+/** Tries a server, and writes it into the configuration if it works. Rejects with a ConfigError if it cannot stand there. */
+export async function addServer(options: AddServerOptions): Promise<AddedServer> {
+  const { name, check, replace, signal } = options
+  const editor = await ConfigEditor.open(options.file)
+  if (editor.get(['mcpServers', name]) !== undefined && !replace)
+    return { outcome: 'taken', file: editor.file }
+  const entry = await ourWords(options.entry)
+  const { folder } = editor
+  const tried = check ? await tryServer(name, entry, { folder, ...(signal && { signal }) }) : undefined
+  if (tried && tried.status.state !== 'ready' && tried.status.state !== 'needs_login')
+    return { outcome: 'failed', tried }
+  if (options.file === undefined && editor.isNew) writeExample(editor)
+  editor.set(['mcpServers', name], entry)
+  await editor.save()
+  return { outcome: 'added', file: editor.file, tried }
+}
+
+async function ourWords(raw: Readonly<Record<string, unknown>>): Promise<ServerConfig> {
+  const { entry } = normaliseServer(raw, (await configSchema()).serverKeys)
+  return entry as unknown as ServerConfig
+}
+
+/** With a file there is no built-in example any more: what it has goes into the file, so that nothing disappears. */
+function writeExample(editor: ConfigEditor): void {
+  for (const [key, value] of Object.entries(builtInExample())) editor.set([key], value)
+  const folder = zwavePackage()
+  if (!folder) return
+  const given = ZWAVE_BROKER_VARIABLES.filter(name => process.env[name])
+  editor.set(['mcpServers', ZWAVE_SERVER], {
+    command: 'node',
+    args: [join(folder, 'bin', 'zwave-mcp-server.js')],
+    ...(given.length > 0 && { env: Object.fromEntries(given.map(name => [name, `\${${name}}`])) }),
+  })
+}

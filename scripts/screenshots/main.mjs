@@ -1,0 +1,72 @@
+// Takes pictures of every view of the product as it is: `toolpost up` with its built-in example, in a real Chromium.
+//   npm run screenshots                       the pictures of the README, into docs/images
+//   npm run screenshots -- --all --out DIR    every view at four widths, light and dark, to be looked at
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { chromium } from 'playwright-core'
+import { startProduct } from './product.mjs'
+import { SCENES } from './scenes.mjs'
+
+const { values } = parseArgs({
+  options: { all: { type: 'boolean' }, out: { type: 'string' }, only: { type: 'string' } },
+})
+const folder = values.out ?? new URL('../../docs/images', import.meta.url).pathname
+
+/** What the README shows: one screen of a laptop, and two in the dark. */
+const DOCUMENTED = SCENES.map(scene => ({ scene, width: 1440, height: 900, theme: 'light', name: scene.name })).concat(
+  SCENES.filter(({ name }) => name === 'home').map(scene => ({ scene, width: 1440, height: 900, theme: 'dark', name: 'home-dark' })),
+  SCENES.filter(({ name }) => name === 'tools').map(scene => ({ scene, width: 390, height: 844, theme: 'dark', name: 'phone' })),
+)
+
+const SIZES = [
+  [390, 844],
+  [820, 1180],
+  [1440, 900],
+  [2560, 1440],
+]
+
+function everything() {
+  return SCENES.flatMap(scene =>
+    SIZES.flatMap(([width, height]) =>
+      ['light', 'dark'].map(theme => ({ scene, width, height, theme, name: `${scene.name}-${width}-${theme}` })),
+    ),
+  )
+}
+
+async function takeAll(shots) {
+  const product = await startProduct()
+  const browser = await chromium.launch({
+    executablePath: process.env.TOOLPOST_CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars'],
+  })
+  try {
+    for (const shot of shots) await take(browser, product, shot)
+  } finally {
+    await browser.close()
+    await product.stop()
+  }
+}
+
+async function take(browser, product, { scene, width, height, theme, name }) {
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+    deviceScaleFactor: width < 500 ? 2 : 1,
+    hasTouch: width < 500,
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(20_000)
+  await page.goto(`${product.url}#${scene.at}`)
+  await scene.prepare(page, product)
+  await page.evaluate(() => document.fonts.ready)
+  await page.screenshot({ path: join(folder, `${name}.png`) })
+  await scene.tidy?.(product)
+  await context.close()
+  process.stderr.write(`${name}\n`)
+}
+
+await mkdir(folder, { recursive: true })
+const chosen = values.all ? everything() : DOCUMENTED
+await takeAll(values.only ? chosen.filter(({ scene }) => values.only.split(',').includes(scene.name)) : chosen)
