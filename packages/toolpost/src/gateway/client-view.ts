@@ -5,7 +5,6 @@ import type {
   CallRecord,
   GatewayEvents,
   OpenQuestion,
-  Run,
   ServerStatus,
 } from './api-types.ts'
 import type { Client } from './clients.ts'

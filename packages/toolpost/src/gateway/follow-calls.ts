@@ -1,10 +1,10 @@
 import type { CallEvent } from '../executor/observers.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { together } from '../runtime/together.ts'
 import type { Progress } from '../tools/tool.ts'
 import type { GatewayContext } from './gateway-context.ts'
 import { MAX_PROGRESS_MESSAGE, PROGRESS_TOLD_MS } from './limits.ts'
-import { together } from './together.ts'
 
 /** Calls under way, by their number, and how each is ended. */
 export class CallsUnderWay {

@@ -107,7 +107,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...followCalls(context, options.clock),
     ...tellOfChanges(context, options.clock),
     // A project's executor has it already.
-    ...(options.bigResults ? [executor.use(longResults(options.bigResults))] : []),
+    ...(options.bigResults ? [context.executor.use(longResults(options.bigResults))] : []),
     context.source.addCheck?.(({ clients }) => checkClients(clients, options.token)) ?? (() => {}),
   ]
   const app = createApp(context, options)

@@ -1,4 +1,5 @@
 import type { InferenceSession } from 'onnxruntime-common'
+import { Tensor } from './onnx-runtime.ts'
 
 type Tensors = Record<string, Tensor>
 

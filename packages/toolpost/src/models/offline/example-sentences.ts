@@ -24,6 +24,8 @@ function words(nodes: readonly TemplateNode[], schema: JsonSchema): string[] {
     if (node.kind === 'word') return [node.key]
     if (node.kind === 'fixed') return []
     if (node.kind === 'slot') return [slotText(node, schema)]
+    // A rule is called after what it says: `<turn>`.
+    if (node.kind === 'rule') return [node.name]
     const [first = []] = node.branches
     return node.isOptional && !isArticle(first) ? [] : words(first, schema)
   })
@@ -34,7 +36,7 @@ function isArticle([only, ...others]: readonly TemplateNode[]): boolean {
 }
 
 function slotText({ name, choices }: TemplateNode & { kind: 'slot' }, schema: JsonSchema): string {
-  if (choices?.[0] !== undefined) return choices[0]
+  if (choices?.[0] !== undefined) return choices[0].say
   const { enum: values, examples, default: usual } = propertyOf(schema, name) ?? {}
   const known = [usual, ...listOf(examples), ...listOf(values)].find(
     value => typeof value === 'string' || typeof value === 'number',
