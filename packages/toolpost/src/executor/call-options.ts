@@ -19,7 +19,7 @@ export class CallOptions implements InvokeOptions {
   }
 
   get callId(): string | undefined {
-    return this.#call.limits.callId
+    return this.#call.limits.attempt.id
   }
 
   get caller(): string | undefined {
@@ -40,12 +40,13 @@ export class CallOptions implements InvokeOptions {
   }
 
   get onRequest(): InvokeOptions['onRequest'] {
-    const { onRequest, warn } = this.#call.limits
+    const { limits } = this.#call
+    const { onRequest } = limits.attempt
     if (!onRequest) return undefined
     return request =>
       quietly(
         () => onRequest(request),
-        error => warn('onRequest failed', error),
+        error => limits.warn('onRequest failed', error),
       )
   }
 
@@ -89,19 +90,19 @@ export class CallOptions implements InvokeOptions {
   }
 
   get onTask(): Caller['onTask'] {
-    const { options, warn } = this.#call.limits
-    const { onTask } = options
-    return onTask && (() => quietly(onTask, error => warn('onTask failed', error)))
+    const { limits } = this.#call
+    const { onTask } = limits.options
+    return onTask && (() => quietly(onTask, error => limits.warn('onTask failed', error)))
   }
 
   get onLog(): Caller['onLog'] {
-    const { options, warn } = this.#call.limits
-    const { onLog } = options
+    const { limits } = this.#call
+    const { onLog } = limits.options
     if (!onLog) return undefined
     return message =>
       quietly(
         () => onLog(message),
-        error => warn('onLog failed', error),
+        error => limits.warn('onLog failed', error),
       )
   }
 

@@ -1,11 +1,14 @@
+import type { Logger } from '../logging/logger.ts'
 import { isThenable } from '../runtime/guards.ts'
 import { quietly } from '../runtime/quietly.ts'
-import type { InvokeOptions, Progress, Tool } from '../tools/tool.ts'
+import type { Progress, Tool } from '../tools/tool.ts'
 import { abortQuietly } from './abort-quietly.ts'
 import type { Attempt } from './attempt.ts'
+import { logMishap } from './call-log.ts'
 import { CallOptions } from './call-options.ts'
 import type { Arguments } from './check-arguments.ts'
 import { type DeadlineQueue, type Deadlines, type Expiring, limitOf } from './deadlines.ts'
+import type { Observers } from './observers.ts'
 import type { RunOptions } from './options.ts'
 import type { Plan } from './plan.ts'
 import { unwatch, watch } from './watched-signals.ts'
@@ -36,44 +39,65 @@ export type Ending =
   | { kind: 'timeout'; afterMs: number }
   | { kind: 'cancelled' }
 
-export interface Limits {
-  startedAt: number
+/** What holds for all calls of an executor. */
+export interface CallDefaults {
   timeoutMs: number
-  /** How far progress may extend the deadline; no further than `timeoutMs` if left out. */
-  maxTimeoutMs?: number | undefined
-  signal?: AbortSignal | undefined
-  callId?: string | undefined
-  /** How whoever made the call is reached. */
-  options: RunOptions
-  caller?: string | undefined
-  meta?: Readonly<Record<string, unknown>> | undefined
-  onProgress?: ((progress: Progress) => void) | undefined
-  onRequest?: InvokeOptions['onRequest']
-  /** Where it is noted how long a person or a model was waited for: that is not the tool's time. */
-  account: { waitedMs: number }
-  /** Logs what nobody else is told: a late answer, a listener that failed. */
-  warn(message: string, error?: unknown): void
+  logger: Logger
+  observers: Observers
 }
 
-/** The limits of a call: its caller's, else the tool's, else `timeoutMs`; never more than the tool's `maxTimeoutMs`. */
-export function limitsOf(attempt: Attempt, tool: Tool, timeoutMs: number, warn: Limits['warn']): Limits {
-  const { id, options, meta, startedAt, waitedMs } = attempt
-  const { maxTimeoutMs } = tool
-  const limitMs = limitOf(options.timeoutMs) ?? limitOf(tool.timeoutMs) ?? timeoutMs
-  return {
+/**
+ * The limits of a call: its caller's, else the tool's, else those of the executor; never more than the tool's `maxTimeoutMs`.
+ * What is rarely asked for is looked up then: this is made for every call.
+ */
+export class Limits {
+  readonly startedAt: number
+  readonly timeoutMs: number
+  readonly options: RunOptions
+  readonly attempt: Attempt
+  readonly tool: Tool
+  readonly logger: Logger
+  readonly observers: Observers
+
+  constructor(attempt: Attempt, tool: Tool, { timeoutMs, logger, observers }: CallDefaults) {
+    const { options } = attempt
+    const { maxTimeoutMs } = tool
+    const limitMs = limitOf(options.timeoutMs) ?? limitOf(tool.timeoutMs) ?? timeoutMs
     // What interceptors waited for does not use up the tool's time.
-    startedAt: startedAt + waitedMs,
-    timeoutMs: maxTimeoutMs === undefined ? limitMs : Math.min(limitMs, limitOf(maxTimeoutMs) ?? limitMs),
-    maxTimeoutMs,
-    signal: options.signal,
-    callId: id,
-    caller: options.caller ?? options.origin,
-    meta: meta ?? options.meta,
-    onProgress: options.onProgress,
-    onRequest: attempt.onRequest,
-    options,
-    account: attempt,
-    warn,
+    this.startedAt = attempt.startedAt + attempt.waitedMs
+    this.timeoutMs =
+      maxTimeoutMs === undefined ? limitMs : Math.min(limitMs, limitOf(maxTimeoutMs) ?? limitMs)
+    this.options = options
+    this.attempt = attempt
+    this.tool = tool
+    this.logger = logger
+    this.observers = observers
+  }
+
+  /** How far progress may extend the deadline; no further than `timeoutMs` if left out. */
+  get maxTimeoutMs(): number | undefined {
+    return this.tool.maxTimeoutMs
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.options.signal
+  }
+
+  get caller(): string | undefined {
+    return this.options.caller ?? this.options.origin
+  }
+
+  get meta(): Readonly<Record<string, unknown>> | undefined {
+    return this.attempt.meta ?? this.options.meta
+  }
+
+  get onProgress(): ((progress: Progress) => void) | undefined {
+    return this.observers.progressOf(this.attempt)
+  }
+
+  /** Logs what nobody else is told: a late answer, a listener that failed. */
+  warn(message: string, error?: unknown): void {
+    logMishap(this.logger, this.attempt, message, error)
   }
 }
 
@@ -81,6 +105,14 @@ const { then } = Promise.prototype
 
 /** The longest that a call waits for an answer to a question of its tool. */
 const QUESTION_MS = 5 * 60_000
+const NO_QUESTIONS: Readonly<Questions> = { open: 0, since: undefined, waitedMs: 0 }
+
+/** How many questions are open, since when there are any, and how long earlier ones were waited for. */
+interface Questions {
+  open: number
+  since: number | undefined
+  waitedMs: number
+}
 
 /**
  * A tool at work. Ends exactly once: by its value, its error, its deadline or its caller, whichever comes first.
@@ -94,10 +126,7 @@ export class RunningCall implements Expiring {
   readonly limits: Limits
   #ended = false
   #aborted = false
-  /** How many questions are open, since when there are any, and how long earlier ones were waited for. */
-  #questions = 0
-  #askingSince: number | undefined
-  #waitedMs = 0
+  #questions: Questions | undefined
   #controller: AbortController | undefined
   #listeners: (() => void)[] | undefined
   readonly #deadlines: Deadlines
@@ -131,7 +160,7 @@ export class RunningCall implements Expiring {
   finish(ending: Ending): boolean {
     if (this.#ended) return false
     this.#ended = true
-    if (this.#askingSince !== undefined) this.#countWait(this.#askingSince)
+    if (this.#questions) this.#countWait(this.#questions)
     this.#deadlines.remove(this)
     if (this.limits.signal) unwatch(this.limits.signal, this)
     this.#end(ending)
@@ -140,7 +169,8 @@ export class RunningCall implements Expiring {
 
   expire(): void {
     const { startedAt, timeoutMs } = this.limits
-    const waitedMs = this.#waitedMs + (this.#askingSince === undefined ? 0 : QUESTION_MS)
+    const { since, waitedMs: before } = this.#questions ?? NO_QUESTIONS
+    const waitedMs = before + (since === undefined ? 0 : QUESTION_MS)
     const afterMs = Math.max(timeoutMs, Math.round(this.deadlineAt - startedAt - waitedMs))
     if (this.finish({ kind: 'timeout', afterMs })) this.#abort(`timed out after ${afterMs} ms`)
   }
@@ -186,35 +216,37 @@ export class RunningCall implements Expiring {
    * are open together.
    */
   async asking<T>(ask: () => Promise<T>): Promise<T> {
-    if (this.#questions++ === 0) {
-      this.#askingSince = this.#deadlines.now()
+    this.#questions ??= { ...NO_QUESTIONS }
+    const questions = this.#questions
+    if (questions.open++ === 0) {
+      questions.since = this.#deadlines.now()
       this.#moveDeadline(this.deadlineAt + QUESTION_MS)
     }
     try {
       return await ask()
     } finally {
-      if (--this.#questions === 0 && this.#askingSince !== undefined) {
-        const waitedMs = this.#countWait(this.#askingSince)
-        this.#moveDeadline(this.deadlineAt - QUESTION_MS + waitedMs)
-      }
+      if (--questions.open === 0 && questions.since !== undefined)
+        this.#moveDeadline(this.deadlineAt - QUESTION_MS + this.#countWait(questions))
     }
   }
 
-  #countWait(since: number): number {
-    const waitedMs = Math.min(this.#deadlines.now() - since, QUESTION_MS)
-    this.#askingSince = undefined
-    this.#waitedMs += waitedMs
-    this.limits.account.waitedMs += waitedMs
+  #countWait(questions: Questions): number {
+    if (questions.since === undefined) return 0
+    const waitedMs = Math.min(this.#deadlines.now() - questions.since, QUESTION_MS)
+    questions.since = undefined
+    questions.waitedMs += waitedMs
+    // What a person or a model was waited for is not the tool's time.
+    this.limits.attempt.waitedMs += waitedMs
     return waitedMs
   }
 
   #extend(): void {
     const { startedAt, timeoutMs, maxTimeoutMs } = this.limits
     if (maxTimeoutMs === undefined || maxTimeoutMs <= timeoutMs) return
-    const latest = startedAt + maxTimeoutMs + this.#waitedMs
-    const now = this.#askingSince ?? this.#deadlines.now()
-    const allowanceMs = this.#askingSince === undefined ? 0 : QUESTION_MS
-    const deadlineAt = Math.min(now + timeoutMs, latest) + allowanceMs
+    const { since, waitedMs } = this.#questions ?? NO_QUESTIONS
+    const latest = startedAt + maxTimeoutMs + waitedMs
+    const allowanceMs = since === undefined ? 0 : QUESTION_MS
+    const deadlineAt = Math.min((since ?? this.#deadlines.now()) + timeoutMs, latest) + allowanceMs
     if (deadlineAt > this.deadlineAt) this.#moveDeadline(deadlineAt)
   }
 

@@ -7,7 +7,7 @@ import { describeThrown, quietly } from '../runtime/quietly.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Attempt, attemptOf } from './attempt.ts'
-import { logCall, logMishap, logRepairs } from './call-log.ts'
+import { logCall, logRepairs } from './call-log.ts'
 import { CallOptions } from './call-options.ts'
 import { type Deadlines, deadlinesOf, limitOf } from './deadlines.ts'
 import { cancelled, Failure, toolError } from './failure.ts'
@@ -36,7 +36,7 @@ import {
 } from './options.ts'
 import { type Plan, type Prepared, PreparedTools } from './plan.ts'
 import { failureOf, shapeFailure, shapeResult } from './shape-result.ts'
-import { type Ending, type Limits, limitsOf, RunningCall, timeBox } from './time-box.ts'
+import { type CallDefaults, type Ending, Limits, RunningCall, timeBox } from './time-box.ts'
 import { argumentsFromText } from './validate-arguments.ts'
 
 /**
@@ -46,7 +46,7 @@ import { argumentsFromText } from './validate-arguments.ts'
 export class ToolExecutor {
   readonly metrics = new Metrics()
   readonly #tools: ToolManager
-  readonly #timeoutMs: number
+  readonly #defaults: CallDefaults
   readonly #maxTextBytes: number
   readonly #slowMs: number
   readonly #logger: Logger
@@ -58,10 +58,14 @@ export class ToolExecutor {
 
   constructor(tools: ToolManager, options: ExecutorOptions = {}) {
     this.#tools = tools
-    this.#timeoutMs = limitOf(options.timeoutMs) ?? DEFAULT_TIMEOUT_MS
     this.#maxTextBytes = limitOf(options.maxTextBytes) ?? DEFAULT_MAX_TEXT_BYTES
     // A logger that fails, on a full disk for instance, must not turn an answer into a failure.
     this.#logger = quietLogger(options.logger ?? silentLogger)
+    this.#defaults = {
+      timeoutMs: limitOf(options.timeoutMs) ?? DEFAULT_TIMEOUT_MS,
+      logger: this.#logger,
+      observers: this.#observers,
+    }
     this.#slowMs = limitOf(options.slowMs) ?? DEFAULT_SLOW_MS
     this.#clock = options.clock ?? systemClock
     this.#deadlines = deadlinesOf(this.#clock)
@@ -207,10 +211,7 @@ export class ToolExecutor {
   }
 
   #limits(attempt: Attempt, tool: Tool): Limits {
-    const warn: Limits['warn'] = (message, error) => logMishap(this.#logger, attempt, message, error)
-    const limits = limitsOf(attempt, tool, this.#timeoutMs, warn)
-    limits.onProgress = this.#observers.progressOf(attempt)
-    return limits
+    return new Limits(attempt, tool, this.#defaults)
   }
 
   #answer(attempt: Attempt, plan: Plan, ending: Ending): ToolResult {
@@ -247,9 +248,10 @@ export class ToolExecutor {
   #record(attempt: Attempt, result: ToolResult): void {
     const { event, options } = attempt
     this.metrics.end(attempt, result)
-    const available = options.among ?? this.#tools.getTools()
-    if (this.#logger !== silentLogger)
+    if (this.#logger !== silentLogger) {
+      const available = options.among ?? this.#tools.getTools()
       quietly(() => logCall(this.#logger, attempt, result, { available, slowMs: this.#slowMs }))
+    }
     if (event) this.#observers.end(event, result, attempt)
   }
 }

@@ -24,6 +24,9 @@ const MARKED = new RegExp(
       'AIza[\\w-]{30,}|ya29\\.[\\w-]{16,}|GOCSPX-[\\w-]{16,}', // Google
       'hf_\\w{16,}|gsk_\\w{16,}|npm_\\w{30,}|pypi-[\\w-]{30,}|dop_v1_\\w{30,}|shp(?:at|ss|ca|pa)_\\w{16,}',
       'SG\\.[\\w-]{16,200}\\.[\\w-]{16,}|AGE-SECRET-KEY-1[A-Z0-9]{16,}',
+      'hv[sb]\\.[\\w-]{16,}|dp\\.[a-z]{2,5}\\.\\w{16,}|dapi[0-9a-f]{32}|SK[0-9a-f]{32}', // Vault, Doppler, Databricks, Twilio
+      '(?:lin_api|ntn|figd|sbp|r8)_[\\w-]{16,}|(?:xai|pplx)-\\w{16,}|secret_(?=\\w{0,100}\\d)\\w{24,}', // Linear, Notion, Figma and others
+      '\\d{6,12}:AA[\\w-]{30,}|[MNO][\\w-]{17,27}\\.\\w{6}\\.[\\w-]{27,}', // Telegram, Discord
       '(?<=hooks\\.slack\\.com/services/)[\\w/]+|(?<=/bot)\\d{5,12}:[\\w-]{16,}', // Slack's webhooks, Telegram
     ].join('|'),
     ')|(?<![\\w-])eyJ[\\w-]{8,}\\.[\\w-]{8,}(?:\\.[\\w-]*)*', // JSON Web Tokens
@@ -31,7 +34,7 @@ const MARKED = new RegExp(
   'g',
 )
 const MARKS =
-  /sk-|[srp]k_|whsec|gh[opusr]_|github_pat|gl[a-z]{2,3}-|xox|xapp|A[KSBC]|AIza|ya29|GOCSPX|hf_|gsk_|npm_|pypi-|dop_|shp|SG\.|eyJ|AGE-|PRIVATE KEY|hooks\.slack|\/bot\d/
+  /sk-|[srp]k_|whsec|gh[opusr]_|github_pat|gl[a-z]{2,3}-|xox|xapp|A[KSBC]|AIza|ya29|GOCSPX|hf_|gsk_|npm_|pypi-|dop_|shp|SG\.|eyJ|AGE-|PRIVATE KEY|hooks\.slack|\/bot\d|hv[sb]\.|dp\.[a-z]|dapi|SK[0-9a-f]|lin_api|ntn_|figd_|sbp_|r8_|xai-|pplx-|secret_|\d:AA|\.\w{6}\./
 
 /** `-p`, `-u`: of a command. */
 const SHORT_OPTION = /(?:^|[\s"'])-[abpPuUw]/
@@ -170,7 +173,7 @@ const YAML_BLOCK =
 
 /** In every text with a secret; a test of a few nanoseconds, which most texts fail. */
 const QUICK_HINT =
-  /[:=<[_-]|eyJ|A[A-CIKS][A-Zz]|SG\.|ya29|[bB][eE][aA][rR]|[bB][aA][sS][iI]| is | was |password\s/
+  /[:=<[_-]|eyJ|A[A-CIKS][A-Zz]|SG\.|hv[sb]\.|dp\.|dapi|SK[0-9a-f]|\.\w{6}\.|ya29|[bB][eE][aA][rR]|[bB][aA][sS][iI]| is | was |password\s/
 const HINT = new RegExp(`${MARKS.source}|${SHORT_OPTION.source}|:\\/\\/|-u|[bB][aA][sS][iI][cC]|\\\\u00[4-7]`)
 
 /** Whether there may be a secret in a text. */

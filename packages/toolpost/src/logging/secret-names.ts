@@ -5,7 +5,7 @@
 
 /** Anywhere in a name. */
 const ANYWHERE =
-  'password|passwd|passphrase|passcode|secret(?!ar)|authorization|cookie|credential|bearer|sess(?:ion)?id|mnemonic|seedphrase|(?:api|private|access|signing|encryption)key'
+  'password|passwd|passphrase|passcode|secret(?!ar)|authorization|cookie|credential|bearer|sess(?:ion)?id|mnemonic|seedphrase|(?:api|private|access|signing|encryption)key|clientkeydata'
 /** At the end of a name: `max_tokens` and `tokenizer` are none. */
 const ENDINGS = 'token|pwd|jwt'
 /** A word of its own at the end, so that `compass`, `author`, `spinning` and `pinned` are none. */
