@@ -102,7 +102,7 @@ function unknownScript(line: string, scripts: object): string[] {
 function unknownWords(line: string, reference: string): string[] {
   const [, program, rest = ''] =
     /(?:^|[\s$;&|])(toolpost|voice-gateway) ((?:[^|;&"']|"[^"]*"|'[^']*')*)/.exec(line) ?? []
-  if (!program) return []
+  if (!program || /^\s*docker /.test(line)) return []
   const words = rest.replaceAll(/"[^"]*"|'[^']*'/g, '').split(/\s+/)
   const command = words.find(word => /^[a-z]+$/.test(word))
   const heading =

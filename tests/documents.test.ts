@@ -81,6 +81,23 @@ describe('the documents', () => {
     expect(broken).toEqual([])
   })
 
+  it('explain messages that there are', () => {
+    const source = sourceFiles(/packages\/[^/]+\/src\/.*(?<!\.test)\.ts$/)
+      .map(read)
+      .join('\n')
+    const messages = [...read('docs/guides/troubleshooting.md').matchAll(/^\| (`(?:[^`\\]|\\`)+`)/gm)]
+    const pieces = messages.flatMap(([, quoted = '']) =>
+      quoted
+        .slice(1, -1)
+        .replaceAll('\\`', '`')
+        .split(/<\w+>/)
+        .filter(piece => piece.length > 5),
+    )
+    expect(pieces.length).toBeGreaterThan(20)
+    const plain = source.replaceAll('\\`', '`')
+    expect(pieces.filter(piece => !plain.includes(piece))).toEqual([])
+  })
+
   it('have an index that leads to every guide', () => {
     const index = read('docs/README.md')
     const pages = documents().filter(path => /^docs\/(?!README|decisions|reference)/.test(path))

@@ -77,5 +77,3 @@ export async function say(folder) {
   assert.match(said, /Switch One is on/)
   return said
 }
-
-export { shell }

@@ -27,7 +27,7 @@ export async function upServes(folder) {
       '/api/tools/control_zwave_device/call',
       json({ deviceName: 'Switch One', action: 'on' }),
     )
-    assert.equal((await home.json()).result, 'Switch One is on.')
+    assert.equal((await home.json()).result.state, 'on')
     const chat = await (
       await service.fetch('/api/chat', json({ message: 'dim the living room light to thirty percent' }))
     ).text()
