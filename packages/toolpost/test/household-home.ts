@@ -23,9 +23,23 @@ export const HOME: readonly HouseholdDevice[] = [
   { name: 'Back Door Lock', kind: 'lock', value: true },
   { name: 'Front Door Sensor', kind: 'sensor', value: 'closed', measures: 'door' },
   { name: 'Kitchen Window', kind: 'sensor', value: 'open', measures: 'window' },
-  { name: 'Temp Sensor 1', location: 'Living Room', kind: 'sensor', value: 21.5, unit: '°C', measures: 'air temperature' },
+  {
+    name: 'Temp Sensor 1',
+    location: 'Living Room',
+    kind: 'sensor',
+    value: 21.5,
+    unit: '°C',
+    measures: 'air temperature',
+  },
   { name: 'Bedroom Sensor', kind: 'sensor', value: 18, unit: '°C', measures: 'air temperature' },
-  { name: 'Humidity Sensor', location: 'Bathroom', kind: 'sensor', value: 55, unit: '%', measures: 'humidity' },
+  {
+    name: 'Humidity Sensor',
+    location: 'Bathroom',
+    kind: 'sensor',
+    value: 55,
+    unit: '%',
+    measures: 'humidity',
+  },
 ]
 
 export const SCENES = ['Movie Time', 'Good Night']

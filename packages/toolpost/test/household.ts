@@ -36,7 +36,14 @@ const SCHEMAS: Record<string, object> = {
 }
 const READS = new Set(['get_device_sensor_data', 'check_zwave_health', 'list_zwave_devices'])
 
-type Args = { deviceName?: string; action?: string; level?: number; temperature?: number; mode?: string; includeInactive?: boolean }
+type Args = {
+  deviceName?: string
+  action?: string
+  level?: number
+  temperature?: number
+  mode?: string
+  includeInactive?: boolean
+}
 
 /** Tools that answer as those of the Z-Wave server and of this machine do, for a home that is a table. */
 export function household(
@@ -44,22 +51,26 @@ export function household(
   { scenes = [], tools = [], ...options }: { scenes?: string[]; tools?: Tool[] } & OfflineClientOptions = {},
 ) {
   const calls: string[] = []
-  const state = new Map(devices.map(device => [device.name, device.value]))
+  const state = new Map(devices.map(device => [device, device.value]))
   let volume = 40
   const run: Record<string, (args: Args) => unknown> = {
     control_zwave_device: args => {
       const device = find(devices, args)
       const value = args.action === 'dim' ? Number(args.level) : args.action === 'on'
-      state.set(device.name, device.kind === 'switch' ? args.action === 'on' : value)
-      return { device: device.name, confirmed: true, state: args.action === 'dim' ? `dimmed to ${args.level} %` : args.action }
+      state.set(device, device.kind === 'switch' ? args.action === 'on' : value)
+      return {
+        device: device.name,
+        confirmed: true,
+        state: args.action === 'dim' ? `dimmed to ${args.level} %` : args.action,
+      }
     },
     get_device_sensor_data: args => {
       const device = find(devices, args)
-      return { device: device.name, live: true, readings: [reading(device, state.get(device.name) ?? '')] }
+      return { device: device.name, live: true, readings: [reading(device, state.get(device) ?? '')] }
     },
     set_thermostat: args => {
       const device = find(devices, args)
-      if (args.temperature !== undefined) state.set(device.name, args.temperature)
+      if (args.temperature !== undefined) state.set(device, args.temperature)
       return `${device.name} is set to ${args.temperature ?? args.mode}.`
     },
     control_lock: args => `${find(devices, args).name} is locked.`,
@@ -73,7 +84,7 @@ export function household(
           location: device.location ?? null,
           kind: device.kind,
           status: device.isDead ? 'Dead' : 'Alive',
-          state: reading(device, state.get(device.name) ?? '').text,
+          state: reading(device, state.get(device) ?? '').text,
         })),
       scenes,
       live: true,
@@ -83,9 +94,17 @@ export function household(
   const note = (name: string, args: Args) => {
     if (!args.includeInactive) calls.push(`${name} ${JSON.stringify(args)}`)
   }
-  for (const tool of localTools({ documents: '/notes' })) manager.addCustomTool(playing(tool, note, () => volume, level => {
-    volume = level
-  }))
+  for (const tool of localTools({ documents: '/notes' }))
+    manager.addCustomTool(
+      playing(
+        tool,
+        note,
+        () => volume,
+        level => {
+          volume = level
+        },
+      ),
+    )
   for (const tool of tools) manager.addCustomTool(tool)
   manager.addMcpTools(
     Object.entries(SCHEMAS).map(([name, properties]) => ({
@@ -103,7 +122,13 @@ export function household(
     { server: 'zwave' },
   )
   const executor = new ToolExecutor(manager)
-  return { calls, state, executor, client: new OfflineClient({ executor, ...options }) }
+  /** Everything is as it was at first. */
+  const reset = () => {
+    calls.length = 0
+    volume = 40
+    for (const device of devices) state.set(device, device.value)
+  }
+  return { calls, reset, manager, executor, client: new OfflineClient({ executor, ...options }) }
 }
 
 /** A local tool that does nothing but be called. */
@@ -126,21 +151,33 @@ function playing(
 
 function find(devices: readonly HouseholdDevice[], { deviceName = '' }: Args): HouseholdDevice {
   const key = deviceName.toLowerCase()
-  const device = devices.find(
-    ({ name, location }) => [name, `${location} ${name}`].some(one => one.toLowerCase() === key),
+  const device = devices.find(({ name, location }) =>
+    [name, `${location} ${name}`].some(one => one.toLowerCase() === key),
   )
   if (!device) throw new Error(`There is no device called "${deviceName}".`)
   return device
 }
 
-function reading({ kind, unit = null, measures }: HouseholdDevice, value: boolean | number | string) {
+function reading({ kind, unit, measures }: HouseholdDevice, value: boolean | number | string) {
   const base = { stale: false, endpoint: 0, value }
   if (kind === 'switch') return { ...base, name: 'switch', unit: null, text: value ? 'on' : 'off' }
   if (kind === 'lock') return { ...base, name: 'lock', unit: null, text: value ? 'locked' : 'unlocked' }
   if (kind === 'thermostat') return { ...base, name: 'heating setpoint', unit: '°C', text: `${value} °C` }
-  if (kind === 'sensor') return { ...base, name: measures ?? 'sensor', unit, text: unit ? `${value} ${unit}` : String(value) }
+  if (kind === 'sensor')
+    return {
+      ...base,
+      name: measures ?? 'sensor',
+      unit: unit ?? null,
+      text: unit ? `${value} ${unit}` : String(value),
+    }
   const [full, none] = kind === 'cover' ? ['open', 'closed'] : ['on', 'off']
   const level = typeof value === 'boolean' ? (value ? 100 : 0) : Number(value)
   const part = kind === 'cover' ? `${level} % open` : `dimmed to ${level} %`
-  return { ...base, value: level, name: kind, unit: '%', text: level === 0 ? none : level === 100 ? full : part }
+  return {
+    ...base,
+    value: level,
+    name: kind,
+    unit: '%',
+    text: level === 0 ? none : level === 100 ? full : part,
+  }
 }

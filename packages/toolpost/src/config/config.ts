@@ -14,6 +14,7 @@ export interface ToolpostConfig {
   model?: string
   models?: ModelsConfig
   fastPath?: boolean
+  sentences?: SentencesConfig
   /** Results that are too long for a model: kept and read in parts, or cut in the middle. */
   bigResults?: 'keep' | 'cut'
   documents?: string
@@ -34,6 +35,15 @@ export interface ToolpostConfig {
   durable?: DurableConfig | boolean
   /** `secrets` are more names whose values no log may show. */
   log?: { level?: LogLevel | 'silent'; secrets?: string[] }
+}
+
+/** How things are said at home: rooms, groups and other names, and what sentences refer to. */
+interface SentencesConfig {
+  rooms?: Record<string, string[]>
+  groups?: Record<string, string[]>
+  aliases?: Record<string, string[]>
+  rules?: Record<string, string>
+  lists?: Record<string, (string | { say: string | string[]; value?: unknown })[]>
 }
 
 interface ClientConfig {

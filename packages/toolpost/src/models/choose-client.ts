@@ -8,6 +8,7 @@ import type { Environment } from './environment.ts'
 import { withFastPath } from './fast-path.ts'
 import { ModelError } from './model-error.ts'
 import { OfflineClient } from './offline/offline-client.ts'
+import type { SentenceSettings } from './offline/spoken-words.ts'
 import { ollamaAddress } from './ollama/address.ts'
 import { findOllamaModel } from './ollama/find-model.ts'
 import { OllamaClient } from './ollama/ollama-client.ts'
@@ -17,6 +18,7 @@ import type { Writer } from './writing.ts'
 interface ModelConfig {
   model?: string | undefined
   fastPath?: boolean | undefined
+  sentences?: SentenceSettings | undefined
   models?: { salvage?: boolean | undefined; ollama?: OllamaSettings | undefined } | undefined
 }
 
@@ -48,6 +50,7 @@ interface Context extends Pick<ChooseOptions, 'executor' | 'fetch'> {
   logger: Logger
   salvage?: boolean | undefined
   ollama?: OllamaSettings | undefined
+  sentences?: SentenceSettings | undefined
 }
 
 /**
@@ -58,7 +61,8 @@ interface Context extends Pick<ChooseOptions, 'executor' | 'fetch'> {
 export async function chooseClient(options: ChooseOptions): Promise<ChosenClient> {
   const { executor, config = {}, environment = process.env, logger = silentLogger, fetch } = options
   const { salvage, ollama } = config.models ?? {}
-  const context = { executor, environment, logger, fetch, salvage, ollama }
+  const { sentences: written } = config
+  const context = { executor, environment, logger, fetch, salvage, ollama, sentences: written }
   const wanted = options.model || config.model
   const why = options.model ? 'requested with --model' : 'set in the configuration'
   const chosen = wanted ? named(wanted, why, context) : await found(context)

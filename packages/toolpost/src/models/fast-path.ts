@@ -34,5 +34,7 @@ export function withFastPath(
 
 /** Whether there is no doubt about what is meant. */
 function isPlain(match: ToolMatch, prompt: string | readonly ConversationMessage[]): boolean {
-  return match.score >= MIN_SCORE && match.longestFree <= MAX_FREE_WORDS && !JOINTS.test(questionIn(prompt))
+  if (match.score < MIN_SCORE || match.longestFree > MAX_FREE_WORDS) return false
+  // If every word is known, "and" joins what is known too.
+  return match.longestFree === 0 || !JOINTS.test(questionIn(prompt))
 }

@@ -274,7 +274,7 @@ export class Project {
     for (const line of newsOf(before, after, quietly)) this.#options.say(line)
     const isChanged = (...keys: (keyof ToolpostConfig)[]) => differs(before.config, after.config, keys)
     if (isChanged('tools', 'documents', 'search')) replaceTools(this.tools, ownTools, [before, after])
-    if (isChanged('model', 'fastPath')) this.#model.renew()
+    if (isChanged('model', 'fastPath', 'sentences')) this.#model.renew()
     await this.#servers.apply(before)
     if (isChanged('history')) await this.#history.apply(this)
     if (isChanged('durable')) await this.#durable.apply(before.config)

@@ -124,10 +124,16 @@ describe('the decision what was said', () => {
     expect(decided('Turn on switch one. -0.6', sentences, ['turn on switch wan']).decision).toBe('exact')
   })
 
-  it('answers a question although another is nearly as likely', () => {
-    expect(decided('What dime is it? -2', ['what time is it -3', 'turn on switch one -3.5'])).toMatchObject({
+  it('answers a question although a command is nearly as likely, or likelier by a hair', () => {
+    expect(decided('What dime is it? -2', ['what time is it -3', 'turn on switch one -3.1'])).toMatchObject({
       decision: 'sentence',
       text: 'what time is it',
     })
+    expect(decided('His switch won on. -2', ['the switch one on -6', 'is switch one on -6.4'])).toMatchObject(
+      {
+        decision: 'sentence',
+        text: 'is switch one on',
+      },
+    )
   })
 })

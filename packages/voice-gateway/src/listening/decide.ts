@@ -1,17 +1,22 @@
 import type { HeardSentence, Listened } from '../speech-to-text/transcriber.ts'
 import type { Meaning } from './grammar.ts'
 import { comparePhones } from './phone-distance.ts'
-import { saidWords } from './said-words.ts'
+import { NUMBER_WORDS, saidWords } from './said-words.ts'
 import {
   FEWEST_WORDS,
   LEAST_MARGIN,
   LEAST_MARGIN_IF_EXACT,
-  LEAST_MARGIN_TO_TELL,
+  LEAST_MARGIN_OF_OPPOSITES,
+  LEAST_PER_FREE_WORD,
+  LESS_LIKELY_IF_TWO,
   limitsFor,
   MISSPELT,
   NEAR,
+  NEAR_IF_LIKELY,
+  NEAR_IF_TWO,
   NEAR_WITHOUT_VERB,
   NEARLY,
+  NEARLY_AS_LIKELY,
   type Nearness,
   RIVAL_WITHIN,
   WIDEST_MARGIN,
@@ -48,13 +53,17 @@ class Choice {
   readonly #sentences: readonly HeardSentence[]
   readonly #options: DecideOptions
   readonly #understood: Candidate[] = []
+  /** Whether what was heard freely is a sentence of the graph, word for word. */
+  readonly #isWritten: boolean
 
   constructor(free: Candidate, sentences: readonly HeardSentence[], options: DecideOptions) {
     this.#free = free
     const written = saidWords(free.text).join(' ')
-    this.#sentences = sentences.filter(
-      ({ text }) => text === written || text.split(' ').length >= FEWEST_WORDS,
-    )
+    this.#isWritten = sentences.some(({ text }) => text === written)
+    this.#sentences = sentences
+      .filter(({ text }) => text === written || isPlausible(text))
+      .map(({ text, score }) => ({ text, score: isTwo(text) ? score - LESS_LIKELY_IF_TWO : score }))
+      .sort((a, b) => b.score - a.score)
     this.#options = options
   }
 
@@ -74,31 +83,35 @@ class Choice {
    */
   #isFreeSentence(best: Candidate): boolean {
     if (!doesSomething(this.#free)) return false
-    const written = saidWords(this.#free.text).join(' ')
-    return (
-      best.key === this.#free.key ||
-      this.#sentences.some(({ text }) => text === written) ||
-      !this.#isWithin(best, MISSPELT)
-    )
+    return best.key === this.#free.key || this.#isWritten || !this.#isWithin(best, MISSPELT)
   }
 
   /** What was heard freely is a sentence: it stands, unless something else is as likely. */
   #exactDecision(best: (Candidate & { margin: number }) | undefined): Decision {
     const free = this.#free
     if (!doesSomething(free)) return 'free'
-    if (this.#isDoubtful(free)) return 'ask'
+    const isUnsure = best?.key !== free.key && !this.#isWritten && perWord(free) < LEAST_PER_FREE_WORD
+    if (isUnsure || this.#isDoubtful(free)) return 'ask'
     if (!best || !free.changes) return 'exact'
     const isClose =
       best.key === free.key ? best.margin < LEAST_MARGIN_IF_EXACT : free.score - best.score < LEAST_MARGIN
     return isClose ? 'ask' : 'exact'
   }
 
-  #bound(best: Candidate, margin: number): Heard {
-    const isClose = margin < (best.changes ? LEAST_MARGIN : LEAST_MARGIN_TO_TELL)
+  #bound(likeliest: Candidate, margin: number): Heard {
+    const other = this.#other(likeliest)
+    const isTie = likeliest.changes && other?.kind === 'tell' && margin < LEAST_MARGIN
+    const best = isTie ? other : likeliest
+    const isClose = !isTie && margin < this.#leastMargin(best)
     if (!this.#isWithin(best, NEARLY)) return this.#result(this.#free, 'free', margin)
-    const near = best.changes && this.#isHalfQuestion(best) ? NEAR_WITHOUT_VERB : NEAR
-    const isSure = this.#isWithin(best, near) && !isClose && !this.#isDoubtful(best)
+    const isSure = this.#isWithin(best, this.#nearnessFor(best)) && !isClose && !this.#isDoubtful(best)
     return this.#result(best, isSure ? 'sentence' : 'ask', margin)
+  }
+
+  #nearnessFor(best: Candidate): Nearness {
+    if (isTwo(best.text)) return NEAR_IF_TWO
+    if (best.changes && this.#isHalfQuestion(best)) return NEAR_WITHOUT_VERB
+    return this.#free.score - best.score <= NEARLY_AS_LIKELY ? NEAR_IF_LIKELY : NEAR
   }
 
   /** The likeliest sentence does nothing. What does something and is nearly as likely is asked about. */
@@ -131,10 +144,22 @@ class Choice {
   }
 
   #margin(best: Candidate): number {
-    const isOther = ({ key, kind, score }: Candidate) =>
-      best.score - score >= WIDEST_MARGIN || key !== best.key || kind !== best.kind
-    const other = this.#find(isOther)
+    const other = this.#other(best)
     return Math.min(WIDEST_MARGIN, other ? best.score - other.score : WIDEST_MARGIN)
+  }
+
+  /** The next sentence that means something else; those that are far less likely need not be understood. */
+  #other(best: Candidate): Candidate | undefined {
+    return this.#find(
+      ({ key, kind, score }) => best.score - score >= WIDEST_MARGIN || key !== best.key || kind !== best.kind,
+    )
+  }
+
+  /** To tell something instead of doing it does no harm. */
+  #leastMargin(best: Candidate): number {
+    const other = this.#other(best)
+    if (!other || (best.kind === 'tell' && other.kind !== 'tell')) return 0
+    return areOpposites(best.text, other.text) ? LEAST_MARGIN_OF_OPPOSITES : LEAST_MARGIN
   }
 
   /** "Switch one on": with a word before it that is soon missed, it would be a question. */
@@ -158,7 +183,7 @@ class Choice {
     const { distance, longestGap } = comparePhones(heard, phones)
     return (
       this.#free.score - sentence.score <= limits.mostBelowFree &&
-      sentence.score / (saidWords(sentence.text).length + 1) >= limits.leastPerWord &&
+      perWord(sentence) >= limits.leastPerWord &&
       distance <= limits.mostDistance &&
       longestGap <= limits.longestGap &&
       Math.abs(heard.length - phones.length) <= limits.mostLonger
@@ -173,4 +198,25 @@ class Choice {
 /** A decoy, a greeting or a question back calls nothing. */
 function doesSomething({ kind }: Pick<Meaning, 'kind'>): boolean {
   return kind === 'act' || kind === 'tell'
+}
+
+function perWord({ text, score }: HeardSentence): number {
+  return score / (saidWords(text).length + 1)
+}
+
+const OPPOSITE = new RegExp(`\\b(?:on|off|up|down|${NUMBER_WORDS.join('|')})\\b ?`, 'g')
+
+/** Whether two sentences are the same but for a number, or for on and off. */
+function areOpposites(text: string, other: string): boolean {
+  return text.replaceAll(OPPOSITE, '') === other.replaceAll(OPPOSITE, '')
+}
+
+function isTwo(text: string): boolean {
+  return text.includes(' and ')
+}
+
+/** A word or two are soon like anything, and nobody says the same thing twice. */
+function isPlausible(text: string): boolean {
+  const [first, second] = text.split(' and ')
+  return text.split(' ').length >= FEWEST_WORDS && first !== second
 }

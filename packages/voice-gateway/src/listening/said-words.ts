@@ -3,6 +3,7 @@ const ONES =
     ' ',
   )
 const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ')
+export const NUMBER_WORDS: readonly string[] = [...ONES, ...TENS, 'hundred']
 const SIGNS = new Map([
   ['%', 'percent'],
   ['°', 'degrees'],

@@ -30,20 +30,27 @@ export const NEAR: Nearness = {
 export const NEAR_WITHOUT_VERB: Nearness = { ...NEAR, mostDistance: 0.2 }
 
 /** What can be understood as it was written, but sounds like this, was misspelt. */
-export const MISSPELT: Nearness = { ...NEAR, mostDistance: 0.2, longestGap: 2 }
+export const MISSPELT: Nearness = { ...NEAR, mostDistance: 0.3, longestGap: 2 }
+
+/** For a sentence that is nearly as likely as what was heard freely: other speech never is, so its sound says less. */
+export const NEARLY_AS_LIKELY = 3
+export const NEAR_IF_LIKELY: Nearness = { ...NEAR, mostDistance: 0.45, longestGap: 4 }
+
+/** For two commands in one: nearly anything can be put together of so many words. */
+export const NEAR_IF_TWO: Nearness = { ...NEAR, leastPerWord: -1.5, mostDistance: 0.2 }
 
 /** It is asked about. */
 export const NEARLY: Nearness = {
-  mostBelowFree: 15,
+  mostBelowFree: 12,
   leastPerWord: -3.5,
-  mostDistance: 0.45,
+  mostDistance: 0.55,
   longestGap: 5,
   mostLonger: 6,
 }
 
 /** A short sentence is soon like anything: below so many phones it must be nearer. */
 const SHORT_PHONES = 20
-const NEARER_FOR_EACH_PHONE = 0.012
+const NEARER_FOR_EACH_PHONE = 0.008
 
 export function limitsFor(nearness: Nearness, phones: number): Nearness {
   const missing = Math.max(0, SHORT_PHONES - phones)
@@ -53,13 +60,17 @@ export function limitsFor(nearness: Nearness, phones: number): Nearness {
 /** Shorter sentences count only if they were heard just so. */
 export const FEWEST_WORDS = 3
 
-/** How much likelier than the next other meaning something must be that changes the home; else it is asked about. */
+/** How much likelier than the next other meaning a sentence must be; else it is asked about. */
 export const LEAST_MARGIN = 1
-/** A question that was misheard gets a wrong answer and does no harm. */
-export const LEAST_MARGIN_TO_TELL = 0.3
+/** The same if that one differs by a number, or by on and off, alone: nothing else tells them apart. */
+export const LEAST_MARGIN_OF_OPPOSITES = 1.5
+/** Two things at once are said less often than one: "the lights in the living room", not "the lights and the living room". */
+export const LESS_LIKELY_IF_TWO = 1.5
+/** The least log-likelihood for each word of what no sentence has (a search), to be done without asking. */
+export const LEAST_PER_FREE_WORD = -0.6
 /** What was understood exactly stands, unless the other meaning is nearly as likely. */
 export const LEAST_MARGIN_IF_EXACT = 0.5
 /** What does something is asked about if a sentence that does nothing is no more than this likelier. */
-export const RIVAL_WITHIN = 2
+export const RIVAL_WITHIN = 3
 /** What is reported as the margin if nothing else came near. */
 export const WIDEST_MARGIN = 9

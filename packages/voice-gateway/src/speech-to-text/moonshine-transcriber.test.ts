@@ -14,6 +14,7 @@ import { hasPart } from '../../test/support/system-parts.ts'
 import { readWav } from '../audio/read-wav.ts'
 import { secondsOf } from '../audio/samples.ts'
 import { FRAME_SAMPLES } from '../audio/utterance-cutter.ts'
+import { sentenceGraph } from './bound/sentence-graph.fake.ts'
 import { MoonshineTranscriber } from './moonshine-transcriber.ts'
 
 const sentences = [
@@ -143,5 +144,36 @@ describe.skipIf(!hasVoice)('the speech detector', () => {
     expect(await detector.probability(frame)).toBe(first)
     expect(second).not.toBe(first)
     await long
+  })
+})
+
+describe.skipIf(!hasVoice)('what is heard along sentences', () => {
+  const graph = sentenceGraph({
+    sentence:
+      '(turn (on|off) [the] <device>|turn [the] <device> (on|off)|dim the living room light to <number> percent)',
+    device: '(switch one|demo switch|living room light)',
+    number: '(thirty|thirteen|fifty|fifteen)',
+  })
+
+  it('is the sentence, in its own words, before any other', async () => {
+    for (const said of ['turn the demo switch on', 'dim the living room light to fifty percent']) {
+      const { sentences: heard, score } = await transcriber.listen(await spoken(said), { graph })
+      expect(heard[0]?.text).toBe(said)
+      expect(score - Number(heard[0]?.score)).toBeLessThan(10)
+    }
+  })
+
+  it('is nothing near for other speech', async () => {
+    const said = 'the meeting was moved to thursday afternoon'
+    const { text, score, sentences: heard } = await transcriber.listen(await spoken(said), { graph })
+    expect(wordErrors(said, text)).toBeLessThan(4)
+    expect(score - Number(heard[0]?.score ?? Number.NEGATIVE_INFINITY)).toBeGreaterThan(10)
+  })
+})
+
+describe('the base model', () => {
+  it('says how to install it', async () => {
+    const base = new MoonshineTranscriber({ model: 'base' })
+    await expect(base.ready()).rejects.toThrow('npm install @usefulsensors/moonshine-js@0.1.16')
   })
 })

@@ -162,7 +162,9 @@ async function transcribe(
 ): Promise<Transcription | { problem: string }> {
   try {
     const heard = await transcriber.hear({ wav }, { signal })
-    return 'text' in heard ? heard : { problem: heard.dropped }
+    if (!('text' in heard)) return { problem: heard.dropped }
+    // Whoever sends it on cannot be asked here: as it was heard, it is asked about where it is understood.
+    return heard.decision === 'ask' ? { ...heard, text: heard.free_text ?? heard.text } : heard
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) }
   }

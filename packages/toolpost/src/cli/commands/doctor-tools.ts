@@ -1,5 +1,6 @@
 import type { ServerStatus } from '../../mcp/index.ts'
 import { readSentences } from '../../models/offline/sentence-book.ts'
+import { readSettings } from '../../models/offline/spoken-words.ts'
 import type { Project } from '../../project/project.ts'
 import { defaultBuiltins } from '../../tools/builtins/index.ts'
 import type { ToolDeclaration } from '../../tools/declared-tools.ts'
@@ -50,11 +51,14 @@ function sameNames({ config: { tools = [], documents } }: Project): Verdict[] {
   })
 }
 
-function sentences({ tools }: Project): Verdict[] {
-  return tools.getTools().flatMap(tool => {
-    const { problems } = readSentences(tool, tools)
+function sentences({ tools, config }: Project): Verdict[] {
+  const spoken = readSettings(config.sentences)
+  const rules = spoken.problems.map(problem => ({ ok: false, text: `sentences: the ${problem}` }))
+  const byTool = tools.getTools().flatMap(tool => {
+    const { problems } = readSentences(tool, tools, spoken)
     return problems.map(problem => ({ ok: false, text: `tool ${tool.name}: the ${problem}` }))
   })
+  return [...rules, ...byTool]
 }
 
 /** Of servers that are ready: which tools the others have, nobody knows. */

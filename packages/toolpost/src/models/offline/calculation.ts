@@ -9,6 +9,7 @@ const SIGNS: readonly (readonly [readonly string[], string])[] = (
     ['square root of', 'sqrt '],
     ['multiplied by', '*'],
     ['divided by', '/'],
+    ['half of', '0.5 *'],
     ['per cent of', '% of'],
     ['percent of', '% of'],
     ['plus', '+'],

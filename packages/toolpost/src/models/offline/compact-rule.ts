@@ -35,11 +35,19 @@ class Finished {
     const known = this.#byStates.get(key)
     if (known !== undefined) return known
     const arcs = new Map<Label, number>()
-    for (const [label, next] of this.#next(states)) arcs.set(label, this.state([...next].sort((a, b) => a - b)))
+    for (const [label, next] of this.#next(states)) {
+      const to = this.state([...next].sort((a, b) => a - b))
+      if (!this.#leadsNowhere(to)) arcs.set(label, to)
+    }
     const isEnd = states.some(state => this.#ends.has(state))
     const made = this.#unique({ isEnd, arcs })
     this.#byStates.set(key, made)
     return made
+  }
+
+  #leadsNowhere(at: number): boolean {
+    const state = this.states[at]
+    return state !== undefined && !state.isEnd && state.arcs.size === 0
   }
 
   #next(states: readonly number[]): Map<Label, Set<number>> {

@@ -1,5 +1,7 @@
+import { ZWAVE_LIST } from '../../known-servers/zwave-home.ts'
 import type { ConversationMessage } from '../ai-client.ts'
 import { textOfContent } from '../read-reply.ts'
+import type { Home } from './home/home.ts'
 import type { Mentioned } from './request.ts'
 
 /** What was said and done before, as far as it says what "it", "yes" and "again" mean. */
@@ -31,14 +33,32 @@ export function lastQuestion({ messages }: SoFar): { text: string; before: SoFar
   return message && { text: textOfContent(message.content), before: { messages: messages.slice(0, at) } }
 }
 
-/** The devices of the last calls that were about any. */
-export function mentionedIn({ messages }: SoFar): Mentioned {
+/** The devices of the last calls that were about any, or that were named in the answer to a question about many. */
+export function mentionedIn({ messages }: SoFar, home?: Home): Mentioned {
   for (let at = messages.length - 1; at >= 0; at--) {
-    const { tool_calls: calls = [] } = messages[at] as { tool_calls?: { args?: Record<string, unknown> }[] }
-    const devices = calls.flatMap(({ args }) => (typeof args?.deviceName === 'string' ? [args.deviceName] : []))
-    if (devices.length > 0) return { devices: [...new Set(devices)] }
+    const { tool_calls: calls = [] } = messages[at] as { tool_calls?: MadeCall[] }
+    if (calls.length === 0) continue
+    const devices = calls.flatMap(({ args }) =>
+      typeof args?.deviceName === 'string' ? [args.deviceName] : [],
+    )
+    const isList = calls.some(({ name }) => name?.endsWith(ZWAVE_LIST.tool))
+    const named = devices.length === 0 && isList ? namesIn(messages.slice(at + 1), home) : devices
+    if (named.length > 0) return { devices: [...new Set(named)] }
   }
   return { devices: [] }
+}
+
+interface MadeCall {
+  name?: string
+  args?: Record<string, unknown>
+}
+
+/** Devices that an answer names; "Light" is not named by "Porch Light". */
+function namesIn(messages: readonly ConversationMessage[], home: Home | undefined): string[] {
+  const answer = messages.find(message => roleOf(message) === 'assistant')
+  const text = answer ? textOfContent(answer.content) : ''
+  const found = (home?.devices ?? []).map(({ call }) => call).filter(name => text.includes(name))
+  return found.filter(name => !found.some(other => other !== name && other.includes(name)))
 }
 
 function roleOf(message: ConversationMessage): string {

@@ -2,7 +2,10 @@ import type { Lexicon } from './lexicon.ts'
 import type { TemplateNode } from './template.ts'
 
 /** The words that a sentence can begin with; `undefined` if it can begin with any. */
-export function firstWords(nodes: readonly TemplateNode[], lexicon: Lexicon): ReadonlySet<string> | undefined {
+export function firstWords(
+  nodes: readonly TemplateNode[],
+  lexicon: Lexicon,
+): ReadonlySet<string> | undefined {
   const words = new Set<string>()
   return collect(nodes, { words, lexicon, depth: 0 }) === 'words' ? words : undefined
 }

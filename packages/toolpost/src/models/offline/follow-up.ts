@@ -8,10 +8,34 @@ import type { TemplateNode } from './template.ts'
 import type { Word } from './words.ts'
 
 const phrases = (text: string) => new Set(text.split(','))
-const YES = phrases('yes,yeah,yep,yup,sure,correct,right,exactly,yes do it,do it,do that,go ahead,that is right,of course,i do,i did,yes i did,yes i do,absolutely,ok,okay,yes that one')
-const NO = phrases("no,nope,nah,no thanks,no thank you,don't,wrong,not that,no i did not,no i don't,no not that,cancel")
-const AGAIN = phrases('again,do it again,do that again,once more,one more time,repeat,repeat that,same again,the same again,more,a bit more,even more,a little more,some more')
-const ALSO = ['and', 'also', 'and also', 'the same for', 'do the same for', 'and the same for', 'same for', 'what about', 'how about', 'and what about', 'now'].map(phrase => phrase.split(' '))
+const YES = phrases(
+  'yes,yeah,yep,yup,sure,correct,right,exactly,yes do it,do it,do that,go ahead,that is right,of course,i do,i did,yes i did,yes i do,absolutely,ok,okay,yes that one',
+)
+const NO = phrases(
+  "no,nope,nah,no thanks,no thank you,don't,wrong,not that,no i did not,no i don't,no not that,cancel",
+)
+const AGAIN = phrases(
+  'again,do it again,do that again,once more,one more time,repeat,repeat that,same again,the same again,more,a bit more,even more,a little more,some more',
+)
+const ALSO = [
+  'and',
+  'also',
+  'and also',
+  'the same for',
+  'do the same for',
+  'and the same for',
+  'same for',
+  'what about',
+  'how about',
+  'and what about',
+  'now',
+  'no',
+  'no i meant',
+  'i meant',
+  'i mean',
+  'no i mean',
+  'sorry',
+].map(phrase => phrase.split(' '))
 const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth']
 /** So many turns back, somebody may say "again" to what they said. */
 const MAX_TURNS = 5
@@ -50,7 +74,11 @@ export function followUp(
 function again(previous: { text: string; before: SoFar }, understand: Understand): Meaning | undefined {
   let turn: typeof previous | undefined = previous
   for (let turns = 0; turn && turns < MAX_TURNS; turns++) {
-    const isAgain = AGAIN.has(requestOf(turn.text)?.words.map(({ key }) => key).join(' ') ?? '')
+    const isAgain = AGAIN.has(
+      requestOf(turn.text)
+        ?.words.map(({ key }) => key)
+        .join(' ') ?? '',
+    )
     if (!isAgain) return understand(turn.text, turn.before)
     turn = lastQuestion(turn.before)
   }
@@ -67,9 +95,11 @@ function chosenOf(request: Request, names: string, grammar: Grammar): readonly s
   if (at >= 0) return offered.slice(at, at + 1)
   const named = wholeReference(request, 'devices', grammar) ?? []
   const chosen = named.filter(name => offered.includes(name))
-  if (chosen.length > 0) return chosen
-  const telling = offered.filter(name => said.length > 0 && said.every(word => name.toLowerCase().split(' ').includes(word)))
-  return telling.length === 1 ? telling : undefined
+  if (chosen.length > 0 || named.length === 1) return chosen.length > 0 ? chosen : named
+  const telling = (grammar.home?.devices ?? []).filter(
+    ({ words }) => said.length > 0 && said.every(word => words.has(word)),
+  )
+  return telling.length === 1 ? telling.map(({ call }) => call) : undefined
 }
 
 /** The devices that all words of a request, from a place on, speak of. */
@@ -79,28 +109,50 @@ function wholeReference(request: Request, list: string, grammar: Grammar, at = 0
   return isReference(whole) ? whole.devices.map(({ call }) => call) : undefined
 }
 
-/** "And the other one": what was asked for last, of something else. */
+/** "And the other one", "the porch light too", "and in the kitchen": what was asked for last, of something else. */
 function instead(request: Request, before: SoFar, grammar: Grammar): Meaning | undefined {
-  const start = ALSO.filter(phrase => isAt(request.words, phrase)).sort((a, b) => b.length - a.length)[0]
-  if (!start) return undefined
-  const last = lastReading(before, grammar)
-  const list = last && listOf(last.sentence.nodes)
-  if (!last || list === undefined) return undefined
-  const mentioned = mentionedIn(before)
+  const start = startOf(request)
+  const last = start === undefined ? undefined : lastReading(before, grammar)
+  if (!last || start === undefined) return undefined
+  const mentioned = mentionedIn(before, grammar.home)
   const about = requestOf(request.text, { lexicon: grammar.lexicon, mentioned })?.with(request.words)
-  const taken = about && grammar.lexicon.list(list)?.read(about, start.length)
-  const whole = taken?.find(({ used }) => used === request.words.length - start.length)
-  if (!whole) return undefined
-  return meaningOf(grammar, { ...last, args: { ...last.args, deviceName: whole.value } })
+  const change = about && (otherDevice(about, start, last, grammar) ?? otherRoom(about, start, last, grammar))
+  return change && meaningOf(grammar, { ...last, args: { ...last.args, ...change } })
 }
+
+/** How many words lead to what is meant instead; `undefined` if nothing says that it is instead. */
+function startOf({ words, text }: Request): number | undefined {
+  const start = ALSO.filter(phrase => isAt(words, phrase)).sort((a, b) => b.length - a.length)[0]
+  if (start) return start.length
+  return /\b(?:too|as well|also)\W{0,3}$/i.test(text) ? 0 : undefined
+}
+
+function otherDevice(request: Request, start: number, last: Reading, { lexicon }: Grammar) {
+  const list = listOf(last.sentence.nodes)
+  const taken = list === undefined ? undefined : lexicon.list(list)?.read(request, start)
+  const whole = taken?.find(({ used }) => used === request.words.length - start)
+  return whole && { deviceName: whole.value }
+}
+
+function otherRoom(request: Request, start: number, last: Reading, { lexicon }: Grammar) {
+  if (!ABOUT_ROOMS.has(last.sentence.means ?? '')) return undefined
+  const at = request.words.findIndex(({ key }, place) => place >= start && !BEFORE_ROOMS.has(key))
+  const taken = at < 0 ? undefined : lexicon.list('rooms')?.read(request, at)
+  const whole = taken?.find(({ used }) => used === request.words.length - at)
+  return whole && { room: whole.value }
+}
+
+const ABOUT_ROOMS = new Set(['measure', 'which'])
+const BEFORE_ROOMS = new Set(['in', 'at', 'the', 'my', 'our'])
 
 function lastReading(before: SoFar, grammar: Grammar): Reading | undefined {
   let turn = lastQuestion(before)
   for (let turns = 0; turn && turns < MAX_TURNS; turns++) {
-    const mentioned = mentionedIn(turn.before)
+    const mentioned = mentionedIn(turn.before, grammar.home)
     const request = requestOf(turn.text, { lexicon: grammar.lexicon, mentioned })
     const reading = request && grammar.read(request)
-    if (reading && isReference(reading.args.deviceName)) return reading
+    if (reading && (isReference(reading.args.deviceName) || ABOUT_ROOMS.has(reading.sentence.means ?? '')))
+      return reading
     turn = lastQuestion(turn.before)
   }
   return undefined

@@ -8,8 +8,8 @@ import type { ListReader } from './lists.ts'
 import { matchSentence, type Sentence, type SentenceMatch } from './match.ts'
 import type { Request } from './request.ts'
 import type { SentenceBook } from './sentence-book.ts'
-import { vocabularyOf } from './vocabulary.ts'
 import type { SpokenWords } from './spoken-words.ts'
+import { vocabularyOf } from './vocabulary.ts'
 
 /** A sentence that calls a tool. */
 export interface ToolSentence {
@@ -45,7 +45,9 @@ export class Grammar {
     this.sentences = tools.flatMap(tool =>
       book.of(tool, { manager, home, spoken }).map(sentence => ({ sentence, tool })),
     )
-    this.#byName = new Map([...tools].reverse().map(tool => [manager.originOf(tool)?.name ?? tool.name, tool]))
+    this.#byName = new Map(
+      [...tools].reverse().map(tool => [manager.originOf(tool)?.name ?? tool.name, tool]),
+    )
     const lists = new Map<string, ListReader>([...(home ? homeLists(home) : []), ...spoken.lists])
     const words = vocabularyOf(this.sentences, spoken, { home, lists })
     this.lexicon = {
@@ -66,6 +68,12 @@ export class Grammar {
     return firstWords(sentence.nodes, this.lexicon) === undefined
   }
 
+  /** Whether it begins with what is to be done: not with a name, nor with how something is. */
+  beginsWithVerb(sentence: Sentence): boolean {
+    const starts = firstWords(sentence.nodes, this.lexicon)
+    return starts !== undefined && ![...starts].some(word => NO_VERBS.has(word))
+  }
+
   /** The best way in which the whole of a request can be understood, if there is one. Never throws. */
   read(request: Request): Reading | undefined {
     let best: Reading | undefined
@@ -77,6 +85,8 @@ export class Grammar {
     return best
   }
 }
+
+const NO_VERBS = new Set('it i a an the my our more less time what how volume brighter darker'.split(' '))
 
 function mayStart(request: Request, starts: ReadonlySet<string> | undefined): boolean {
   const first = request.words[0]?.key

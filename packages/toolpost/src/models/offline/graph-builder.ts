@@ -11,7 +11,13 @@ import { isSaid, wordsSaid } from './spoken-form.ts'
 import type { SlotNode, TemplateNode } from './template.ts'
 
 /** Rules that are said with fewer words than may be typed: each more is one more way to mishear. */
-const SPOKEN_RULES: Readonly<Record<string, readonly string[]>> = { the: ['the', 'my'] }
+const SPOKEN_RULES: Readonly<Record<string, readonly string[]>> = {
+  the: ['the', 'my'],
+  adjust: ['set', 'turn', 'dim', 'put', 'bring'],
+  nudge: ['turn'],
+  i_want: [],
+}
+const PRONOUNS = ['it', 'them']
 
 /** Writes a grammar as rules that refer to each other: a list is one rule, wherever it is used. */
 export class GraphBuilder {
@@ -47,15 +53,16 @@ export class GraphBuilder {
     return rule
   }
 
-  /** One rule for all sentences of a kind. */
-  sentences(isWanted: (sentence: ToolSentence) => boolean): number {
+  /** One rule for all sentences of a kind; `undefined` if there are none. */
+  sentences(isWanted: (sentence: ToolSentence) => boolean): number | undefined {
     const wanted = this.#grammar.sentences.filter(one => !one.sentence.isTyped && isWanted(one))
-    return this.write(writer => {
+    const rule = this.write(writer => {
       const ends = wanted.flatMap(one =>
         this.#nodes(one.sentence.nodes, { writer, from: writer.start, said: one }),
       )
       return ends.filter(state => state !== 0)
     })
+    return this.#rules[rule]?.ends.length === 0 ? undefined : rule
   }
 
   rules(): GraphRule[] {
@@ -63,7 +70,23 @@ export class GraphBuilder {
   }
 
   #nodes(nodes: readonly TemplateNode[], place: Place): States {
-    return nodes.reduce<States>((from, node) => this.#node(node, { ...place, from }), place.from)
+    let from = place.from
+    // "It" goes without an article.
+    let beforeArticle = from
+    for (const node of nodes) {
+      const said = this.#node(node, { ...place, from })
+      const isNamed =
+        node.kind === 'slot' && PRONOUN_LISTS.has(node.list ?? '') && this.#isCommand(place.said)
+      const spokenOf = isNamed ? PRONOUNS.flatMap(word => place.writer.word(beforeArticle, word)) : []
+      beforeArticle = isArticle(node) ? from : [...said, ...spokenOf]
+      from = [...said, ...spokenOf]
+    }
+    return from
+  }
+
+  /** Whether it says what is to be done to something: there, something is also "it". */
+  #isCommand({ sentence, tool }: ToolSentence): boolean {
+    return !tool.readOnly && !this.#grammar.beginsWithAny(sentence)
   }
 
   #node(node: TemplateNode, place: Place): States {
@@ -92,12 +115,16 @@ export class GraphBuilder {
         this.#once(JSON.stringify(choices), () => choices.map(({ say }) => saidAs(say))),
       )
     if (slot.list !== undefined) return writer.rule(from, this.#list(slot.list, said))
-    const isNumber = slot.isNumber || slot.isPercent || property.type === 'integer' || property.type === 'number'
+    const isNumber =
+      slot.isNumber || slot.isPercent || property.type === 'integer' || property.type === 'number'
     if (!isNumber || takesAnyText(slot.name)) return NOWHERE
     return this.#number(slot, { writer, from, isPercent: property.maximum === 100 })
   }
 
-  #number(slot: SlotNode, { writer, from, isPercent }: { writer: RuleWriter; from: States; isPercent: boolean }) {
+  #number(
+    slot: SlotNode,
+    { writer, from, isPercent }: { writer: RuleWriter; from: States; isPercent: boolean },
+  ) {
     const whole = this.#once('numbers', () => Array.from({ length: 101 }, (_, value) => numberInWords(value)))
     if (slot.isPercent) return writer.word(writer.rule(from, whole), 'percent')
     if (!isPercent && !slot.isNumber) return writer.rule(from, this.#degrees())
@@ -114,22 +141,31 @@ export class GraphBuilder {
   }
 
   #calculations(): number | undefined {
-    if (!this.#named.has('calculations')) this.#named.set('calculations', calculations(this, upToThousand(this)))
+    if (!this.#named.has('calculations'))
+      this.#named.set('calculations', calculations(this, upToThousand(this)))
     return this.#named.get('calculations')
   }
 
-  /** What a list has, and of devices also two of them. "It" is said in a command, and nowhere else. */
-  #list(name: string, { sentence, tool }: ToolSentence): number | undefined {
+  /** What a list has, and of devices also two of them. In a command, things may be named that are not there. */
+  #list(name: string, said: ToolSentence): number | undefined {
+    const isCommand = this.#isCommand(said)
+    const alone = this.#names(name, isCommand)
+    if (alone === undefined || !isCommand || !JOINED.has(name)) return alone
+    const [key, real] = [`joined ${name}`, this.#names(name, false)]
+    if (!this.#named.has(key))
+      this.#named.set(
+        key,
+        this.write(writer => [...writer.rule(writer.start, alone), ...two(writer, real)]),
+      )
+    return this.#named.get(key)
+  }
+
+  #names(name: string, isCommand: boolean): number | undefined {
     const { home, lexicon } = this.#grammar
-    const isCommand = !tool.readOnly && !this.#grammar.beginsWithAny(sentence)
-    const alone = this.#once(`list ${name} ${isCommand}`, () => {
+    return this.#once(`list ${name} ${isCommand}`, () => {
       const spoken = home && spokenNames(home, name, { isCommand })
       return spoken ?? [...(lexicon.list(name)?.phrases() ?? [])].flatMap(inWords)
     })
-    if (alone === undefined || !isCommand || !JOINED.has(name)) return alone
-    const key = `joined ${name}`
-    if (!this.#named.has(key)) this.#named.set(key, this.write(writer => twice(writer, alone)))
-    return this.#named.get(key)
   }
 
   #once(name: string, phrases: () => Iterable<readonly string[]>): number | undefined {
@@ -145,14 +181,20 @@ interface Place {
 }
 
 const JOINED = new Set(['switchable', 'covers'])
+const PRONOUN_LISTS = new Set(['switchable', 'levelled', 'dimmable', 'covers'])
 const YES_OR_NO = [...YES, ...NO].map(say => ({ say }))
 
-/** One of them, or one and another. */
-function twice(writer: RuleWriter, rule: number): States {
-  const first = writer.rule(writer.start, rule)
-  const and = writer.word(first, 'and')
-  const second = [...writer.rule(and, rule), ...writer.rule(writer.word(and, 'the'), rule)]
-  return [...first, ...second]
+/** `[<the>]` */
+function isArticle(node: TemplateNode): boolean {
+  const [branch, ...others] = node.kind === 'group' && node.isOptional ? node.branches : []
+  const [only, ...more] = branch ?? []
+  return others.length === 0 && more.length === 0 && only?.kind === 'rule' && only.name === 'the'
+}
+
+/** One and another. */
+function two(writer: RuleWriter, rule: number | undefined): States {
+  const and = writer.word(writer.rule(writer.start, rule), 'and')
+  return [...writer.rule(and, rule), ...writer.rule(writer.word(and, 'the'), rule)]
 }
 
 /** Words as they are said: letters alone, numbers in words. */

@@ -1,10 +1,10 @@
 import { firstWords } from './first-words.ts'
+import { didYouMean } from './follow-up.ts'
 import type { Grammar, Reading } from './grammar.ts'
-import { HOME_LISTS } from './home/home-lists.ts'
 import type { Home } from './home/home.ts'
+import { HOME_LISTS } from './home/home-lists.ts'
 import type { Lexicon } from './lexicon.ts'
 import { type Meaning, saying } from './meaning.ts'
-import { didYouMean } from './follow-up.ts'
 import { NO_NAMES } from './names.ts'
 import { readNumber } from './numbers.ts'
 import type { Request } from './request.ts'
@@ -27,7 +27,10 @@ type Plainly = (request: Request) => Meaning | undefined
 
 export function halfUnderstood(request: Request, grammar: Grammar, plainly: Plainly): Meaning | undefined {
   return (
-    denied(request, plainly) ?? notNow(request, plainly) ?? unknownName(request, grammar) ?? leftOver(request, grammar, plainly)
+    denied(request, plainly) ??
+    notNow(request, plainly) ??
+    unknownName(request, grammar) ??
+    leftOver(request, grammar, plainly)
   )
 }
 
@@ -111,7 +114,7 @@ function leftOver(request: Request, grammar: Grammar, plainly: Plainly): Meaning
       if (!said.slice(at, at + count).every((_, k) => mayBeLeftOut(said, at + k, grammar))) continue
       const rest = [...said.slice(0, at), ...said.slice(at + count)]
       const meaning = plainly(request.with(rest))
-      if (meaning && (meaning.kind === 'act' || meaning.kind === 'tell') && meaning.longestFree === 0)
+      if (meaning?.kind === 'act' && meaning.longestFree === 0)
         found.set(meaning.key, textOf(rest, request.text))
     }
     const [sentence] = found.values()
@@ -126,5 +129,5 @@ function mayBeLeftOut(said: readonly Word[], at: number, { lexicon }: Grammar): 
 }
 
 function textOf(rest: readonly Word[], text: string): string {
-  return rest.map(({ start, end, key }) => text.slice(start, end) || key).join(' ')
+  return rest.flatMap(({ start, end }) => text.slice(start, end) || []).join(' ')
 }

@@ -1,50 +1,62 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { HOME, SCENES } from '../../../test/household-home.ts'
 import { household } from '../../../test/household.ts'
+import { HOME, SCENES } from '../../../test/household-home.ts'
+import type { ConversationMessage } from '../ai-client.ts'
 
-/** `what is said => the calls`, as a person would write them down. */
+/** Lines of a table: `what is said => the calls it means`. */
 const table = (file: string) =>
   readFileSync(new URL(`../../../test/${file}`, import.meta.url), 'utf8')
     .split('\n')
     .map(line => line.trim())
     .filter(line => line !== '' && !line.startsWith('#'))
+    .map(line => line.split(/ =>\s*/) as [said: string, expected?: string])
 
-const SHORT: Record<string, string> = {
-  on: 'control_zwave_device',
-  off: 'control_zwave_device',
-  dim: 'control_zwave_device',
+const { client, calls, reset } = household(HOME, { scenes: SCENES })
+
+/** The calls of the last turn, as the tables write them: `on Desk Lamp` for control_zwave_device. */
+async function callsOf(...turns: string[]): Promise<string> {
+  let messages: ConversationMessage[] = []
+  reset()
+  for (const turn of turns) {
+    calls.length = 0
+    messages = (await client.ask([...messages, { role: 'user', content: turn }])).messages
+  }
+  return calls.map(inShort).join('; ')
 }
 
-/** `on Desk Lamp` for `control_zwave_device {"deviceName":"Desk Lamp","action":"on"}`. */
 function inShort(call: string): string {
   const at = call.indexOf(' ')
   const [name, args] = [call.slice(0, at), JSON.parse(call.slice(at + 1))]
   const { deviceName, action, level, temperature, mode, ...rest } = args
-  if (name === 'control_zwave_device') return [action, deviceName, level].filter(part => part !== undefined).join(' ')
-  if (name === 'get_device_sensor_data') return `read ${deviceName}`
-  if (name === 'list_zwave_devices') return `list${rest.filter ? ` ${rest.filter}` : ''}`
-  if (name === 'set_thermostat') return ['heat', deviceName, temperature, mode].filter(part => part !== undefined).join(' ')
-  if (name === 'control_lock') return `${action} ${deviceName}`
-  if (name === 'activate_scene') return `scene ${rest.sceneName}`
-  if (name === 'volume') return ['volume', action, level].filter(part => part !== undefined).join(' ')
-  if (name === 'datetime') return `time${rest.timezone ? ` ${rest.timezone}` : ''}`
-  return [name, ...Object.values(rest)].join(' ')
+  const words = (...parts: unknown[]) => parts.filter(part => part !== undefined).join(' ')
+  if (name === 'control_zwave_device') return words(action, deviceName, level)
+  if (name === 'get_device_sensor_data') return words('read', deviceName)
+  if (name === 'list_zwave_devices') return words('list', rest.filter)
+  if (name === 'set_thermostat') return words('heat', deviceName, temperature, mode)
+  if (name === 'control_lock') return words(action, deviceName)
+  if (name === 'activate_scene') return words('scene', rest.sceneName)
+  if (name === 'volume') return words('volume', action, level)
+  if (name === 'datetime') return words('time', rest.timezone)
+  return words(name, ...Object.values(rest))
 }
-void SHORT
 
 describe('what people say at home, and the calls it means', () => {
-  it.each(table('phrasings.txt').map(line => line.split(' => ')))('%s', async (said = '', expected = '') => {
-    const { client, calls } = household(HOME, { scenes: SCENES })
-    await client.ask(said)
-    expect(calls.map(inShort).join('; ')).toBe(expected)
-  })
+  const phrasings = table('phrasings.txt')
+  it.each(phrasings)('%s', async (said, expected = '') => expect(await callsOf(said)).toBe(expected))
+  it('are many', () => expect(phrasings.length).toBeGreaterThanOrEqual(250))
 })
 
 describe('what must do nothing', () => {
-  it.each(table('nothing.txt'))('%s', async said => {
-    const { client, calls } = household(HOME, { scenes: SCENES })
-    await client.ask(said)
-    expect(calls.map(inShort)).toEqual([])
+  const sentences = table('nothing.txt')
+  it.each(sentences)('%s', async said => {
+    for (const form of [said, `Please ${said}.`]) expect(await callsOf(form)).toBe('')
+  })
+  it('are many', () => expect(sentences.length).toBeGreaterThanOrEqual(250))
+})
+
+describe('what was said before', () => {
+  it.each(table('conversations.txt'))('%s', async (said, expected = '') => {
+    expect(await callsOf(...said.split(' / '))).toBe(expected)
   })
 })

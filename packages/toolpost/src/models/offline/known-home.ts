@@ -63,7 +63,11 @@ export class KnownHome {
     this.#tool = tool
     if (!listed && isSame) return
     // The states come and go; what can be said does not change with them.
-    const text = JSON.stringify(listed?.devices.map(({ state, ...device }) => [device, unitOf(state)]), null) + listed?.scenes
+    const text =
+      JSON.stringify(
+        listed?.devices.map(({ state, ...device }) => [device, unitOf(state)]),
+        null,
+      ) + listed?.scenes
     const isChanged = text !== this.#text || !isSame
     this.#text = text
     this.#home = isChanged || !this.#home ? listed && new Home(listed, this.#written) : this.#home

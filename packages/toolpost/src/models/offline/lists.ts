@@ -58,6 +58,10 @@ export class WordList implements ListReader {
     }
     const word = request.words[at]?.key
     if (word === undefined || place.next.has(word) || request.lexicon.knows(word)) return
+    for (let cut = 2; cut <= word.length - 2; cut++) {
+      const next = place.next.get(word.slice(0, cut))?.next.get(word.slice(cut))
+      if (next) yield* this.#walk(next, { ...walk, at: at + 1, weight: weight + WEIGHTS.same })
+    }
     for (const [key, next] of place.next)
       if (request.likeness(at, key))
         yield* this.#walk(next, { ...walk, at: at + 1, weight: weight + WEIGHTS.similar })

@@ -8,10 +8,13 @@ export const LOCAL_SENTENCES: Readonly<Record<string, SentencesByMeaning>> = {
       'turn [the] (volume|sound|music|speaker|speakers) {direction:up|down} [<by>]',
       '{direction:raise=up|increase=up|lower=down|decrease=down|reduce=down} [the] (volume|sound) [<by>]',
       '[the] volume {direction:up|down} [<by>]',
-      '[make it|turn it|i want it] [<bit>] {direction:louder=up|quieter=down|softer=down}',
+      '(make it|turn it|i want it) [<bit>] {direction:louder=up|quieter=down|softer=down}',
       'make [the] (volume|sound|music) [<bit>] {direction:louder=up|quieter=down|softer=down}',
-      'it is [far|much|a bit|a little] too {direction:loud=down|quiet=up}',
       'turn it {direction:up|down} [<by>]',
+    ],
+    'step typed': [
+      '[<bit>] {direction:louder=up|quieter=down|softer=down}',
+      'it is [far|much|a bit|a little] too {direction:loud=down|quiet=up}',
     ],
   },
 }
@@ -23,10 +26,10 @@ export const NOTES = {
     '(what is|what are|tell me|give me|show me|do you know) (the|my|our) {query}',
     '(where is|where are) (the|my|our) {query}',
     'where (do|did) (i|we) {query}',
-    'when (is|are) (the|my|our) {query}',
+    'when (is|are) [the|my|our] {query}',
+    'how (often|many times) (should|do|must) (i|we) {query}',
     'when do (we|i) {query}',
     'who is (the|my|our) {query}',
     'how do (i|we) {query}',
-    'how (much|many|often|old|long) {query}',
   ],
 } as const

@@ -25,6 +25,8 @@ export interface Meaning {
   /** The most words that one argument took of which nothing is known. */
   readonly longestFree: number
   readonly template: string
+  /** Whether it is only what is left if nothing else fits. */
+  readonly isGuess?: boolean | undefined
   /** Carries it out; gives what to say. */
   run(makeCalls: MakeCalls): Promise<string>
 }

@@ -34,9 +34,15 @@ export function readNumber(words: readonly Word[], at: number): ReadNumber | und
     const positive = readNumber(words, at + 1)
     return positive && positive.value >= 0 ? { value: -positive.value, used: positive.used + 1 } : undefined
   }
-  if (/^\d+(,\d{3})*(\.\d+)?$/.test(key)) return { value: Number(key.replaceAll(',', '')), used: 1 }
-  const number = readNumberWords(words, at)
-  return number && withDecimals(words, at, number)
+  const isFigure = /^\d+(,\d{3})*(\.\d+)?$/.test(key)
+  const number = isFigure ? { value: Number(key.replaceAll(',', '')), used: 1 } : readNumberWords(words, at)
+  return number && withHalf(words, at, isFigure ? number : withDecimals(words, at, number))
+}
+
+/** "nineteen and a half" */
+function withHalf(words: readonly Word[], at: number, { value, used }: ReadNumber): ReadNumber {
+  const isHalf = ['and', 'a', 'half'].every((key, k) => words[at + used + k]?.key === key)
+  return isHalf ? { value: value + 0.5, used: used + 3 } : { value, used }
 }
 
 /** "twenty one point five" */

@@ -78,7 +78,12 @@ describe('OfflineClient', () => {
     const { client, logger } = setup(lamp)
     expect((await client.ask('turn lamp off')).text).toBe('The lamp is off.')
     expect(logger.at('warn')).toMatchObject([
-      { fields: { tool: 'lamp', reason: "The sentence 'turn [the' has a bracket without its ']', at character 6" } },
+      {
+        fields: {
+          tool: 'lamp',
+          reason: "The sentence 'turn [the' has a bracket without its ']', at character 6",
+        },
+      },
     ])
   })
 

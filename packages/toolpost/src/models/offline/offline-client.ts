@@ -1,16 +1,12 @@
-import type { ToolResult } from '../../call/tool-result.ts'
-import { callerOptions } from '../../executor/options.ts'
 import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import { type Logger, silentLogger } from '../../logging/logger.ts'
 import { Listeners } from '../../runtime/listeners.ts'
 import { describeThrown } from '../../runtime/quietly.ts'
 import type { Tool } from '../../tools/tool.ts'
-import type { AiClient, Answer, AskOptions, ConversationMessage, PlainMessage } from '../ai-client.ts'
-import { DEFAULT_TIME_LIMIT_MS } from '../limits.ts'
+import type { AiClient, Answer, AskOptions, ConversationMessage } from '../ai-client.ts'
 import { harmless } from '../listener.ts'
 import { ModelError } from '../model-error.ts'
-import { runCalls } from '../run-calls.ts'
-import { TimeIsUp, TimeLimit } from '../time-limit.ts'
+import { carryOut, onlySaid } from './carry-out.ts'
 import { questionIn, soFar } from './conversation-so-far.ts'
 import { Grammar } from './grammar.ts'
 import { KnownHome } from './known-home.ts'
@@ -128,7 +124,11 @@ export class OfflineClient implements AiClient {
       typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : [...prompt]
     const meaning = await this.#meaningNow(prompt, options)
     const answer = meaning
-      ? await this.#carryOut(meaning, messages, options)
+      ? await carryOut(meaning, messages, {
+          ...options,
+          executor: this.#executorFor(options),
+          logger: this.#logger,
+        })
       : onlySaid(this.#helpFor(question, options), messages)
     if (answer.iterations > 0) harmless(options.onToken, this.#logger)(answer.text)
     return answer
@@ -146,7 +146,7 @@ export class OfflineClient implements AiClient {
     const meaning = this.#meaning(prompt, options)
     const [tools, executor] = [this.#tools(options), this.#executorFor(options)]
     const isKnown = this.#home.of(tools, executor) !== undefined
-    const isClear = meaning !== undefined && meaning.calls.length > 0
+    const isClear = meaning !== undefined && meaning.calls.length > 0 && !meaning.isGuess
     if (isClear && meaning.calls.every(({ tool }) => isLocal(tool, executor))) return meaning
     if (isClear && isKnown) {
       if (this.#home.isOld(tools, executor)) void this.#home.read(tools, executor, options)
@@ -174,66 +174,15 @@ export class OfflineClient implements AiClient {
     const home = this.#home.of(tools, executor)
     const known = this.#grammars.find(grammar => grammar.home === home && isSame(grammar.tools, tools))
     if (known) return known
-    const grammar = new Grammar({ tools, manager: executor.tools, book: this.#book, spoken: this.#spoken, home })
+    const grammar = new Grammar({
+      tools,
+      manager: executor.tools,
+      book: this.#book,
+      spoken: this.#spoken,
+      home,
+    })
     this.#grammars = [grammar, ...this.#grammars].slice(0, KEPT_GRAMMARS)
     return grammar
-  }
-
-  async #carryOut(
-    meaning: Meaning,
-    messages: readonly ConversationMessage[],
-    options: AskOptions,
-  ): Promise<Answer> {
-    if (meaning.calls.length === 0) return onlySaid(await meaning.run(async () => []), messages)
-    const limit = new TimeLimit({
-      limitMs: options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS,
-      signal: options.signal,
-    })
-    const said: PlainMessage[] = []
-    const results: ToolResult[] = []
-    const makeCalls = async (planned: readonly PlannedCall[]) => {
-      const made = await this.#makeCalls(planned, said, { ...options, signal: limit.signal })
-      results.push(...made)
-      return made
-    }
-    try {
-      const text = await meaning.run(makeCalls)
-      const isOutOfTime = limit.signal.reason instanceof TimeIsUp
-      if (limit.signal.aborted && !isOutOfTime) throw limit.signal.reason
-      return {
-        text,
-        messages: [...messages, ...said, { role: 'assistant', content: text }],
-        results,
-        iterations: 1,
-        stopReason: isOutOfTime ? 'time_limit' : 'answer',
-      }
-    } finally {
-      limit.close()
-    }
-  }
-
-  /** Runs calls side by side, and writes them down as a model would have. */
-  async #makeCalls(
-    planned: readonly PlannedCall[],
-    said: PlainMessage[],
-    options: AskOptions & { signal: AbortSignal },
-  ): Promise<ToolResult[]> {
-    if (planned.length === 0) return []
-    const calls = planned.map(({ tool, args }) => ({ id: `call_${crypto.randomUUID()}`, name: tool.name, args }))
-    const outcomes = await runCalls(calls, {
-      executor: this.#executorFor(options),
-      tools: planned.map(({ tool }) => tool),
-      signal: options.signal,
-      onCall: harmless(options.onCall, this.#logger),
-      ...callerOptions(options),
-    })
-    said.push(
-      { role: 'assistant', content: '', tool_calls: calls.map(call => ({ ...call, type: 'tool_call' })) },
-      ...outcomes.map(({ content }, at): PlainMessage => {
-        return { role: 'tool', content, tool_call_id: calls[at]?.id ?? '' }
-      }),
-    )
-    return outcomes.map(({ result }) => result)
   }
 
   #helpFor(question: string, options: AskOptions): string {
@@ -257,16 +206,6 @@ function isLocal(tool: Tool, { tools }: ToolExecutor): boolean {
 
 function isSame(known: readonly Tool[], tools: readonly Tool[]): boolean {
   return known.length === tools.length && known.every((tool, at) => tool === tools[at])
-}
-
-function onlySaid(text: string, messages: readonly ConversationMessage[]): Answer {
-  return {
-    text,
-    messages: [...messages, { role: 'assistant', content: text }],
-    results: [],
-    iterations: 0,
-    stopReason: 'answer',
-  }
 }
 
 function listed(items: readonly string[]): string {

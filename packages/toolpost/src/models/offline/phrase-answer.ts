@@ -35,7 +35,9 @@ const MAX_NAMED = 5
 function doneIn(result: ToolResult): { device: string; state: string } | undefined {
   if (!result.success) return undefined
   const { device, state, confirmed } = Object(result.result) as Record<string, unknown>
-  return confirmed === true && typeof device === 'string' && typeof state === 'string' ? { device, state } : undefined
+  return confirmed === true && typeof device === 'string' && typeof state === 'string'
+    ? { device, state }
+    : undefined
 }
 
 /** Several sentences as one. */

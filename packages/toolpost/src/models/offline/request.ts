@@ -60,7 +60,9 @@ export class Request {
 
   /** The same request after these devices were spoken of, if there are any. */
   about(devices: readonly string[]): Request {
-    return devices.length === 0 ? this : new Request(this.text, this.words, { ...this, mentioned: { devices } })
+    return devices.length === 0
+      ? this
+      : new Request(this.text, this.words, { ...this, mentioned: { devices } })
   }
 
   /** Whether the word at a place is that of a sentence. One that is known as it stands is no misspelling of another. */

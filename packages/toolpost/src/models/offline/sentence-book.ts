@@ -1,4 +1,8 @@
-import { type SentencesByMeaning, ZWAVE_HOME_SENTENCES, ZWAVE_SENTENCES } from '../../known-servers/zwave-sentences.ts'
+import {
+  type SentencesByMeaning,
+  ZWAVE_HOME_SENTENCES,
+  ZWAVE_SENTENCES,
+} from '../../known-servers/zwave-sentences.ts'
 import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { jsonSchemaOf } from '../../schema/json-schema.ts'
@@ -33,7 +37,11 @@ export class SentenceBook {
     return more.length > 0 ? [...more, ...plain] : plain
   }
 
-  #once(known: WeakMap<Tool, readonly Sentence[]>, tool: Tool, read: () => ReadSentences): readonly Sentence[] {
+  #once(
+    known: WeakMap<Tool, readonly Sentence[]>,
+    tool: Tool,
+    read: () => ReadSentences,
+  ): readonly Sentence[] {
     const before = known.get(tool)
     if (before) return before
     const { sentences, problems } = read()
@@ -65,7 +73,11 @@ type Written = Pick<Sentence, 'template' | 'means' | 'isTyped'>
 function byMeaning(sentences: SentencesByMeaning = {}): Written[] {
   return Object.entries(sentences).flatMap(([key, list]) => {
     const [means, how] = key.split(' ')
-    return list.map(template => ({ template, means: means === 'call' ? undefined : means, isTyped: how === 'typed' }))
+    return list.map(template => ({
+      template,
+      means: means === 'call' ? undefined : means,
+      isTyped: how === 'typed',
+    }))
   })
 }
 
@@ -78,11 +90,7 @@ function readHomeSentences(
   return prepareAll(byMeaning(known(ZWAVE_HOME_SENTENCES, tool, manager)), tool, spoken)
 }
 
-function prepareAll(
-  templates: readonly Written[],
-  tool: Tool,
-  spoken: SpokenWords,
-): ReadSentences {
+function prepareAll(templates: readonly Written[], tool: Tool, spoken: SpokenWords): ReadSentences {
   const sentences: Sentence[] = []
   const problems: string[] = []
   for (const { template, ...how } of templates) {

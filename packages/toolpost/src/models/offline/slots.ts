@@ -147,6 +147,7 @@ const readMath: SlotReader = ({ text, words }, at) => {
   const taken = words.slice(at, at + MAX_FREE_WORDS)
   const [first, last] = [taken[0], taken.at(-1)]
   const value = first && last && readCalculation(taken, text.slice(first.start, last.end))
-  if (value === undefined) return []
+  // A number that somebody says is not yet a calculation.
+  if (value === undefined || (at === 0 && /^[\d.,]+ ?%?$/.test(value))) return []
   return [{ value, used: taken.length, weight: taken.length * WEIGHTS.calculation, free: 0 }]
 }

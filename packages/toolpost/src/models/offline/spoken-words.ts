@@ -1,8 +1,8 @@
 import { HOME_RULES } from '../../known-servers/zwave-sentences.ts'
-import { HOME_LISTS } from './home/home-lists.ts'
 import type { HomeWords } from './home/home.ts'
+import { HOME_LISTS } from './home/home-lists.ts'
 import { type ListReader, WordList } from './lists.ts'
-import { parseTemplate, type TemplateNode } from './template.ts'
+import { parseRule, type TemplateNode } from './template.ts'
 
 /** An entry of a list: what is said, or what is said for which value. */
 export type ListItem = string | { say: string | readonly string[]; value?: unknown }
@@ -30,13 +30,16 @@ export function readSettings(settings: SentenceSettings = {}): SpokenWords {
   const written = { ...HOME_RULES, ...lowerKeys(settings.rules) }
   for (const [name, text] of Object.entries(written)) {
     try {
-      rules.set(name, parseTemplate(`(${text})`))
+      rules.set(name, parseRule(text))
     } catch (error) {
       problems.push(`rule '${name}' ${(error as Error).message}`)
     }
   }
   const lists = new Map(
-    Object.entries(lowerKeys(settings.lists)).map(([name, items]) => [name, new WordList(items.map(entryOf))]),
+    Object.entries(lowerKeys(settings.lists)).map(([name, items]) => [
+      name,
+      new WordList(items.map(entryOf)),
+    ]),
   )
   dropBroken(rules, lists, problems)
   const { rooms, groups, aliases } = settings
@@ -49,10 +52,17 @@ export function problemWith(
   { rules, lists }: Pick<SpokenWords, 'rules' | 'lists'>,
 ): string | undefined {
   for (const node of nodes) {
-    if (node.kind === 'rule' && !rules.has(node.name)) return `refers to a rule <${node.name}>, which there is not`
-    if (node.kind === 'slot' && node.list !== undefined && !lists.has(node.list) && !HOME_LISTS.includes(node.list))
+    if (node.kind === 'rule' && !rules.has(node.name))
+      return `refers to a rule <${node.name}>, which there is not`
+    if (
+      node.kind === 'slot' &&
+      node.list !== undefined &&
+      !lists.has(node.list) &&
+      !HOME_LISTS.includes(node.list)
+    )
       return `refers to a list '${node.list}', which there is not`
-    const inner = node.kind === 'group' ? node.branches.map(branch => problemWith(branch, { rules, lists })) : []
+    const inner =
+      node.kind === 'group' ? node.branches.map(branch => problemWith(branch, { rules, lists })) : []
     const problem = inner.find(found => found !== undefined)
     if (problem) return problem
   }

@@ -1,4 +1,5 @@
 import type { Tool } from '../../tools/tool.ts'
+import { didYouMean } from './follow-up.ts'
 import type { Grammar } from './grammar.ts'
 import { matchSentence, prepareSentence, type Sentence } from './match.ts'
 import { listWords, type Meaning, saying } from './meaning.ts'
@@ -10,48 +11,180 @@ import type { Request } from './request.ts'
 
 /** What is said → the answer. `{text}` is anything. */
 const SMALL_TALK: readonly (readonly [readonly string[], string])[] = [
-  [['(thanks|thank you|cheers) [very much|so much|a lot|again|a bunch]', '(great|perfect|nice|cool|awesome|good job|well done|lovely|excellent)'], 'You are welcome.'],
-  [['(hi|hello|hey|howdy) [there|again]', 'good (morning|afternoon|evening|day)', 'hello {text}'], 'Hello! What can I do for you?'],
+  [
+    [
+      '(thanks|thank you|cheers) [very much|so much|a lot|again|a bunch]',
+      '(great|perfect|nice|cool|awesome|good job|well done|lovely|excellent)',
+    ],
+    'You are welcome.',
+  ],
+  [
+    ['(hi|hello|hey|howdy) [there|again]', 'good (morning|afternoon|evening|day)', 'hello {text}'],
+    'Hello! What can I do for you?',
+  ],
   [['(goodbye|bye|bye bye|good night|see you [later|soon]|sleep well)'], 'Goodbye.'],
-  [['how are you [doing] [today]', 'how is it going', 'are you there', 'are you (listening|awake|working)', 'can you hear me'], 'I am here and ready.'],
+  [
+    [
+      'how are you [doing] [today]',
+      'how is it going',
+      'are you there',
+      'are you (listening|awake|working)',
+      'can you hear me',
+    ],
+    'I am here and ready.',
+  ],
   [['who are you', 'what are you', 'what is your name'], 'I am the assistant of this home.'],
-  [['(never mind|nevermind|forget it|cancel|cancel that|stop|nothing|no thanks|no thank you|that is all|that is it)'], 'Okay.'],
+  [
+    [
+      '(never mind|nevermind|forget it|cancel|cancel that|stop|nothing|no thanks|no thank you|that is all|that is it)',
+    ],
+    'Okay.',
+  ],
   [['unlock {text}', 'open the lock {text}'], 'I do not unlock doors this way; use the unlock tool itself.'],
 ]
 
-const ABOUT_ME = ['what (can|do) you do [for me]', 'what can i (say|ask|do) [here|to you]', '[i need|give me|show me|can i get] [some] help [me]', 'what (are|is) (your commands|possible)', 'how does this work', 'how do i use (you|this)', 'what do you (know|understand)', 'what else can you do']
+const ABOUT_ME = [
+  'what (can|do) you do [for me]',
+  'what can i (say|ask|do) [here|to you]',
+  '[i need|give me|show me|can i get] [some] help [me]',
+  'what (are|is) (your commands|possible)',
+  'how does this work',
+  'how do i use (you|this)',
+  'what do you (know|understand)',
+  'what else can you do',
+]
 
 /** What nobody here can do → how it is asked for. */
 const CANNOT: readonly (readonly [string, readonly string[]])[] = [
-  ['set timers', ['[set|start|give me|i need] [a|an|the|my] {text} timer [{text}]', '[set|start|stop|cancel|pause] [a|the|my|all] (timer|timers|countdown) [{text}]', 'how (much time|long) [is] left {text}', 'set a timer', 'count down {text}']],
-  ['set alarms', ['[set|stop|cancel|turn off|snooze] [a|an|the|my|all] (alarm|alarms) [{text}]', '[set|cancel] [a|an|the|my] {text} alarm [{text}]', 'wake (me|us) [up] [{text}]']],
-  ['keep reminders', ['remind (me|us) [{text}]', '[set|make|add|create] [a|the|my] (reminder|reminders) [{text}]', '(do not|don\'t) let me forget [{text}]', 'what are my reminders']],
-  ['tell the weather', ['[what is|how is|tell me] [the] weather [{text}]', 'what will the weather {text}', '(will|is|does|did) it [be|going to] (rain|raining|snow|snowing|sunny|windy|cloudy|freeze) [{text}]', 'is it (sunny|windy|cloudy|going to rain|going to snow) [{text}]', 'do i need (an umbrella|a jacket|a coat) [{text}]', '[what is the] (forecast|weather forecast) [{text}]', 'how (warm|cold|hot) (will it be|is it going to be) [{text}]', 'how (warm|cold|hot) is it outside']],
-  ['play music or videos', ['(play|listen to|put on) (music|some {text}|a {text}|the {text}|my {text}|radio|jazz|spotify|youtube|netflix)', 'play {text}', '(pause|resume|skip|stop) [the|this] (music|song|track|playback|video|movie|radio|playlist)', '(next|previous|skip|skip this) (song|track)', 'what (song|track|music) is [this|playing|that]', '(watch|stream) {text}']],
-  ['make calls or send messages', ['(call|phone|dial|ring) {text}', '(send|write|read) [a|an|the|my] (text|message|messages|email|emails|mail|sms|whatsapp) [{text}]', 'text {text}']],
-  ['keep a calendar', ['[what is|add {text} to|show|open|check] [on|in] [my|the] (calendar|agenda|schedule) [{text}]', '(schedule|book|arrange) [a|an] (meeting|appointment|event|call) [{text}]', 'what (do|have) i [have] [got] (on|planned|scheduled) [{text}]', 'when is my next (meeting|appointment)']],
-  ['keep lists', ['(add|put) {text} (to|on) [my|the|our] [shopping|grocery|to do|todo] list', '[what is on|show|read] [my|the|our] (shopping|grocery|to do|todo) list']],
-  ['tell the news', ['[what is|tell me|read|play] [the] [latest] (news|headlines) [{text}]', 'what happened today']],
+  [
+    'set timers',
+    [
+      '[set|start|give me|i need] [a|an|the|my] {text} timer [{text}]',
+      '[set|start|stop|cancel|pause] [a|the|my|all] (timer|timers|countdown) [{text}]',
+      'how (much time|long) [is] left {text}',
+      'set a timer',
+      'count down {text}',
+    ],
+  ],
+  [
+    'set alarms',
+    [
+      '[set|stop|cancel|turn off|snooze] [a|an|the|my|all] (alarm|alarms) [{text}]',
+      '[set|cancel] [a|an|the|my] {text} alarm [{text}]',
+      'wake (me|us) [up] [{text}]',
+    ],
+  ],
+  [
+    'keep reminders',
+    [
+      'remind (me|us) [{text}]',
+      '[set|make|add|create] [a|the|my] (reminder|reminders) [{text}]',
+      "(do not|don't) let me forget [{text}]",
+      'what are my reminders',
+    ],
+  ],
+  [
+    'tell the weather',
+    [
+      '[what is|how is|tell me] [the] weather [{text}]',
+      'what will the weather {text}',
+      '(will|is|does|did) it [be|going to] (rain|raining|snow|snowing|sunny|windy|cloudy|freeze) [{text}]',
+      'is it (sunny|windy|cloudy|going to rain|going to snow) [{text}]',
+      'do i need (an umbrella|a jacket|a coat) [{text}]',
+      '[what is the] (forecast|weather forecast) [{text}]',
+      'how (warm|cold|hot) (will it be|is it going to be) [{text}]',
+      'how (warm|cold|hot) is it outside',
+    ],
+  ],
+  [
+    'play music or videos',
+    [
+      '(play|listen to|put on) (music|some {text}|a {text}|the {text}|my {text}|radio|jazz|spotify|youtube|netflix)',
+      'play {text}',
+      '(pause|resume|skip|stop) [the|this] (music|song|track|playback|video|movie|radio|playlist)',
+      '(next|previous|skip|skip this) (song|track)',
+      'what (song|track|music) is [this|playing|that]',
+      '(watch|stream) {text}',
+    ],
+  ],
+  [
+    'make calls or send messages',
+    [
+      '(call|phone|dial|ring) {text}',
+      '(send|write|read) [a|an|the|my] (text|message|messages|email|emails|mail|sms|whatsapp) [{text}]',
+      'text {text}',
+    ],
+  ],
+  [
+    'keep a calendar',
+    [
+      '[what is|add {text} to|show|open|check] [on|in] [my|the] (calendar|agenda|schedule) [{text}]',
+      '(schedule|book|arrange) [a|an] (meeting|appointment|event|call) [{text}]',
+      'what (do|have) i [have] [got] (on|planned|scheduled) [{text}]',
+      'when is my next (meeting|appointment)',
+    ],
+  ],
+  [
+    'keep lists',
+    [
+      '(add|put) {text} (to|on) [my|the|our] [shopping|grocery|to do|todo] list',
+      '[what is on|show|read] [my|the|our] (shopping|grocery|to do|todo) list',
+    ],
+  ],
+  [
+    'tell the news',
+    ['[what is|tell me|read|play] [the] [latest] (news|headlines) [{text}]', 'what happened today'],
+  ],
   ['order or buy things', ['(order|buy|purchase) {text}', 'book {text}']],
   ['tell jokes or stories', ['tell me a (joke|story|riddle)', '(make me laugh|sing [me] [a song])']],
-  ['do things later', ['(schedule|plan|automate) {text}', 'every (day|morning|evening|night|hour|week) {text}']],
+  [
+    'do things later',
+    ['(schedule|plan|automate) {text}', 'every (day|morning|evening|night|hour|week) {text}'],
+  ],
+]
+
+/** What is only hinted at → what may be meant by it. */
+const HINTS: readonly (readonly [string, readonly string[]])[] = [
+  [
+    'make it warmer',
+    [
+      'i am [so|too|very|really|a bit|feeling|freezing] (cold|freezing)',
+      'it is [so|very|really|a bit|quite|pretty] (cold|freezing|chilly) [in here|here|inside]',
+    ],
+  ],
+  [
+    'make it cooler',
+    [
+      'i am [so|too|very|really|a bit|feeling] (hot|warm)',
+      'it is [so|very|really|a bit|quite|pretty|boiling] (hot|warm|boiling) [in here|here|inside]',
+    ],
+  ],
+  [
+    'make it brighter',
+    ['it is [a bit|quite] dark in here', 'i can not see anything', "i can't see (anything|a thing)"],
+  ],
+  ['turn the volume up', ["i can't hear (you|it|anything)", 'i can barely hear (you|it)']],
 ]
 
 interface Talk {
   sentence: Sentence
+  kind: 'talk' | 'ask'
   answer(grammar: Grammar): string
 }
 
-const prepare = (templates: readonly string[], answer: Talk['answer']) =>
-  templates.map(template => ({ sentence: prepareSentence(template, {}), answer }))
+const prepare = (templates: readonly string[], answer: Talk['answer'], kind: Talk['kind'] = 'talk') =>
+  templates.map(template => ({ sentence: prepareSentence(template, {}), answer, kind }))
 
 let prepared: Talk[] | undefined
 
 function talks(): Talk[] {
   prepared ??= [
     ...SMALL_TALK.flatMap(([templates, answer]) => prepare(templates, () => answer)),
+    ...HINTS.flatMap(([meant, templates]) => prepare(templates, () => didYouMean(meant), 'ask')),
     ...prepare(ABOUT_ME, whatCanBeDone),
-    ...CANNOT.flatMap(([what, templates]) => prepare(templates, () => `I cannot ${what}: there is no tool for that here.`)),
+    ...CANNOT.flatMap(([what, templates]) =>
+      prepare(templates, () => `I cannot ${what}: there is no tool for that here.`),
+    ),
   ]
   return prepared
 }
@@ -63,12 +196,7 @@ export function talkAbout(request: Request, grammar: Grammar): Meaning | undefin
     const match = matchSentence(talk.sentence, request)
     if (match && (!best || match.score > best.score)) best = { talk, score: match.score }
   }
-  return best && saying('talk', best.talk.answer(grammar))
-}
-
-/** Every word of it, so that none is taken for a misspelling. */
-export function talkSentences(): readonly Sentence[] {
-  return talks().map(({ sentence }) => sentence)
+  return best && saying(best.talk.kind, best.talk.answer(grammar))
 }
 
 const SKILLS: Readonly<Record<string, string>> = {
@@ -92,7 +220,11 @@ function whatCanBeDone(grammar: Grammar): string {
 }
 
 function isKnown(grammar: Grammar, tool: Tool): boolean {
-  return Object.keys({ ...SKILLS, control_lock: '', list_zwave_devices: '', check_zwave_health: '', echo: '' }).some(
-    name => grammar.tool(name) === tool,
-  )
+  return Object.keys({
+    ...SKILLS,
+    control_lock: '',
+    list_zwave_devices: '',
+    check_zwave_health: '',
+    echo: '',
+  }).some(name => grammar.tool(name) === tool)
 }

@@ -65,6 +65,17 @@ export function parseTemplate(text: string): TemplateNode[] {
   return nodes
 }
 
+/** Reads what a rule says: alternatives, as they stand in brackets. Throws as parseTemplate does. */
+export function parseRule(text: string): TemplateNode[] {
+  if (text.length > MAX_LENGTH) throw new TemplateError(`is longer than ${MAX_LENGTH} characters`)
+  const reader = new Reader([...text.matchAll(TOKEN)])
+  const branches = reader.readAlternatives()
+  if (reader.next !== undefined)
+    throw new TemplateError(`has a '${reader.next}' that nothing opens, at character ${reader.place}`)
+  if (branches.every(branch => branch.length === 0)) throw new TemplateError('has no words')
+  return [{ kind: 'group', branches, isOptional: false }]
+}
+
 class Reader {
   readonly #tokens: readonly RegExpMatchArray[]
   #at = 0
@@ -80,6 +91,15 @@ class Reader {
   /** Where the next token stands, counted from 1. */
   get place(): number {
     return (this.#tokens[this.#at]?.index ?? 0) + 1
+  }
+
+  readAlternatives(): TemplateNode[][] {
+    const branches = [this.readBranch(0)]
+    while (this.next === '|') {
+      this.#at++
+      branches.push(this.readBranch(0))
+    }
+    return branches
   }
 
   readBranch(depth: number): TemplateNode[] {

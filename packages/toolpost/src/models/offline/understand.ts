@@ -10,7 +10,7 @@ import { MATCHED, type Meaning, type PlannedCall } from './meaning.ts'
 import { phraseTogether } from './phrase-answer.ts'
 import { type Request, requestOf } from './request.ts'
 import { talkAbout } from './talk.ts'
-import { withoutNow } from './words.ts'
+import { withoutNow, wordsOf } from './words.ts'
 
 /** What a request means in a conversation: the whole of it; `undefined` if it means nothing. Never throws. */
 export function understand(text: string, before: SoFar, grammar: Grammar): Meaning | undefined {
@@ -23,18 +23,44 @@ function inConversation(
   grammar: Grammar,
   chosen?: readonly string[],
 ): Meaning | undefined {
-  const request = requestOf(text, { lexicon: grammar.lexicon, mentioned: mentionedIn(before), chosen })
+  const request = requestOf(text, {
+    lexicon: grammar.lexicon,
+    mentioned: mentionedIn(before, grammar.home),
+    chosen,
+  })
   if (!request || request.words.length === 0) return undefined
   const again = (other: string, earlier: SoFar, picked?: readonly string[]) =>
     inConversation(other, earlier, grammar, picked)
   return (
     followUp(request, { grammar, before, understand: again }) ??
     plainly(request, grammar) ??
+    plainly(request.with(withoutStart(request.words)), grammar) ??
     talkAbout(request, grammar) ??
     halfUnderstood(request, grammar, part => plainly(part, grammar)) ??
     lookUp(request, grammar)
   )
 }
+
+const STARTS =
+  `and;then;now;also;so;but;tell me;do you know;can you tell me;let me know;i want to know;i would like to know;let us;
+  let's;i am leaving;i am going out;i am going to bed;i am off to bed;i am home;i am back;time to;you can;you could;you may`
+    .split(';')
+    .map(phrase => phrase.trim().split(' '))
+
+/** "And turn off the light", "now turn it off", "I'm leaving, lock the door". */
+function withoutStart(words: Request['words']): Request['words'] {
+  let rest = words
+  for (let before = -1; before !== rest.length; ) {
+    before = rest.length
+    const start = STARTS.find(phrase => phrase.every((key, at) => rest[at]?.key === key))
+    rest = rest.slice(start?.length ?? 0)
+  }
+  return rest.length < words.length ? rest : []
+}
+
+/** Nobody writes that down. */
+const NOT_NOTED =
+  /\b(?:tomorrow|yesterday|weather|forecast|meaning|news|score|capital|president|population)\b/i
 
 const questions = new WeakMap<Grammar, readonly Sentence[]>()
 
@@ -47,7 +73,11 @@ function lookUp(request: Request, grammar: Grammar): Meaning | undefined {
   questions.set(grammar, sentences)
   for (const sentence of sentences) {
     const match = matchSentence(sentence, request)
-    if (match) return meaningOf(grammar, { ...match, sentence, tool })
+    // Who asks how something is done does not want it done, and the notes are not about that either.
+    const query = String(match?.args.query)
+    const isCommand = NOT_NOTED.test(query) || plainly(request.with(wordsOf(query)), grammar)?.kind === 'act'
+    const meaning = match && !isCommand ? meaningOf(grammar, { ...match, sentence, tool }) : undefined
+    if (meaning) return { ...meaning, isGuess: true }
   }
   return undefined
 }

@@ -29,7 +29,8 @@ export function vocabularyOf(
   for (const room of COMMON_ROOMS) for (const word of room.split(' ')) words.add(word)
   for (const { sentence } of sentences) for (const word of ownWords(sentence.nodes)) words.add(word)
   for (const nodes of rules.values()) for (const word of ownWords(nodes)) words.add(word)
-  for (const list of lists.values()) for (const phrase of list.phrases()) for (const word of phrase) words.add(word)
+  for (const list of lists.values())
+    for (const phrase of list.phrases()) for (const word of phrase) words.add(word)
   return words
 }
 
@@ -39,7 +40,8 @@ function ownWords(nodes: readonly TemplateNode[]): readonly string[] {
   if (known) return known
   const words = nodes.flatMap(node => {
     if (node.kind === 'word') return [node.key]
-    if (node.kind === 'slot') return (node.choices ?? []).flatMap(({ say }) => wordsOf(say).map(({ key }) => key))
+    if (node.kind === 'slot')
+      return (node.choices ?? []).flatMap(({ say }) => wordsOf(say).map(({ key }) => key))
     return node.kind === 'group' ? node.branches.flatMap(ownWords) : []
   })
   templates.set(nodes, words)

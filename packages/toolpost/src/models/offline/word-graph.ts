@@ -1,28 +1,43 @@
 import { createHash } from 'node:crypto'
 import { addDecoys } from './decoys.ts'
-import type { Grammar } from './grammar.ts'
+import type { Grammar, ToolSentence } from './grammar.ts'
 import { GraphBuilder } from './graph-builder.ts'
 import type { SentenceGraph } from './sentence-graph.ts'
 
 const phrases = (text: string) => text.split(';').map(phrase => phrase.trim().split(' '))
 /** Of all politeness, what is heard most: each more is one more way to mishear. */
-const BEFORE = phrases('please;could you;could you please;can you;can you please;would you;would you please;will you;hey;okay')
+const BEFORE = phrases(
+  'please;could you;could you please;can you;can you please;would you;would you please;will you;hey;okay',
+)
 const AFTER = phrases('please;thanks;thank you;now')
+
+/** "Turn the fan on and *the light off*". */
+const ON_OR_OFF = '[<the>] {deviceName@switchable} {action:on|off}'
 
 /** All sentences of a grammar as a graph of words. */
 export function graphOf(grammar: Grammar): SentenceGraph {
   const builder = new GraphBuilder(grammar)
   const whole = builder.reserve()
-  const commands = builder.sentences(({ tool }) => !tool.readOnly)
+  const isOrder = ({ sentence, tool }: ToolSentence) => !tool.readOnly && grammar.beginsWithVerb(sentence)
+  const orders = builder.sentences(isOrder)
+  const halves = builder.sentences(({ sentence }) => sentence.template === ON_OR_OFF)
+  const commands = builder.sentences(one => !one.tool.readOnly && !isOrder(one))
   const questions = builder.sentences(({ tool }) => tool.readOnly === true)
   const before = builder.phrases(BEFORE)
   const after = builder.phrases(AFTER)
-  const decoys = builder.write(writer => addDecoys(writer, commands))
+  const decoys = builder.write(writer => addDecoys(writer, orders))
   builder.fill(whole, writer => {
     const start = [...writer.start, ...writer.rule(writer.start, before)]
-    const command = writer.rule(start, commands)
-    const second = writer.rule(writer.word(command, 'and'), commands)
-    const said = [...command, ...second, ...writer.rule(start, questions), ...writer.rule(start, decoys)]
+    const order = writer.rule(start, orders)
+    const and = writer.word(order, 'and')
+    const second = [...writer.rule(and, orders), ...writer.rule(and, halves)]
+    const said = [
+      ...order,
+      ...second,
+      ...writer.rule(start, commands),
+      ...writer.rule(start, questions),
+      ...writer.rule(start, decoys),
+    ]
     writer.end([...said, ...writer.rule(said, after)])
   })
   const rules = builder.rules()

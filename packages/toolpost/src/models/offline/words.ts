@@ -14,13 +14,15 @@ const WORD =
   /\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\p{L}\p{N}])|[\p{L}\p{N}]+(?:['’.:/_-][\p{L}\p{N}]+)*|[-+*/^%()=€$]|(?<=\d)!/gu
 
 /** `what's` for `what is`. */
-const CONTRACTION = /^(?:(what|where|when|who|how|it|that|there)'s|(what)s|(i)'d|(i)'m|(what|who|how|where)'re)$/
+const CONTRACTION =
+  /^(?:(what|where|when|who|how|it|that|there)'s|(what)s|(i)'d|(i)'m|(what|who|how|where)'re)$/
 const CONTRACTED = ['is', 'is', 'would', 'am', 'are']
 
 const phrases = (lines: string) =>
   lines
-    .trim()
-    .split(/\s*\n\s*/)
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '')
     .map(phrase => phrase.split(' '))
     .sort((a, b) => b.length - a.length)
 
@@ -42,7 +44,6 @@ export const BEFORE = phrases(`
   can you
   would you
   will you
-  you can
   go ahead and
   please
   kindly
@@ -74,6 +75,7 @@ const NOW = phrases(`
   at once
   at the moment
   currently
+  again
 `)
 export const AFTER = phrases(`
   thank you very much
@@ -132,7 +134,7 @@ export function requestWords(text: string): Word[] {
   return words
 }
 
-/** The words without the "now" at their end, if there is one: what is asked for is meant now anyway. */
+/** The words without the "now" or "again" at their end, if there is one: what is asked for is meant now anyway. */
 export function withoutNow(words: readonly Word[]): readonly Word[] {
   const now = NOW.find(phrase => isAt(words, words.length - phrase.length, phrase))
   return now ? words.slice(0, words.length - now.length) : words

@@ -28,7 +28,7 @@ interface Hypothesis {
 /** How many hypotheses are followed, and how much less likely than the best of them: anything can come at
  * the beginning. (With more than eight the model's memory grows by 60 MB.) */
 const AT_FIRST = { tokens: 4, width: 8, below: 14 }
-const LATER = { width: 6, below: 8 }
+const LATER = { width: 6, below: 9 }
 const MOST_SENTENCES = 12
 /** What is so much less likely than the best sentence says nothing about it any more. */
 const OF_INTEREST = 9

@@ -66,11 +66,13 @@ export class Home {
       return describe(listed, { isShared, rooms: roomsOf.get(key(listed.name)) ?? [] })
     })
     for (const device of this.devices) this.#add(device)
-    for (const [name, members] of Object.entries(groups))
+    for (const [name, members] of Object.entries(groups)) {
       this.#groups.set(
         key(name),
         members.flatMap(member => this.called(nameTokens(member))),
       )
+      this.#note(name, [])
+    }
     for (const [name, others] of Object.entries(aliases)) for (const other of others) this.#alias(name, other)
   }
 
@@ -88,11 +90,19 @@ export class Home {
   }
 
   #alias(name: string, other: string): void {
-    for (const device of this.called(nameTokens(name))) grow(this.#byName, key(other), device)
+    const devices = this.called(nameTokens(name))
+    for (const device of devices) grow(this.#byName, key(other), device)
     const room = this.#rooms.get(key(name))
     if (room) this.#rooms.set(key(other), room)
     const group = this.#groups.get(key(name))
     if (group) this.#groups.set(key(other), group)
+    this.#note(other, [...devices, ...(room?.devices ?? [])])
+  }
+
+  /** The words of another name are said of these devices too. */
+  #note(name: string, devices: readonly HomeDevice[]): void {
+    for (const word of nameTokens(name))
+      this.#byWord.set(word, new Set([...(this.#byWord.get(word) ?? []), ...devices]))
   }
 
   /** Devices of exactly this name, with or without their location. */
@@ -181,7 +191,6 @@ function roomsIn(tokens: readonly string[]): string[] {
 }
 
 const THING_OF_KIND: Readonly<Record<string, string>> = {
-  switch: 'switch',
   dimmer: 'light',
   cover: 'blind',
   lock: 'lock',

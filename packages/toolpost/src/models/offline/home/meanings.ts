@@ -1,6 +1,7 @@
 import type { Grammar, Reading } from '../grammar.ts'
 import { keyOf, type Matched, type Meaning, mayChange, type PlannedCall } from '../meaning.ts'
 import { phraseResults } from '../phrase-answer.ts'
+import { nameTokens } from '../tokens.ts'
 import { doubtAbout } from './doubt.ts'
 import { checkMeaning, measureMeaning, roomsMeaning, whichMeaning } from './questions.ts'
 import { isReference, type Reference } from './references.ts'
@@ -31,9 +32,9 @@ const MEANINGS: Readonly<Record<string, (context: MeaningContext) => Meaning | u
 }
 
 /** One call for each device that was meant. */
-function callMeaning({ reading, matched }: MeaningContext): Meaning | undefined {
+function callMeaning({ grammar, reading, matched }: MeaningContext): Meaning | undefined {
   const { tool } = reading
-  const args = withoutExcepted(reading.args)
+  const args = inRoom(withoutExcepted(reading.args), grammar)
   const [name, reference] = referenceIn(args) ?? []
   if (name === undefined || !reference) return callsMeaning([{ tool, args }], matched)
   const doubt = doubtAbout(reference, matched, tool.readOnly === true)
@@ -48,6 +49,19 @@ function withoutExcepted({ except, ...args }: Record<string, unknown>): Record<s
   if (!isReference(except) || !isReference(deviceName)) return args
   const devices = deviceName.devices.filter(device => !except.devices.includes(device))
   return { ...args, deviceName: { ...deviceName, devices } }
+}
+
+/** "The light off *in the bedroom*". */
+function inRoom({ room, ...args }: Record<string, unknown>, { home }: Grammar): Record<string, unknown> {
+  const { deviceName } = args
+  if (typeof room !== 'string' || !isReference(deviceName))
+    return room === undefined ? args : { room, ...args }
+  const inside = home?.room(nameTokens(room))?.devices
+  const devices = deviceName.devices.filter(device => inside?.has(device))
+  return {
+    ...args,
+    deviceName: { ...deviceName, devices, unfit: devices.length > 0 ? [] : deviceName.devices },
+  }
 }
 
 function referenceIn(args: Record<string, unknown>): [string, Reference] | undefined {

@@ -19,6 +19,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   tv: 'television telly',
   speaker: '',
   pump: '',
+  machine: 'maker',
   oven: '',
   kettle: '',
   dishwasher: '',
@@ -65,9 +66,10 @@ export function meansAnything(word: string): boolean {
 export const ALL_NOUNS: readonly string[] = [...KIND_OF_NOUN.keys()]
 
 /** Rooms that need nobody to say that they are one. */
-export const COMMON_ROOMS: readonly string[] = `living room;dining room;family room;guest room;laundry room;utility room;
+export const COMMON_ROOMS: readonly string[] =
+  `living room;dining room;family room;guest room;laundry room;utility room;
   kids room;bedroom;master bedroom;guest bedroom;bathroom;kitchen;hall;hallway;office;study;garage;basement;cellar;attic;
   loft;porch;patio;deck;garden;yard;backyard;driveway;balcony;nursery;playroom;den;entrance;entry;foyer;corridor;landing;
   staircase;stairs;pantry;closet;workshop;shed;terrace;conservatory;lounge;upstairs;downstairs;outside`
-  .split(/;\s*/)
-  .map(room => room.trim())
+    .split(/;\s*/)
+    .map(room => room.trim())

@@ -92,18 +92,24 @@ async function answerWhich(
 ): Promise<string> {
   const { state, wantsYes, noun } = question
   const [result] = await makeCalls(reads)
-  const devices = result && devicesNow(result, question)
+  const listed = result && devicesNow(result, question)
+  const devices = state === undefined ? listed : listed?.filter(device => canBe(device, state))
   if (!devices) return phraseResults(result ? [result] : [])
   if (state === undefined) return sayThereAre(devices, noun)
-  const such = devices.filter(device => statesIn(device.state ?? '').some(({ text }) => isInState(text, state)))
-  if (such.length === 0) return `${wantsYes ? 'No, none' : 'None'} of ${sayAsked(devices, noun)} ${devices.length === 1 ? 'is' : 'are'} ${state}.`
+  const such = devices.filter(device =>
+    statesIn(device.state ?? '').some(({ text }) => isInState(text, state)),
+  )
+  if (such.length === 0)
+    return `${wantsYes ? 'No, none' : 'None'} of ${sayAsked(devices, noun)} ${devices.length === 1 ? 'is' : 'are'} ${state}.`
   const all = such.length === devices.length && devices.length > 2 ? `all ${devices.length} ${noun}: ` : ''
   const names = `${all}${listWords(such.map(({ call }) => call))}`
   return `${wantsYes ? 'Yes, ' : ''}${names} ${such.length === 1 ? 'is' : 'are'} ${state}.`
 }
 
 function sayAsked(devices: readonly HomeDevice[], noun: string): string {
-  return devices.length > 0 && devices.length <= 2 ? listWords(devices.map(({ call }) => call)) : `the ${noun}`
+  return devices.length > 0 && devices.length <= 2
+    ? listWords(devices.map(({ call }) => call))
+    : `the ${noun}`
 }
 
 function sayThereAre(devices: readonly HomeDevice[], noun: string): string {
@@ -129,8 +135,12 @@ export function measureMeaning({ grammar, reading, matched }: MeaningContext): M
   const what = String(args.what)
   const room = typeof args.room === 'string' ? args.room : undefined
   const measuring = (grammar.home?.devices ?? []).filter(device => !device.isDead && measures(device, what))
-  const there = room === undefined ? measuring : measuring.filter(({ rooms }) => rooms.includes(room))
-  if (there.length === 0) return saying('talk', `Nothing here measures the ${what}${room ? ` in the ${room}` : ''}.`, matched)
+  const inRoom = room === undefined ? undefined : grammar.home?.room(nameTokens(room))?.devices
+  const there = room === undefined ? measuring : measuring.filter(device => inRoom?.has(device))
+  if (there.length === 0) {
+    const where = room === undefined ? 'here' : `in the ${room.toLowerCase()}`
+    return saying('talk', `Nothing measures the ${what} ${where}.`, matched)
+  }
   const sensors = there.filter(({ kind }) => kind === 'sensor')
   const reads = (sensors.length > 0 ? sensors : there)
     .slice(0, MAX_SENSORS)
@@ -161,13 +171,16 @@ function sayMeasured(results: readonly ToolResult[], what: string): string | und
   const found = results.flatMap(result => {
     const report = reportIn(result)
     const reading = report?.readings.find(({ name, unit }) =>
-      what === 'temperature' ? /^°[CF]$/.test(unit ?? '') && !name.includes('setpoint') : name.includes('humid'),
+      what === 'temperature'
+        ? /^°[CF]$/.test(unit ?? '') && !name.includes('setpoint')
+        : name.includes('humid'),
     )
     return report?.isLive && reading ? [{ device: report.device, text: reading.text }] : []
   })
   const [only, ...others] = found
   if (!only || found.length < results.length) return undefined
-  if (others.length === 0) return what === 'temperature' ? `It is ${only.text}.` : `The humidity is ${only.text}.`
+  if (others.length === 0)
+    return what === 'temperature' ? `It is ${only.text}.` : `The humidity is ${only.text}.`
   return `${found.map(({ device, text }) => `${device}: ${text}`).join(', ')}.`
 }
 

@@ -1,8 +1,8 @@
 import type { ListReader } from '../lists.ts'
 import { type Request, type Taking, WEIGHTS } from '../request.ts'
-import { plain } from '../tokens.ts'
 import type { Home, HomeDevice } from './home.ts'
-import { meansAnything, nounOf, plural, singulars } from './nouns.ts'
+import { nounOf, plural } from './nouns.ts'
+import { type Phrase, readPhrase } from './phrase.ts'
 
 /** Devices that somebody spoke of. */
 export interface Reference {
@@ -21,10 +21,6 @@ export function isReference(value: unknown): value is Reference {
 }
 
 const words = (text: string) => new Set(text.split(' '))
-const ALL = words('all every each both any')
-const ARTICLES = words('the my our your those these this that a an of')
-const PREPOSITIONS = words('in on at of by inside from near')
-const WHOLE_HOME = words('house home apartment flat everywhere place')
 const PRONOUNS = new Set([
   'it',
   'them',
@@ -40,7 +36,7 @@ const PRONOUNS = new Set([
   'the same one',
   'both',
 ])
-const JOINTS = words('and plus')
+const JOINTS = [['as', 'well', 'as'], ['and', 'also'], ['and'], ['plus']]
 const EXCEPT = [['except', 'for'], ['except'], ['but', 'not'], ['apart', 'from'], ['other', 'than']]
 /** In no name of a device. */
 const STOP = words(
@@ -117,26 +113,52 @@ export class References implements ListReader {
     const { home } = this.#options
     const said = request.words.slice(at, at + used).map(({ key }) => key)
     if (PRONOUNS.has(said.join(' '))) {
-      const devices = request.mentioned.devices.flatMap(name => home.devices.filter(({ call }) => call === name))
+      const devices = request.mentioned.devices.flatMap(name =>
+        home.devices.filter(({ call }) => call === name),
+      )
       return this.#taken({ devices, isAll: true }, used)
     }
     const phrase = readPhrase(request, at, used, home)
-    return phrase && this.#found(request, phrase)
+    return (phrase && this.#found(request, phrase)) ?? this.#oneOfThose(request, at, used)
+  }
+
+  /** "The other one", "the kitchen one": of the kind that was just spoken of. */
+  #oneOfThose(request: Request, at: number, used: number): Omit<Taking, 'used'> | undefined {
+    const { home } = this.#options
+    const last = request.words[at + used - 1]?.key
+    if (used < 2 || (last !== 'one' && last !== 'ones')) return undefined
+    const phrase = readPhrase(request, at, used - 1, home)
+    const before = home.devices.filter(({ call }) => request.mentioned.devices.includes(call))
+    if (!phrase || (phrase.tokens.length === 0 && !phrase.isOther)) return undefined
+    const sets = phrase.tokens.map(token => devicesSaid(home, token))
+    const devices = home.devices.filter(
+      device =>
+        sets.every(set => set.has(device)) &&
+        !(phrase.isOther && before.includes(device)) &&
+        before.some(other => isAlike(device, other)),
+    )
+    return this.#taken({ devices, isAll: last === 'ones', isLoose: true }, used)
   }
 
   #found(request: Request, phrase: Phrase): Omit<Taking, 'used'> | undefined {
     const { home, takesRooms } = this.#options
     const { tokens, isAll, weight } = phrase
     if (tokens.length === 0)
-      return phrase.isAnything ? this.#taken({ devices: alive(home.devices), isAll: true, isLoose: true }, weight) : undefined
-    const called = home.called(tokens)
-    if (called.length > 0 && !isAll) return this.#taken({ devices: called, isAll: false, chosen: request.chosen }, weight)
-    const group = home.group(tokens)
-    if (group) return this.#taken({ devices: group, isAll: true, noun: tokens.join(' ') }, weight)
+      return phrase.isAnything
+        ? this.#taken({ devices: alive(home.devices), isAll: true, isLoose: true }, weight)
+        : undefined
+    const exactly = home.called(phrase.said)
+    const called = exactly.length > 0 || phrase.isMadeOne ? exactly : home.called(tokens)
+    if (called.length > 0 && !isAll)
+      return this.#taken({ devices: called, isAll: false, chosen: request.chosen }, weight)
+    const group = home.group(phrase.said)
+    if (group) return this.#taken({ devices: group, isAll: true, noun: phrase.said.join(' ') }, weight)
     const room = home.room(tokens)
     if (room && phrase.isAnything)
       return this.#taken({ devices: alive([...room.devices]), isAll: true, isLoose: true }, weight)
-    if (room && !isAll && takesRooms) return this.#taken({ ...roomAsTarget([...room.devices]), isLoose: true }, weight)
+    if (room && !isAll && !takesRooms && phrase.noun === undefined) return undefined
+    if (room && !isAll && takesRooms)
+      return this.#taken({ ...roomAsTarget([...room.devices]), isLoose: true }, weight)
     const candidates = this.#candidates(request, phrase)
     if (candidates.length === 0) return undefined
     const several = isAll || phrase.isPlural
@@ -148,112 +170,42 @@ export class References implements ListReader {
   /** Devices of which all of these words may be said, and that are named by them: not just by half a name. */
   #candidates(request: Request, phrase: Phrase): HomeDevice[] {
     const { home } = this.#options
-    const sets = phrase.tokens.map(token => devicesSaid(home, token))
-    const [smallest, ...rest] = sets.sort((a, b) => a.size - b.size)
-    let found = [...(smallest ?? [])].filter(device => rest.every(set => set.has(device)))
+    const own = withAll(phrase.tokens.map(token => devicesSaid(home, token)))
+    // Who has no blinds in the bedroom, but curtains, means those.
+    let found =
+      own.length > 0 ? own : withAll(phrase.tokens.map(token => home.withWord(nounOf(token)?.thing ?? token)))
     if (phrase.isOther) found = found.filter(({ call }) => !request.mentioned.devices.includes(call))
     return found.filter(device => isNamedBy(device, phrase))
   }
 
   #taken(
-    found: { devices: readonly HomeDevice[]; isAll: boolean; noun?: string | undefined; isLoose?: boolean; chosen?: readonly string[] | undefined },
+    found: {
+      devices: readonly HomeDevice[]
+      isAll: boolean
+      noun?: string | undefined
+      isLoose?: boolean
+      chosen?: readonly string[] | undefined
+    },
     weight: number,
   ): Omit<Taking, 'used'> | undefined {
     const { fits } = this.#options
     const { isAll, noun, isLoose = false, chosen } = found
-    const meant = chosen && !isAll && found.devices.length > 1 ? found.devices.filter(({ call }) => chosen.includes(call)) : found.devices
+    const meant =
+      chosen && !isAll && found.devices.length > 1
+        ? found.devices.filter(({ call }) => chosen.includes(call))
+        : found.devices
     const devices = meant.filter(fits)
     const unfit = meant.filter(device => !fits(device))
     if (meant.length === 0 || (devices.length === 0 && isLoose && meant.length > 1)) return undefined
-    const value: Reference = { kind: 'reference', devices, isAll: isAll || (chosen?.length ?? 0) > 1, noun, unfit }
+    const value: Reference = {
+      kind: 'reference',
+      devices,
+      isAll: isAll || (chosen?.length ?? 0) > 1,
+      noun,
+      unfit,
+    }
     return { value, weight: devices.length > 0 ? weight : weight * WEIGHTS.unfit, free: 0 }
   }
-}
-
-/** What a phrase says, taken apart. */
-interface Phrase {
-  tokens: string[]
-  isAll: boolean
-  isPlural: boolean
-  isAnything: boolean
-  isOther: boolean
-  /** The kind of thing that it names: "light". */
-  noun?: string | undefined
-  weight: number
-}
-
-function readPhrase(request: Request, start: number, used: number, home: Home): Phrase | undefined {
-  const phrase: Phrase = { tokens: [], isAll: false, isPlural: false, isAnything: false, isOther: false, weight: 0 }
-  const end = start + used
-  for (let at = start; at < end; ) {
-    const word = plain(request.words[at]?.key ?? '')
-    const isFirst = phrase.tokens.length === 0 && !phrase.isAnything
-    if (isFirst && ALL.has(word)) {
-      phrase.isAll = true
-    } else if (ARTICLES.has(word) && (isFirst || PREPOSITIONS.has(request.words[at - 1]?.key ?? '') || word === 'of')) {
-      // says nothing
-    } else if (!isFirst && PREPOSITIONS.has(word) && at + 1 < end) {
-      if (word === 'on' && !ARTICLES.has(request.words[at + 1]?.key ?? '')) return undefined
-    } else if (meansAnything(word)) {
-      phrase.isAnything = true
-      if (word === 'everything' || word.endsWith('s')) phrase.isAll = true
-    } else if (isFirst && word === 'other') {
-      phrase.isOther = true
-    } else if (word === 'whole' || (WHOLE_HOME.has(word) && !home.knows(word))) {
-      if (word !== 'whole' && isFirst && !phrase.isAll) phrase.isAnything = true
-      phrase.isAll = true
-    } else {
-      const token = readToken(request, at, phrase, home)
-      if (!token || at + token.used > end) return undefined
-      at += token.used - 1
-    }
-    phrase.weight += 1
-    at++
-  }
-  const last = request.words[end - 1]?.key ?? ''
-  if (ALL.has(last) && used === 1 && last === 'all') return { ...phrase, isAnything: true, isAll: true }
-  if (ARTICLES.has(last) || PREPOSITIONS.has(last) || (ALL.has(last) && used > 0)) return undefined
-  return phrase
-}
-
-/** The next word of a phrase as devices are found by it; `undefined` if it is said of none. */
-function readToken(
-  request: Request,
-  at: number,
-  phrase: Phrase,
-  home: Home,
-): { used: number } | undefined {
-  for (const { token: said, used } of request.tokensAt(at)) {
-    const token = plain(said)
-    const noun = nounOf(token)
-    if (noun) phrase.noun = noun.thing
-    if (home.knows(token)) {
-      if (noun?.isPlural) phrase.isPlural = true
-      phrase.tokens.push(token)
-      return { used }
-    }
-    const single = noun ? noun.thing : singulars(token).find(form => home.knows(form))
-    if (single === undefined || !home.knows(single)) continue
-    if (noun?.isPlural || !noun) phrase.isPlural = true
-    phrase.tokens.push(single)
-    return { used }
-  }
-  return readMisspelt(request, at, phrase, home)
-}
-
-function readMisspelt(request: Request, at: number, phrase: Phrase, home: Home): { used: number } | undefined {
-  const word = request.words[at]?.key ?? ''
-  if (request.lexicon.knows(word)) return undefined
-  for (const known of home.words()) {
-    if (!request.likeness(at, known)) continue
-    phrase.tokens.push(known)
-    phrase.weight -= WEIGHTS.same - WEIGHTS.similar
-    const noun = nounOf(known)
-    if (noun) phrase.noun = noun.thing
-    if (noun?.isPlural) phrase.isPlural = true
-    return { used: 1 }
-  }
-  return undefined
 }
 
 /** A word that others are said for ("light") means all of them; "lamp" means what is called so, if anything is. */
@@ -262,6 +214,18 @@ function devicesSaid(home: Home, token: string): ReadonlySet<HomeDevice> {
   if (!noun || noun.thing === token) return home.withWord(token)
   const own = home.withWord(token)
   return own.size > 0 ? own : home.withWord(noun.thing)
+}
+
+/** Those that are in all of these. */
+function withAll(sets: ReadonlySet<HomeDevice>[]): HomeDevice[] {
+  const [smallest, ...rest] = sets.sort((a, b) => a.size - b.size)
+  return [...(smallest ?? [])].filter(device => rest.every(set => set.has(device)))
+}
+
+/** Whether two devices are called the same kind of thing. */
+function isAlike(device: HomeDevice, other: HomeDevice): boolean {
+  const shared = [...device.things].some(thing => other.things.has(thing))
+  return shared || (device.things.size === 0 && other.things.size === 0 && device.kind === other.kind)
 }
 
 /** Whether the words are more than half a name: they say what it is, or leave out nothing else. Numbers stand where they stand. */
@@ -277,9 +241,15 @@ function isRun(name: readonly string[], tokens: readonly string[]): boolean {
 }
 
 /** Who says "turn off the kitchen" means its lights, or the one thing that is there. */
-function roomAsTarget(devices: readonly HomeDevice[]): { devices: readonly HomeDevice[]; isAll: boolean; noun?: string } {
+function roomAsTarget(devices: readonly HomeDevice[]): {
+  devices: readonly HomeDevice[]
+  isAll: boolean
+  noun?: string
+} {
   const lights = alive(devices).filter(({ things }) => things.has('light'))
-  return lights.length > 0 ? { devices: lights, isAll: true, noun: 'lights' } : { devices, isAll: devices.length === 1 }
+  return lights.length > 0
+    ? { devices: lights, isAll: true, noun: 'lights' }
+    : { devices, isAll: devices.length === 1 }
 }
 
 function alive(devices: readonly HomeDevice[]): HomeDevice[] {
@@ -289,7 +259,8 @@ function alive(devices: readonly HomeDevice[]): HomeDevice[] {
 function jointAt({ words: said, text }: Request, at: number): number | undefined {
   const [before, next] = [said[at - 1], said[at]]
   if (!before || !next) return undefined
-  if (JOINTS.has(next.key)) return 1
+  const joint = JOINTS.find(phrase => phrase.every((word, k) => said[at + k]?.key === word))
+  if (joint) return joint.length
   return text.slice(before.end, next.start).includes(',') ? 0 : undefined
 }
 

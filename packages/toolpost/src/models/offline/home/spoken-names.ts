@@ -4,15 +4,30 @@ import type { Home, HomeDevice } from './home.ts'
 import { fitsList } from './home-lists.ts'
 import { nounOf, plural } from './nouns.ts'
 
-const LISTS = new Set(['devices', 'switchable', 'dimmable', 'levelled', 'covers', 'locks', 'thermostats', 'sensors'])
+const LISTS = new Set([
+  'devices',
+  'switchable',
+  'dimmable',
+  'levelled',
+  'covers',
+  'locks',
+  'thermostats',
+  'sensors',
+])
 const BY_ROOM = new Set(['devices', 'switchable', 'dimmable', 'levelled', 'covers'])
 
 /** How the devices of a list are spoken of, word by word; `undefined` if it is no list of devices. */
-export function spokenNames(home: Home, list: string, { isCommand }: { isCommand: boolean }): string[][] | undefined {
+export function spokenNames(
+  home: Home,
+  list: string,
+  { isCommand }: { isCommand: boolean },
+): string[][] | undefined {
   if (!LISTS.has(list)) return undefined
   const fits = (device: HomeDevice) => fitsList(list, device)
   const devices = home.devices.filter(fits)
-  const names = [...home.names()].flatMap(([name, called]) => (called.some(fits) ? [name, ...shorter(name, home)] : []))
+  const names = [...home.names()].flatMap(([name, called]) =>
+    called.some(fits) ? [name, ...shorter(name, home)] : [],
+  )
   const groups = [...home.groups()].flatMap(([name, members]) => (members.some(fits) ? [name] : []))
   const rooms = BY_ROOM.has(list) ? [...home.rooms()] : []
   const all = [
@@ -36,7 +51,8 @@ function shorter(name: string, home: Home): string[] {
 
 function things(devices: readonly HomeDevice[]): Map<string, number> {
   const counts = new Map<string, number>()
-  for (const { things: all } of devices) for (const thing of all) counts.set(thing, (counts.get(thing) ?? 0) + 1)
+  for (const { things: all } of devices)
+    for (const thing of all) counts.set(thing, (counts.get(thing) ?? 0) + 1)
   return counts
 }
 
@@ -58,14 +74,16 @@ function roomPhrases(room: string, devices: readonly HomeDevice[]): string[] {
 }
 
 function inCommands(home: Home, list: string): string[] {
-  if (list !== 'switchable') return ['it', 'them']
+  if (list !== 'switchable') return []
   const missing = MISSING_DEVICES.filter(name => !isLikeOne(home, name))
   const rooms = [...home.rooms()].flatMap(([room]) => [room, `everything in the ${room}`])
-  return ['it', 'them', 'everything', ...rooms, ...missing]
+  return ['everything', ...rooms, ...missing]
 }
 
 /** What is there, or sounds like what is there, is not missing. */
 function isLikeOne(home: Home, name: string): boolean {
   const words = name.split(' ')
-  return words.every(word => home.knows(word)) || home.called(words).length > 0 || home.knows(words.at(-1) ?? '')
+  return (
+    words.every(word => home.knows(word)) || home.called(words).length > 0 || home.knows(words.at(-1) ?? '')
+  )
 }

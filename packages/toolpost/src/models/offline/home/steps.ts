@@ -45,7 +45,10 @@ export function stepMeaning({ grammar, reading, matched }: MeaningContext): Mean
         if (level === undefined) return undefined
         const next = stepped(level, isUp, { scale: isHeat ? DEGREES : PERCENT, args })
         const deviceName = names[at]
-        return { tool, args: isHeat ? { deviceName, temperature: next } : { deviceName, action: 'dim', level: next } }
+        return {
+          tool,
+          args: isHeat ? { deviceName, temperature: next } : { deviceName, action: 'dim', level: next },
+        }
       })
       const calls = steps.filter(step => step !== undefined)
       const unread = results.filter((_, at) => steps[at] === undefined)

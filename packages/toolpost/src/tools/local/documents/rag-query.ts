@@ -73,5 +73,6 @@ export const searchDocumentsDeclaration = {
     'what (do|does) [the|my|our] (notes|documents) say about {query}',
     '(find|look up) {query} in [the|my|our] (notes|documents)',
     'what (do|did) (i|we) (write|note) [down] about {query}',
+    '(what is|where is|who is|when is|where are|what are) (my|our) {query}',
   ],
 } as const

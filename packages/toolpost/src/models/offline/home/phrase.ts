@@ -1,0 +1,148 @@
+import { type Request, WEIGHTS } from '../request.ts'
+import { plain } from '../tokens.ts'
+import type { Home } from './home.ts'
+import { meansAnything, nounOf, singulars } from './nouns.ts'
+
+const words = (text: string) => new Set(text.split(' '))
+const ALL = words('all every each both')
+const ARTICLES = words('the my our your those these this that a an of')
+const PREPOSITIONS = words('in on at of by inside from near')
+const WHOLE_HOME = words('house home apartment flat everywhere place')
+
+/** What a phrase says, taken apart. */
+export interface Phrase {
+  /** Its words, as they are compared; and those by which devices are found. */
+  said: string[]
+  tokens: string[]
+  isAll: boolean
+  isPlural: boolean
+  /** "lights" was read as "light". */
+  isMadeOne: boolean
+  isAnything: boolean
+  isOther: boolean
+  /** The kind of thing that it names: "light". */
+  noun?: string | undefined
+  weight: number
+}
+
+/** Takes words apart that may speak of devices; `undefined` if one of them is said of none. */
+export function readPhrase(request: Request, start: number, used: number, home: Home): Phrase | undefined {
+  const phrase: Phrase = {
+    said: [],
+    tokens: [],
+    isAll: false,
+    isPlural: false,
+    isMadeOne: false,
+    isAnything: false,
+    isOther: false,
+    weight: 0,
+  }
+  const end = start + used
+  for (let at = start; at < end; ) {
+    const word = plain(request.words[at]?.key ?? '')
+    const isFirst = phrase.tokens.length === 0 && !phrase.isAnything
+    if (isFirst && ALL.has(word)) {
+      phrase.isAll = true
+    } else if (
+      ARTICLES.has(word) &&
+      (isFirst || PREPOSITIONS.has(request.words[at - 1]?.key ?? '') || word === 'of')
+    ) {
+      // says nothing
+    } else if (!isFirst && PREPOSITIONS.has(word) && at + 1 < end) {
+      if (word === 'on' && !ARTICLES.has(request.words[at + 1]?.key ?? '')) return undefined
+    } else if (meansAnything(word)) {
+      phrase.isAnything = true
+      if (word === 'everything' || word.endsWith('s')) phrase.isAll = true
+    } else if (isFirst && word === 'other') {
+      phrase.isOther = true
+    } else if (word === 'whole' || (WHOLE_HOME.has(word) && !home.knows(word))) {
+      if (word !== 'whole' && isFirst && !phrase.isAll) phrase.isAnything = true
+      phrase.isAll = true
+    } else {
+      const token = readToken(request, at, phrase, home)
+      if (!token || at + token.used > end) return undefined
+      at += token.used - 1
+    }
+    phrase.weight += 1
+    at++
+  }
+  const last = request.words[end - 1]?.key ?? ''
+  if (ALL.has(last) && used === 1 && last === 'all') return { ...phrase, isAnything: true, isAll: true }
+  if (ARTICLES.has(last) || PREPOSITIONS.has(last) || (ALL.has(last) && used > 0)) return undefined
+  return phrase
+}
+
+/** The next word of a phrase as devices are found by it; `undefined` if it is said of none. */
+function readToken(request: Request, at: number, phrase: Phrase, home: Home): { used: number } | undefined {
+  for (const { token: said, used } of request.tokensAt(at)) {
+    const token = plain(said)
+    const noun = nounOf(token)
+    if (noun) phrase.noun = noun.thing
+    phrase.said.push(token)
+    if (home.knows(token)) {
+      if (noun?.isPlural) phrase.isPlural = true
+      phrase.tokens.push(token)
+      return { used }
+    }
+    const single = noun ? noun.thing : singulars(token).find(form => home.knows(form))
+    if (single === undefined || !home.knows(single)) {
+      phrase.said.pop()
+      continue
+    }
+    if (noun?.isPlural || !noun) {
+      phrase.isPlural = true
+      phrase.isMadeOne = true
+    }
+    phrase.tokens.push(single)
+    return { used }
+  }
+  return readCompound(request, at, phrase, home) ?? readMisspelt(request, at, phrase, home)
+}
+
+/** "livingroom" for "living room", "bed room" for "bedroom". */
+function readCompound(
+  request: Request,
+  at: number,
+  phrase: Phrase,
+  home: Home,
+): { used: number } | undefined {
+  const word = request.words[at]?.key ?? ''
+  const both = word + (request.words[at + 1]?.key ?? '')
+  if (both !== word && home.knows(both)) {
+    phrase.tokens.push(both)
+    phrase.said.push(both)
+    phrase.weight += 1
+    return { used: 2 }
+  }
+  for (let cut = 2; cut <= word.length - 2; cut++) {
+    const [first, second] = [word.slice(0, cut), word.slice(cut)]
+    if (!home.knows(first) || !home.knows(second)) continue
+    phrase.tokens.push(first, second)
+    phrase.said.push(first, second)
+    const noun = nounOf(second)
+    if (noun) phrase.noun = noun.thing
+    return { used: 1 }
+  }
+  return undefined
+}
+
+function readMisspelt(
+  request: Request,
+  at: number,
+  phrase: Phrase,
+  home: Home,
+): { used: number } | undefined {
+  const word = request.words[at]?.key ?? ''
+  if (request.lexicon.knows(word)) return undefined
+  for (const known of home.words()) {
+    if (!request.likeness(at, known)) continue
+    phrase.tokens.push(known)
+    phrase.said.push(known)
+    phrase.weight -= WEIGHTS.same - WEIGHTS.similar
+    const noun = nounOf(known)
+    if (noun) phrase.noun = noun.thing
+    if (noun?.isPlural) phrase.isPlural = true
+    return { used: 1 }
+  }
+  return undefined
+}

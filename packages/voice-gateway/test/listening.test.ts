@@ -1,0 +1,118 @@
+import { OfflineClient } from 'toolpost/models'
+import { fakeClock, recordingLogger } from 'toolpost/testing'
+import { describe, expect, it } from 'vitest'
+import { BackgroundTranscriber } from '../src/background-transcriber.ts'
+import type { QuestionMessage } from '../src/bus/voice-bus.ts'
+import type { Listened } from '../src/speech-to-text/transcriber.ts'
+import { fakeTranscriber, lampExecutor, recordingBus, tonePcm } from './fakes.ts'
+import { eventually } from './support/eventually.ts'
+
+/** A home of one lamp, in which this is heard. */
+function home(heard: Listened, options: { hasGrammar?: boolean } = {}) {
+  const { executor, done } = lampExecutor()
+  const client = new OfflineClient({ executor })
+  const versions: string[] = []
+  const questions: QuestionMessage[] = []
+  const bus = { ...recordingBus(), question: (message: QuestionMessage) => void questions.push(message) }
+  const logger = recordingLogger()
+  const clock = fakeClock()
+  const background = new BackgroundTranscriber({
+    transcriber: {
+      ...fakeTranscriber(heard.text),
+      listen: async (_samples, { graph }) => {
+        versions.push(graph.version)
+        return heard
+      },
+    },
+    grammar: options.hasGrammar === false ? undefined : async () => client,
+    client,
+    executor,
+    bus,
+    logger,
+    clock,
+  })
+  const take = (utterance: { pcm: Uint8Array } | { text: string }) => {
+    const taken = background.take(utterance)
+    if (!taken.accepted) throw new Error(taken.reason)
+    return taken.done
+  }
+  return {
+    background,
+    bus,
+    clock,
+    done,
+    logger,
+    questions,
+    versions,
+    say: (text: string) => take({ text }),
+    speak: () => take({ pcm: tonePcm() }),
+  }
+}
+
+const MISHEARD: Listened = {
+  text: 'Don on the ramp.',
+  score: -5,
+  sentences: [
+    { text: 'turn on the lamp', score: -5.2 },
+    { text: 'turn off the lamp', score: -9 },
+  ],
+}
+const CLOSE: Listened = {
+  ...MISHEARD,
+  sentences: [
+    { text: 'turn on the lamp', score: -5.2 },
+    { text: 'turn off the lamp', score: -5.6 },
+  ],
+}
+
+describe('what is heard along the sentences', () => {
+  it('is done, and told with what was heard freely', async () => {
+    const { speak, done, bus, logger, versions } = home(MISHEARD)
+    expect(await speak()).toMatchObject({ outcome: 'answered', question: 'turn on the lamp' })
+    expect(done).toEqual(['on'])
+    expect(versions).toHaveLength(1)
+    const why = { free_text: 'Don on the ramp.', decision: 'sentence', margin: 3.8 }
+    expect(bus.heard).toMatchObject([{ source: 'audio', text: 'turn on the lamp', ...why }])
+    expect(JSON.stringify(logger.records)).toContain('"free_text":"Don on the ramp."')
+  })
+
+  it('is asked about if the contrary is nearly as likely, and done after a yes', async () => {
+    const { speak, say, done, questions } = home(CLOSE)
+    const answer = speak()
+    await eventually(() => questions.map(({ text }) => text)).toEqual(['Did you mean "turn on the lamp"?'])
+    expect(done).toEqual([])
+    await say('yes')
+    expect(await answer).toMatchObject({ outcome: 'answered', text: 'The lamp is on.' })
+    expect(done).toEqual(['on'])
+  })
+
+  it('is not done after a no, something else, or silence', async () => {
+    const { speak, say, done, questions, clock } = home(CLOSE)
+    const asked = (count: number) => eventually(() => questions.length).toBe(count)
+    const denied = speak()
+    await asked(1)
+    await say('no')
+    expect(await denied).toMatchObject({ text: 'Nothing was done.', calls: [] })
+    const silent = speak()
+    await asked(2)
+    await eventually(() => clock.pending).toBeGreaterThan(0)
+    await clock.advance(8_000)
+    expect(await silent).toMatchObject({ text: 'Nothing was done.', calls: [] })
+    expect(done).toEqual([])
+  })
+
+  it('is the free text alone without a grammar', async () => {
+    const { speak, bus, versions } = home({ ...MISHEARD, text: 'Turn on the lamp.' }, { hasGrammar: false })
+    expect(await speak()).toMatchObject({ text: 'The lamp is on.' })
+    expect(bus.heard[0]).not.toHaveProperty('decision')
+    expect(versions).toEqual([])
+  })
+
+  it('is handed on as it was heard to whoever cannot be asked', async () => {
+    const { background } = home(CLOSE)
+    expect(await background.hear({ pcm: tonePcm() })).toMatchObject({
+      decision: 'ask',
+      free_text: 'Don on the ramp.',
+    })
+  })
+})
