@@ -15,12 +15,12 @@ import type { Ask } from '../../tools/caller.ts'
 import type { ActiveCalls } from '../active-calls.ts'
 import { metaOf, onSignal } from '../caller.ts'
 import type { Client } from '../clients.ts'
-import type { DurableSource } from '../durable-wish.ts'
+import { type DurableSource, KEY_META } from '../durable-wish.ts'
 import { fits } from './answer-size.ts'
-import type { ClientHelp, Work } from './client-call.ts'
+import { ClientCall, type ClientHelp, type Work } from './client-call.ts'
 import { afterAnswer, helper, isSession, type Session } from './client-help.ts'
-import { logTo, type McpRequest } from './client-peer.ts'
-import { callDurably, wantsRun } from './durable-call.ts'
+import { capabilitiesOf, logTo, type McpRequest } from './client-peer.ts'
+import { callDurably, callOfRun, wantsRun } from './durable-call.ts'
 import { followResources, whenClosed } from './followed-resources.ts'
 import { offerCatalog } from './offers.ts'
 import { ProgressNotices } from './progress-notices.ts'
@@ -104,7 +104,17 @@ export function toolServerFactory(
         call(later)({ ...help, onLog, peer: session }, signal, () => later.mcpReq)
       return beginTask(server, tasks, { ttl: task.ttl, work })
     })
-    offerTasks(server, session)
+    const revive = async (id: string, context: ServerContext) => {
+      const found = await callOfRun(id, client(), options.source)
+      if (!found) return undefined
+      const work: Work<CallToolResult> = (help, signal, current) =>
+        callTool({ ...found, help, signal, current }, context, { ...options, client: client() })
+      const capabilities = capabilitiesOf(server, context.mcpReq)
+      const call = new ClientCall({ owner: { client: '', about: '' }, capabilities, work, mayBeTask: true })
+      call.runId = id
+      return call
+    }
+    offerTasks(server, { ...session, revive })
     offerCatalog(server, { catalog, client, whenListed, withHelp })
     followResources(server, catalog, client)
     return server
@@ -114,6 +124,8 @@ export function toolServerFactory(
 interface McpCall {
   name: string
   args: Record<string, unknown>
+  /** The idempotency key, if it is not in the request. */
+  key?: string
   help: ClientHelp
   signal: AbortSignal
   /** The request that the client waits for now. */
@@ -121,14 +133,15 @@ interface McpCall {
 }
 
 async function callTool(
-  { name, args, help, signal: given, current }: McpCall,
+  { name, args, key, help, signal: given, current }: McpCall,
   { mcpReq: request, http }: ServerContext,
   options: ToolServerOptions & { client: Client | undefined },
 ): Promise<CallToolResult> {
   const { executor, calls, client, origin = 'mcp' } = options
   if (calls.isDraining) return problem('Toolpost is shutting down')
   const notices = new ProgressNotices(current)
-  const meta = metaOfCall(request, http?.req)
+  const came = metaOfCall(request, http?.req)
+  const meta = key === undefined ? came : { ...came, [KEY_META]: key }
   const runOptions = {
     ...client?.runOptions(name),
     ...help,
