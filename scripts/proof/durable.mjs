@@ -56,11 +56,9 @@ async function proof(title, cause, { hosts }) {
     await Promise.all([gateway.ready, ...workers.map(worker => worker.ready)])
     const progress = { answered: 0 }
     const faults = { isOver: false }
-    const watching = setInterval(() => process.env.PROOF_DEBUG && console.log(progress.answered), 2_000)
     const causing = cause({ workers, gateway, postgres, hosts, progress, faults })
     const answers = await callAll(gateway, progress)
     faults.isOver = true
-    clearInterval(watching)
     await causing
     report(title, {
       ...judge(answers, ledger),

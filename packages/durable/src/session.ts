@@ -9,7 +9,7 @@ import { deleteRuns, launchEngine, registerQueue, stopEngine } from './engine/en
 import { RunApprovals } from './runs/approvals.ts'
 import { Carrier } from './runs/carrier.ts'
 import { Ends } from './runs/ends.ts'
-import { letGo, oldRuns } from './runs/held-runs.ts'
+import { FORGET_AT_ONCE, letGo, oldRuns } from './runs/held-runs.ts'
 import { denied, unavailable } from './runs/kept-result.ts'
 import type { StoredRun } from './runs/stored-run.ts'
 import type { Estate } from './workers/estate.ts'
@@ -87,7 +87,7 @@ export class Session {
       onChange: () => this.refresh(),
       onBuried: (process, estate) => this.#buried(process, estate),
       chores: () => this.#chores(),
-      clean: () => this.#clean(),
+      clean: async () => void this.#clean().catch(() => {}),
     })
   }
 
@@ -257,11 +257,13 @@ export class Session {
     await this.approvals.look()
   }
 
+  /** A slice at a time, so that nobody has to wait for it. */
   async #clean(): Promise<void> {
-    const old = await oldRuns(this.database)
-    if (old.length === 0) return
-    await deleteRuns(old)
-    await this.approvals.forget(old)
+    for (let old = await oldRuns(this.database); old.length > 0; old = await oldRuns(this.database)) {
+      await deleteRuns(old)
+      await this.approvals.forget(old)
+      if (old.length < FORGET_AT_ONCE || !this.isOpen) return
+    }
   }
 }
 

@@ -201,8 +201,10 @@ export class MemoryDatabase {
 
   #ask(entry: Entry): Promise<RunVerdict> {
     const { call, options } = entry
-    const asked = { id: randomUUID(), tool: call.name, args: call.args, origin: options.origin }
-    return this.#wait(entry, { ...asked, askedAt: Date.now(), expiresAt: Date.now() + 1e6, state: 'waiting' })
+    const { because, timeoutMs = 1e6 } = options.approval ?? {}
+    const asked = { id: randomUUID(), tool: call.name, args: call.args, origin: options.origin, because }
+    const askedAt = Date.now()
+    return this.#wait(entry, { ...asked, askedAt, expiresAt: askedAt + timeoutMs, state: 'waiting' })
   }
 
   #request({ signal }: InterceptedCall, asked: Approval): Promise<RunVerdict> | undefined {

@@ -15,9 +15,7 @@ const NOTICE_SILENCE = `
   SET tcp_keepalives_interval = 1;
   SET tcp_keepalives_count = 4;
   SET tcp_user_timeout = 6000;
-  SET idle_session_timeout = 0;
 `
-const NOTICE_SILENCE_13 = NOTICE_SILENCE.replace(/ *SET idle_session_timeout = 0;\n/, '')
 
 export interface LinkEvents {
   /** Connected, and known to be alive: `lockKey` is held. */
@@ -56,7 +54,9 @@ export class Link {
     })
     try {
       await client.connect()
-      await client.query(NOTICE_SILENCE).catch(() => client.query(NOTICE_SILENCE_13))
+      await client.query(NOTICE_SILENCE)
+      // Only since PostgreSQL 14, and only if somebody has set one.
+      await client.query('SET idle_session_timeout = 0').catch(() => {})
       await client.query('SELECT pg_advisory_lock($1, $2)', [LOCKS, this.#lockKey])
       await client.query(`LISTEN ${CHANNEL}`)
       if (this.#isClosed) throw new Error('closed')

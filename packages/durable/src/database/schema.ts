@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import { DatabaseProblem } from './database-problem.ts'
 
@@ -12,6 +13,8 @@ const OLDEST_SERVER = 130_000
 /** The first number of all our advisory locks. */
 export const LOCKS = 0x54_4f_4f_4c
 const STARTING_LOCK = 0
+const STARTING_WITHIN_MS = 60_000
+const LOOK_EVERY_MS = 20
 
 const TABLES = `
   CREATE SCHEMA IF NOT EXISTS ${SCHEMA};
@@ -56,7 +59,7 @@ export async function prepareDatabase(pool: Pool, start: () => Promise<void>): P
   const client = await pool.connect()
   try {
     await checkServer(client)
-    await client.query('SELECT pg_advisory_lock($1, $2)', [LOCKS, STARTING_LOCK])
+    await takeStartingLock(client)
     try {
       await checkVersion(client)
       await client.query(TABLES)
@@ -73,6 +76,21 @@ export async function prepareDatabase(pool: Pool, start: () => Promise<void>): P
     client.release(true)
     throw error
   }
+}
+
+/** Asks again and again: a query that waits would hold up the indexes that the first process makes, and so itself. */
+async function takeStartingLock(client: PoolClient): Promise<void> {
+  for (let waitedMs = 0; waitedMs < STARTING_WITHIN_MS; waitedMs += LOOK_EVERY_MS) {
+    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS taken', [
+      LOCKS,
+      STARTING_LOCK,
+    ])
+    if (rows[0]?.taken) return
+    await sleep(LOOK_EVERY_MS)
+  }
+  throw new DatabaseProblem('Another process has been preparing the database for a minute', {
+    isPassing: true,
+  })
 }
 
 async function checkServer(client: PoolClient): Promise<void> {

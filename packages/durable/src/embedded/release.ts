@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Owner, run } from './run-program.ts'
+import { runAs, type ServerUser } from './server-user.ts'
 import { countOthers } from './users.ts'
 
 /* A process of its own: ends the embedded server once nobody has been connected to it for two seconds. */
@@ -7,10 +7,10 @@ import { countOthers } from './users.ts'
 const LOOK_EVERY_MS = 1_000
 const UNUSED_LOOKS = 2
 
-const { url, stopCommand, owner } = JSON.parse(process.env.TOOLPOST_RELEASE ?? '{}') as {
+const { url, stopCommand, user } = JSON.parse(process.env.TOOLPOST_RELEASE ?? '{}') as {
   url: string
   stopCommand: string[]
-  owner: Owner
+  user: ServerUser
 }
 
 process.stdin.resume()
@@ -25,6 +25,5 @@ for (let unused = 0; unused < UNUSED_LOOKS; ) {
     process.exit()
   }
 }
-const [program = '', ...args] = stopCommand
-await run(program, args, { ...owner, cwd: '/' }).catch(() => {})
+await runAs(user, stopCommand).catch(() => {})
 process.exit()

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { basename, dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { DatabaseProblem, messageOf } from '../database/database-problem.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { FolderLock } from './folder-lock.ts'
-import { type Owner, ownerOf, run } from './run-program.ts'
+import { runAs, type ServerUser, serverUser } from './server-user.ts'
 import { countOthers, releaseWhenUnused } from './users.ts'
 
 const USER = 'toolpost'
@@ -26,7 +26,7 @@ interface Folder {
   /** Beside the data, since that belongs to another user if this process is root's. */
   passwordFile: string
   logFile: string
-  owner: Owner
+  user: ServerUser
   binaries: Binaries
 }
 
@@ -48,7 +48,7 @@ export async function startEmbedded(
     const port = (await runningPort(folder)) ?? (await start(folder))
     const url = await urlOf(folder, port)
     if (isNew) onNotice('PostgreSQL is ready')
-    const release = releaseWhenUnused(url, stopCommand(folder), folder.owner)
+    const release = releaseWhenUnused(url, stopCommand(folder), folder.user)
     return { url, stop: () => stop(folder, url, release) }
   } catch (error) {
     if (error instanceof DatabaseProblem) throw error
@@ -63,41 +63,18 @@ export async function startEmbedded(
 
 async function prepareFolder(data: string): Promise<Folder> {
   const binaries = await findBinaries()
-  const base = dirname(data)
-  await mkdir(base, { recursive: true })
-  const name = basename(data)
-  const owner = await ownerOf()
-  await mkdir(data, { recursive: true, mode: 0o700 })
-  if (owner.uid !== undefined && owner.gid !== undefined) await chown(data, owner.uid, owner.gid)
-  await checkReach(data, binaries, owner)
-  return {
-    data,
-    passwordFile: join(base, `${name}.password`),
-    logFile: join(data, 'server.log'),
-    owner,
-    binaries,
-  }
+  const user = await serverUser(data, binaries.postgres)
+  return { data, passwordFile: `${data}.password`, logFile: join(data, 'server.log'), user, binaries }
 }
 
-/** PostgreSQL refuses to run as root, so another user must be able to get to its folder and its programs. */
-async function checkReach(data: string, { postgres }: Binaries, owner: Owner): Promise<void> {
-  if (owner.uid === undefined) return
-  for (const path of [data, postgres])
-    await run('test', ['-x', path], { ...owner, cwd: '/' }).catch(() => {
-      throw new DatabaseProblem(
-        `PostgreSQL does not run as root, and the user 'postgres' cannot get to ${path}. Let others pass its parent folders (chmod o+x), run Toolpost as another user, or set "durable": { "databaseUrl": … }`,
-      )
-    })
-}
-
-async function make({ data, passwordFile, owner, binaries }: Folder): Promise<void> {
+async function make({ data, passwordFile, user, binaries }: Folder): Promise<void> {
   const password = randomBytes(18).toString('base64url')
   const given = `${passwordFile}.new`
   await writeFile(given, password, { mode: 0o600 })
-  if (owner.uid !== undefined && owner.gid !== undefined) await chown(given, owner.uid, owner.gid)
+  if (user.uid !== undefined && user.gid !== undefined) await chown(given, user.uid, user.gid)
   try {
     const flags = [`--pgdata=${data}`, `--username=${USER}`, `--pwfile=${given}`, '--auth=scram-sha-256']
-    await run(binaries.initdb, [...flags, '--encoding=UTF8', '--no-locale'], { ...owner, cwd: '/' })
+    await runAs(user, [binaries.initdb, ...flags, '--encoding=UTF8', '--no-locale'])
     await writeFile(passwordFile, password, { mode: 0o600 })
     await chmod(passwordFile, 0o600)
   } finally {
@@ -132,13 +109,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function start({ data, logFile, owner, binaries }: Folder): Promise<number> {
+async function start({ data, logFile, user, binaries }: Folder): Promise<number> {
   const port = await freePort()
   const settings = [`-p ${port}`, ...SETTINGS.map(setting => `-c ${setting}`)].join(' ')
-  await run(binaries.pg_ctl, ['-D', data, '-l', logFile, '-o', settings, '-w', '-t', '30', 'start'], {
-    ...owner,
-    cwd: '/',
-  })
+  await runAs(user, [binaries.pg_ctl, '-D', data, '-l', logFile, '-o', settings, '-w', '-t', '30', 'start'])
   return port
 }
 
@@ -156,8 +130,7 @@ function stopCommand({ binaries, data }: Folder): string[] {
 /** Ends the server unless others use it: then the last of them does. */
 async function stop(folder: Folder, url: URL, release: () => void): Promise<void> {
   const others = await countOthers(url).catch(() => 0)
-  const [program = '', ...args] = stopCommand(folder)
-  if (others === 0) await run(program, args, { ...folder.owner, cwd: '/' }).catch(() => {})
+  if (others === 0) await runAs(folder.user, stopCommand(folder)).catch(() => {})
   release()
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import type { Owner } from './run-program.ts'
+import type { ServerUser } from './server-user.ts'
 
 /** How many others are connected. */
 export async function countOthers(url: URL): Promise<number> {
@@ -24,7 +24,7 @@ export async function countOthers(url: URL): Promise<number> {
  * a pipe that only this process holds, and only then becomes a Node that looks who is connected. Returns a function that
  * lets go of the pipe.
  */
-export function releaseWhenUnused(url: URL, stopCommand: readonly string[], owner: Owner): () => void {
+export function releaseWhenUnused(url: URL, stopCommand: readonly string[], user: ServerUser): () => void {
   const script = fileURLToPath(new URL('../../dist/embedded/release.js', import.meta.url))
   const args = [process.execPath, script]
   const [program, ...programArgs] =
@@ -32,7 +32,7 @@ export function releaseWhenUnused(url: URL, stopCommand: readonly string[], owne
   const child = spawn(program ?? process.execPath, programArgs, {
     ...{ stdio: ['pipe', 'ignore', 'ignore'], detached: true, cwd: '/' },
     // Not on the command line, where everybody could read the password.
-    env: { ...process.env, TOOLPOST_RELEASE: JSON.stringify({ url: url.href, stopCommand, owner }) },
+    env: { ...process.env, TOOLPOST_RELEASE: JSON.stringify({ url: url.href, stopCommand, user }) },
   })
   child.on('error', () => {})
   child.stdin?.on('error', () => {})

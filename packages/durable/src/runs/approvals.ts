@@ -9,7 +9,7 @@ interface ApprovalRow {
   approval: Approval
   asked: string
   expires: string
-  decision: 'approved' | 'denied' | null
+  decision: 'approved' | 'denied' | 'expired' | null
   decided_by: string | null
   reason: string | null
 }
@@ -72,9 +72,7 @@ export class RunApprovals {
   /** Denies what nobody answered in time, by the database's clock. Resolves to the runs. */
   async expire(): Promise<string[]> {
     const { rows } = await this.#pool.query<{ run_id: string }>(
-      `UPDATE ${SCHEMA}.approvals SET decision = 'denied',
-         reason = 'nobody answered within ' || trim(to_char(extract(epoch FROM expires_at - asked_at), 'FM999999990.###'), '.') || ' s'
-       WHERE decision IS NULL AND expires_at <= now() RETURNING run_id`,
+      `UPDATE ${SCHEMA}.approvals SET decision = 'expired' WHERE decision IS NULL AND expires_at <= now() RETURNING run_id`,
     )
     return rows.map(row => row.run_id)
   }
@@ -118,11 +116,24 @@ export class RunApprovals {
   }
 }
 
-function verdictOf({ decision, decided_by: by, reason }: ApprovalRow): RunVerdict {
+function verdictOf(row: ApprovalRow): RunVerdict {
+  const { decision, decided_by: by } = row
   const approved = decision === 'approved'
-  return {
-    approved,
-    reason: approved ? '' : (reason ?? (by === null ? 'it was denied' : `denied by ${by}`)),
-    ...(by !== null && { by }),
-  }
+  return { approved, reason: approved ? '' : reasonOf(row), ...(by !== null && { by }) }
+}
+
+function reasonOf({ decision, decided_by: by, reason, asked, expires }: ApprovalRow): string {
+  if (decision === 'expired') return `nobody answered within ${durationText(Number(expires) - Number(asked))}`
+  return reason ?? (by === null ? 'it was denied' : `denied by ${by}`)
+}
+
+const UNITS: readonly [string, number][] = [
+  ['days', 24 * 3_600_000],
+  ['hours', 3_600_000],
+  ['minutes', 60_000],
+]
+
+function durationText(milliseconds: number): string {
+  const [name, size] = UNITS.find(([, unit]) => milliseconds >= 2 * unit) ?? ['s', 1_000]
+  return `${Math.round((milliseconds / size) * 10) / 10} ${name}`
 }

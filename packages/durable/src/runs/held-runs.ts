@@ -41,7 +41,7 @@ export async function isActive(pool: Pool, id: string): Promise<boolean> {
 }
 
 const KEEP_MS = 30 * 24 * 3_600_000
-const FORGET_AT_ONCE = 5_000
+export const FORGET_AT_ONCE = 5_000
 
 /** Runs that ended 30 days ago, as many as are forgotten at once. */
 export async function oldRuns(pool: Pool): Promise<string[]> {

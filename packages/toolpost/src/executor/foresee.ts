@@ -15,9 +15,19 @@ export interface Foreseen {
   failure?: Failure | undefined
   /** What the policy says of it; `undefined` if there is none to say anything. */
   verdict?: Verdict | undefined
+  /** How a person would be asked, if the verdict is to ask. */
+  asks?: Asks | undefined
 }
 
 export type Verdict = 'allow' | 'ask' | 'deny'
+
+export interface Asks {
+  because?: string | undefined
+  timeoutMs?: number | undefined
+}
+
+/** What an interceptor says of a call in advance; with how it would ask, if it would. */
+export type Foresight = Verdict | { asks: Asks }
 
 interface Stages {
   prepared: PreparedTools
@@ -41,5 +51,5 @@ export async function foresee(
   const fitted = typeof fitting === 'function' ? await fitting({ signal, caller: options.caller }) : fitting
   if (fitted instanceof Failure) return { tool, failure: fitted }
   const seen = new InterceptedCall(attempt, { tool, args: fitted.args }, tools)
-  return { tool, verdict: await interceptors.foresee(seen) }
+  return { tool, ...(await interceptors.foresee(seen)) }
 }

@@ -3,11 +3,11 @@ import type { Clock } from '../runtime/clock.ts'
 import { isRecord } from '../runtime/guards.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import type { Ask } from '../tools/caller.ts'
-import type { ServerRequest, Tool } from '../tools/tool.ts'
+import type { Progress, ServerRequest, Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { Attempt } from './attempt.ts'
 import type { Failure } from './failure.ts'
-import type { Verdict } from './foresee.ts'
+import type { Asks, Foreseen, Foresight } from './foresee.ts'
 import { unwatch, watch } from './watched-signals.ts'
 
 /**
@@ -17,7 +17,7 @@ import { unwatch, watch } from './watched-signals.ts'
 export interface Interceptor {
   (call: InterceptedCall, next: Next): Promise<ToolResult>
   /** What it would say of a call that it is only shown; for those that decide about calls. */
-  foresee?: ((call: InterceptedCall) => Promise<Verdict>) | undefined
+  foresee?: ((call: InterceptedCall) => Promise<Foresight>) | undefined
 }
 
 export type Next = () => Promise<ToolResult>
@@ -75,6 +75,11 @@ export class InterceptedCall implements InterceptedParts {
   /** Which conversation it belongs to, if it does. */
   get conversation(): string | undefined {
     return this.#attempt.options.conversation
+  }
+
+  /** Told how far the tool is. */
+  get onProgress(): ((progress: Progress) => void) | undefined {
+    return this.#attempt.options.onProgress
   }
 
   /** The caller's own limit, if it gave one. */
@@ -155,10 +160,13 @@ export class Interceptors {
     this.isEmpty = list.length === 0
   }
 
-  /** The strictest of what they say of a call in advance; `undefined` if none of them decides about calls. */
-  async foresee(call: InterceptedCall): Promise<Verdict | undefined> {
-    const verdicts = await Promise.all(this.#list.map(interceptor => interceptor.foresee?.(call)))
-    return (['deny', 'ask', 'allow'] as const).find(verdict => verdicts.includes(verdict))
+  /** The strictest of what they say of a call in advance; nothing if none of them decides about calls. */
+  async foresee(call: InterceptedCall): Promise<Pick<Foreseen, 'verdict' | 'asks'>> {
+    const said = await Promise.all(this.#list.map(interceptor => interceptor.foresee?.(call)))
+    if (said.includes('deny')) return { verdict: 'deny' }
+    const asking = said.find(each => each === 'ask' || typeof each === 'object')
+    if (asking) return { verdict: 'ask', asks: asking === 'ask' ? {} : (asking as { asks: Asks }).asks }
+    return { verdict: said.find(each => each === 'allow') as 'allow' | undefined }
   }
 
   /** The way of one call through them, to `goOn`. */

@@ -236,41 +236,77 @@ describe('/api/runs', () => {
   })
 })
 
+/** A client of the newest protocol by hand, of any gateway. */
+function mcpClient(fetch: ReturnType<typeof createGateway>['fetch']) {
+  let id = 0
+  return async (method: string, params: Record<string, unknown>, key?: unknown) => {
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'by hand', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+      ...(key !== undefined && { 'toolpost/idempotencyKey': key }),
+    }
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      'mcp-name': String(params.name ?? params.taskId),
+    }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params: { ...params, _meta } })
+    const response = await fetch(new Request(`${ADDRESS}/mcp`, { method: 'POST', headers, body }))
+    const text = await response.text()
+    return JSON.parse([...text.matchAll(/^data: (.+)$/gm)].at(-1)?.[1] ?? text)
+  }
+}
+
 describe('an MCP call with an idempotency key', () => {
   it('is a run, and the same key is the same one; a key that is none is refused', async () => {
-    const { ask, count, database } = await durableGateway()
-    let id = 0
-    const callMcp = async (key: unknown) => {
-      const _meta = {
-        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-        'io.modelcontextprotocol/clientInfo': { name: 'by hand', version: '1' },
-        'io.modelcontextprotocol/clientCapabilities': {},
-        'toolpost/idempotencyKey': key,
-      }
-      const params = { name: 'count', arguments: {}, _meta }
-      const response = await ask(
-        'POST',
-        '/mcp',
-        {
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          'mcp-protocol-version': '2026-07-28',
-          'mcp-method': 'tools/call',
-          'mcp-name': 'count',
-        },
-        { jsonrpc: '2.0', id: ++id, method: 'tools/call', params },
-      )
-      const text = await response.text()
-      return JSON.parse([...text.matchAll(/^data: (.+)$/gm)].at(-1)?.[1] ?? text).result
-    }
-    expect((await callMcp('k-1')).content).toEqual([{ type: 'text', text: '1' }])
-    expect((await callMcp('k-1')).content).toEqual([{ type: 'text', text: '1' }])
-    expect((await callMcp('k-2')).content).toEqual([{ type: 'text', text: '2' }])
-    expect(await callMcp(7)).toMatchObject({ isError: true })
+    const { gateway, count, database } = await durableGateway()
+    const client = mcpClient(gateway.fetch)
+    const call = async (key: unknown) =>
+      (await client('tools/call', { name: 'count', arguments: {} }, key)).result
+    expect((await call('k-1')).content).toEqual([{ type: 'text', text: '1' }])
+    expect((await call('k-1')).content).toEqual([{ type: 'text', text: '1' }])
+    expect((await call('k-2')).content).toEqual([{ type: 'text', text: '2' }])
+    expect(await call(7)).toMatchObject({ isError: true })
     expect(count()).toBe(2)
     expect([...database.entries.values()].map(({ run }) => [run.key, run.origin])).toEqual([
       ['k-1', 'mcp'],
       ['k-2', 'mcp'],
     ])
+  })
+
+  it('that takes long is a task, which a gateway that was started since knows too; cancelling it ends the run', async () => {
+    const { gateway, project, patient, database } = await durableGateway()
+    const call = { name: 'patient', arguments: {} }
+    const { result: created } = await mcpClient(gateway.fetch)('tools/call', call, 'long')
+    const [entry] = [...database.entries.values()]
+    expect(created).toMatchObject({ resultType: 'task', status: 'working', taskId: entry?.run.id })
+    await gateway.close({ drainMs: 0 })
+    const restarted = createGateway({ project })
+    onTestFinished(() => restarted.close({ drainMs: 0 }))
+    const client = mcpClient(restarted.fetch)
+    const { taskId } = created
+    const task = async () => (await client('tasks/get', { taskId })).result
+    expect(await task()).toMatchObject({ taskId, status: 'working' })
+    patient.finish('done')
+    await expect.poll(task, PATIENCE).toMatchObject({
+      status: 'completed',
+      result: { content: [{ type: 'text', text: 'done' }] },
+    })
+    expect(await client('tasks/get', { taskId: 'nothing' })).toMatchObject({
+      error: { message: 'Task not found' },
+    })
+    expect(database.entries.size).toBe(1)
+  })
+
+  it('is ended by tasks/cancel, down to the tool', async () => {
+    const { gateway, patient, database } = await durableGateway()
+    const client = mcpClient(gateway.fetch)
+    const { result } = await client('tools/call', { name: 'patient', arguments: {} }, 'long')
+    await client('tasks/cancel', { taskId: result.taskId })
+    await patient.aborted
+    await expect.poll(() => [...database.entries.values()][0]?.run.state, PATIENCE).toBe('cancelled')
   })
 })

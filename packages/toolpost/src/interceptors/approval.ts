@@ -53,6 +53,7 @@ export interface Asked {
   key: string
   args: unknown
   because: string | undefined
+  timeoutMs: number | undefined
 }
 
 export function newApproval(call: InterceptedCall, { args, because }: Asked, limitMs: number): Approval {

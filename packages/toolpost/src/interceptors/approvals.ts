@@ -110,7 +110,7 @@ export class Approvals {
   }
 
   /** Asks whether a call may run, wherever a person can be asked. Never rejects. */
-  async request(call: InterceptedCall, because?: string): Promise<Verdict> {
+  async request(call: InterceptedCall, because?: string, timeoutMs?: number): Promise<Verdict> {
     const key = keyOf(call)
     if (key === undefined) return { approved: false, reason: 'its arguments cannot be shown to anybody' }
     const known = this.#remembered.find(call)
@@ -121,7 +121,7 @@ export class Approvals {
     const asked = askedValue(call.args)
     if (!asked) return { approved: false, reason: 'its arguments are too large to be shown to anybody' }
     if (this.#isFull(call)) return { approved: false, reason: 'too many calls wait for approval' }
-    const about = { key, args: asked.value, because }
+    const about = { key, args: asked.value, because, timeoutMs }
     const verdict = await (this.#elsewhere(call, about) ??
       this.#wait(call, this.#unattended(key) ?? this.#create(call, about)))
     // Whoever made the call still holds its arguments, and could have changed them since.
@@ -160,7 +160,7 @@ export class Approvals {
   }
 
   #create(call: InterceptedCall, asked: Asked): Entry {
-    const approval = this.#approvalOf(call, asked)
+    const approval = newApproval(call, asked, this.limitMs(asked.timeoutMs))
     const { id } = approval
     const limitMs = approval.expiresAt - approval.askedAt
     const reason = `nobody answered within ${durationText(limitMs)}`
@@ -170,13 +170,14 @@ export class Approvals {
     return entry
   }
 
-  #approvalOf(call: InterceptedCall, asked: Asked): Approval {
-    return newApproval(call, asked, Math.min(this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS))
+  /** How long an approval waits that is to wait for `timeoutMs`, if that is said. */
+  limitMs(timeoutMs = this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS): number {
+    return Math.min(timeoutMs, MAX_TIMEOUT_MS)
   }
 
   /** The verdict on a call whose approval is shared; its caller is asked too, if it is still there. */
   #elsewhere(call: InterceptedCall, asked: Asked): Promise<Verdict> | undefined {
-    const approval = this.#approvalOf(call, asked)
+    const approval = newApproval(call, asked, this.limitMs(asked.timeoutMs))
     const verdict = this.#shared.request(call, approval)
     if (!verdict) return undefined
     const asking = new AbortController()

@@ -22,6 +22,8 @@ export interface PolicyRule {
   /** JSON Schema that the arguments fit. */
   args?: JsonSchema
   then: 'allow' | 'ask' | 'deny'
+  /** How long a call waits for a person, if `then` is `ask`; as for all approvals if left out. */
+  timeoutMs?: number
   /** Why, for whoever reads the answer. */
   because?: string
 }
@@ -46,15 +48,18 @@ export function policy(
     if (call.failure) return next()
     const rule = await firstFit(compiled, call)
     if (!rule) return next()
-    const { then, because } = rule
+    const { then, because, timeoutMs } = rule
     call.notes.rule = nameOf(rule)
     if (then === 'deny') return denied(call, because ?? `by policy (${nameOf(rule)})`)
     if (then === 'allow') return next()
-    const { approved, reason, id, by } = await approvals.request(call, because)
+    const { approved, reason, id, by } = await approvals.request(call, because, timeoutMs)
     call.notes.approval = { id, by, decision: approved ? 'approved' : 'denied' }
     return approved ? next() : denied(call, reason)
   }
-  decide.foresee = async call => (await firstFit(compiled, call))?.then ?? 'allow'
+  decide.foresee = async call => {
+    const { then = 'allow', because, timeoutMs } = (await firstFit(compiled, call)) ?? {}
+    return then === 'ask' ? { asks: { because, timeoutMs: approvals.limitMs(timeoutMs) } } : then
+  }
   return decide
 }
 

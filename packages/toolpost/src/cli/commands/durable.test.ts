@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -165,6 +165,9 @@ describe('durable calls, with the real engine and PostgreSQL', () => {
         code: 'unavailable',
         error: expect.stringMatching(/no worker of pool 'home' runs it, since \d{4}-/),
       })
+      const known = { 'idempotency-key': 'order-1' }
+      expect(await dataOf(call('note', { text: 'one' }, known))).toMatchObject({ result: 'note: one' })
+      expect((await call('note', {}, { 'idempotency-key': 'new' })).status).toBe(503)
       worker = await startWorker()
       expect(await answer).toMatchObject({
         code: 'unavailable',
@@ -205,11 +208,26 @@ describe('what is wrong with durable calls', () => {
   it(
     'is said before anything is started, exit 2, without the password',
     async () => {
-      const [wrong, refused, off] = await Promise.all([
+      const hook = join(folder, 'not-installed.cjs')
+      writeFileSync(
+        hook,
+        `const Module = require('node:module'); const find = Module._resolveFilename
+       Module._resolveFilename = function (name, ...rest) {
+         if (name.startsWith('toolpost-durable')) throw new Error('Cannot find module')
+         return find.call(this, name, ...rest)
+       }`,
+      )
+      const [wrong, refused, off, missing] = await Promise.all([
         toolpost(['worker', '--config', at('mysql://u:hunter22@db/x')]),
         toolpost(['worker', '--config', at('postgres://u:hunter22@127.0.0.1:1/x')]),
         toolpost(['runs', '--config', configFile({ mcpServers: {} })]),
+        toolpost(['up', '--config', configFile({ ...base, durable: true })], { node: ['--require', hook] }),
       ])
+      expect(missing).toEqual({
+        code: 2,
+        out: '',
+        err: "Error: 'durable' in the configuration requires another package; run: npm i toolpost-durable\n",
+      })
       expect(wrong).toMatchObject({
         code: 2,
         err: expect.stringContaining('durable.databaseUrl: is not the address'),

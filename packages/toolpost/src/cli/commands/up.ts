@@ -122,7 +122,6 @@ async function drain({ project, stop, terminal }: CommandContext, gateway: Serve
   void stop.second.then(() => {
     gateway.abort()
     void project.closeVoice({ drainMs: 0 })
-    void project.closeDurable({ drainMs: 0 })
   })
   await Promise.all([project.closeVoice(), gateway.close()])
   await project.closeDurable()

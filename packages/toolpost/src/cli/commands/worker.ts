@@ -21,8 +21,7 @@ export async function runWorker({ project, stop, terminal }: CommandContext): Pr
   notifySystemd('STOPPING=1')
   following.stop()
   announcements.stop()
-  void stop.second.then(() => project.closeDurable({ drainMs: 0 }))
-  say(terminal, 'Finishing the runs under way; press Ctrl-C to leave them to others.')
+  say(terminal, 'Finishing the runs under way, for ten seconds at most; others take what is left.')
   await project.closeDurable()
   return EXIT.ok
 }

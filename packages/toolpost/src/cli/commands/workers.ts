@@ -14,8 +14,10 @@ export async function listWorkers(
 ): Promise<number> {
   const { durable } = await unlessStopped(openDurable(project), stop.signal)
   const all = await durable.workers()
-  // This command is none that anybody asks for.
-  const workers = all.filter(({ pid, host }) => pid !== process.pid || host !== hostname())
+  // Commands such as this one accept calls, too, and are soon over.
+  const isOver = ({ role, state }: DurableWorker) => role === 'gateway' && state === 'gone'
+  const isThis = ({ pid, host }: DurableWorker) => pid === process.pid && host === hostname()
+  const workers = all.filter(worker => !isOver(worker) && !isThis(worker))
   if (json) printResult(terminal, JSON.stringify(workers, null, 2))
   else if (workers.length === 0) say(terminal, 'No workers. `toolpost up` and `toolpost worker` are some.')
   else printTable(WORKER_COLUMNS, workers.map(workerRow), terminal)

@@ -15,6 +15,8 @@ import {
 /** How a client helps with what is done for it, and hears how far that is. */
 export interface ClientHelp extends Caller {
   readonly onProgress?: ((progress: Progress) => void) | undefined
+  /** Told of the durable run that the work became. */
+  readonly onRun?: ((id: string) => void) | undefined
 }
 
 /** What is done for a client, with its help; ends when the signal aborts. `current` is the request that waits for it now. */
@@ -54,6 +56,8 @@ export class ClientCall<Result = unknown> {
   readonly result: Promise<Result>
   /** Told when a question opens or closes, and how far the work is. */
   onChange: ((progress?: Progress) => void) | undefined
+  /** The durable run that it is, if it is one: any process can go on with it. */
+  runId: string | undefined
   readonly #capabilities: ClientCapabilities
   readonly #controller = new AbortController()
   readonly #open = new Map<string, OpenQuestion>()
@@ -177,6 +181,9 @@ export class ClientCall<Result = unknown> {
         this.#onLong?.()
       },
       onProgress: progress => this.onChange?.(progress),
+      onRun: id => {
+        this.runId = id
+      },
     }
   }
 

@@ -3,7 +3,9 @@ import type { ToolResult } from '../../call/tool-result.ts'
 import { cancelled, unavailable } from '../../executor/failure.ts'
 import type { RunOptions } from '../../executor/options.ts'
 import { refusal } from '../../interceptors/refuse.ts'
+import type { Client } from '../clients.ts'
 import { type DurableSource, KEY_META, keyProblem, offText } from '../durable-wish.ts'
+import type { ClientHelp } from './client-call.ts'
 
 /** Whether an MCP call brought an idempotency key. */
 export function wantsRun(meta: RunOptions['meta']): boolean {
@@ -16,7 +18,7 @@ export function wantsRun(meta: RunOptions['meta']): boolean {
  */
 export async function callDurably(
   call: ToolCall,
-  { signal, ...options }: RunOptions & { signal: AbortSignal },
+  { signal, onRun, ...options }: RunOptions & Pick<ClientHelp, 'onRun'> & { signal: AbortSignal },
   source: DurableSource | undefined,
 ): Promise<ToolResult> {
   const { [KEY_META]: key, ...meta } = options.meta ?? {}
@@ -31,6 +33,7 @@ export async function callDurably(
   const accepted = await runs.accept(call, { ...options, meta, key: key as string })
   if ('refused' in accepted) return accepted.refused
   const { id, result } = accepted
+  onRun?.(id)
   const gone = new Promise<ToolResult>(resolve => {
     const leave = () => {
       if (isCancelled(signal)) runs.durable.cancel(id).catch(() => {})
@@ -46,4 +49,23 @@ export async function callDurably(
 /** A client that cancels gives its reason in words; a connection that breaks is an error. */
 function isCancelled({ reason }: AbortSignal): boolean {
   return typeof reason === 'string'
+}
+
+/** The call that became a durable run with a key, if it was that client's: it can be waited for again. */
+export async function callOfRun(
+  id: string,
+  client: Client | undefined,
+  source: DurableSource | undefined,
+): Promise<{ name: string; args: Record<string, unknown>; key: string } | undefined> {
+  const runs = source?.durable?.()
+  try {
+    const run = await runs?.durable.get(id)
+    if (!runs || run?.key === undefined || run.origin !== 'mcp' || run.caller !== client?.caller)
+      return undefined
+    const found = await runs.durable.callOf(id)
+    return found && { name: runs.nameOf(run), args: found.call.args as Record<string, unknown>, key: run.key }
+  } catch {
+    // The database is gone: so is the task, for now.
+    return undefined
+  }
 }

@@ -60,37 +60,44 @@ export interface TaskMethodsOptions {
   tasks: Tasks
   /** Whose tasks they are, for clients of the newest protocol; others have those of their session. */
   owner(): string
+  /** What a task of another process does, which this one is asked about: a durable run. */
+  revive(id: string, context: ServerContext): Promise<ClientCall<CallToolResult> | undefined>
 }
 
 /** Answers what clients ask about their tasks, in both protocols. */
-export function offerTasks(server: Server, { tasks, owner }: TaskMethodsOptions): void {
-  const find = (taskId: string, { mcpReq }: ServerContext) => {
+export function offerTasks(server: Server, { tasks, owner, revive }: TaskMethodsOptions): void {
+  const find = async (taskId: string, context: ServerContext) => {
+    const { mcpReq } = context
     if (!mcpReq.envelope) return tasks.get(taskId, server)
     if (!knowsTasks(capabilitiesOf(server, mcpReq)))
       throw new MissingRequiredClientCapabilityError({
         requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } },
       })
+    const call = tasks.has(taskId) ? undefined : await revive(taskId, context)
+    // Another request may have asked for it meanwhile.
+    if (call && !tasks.has(taskId)) tasks.add(owner(), call)
     return tasks.get(taskId, owner())
   }
-  server.setRequestHandler('tasks/get', { params: TASK_PARAMS }, ({ taskId }, context) => {
-    const task = find(taskId, context)
+  server.setRequestHandler('tasks/get', { params: TASK_PARAMS }, async ({ taskId }, context) => {
+    const task = await find(taskId, context)
     return context.mcpReq.envelope ? detailedView(task) : olderView(task)
   })
-  server.setRequestHandler('tasks/update', { params: TASK_PARAMS }, ({ taskId }, context) => {
+  server.setRequestHandler('tasks/update', { params: TASK_PARAMS }, async ({ taskId }, context) => {
     const { envelope, inputResponses = {} } = context.mcpReq
     if (!envelope) throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found')
-    find(taskId, context).call.answer(inputResponses)
+    const { call } = await find(taskId, context)
+    call.answer(inputResponses)
     return {}
   })
-  server.setRequestHandler('tasks/cancel', { params: TASK_PARAMS }, ({ taskId }, context) => {
-    const task = find(taskId, context)
+  server.setRequestHandler('tasks/cancel', { params: TASK_PARAMS }, async ({ taskId }, context) => {
+    const task = await find(taskId, context)
     if (!context.mcpReq.envelope && task.isEnded)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task has ended: ${olderStatus(task)}`)
     task.cancel()
     return context.mcpReq.envelope ? {} : olderView(task)
   })
-  server.setRequestHandler('tasks/result', { params: TASK_PARAMS }, ({ taskId }, context) =>
-    resultOf(find(taskId, context), context.mcpReq),
+  server.setRequestHandler('tasks/result', { params: TASK_PARAMS }, async ({ taskId }, context) =>
+    resultOf(await find(taskId, context), context.mcpReq),
   )
   server.setRequestHandler('tasks/list', { params: ANY_RESULT }, () => ({
     tasks: tasks.of(server).map(olderView),

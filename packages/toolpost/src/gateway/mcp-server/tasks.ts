@@ -14,8 +14,8 @@ import type { ClientCall } from './client-call.ts'
 
 /** A call that its client comes again for. */
 export class Task {
-  /** Nobody can guess it. */
-  readonly id = randomUUID()
+  /** Nobody can guess it; that of a durable run is known to every process. */
+  readonly id: string
   readonly owner: unknown
   readonly call: ClientCall<CallToolResult>
   readonly createdAt = new Date().toISOString()
@@ -35,6 +35,7 @@ export class Task {
 
   constructor(owner: unknown, call: ClientCall<CallToolResult>, ttlMs: number) {
     this.owner = owner
+    this.id = call.runId ?? randomUUID()
     this.call = call
     this.ttlMs = ttlMs
     call.onChange = progress => {
@@ -112,6 +113,10 @@ export class Tasks {
     if (!task || task.owner !== owner)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Task not found')
     return task
+  }
+
+  has(id: string): boolean {
+    return this.#tasks.has(id)
   }
 
   of(owner: unknown): Task[] {

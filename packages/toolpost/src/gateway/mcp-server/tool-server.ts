@@ -18,13 +18,13 @@ import type { Tool } from '../../tools/tool.ts'
 import type { ActiveCalls } from '../active-calls.ts'
 import { metaOf, onSignal } from '../caller.ts'
 import type { Client } from '../clients.ts'
-import type { DurableSource } from '../durable-wish.ts'
+import { type DurableSource, KEY_META } from '../durable-wish.ts'
 import { fits } from './answer-size.ts'
-import type { ClientHelp, Work } from './client-call.ts'
+import { ClientCall, type ClientHelp, type Work } from './client-call.ts'
 import { afterAnswer, conversationOf, helper, isSession, type Session } from './client-help.ts'
-import { logTo, type McpRequest } from './client-peer.ts'
+import { capabilitiesOf, logTo, type McpRequest } from './client-peer.ts'
 import { ClientTools, Discoveries, KnownClients, type OfferSettings } from './client-tools.ts'
-import { callDurably, wantsRun } from './durable-call.ts'
+import { callDurably, callOfRun, wantsRun } from './durable-call.ts'
 import { followResources, whenClosed } from './followed-resources.ts'
 import { longAnswer, readResource } from './long-answer.ts'
 import { offerCatalog } from './offers.ts'
@@ -139,7 +139,21 @@ export function toolServerFactory(
         call(later)({ ...help, onLog, peer: session }, signal, () => later.mcpReq)
       return beginTask(server, tasks, { ttl: task.ttl, work })
     })
-    offerTasks(server, session)
+    const revive = async (id: string, context: ServerContext) => {
+      const found = await callOfRun(id, client(), options.source)
+      if (!found) return undefined
+      const tools = toolsFor(context)
+      const version = server.getNegotiatedProtocolVersion()
+      const work: Work<CallToolResult> = (help, signal, current) => {
+        const asked = { ...found, also: [], tools, help, signal, current }
+        return callTool(asked, context, { ...options, client: client(), version })
+      }
+      const capabilities = capabilitiesOf(server, context.mcpReq)
+      const call = new ClientCall({ owner: { client: '', about: '' }, capabilities, work, mayBeTask: true })
+      call.runId = id
+      return call
+    }
+    offerTasks(server, { ...session, revive })
     const readKept = (uri: string, context: ServerContext) =>
       readResource(uri, results, toolsFor(context).owner)
     offerCatalog(server, { catalog, client, whenListed, withHelp, readKept })
@@ -154,6 +168,8 @@ interface McpCall {
   /** Tools that the manager does not have. */
   also: readonly Tool[]
   tools: ClientTools
+  /** The idempotency key, if it is not in the request. */
+  key?: string
   help: ClientHelp
   signal: AbortSignal
   /** The request that the client waits for now. */
@@ -161,14 +177,15 @@ interface McpCall {
 }
 
 async function callTool(
-  { name, args, also, tools, help, signal: given, current }: McpCall,
+  { name, args, key, also, tools, help, signal: given, current }: McpCall,
   { mcpReq: request, http }: ServerContext,
   options: ToolServerOptions & { client: Client | undefined; version: string | undefined },
 ): Promise<CallToolResult> {
   const { executor, calls, client, origin = 'mcp' } = options
   if (calls.isDraining) return problem('Toolpost is shutting down')
   const notices = new ProgressNotices(current)
-  const meta = metaOfCall(request, http?.req)
+  const came = metaOfCall(request, http?.req)
+  const meta = key === undefined ? came : { ...came, [KEY_META]: key }
   const runOptions = {
     ...client?.runOptions(name),
     ...help,

@@ -1,13 +1,11 @@
 import type { ToolCall } from '../../call/tool-call.ts'
 import type { ToolResult } from '../../call/tool-result.ts'
-import { unavailable } from '../../executor/failure.ts'
 import type { InterceptedCall, Interceptor } from '../../executor/intercept.ts'
 import type { ToolExecutor } from '../../executor/tool-executor.ts'
-import { refusal } from '../../interceptors/refuse.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { fitsTool } from '../../tools/tool-pattern.ts'
 import type { AcceptedRun, Durable, DurableRunOptions, RefusedRun } from '../durable.ts'
-import { goneText, liveOffer, type RemoteTools } from './remote-tools.ts'
+import { liveOffer, type RemoteTools } from './remote-tools.ts'
 
 export interface DurableCallsOptions {
   executor: ToolExecutor
@@ -34,16 +32,15 @@ export class DurableCalls {
    */
   async accept(call: ToolCall, options: DurableRunOptions): Promise<AcceptedRun | RefusedRun> {
     const { executor, durable, remote } = this.#options
-    const { key: _, pool: __, approval: ___, ...given } = options
-    const { tool, failure, verdict } = await executor.foresee(call, given)
-    if (!tool || failure || verdict === 'deny') return { refused: await executor.run(call, given) }
+    const { key: _, pool: __, approval: ___, ...direct } = options
+    const { tool, failure, verdict, asks } = await executor.foresee(call, direct)
+    if (!tool || failure || verdict === 'deny') return { refused: await executor.run(call, direct) }
     const elsewhere = remote.find(tool)
     if (!elsewhere) return durable.accept({ ...call, name: tool.name }, options)
     const { offers, definition } = elsewhere
-    const offer = liveOffer(elsewhere)
-    if (!offer) return { refused: unavailableResult(tool.name, goneText(offers)) }
-    const approval = verdict === 'ask' ? {} : undefined
-    return durable.accept({ ...call, name: definition.name }, { ...options, pool: offer.pool, approval })
+    // If nobody is left to run it, its key may still be that of a run that has ended.
+    const { pool } = liveOffer(elsewhere) ?? offers[0] ?? {}
+    return durable.accept({ ...call, name: definition.name }, { ...options, pool, approval: asks })
   }
 
   /** Around every call, inside of policy and limits: hands those over that are to be durable. Others pay nothing. */
@@ -68,15 +65,10 @@ export class DurableCalls {
   }
 
   async #handOver(call: InterceptedCall): Promise<ToolResult> {
-    const { id, name, args, caller, signal, timeoutMs, ask, meta } = call
-    const options = { origin: 'worker', caller, signal, timeoutMs, ask, meta }
+    const { id, name, args, caller, signal, timeoutMs, ask, meta, onProgress } = call
+    const options = { origin: 'worker', caller, signal, timeoutMs, ask, meta, onProgress }
     const result = await this.#options.durable.run({ id, name, args }, options)
     if (result.run_id !== undefined) call.notes.run = result.run_id
     return result
   }
-}
-
-function unavailableResult(name: string, cause: string): ToolResult {
-  const { code, error } = unavailable(name, cause)
-  return refusal({ name }, code, error)
 }

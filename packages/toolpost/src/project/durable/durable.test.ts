@@ -139,7 +139,7 @@ describe('durable.tools', () => {
 })
 
 describe('a run that a person must approve', () => {
-  const policy = [{ tools: ['pay'], then: 'ask', because: 'it costs money' }]
+  const policy = [{ tools: ['pay'], then: 'ask', because: 'it costs money', timeoutMs: 3 * 86_400_000 }]
 
   it('waits in the database, and any process can decide', async () => {
     const database = new MemoryDatabase()
@@ -165,7 +165,11 @@ describe('a run that a person must approve', () => {
     await expect.poll(() => gateway.project.tools.findTool('pay'), PATIENCE).toBeDefined()
     const accepted = await gateway.project.durable()?.accept({ name: 'pay' }, { origin: 'http' })
     if (!accepted || 'refused' in accepted) throw new Error('not accepted')
-    await expect.poll(() => gateway.project.approvals.list(), PATIENCE).toHaveLength(1)
+    await expect
+      .poll(() => gateway.project.approvals.list(), PATIENCE)
+      .toMatchObject([{ because: 'it costs money' }])
+    const [{ askedAt = 0, expiresAt = 0 } = {}] = gateway.project.approvals.list()
+    expect(expiresAt - askedAt).toBe(3 * 86_400_000)
     gateway.project.approvals.decide(gateway.project.approvals.list()[0]?.id ?? '', 'deny', { by: 'me' })
     expect(await accepted.result).toMatchObject({ code: 'denied' })
   })

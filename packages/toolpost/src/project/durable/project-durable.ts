@@ -62,6 +62,8 @@ export class ProjectDurable {
   #starting: Promise<void> | undefined
   #problem: string | undefined
   #isClosed = false
+  /** Ends listening to the engine. */
+  #stop: (() => void) | undefined
 
   constructor(parts: DurableParts, wishes: DurableWishes = {}) {
     this.#parts = parts
@@ -117,6 +119,8 @@ export class ProjectDurable {
     // What is still starting ends by being closed.
     const runs = this.#runs
     if (!runs) await this.#starting
+    // That it is shut down is no news.
+    this.#stop?.()
     await (runs ?? this.#runs)?.close(options)
     this.#runs = this.#starting = this.#problem = undefined
   }
@@ -129,7 +133,7 @@ export class ProjectDurable {
     const publishes = role !== 'gateway' && concurrency !== 0
     try {
       const durable = await create(this.#engineOptions())
-      durable.onChange(change => parts.onChange(change))
+      this.#stop = durable.onChange(change => parts.onChange(change))
       this.#runs = new DurableRuns(durable, { ...parts, isServer, named, onBack, publishes })
       await durable.ready()
       this.#runs?.update()

@@ -82,7 +82,7 @@ export class RemoteTools {
       if (!isKept(key) || !before.has(key))
         tools.addMcpTools([this.#toolOf(remote)], { server: remote.source, order: ORDER })
     for (const source of new Set(back.map(({ source }) => source))) onBack(source)
-    for (const lookAgain of this.#pending) lookAgain()
+    for (const look of this.#pending) look()
   }
 
   /** Takes them all away. */
@@ -168,11 +168,15 @@ export class RemoteTools {
         const { started_at: startedAt } = (await durable.get(id)) ?? {}
         if (startedAt === undefined) reject(gone(remote))
       }
-      const pending = () => void giveUp().catch(() => {})
-      this.#pending.add(pending)
-      void result.then(resolve, reject).finally(() => this.#pending.delete(pending))
+      let looked: Promise<void> = Promise.resolve()
+      const look = () => {
+        looked = looked.then(giveUp).catch(() => {})
+      }
+      this.#pending.add(look)
+      // What was given up here has been cancelled, and is told of as what it is.
+      void result.then(ended => looked.then(() => resolve(ended))).finally(() => this.#pending.delete(look))
       // The last worker may have gone just before.
-      pending()
+      look()
     })
   }
 }
@@ -199,7 +203,7 @@ function gone({ definition, offers }: Remote): ToolFailureError {
 }
 
 /** Why nobody can run a tool, and since when. */
-export function goneText(offers: readonly OfferedTool[]): string {
+function goneText(offers: readonly OfferedTool[]): string {
   const pools = [...new Set(offers.map(({ pool }) => `'${pool}'`))].join(', ')
   const since = offers
     .map(({ gone_since: gone }) => gone ?? '')

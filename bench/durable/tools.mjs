@@ -1,0 +1,23 @@
+// The tools of the bench: one that does nothing, one that must not be repeated, and one that takes 100 ms.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { defineTool, ToolManager } from 'toolpost'
+
+const schema = { type: 'object', properties: { x: { type: 'number' } } }
+
+export function benchTools() {
+  const tools = new ToolManager()
+  const echo = ({ x }) => ({ x })
+  const description = 'Echoes'
+  tools.addCustomTool(defineTool({ name: 'read', description, schema, readOnly: true, handler: echo }))
+  tools.addCustomTool(defineTool({ name: 'write', description, schema, handler: echo }))
+  tools.addCustomTool(
+    defineTool({ name: 'nap', description, schema, readOnly: true, handler: () => sleep(100, 'slept') }),
+  )
+  return tools
+}
+
+export function published(tools) {
+  return tools.getTools().map(({ name, description, schema, readOnly }) => ({
+    ...{ name, description, schema, readOnly, fingerprint: name },
+  }))
+}

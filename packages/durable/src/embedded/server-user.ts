@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs'
+import { chown, mkdir, stat } from 'node:fs/promises'
+import { userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseProblem } from '../database/database-problem.ts'
+import { run } from './run-program.ts'
+
+/** Who PostgreSQL runs as. It refuses to be root. */
+export interface ServerUser {
+  uid?: number
+  gid?: number
+  /** Stands before every command. */
+  prefix: readonly string[]
+}
+
+/** A user namespace, in which root's files belong to somebody who is not root. */
+const NAMESPACE = ['unshare', '--user', '--map-user=1000', '--map-group=1000', '--']
+
+/**
+ * The user for the server of a folder, which is made and is theirs afterwards: oneself; if that is root, `postgres`, created
+ * if there is none; if that one cannot get to the folder or to `program`, root by another name.
+ */
+export async function serverUser(data: string, program: string): Promise<ServerUser> {
+  const isMade = existsSync(join(data, 'PG_VERSION'))
+  await mkdir(data, { recursive: true, mode: 0o700 })
+  if (!isRoot()) return { prefix: [] }
+  if (isMade && (await stat(data)).uid === 0) return { prefix: NAMESPACE }
+  const user = await postgresUser()
+  if (user && (await canReach(user, [dirname(data), program]))) {
+    await chown(data, user.uid, user.gid)
+    return { ...user, prefix: [] }
+  }
+  if (!isMade && (await hasNamespaces())) return { prefix: NAMESPACE }
+  throw new DatabaseProblem(
+    `PostgreSQL does not run as root, and the user 'postgres' cannot get to ${data} and ${program}. Let others pass their parent folders (chmod o+x), run Toolpost as another user, or set "durable": { "databaseUrl": … }`,
+  )
+}
+
+/** Runs a program as the server's user. */
+export function runAs({ uid, gid, prefix }: ServerUser, command: readonly string[]): Promise<unknown> {
+  const [program = '', ...args] = [...prefix, ...command]
+  return run(program, args, uid === undefined || gid === undefined ? {} : { uid, gid })
+}
+
+function isRoot(): boolean {
+  return process.platform !== 'win32' && userInfo().uid === 0
+}
+
+async function canReach(user: { uid: number; gid: number }, paths: readonly string[]): Promise<boolean> {
+  const reached = paths.map(path => run('test', ['-x', path], user))
+  return (await Promise.allSettled(reached)).every(({ status }) => status === 'fulfilled')
+}
+
+async function hasNamespaces(): Promise<boolean> {
+  return runAs({ prefix: NAMESPACE }, ['true']).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function postgresUser(): Promise<{ uid: number; gid: number } | undefined> {
+  const known = await idsOf('postgres')
+  if (known) return known
+  await run('useradd', ['--system', '--user-group', '--no-create-home', 'postgres']).catch(() => {})
+  return idsOf('postgres')
+}
+
+async function idsOf(user: string): Promise<{ uid: number; gid: number } | undefined> {
+  try {
+    const [uid, gid] = await Promise.all(
+      ['-u', '-g'].map(async flag => Number((await run('id', [flag, user])).stdout.trim())),
+    )
+    return uid && gid ? { uid, gid } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,361 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { defineTool, type Interceptor, ToolExecutor, ToolManager } from 'toolpost'
+import type { Approval } from 'toolpost/interceptors'
+import type { Durable, DurableOptions, PublishedTool, Run } from 'toolpost/project'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { TestPostgres } from '../../../scripts/proof/postgres.mjs'
+import { createDurable } from '../src/index.ts'
+
+const WAIT = { timeout: 30_000, interval: 20 }
+const schema = { type: 'object', properties: { id: { type: 'string' } } } as const
+
+let postgres: TestPostgres
+let folder: string
+let ledger: string
+const workers: ChildProcess[] = []
+
+beforeAll(async () => {
+  postgres = await TestPostgres.start()
+  folder = mkdtempSync(join(tmpdir(), 'toolpost-durable-'))
+  ledger = join(folder, 'ledger')
+  writeFileSync(ledger, '')
+}, 60_000)
+
+afterAll(async () => {
+  for (const worker of workers) worker.kill('SIGKILL')
+  await postgres.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+let open: Durable | undefined
+afterEach(async () => {
+  await open?.close({ drainMs: 0 })
+  open = undefined
+})
+
+interface Here extends Partial<DurableOptions> {
+  interceptor?: (durable: () => Durable) => Interceptor
+}
+
+/** This process as a worker of the pool `here`, with tools that count their executions. */
+async function start({ interceptor, ...options }: Here = {}) {
+  const executed: string[] = []
+  const underWay = { now: 0, most: 0 }
+  const handler = async ({ id = '' }: { id?: string }) => {
+    executed.push(id)
+    underWay.most = Math.max(underWay.most, ++underWay.now)
+    await new Promise(resolve => setTimeout(resolve, 30))
+    underWay.now--
+    return { id }
+  }
+  const tools = new ToolManager()
+  tools.addCustomTool(defineTool({ name: 'note', description: 'Writes', schema, handler }))
+  tools.addCustomTool(defineTool({ name: 'seek', description: 'Reads', schema, readOnly: true, handler }))
+  const executor = new ToolExecutor(tools)
+  if (interceptor) executor.use(interceptor(() => durable))
+  const durable: Durable = createDurable({ executor, databaseUrl: postgres.url(), pool: 'here', ...options })
+  open = durable
+  durable.publish(tools.getTools().map(published))
+  await durable.ready()
+  return { durable, executed, underWay, executor }
+}
+
+function published({ name, description = '', readOnly }: ReturnType<ToolManager['getTools']>[number]) {
+  return { name, description, schema, readOnly, fingerprint: name } satisfies PublishedTool
+}
+
+/** A worker of the pool `elsewhere` in a process of its own. */
+async function startWorker(id: string): Promise<ChildProcess> {
+  const script = fileURLToPath(new URL('worker-process.mjs', import.meta.url))
+  const child = spawn(process.execPath, [script, postgres.url(), 'elsewhere', id, ledger], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  workers.push(child)
+  const state = await new Promise(resolve => createInterface({ input: child.stdout }).once('line', resolve))
+  expect(state).toBe('ready')
+  return child
+}
+
+function noted(text: string): string[] {
+  return readFileSync(ledger, 'utf8')
+    .split('\n')
+    .filter(line => line.startsWith(`${text} `))
+}
+
+async function accepted(durable: Durable, ...call: Parameters<Durable['accept']>) {
+  const answer = await durable.accept(...call)
+  if ('refused' in answer) throw new Error(JSON.stringify(answer.refused))
+  return answer
+}
+
+it('runs a call like the executor, and keeps what became of it, without secrets', async () => {
+  const { durable, executed } = await start()
+  const result = await durable.run(
+    { id: 'call-1', name: 'note', args: { id: 'a', password: 'hunter2' } },
+    { origin: 'http', caller: 'anna' },
+  )
+  expect(result).toMatchObject({ success: true, result: { id: 'a' }, tool_call_id: 'call-1' })
+  const run = (await durable.get(result.run_id ?? '')) as Run
+  expect(run).toMatchObject({
+    tool: 'note',
+    state: 'done',
+    attempts: 1,
+    origin: 'http',
+    caller: 'anna',
+    pool: 'here',
+  })
+  expect(run.result).toMatchObject({ success: true, result: { id: 'a' }, run_id: run.id })
+  expect(JSON.stringify(run)).not.toContain('hunter2')
+  expect(run.steps.map(({ name }) => name)).toEqual(['accepted', 'intent', 'ended'])
+  expect((await durable.callOf(run.id))?.call.args).toEqual({ id: 'a', password: 'hunter2' })
+  expect((await durable.list({ caller: 'anna', state: 'done' })).map(({ id }) => id)).toEqual([run.id])
+  expect(await durable.list({ caller: 'anna', state: 'failed' })).toEqual([])
+  expect(executed).toEqual(['a'])
+  expect(await durable.run({ name: 'missing' })).toMatchObject({ code: 'unknown_tool' })
+})
+
+it('takes the same key and call of one caller for the same run, and refuses another call', async () => {
+  const { durable, executed } = await start()
+  const call = { name: 'note', args: { id: 'k', more: { x: 1, y: 2 } } }
+  const reordered = { name: 'note', args: { more: { y: 2, x: 1 }, id: 'k' } }
+  const options = { key: 'key-1', caller: 'anna' }
+  const results = await Promise.all([
+    ...[1, 2, 3].map(() => durable.run(call, options)),
+    durable.run(reordered, options),
+  ])
+  expect(new Set(results.map(({ run_id }) => run_id)).size).toBe(1)
+  expect(results.every(({ success }) => success)).toBe(true)
+  expect(executed).toEqual(['k'])
+  const other = await durable.accept({ name: 'note', args: { id: 'other' } }, options)
+  expect(other).toMatchObject({
+    isConflict: true,
+    refused: { code: 'invalid_arguments', error: "Idempotency key 'key-1' was used for another call" },
+  })
+  const ofBob = await durable.run({ name: 'note', args: { id: 'bob' } }, { ...options, caller: 'bob' })
+  expect(ofBob).toMatchObject({ success: true })
+  expect(executed).toEqual(['k', 'bob'])
+})
+
+it('[F60] repeats a read elsewhere when its worker is killed, and never a write', {
+  timeout: 90_000,
+}, async () => {
+  const [{ durable }, first] = await Promise.all([start({ role: 'gateway' }), startWorker('one')])
+  const onWorkers = () => durable.offers().filter(({ pool, workers }) => pool === 'elsewhere' && workers > 0)
+  await vi.waitFor(
+    () =>
+      expect(
+        onWorkers()
+          .map(({ tool }) => tool.name)
+          .sort(),
+      ).toEqual(['look', 'put']),
+    WAIT,
+  )
+  const elsewhere = { pool: 'elsewhere' }
+  const progress = vi.fn()
+  const read = await accepted(
+    durable,
+    { name: 'look', args: { id: 'r1', hold: ['one'] } },
+    { ...elsewhere, onProgress: progress },
+  )
+  const write = await accepted(durable, { name: 'put', args: { id: 'w1', hold: ['one'] } }, elsewhere)
+  await vi.waitFor(() => expect(noted('put w1')).toHaveLength(1), WAIT)
+  await vi.waitFor(() => expect(noted('look r1')).toHaveLength(1), WAIT)
+  await vi.waitFor(
+    () => expect(progress).toHaveBeenCalledWith(expect.objectContaining({ message: 'half' })),
+    WAIT,
+  )
+  expect(await durable.get(write.id)).toMatchObject({ state: 'running', worker: 'one' })
+  const second = await startWorker('two')
+  await vi.waitFor(() => expect(onWorkers()[0]?.workers).toBe(2), WAIT)
+  first.kill('SIGKILL')
+  const killedAt = performance.now()
+  expect(await read.result).toMatchObject({ success: true, result: { by: 'two' } })
+  expect(performance.now() - killedAt).toBeLessThan(10_000)
+  const unknown = await write.result
+  expect(unknown).toMatchObject({ success: false, code: 'unavailable' })
+  expect(unknown).toHaveProperty(
+    'error',
+    expect.stringContaining("worker 'one' was lost while it ran the call"),
+  )
+  expect(unknown).toHaveProperty('error', expect.stringContaining('the outcome of the call is unknown'))
+  expect(noted('put w1')).toHaveLength(1)
+  expect(await durable.get(read.id)).toMatchObject({ state: 'done', attempts: 2, worker: 'two' })
+
+  // Cancelling reaches the tool.
+  const held = await accepted(durable, { name: 'put', args: { id: 'c1', hold: ['two'] } }, elsewhere)
+  await vi.waitFor(() => expect(noted('put c1')).toHaveLength(1), WAIT)
+  expect(await durable.cancel(held.id)).toBe(true)
+  await vi.waitFor(() => expect(noted('aborted c1')).toHaveLength(1), WAIT)
+  expect(await held.result).toMatchObject({ success: false, code: 'cancelled', run_id: held.id })
+  expect(await durable.get(held.id)).toMatchObject({ state: 'cancelled' })
+  expect(await durable.cancel(held.id)).toBe(false)
+
+  // The last worker is gone.
+  second.kill('SIGKILL')
+  await vi.waitFor(() => expect(durable.offers()[0]).toMatchObject({ workers: 0 }), WAIT)
+  const gone = durable.offers().find(({ tool }) => tool.name === 'put')?.gone_since
+  expect(await durable.run({ name: 'put', args: { id: 'late' } }, elsewhere)).toMatchObject({
+    code: 'unavailable',
+    error: `The put service is unavailable: no worker of pool 'elsewhere' offers it since ${gone}`,
+  })
+  expect((await durable.workers()).filter(({ pool }) => pool === 'elsewhere')).toMatchObject([
+    { id: 'one', state: 'gone' },
+    { id: 'two', state: 'gone' },
+  ])
+})
+
+it('holds a limit of a tool over all calls, through a queue', async () => {
+  const { durable, underWay, executed } = await start({ limits: { 'no*': { concurrency: 1 } } })
+  const results = await Promise.all(
+    [1, 2, 3, 4].map(number => durable.run({ name: 'note', args: { id: `l${number}` } })),
+  )
+  expect(results.map(({ success }) => success)).toEqual([true, true, true, true])
+  expect(executed).toHaveLength(4)
+  expect(underWay.most).toBe(1)
+})
+
+/** What a project's policy does: every call of `note` needs approval. */
+const asks = (durable: () => Durable): Interceptor => {
+  return async (call, next) => {
+    if (call.name !== 'note') return next()
+    const askedAt = Date.now()
+    const approval: Approval = {
+      ...{ id: `about-${call.id}`, tool: call.name, args: call.args, state: 'waiting' },
+      ...{ askedAt, expiresAt: askedAt + 3 * 24 * 3_600_000 },
+    }
+    const verdict = await durable().requestApproval(call, approval)
+    if (verdict?.approved) return next()
+    return {
+      success: false,
+      error: verdict?.reason ?? '',
+      code: 'denied',
+      tool_name: call.name,
+      execution_time_ms: 0,
+    }
+  }
+}
+
+it('[F60] waits for an approval over a restart, and runs once', { timeout: 60_000 }, async () => {
+  const first = await start({ interceptor: asks })
+  const run = await accepted(first.durable, { id: 'x', name: 'note', args: { id: 'asked' } })
+  await vi.waitFor(
+    async () => expect(await first.durable.get(run.id)).toMatchObject({ state: 'approval' }),
+    WAIT,
+  )
+  await first.durable.close({ drainMs: 0 })
+
+  const second = await start({ interceptor: asks })
+  const seen: (readonly Approval[])[] = []
+  second.durable.onChange(change => change.type === 'approvals' && seen.push(change.approvals))
+  await vi.waitFor(
+    async () => expect(await second.durable.get(run.id)).toMatchObject({ state: 'approval' }),
+    WAIT,
+  )
+  expect(second.executed).toEqual([])
+  expect(await second.durable.decide('about-x', 'approve', { by: 'console' })).toBe(true)
+  expect(await second.durable.decide('about-x', 'deny')).toBe(false)
+  await vi.waitFor(
+    async () => expect(await second.durable.get(run.id)).toMatchObject({ state: 'done' }),
+    WAIT,
+  )
+  expect([...first.executed, ...second.executed]).toEqual(['asked'])
+  expect(seen.length).toBeGreaterThan(0)
+})
+
+it('asks before a run begins if that was wanted, and says who denied it', async () => {
+  const { durable, executed } = await start()
+  const run = await accepted(
+    durable,
+    { name: 'note', args: { id: 'never' } },
+    { approval: { because: 'it is a write' } },
+  )
+  expect(await durable.get(run.id)).toMatchObject({ state: 'approval', attempts: 0 })
+  const waiting = await new Promise<readonly Approval[]>(resolve => {
+    durable.onChange(
+      change => change.type === 'approvals' && change.approvals.length > 0 && resolve(change.approvals),
+    )
+    void accepted(durable, { name: 'note', args: { id: 'in time' } }, { approval: { timeoutMs: 1_500 } })
+  })
+  expect(waiting[0]).toMatchObject({ tool: 'note', args: { id: 'never' }, because: 'it is a write' })
+  await durable.decide(waiting[0]?.id ?? '', 'deny', { by: 'anna' })
+  expect(await run.result).toMatchObject({ code: 'denied', error: "Tool 'note' was denied: denied by anna" })
+  await vi.waitFor(async () => {
+    const [expired] = await durable.list({ tool: 'note', state: 'failed', limit: 1 })
+    expect(expired?.result).toHaveProperty('error', "Tool 'note' was denied: nobody answered within 1.5 s")
+  }, WAIT)
+  expect(executed).toEqual([])
+})
+
+it('[F60] fails at once while PostgreSQL is gone, goes on by itself, and loses nothing', {
+  timeout: 60_000,
+}, async () => {
+  const { durable, executed } = await start()
+  const notices: string[] = []
+  durable.onChange(change => change.type === 'state' && notices.push(durable.status().state))
+  const under = await accepted(durable, { name: 'note', args: { id: 'under way' } })
+  await vi.waitFor(() => expect(executed).toEqual(['under way']), WAIT)
+  await postgres.kill()
+  await vi.waitFor(() => expect(durable.status().state).toBe('lost'), WAIT)
+  const refusedAt = performance.now()
+  expect(await durable.run({ name: 'note', args: { id: 'refused' } })).toMatchObject({
+    code: 'unavailable',
+    error: expect.stringMatching(/^The note service is unavailable: PostgreSQL at .* is gone/),
+  })
+  expect(performance.now() - refusedAt).toBeLessThan(1_000)
+  await postgres.start()
+  expect(await under.result).toMatchObject({ success: true, result: { id: 'under way' } })
+  await vi.waitFor(() => expect(durable.status().state).toBe('ready'), WAIT)
+  expect(await durable.run({ name: 'note', args: { id: 'after' } })).toMatchObject({ success: true })
+  expect(executed).toEqual(['under way', 'after'])
+  expect(notices).toEqual(['lost', 'ready'])
+})
+
+it.each([
+  ['not a url', /not a valid URL; expected postgresql:/],
+  ['mysql://u@127.0.0.1/x', /begins with 'mysql:\/\/'/],
+  [
+    'postgresql://u:p@127.0.0.1:1/x',
+    /127\.0\.0\.1:1\/x refuses connections; is PostgreSQL running there\?; retrying/,
+  ],
+  ['wrong password', /refuses the password; check user and password/],
+  ['no such database', /has no such database; create it/],
+])('says what is wrong with a database: %s', async (name, expected) => {
+  const url = new URL(postgres.url())
+  if (name === 'wrong password') url.password = 'wrong'
+  if (name === 'no such database') url.pathname = '/nowhere'
+  const databaseUrl = name.includes(' ') && name !== 'not a url' ? url.href : name
+  const { durable } = await start({ databaseUrl })
+  expect(durable.status()).toEqual({ state: 'failed', text: expect.stringMatching(expected) })
+  expect(durable.status().text).not.toContain('proof')
+  expect(await durable.run({ name: 'seek' })).toMatchObject({ code: 'unavailable' })
+})
+
+it('leaves a database of a newer release alone, and a second one in this process out', async () => {
+  const { durable } = await start()
+  const executor = new ToolExecutor(new ToolManager())
+  const second = createDurable({ executor, databaseUrl: postgres.url() })
+  await second.ready()
+  expect(second.status()).toMatchObject({
+    state: 'failed',
+    text: expect.stringContaining('in use in this process'),
+  })
+  await second.close()
+  expect(await durable.run({ name: 'seek', args: { id: 's' } })).toMatchObject({ success: true })
+  await durable.close()
+  const client = new pg.Client(postgres.url())
+  await client.connect()
+  await client.query('UPDATE toolpost.meta SET version = 99')
+  const newer = await start()
+  expect(newer.durable.status()).toMatchObject({
+    state: 'failed',
+    text: expect.stringMatching(/belongs to a newer Toolpost .*version 99.*Upgrade Toolpost here/),
+  })
+  await client.query('UPDATE toolpost.meta SET version = 1')
+  await client.end()
+})

@@ -1,0 +1,61 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
+import { afterAll, expect, it } from 'vitest'
+import { startEmbedded } from '../src/embedded/start-embedded.ts'
+import { createDurable } from '../src/index.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'toolpost-embedded-'))
+const dataDir = join(folder, '.toolpost', 'postgres')
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function open() {
+  const notices: string[] = []
+  const tools = new ToolManager()
+  const schema = { type: 'object' }
+  tools.addCustomTool(defineTool({ name: 'ping', description: 'Pings', schema, handler: () => 'pong' }))
+  const executor = new ToolExecutor(tools)
+  const durable = createDurable({ executor, dataDir, onNotice: notice => notices.push(notice) })
+  return { durable, notices }
+}
+
+it('makes a PostgreSQL once, finds it running, ends it when nobody uses it, and keeps its data', {
+  timeout: 90_000,
+}, async () => {
+  const first = open()
+  await first.durable.ready()
+  expect(first.durable.status()).toMatchObject({
+    state: 'ready',
+    text: expect.stringContaining('(embedded)'),
+  })
+  expect(first.notices).toEqual([expect.stringContaining('Making a PostgreSQL in'), 'PostgreSQL is ready'])
+  const { run_id } = await first.durable.run({ name: 'ping' })
+
+  const pidFile = join(dataDir, 'postmaster.pid')
+  const pid = readFileSync(pidFile, 'utf8').split('\n')[0]
+  const found = await startEmbedded(dataDir)
+  expect(readFileSync(pidFile, 'utf8').split('\n')[0]).toBe(pid)
+  expect(first.durable.status().text).toContain(`127.0.0.1:${found.url.port}`)
+  // Somebody else uses it: it stays.
+  await found.stop()
+  expect(existsSync(pidFile)).toBe(true)
+  await first.durable.close()
+  expect(existsSync(pidFile)).toBe(false)
+
+  const second = open()
+  await second.durable.ready()
+  expect(second.notices).toEqual([])
+  expect(await second.durable.get(run_id ?? '')).toMatchObject({ tool: 'ping', state: 'done' })
+  await second.durable.close()
+})
+
+it('does not touch data of another major version', async () => {
+  const old = join(folder, 'old')
+  mkdirSync(old)
+  writeFileSync(join(old, 'PG_VERSION'), '12\n')
+  await expect(startEmbedded(old)).rejects.toThrow(
+    /are of PostgreSQL 12, and this release brings \d+\. They are not changed/,
+  )
+  expect(readFileSync(join(old, 'PG_VERSION'), 'utf8')).toBe('12\n')
+})
