@@ -209,7 +209,7 @@ export class ToolExecutor {
   #limits(attempt: Attempt, tool: Tool): Limits {
     const warn: Limits['warn'] = (message, error) => logMishap(this.#logger, attempt, message, error)
     const limits = limitsOf(attempt, tool, this.#timeoutMs, warn)
-    limits.onProgress = this.#observers.progressOf(attempt)
+    if (attempt.event) limits.onProgress = this.#observers.progressOf(attempt)
     return limits
   }
 
