@@ -3,6 +3,7 @@
 //   npm run screenshots -- --all --out DIR    every view at four widths, light and dark, to be looked at
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
 import { startProduct } from './product.mjs'
@@ -11,13 +12,40 @@ import { SCENES } from './scenes.mjs'
 const { values } = parseArgs({
   options: { all: { type: 'boolean' }, out: { type: 'string' }, only: { type: 'string' } },
 })
-const folder = values.out ?? new URL('../../docs/images', import.meta.url).pathname
+const folder = values.out ?? fileURLToPath(new URL('../../docs/images', import.meta.url))
 
 /** What the README shows: one screen of a laptop, and two in the dark. */
-const DOCUMENTED = SCENES.map(scene => ({ scene, width: 1440, height: 900, theme: 'light', name: scene.name })).concat(
-  SCENES.filter(({ name }) => name === 'home').map(scene => ({ scene, width: 1440, height: 900, theme: 'dark', name: 'home-dark' })),
-  SCENES.filter(({ name }) => name === 'tools').map(scene => ({ scene, width: 390, height: 844, theme: 'dark', name: 'phone' })),
+const DOCUMENTED = SCENES.map(scene => ({
+  scene,
+  width: 1440,
+  height: 900,
+  theme: 'light',
+  name: scene.name,
+})).concat(
+  SCENES.filter(({ name }) => name === 'home').map(scene => ({
+    scene,
+    width: 1440,
+    height: 900,
+    theme: 'dark',
+    name: 'home-dark',
+  })),
+  SCENES.filter(({ name }) => name === 'tools').map(scene => ({
+    scene,
+    width: 390,
+    height: 844,
+    theme: 'dark',
+    name: 'phone',
+  })),
 )
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+
+/** Where this copy of the project happens to be is nobody's business. Runs in the page. */
+function hideFolder(root) {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode())
+    if (text.data.includes(root)) text.data = text.data.replaceAll(root, '~/toolpost')
+}
 
 const SIZES = [
   [390, 844],
@@ -29,7 +57,13 @@ const SIZES = [
 function everything() {
   return SCENES.flatMap(scene =>
     SIZES.flatMap(([width, height]) =>
-      ['light', 'dark'].map(theme => ({ scene, width, height, theme, name: `${scene.name}-${width}-${theme}` })),
+      ['light', 'dark'].map(theme => ({
+        scene,
+        width,
+        height,
+        theme,
+        name: `${scene.name}-${width}-${theme}`,
+      })),
     ),
   )
 }
@@ -61,6 +95,7 @@ async function take(browser, product, { scene, width, height, theme, name }) {
   await page.goto(`${product.url}#${scene.at}`)
   await scene.prepare(page, product)
   await page.evaluate(() => document.fonts.ready)
+  await page.evaluate(hideFolder, ROOT)
   await page.screenshot({ path: join(folder, `${name}.png`) })
   await scene.tidy?.(product)
   await context.close()
@@ -69,4 +104,6 @@ async function take(browser, product, { scene, width, height, theme, name }) {
 
 await mkdir(folder, { recursive: true })
 const chosen = values.all ? everything() : DOCUMENTED
-await takeAll(values.only ? chosen.filter(({ scene }) => values.only.split(',').includes(scene.name)) : chosen)
+await takeAll(
+  values.only ? chosen.filter(({ scene }) => values.only.split(',').includes(scene.name)) : chosen,
+)

@@ -60,8 +60,8 @@ export const SCENES = [
     name: 'call',
     at: '/calls',
     async prepare(page) {
-      await page.getByRole('row', { name: /list_zwave_devices/ }).first().click()
-      await page.getByRole('complementary').waitFor()
+      await page.locator('.call-tool a', { hasText: 'list_zwave_devices' }).first().click()
+      await page.locator('.call-detail').waitFor()
       await page.waitForTimeout(500)
     },
   },
@@ -89,15 +89,23 @@ export const SCENES = [
     },
   },
   {
+    name: 'runs',
+    at: '/runs',
+    async prepare(page) {
+      await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
+      await page.waitForTimeout(300)
+    },
+  },
+  {
     name: 'chat',
     at: '/chat',
     async prepare(page) {
       await page.getByLabel('Message').fill('turn on the porch light')
       await page.keyboard.press('Enter')
-      await page.getByText(/Porch Light is/i).first().waitFor()
+      await page.locator('.answer-note').nth(0).waitFor()
       await page.getByLabel('Message').fill('What is 12 * 7.5?')
       await page.keyboard.press('Enter')
-      await page.getByText('90').first().waitFor()
+      await page.locator('.answer-note').nth(1).waitFor()
       await page.waitForTimeout(300)
     },
   },

@@ -47,7 +47,14 @@ export async function buildPage(): Promise<{ folder: string; remove: () => Promi
   if (isUpToDate(dist)) return { folder: dist, remove: async () => {} }
   const { build } = await import('vite')
   const folder = await mkdtemp(join(tmpdir(), 'toolpost-console-'))
-  await build({ configFile: join(root, 'vite.config.ts'), logLevel: 'error', build: { outDir: folder } })
+  // As in production, though tests run it.
+  const define = { 'process.env.NODE_ENV': '"production"' }
+  await build({
+    configFile: join(root, 'vite.config.ts'),
+    logLevel: 'error',
+    build: { outDir: folder },
+    define,
+  })
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 

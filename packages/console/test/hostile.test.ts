@@ -109,7 +109,7 @@ describe.runIf(hasBrowser)('a page that is shown hostile things', () => {
     gateway.tools.push(tool('huge', { description: 'huge '.repeat(2_000_000) }))
     gateway.send('tools', {})
     await page.getByText('7 tools').waitFor()
-    expect(await page.locator('.list-item-name').first().textContent()).toBe('\\u202egnp.exe\\x1b[31m')
+    expect(await page.locator('.list-item-name').allTextContents()).toContain('\\u202egnp.exe\\x1b[31m')
     for (const at of gateway.tools.keys()) {
       await page.locator('.list-item').nth(at).click()
       await page.locator(`.list-item[aria-current]`).and(page.locator('.list-item').nth(at)).waitFor()

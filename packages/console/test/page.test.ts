@@ -101,6 +101,19 @@ describe.runIf(hasBrowser)('the page', () => {
     await expect.poll(() => page.locator('.call-table tbody tr').count()).toBe(1)
   })
 
+  it('loads what it needs for a view that was first opened while the gateway was away', async () => {
+    const { page, gateway } = await open({ at: '/', fresh: true })
+    await page.getByText('Three things to try').waitFor()
+    await gateway.stop()
+    await page.evaluate(() => location.assign('#/tools/math_eval'))
+    await page.getByText('The gateway does not answer.').waitFor()
+    await page.getByText('Loading the form').waitFor({ state: 'attached' })
+    await gateway.start()
+    await page.getByLabel('expression').fill('1 + 1')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByText('Succeeded').waitFor()
+  })
+
   it('takes the token out of the address, and keeps it for the tab', async () => {
     const { page, complaints } = await open({ token: 'a-secret-token', at: 'token=a-secret-token' })
     await page.getByText('10 tools').waitFor()

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -13,11 +13,15 @@ export interface RealGateway {
   stop(): Promise<void>
 }
 
-/** The product itself, as `npm start` runs it: built-in example, virtual home, offline model, on a free port. */
-export async function startProduct(flags: string[] = []): Promise<RealGateway> {
+/**
+ * The product itself, as `npm start` runs it: offline model, on a free port; with the built-in example and its virtual
+ * home, unless a configuration is given.
+ */
+export async function startProduct(flags: string[] = [], config?: object): Promise<RealGateway> {
   const env = { ...process.env, OLLAMA_HOST: '127.0.0.1:9', ANTHROPIC_API_KEY: '' }
   // Of its own: it keeps its history there.
   const folder = mkdtempSync(join(tmpdir(), 'toolpost-product-'))
+  if (config) writeFileSync(join(folder, 'toolpost.json'), JSON.stringify(config))
   const child = spawn(process.execPath, [command, 'up', '--port', '0', ...flags], {
     cwd: folder,
     env,

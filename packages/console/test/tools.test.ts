@@ -131,6 +131,24 @@ describe.runIf(hasBrowser)('the tools of the console', () => {
     expect(complaints).toEqual([])
   })
 
+  it('that answer with more than a model can read have the whole of it shown and saved while it is kept', async () => {
+    const { page, gateway } = await open({ at: '/tools/echo' })
+    const result = { success: true, tool_name: 'echo', execution_time_ms: 1, result: 'The beginning …' }
+    gateway.answers.set('/api/tools/echo/call', {
+      text: JSON.stringify({ ...result, handle: 'result://one' }),
+    })
+    gateway.answers.set('/api/results/one', { text: '{"all": "of it"}' })
+    await run(page)
+    await page.getByRole('button', { name: 'Show all of it' }).click()
+    await page.getByRole('tree', { name: 'Whole result' }).getByText('of it').waitFor()
+    const download = page.waitForEvent('download')
+    await page.locator('.kept > .toolbar').getByRole('button', { name: 'Download' }).click()
+    expect((await download).suggestedFilename()).toBe('result-one.json')
+    gateway.answers.set('/api/results/one', { status: 404, text: '{"error":"gone"}' })
+    await page.getByRole('button', { name: 'Show all of it' }).click()
+    await page.getByRole('alert').getByText('no longer keeps this result').waitFor()
+  })
+
   it('[F33] never put HTML into the page, and show escapes instead of obeying them', async () => {
     const { page, complaints } = await open({ at: '/tools/hostile' })
     await run(page)

@@ -49,7 +49,9 @@ function SearchButton() {
     >
       <Icon name="search" />
       <span className="search-button-text">Search</span>
-      <kbd aria-hidden="true">{IS_MAC ? '⌘K' : 'Ctrl K'}</kbd>
+      <span className="search-button-keys" aria-hidden="true">
+        {IS_MAC ? '⌘K' : 'Ctrl K'}
+      </span>
     </button>
   )
 }

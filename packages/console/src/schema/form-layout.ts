@@ -47,7 +47,7 @@ function hasFewChoices(items: unknown): boolean {
   return choices !== undefined && choices.length <= MAX_TICKED
 }
 
-function isLongText(name: string, { enum: choices, format, maxLength }: JsonSchema): boolean {
-  if (choices !== undefined || format !== undefined) return false
+function isLongText(name: string, { enum: choices, format, pattern, maxLength }: JsonSchema): boolean {
+  if (choices !== undefined || format !== undefined || pattern !== undefined) return false
   return LONG_TEXT.test(name) && !(typeof maxLength === 'number' && maxLength <= 100)
 }

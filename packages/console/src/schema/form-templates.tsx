@@ -21,7 +21,7 @@ import { PATTERN_PREFIX } from './pattern-format.ts'
 function Field(props: FieldTemplateProps) {
   const { id, label, children, errors, hidden, required, displayLabel, schema, rawDescription } = props
   if (hidden) return <div hidden>{children}</div>
-  const name = nameOf(props)
+  const name = ADDITIONAL_PROPERTY_FLAG in schema ? 'Value' : nameOf(props)
   const isItem = typeof props.fieldPathId?.path.at(-1) === 'number'
   return (
     <Additional {...props}>

@@ -96,7 +96,21 @@ describe('the validator of a form', () => {
       expect(() => problems({ a: [1] }, schema as JsonSchema)).not.toThrow()
   })
 
-  it('[F46] never runs a pattern of a tool', () => {
+  it('checks patterns, and says what is wrong from the top of the form to its end', () => {
+    const properties = {
+      code: { type: 'string', pattern: '^[A-Z]+$' },
+      owner: { properties: { a: {}, b: {} }, required: ['b', 'a'] },
+    }
+    const schema = { properties, required: ['owner', 'code'] }
+    expect(problems({ code: 'x' }, schema)).toEqual(['code must match ^[A-Z]+$', 'owner is required'])
+    expect(problems({ owner: {} }, schema)).toEqual([
+      'code is required',
+      'owner.a is required',
+      'owner.b is required',
+    ])
+  })
+
+  it('[F46] never hangs on a pattern of a tool', () => {
     const args = { a: 'a'.repeat(40), ['b'.repeat(40)]: 1 }
     const schema = { ...one({ pattern: '^(a|a)*$' }), patternProperties: { '^(b|b)*$': { type: 'string' } } }
     expect(problems(args, schema)).toEqual([])

@@ -22,7 +22,7 @@ export function formValidator(root: RJSFSchema): ValidatorType {
   }
   return {
     validateFormData(formData, schema) {
-      const errors = causes(errorsOf(formData ?? {}, schema, false)).map(formError)
+      const errors = inFormOrder(causes(errorsOf(formData ?? {}, schema, false)).map(formError), root)
       const tree = new ErrorSchemaBuilder()
       for (const { path, message } of errors) tree.addErrors(message, path)
       return { errors, errorSchema: tree.ErrorSchema }
@@ -104,6 +104,32 @@ function formError(error: OutputUnit): FormError {
     property: path.map(part => `.${part}`).join(''),
     stack: `${path.join('.')} ${message}`,
   }
+}
+
+/** From the top of the form to its end, so that the first is the one to begin with. */
+function inFormOrder(errors: FormError[], root: RJSFSchema): FormError[] {
+  const placed = errors.map(error => ({ error, place: placeOf(error.path, root) }))
+  return placed.sort((a, b) => compared(a.place, b.place)).map(({ error }) => error)
+}
+
+/** The place of each step of the path among its neighbours, as far as the schema tells. */
+function placeOf(path: string[], root: RJSFSchema): number[] {
+  let schema: unknown = root
+  return path.map(part => {
+    const { properties, items } = isRecord(schema) ? schema : {}
+    const names = isRecord(properties) ? Object.keys(properties) : []
+    schema = isRecord(properties) && Object.hasOwn(properties, part) ? properties[part] : items
+    return names.includes(part) ? names.indexOf(part) : (wholeNumber(part) ?? names.length)
+  })
+}
+
+function compared(a: number[], b: number[]): number {
+  const at = a.findIndex((place, index) => place !== b[index])
+  return at === -1 ? 0 : (a[at] ?? 0) - (b[at] ?? -1)
+}
+
+function wholeNumber(text: string): number | undefined {
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined
 }
 
 function decoded(part: string): string {

@@ -26,7 +26,7 @@ export interface CommandContext {
 }
 
 /** What a command asks of its project. */
-export type ProjectWishes = Pick<OpenProjectOptions, 'model' | 'voice' | 'durable'>
+export type ProjectWishes = Pick<OpenProjectOptions, 'model' | 'voice' | 'durable' | 'looksForItself'>
 
 /** Opens the project for one command, sets the exit code, and leaves no process behind, also when stopped. */
 export type Within = (

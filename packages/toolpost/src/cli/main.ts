@@ -65,6 +65,7 @@ function createProgram(stop: StopSignals): Command {
     .argument('[question]')
     .option('--model <model>', 'ollama:<model>, anthropic:<model> or offline')
     .option('--timeout <ms>', 'time for one answer')
+    .option('--json', 'print each answer as a line of JSON, with its calls')
     .action((question: string | undefined, flags: ChatFlags) =>
       within(
         async context => {
@@ -118,7 +119,11 @@ function createProgram(stop: StopSignals): Command {
   program
     .command('doctor')
     .description('check that everything configured works')
-    .action(() => within(async context => (await import('./commands/doctor.ts')).examine(context)))
+    .action(() =>
+      within(async context => (await import('./commands/doctor.ts')).examine(context), {
+        looksForItself: true,
+      }),
+    )
   program
     .command('up')
     .description('start everything: tools, servers, HTTP API, MCP endpoint and console')

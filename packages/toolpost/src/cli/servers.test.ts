@@ -48,7 +48,7 @@ describe('servers on the command line', () => {
     expect(listed.code).toBe(0)
     expect(listed.out).toContain('echo(')
     expect(listed.err).toMatch(
-      /^❌ Failed to initialize MCP tools after 2 attempts\n {3}Reason: Connection to stdio server 'files' failed: /,
+      /^❌ Failed to initialize MCP tools after 1 attempt\n {3}Reason: Connection to stdio server 'files' failed: /,
     )
     expect(listed.err).toContain('MCP Server stderr: no such broker')
     expect(listed.err).toContain(

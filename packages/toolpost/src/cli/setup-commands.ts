@@ -55,7 +55,9 @@ export function addSetupCommands(
     .description('write typed functions for all tools, which call them through the executor')
     .option('--out <file>', 'where to (default: standard output)')
     .action((flags: { out?: string }) =>
-      within(async context => (await import('./commands/codegen.ts')).generateCode(context, flags)),
+      within(async context => (await import('./commands/codegen.ts')).generateCode(context, flags), {
+        looksForItself: true,
+      }),
     )
   program
     .command('service')

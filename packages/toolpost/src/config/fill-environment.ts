@@ -9,6 +9,7 @@ import type { FoundServer } from './found-servers.ts'
 import type { ConfigInput } from './inputs.ts'
 import type { LoadedConfig } from './read-config.ts'
 import { pathFrom } from './read-includes.ts'
+import { withFilesFrom } from './server-paths.ts'
 import { type Environment, fillAll, fillText, type Scope } from './variables.ts'
 
 type Clients = NonNullable<ToolpostConfig['clients']>
@@ -106,13 +107,14 @@ function fillServer(
   const folder = dirname(file.path)
   const variables = envFile === undefined ? undefined : pathFrom(folder, envFile)
   if (variables !== undefined) envFiles.push(variables)
-  return {
+  const started = {
     ...filled,
     ...(cwd !== undefined && { cwd: pathFrom(folder, cwd) }),
     ...(variables !== undefined && {
       env: { ...readEnvFile(variables, scope, path), ...env },
     }),
   }
+  return withFilesFrom(started, folder)
 }
 
 /** Fills in the texts of an object, and leaves the rest as it is. */

@@ -29,6 +29,8 @@ export class Attempts {
   /** Connections in a row that ended soon and without use: the next one waits the longer. */
   #shortLives = 0
   #askedMs = 0
+  /** Attempts that were not made. */
+  #skipped = 0
   #timer: Timer | undefined
   #wake: (() => void) | undefined
 
@@ -53,7 +55,10 @@ export class Attempts {
 
   /** The number to count on from if the next attempt is not worth much: that of the last quick one. */
   pastQuick(attempt: number): number {
-    return this.wasReady ? attempt : Math.max(attempt, this.#options.attempts)
+    if (this.wasReady) return attempt
+    const past = Math.max(attempt, this.#options.attempts)
+    this.#skipped += past - attempt
+    return past
   }
 
   /** The server asked to be left alone for so long, or did not. */
@@ -66,7 +71,7 @@ export class Attempts {
     const { clock, onChange } = this.#options
     const delayMs = this.delayBefore(attempt)
     const isSlow = this.isLast(attempt - 1)
-    this.number = isSlow ? attempt - 1 : attempt
+    this.number = (isSlow ? attempt - 1 : attempt) - this.#skipped
     this.nextAt = delayMs > 0 ? new Date(Date.now() + delayMs).toISOString() : undefined
     onChange()
     if (delayMs <= 0) return undefined
@@ -107,6 +112,7 @@ export class Attempts {
   forgive(): void {
     this.#shortLives = 0
     this.#askedMs = 0
+    this.#skipped = 0
   }
 }
 

@@ -78,7 +78,7 @@ export class Connecting {
   /** That a server has failed is told once: that it still fails later is no news. */
   #missed(failure: ServerFailure, attempt: number, settle: () => void): void {
     const { attempts, log } = this.#options
-    const isLast = attempts.isLast(failure.isPermanent ? attempts.pastQuick(attempt) : attempt)
+    const isLast = failure.isPermanent ? !attempts.wasReady : attempts.isLast(attempt)
     if (!isLast) this.#server.become(attempts.wasReady ? 'lost' : 'starting')
     else if (this.#server.state !== 'failed') {
       this.#server.become('failed')

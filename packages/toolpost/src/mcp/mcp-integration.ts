@@ -146,12 +146,18 @@ export class McpIntegration {
     await (name === undefined ? Promise.all(this.#ready.values()) : this.#ready.get(name))
   }
 
-  /** As `ready`, but a server that fails counts after its first attempt: whoever wants the others does not wait for it. */
+  /**
+   * As `ready`, but a server that fails counts, and is told of, after its first attempt: whoever wants the others does not
+   * wait for it.
+   */
   async tried(name?: string): Promise<void> {
     const asked = this.#connections.filter(connection => name === undefined || connection.name === name)
-    await Promise.all(
-      asked.map(connection => Promise.race([connection.tried(), this.ready(connection.name)])),
-    )
+    await Promise.all(asked.map(each => Promise.race([each.tried(), this.ready(each.name)])))
+    for (const connection of asked) {
+      const { failure, state } = connection
+      if (state === 'starting' && failure)
+        this.#report(connection, failure, Math.max(1, connection.status().attempts - 1))
+    }
   }
 
   /** Every server, in the order of the configuration. */

@@ -55,7 +55,7 @@ export class ModelChoice {
   }
 
   async #list(): Promise<ModelInfo[]> {
-    const { listModels } = await import('../models/index.ts')
+    const { listModels } = await import('../models/list-models.ts')
     await this.choose().catch(() => {})
     const wanted = this.#options.wanted ?? this.#options.config().model
     return listModels({ current: this.#chosen, configured: wanted })

@@ -17,6 +17,8 @@ export interface ProjectOptions {
   logger(config: ToolpostConfig): Logger
   /** Told what a person should know, such as why a server failed. */
   say(text: string): void
+  /** Whoever opens the project asks for every status: what ails servers is not told as well. */
+  looksForItself?: boolean | undefined
   /** Reads the configuration again, for `reload`. */
   read(): Promise<Description>
   /** Asks a person for what a server wants to know; says whether there is an answer, for the next `read`. */

@@ -63,7 +63,7 @@ export class Project {
     this.#description = description
     this.#options = options
     this.logger = options.logger(description.config)
-    this.#reports = new Reports(options.say, description.notices)
+    this.#reports = new Reports(options.say, description.notices, options.looksForItself)
     this.#listeners = new Listeners((event, error) =>
       this.logger.warn({ event, error: String(error) }, 'A listener of the project failed'),
     )
@@ -181,11 +181,23 @@ export class Project {
     return this.status().servers.filter(server => name === undefined || server.name === name)
   }
 
-  /** As `ready`, but a server that fails counts after its first attempt; for commands that are over in a moment. */
-  async tried(name?: string): Promise<ServerStatus[]> {
+  /** Waits for one server; what ails the others is told only if that one is not there. */
+  async waitForServer(name: string): Promise<void> {
+    this.#reports.hold()
+    await this.ready(name)
+    this.#reports.release({ tell: !this.#isReady(name) })
+  }
+
+  /** As `ready`, but a server that fails counts after its first attempt; of the others, nothing is told if one is named. */
+  async tried(name?: string): Promise<void> {
+    if (name !== undefined) this.#reports.hold()
     const mcp = await this.#servers.start()
     await mcp?.tried(name)
-    return this.status().servers.filter(server => name === undefined || server.name === name)
+    if (name !== undefined) this.#reports.release({ tell: !this.#isReady(name) })
+  }
+
+  #isReady(name: string): boolean {
+    return this.status().servers.some(server => server.name === name && server.state === 'ready')
   }
 
   status(): ProjectStatus {

@@ -1,13 +1,20 @@
-import { delimiter } from 'node:path'
+import { delimiter, dirname } from 'node:path'
 import type { ServerEntry } from '../mcp/index.ts'
 
 /** The configurations of the Toolposts above this process, the outermost first. */
 const VARIABLE = 'TOOLPOST_STARTED_BY'
 
-/** Tells a server which configuration it is started by: it may be another Toolpost. */
+/**
+ * Starts a server in the folder of its configuration, wherever Toolpost itself was started, and tells it which one that is:
+ * it may be another Toolpost.
+ */
 export function withStarter(entry: ServerEntry, file: string | undefined): ServerEntry {
   if (entry.command === undefined || file === undefined) return entry
-  return { ...entry, env: { ...entry.env, [VARIABLE]: [...starters(), file].join(delimiter) } }
+  return {
+    cwd: dirname(file),
+    ...entry,
+    env: { ...entry.env, [VARIABLE]: [...starters(), file].join(delimiter) },
+  }
 }
 
 /** Whether a Toolpost above this one has the same configuration: each would start another one, without an end. */

@@ -1,10 +1,11 @@
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { visibleText } from '../../text/visible-text.ts'
 import { Button } from '../button.tsx'
 import { ErrorBoundary } from '../error-boundary.tsx'
+import { lazyPart } from '../lazy-part.ts'
 import { FIRST_MARKDOWN, hasMarks, MAX_MARKDOWN } from './marks.ts'
 
-const Rendered = lazy(async () => ({ default: (await import('./rendered-markdown.tsx')).RenderedMarkdown }))
+const Rendered = lazyPart(async () => (await import('./rendered-markdown.tsx')).RenderedMarkdown)
 
 interface Props {
   text: string

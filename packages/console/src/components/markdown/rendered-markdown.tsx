@@ -75,7 +75,6 @@ function element(node: Node, draw: (nodes: readonly Node[]) => ReactNode): React
 }
 
 function listItem(draw: (nodes: readonly Node[]) => ReactNode) {
-  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text keep their order
   return (item: readonly Node[], at: number) => <li key={at}>{draw(item)}</li>
 }
 

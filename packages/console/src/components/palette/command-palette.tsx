@@ -72,7 +72,9 @@ function OpenPalette() {
           }}
           onKeyDown={onKeyDown}
         />
-        <kbd aria-hidden="true">Esc</kbd>
+        <span aria-hidden="true">
+          <kbd>Esc</kbd>
+        </span>
       </div>
       <Items items={items} at={at} onRun={run} onPoint={setChosen} />
     </dialog>

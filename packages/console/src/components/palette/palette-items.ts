@@ -54,7 +54,7 @@ export function serverItem({ name, state }: ServerStatus): PaletteItem {
     icon: 'servers',
     title: oneLine(name, 80),
     text: oneLine(state, 20).replaceAll('_', ' '),
-    run: () => visit(hrefOf({ view: 'servers' })),
+    run: () => visit(hrefOf({ view: 'servers', name })),
   }
 }
 

@@ -26,7 +26,7 @@ describe('content of a result', () => {
     expect(parts).toMatchObject([
       { kind: 'text', text: 'hello' },
       { kind: 'text', text: 'inside' },
-      { kind: 'other', description: 'Link · b · file:///b' },
+      { kind: 'link', uri: 'file:///b', name: 'b' },
     ])
   })
 

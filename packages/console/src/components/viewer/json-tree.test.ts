@@ -39,7 +39,7 @@ describe('JSON as a tree', () => {
   })
 
   it('finds keys and values, first things first, whatever they are called', () => {
-    const value = { name: 'Kitchen', inner: [{ kitchen: 1 }, { x: null }], __proto__: 'odd', 'a b': 'KITCHEN' }
+    const value = { name: 'Kitchen', inner: [{ kitchen: 1 }, { x: null }], 'a b': 'KITCHEN' }
     expect(found(value, 'kitchen')).toEqual(['$.name', '$.inner[0].kitchen', '$["a b"]'])
     expect(found(value, 'null')).toEqual(['$.inner[1].x'])
     expect(found(JSON.parse('{"__proto__": {"a": 1}}'), 'proto')).toEqual(['$.__proto__'])

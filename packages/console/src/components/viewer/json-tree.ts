@@ -148,7 +148,7 @@ export function* searchTree(root: unknown, words: string): Generator<Path[], Pat
 
 function isHit(key: string | number | undefined, value: unknown, wanted: string): boolean {
   if (typeof key === 'string' && key.toLowerCase().includes(wanted)) return true
-  return typeof value !== 'object' && String(value).toLowerCase().includes(wanted)
+  return (typeof value !== 'object' || value === null) && String(value).toLowerCase().includes(wanted)
 }
 
 /** The last first, so that the first is the next. */

@@ -76,7 +76,7 @@ function Head({ column, order, onOrder }: HeadProps) {
 }
 
 function Cell({ value }: { value: unknown }) {
-  if (value === undefined) return <td className="muted">–</td>
+  if (value === undefined || value === null) return <td className="muted">–</td>
   const text = cellText(value)
   return (
     <td

@@ -21,10 +21,12 @@ export function TextView({ value, label, isWrapped }: Props) {
   const pieces = useMemo(() => piecesOf(text), [text])
   return (
     <div className="code">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to take the focus */}
       <section
-        className={`code-scroll text-view ${isWrapped ? '' : 'text-unwrapped'}`}
+        className={
+          isSentence(value) ? 'text-sentence' : `code-scroll text-view ${isWrapped ? '' : 'text-unwrapped'}`
+        }
         aria-label={label}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to take the focus
         tabIndex={0}
       >
         {pieces.map((piece, at) => (
@@ -44,6 +46,13 @@ export function TextView({ value, label, isWrapped }: Props) {
       )}
     </div>
   )
+}
+
+const MAX_SENTENCE = 500
+
+/** Words to be read, not code to be looked at. */
+export function isSentence(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= MAX_SENTENCE && !/[\n\t]| {2}|[{}<>]/.test(value)
 }
 
 function beginning(value: unknown, limit: number): { text: string; isWhole: boolean } {

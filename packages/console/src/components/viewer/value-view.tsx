@@ -6,7 +6,7 @@ import { Segmented } from '../segmented.tsx'
 import { DownloadButton } from './download.tsx'
 import { JsonTreeView } from './json-tree-view.tsx'
 import { TableView } from './table-view.tsx'
-import { TextView } from './text-view.tsx'
+import { isSentence, TextView } from './text-view.tsx'
 import { type ViewKind, type Views, viewsOf } from './views-of.ts'
 
 const KINDS = {
@@ -42,7 +42,7 @@ export function ValueView({ value, label }: Props) {
           />
         )}
         <span className="viewer-actions">
-          {kind === 'text' && (
+          {kind === 'text' && !isSentence(value) && (
             <IconButton
               icon="wrap"
               label="Wrap lines"

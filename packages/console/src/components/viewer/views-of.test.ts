@@ -29,7 +29,14 @@ describe('the ways to show a value', () => {
 
   it('make no table of things that are not alike, of one, or of too many columns', () => {
     const wide = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`c${at}`, at]))
-    for (const list of [[], [device('a')], [device('a'), 7], [{ a: 1 }, { b: 1 }, { c: 1 }], [wide, wide], [{}, {}]])
+    for (const list of [
+      [],
+      [device('a')],
+      [device('a'), 7],
+      [{ a: 1 }, { b: 1 }, { c: 1 }],
+      [wide, wide],
+      [{}, {}],
+    ])
       expect(tableOf(list)).toBeUndefined()
   })
 })

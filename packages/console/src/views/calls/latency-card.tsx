@@ -1,15 +1,14 @@
-import { lazy, Suspense, useMemo } from 'react'
+import { Suspense, useMemo } from 'react'
 import type { CallRecord } from 'toolpost/gateway'
 import { Columns } from '../../components/facts.tsx'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { latencyByTool, latencyOverTime, type ToolLatency } from '../../latency/latency.ts'
 import { hrefOf } from '../../routing/route.ts'
 import type { CallFilter } from '../../state/call-list.ts'
 import { durationText } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
 
-const LatencyPlot = lazy(async () => ({
-  default: (await import('../../latency/latency-plot.tsx')).LatencyPlot,
-}))
+const LatencyPlot = lazyPart(async () => (await import('../../latency/latency-plot.tsx')).LatencyPlot)
 
 const SHOWN_TOOLS = 6
 

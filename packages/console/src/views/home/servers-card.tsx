@@ -53,7 +53,7 @@ function ServerRow({ server: { name, state, tools, error } }: { server: ServerSt
   return (
     <li className="row">
       <span className={`dot dot-${state}`} aria-hidden="true" />
-      <a className="row-name" href={hrefOf({ view: 'servers' })}>
+      <a className="row-name" href={hrefOf({ view: 'servers', name })}>
         {oneLine(name, 60)}
       </a>
       {!isReady && error && <span className="row-text">{oneLine(error, 120)}</span>}

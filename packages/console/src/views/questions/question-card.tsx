@@ -1,9 +1,10 @@
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { Suspense, useMemo, useState } from 'react'
 import type { OpenQuestion } from 'toolpost/gateway'
 import type { QuestionAnswer } from '../../api/gateway-api.ts'
 import { Button } from '../../components/button.tsx'
 import { Loading } from '../../components/empty-state.tsx'
 import { Facts } from '../../components/facts.tsx'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { answers } from '../../state/answers.ts'
 import { useStore } from '../../state/store.ts'
 import { clipped, oneLine } from '../../text/visible-text.ts'
@@ -11,7 +12,7 @@ import { TimeLeft } from '../approvals/approval-card.tsx'
 import { useFocusBack, useSettled } from '../approvals/steady.ts'
 import { hostOf, type QuestionForm, questionForm } from './question-form.ts'
 
-const SchemaForm = lazy(async () => ({ default: (await import('../../schema/schema-form.tsx')).SchemaForm }))
+const SchemaForm = lazyPart(async () => (await import('../../schema/schema-form.tsx')).SchemaForm)
 
 const FORM_ID = 'question-form'
 

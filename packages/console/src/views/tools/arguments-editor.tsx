@@ -1,7 +1,8 @@
-import { lazy, Suspense, type SyntheticEvent, useEffect, useState } from 'react'
+import { Suspense, type SyntheticEvent, useEffect, useState } from 'react'
 import type { ToolInfo } from 'toolpost/gateway'
 import { Loading } from '../../components/empty-state.tsx'
 import { ErrorBoundary } from '../../components/error-boundary.tsx'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { Segmented } from '../../components/segmented.tsx'
 import { counted } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
@@ -10,7 +11,7 @@ import { argumentsText, type Draft, formKind, parseArguments } from './draft.ts'
 /** The run button is outside of the form and names it. */
 export const FORM_ID = 'call-form'
 
-const SchemaForm = lazy(async () => ({ default: (await import('../../schema/schema-form.tsx')).SchemaForm }))
+const SchemaForm = lazyPart(async () => (await import('../../schema/schema-form.tsx')).SchemaForm)
 
 interface Props {
   tool: ToolInfo

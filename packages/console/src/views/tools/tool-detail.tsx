@@ -55,7 +55,12 @@ export function ToolDetail({ tool, call }: { tool: ToolInfo; call: CallRecord | 
               exact={isExact}
             />
             {formKind(tool.schema) !== 'none' && <ReadyMade tool={tool} draft={draft} onUse={use} />}
-            <RunBar tool={tool} isLoading={isLoading} deadline={draft.deadline} onDeadline={deadline => change({ deadline })} />
+            <RunBar
+              tool={tool}
+              isLoading={isLoading}
+              deadline={draft.deadline}
+              onDeadline={deadline => change({ deadline })}
+            />
           </section>
         </div>
         <RunResult tool={tool.name} />

@@ -39,7 +39,7 @@ export function ToolItem({ tool, isCurrent, withSource = false }: Props) {
         </span>
         <span className="list-item-text">
           {withSource && tool.source !== 'local' && `${oneLine(tool.source, 40)} · `}
-          {oneLine(tool.description, 120)}
+          {oneLine(tool.description.slice(0, 400).replace(/\*\*|`/g, ''), 120)}
         </span>
       </a>
     </li>

@@ -32,9 +32,9 @@ export function ToolSearch({ query, onChange, onEnter }: Props) {
         onChange={event => onChange(event.target.value)}
         onKeyDown={event => event.key === 'Enter' && onEnter()}
       />
-      <kbd className="search-key" aria-hidden="true">
-        /
-      </kbd>
+      <span className="search-key" aria-hidden="true">
+        <kbd>/</kbd>
+      </span>
     </div>
   )
 }

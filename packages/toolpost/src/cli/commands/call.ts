@@ -79,7 +79,7 @@ async function nameOf(project: Project, typed: string, timeoutMs: number | undef
     await project.waitForTool(typed, timeoutMs)
     return typed
   }
-  await project.ready(server)
+  await project.waitForServer(server)
   const { tools } = project
   const found = tools.getTools().find(tool => {
     const origin = tools.originOf(tool)

@@ -45,7 +45,14 @@ function chat(
     wanted: flags.model,
     isRequired: true,
   })
-  const project = { client: choice.client, model: () => choice.choose(), ready }
+  const project = {
+    client: choice.client,
+    model: () => choice.choose(),
+    ready,
+    tools,
+    models: () => choice.list(),
+    clientOf: (name: string) => choice.clientOf(name),
+  }
   return runChat({ project, terminal, stop }, question, flags)
 }
 
@@ -112,6 +119,26 @@ describe('toolpost chat "question"', () => {
     const seconds = (text: string) =>
       text.replace(/\rLoading \S+ … [1-9]\d* s/g, '').replace(/in \d+ s/, 'in 0 s')
     expect(seconds(written.err)).toContain(expected)
+  })
+
+  it('--json prints a line of JSON for each answer, with its calls', async () => {
+    const { streams, input, written } = terminal()
+    input.end('turn the lamp on\nbreak the lamp\n')
+    expect(await chat(streams, undefined, { model: 'offline', json: true })).toBe(1)
+    const answers = written.out
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(answers).toMatchObject([
+      {
+        question: 'turn the lamp on',
+        text: 'The lamp is on.',
+        stopReason: 'answer',
+        model: 'offline',
+        calls: [{ name: 'lamp', args: { state: 'on' }, result: { success: true } }],
+      },
+      { question: 'break the lamp', calls: [{ name: 'lamp', result: { success: false } }] },
+    ])
   })
 
   it('takes the question from a pipe', async () => {
@@ -298,8 +325,8 @@ describe('toolpost chat, a conversation on a terminal', () => {
     input.write('third\n')
     await seen('out', 'Three')
     input.write('\u0003')
-    await seen('err', 'Type exit or press Ctrl-D to leave.')
-    input.write('\u0004')
+    await seen('err', 'Press Ctrl-C again to leave.')
+    input.write('\u0003')
     expect(await code).toBe(0)
     expect(written.out).toBe('One\nTw\nThree\n')
     expect(server.requests[2]?.body.messages.map(({ content }) => content).slice(1)).toEqual([
@@ -307,6 +334,32 @@ describe('toolpost chat, a conversation on a terminal', () => {
       'One',
       'third',
     ])
+  })
+
+  it('has commands: /help, /tools, /model, /quit; a Ctrl-C drops what was typed', async () => {
+    await withModel('From the model')
+    const { streams, input, written, seen } = terminal({ isTTY: true })
+    const code = chat(streams, undefined, {})
+    await seen('err', 'you> ')
+    input.write('/help\n')
+    await seen('err', '/quit          leave')
+    input.write('/tools\n')
+    await seen('err', 'local: datetime')
+    input.write('/model\n')
+    await seen('err', '* ollama:')
+    await seen('err', '  offline (Sentences of the tools')
+    input.write('/model nonsense\n')
+    await seen('err', "There is no model 'nonsense'")
+    input.write('/model offline\n')
+    await seen('err', 'From now on: offline')
+    input.write('half a quest')
+    await seen('err', 'half a quest')
+    input.write('\u0003')
+    input.write('turn the lamp on\n')
+    await seen('out', 'The lamp is on.')
+    input.write('/quit\n')
+    expect(await code).toBe(0)
+    expect(written.out).toBe('The lamp is on.\n')
   })
 
   it('ends when the program is stopped, in the middle of an answer or between two', async () => {

@@ -1,7 +1,8 @@
-import { connect } from 'node:net'
-import { type BrokerAddress, brokerAddress, withoutCredentials } from 'toolpost-common/broker-address'
+import { brokerAddress, withoutCredentials } from 'toolpost-common/broker-address'
 import type { ToolpostConfig } from '../../config/config.ts'
+import { escapeControls } from '../../logging/safe-value.ts'
 import type { ServerStatus } from '../../mcp/index.ts'
+import { tellingLine } from '../../mcp/telling-line.ts'
 import { chooseClient } from '../../models/choose-client.ts'
 import { ollamaAddress } from '../../models/ollama/address.ts'
 import { findOllamaModel } from '../../models/ollama/find-model.ts'
@@ -9,16 +10,18 @@ import type { Project } from '../../project/project.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { unlessStopped } from '../stop-signals.ts'
-import { printResult } from '../terminal.ts'
+import { styled, type Terminal } from '../terminal.ts'
 import { after } from '../up/overview.ts'
+import { machineVerdicts, reach } from './doctor-machine.ts'
 import { toolVerdicts } from './doctor-tools.ts'
 
 const BROKER_TIMEOUT_MS = 3_000
-const SHOWN_STDERR_LINES = 5
 
 /** What was found out about one part: a line for a person, and what to do if it does not work. */
 export interface Verdict {
   ok: boolean
+  /** Not there, and nobody said that it should be. */
+  isOff?: boolean
   text: string
   advice?: string[]
 }
@@ -26,7 +29,7 @@ export interface Verdict {
 /** `toolpost doctor`: a verdict a line; exit 1 if something that is configured does not work. */
 export async function examine({ project, stop, terminal }: CommandContext): Promise<number> {
   const verdicts = await unlessStopped(verdictsOn(project), stop.signal)
-  for (const verdict of verdicts) printResult(terminal, lines(verdict))
+  for (const verdict of verdicts) terminal.out.write(`${lines(verdict, terminal)}\n`)
   return verdicts.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed
 }
 
@@ -35,6 +38,7 @@ async function verdictsOn(project: Project): Promise<Verdict[]> {
   return [
     configuration(project),
     ...(await toolVerdicts(project, statuses)),
+    ...(await machineVerdicts(project)),
     ...exampleHome(project),
     ...(await brokers(project)),
     await model(project),
@@ -43,8 +47,10 @@ async function verdictsOn(project: Project): Promise<Verdict[]> {
   ]
 }
 
-function lines({ ok, text, advice = [] }: Verdict): string {
-  return [`${ok ? '✔' : '✘'} ${text}`, ...advice.map(line => `    ${line}`)].join('\n')
+function lines({ ok, isOff = false, text, advice = [] }: Verdict, { out }: Terminal): string {
+  const mark = ok ? (isOff ? styled(out, 'dim', '○') : styled(out, 'green', '✔')) : styled(out, 'red', '✘')
+  const shown = [text, ...advice.map(line => `    ${line}`)].map(line => escapeControls(line))
+  return `${mark} ${shown.join('\n')}`
 }
 
 function configuration({ file, tools }: Project): Verdict {
@@ -76,7 +82,8 @@ async function broker(url: string, isVirtual: boolean): Promise<Verdict> {
   const shown = withoutCredentials(url)
   const before = performance.now()
   try {
-    await reach(brokerAddress(url))
+    const { host, port, protocol } = brokerAddress(url)
+    await reach(host, port ?? PORTS[protocol], BROKER_TIMEOUT_MS)
     const kind = isVirtual
       ? 'embedded, with a virtual home'
       : `answers in ${Math.round(performance.now() - before)} ms`
@@ -88,15 +95,6 @@ async function broker(url: string, isVirtual: boolean): Promise<Verdict> {
 }
 
 const PORTS = { mqtt: 1883, mqtts: 8883, ws: 80, wss: 443 }
-
-function reach({ host, port, protocol }: BrokerAddress): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port: port ?? PORTS[protocol], timeout: BROKER_TIMEOUT_MS })
-    socket.once('connect', () => resolve(socket.destroy() && undefined))
-    socket.once('timeout', () => socket.destroy(new Error(`no answer in ${BROKER_TIMEOUT_MS} ms`)))
-    socket.once('error', reject)
-  })
-}
 
 /** A model that is configured must be there; without one, whatever is found will do. */
 async function model({ config, executor }: Project): Promise<Verdict> {
@@ -132,11 +130,11 @@ async function server(status: ServerStatus, project: Project): Promise<Verdict> 
       text: `server ${name}: needs a login: ${error}`,
       advice: [`Run: toolpost auth ${name}`],
     }
-  const tail = stderr.split('\n').filter(line => line.trim() !== '')
+  const telling = tellingLine(stderr)
   const entry = await project.entryOf(name)
   const { hintFor } = await import('../../mcp/index.ts')
   const advice = [
-    ...tail.slice(-SHOWN_STDERR_LINES).map(line => `stderr: ${line}`),
+    ...(telling === undefined ? [] : [`stderr: ${telling}`]),
     ...(entry ? [`Check: ${hintFor(name, entry)}`] : []),
   ]
   const text = `server ${name}: ${state}${after(attempts)}: ${error ?? 'no reason given'}`

@@ -15,12 +15,20 @@ it.each([true, false])(
         server: 'home\u001b[1A',
       },
     )
-    const context = { project: { tools, ready: async () => [] }, stop: new AbortController() }
+    const project = {
+      tools,
+      config: {},
+      tried: async () => {},
+      waitForTool: async () => {},
+    }
+    const context = { project, stop: new AbortController() }
     const out = Object.assign(new PassThrough(), { isTTY }) as unknown as NodeJS.WriteStream
     expect(await listTools({ ...context, terminal: { out, err: out } }, {})).toBe(0)
-    const written = String(out.read()).replace('\u001b[1m', '').replace('\u001b[0m', '')
+    const written = String(out.read()).replace(/\u001b\[\d+m/g, '')
     expect(written).not.toContain('\u001b')
+    expect(written).toContain('Light\\u001b]0;x\\u0007 \\u001b[2J\n')
+    if (isTTY) return expect(written).toMatch(/^home\\u001b\[1A \(1\)\n {2}lamp\\u001b\[2K {2,}Light/)
     expect(written).toMatch(/^lamp\\u001b\[2K\(.*size\\u001b\[3J/)
-    expect(written).toContain(' (from home\\u001b[1A)\n    Light\\u001b]0;x\\u0007 \\u001b[2J\n')
+    expect(written).toContain(' (from home\\u001b[1A)\n    Light')
   },
 )

@@ -1,5 +1,4 @@
 import { escapeControls } from '../../logging/safe-value.ts'
-import type { ServerStatus } from '../../mcp/index.ts'
 import { exampleArguments } from '../../schema/example-arguments.ts'
 import { jsonSchemaOf } from '../../schema/json-schema.ts'
 import { signatureOf } from '../../schema/signature.ts'
@@ -9,7 +8,7 @@ import type { CommandContext } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { unlessStopped } from '../stop-signals.ts'
 import { DEFAULT_COLUMNS, tableLines } from '../table.ts'
-import { bold, printResult, say, styled, type Terminal } from '../terminal.ts'
+import { bold, printResult, styled, type Terminal } from '../terminal.ts'
 
 /** What the list needs of its context. */
 interface ToolsContext {
@@ -30,15 +29,10 @@ export async function listTools(
   { project, stop, terminal }: ToolsContext,
   { name, json = false, search }: ToolsFlags,
 ): Promise<number> {
-  const missing = await unlessStopped(whenThere(project, name), stop.signal)
+  await unlessStopped(whenThere(project, name), stop.signal)
   const { tools } = project
   const fitting = search === undefined ? tools.getTools() : await found(tools, search)
   const all = name === undefined ? fitting : named(name, fitting, tools)
-  for (const { name: server, state, error } of missing)
-    say(
-      terminal,
-      `⚠️ Without the tools of '${server}', which is ${state.replace('_', ' ')}${error ? `: ${error}` : ''}`,
-    )
   if (all.length === 0 && (search ?? name) !== undefined) {
     const wish =
       search === undefined
@@ -63,17 +57,12 @@ export async function listTools(
   return EXIT.ok
 }
 
-/** Waits for no more than is asked for. Gives the servers that should be in the list and are not there. */
-async function whenThere(
-  project: ToolsContext['project'],
-  name: string | undefined,
-): Promise<ServerStatus[]> {
-  if (name !== undefined && project.tools.findTool(name)) return []
+/** Waits for no more than is asked for: one server that is broken holds up no other. */
+async function whenThere(project: ToolsContext['project'], name: string | undefined): Promise<void> {
+  if (name === 'local' || (name !== undefined && project.tools.findTool(name))) return
   const isServer = name !== undefined && Object.hasOwn(project.config.mcpServers ?? {}, name)
-  if (name !== undefined && !isServer && name !== 'local') await project.waitForTool(name)
-  if (name !== undefined && !isServer) return []
-  const tried = await project.tried(name)
-  return tried.filter(({ state }) => state !== 'ready')
+  if (name === undefined || isServer) await project.tried(name)
+  else await project.waitForTool(name)
 }
 
 /** The tools of a server, or the one tool of this name. */

@@ -1,0 +1,62 @@
+import { ModelError } from '../../models/model-error.ts'
+import type { Project } from '../../project/project.ts'
+import { say, type Terminal } from '../terminal.ts'
+import type { ChatConversation } from './chat-conversation.ts'
+
+/** What the commands of a chat need of the project; without it they say that there is none. */
+export type ChatCommands = Partial<Pick<Project, 'tools' | 'models' | 'clientOf'>>
+
+interface CommandSetup {
+  project: ChatCommands
+  conversation: ChatConversation
+  terminal: Terminal
+}
+
+const HELP = `/help          this list
+/tools         the tools that can be used
+/model         the models there are; /model NAME asks another one from now on
+/quit          leave (so do exit, Ctrl-D, and Ctrl-C twice)`
+
+/** Whether a line is for the program, and not a question. */
+export function isCommand(line: string): boolean {
+  return /^\/[a-z]+(?:\s|$)/.test(line)
+}
+
+/** Does what the line says; mistakes are told, and end nothing. */
+export async function runCommand(line: string, setup: CommandSetup): Promise<void> {
+  const { terminal, project } = setup
+  const [command = '', ...words] = line.trim().split(/\s+/)
+  if (command === '/help') return say(terminal, HELP)
+  if (command === '/tools') return say(terminal, toolList(project))
+  if (command === '/model') return words[0] ? useModel(words[0], setup) : showModels(setup)
+  say(terminal, `There is no ${command}; expected one of /help, /tools, /model, /quit`)
+}
+
+function toolList({ tools }: ChatCommands): string {
+  const all = tools?.getTools() ?? []
+  const servers = new Set(all.map(tool => tools?.originOf(tool)?.server ?? 'local'))
+  const lines = [...servers].map(server => {
+    const own = all.filter(tool => (tools?.originOf(tool)?.server ?? 'local') === server)
+    return `${server}: ${own.map(({ name }) => name).join(', ')}`
+  })
+  return lines.join('\n') || 'There are no tools.'
+}
+
+async function showModels({ project, conversation, terminal }: CommandSetup): Promise<void> {
+  const { model } = conversation
+  const models = (await project.models?.()) ?? [model]
+  for (const { name, why } of models) say(terminal, `${name === model.name ? '*' : ' '} ${name} (${why})`)
+}
+
+async function useModel(name: string, { project, conversation, terminal }: CommandSetup): Promise<void> {
+  try {
+    const client = await project.clientOf?.(name)
+    const found = (await project.models?.())?.find(model => model.name === name)
+    if (!client || !found) return say(terminal, `There is no model '${name}'; /model lists those there are`)
+    conversation.use(client, found)
+    say(terminal, `From now on: ${name}`)
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error
+    say(terminal, error.message)
+  }
+}
