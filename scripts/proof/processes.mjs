@@ -30,7 +30,11 @@ export class Worker {
 
   #start() {
     this.#child = start('worker.mjs', this.#args, this.#options)
+    this.isUp = false
     this.ready = new Promise(resolve => createInterface({ input: this.#child.stdout }).once('line', resolve))
+    this.ready.then(() => {
+      this.isUp = true
+    })
   }
 
   /** Killed at once, and started again. */

@@ -19,7 +19,7 @@ import { Roster } from './workers/roster.ts'
 import { Taking } from './workers/taking.ts'
 import { Watch } from './workers/watch.ts'
 
-export const DEFAULT_CONCURRENCY = 32
+const DEFAULT_CONCURRENCY = 32
 
 export interface SessionEvents {
   onOpen(): void

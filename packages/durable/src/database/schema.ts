@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg'
 import { DatabaseProblem } from './database-problem.ts'
 
 /** Of what this release reads and writes. A database of a higher one belongs to a newer release. */
-export const SCHEMA_VERSION = 1
+const SCHEMA_VERSION = 1
 /** Our own tables, and those of DBOS. */
 export const SCHEMA = 'toolpost'
 export const ENGINE_SCHEMA = 'toolpost_engine'

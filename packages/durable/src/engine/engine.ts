@@ -20,7 +20,7 @@ const JOURNAL_VERSION = 'toolpost-1'
 /** A call that kills each worker that runs it must end, too. */
 const MAX_ATTEMPTS = 20
 /** Between two looks at whether something was announced: no query unless it was. */
-export const POLLING_MS = 15
+const POLLING_MS = 15
 /** What lives in the queue until somebody decides. */
 const FOR_EVER_S = 10 * 365 * 24 * 3_600
 

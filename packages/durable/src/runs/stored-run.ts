@@ -31,7 +31,7 @@ export interface RunAttributes {
   call: string
 }
 
-export const MAX_ARGUMENT_BYTES = 1_000_000
+const MAX_ARGUMENT_BYTES = 1_000_000
 
 /** Plain data, without what JSON has no form for. Throws if there is no JSON of it, or too much. */
 export function storedRun(

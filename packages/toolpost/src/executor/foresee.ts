@@ -19,7 +19,7 @@ export interface Foreseen {
   asks?: Asks | undefined
 }
 
-export type Verdict = 'allow' | 'ask' | 'deny'
+type Verdict = 'allow' | 'ask' | 'deny'
 
 export interface Asks {
   because?: string | undefined
