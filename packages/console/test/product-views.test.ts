@@ -102,6 +102,7 @@ describe.runIf(hasBrowser)('the views of the console on the product itself', { t
     const endless = { expression: 'f(n) = n < 2 ? n : f(n-1) + f(n-2); f(60)' }
     const answer = fetch(new URL('api/tools/math_eval/call', product.url), {
       method: 'POST',
+      headers: { 'x-timeout-ms': '60000' },
       body: JSON.stringify(endless),
     })
     await page.goto(`${product.url}#/calls?outcome=running`)

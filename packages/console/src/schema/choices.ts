@@ -9,7 +9,7 @@ const KEYWORDS = ['anyOf', 'oneOf'] as const
 const MAX_NAMED = 4
 
 /** Matches nothing, and shows no field: an argument that nobody has given. */
-export const NOT_GIVEN: JsonSchema = { type: 'null', not: {}, title: 'Not given' }
+const NOT_GIVEN: JsonSchema = { type: 'null', not: {}, title: 'Not given' }
 
 /** With named choices; with one more, and that first, if the argument may be left out. */
 export function withNamedChoices(schema: JsonSchema, isOptional: boolean): JsonSchema {

@@ -23,6 +23,8 @@ interface ChatState {
   stop: (() => void) | undefined
   /** The conversation that is being read, if one is. */
   opening: string | undefined
+  /** The conversation that was left for a new one: the address may name it for a moment longer. */
+  left: string | undefined
   /** Why the conversation that was asked for is not shown. */
   problem: string | undefined
 }
@@ -32,6 +34,7 @@ const NOTHING: ChatState = {
   conversation: undefined,
   stop: undefined,
   opening: undefined,
+  left: undefined,
   problem: undefined,
 }
 
@@ -98,8 +101,14 @@ class Chat extends Store<ChatState> {
   }
 
   startOver(): void {
-    this.get().stop?.()
-    this.set(NOTHING)
+    const { stop, conversation, opening } = this.get()
+    stop?.()
+    this.set({ ...NOTHING, left: conversation ?? opening })
+  }
+
+  /** The address names nothing any more. */
+  arrived(): void {
+    this.update({ left: undefined })
   }
 
   #apply(event: ChatEvent): void {

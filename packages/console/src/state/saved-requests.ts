@@ -2,7 +2,7 @@ import { isRecord } from '../api/guards.ts'
 import { KeptStore } from './kept-store.ts'
 
 /** Arguments that somebody wants to use again. */
-export interface SavedRequest {
+interface SavedRequest {
   name: string
   args: unknown
 }

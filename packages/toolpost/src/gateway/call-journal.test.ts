@@ -37,7 +37,12 @@ describe('the journal', () => {
     finish('done')
     await answer
     expect(await calls()).toEqual([
-      { ...begunCall, durationMs: expect.any(Number), stages: expect.any(Object), result: expect.objectContaining({ result: 'done' }) },
+      {
+        ...begunCall,
+        durationMs: expect.any(Number),
+        stages: expect.any(Object),
+        result: expect.objectContaining({ result: 'done' }),
+      },
     ])
   })
 

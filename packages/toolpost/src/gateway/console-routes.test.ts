@@ -119,9 +119,7 @@ describe('calls that are under way', () => {
         {},
         { headers: { authorization: `Bearer ${token}`, 'x-toolpost-client': 'console' } },
       )
-    const { calls } = await dataOf(
-      gateway.get('/api/calls', { authorization: 'Bearer owner-of-everything' }),
-    )
+    const { calls } = await dataOf(gateway.get('/api/calls', { authorization: 'Bearer owner-of-everything' }))
     expect(calls.map((call: { origin: string }) => call.origin)).toEqual(['console', 'http'])
   })
 })

@@ -64,17 +64,19 @@ function isBusy(turns: ChatTurn[]): boolean {
 
 /** The address names the conversation, so that it survives a reload; an address without one shows what is going on. */
 function useAddress(asked: string | undefined): void {
-  const { conversation, opening } = useStore(chat, state => state)
+  const { conversation, opening, left } = useStore(chat, state => state)
   const isThere = useStore(gateway, state => state.connection.state === 'open')
   const answered = useRef(conversation)
   useEffect(() => {
+    if (asked === undefined && left !== undefined) chat.arrived()
     const isNew = conversation !== undefined && conversation !== answered.current
     answered.current = conversation
     if (isNew || asked === undefined) {
       // The first answer has given the conversation its id.
       if (conversation !== undefined && conversation !== asked) goInPlace({ view: 'chat', conversation })
-    } else if (asked !== conversation && opening === undefined && isThere) void chat.open(asked)
-  }, [asked, conversation, opening, isThere])
+    } else if (asked !== conversation && asked !== left && opening === undefined && isThere)
+      void chat.open(asked)
+  }, [asked, conversation, opening, left, isThere])
 }
 
 /** Scrolls to one's own question, and along as the answer grows, unless somebody has scrolled up to read. */

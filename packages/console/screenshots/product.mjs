@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
-const command = fileURLToPath(new URL('../../packages/toolpost/bin/toolpost.cjs', import.meta.url))
+const command = fileURLToPath(new URL('../../toolpost/bin/toolpost.cjs', import.meta.url))
 
 /** `toolpost up` in a folder of its own, with some calls made and an assistant that can ask for more. */
 export async function startProduct() {

@@ -12,7 +12,7 @@ import { SCENES } from './scenes.mjs'
 const { values } = parseArgs({
   options: { all: { type: 'boolean' }, out: { type: 'string' }, only: { type: 'string' } },
 })
-const folder = values.out ?? fileURLToPath(new URL('../../docs/images', import.meta.url))
+const folder = values.out ?? fileURLToPath(new URL('../../../docs/images', import.meta.url))
 
 /** What the README shows: one screen of a laptop, and two in the dark. */
 const DOCUMENTED = SCENES.map(scene => ({
@@ -38,7 +38,7 @@ const DOCUMENTED = SCENES.map(scene => ({
   })),
 )
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '')
 
 /** Where this copy of the project happens to be is nobody's business. Runs in the page. */
 function hideFolder(root) {

@@ -100,7 +100,7 @@ export const SCENES = [
     name: 'chat',
     at: '/chat',
     async prepare(page) {
-      await page.getByLabel('Message').fill('turn on the porch light')
+      await page.getByLabel('Message').fill('turn on the living room light')
       await page.keyboard.press('Enter')
       await page.locator('.answer-note').nth(0).waitFor()
       await page.getByLabel('Message').fill('What is 12 * 7.5?')
