@@ -92,7 +92,7 @@ export class Limits {
   }
 
   get onProgress(): ((progress: Progress) => void) | undefined {
-    return this.observers.progressOf(this.attempt)
+    return this.attempt.event ? this.observers.progressOf(this.attempt) : this.options.onProgress
   }
 
   /** Logs what nobody else is told: a late answer, a listener that failed. */
