@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { InferenceSession as Session } from 'onnxruntime-common'
+import { copiesOf } from './models.ts'
 import { InferenceSession } from './onnx-runtime.ts'
 
 const quiet: Session.SessionOptions = {
@@ -10,18 +11,12 @@ const quiet: Session.SessionOptions = {
   extra: { session: { intra_op: { allow_spinning: '0' } } },
 }
 
-/** Copies of the models in the published package. */
-const MODELS = new URL('../../models/', import.meta.url)
-
-/**
- * Opens a model by its place relative to the main file of the package that it comes from. The published package has
- * copies, because those packages bring 350 MB of other things along.
- */
+/** Opens a model by its place relative to the main file of the package that it comes from, or its copy. */
 export function openModel(
   place: { package: string; file: string },
   options: Session.SessionOptions,
 ): Promise<Session> {
-  const copy = new URL(`${place.package}/${place.file}`, MODELS)
+  const copy = new URL(place.file, copiesOf(place.package))
   const file = existsSync(copy) ? copy : new URL(place.file, import.meta.resolve(place.package))
   return InferenceSession.create(fileURLToPath(file), { ...quiet, ...options })
 }

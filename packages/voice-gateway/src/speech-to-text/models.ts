@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { DecoderShape } from './decoder.ts'
 
@@ -27,9 +28,17 @@ export const MODELS: Record<ModelName, ModelPlace> = {
   },
 }
 
+/**
+ * Where the published package has copies of a package's models, because that package brings 350 MB of other things along.
+ */
+export function copiesOf(name: string): URL {
+  return new URL(`../../models/${name}/`, import.meta.url)
+}
+
 /** What to install, if a model is not there. */
 export function whyMissing(name: ModelName): string | undefined {
   const { package: from, install } = MODELS[name]
+  if (existsSync(copiesOf(from))) return undefined
   try {
     createRequire(import.meta.url).resolve(from)
     return undefined
