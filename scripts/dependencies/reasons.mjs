@@ -33,6 +33,7 @@ export const reasons = {
   '@opentelemetry/resources': 'optional: names this process in them',
   '@opentelemetry/sdk-metrics': 'optional: makes them',
   '@opentelemetry/sdk-trace-node': 'optional: makes them',
+  '@usefulsensors/moonshine-js': 'the larger speech model, for those who want it',
   'cmu-pronouncing-dictionary': 'how English words sound: which sentence was meant',
   'llama-tokenizer-js': "the speech model's words",
   mqtt: 'speaks to MQTT brokers',
