@@ -16,6 +16,14 @@ function start(script, args, { prefix = [] } = {}) {
   return child
 }
 
+/** Kills a process unless it has ended; resolves when it has. */
+async function end(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise(resolve => child.once('exit', resolve))
+  child.kill('SIGKILL')
+  await ended
+}
+
 export class Worker {
   kills = 0
   #args
@@ -45,9 +53,7 @@ export class Worker {
   }
 
   async stop() {
-    const ended = new Promise(resolve => this.#child.once('exit', resolve))
-    this.#child.kill('SIGKILL')
-    await ended
+    await end(this.#child)
   }
 }
 
@@ -111,8 +117,6 @@ export class Gateway {
   }
 
   async stop() {
-    const ended = new Promise(resolve => this.#child.once('exit', resolve))
-    this.#child.kill('SIGKILL')
-    await ended
+    await end(this.#child)
   }
 }

@@ -240,7 +240,6 @@ export class DurableCalls implements Durable {
     this.#retry = setTimeout(() => {
       this.#ready = this.#start()
     }, RETRY_START_MS)
-    this.#retry.unref()
   }
 
   #setState(state: State): void {
