@@ -138,7 +138,10 @@ function sayRounded(number: string): string {
 
 /** Never with an exponent. */
 function written(value: number): string {
-  return value.toFixed(12).replace(/\.?0+$/, '')
+  return value
+    .toFixed(12)
+    .replace(/(?<!0)0+$/, '')
+    .replace(/\.$/, '')
 }
 
 function sayPowerOfTen(_whole: string, factor = '', sign = '', exponent = ''): string {
