@@ -115,7 +115,7 @@ export class BackgroundTranscriber {
       this.#listening.hear(samples, { signal, history: this.#answering.historyOf(conversation) }),
     )
     this.#isMeant = async (conversation, sentence) => {
-      const message = `Did you mean "${sentence}"?`
+      const message = `Did you mean "${sentence.replace(/[.?!]$/, '')}"?`
       if (ask) return (await ask({ message })).action === 'accept'
       return this.#questions.confirm(conversation, message)
     }

@@ -13,14 +13,23 @@ export type {
   TranscriptionMessage,
   VoiceBus,
 } from './bus/voice-bus.ts'
+export type { Decision, Heard } from './listening/decide.ts'
+export type { Grammar, Meaning } from './listening/grammar.ts'
 export { findSpeaker, type SpeakerOptions } from './speech-out/find-speaker.ts'
 export { type Speaker, SpeakerError } from './speech-out/speaker.ts'
 export { type MoonshineOptions, MoonshineTranscriber } from './speech-to-text/moonshine-transcriber.ts'
-export { type Transcriber, TranscriberError } from './speech-to-text/transcriber.ts'
+export {
+  type HeardSentence,
+  type Listened,
+  type TranscribeOptions,
+  type Transcriber,
+  TranscriberError,
+} from './speech-to-text/transcriber.ts'
 export { type WhisperOptions, WhisperTranscriber } from './speech-to-text/whisper-transcriber.ts'
 export type { PartStatus } from './start-up/parts.ts'
 export {
   startVoice,
+  type Transcription,
   type VoiceGateway,
   type VoiceOptions,
   type VoiceProject,

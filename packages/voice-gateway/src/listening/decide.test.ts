@@ -72,6 +72,13 @@ describe('the decision what was said', () => {
     ).toBe('ask')
   })
 
+  it('asks if another number was heard freely', () => {
+    const heard = decided('Then the living room light to 30 percent. -4', [
+      'dim the living room light to thirteen percent -7',
+    ])
+    expect(heard).toMatchObject({ decision: 'ask', text: 'dim the living room light to thirteen percent' })
+  })
+
   it('takes another way to say the same for no other meaning', () => {
     const heard = decided('Turn on slitch one. -5.5', [
       'turn on switch one -4.7',

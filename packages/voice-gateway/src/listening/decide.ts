@@ -104,7 +104,11 @@ class Choice {
     const best = isTie ? other : likeliest
     const isClose = !isTie && margin < this.#leastMargin(best)
     if (!this.#isWithin(best, NEARLY)) return this.#result(this.#free, 'free', margin)
-    const isSure = this.#isWithin(best, this.#nearnessFor(best)) && !isClose && !this.#isDoubtful(best)
+    const isSure =
+      this.#isWithin(best, this.#nearnessFor(best)) &&
+      !isClose &&
+      !this.#isDoubtful(best) &&
+      !this.#isOtherNumber(best)
     return this.#result(best, isSure ? 'sentence' : 'ask', margin)
   }
 
@@ -162,6 +166,12 @@ class Choice {
     return areOpposites(best.text, other.text) ? LEAST_MARGIN_OF_OPPOSITES : LEAST_MARGIN
   }
 
+  /** Another number was heard freely: one of the two is wrong. */
+  #isOtherNumber({ changes, text }: Candidate): boolean {
+    const [meant, heard] = [numbersIn(text), numbersIn(this.#free.text)]
+    return changes && heard.some(word => !meant.includes(word)) && meant.some(word => !heard.includes(word))
+  }
+
   /** "Switch one on": with a word before it that is soon missed, it would be a question. */
   #isHalfQuestion({ text }: Candidate): boolean {
     return this.#options.understand(`is ${text}`).kind === 'tell'
@@ -209,6 +219,10 @@ const OPPOSITE = new RegExp(`\\b(?:on|off|up|down|${NUMBER_WORDS.join('|')})\\b 
 /** Whether two sentences are the same but for a number, or for on and off. */
 function areOpposites(text: string, other: string): boolean {
   return text.replaceAll(OPPOSITE, '') === other.replaceAll(OPPOSITE, '')
+}
+
+function numbersIn(text: string): string[] {
+  return saidWords(text).filter(word => NUMBER_WORDS.includes(word))
 }
 
 function isTwo(text: string): boolean {

@@ -117,7 +117,7 @@ describe('the process of the speech model', () => {
     }
     const child = new ModelProcess({ file: childFile, args: [], clock: fakeClock(), logger, onEnd })
     await child.ready
-    const { answer } = child.ask({ type: 'transcribe', samples: second }, 1_000)
+    const { answer } = child.ask({ type: 'transcribe', samples: second, isBound: false }, 1_000)
     expect(await failure(answer)).toBe('The speech model ended (exit code 7)')
     await child.gone
     expect(logger.at('error')).toHaveLength(1)

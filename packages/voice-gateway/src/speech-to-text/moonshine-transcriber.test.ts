@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { wordErrors, wordsIn } from '../../../../bench/voice/word-errors.mjs'
+import { sentenceGraph } from '../../test/support/sentence-graph.ts'
 import {
   converted,
   joined,
@@ -14,7 +15,6 @@ import { hasPart } from '../../test/support/system-parts.ts'
 import { readWav } from '../audio/read-wav.ts'
 import { secondsOf } from '../audio/samples.ts'
 import { FRAME_SAMPLES } from '../audio/utterance-cutter.ts'
-import { sentenceGraph } from './bound/sentence-graph.fake.ts'
 import { MoonshineTranscriber } from './moonshine-transcriber.ts'
 
 const sentences = [

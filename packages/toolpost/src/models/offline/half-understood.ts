@@ -17,10 +17,25 @@ import type { Word } from './words.ts'
 
 const words = (text: string) => new Set(text.split(/\s+/))
 /** What says when, or under which condition. */
-const LATER = words(
-  `in at on tomorrow tonight later soon when whenever if unless until till after before once while every for from as next
-  this monday tuesday wednesday thursday friday saturday sunday two three four five six seven eight nine ten half an a`,
+const WHEN = words(
+  `tomorrow tonight later soon when whenever if unless until till after before once while every next during between from as this
+  monday tuesday wednesday thursday friday saturday sunday`,
 )
+/** What says when only before a time: "at seven", but not "in the kitchen". */
+const MAYBE_WHEN = words('in for at on within')
+const TIMES = words(
+  `a an half few couple some several morning evening afternoon night noon midnight sunset sunrise dawn dusk day weekend weekends
+  monday tuesday wednesday thursday friday saturday sunday dinner lunch breakfast bedtime christmas case`,
+)
+
+function isLater(said: readonly Word[], at: number): boolean {
+  const key = said[at]?.key ?? ''
+  if (WHEN.has(key)) return true
+  const next = said[at + 1]?.key === 'the' ? at + 2 : at + 1
+  if (readNumber(said, at) && /^(?:minute|hour|second|day)s?$/.test(said[at + 1]?.key ?? '')) return true
+  return MAYBE_WHEN.has(key) && (TIMES.has(said[next]?.key ?? '') || readNumber(said, next) !== undefined)
+}
+
 const NOT = words("not don't never dont doesn't")
 
 type Plainly = (request: Request) => Meaning | undefined
@@ -50,8 +65,8 @@ const ONLY_NOW = 'I can only do things right away, not later or under a conditio
 function notNow(request: Request, plainly: Plainly): Meaning | undefined {
   const { words: said } = request
   for (let at = 1; at < said.length; at++) {
-    const isCut = LATER.has(said[at]?.key ?? '') && acts(plainly(request.with(said.slice(0, at))))
-    const isBegun = LATER.has(said[0]?.key ?? '') && acts(plainly(request.with(said.slice(at))))
+    const isCut = isLater(said, at) && acts(plainly(request.with(said.slice(0, at))))
+    const isBegun = isLater(said, 0) && acts(plainly(request.with(said.slice(at))))
     if (isCut || isBegun) return saying('talk', ONLY_NOW)
   }
   return undefined

@@ -1,7 +1,7 @@
 import type { SentenceGraph } from 'toolpost/models'
 import { describe, expect, it } from 'vitest'
+import { sentenceGraph } from '../../../test/support/sentence-graph.ts'
 import { AllowedTokens } from './allowed-tokens.ts'
-import { sentenceGraph } from './sentence-graph.fake.ts'
 import { tokenLetters } from './token-letters.ts'
 
 /** Every letter, so that everything can be written, and a few longer tokens, also in capitals. */

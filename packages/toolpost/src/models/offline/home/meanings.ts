@@ -58,9 +58,10 @@ function inRoom({ room, ...args }: Record<string, unknown>, { home }: Grammar): 
     return room === undefined ? args : { room, ...args }
   const inside = home?.room(nameTokens(room))?.devices
   const devices = deviceName.devices.filter(device => inside?.has(device))
+  const isAll = deviceName.isAll || (deviceName.isBoth === true && devices.length === 2)
   return {
     ...args,
-    deviceName: { ...deviceName, devices, unfit: devices.length > 0 ? [] : deviceName.devices },
+    deviceName: { ...deviceName, devices, isAll, unfit: devices.length > 0 ? [] : deviceName.devices },
   }
 }
 

@@ -15,6 +15,8 @@ export interface Phrase {
   said: string[]
   tokens: string[]
   isAll: boolean
+  /** Two of them, and no others. */
+  isBoth: boolean
   isPlural: boolean
   /** "lights" was read as "light". */
   isMadeOne: boolean
@@ -31,6 +33,7 @@ export function readPhrase(request: Request, start: number, used: number, home: 
     said: [],
     tokens: [],
     isAll: false,
+    isBoth: false,
     isPlural: false,
     isMadeOne: false,
     isAnything: false,
@@ -43,6 +46,7 @@ export function readPhrase(request: Request, start: number, used: number, home: 
     const isFirst = phrase.tokens.length === 0 && !phrase.isAnything
     if (isFirst && ALL.has(word)) {
       phrase.isAll = true
+      if (word === 'both') phrase.isBoth = true
     } else if (
       ARTICLES.has(word) &&
       (isFirst || PREPOSITIONS.has(request.words[at - 1]?.key ?? '') || word === 'of')
@@ -84,7 +88,7 @@ function readToken(request: Request, at: number, phrase: Phrase, home: Home): { 
       phrase.tokens.push(token)
       return { used }
     }
-    const single = noun ? noun.thing : singulars(token).find(form => home.knows(form))
+    const single = singulars(token).find(form => home.knows(form)) ?? noun?.thing
     if (single === undefined || !home.knows(single)) {
       phrase.said.pop()
       continue

@@ -10,6 +10,8 @@ export interface Reference {
   readonly devices: readonly HomeDevice[]
   /** Whether all of them are meant; if not, and there are several, it is not clear which. */
   readonly isAll: boolean
+  /** Whether two are meant, which may be clear only with the room. */
+  readonly isBoth?: boolean | undefined
   /** What they were called together: "lights". */
   readonly noun?: string | undefined
   /** Those that were meant but cannot do it. */
@@ -161,10 +163,15 @@ export class References implements ListReader {
       return this.#taken({ ...roomAsTarget([...room.devices]), isLoose: true }, weight)
     const candidates = this.#candidates(request, phrase)
     if (candidates.length === 0) return undefined
-    const several = isAll || phrase.isPlural
+    const isTwo = !phrase.isBoth || alive(candidates).filter(this.#options.fits).length === 2
+    const several = (isAll || phrase.isPlural) && isTwo
     const noun = phrase.noun && plural(phrase.noun)
     const devices = several ? alive(candidates) : candidates
-    return this.#taken({ devices, isAll: several, noun, isLoose: true, chosen: request.chosen }, weight)
+    const { chosen } = request
+    return this.#taken(
+      { devices, isAll: several, isBoth: phrase.isBoth, noun, isLoose: true, chosen },
+      weight,
+    )
   }
 
   /** Devices of which all of these words may be said, and that are named by them: not just by half a name. */
@@ -182,6 +189,7 @@ export class References implements ListReader {
     found: {
       devices: readonly HomeDevice[]
       isAll: boolean
+      isBoth?: boolean
       noun?: string | undefined
       isLoose?: boolean
       chosen?: readonly string[] | undefined
@@ -189,7 +197,7 @@ export class References implements ListReader {
     weight: number,
   ): Omit<Taking, 'used'> | undefined {
     const { fits } = this.#options
-    const { isAll, noun, isLoose = false, chosen } = found
+    const { isAll, isBoth, noun, isLoose = false, chosen } = found
     const meant =
       chosen && !isAll && found.devices.length > 1
         ? found.devices.filter(({ call }) => chosen.includes(call))
@@ -201,6 +209,7 @@ export class References implements ListReader {
       kind: 'reference',
       devices,
       isAll: isAll || (chosen?.length ?? 0) > 1,
+      isBoth,
       noun,
       unfit,
     }
