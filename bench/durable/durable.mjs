@@ -1,5 +1,6 @@
 // What durability costs: the same call direct, durable in this process, and durable through a queue to another process, in
-// turn in one run; then how a tool that takes 100 ms scales from one worker to three. Prints the tables of docs/durable.md.
+// turn in one run; then how a tool that takes 100 ms scales from one worker to three, and how soon a cancel and a death are
+// noticed. Prints the tables of docs/durable.md.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { ToolExecutor } from 'toolpost'
 import { createDurable } from 'toolpost-durable'
 import { TestPostgres } from '../../scripts/proof/postgres.mjs'
+import { timeNotice } from './notice.mjs'
 import { benchTools, published } from './tools.mjs'
 
 const CALLS = { 1: 300, 32: 1_500, 256: 2_000 }
@@ -23,6 +25,7 @@ try {
   await startWorker('queued', 256)
   await compare()
   await scale()
+  await timeNotice(durable, startWorker)
 } finally {
   await durable.close()
   await Promise.all(children.map(stop))
@@ -35,15 +38,27 @@ async function startWorker(pool, concurrency) {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   children.push(child)
-  const state = await new Promise(resolve => createInterface({ input: child.stdout }).once('line', resolve))
+  const lines = createInterface({ input: child.stdout })
+  const state = await new Promise(resolve => lines.once('line', resolve))
   if (state !== 'ready') throw new Error(`The worker is ${state}`)
   while (!durable.offers().some(offer => offer.pool === pool && offer.workers > 0)) await sleep(20)
   // DBOS looks for new queues once a second.
   await sleep(1_200)
+  /** Resolves when the worker says `text`. */
+  const says = text =>
+    new Promise(resolve => {
+      const hear = line => {
+        if (line !== text) return
+        lines.off('line', hear)
+        resolve(performance.now())
+      }
+      lines.on('line', hear)
+    })
+  return { child, says }
 }
 
 async function stop(child) {
-  if (child.exitCode !== null) return
+  if (child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise(resolve => child.once('exit', resolve))
   child.kill('SIGTERM')
   await ended

@@ -1,10 +1,11 @@
-// The tools of the bench: one that does nothing, one that must not be repeated, and one that takes 100 ms.
+// The tools of the bench: one that does nothing, one that must not be repeated, one that takes 100 ms, and one that holds on
+// until it is stopped and says so.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineTool, ToolManager } from 'toolpost'
 
 const schema = { type: 'object', properties: { x: { type: 'number' } } }
 
-export function benchTools() {
+export function benchTools(say = () => {}) {
   const tools = new ToolManager()
   const echo = ({ x }) => ({ x })
   const description = 'Echoes'
@@ -12,6 +13,22 @@ export function benchTools() {
   tools.addCustomTool(defineTool({ name: 'write', description, schema, handler: echo }))
   tools.addCustomTool(
     defineTool({ name: 'nap', description, schema, readOnly: true, handler: () => sleep(100, 'slept') }),
+  )
+  const hold = (_, { signal }) => {
+    say('begun')
+    return new Promise((_, reject) =>
+      signal.addEventListener('abort', () => {
+        say('aborted')
+        reject(new Error('aborted'))
+      }),
+    )
+  }
+  const maxTimeoutMs = 600_000
+  tools.addCustomTool(
+    defineTool({
+      ...{ name: 'hold', description, schema, readOnly: true, handler: hold },
+      ...{ timeoutMs: maxTimeoutMs, maxTimeoutMs },
+    }),
   )
   return tools
 }

@@ -4,7 +4,8 @@ import { createDurable } from 'toolpost-durable'
 import { benchTools, published } from './tools.mjs'
 
 const [databaseUrl, pool, concurrency] = process.argv.slice(2)
-const tools = benchTools()
+const say = text => process.stdout.write(`${text}\n`)
+const tools = benchTools(say)
 const executor = new ToolExecutor(tools)
 const durable = createDurable({
   executor,
@@ -15,7 +16,7 @@ const durable = createDurable({
 })
 durable.publish(published(tools))
 await durable.ready()
-process.stdout.write(`${durable.status().state}\n`)
+say(durable.status().state)
 process.on('SIGTERM', async () => {
   await durable.close()
   process.exit()

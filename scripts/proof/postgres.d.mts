@@ -1,6 +1,6 @@
 /** A PostgreSQL of one's own in a temporary folder, which can be killed and started again. */
 export class TestPostgres {
-  static start(options?: { address?: string; network?: string }): Promise<TestPostgres>
+  static start(options?: { address?: string; network?: string; isQuick?: boolean }): Promise<TestPostgres>
   readonly port: number
   readonly folder: string
   url(host?: string): string

@@ -16,12 +16,17 @@ export class TestPostgres {
   #user
   #child
   #address
+  #isQuick
 
-  /** `address`: where it listens beside loopback; `network`: who may connect there. */
-  static async start({ address, network } = {}) {
+  /**
+   * `address`: where it listens beside loopback; `network`: who may connect there; `isQuick`: leaves it to the system when
+   * data reach the disk, which survives a killed process and no more.
+   */
+  static async start({ address, network, isQuick = false } = {}) {
     const postgres = new TestPostgres()
     postgres.#binaries = await findBinaries()
     postgres.#address = address
+    postgres.#isQuick = isQuick
     postgres.folder = mkdtempSync(join(tmpdir(), 'toolpost-postgres-'))
     chmodSync(postgres.folder, 0o755)
     postgres.port = await freePort()
@@ -46,6 +51,7 @@ export class TestPostgres {
       '--auth=scram-sha-256',
       '--no-locale',
       '--encoding=UTF8',
+      ...(this.#isQuick ? ['--no-sync'] : []),
     ])
     if (network) appendFileSync(join(data, 'pg_hba.conf'), `host all all ${network} scram-sha-256\n`)
   }
@@ -57,6 +63,7 @@ export class TestPostgres {
       'unix_socket_directories=',
       'max_connections=200',
       'jit=off',
+      ...(this.#isQuick ? ['fsync=off'] : []),
     ]
     this.#child = this.#execute(spawn, [
       ...[this.#binaries.postgres, '-D', join(this.folder, 'data'), '-p', String(this.port)],

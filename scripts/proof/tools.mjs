@@ -3,19 +3,21 @@ import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineTool, ToolManager } from 'toolpost'
 
-const TAKES_MS = 20
+const READ_MS = 20
+/** Longer: some are under way whenever a worker or its link is lost. */
+const WRITE_MS = 100
 const schema = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
 
 export function proofTools(ledger) {
   const tools = new ToolManager()
   const count = async ({ id }) => {
     appendFileSync(ledger, `${id} ${process.pid}\n`)
-    await sleep(TAKES_MS)
+    await sleep(WRITE_MS)
     return { id }
   }
   tools.addCustomTool(defineTool({ name: 'write', description: 'Writes', schema, handler: count }))
   const read = async ({ id }) => {
-    await sleep(TAKES_MS)
+    await sleep(READ_MS)
     return { id }
   }
   tools.addCustomTool(

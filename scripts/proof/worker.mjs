@@ -5,8 +5,11 @@ import { proofTools, published } from './tools.mjs'
 
 const [databaseUrl, ledger, workerId, concurrency = '16'] = process.argv.slice(2)
 const tools = proofTools(ledger)
+const executor = new ToolExecutor(tools)
+// As in a project, where the history does.
+executor.observe(() => {})
 const durable = createDurable({
-  ...{ executor: new ToolExecutor(tools), databaseUrl, workerId, pool: 'proof', role: 'worker' },
+  ...{ executor, databaseUrl, workerId, pool: 'proof', role: 'worker' },
   concurrency: Number(concurrency),
 })
 durable.publish(published(tools))

@@ -3,10 +3,10 @@ import type { Tool, ToolCall, ToolResult } from 'toolpost'
 import type { AcceptedRun, DurableRunOptions, RefusedRun } from 'toolpost/project'
 import { messageOf } from './database/database-problem.ts'
 import { type Admission, cancelRun, enqueueRun, startRun } from './engine/engine.ts'
-import { failed, unavailable } from './runs/kept-result.ts'
+import { failed, nobodyOffers, unavailable } from './runs/kept-result.ts'
 import { readStored } from './runs/run-rows.ts'
 import { attributesOf, idOfKey, storedRun } from './runs/stored-run.ts'
-import { nobodyOffers, type Session } from './session.ts'
+import type { Session } from './session.ts'
 import { queueFor } from './workers/queues.ts'
 
 /** How long the database may take to journal a run: if it goes away meanwhile, it may be back by then. */
@@ -95,13 +95,16 @@ async function begin(
   const result = admitted
     .ended()
     .then(kept => ({ ...(live.result ?? kept), run_id: id }))
-    .catch(
-      async () =>
-        (await ends.read(id)) ?? unavailable(tool, 'this process is shutting down; the run goes on', id),
-    )
-    .catch(error => unavailable(tool, messageOf(error), id))
+    // Cancelled, or handed on: it ends elsewhere, or later.
+    .catch(() => endElsewhere(ends, id, tool))
     .finally(() => carrier.forget(id))
   return { id, result }
+}
+
+function endElsewhere(ends: Session['ends'], id: string, tool: string): Promise<ToolResult> {
+  const { result } = ends.wait(id, tool)
+  ends.announce(id)
+  return result
 }
 
 /** Leaves a run to whoever takes it. `undefined` if there is one of that id. */
@@ -111,7 +114,7 @@ async function enqueue(
   how: { queue: string; isHeld?: boolean },
 ): Promise<AcceptedRun | undefined> {
   const { id } = admission
-  const { result, giveUp } = ends.wait(id)
+  const { result, giveUp } = ends.wait(id, admission.run.tool)
   const admitted = await carrier
     .outside(() => enqueueRun(admission, how))
     .catch(error => {
@@ -165,9 +168,7 @@ async function attach(
     const error = `Idempotency key '${options.key}' was used for another call`
     return { refused: failed(call.name, { code: 'invalid_arguments', error }), isConflict: true }
   }
-  const { result } = ends.wait(id)
-  ends.announce(id)
-  return { id, result }
+  return { id, result: endElsewhere(ends, id, call.name) }
 }
 
 function gone(tool: string, id: string): RefusedRun {

@@ -14,6 +14,7 @@ import type {
   DurableChange,
   DurableOptions,
   DurableRunOptions,
+  DurableStatus,
   DurableWorker,
   OfferedTool,
   PublishedTool,
@@ -32,35 +33,36 @@ import { RunChanges } from './runs/run-changes.ts'
 import { listRuns, readRuns, readStored } from './runs/run-rows.ts'
 import { waitForVerdict } from './runs/wait-for-verdict.ts'
 import { Session } from './session.ts'
+import { Standing } from './standing.ts'
+import { TIMES, type Times } from './times.ts'
 
 const RETRY_START_MS = 2_000
 const DEFAULT_DRAIN_MS = 10_000
-
-type State = ReturnType<Durable['status']>
 
 /** Durable calls, from their start to their end. */
 export class DurableCalls implements Durable {
   readonly #options: DurableOptions
   readonly #logger: Logger
-  readonly #listeners = new Set<(change: DurableChange) => void>()
+  readonly #times: Times
+  readonly #standing: Standing
   readonly #changes: RunChanges
-  #state: State = { state: 'starting', text: 'connecting to PostgreSQL' }
   #session: Session | undefined
   #removeInterceptor: (() => void) | undefined
   #ready: Promise<void>
   #retry: NodeJS.Timeout | undefined
   #published: readonly PublishedTool[] = []
-  #place = 'PostgreSQL'
   #stopDatabase: (() => Promise<void>) | undefined
   #closing: Promise<void> | undefined
 
-  constructor(options: DurableOptions) {
+  constructor(options: DurableOptions, times: Times = TIMES) {
     this.#options = options
+    this.#times = times
     this.#logger = options.logger ?? silentLogger
+    this.#standing = new Standing(this.#logger, options.onNotice)
     this.#changes = new RunChanges({
       read: async ids => (this.#session ? readRuns(this.#session.database, ids) : []),
-      isWatched: () => this.#listeners.size > 0,
-      tell: run => this.#tell({ type: 'run', run }),
+      isWatched: () => this.#standing.isWatched,
+      tell: run => this.#standing.tell({ type: 'run', run }),
     })
     this.#ready = this.#start()
   }
@@ -69,8 +71,8 @@ export class DurableCalls implements Durable {
     return this.#ready
   }
 
-  status(): State {
-    return this.#state
+  status(): DurableStatus {
+    return this.#standing.status
   }
 
   async run(call: ToolCall, options: DurableRunOptions = {}): Promise<ToolResult> {
@@ -168,9 +170,7 @@ export class DurableCalls implements Durable {
   }
 
   onChange(listener: (change: DurableChange) => void): () => void {
-    const own = (change: DurableChange) => listener(change)
-    this.#listeners.add(own)
-    return () => void this.#listeners.delete(own)
+    return this.#standing.listen(listener)
   }
 
   close({ drainMs = DEFAULT_DRAIN_MS }: { drainMs?: number } = {}): Promise<void> {
@@ -186,90 +186,56 @@ export class DurableCalls implements Durable {
     this.#removeInterceptor?.()
     await this.#stopDatabase?.()
     this.#changes.close()
-    this.#setState({ state: 'failed', text: 'durable calls are shut down' })
+    this.#standing.failed({ message: 'durable calls are shut down', isPassing: false })
   }
 
   /** Never rejects. A problem that may pass is tried again, without anybody having to wait for it. */
   async #start(): Promise<void> {
     try {
       const { url, place, stop } = await openDatabase(this.#options)
-      this.#place = place
+      this.#standing.place = place
       this.#stopDatabase = stop
       this.#session = await this.#openSession(url)
       const use = this.#options.use ?? (interceptor => this.#options.executor.use(interceptor))
       this.#removeInterceptor = use(this.#session.carrier.interceptor)
       if (this.#published.length > 0) await this.#session.publish(this.#published)
-      this.#becomeReady()
+      this.#standing.ready()
     } catch (error) {
-      this.#fail(problemOf(error, this.#place))
+      this.#fail(problemOf(error, this.#standing.place))
     }
   }
 
   #openSession(url: URL): Promise<Session> {
     const { workerId, pool = 'default', role = 'worker' } = this.#options
     const id = workerId ?? `${hostname()}-${pool}`
-    const options = { ...this.#options, id, pool, role, logger: this.#logger }
+    const options = { ...this.#options, id, pool, role, logger: this.#logger, times: this.#times }
     return Session.open(url, options, {
-      onOpen: () => this.#session && this.#becomeReady(),
-      onLost: reason => this.#lose(reason),
-      onWorkers: () => this.#tell({ type: 'workers' }),
+      onOpen: () => this.#session && this.#standing.ready(),
+      onLost: reason => !this.#closing && this.#standing.lost(reason),
+      onWorkers: () => this.#standing.tell({ type: 'workers' }),
       onApprovals: () => void this.#tellApprovals().catch(() => {}),
       onRun: id => this.#changes.noteChange(id),
       onProgress: (id: string, progress: Progress) => this.#changes.noteProgress(id, progress),
     })
   }
 
-  #becomeReady(): void {
-    const wasLost = this.#state.state === 'lost'
-    this.#setState({ state: 'ready', text: `connected to ${this.#place}` })
-    if (wasLost) this.#notice(`PostgreSQL at ${this.#place} is back; durable calls go on`)
-  }
-
-  #lose(reason: string): void {
-    if (this.#closing) return
-    const text = `PostgreSQL at ${this.#place} is gone (${reason}); reconnecting`
-    this.#setState({ state: 'lost', text })
-    this.#notice(`${text}. Calls that need it fail until then; accepted ones go on afterwards`)
-  }
-
-  #fail({ message, isPassing }: DatabaseProblem): void {
+  #fail(problem: DatabaseProblem): void {
     void this.#stopDatabase?.().catch(() => {})
     this.#stopDatabase = undefined
-    this.#setState({ state: 'failed', text: isPassing ? `${message}; retrying` : message })
-    if (!isPassing || this.#closing) return
+    this.#standing.failed(problem)
+    if (!problem.isPassing || this.#closing) return
     this.#retry = setTimeout(() => {
       this.#ready = this.#start()
     }, RETRY_START_MS)
   }
 
-  #setState(state: State): void {
-    this.#state = state
-    this.#tell({ type: 'state' })
-  }
-
-  #notice(text: string): void {
-    this.#logger.warn({ state: this.#state.state }, text)
-    this.#options.onNotice?.(text)
-  }
-
   async #tellApprovals(): Promise<void> {
-    if (!this.#session || this.#listeners.size === 0) return
-    this.#tell({ type: 'approvals', approvals: await this.#session.approvals.list() })
-  }
-
-  /** A listener that throws harms nobody else. */
-  #tell(change: DurableChange): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(change)
-      } catch (error) {
-        this.#logger.warn({ error: String(error) }, 'A listener for durable calls failed')
-      }
-    }
+    if (!this.#session || !this.#standing.isWatched) return
+    this.#standing.tell({ type: 'approvals', approvals: await this.#session.approvals.list() })
   }
 
   #why(): string {
-    return this.#closing ? 'Toolpost is shutting down' : this.#state.text
+    return this.#closing ? 'Toolpost is shutting down' : this.#standing.status.text
   }
 
   #open(): Session {

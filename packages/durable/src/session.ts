@@ -1,41 +1,35 @@
 import type { Pool } from 'pg'
-import type { Logger, Progress, ToolExecutor } from 'toolpost'
+import type { Logger, ToolExecutor } from 'toolpost'
 import type { DurableOptions, PublishedTool } from 'toolpost/project'
 import { Link } from './database/link.ts'
 import { type Notice, Notices } from './database/notices.ts'
 import { openPool } from './database/open-pool.ts'
 import { prepareDatabase } from './database/schema.ts'
-import { deleteRuns, launchEngine, registerQueue, stopEngine } from './engine/engine.ts'
+import { launchEngine, registerQueue, stopEngine } from './engine/engine.ts'
+import { heed, type SessionEvents } from './heed-notice.ts'
 import { RunApprovals } from './runs/approvals.ts'
 import { Carrier } from './runs/carrier.ts'
 import { Ends } from './runs/ends.ts'
-import { FORGET_AT_ONCE, letGo, oldRuns } from './runs/held-runs.ts'
-import { denied, unavailable } from './runs/kept-result.ts'
+import { forgetOldRuns } from './runs/forget-old-runs.ts'
+import { letGo } from './runs/held-runs.ts'
+import { denied, nobodyOffers, unavailable } from './runs/kept-result.ts'
 import type { StoredRun } from './runs/stored-run.ts'
+import type { Times } from './times.ts'
 import type { Estate } from './workers/estate.ts'
-import { type Identity, identityOf } from './workers/identity.ts'
+import { freeId, type Identity, identityOf } from './workers/identity.ts'
 import { limitOf, poolQueue, queueFor } from './workers/queues.ts'
 import { Roster } from './workers/roster.ts'
 import { Taking } from './workers/taking.ts'
 import { Watch } from './workers/watch.ts'
 
-const DEFAULT_CONCURRENCY = 32
-
-export interface SessionEvents {
-  onOpen(): void
-  onLost(reason: string): void
-  /** The workers, or what they offer, have changed. */
-  onWorkers(): void
-  onApprovals(): void
-  onRun(id: string): void
-  onProgress(id: string, progress: Progress): void
-}
+const DEFAULT_CONCURRENCY = 16
 
 interface SessionOptions extends DurableOptions {
   id: string
   pool: string
   role: 'worker' | 'gateway'
   logger: Logger
+  times: Times
 }
 
 /** All that lives between connecting to a database and letting go of it. Survives that the database is gone for a while. */
@@ -49,6 +43,7 @@ export class Session {
   readonly self: Identity
   readonly roster: Roster
   readonly taking: Taking
+  readonly times: Times
   readonly #link: Link
   readonly #watch: Watch
   readonly #options: SessionOptions
@@ -57,7 +52,8 @@ export class Session {
   #publishing: Promise<void> = Promise.resolve()
 
   private constructor(url: URL, self: Identity, options: SessionOptions, events: SessionEvents) {
-    const { executor, logger } = options
+    const { executor, logger, times } = options
+    this.times = times
     this.#options = options
     this.#events = events
     this.executor = executor
@@ -78,6 +74,7 @@ export class Session {
     const isOpen = () => this.#link.isOpen
     this.taking = new Taking({
       ...{ roster: this.roster, pool: self.pool, isOpen, concurrency: this.#concurrency },
+      desertedMs: times.desertedMs,
       running: () => this.carrier.taken,
       onEnded: id => this.notices.send({ ended: id }),
     })
@@ -87,7 +84,7 @@ export class Session {
       onChange: () => this.refresh(),
       onBuried: (process, estate) => this.#buried(process, estate),
       chores: () => this.#chores(),
-      clean: async () => void this.#clean().catch(() => {}),
+      clean: async () => void forgetOldRuns(this, options.days).catch(() => {}),
     })
   }
 
@@ -178,6 +175,7 @@ export class Session {
     const wasOpen = this.isOpen
     await this.#link.close()
     if (wasOpen) await this.#leave().catch(() => {})
+    this.ends.close()
     await this.database.end().catch(() => {})
   }
 
@@ -217,22 +215,7 @@ export class Session {
         this.#events.onOpen()
       },
       onLost: (reason: string) => this.#events.onLost(reason),
-      onNotice: (notice: Notice) => this.#heed(notice),
-    }
-  }
-
-  #heed(notice: Notice): void {
-    if ('queue' in notice) this.taking.announce(notice.queue)
-    else if ('ended' in notice) {
-      this.ends.announce(notice.ended)
-      this.#events.onRun(notice.ended)
-    } else if ('changed' in notice) this.#events.onRun(notice.changed)
-    else if ('cancel' in notice) this.carrier.cancel(notice.cancel)
-    else if ('progress' in notice) this.#events.onProgress(notice.progress, notice.value)
-    else if ('workers' in notice) void this.refresh().catch(() => {})
-    else if ('approvals' in notice) {
-      void this.approvals.look().catch(() => {})
-      this.#events.onApprovals()
+      onNotice: (notice: Notice) => heed(notice, this, this.#events),
     }
   }
 
@@ -256,24 +239,4 @@ export class Session {
     if (expired.length > 0) await this.release(expired)
     await this.approvals.look()
   }
-
-  /** A slice at a time, so that nobody has to wait for it. */
-  async #clean(): Promise<void> {
-    for (let old = await oldRuns(this.database); old.length > 0; old = await oldRuns(this.database)) {
-      await deleteRuns(old)
-      await this.approvals.forget(old)
-      if (old.length < FORGET_AT_ONCE || !this.isOpen) return
-    }
-  }
-}
-
-export function nobodyOffers(pool: string, since: string | undefined): string {
-  const text = `no worker of pool '${pool}' offers it`
-  return since === undefined ? text : `${text} since ${since}`
-}
-
-/** Two processes may have been given the same id; the second one gets a number. */
-function freeId(id: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(id)) return id
-  for (let number = 2; ; number++) if (!taken.has(`${id}-${number}`)) return `${id}-${number}`
 }

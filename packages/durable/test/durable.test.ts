@@ -1,98 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { defineTool, type Interceptor, ToolExecutor, ToolManager } from 'toolpost'
+import { ToolExecutor, ToolManager } from 'toolpost'
 import type { Approval } from 'toolpost/interceptors'
-import type { Durable, DurableOptions, PublishedTool, Run } from 'toolpost/project'
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
-import { TestPostgres } from '../../../scripts/proof/postgres.mjs'
+import type { Run } from 'toolpost/project'
+import { expect, it, vi } from 'vitest'
 import { createDurable } from '../src/index.ts'
+import { asks, durableUnderTest, WAIT } from './durable-under-test.ts'
 
-const WAIT = { timeout: 30_000, interval: 20 }
-const schema = { type: 'object', properties: { id: { type: 'string' } } } as const
-
-let postgres: TestPostgres
-let folder: string
-let ledger: string
-const workers: ChildProcess[] = []
-
-beforeAll(async () => {
-  postgres = await TestPostgres.start()
-  folder = mkdtempSync(join(tmpdir(), 'toolpost-durable-'))
-  ledger = join(folder, 'ledger')
-  writeFileSync(ledger, '')
-}, 60_000)
-
-afterAll(async () => {
-  for (const worker of workers) worker.kill('SIGKILL')
-  await postgres.stop()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-let open: Durable | undefined
-afterEach(async () => {
-  await open?.close({ drainMs: 0 })
-  open = undefined
-})
-
-interface Here extends Partial<DurableOptions> {
-  interceptor?: (durable: () => Durable) => Interceptor
-}
-
-/** This process as a worker of the pool `here`, with tools that count their executions. */
-async function start({ interceptor, ...options }: Here = {}) {
-  const executed: string[] = []
-  const underWay = { now: 0, most: 0 }
-  const handler = async ({ id = '' }: { id?: string }) => {
-    executed.push(id)
-    underWay.most = Math.max(underWay.most, ++underWay.now)
-    await new Promise(resolve => setTimeout(resolve, 30))
-    underWay.now--
-    return { id }
-  }
-  const tools = new ToolManager()
-  tools.addCustomTool(defineTool({ name: 'note', description: 'Writes', schema, handler }))
-  tools.addCustomTool(defineTool({ name: 'seek', description: 'Reads', schema, readOnly: true, handler }))
-  const executor = new ToolExecutor(tools)
-  if (interceptor) executor.use(interceptor(() => durable))
-  const durable: Durable = createDurable({ executor, databaseUrl: postgres.url(), pool: 'here', ...options })
-  open = durable
-  durable.publish(tools.getTools().map(published))
-  await durable.ready()
-  return { durable, executed, underWay, executor }
-}
-
-function published({ name, description = '', readOnly }: ReturnType<ToolManager['getTools']>[number]) {
-  return { name, description, schema, readOnly, fingerprint: name } satisfies PublishedTool
-}
-
-/** A worker of the pool `elsewhere` in a process of its own. */
-async function startWorker(id: string): Promise<ChildProcess> {
-  const script = fileURLToPath(new URL('worker-process.mjs', import.meta.url))
-  const child = spawn(process.execPath, [script, postgres.url(), 'elsewhere', id, ledger], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  workers.push(child)
-  const state = await new Promise(resolve => createInterface({ input: child.stdout }).once('line', resolve))
-  expect(state).toBe('ready')
-  return child
-}
-
-function noted(text: string): string[] {
-  return readFileSync(ledger, 'utf8')
-    .split('\n')
-    .filter(line => line.startsWith(`${text} `))
-}
-
-async function accepted(durable: Durable, ...call: Parameters<Durable['accept']>) {
-  const answer = await durable.accept(...call)
-  if ('refused' in answer) throw new Error(JSON.stringify(answer.refused))
-  return answer
-}
+const { start, startWorker, noted, accepted, postgres } = durableUnderTest()
 
 it('runs a call like the executor, and keeps what became of it, without secrets', async () => {
   const { durable, executed } = await start()
@@ -145,7 +59,10 @@ it('takes the same key and call of one caller for the same run, and refuses anot
 it('[F60] repeats a read elsewhere when its worker is killed, and never a write', {
   timeout: 90_000,
 }, async () => {
-  const [{ durable }, first] = await Promise.all([start({ role: 'gateway' }), startWorker('one')])
+  const [{ durable }, first] = await Promise.all([
+    start({ role: 'gateway', times: { desertedMs: 1_000 } }),
+    startWorker('one'),
+  ])
   const onWorkers = () => durable.offers().filter(({ pool, workers }) => pool === 'elsewhere' && workers > 0)
   await vi.waitFor(
     () =>
@@ -196,13 +113,22 @@ it('[F60] repeats a read elsewhere when its worker is killed, and never a write'
   expect(await durable.get(held.id)).toMatchObject({ state: 'cancelled' })
   expect(await durable.cancel(held.id)).toBe(false)
 
-  // The last worker is gone.
+  // The last worker is gone, and leaves a run that nobody else can carry out.
+  const deserted = await accepted(durable, { name: 'look', args: { id: 'r2', hold: ['two'] } }, elsewhere)
+  await vi.waitFor(() => expect(noted('look r2')).toHaveLength(1), WAIT)
   second.kill('SIGKILL')
   await vi.waitFor(() => expect(durable.offers()[0]).toMatchObject({ workers: 0 }), WAIT)
   const gone = durable.offers().find(({ tool }) => tool.name === 'put')?.gone_since
   expect(await durable.run({ name: 'put', args: { id: 'late' } }, elsewhere)).toMatchObject({
     code: 'unavailable',
     error: `The put service is unavailable: no worker of pool 'elsewhere' offers it since ${gone}`,
+  })
+  expect(await deserted.result).toMatchObject({
+    code: 'unavailable',
+    error: expect.stringContaining(
+      "look service is unavailable: no worker of pool 'elsewhere' offers it since",
+    ),
+    run_id: deserted.id,
   })
   expect((await durable.workers()).filter(({ pool }) => pool === 'elsewhere')).toMatchObject([
     { id: 'one', state: 'gone' },
@@ -219,27 +145,6 @@ it('holds a limit of a tool over all calls, through a queue', async () => {
   expect(executed).toHaveLength(4)
   expect(underWay.most).toBe(1)
 })
-
-/** What a project's policy does: every call of `note` needs approval. */
-const asks = (durable: () => Durable): Interceptor => {
-  return async (call, next) => {
-    if (call.name !== 'note') return next()
-    const askedAt = Date.now()
-    const approval: Approval = {
-      ...{ id: `about-${call.id}`, tool: call.name, args: call.args, state: 'waiting' },
-      ...{ askedAt, expiresAt: askedAt + 3 * 24 * 3_600_000 },
-    }
-    const verdict = await durable().requestApproval(call, approval)
-    if (verdict?.approved) return next()
-    return {
-      success: false,
-      error: verdict?.reason ?? '',
-      code: 'denied',
-      tool_name: call.name,
-      execution_time_ms: 0,
-    }
-  }
-}
 
 it('[F60] waits for an approval over a restart, and runs once', { timeout: 60_000 }, async () => {
   const first = await start({ interceptor: asks })
@@ -280,14 +185,14 @@ it('asks before a run begins if that was wanted, and says who denied it', async 
     durable.onChange(
       change => change.type === 'approvals' && change.approvals.length > 0 && resolve(change.approvals),
     )
-    void accepted(durable, { name: 'note', args: { id: 'in time' } }, { approval: { timeoutMs: 1_500 } })
+    void accepted(durable, { name: 'note', args: { id: 'in time' } }, { approval: { timeoutMs: 300 } })
   })
   expect(waiting[0]).toMatchObject({ tool: 'note', args: { id: 'never' }, because: 'it is a write' })
   await durable.decide(waiting[0]?.id ?? '', 'deny', { by: 'anna' })
   expect(await run.result).toMatchObject({ code: 'denied', error: "Tool 'note' was denied: denied by anna" })
   await vi.waitFor(async () => {
     const [expired] = await durable.list({ tool: 'note', state: 'failed', limit: 1 })
-    expect(expired?.result).toHaveProperty('error', "Tool 'note' was denied: nobody answered within 1.5 s")
+    expect(expired?.result).toHaveProperty('error', "Tool 'note' was denied: nobody answered within 0.3 s")
   }, WAIT)
   expect(executed).toEqual([])
 })
@@ -300,7 +205,7 @@ it('[F60] fails at once while PostgreSQL is gone, goes on by itself, and loses n
   durable.onChange(change => change.type === 'state' && notices.push(durable.status().state))
   const under = await accepted(durable, { name: 'note', args: { id: 'under way' } })
   await vi.waitFor(() => expect(executed).toEqual(['under way']), WAIT)
-  await postgres.kill()
+  await postgres().kill()
   await vi.waitFor(() => expect(durable.status().state).toBe('lost'), WAIT)
   const refusedAt = performance.now()
   expect(await durable.run({ name: 'note', args: { id: 'refused' } })).toMatchObject({
@@ -308,7 +213,7 @@ it('[F60] fails at once while PostgreSQL is gone, goes on by itself, and loses n
     error: expect.stringMatching(/^The note service is unavailable: PostgreSQL at .* is gone/),
   })
   expect(performance.now() - refusedAt).toBeLessThan(1_000)
-  await postgres.start()
+  await postgres().start()
   expect(await under.result).toMatchObject({ success: true, result: { id: 'under way' } })
   await vi.waitFor(() => expect(durable.status().state).toBe('ready'), WAIT)
   expect(await durable.run({ name: 'note', args: { id: 'after' } })).toMatchObject({ success: true })
@@ -326,7 +231,7 @@ it.each([
   ['wrong password', /refuses the password; check user and password/],
   ['no such database', /has no such database; create it/],
 ])('says what is wrong with a database: %s', async (name, expected) => {
-  const url = new URL(postgres.url())
+  const url = new URL(postgres().url())
   if (name === 'wrong password') url.password = 'wrong'
   if (name === 'no such database') url.pathname = '/nowhere'
   const databaseUrl = name.includes(' ') && name !== 'not a url' ? url.href : name
@@ -339,7 +244,7 @@ it.each([
 it('leaves a database of a newer release alone, and a second one in this process out', async () => {
   const { durable } = await start()
   const executor = new ToolExecutor(new ToolManager())
-  const second = createDurable({ executor, databaseUrl: postgres.url() })
+  const second = createDurable({ executor, databaseUrl: postgres().url() })
   await second.ready()
   expect(second.status()).toMatchObject({
     state: 'failed',
@@ -348,7 +253,7 @@ it('leaves a database of a newer release alone, and a second one in this process
   await second.close()
   expect(await durable.run({ name: 'seek', args: { id: 's' } })).toMatchObject({ success: true })
   await durable.close()
-  const client = new pg.Client(postgres.url())
+  const client = new pg.Client(postgres().url())
   await client.connect()
   await client.query('UPDATE toolpost.meta SET version = 99')
   const newer = await start()

@@ -1,9 +1,9 @@
-// A worker in a process of its own, to be killed: node worker-process.mjs <database url> <pool> <id> <ledger>
+// A worker in a process of its own, to be killed: node worker-process.mjs <database url> <pool> <id> <ledger> <limits>
 import { appendFileSync } from 'node:fs'
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
 import { createDurable } from 'toolpost-durable'
 
-const [databaseUrl, pool, workerId, ledger] = process.argv.slice(2)
+const [databaseUrl, pool, workerId, ledger, limits = '{}'] = process.argv.slice(2)
 const note = text => appendFileSync(ledger, `${text} ${workerId}\n`)
 const schema = { type: 'object', properties: { id: { type: 'string' }, hold: { type: 'array' } } }
 
@@ -27,12 +27,16 @@ tools.addCustomTool(defineTool({ name: 'put', description: 'Writes', schema, han
 tools.addCustomTool(
   defineTool({ name: 'look', description: 'Reads', schema, readOnly: true, handler: work('look') }),
 )
+const executor = new ToolExecutor(tools)
+// As in a project, where the history does.
+executor.observe(() => {})
 const durable = createDurable({
-  executor: new ToolExecutor(tools),
+  executor,
   databaseUrl,
   pool,
   workerId,
   role: 'worker',
+  limits: JSON.parse(limits),
 })
 durable.publish(
   tools.getTools().map(({ name, description, schema, readOnly }) => ({

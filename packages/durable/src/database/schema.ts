@@ -97,10 +97,14 @@ async function checkServer(client: PoolClient): Promise<void> {
   const { rows } = await client.query<{ number: string; version: string }>(
     `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version`,
   )
-  if (Number(rows[0]?.number) >= OLDEST_SERVER) return
-  throw new DatabaseProblem(
-    `PostgreSQL ${rows[0]?.version} is too old: durable calls need 13 or newer. Upgrade the server, or set "durable": true to use an embedded one`,
-  )
+  const problem = rows[0] && serverProblem(rows[0])
+  if (problem) throw new DatabaseProblem(problem)
+}
+
+/** Why a server cannot be used, judging by its `server_version_num` and `server_version`. */
+export function serverProblem({ number, version }: { number: string; version: string }): string | undefined {
+  if (Number(number) >= OLDEST_SERVER) return undefined
+  return `PostgreSQL ${version} is too old: durable calls need 13 or newer. Upgrade the server, or set "durable": true to use an embedded one`
 }
 
 async function checkVersion(client: PoolClient): Promise<void> {

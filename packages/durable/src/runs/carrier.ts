@@ -59,7 +59,8 @@ export class Carrier {
   }
 
   runOf(call: InterceptedCall): CarriedRun | undefined {
-    return call.signal && this.#bySignal.get(call.signal)
+    // The very one that the run was begun with: `signal` is another one if somebody watches the executor.
+    return call.callerSignal && this.#bySignal.get(call.callerSignal)
   }
 
   /** A run that is about to begin here, with a caller who can be reached. */

@@ -1,36 +1,50 @@
 import type { Pool } from 'pg'
 import type { ToolResult } from 'toolpost'
+import { unavailable } from './kept-result.ts'
 import { readEnded } from './run-rows.ts'
 
-type Settle = (result: ToolResult) => void
+interface Waiter {
+  tool: string
+  settle(result: ToolResult): void
+}
 
 /** Those who wait for the end of runs, wherever they run. One query looks for all of them. */
 export class Ends {
   readonly #pool: Pool
-  readonly #waiting = new Map<string, Set<Settle>>()
+  readonly #waiting = new Map<string, Set<Waiter>>()
   readonly #announced = new Set<string>()
   #isReading = false
+  #isClosed = false
 
   constructor(pool: Pool) {
     this.#pool = pool
   }
 
   /** Resolves when the run has ended; `giveUp` stops waiting. */
-  wait(id: string): { result: Promise<ToolResult>; giveUp(): void } {
-    const settlers = this.#waiting.get(id) ?? new Set()
-    this.#waiting.set(id, settlers)
-    let settle: Settle = () => {}
+  wait(id: string, tool: string): { result: Promise<ToolResult>; giveUp(): void } {
+    if (this.#isClosed) return { result: Promise.resolve(goesOn(tool, id)), giveUp: () => {} }
+    const waiters = this.#waiting.get(id) ?? new Set()
+    this.#waiting.set(id, waiters)
+    const waiter: Waiter = { tool, settle: () => {} }
     const result = new Promise<ToolResult>(resolve => {
-      settle = resolve
+      waiter.settle = resolve
     })
-    settlers.add(settle)
+    waiters.add(waiter)
     return {
       result,
       giveUp: () => {
-        settlers.delete(settle)
-        if (settlers.size === 0 && this.#waiting.get(id) === settlers) this.#waiting.delete(id)
+        waiters.delete(waiter)
+        if (waiters.size === 0 && this.#waiting.get(id) === waiters) this.#waiting.delete(id)
       },
     }
+  }
+
+  /** This process hears of no end any more. */
+  close(): void {
+    this.#isClosed = true
+    for (const [id, waiters] of this.#waiting)
+      for (const { tool, settle } of waiters) settle(goesOn(tool, id))
+    this.#waiting.clear()
   }
 
   /** Told that a run has ended. */
@@ -65,8 +79,12 @@ export class Ends {
   }
 
   #settle(id: string, result: ToolResult): void {
-    const settlers = this.#waiting.get(id)
+    const waiters = this.#waiting.get(id)
     this.#waiting.delete(id)
-    for (const settle of settlers ?? []) settle(result)
+    for (const { settle } of waiters ?? []) settle(result)
   }
+}
+
+function goesOn(tool: string, id: string): ToolResult {
+  return unavailable(tool, 'this process is shutting down; the run goes on', id)
 }

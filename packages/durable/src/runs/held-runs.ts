@@ -39,15 +39,3 @@ export async function isActive(pool: Pool, id: string): Promise<boolean> {
   )
   return rowCount === 1
 }
-
-const KEEP_MS = 30 * 24 * 3_600_000
-export const FORGET_AT_ONCE = 5_000
-
-/** Runs that ended 30 days ago, as many as are forgotten at once. */
-export async function oldRuns(pool: Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ workflow_uuid: string }>(
-    `SELECT workflow_uuid FROM ${ENGINE_SCHEMA}.workflow_status
-     WHERE completed_at < (extract(epoch FROM now()) * 1000)::bigint - ${KEEP_MS} LIMIT ${FORGET_AT_ONCE}`,
-  )
-  return rows.map(row => row.workflow_uuid)
-}

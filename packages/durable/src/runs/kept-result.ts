@@ -57,3 +57,8 @@ export function cancelled(tool: string, runId?: string): ToolFailure {
 export function denied(tool: string, reason: string, runId?: string): ToolFailure {
   return failed(tool, { code: 'denied', error: `Tool '${tool}' was denied: ${reason}` }, runId)
 }
+
+export function nobodyOffers(pool: string, since: string | undefined): string {
+  const text = `no worker of pool '${pool}' offers it`
+  return since === undefined ? text : `${text} since ${since}`
+}

@@ -115,11 +115,17 @@ function runOf(row: RunRow): Run {
   return {
     ...{ id, tool, args: safeValue(stored.args ?? {}), state, attempts, pool, caller, origin, key, worker },
     created_at: timeOf(row.created) ?? '',
-    started_at: timeOf(row.started) ?? timeOf(attempts > 0 && !row.started ? row.intent : null),
+    started_at: timeOf(startOf(row, state)),
     ended_at: isEnded ? timeOf(row.completed) : undefined,
     steps: stepsOf(row, worker),
     result: isEnded ? resultOf(row) : undefined,
   }
+}
+
+/** A run that was in no queue began as it was accepted. */
+function startOf({ started, intent, created, attempts }: RunRow, state: RunState) {
+  const isWaiting = state === 'waiting' || state === 'approval'
+  return started ?? intent ?? (attempts > 0 && !isWaiting && state !== 'cancelled' ? created : null)
 }
 
 function stateOf({ status, isAsked, output }: RunRow): RunState {

@@ -4,9 +4,6 @@ import type { Session } from '../session.ts'
 import { poolQueue } from '../workers/queues.ts'
 import { holdRun } from './held-runs.ts'
 
-/** How long a run waits where it is: it keeps its place, and its caller can be asked. */
-const IN_PLACE_MS = 60_000
-
 /**
  * Asks about a run that is under way, and waits: first in place, then in the database, from where it begins anew once
  * somebody has decided. Never rejects.
@@ -23,7 +20,7 @@ export async function waitForVerdict(
     if (known) return known
     session.notices.send({ approvals: true })
     session.notices.send({ changed: id })
-    const timer = setTimeout(() => void hold(session, id).catch(() => {}), IN_PLACE_MS)
+    const timer = setTimeout(() => void hold(session, id).catch(() => {}), session.times.inPlaceMs)
     timer.unref()
     const givenUp = new Promise<RunVerdict>(resolve =>
       stop.signal.addEventListener(

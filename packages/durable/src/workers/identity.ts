@@ -28,3 +28,9 @@ export function workerOf(process: string): string {
   const end = process.lastIndexOf('~')
   return end === -1 ? process : process.slice(0, end)
 }
+
+/** Two processes may have been given the same id; the second one gets a number. */
+export function freeId(id: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(id)) return id
+  for (let number = 2; ; number++) if (!taken.has(`${id}-${number}`)) return `${id}-${number}`
+}

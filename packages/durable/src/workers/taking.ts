@@ -2,8 +2,6 @@ import type { Claims } from '../engine/claims.ts'
 import { poolOf } from './queues.ts'
 import type { Roster } from './roster.ts'
 
-/** How long accepted runs wait for a worker to come back that has their tool. */
-const DESERTED_AFTER_MS = 120_000
 /** A run that was taken begins at once, or never. */
 const BEGINS_WITHIN_MS = 10_000
 
@@ -12,6 +10,8 @@ interface TakingOptions {
   pool: string
   /** How many runs may be under way at once; 0 to take none. */
   concurrency: number
+  /** How long accepted runs wait for a worker to come back that has their tool. */
+  desertedMs: number
   running(): number
   isOpen(): boolean
   onEnded(id: string): void
@@ -96,6 +96,6 @@ export class Taking implements Claims {
     }
     const since = this.#deserted.get(key) ?? performance.now()
     this.#deserted.set(key, since)
-    return performance.now() - since > DESERTED_AFTER_MS
+    return performance.now() - since > this.#options.desertedMs
   }
 }

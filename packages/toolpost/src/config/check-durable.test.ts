@@ -21,7 +21,7 @@ describe('durable in toolpost.json', () => {
     expect(await open('false')).toBe(false)
     vi.stubEnv('TEST_DATABASE', 'postgres://me:Tr0ub4dor@db:5432/toolpost')
     const limits = { 'pay*': { concurrency: 2 } }
-    const rest = { pool: 'home-1', tools: ['pay', 'x*'], concurrency: 4, limits }
+    const rest = { pool: 'home-1', tools: ['pay', 'x*'], concurrency: 4, limits, days: 90 }
     expect(await open(JSON.stringify({ databaseUrl: '${TEST_DATABASE}', ...rest }))).toEqual({
       databaseUrl: 'postgres://me:Tr0ub4dor@db:5432/toolpost',
       ...rest,
@@ -43,6 +43,8 @@ describe('durable in toolpost.json', () => {
     ['{ "pool": "a b" }', '2:11', 'pool'],
     ['{ "tools": ["{x}"] }', '2:13', "invalid pattern '{x}'"],
     ['{ "concurrency": 0 }', '2:18', 'concurrency'],
+    ['{ "days": 0 }', '2:11', 'days'],
+    ['{ "days": 1.5 }', '2:11', 'days'],
     ['{ "limits": { "pay": {} } }', '2:22', "needs 'concurrency' or 'perMinute'"],
     ['{ "limits": { "pay": { "queue": 1 } } }', '2:', 'queue'],
     ['{ "url": "postgres://db/x" }', '2:', 'url'],

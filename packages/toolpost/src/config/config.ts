@@ -112,6 +112,8 @@ export interface DurableConfig {
   concurrency?: number
   /** By tool, with `*` and `?`: limits that hold across all workers of the pool. */
   limits?: Record<string, { concurrency?: number; perMinute?: number }>
+  /** How many days runs are kept after their end. */
+  days?: number
 }
 
 /** How the voice gateway hears, speaks and is reached. */

@@ -132,6 +132,8 @@ export interface DurableOptions {
   concurrency?: number | undefined
   /** By pattern, with `*` and `?`: limits of a tool that hold across all machines of a pool. */
   limits?: Readonly<Record<string, { concurrency?: number; perMinute?: number }>> | undefined
+  /** How many days runs, and with them their keys, are kept after their end; 30 if left out. */
+  days?: number | undefined
   /** Puts an interceptor around every call, inside of all others; `executor.use` if left out. */
   use?: ((interceptor: Interceptor) => () => void) | undefined
   logger?: Logger | undefined

@@ -68,10 +68,13 @@ function TurnedOff() {
       <EmptyState title="Durable runs are off" icon="runs">
         <p>
           With them, a call that was accepted ends even if Toolpost or the machine crashes, and work spreads
-          over several machines. They need PostgreSQL. Install <code>toolpost-durable</code> and add to{' '}
-          <code>toolpost.json</code>:
+          over several machines. Install <code>toolpost-durable</code> and add to <code>toolpost.json</code>:
         </p>
-        <pre className="snippet">{`"durable": { "databaseUrl": "\${DATABASE_URL}" }`}</pre>
+        <pre className="snippet">{`"durable": true`}</pre>
+        <p>
+          That starts a PostgreSQL of its own. To share one:{' '}
+          <code>{`"durable": { "databaseUrl": "\${DATABASE_URL}" }`}</code>
+        </p>
       </EmptyState>
     </div>
   )

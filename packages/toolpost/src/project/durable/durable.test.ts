@@ -28,6 +28,8 @@ async function process(database: MemoryDatabase, config: object, wishes: Durable
     say: text => said.push(text),
     durable: { create: database.create, stays: true, ...wishes },
   })
+  // As the gateway does.
+  project.executor.observe(() => {})
   onTestFinished(() => project.close())
   await project.startDurable()
   return { project, folder, said, run: project.executor.run.bind(project.executor) }
@@ -189,7 +191,7 @@ describe('the engine of a project', () => {
   it('gets what the configuration says, under a name that stays', async () => {
     const database = new MemoryDatabase()
     const limits = { 'pay*': { concurrency: 2, perMinute: 60 } }
-    const durable = { databaseUrl: 'postgres://u:p@db:5432/t', pool: 'home', concurrency: 4, limits }
+    const durable = { databaseUrl: 'postgres://u:p@db:5432/t', pool: 'home', concurrency: 4, limits, days: 7 }
     const { project, folder } = await process(database, { durable }, { role: 'gateway' })
     const workerId = readFileSync(join(folder, '.toolpost', 'worker-id'), 'utf8').trim()
     expect([...database.processes]).toMatchObject([{ options: { ...durable, role: 'gateway', workerId } }])

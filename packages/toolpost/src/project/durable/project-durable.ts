@@ -147,7 +147,7 @@ export class ProjectDurable {
   #engineOptions(): DurableOptions {
     const { described, executor, logger, say, use } = this.#parts
     const { config, file } = described()
-    const { databaseUrl, pool, concurrency, limits } = configOf(config) ?? {}
+    const { databaseUrl, pool, concurrency, limits, days } = configOf(config) ?? {}
     const { role, stays, create: _, ...wishes } = this.#wishes
     const folder = join(file === undefined ? process.cwd() : dirname(file), '.toolpost')
     return {
@@ -158,6 +158,7 @@ export class ProjectDurable {
       pool: wishes.pool ?? pool,
       concurrency: wishes.concurrency ?? concurrency,
       limits,
+      days,
       use,
       logger,
       onNotice: say,

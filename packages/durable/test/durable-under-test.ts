@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { defineTool, type Interceptor, ToolExecutor, ToolManager } from 'toolpost'
+import type { Approval } from 'toolpost/interceptors'
+import type { Durable, DurableOptions, PublishedTool } from 'toolpost/project'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { TestPostgres } from '../../../scripts/proof/postgres.mjs'
+import { DurableCalls } from '../src/durable-calls.ts'
+import { TIMES, type Times } from '../src/times.ts'
+
+export const WAIT = { timeout: 30_000, interval: 20 }
+const schema = { type: 'object', properties: { id: { type: 'string' } } } as const
+
+interface Here extends Partial<DurableOptions> {
+  interceptor?: (durable: () => Durable) => Interceptor
+  /** Shorter than anybody would want them. */
+  times?: Partial<Times>
+}
+
+/** A PostgreSQL for all tests of a file, this process on it, and workers beside it that can be killed. */
+export function durableUnderTest() {
+  let postgres: TestPostgres
+  let folder: string
+  let ledger: string
+  let open: Durable | undefined
+  const workers: ChildProcess[] = []
+
+  beforeAll(async () => {
+    postgres = await TestPostgres.start({ isQuick: true })
+    folder = mkdtempSync(join(tmpdir(), 'toolpost-durable-'))
+    ledger = join(folder, 'ledger')
+    writeFileSync(ledger, '')
+  }, 60_000)
+
+  afterEach(async () => {
+    await open?.close({ drainMs: 0 })
+    open = undefined
+  })
+
+  afterAll(async () => {
+    for (const worker of workers) worker.kill('SIGKILL')
+    await postgres.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  /** This process as a worker of the pool `here`, with tools that count their executions. */
+  async function start({ interceptor, times, ...options }: Here = {}) {
+    const { tools, executed, underWay } = countingTools(id => appendFileSync(ledger, `put ${id} here\n`))
+    const executor = new ToolExecutor(tools)
+    // As in a project, where the history does.
+    executor.observe(() => {})
+    if (interceptor) executor.use(interceptor(() => durable))
+    const durable: Durable = new DurableCalls(
+      { executor, databaseUrl: postgres.url(), pool: 'here', ...options },
+      { ...TIMES, ...times },
+    )
+    open = durable
+    durable.publish(tools.getTools().map(published))
+    await durable.ready()
+    return { durable, executed, underWay, executor }
+  }
+
+  /** A worker of the pool `elsewhere` in a process of its own. */
+  async function startWorker(id: string, limits: DurableOptions['limits'] = {}): Promise<ChildProcess> {
+    const script = fileURLToPath(new URL('worker-process.mjs', import.meta.url))
+    const args = [script, postgres.url(), 'elsewhere', id, ledger, JSON.stringify(limits)]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    workers.push(child)
+    const state = await new Promise(resolve => createInterface({ input: child.stdout }).once('line', resolve))
+    expect(state).toBe('ready')
+    return child
+  }
+
+  /** What the tools have noted that begins with `text`. */
+  function noted(text: string): string[] {
+    const lines = readFileSync(ledger, 'utf8').split('\n')
+    return lines.filter(line => line.startsWith(`${text} `))
+  }
+
+  return { start, startWorker, noted, accepted, postgres: () => postgres }
+}
+
+function countingTools(put: (id: string) => void) {
+  const executed: string[] = []
+  const underWay = { now: 0, most: 0 }
+  const handler = async ({ id = '' }: { id?: string }) => {
+    executed.push(id)
+    underWay.most = Math.max(underWay.most, ++underWay.now)
+    await new Promise(resolve => setTimeout(resolve, 30))
+    underWay.now--
+    return { id }
+  }
+  const tools = new ToolManager()
+  tools.addCustomTool(defineTool({ name: 'note', description: 'Writes', schema, handler }))
+  tools.addCustomTool(defineTool({ name: 'seek', description: 'Reads', schema, readOnly: true, handler }))
+  tools.addCustomTool(
+    defineTool({
+      ...{ name: 'put', description: 'Writes', schema },
+      handler: ({ id = '' }: { id?: string }) => put(id),
+    }),
+  )
+  return { tools, executed, underWay }
+}
+
+function published({ name, description = '', readOnly }: ReturnType<ToolManager['getTools']>[number]) {
+  return { name, description, schema, readOnly, fingerprint: name } satisfies PublishedTool
+}
+
+async function accepted(durable: Durable, ...call: Parameters<Durable['accept']>) {
+  const answer = await durable.accept(...call)
+  if ('refused' in answer) throw new Error(JSON.stringify(answer.refused))
+  return answer
+}
+
+/** What a project's policy does: every call of `note` needs approval. */
+export const asks = (durable: () => Durable): Interceptor => {
+  return async (call, next) => {
+    if (call.name !== 'note') return next()
+    const askedAt = Date.now()
+    const approval: Approval = {
+      ...{ id: `about-${call.id}`, tool: call.name, args: call.args, state: 'waiting' },
+      ...{ askedAt, expiresAt: askedAt + 3 * 24 * 3_600_000 },
+    }
+    const verdict = await durable().requestApproval(call, approval)
+    if (verdict?.approved) return next()
+    return {
+      success: false,
+      error: verdict?.reason ?? '',
+      code: 'denied',
+      tool_name: call.name,
+      execution_time_ms: 0,
+    }
+  }
+}
