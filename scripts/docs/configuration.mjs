@@ -48,8 +48,7 @@ function partsOf({ properties = {}, additionalProperties, items, anyOf = [], one
 
 function typeOf(schema) {
   if (schema === true || schema === undefined) return 'anything'
-  if (schema.$ref)
-    return `[${title(schema.$ref.split('/').at(-1))}](#${title(schema.$ref.split('/').at(-1)).replaceAll(' ', '-')})`
+  if (schema.$ref) return linkTo(title(schema.$ref.split('/').at(-1)))
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
   if (schema.enum) return schema.enum.map(value => `\`${JSON.stringify(value)}\``).join(', ')
   if (schema.anyOf || schema.oneOf)
@@ -65,6 +64,10 @@ function said({ description = '', default: standard, minimum, maximum }) {
     maximum !== undefined && `at most ${maximum}`,
   ].filter(Boolean)
   return [description, facts.length > 0 && `(${facts.join(', ')})`].filter(Boolean).join(' ')
+}
+
+function linkTo(heading) {
+  return `[${heading}](#${heading.toLowerCase().replaceAll(' ', '-')})`
 }
 
 function title(name) {
