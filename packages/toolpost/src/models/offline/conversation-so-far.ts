@@ -9,7 +9,7 @@ export interface SoFar {
   readonly messages: readonly ConversationMessage[]
 }
 
-export const NOTHING_YET: SoFar = { messages: [] }
+const NOTHING_YET: SoFar = { messages: [] }
 
 /** What is asked: the text, or the last thing that was said in a conversation. */
 export function questionIn(prompt: string | readonly ConversationMessage[]): string {

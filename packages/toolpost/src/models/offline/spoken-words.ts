@@ -5,7 +5,7 @@ import { type ListReader, WordList } from './lists.ts'
 import { parseRule, type TemplateNode } from './template.ts'
 
 /** An entry of a list: what is said, or what is said for which value. */
-export type ListItem = string | { say: string | readonly string[]; value?: unknown }
+type ListItem = string | { say: string | readonly string[]; value?: unknown }
 
 /** What somebody has written down about how things are said. */
 export interface SentenceSettings extends HomeWords {

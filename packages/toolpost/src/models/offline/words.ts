@@ -27,7 +27,7 @@ const phrases = (lines: string) =>
     .sort((a, b) => b.length - a.length)
 
 /** What people say around a request without meaning anything by it, longest first. */
-export const BEFORE = phrases(`
+const BEFORE = phrases(`
   i would like you to
   i want you to
   i need you to
@@ -77,7 +77,7 @@ const NOW = phrases(`
   currently
   again
 `)
-export const AFTER = phrases(`
+const AFTER = phrases(`
   thank you very much
   thank you
   thanks a lot

@@ -2,7 +2,7 @@ import { nameTokens } from '../tokens.ts'
 import { COMMON_ROOMS, nounOf } from './nouns.ts'
 
 /** A device as a tool lists it. */
-export interface ListedDevice {
+interface ListedDevice {
   name: string
   location?: string | undefined
   /** `switch`, `dimmer`, `cover`, `lock`, `thermostat`, `sensor`; anything goes if it is not known. */

@@ -1,7 +1,7 @@
 import type { ToolResult } from '../../../call/tool-result.ts'
 
 /** One value of a device, as its tool reports it. */
-export interface Reported {
+interface Reported {
   name: string
   text: string
   value: unknown
