@@ -6,6 +6,7 @@ import { Header } from './components/header.tsx'
 import { CommandPalette } from './components/palette/command-palette.tsx'
 import { TokenPrompt } from './components/token-prompt.tsx'
 import { type Route, TITLES } from './routing/route.ts'
+import { useDetailScroll } from './routing/use-detail-scroll.ts'
 import { useRoute } from './routing/use-route.ts'
 import { useOpenQuestions } from './state/answers.ts'
 import { useWaiting } from './state/decisions.ts'
@@ -28,6 +29,7 @@ export function App() {
   const main = useRef<HTMLElement>(null)
   useTitle(route)
   useFocusOnNewView(route.view, main)
+  useDetailScroll(route)
   return (
     <div className="app">
       <button type="button" className="skip-link" onClick={() => main.current?.focus()}>

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { seriousFindings } from './accessibility.ts'
 import { hasBrowser } from './browser.ts'
@@ -89,12 +89,13 @@ describe.runIf(hasBrowser)('the approvals of the console', () => {
 
   it('that arrive while the list is on its way are not lost to the list', async () => {
     const { page, gateway } = await open({ at: '/servers', fresh: true })
-    await page.route('**/api/approvals', async route => {
+    const late = async (route: Route) => {
       const before = await route.fetch()
       gateway.ask('control_lock', UNLOCK)
       await card(page, 'control_lock').waitFor()
       await route.fulfill({ response: before })
-    })
+    }
+    await page.route('**/api/approvals', late, { times: 1 })
     await page.reload()
     await card(page, 'control_lock').waitFor()
     await connected(page)

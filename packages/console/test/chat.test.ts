@@ -28,6 +28,19 @@ describe.runIf(hasBrowser)('the chat of the console', () => {
     expect(complaints).toEqual([])
   })
 
+  it('is answered by the model that is chosen, and suggests what the tools understand', async () => {
+    const { page, gateway } = await open({ at: '/tools' })
+    gateway.models = [...gateway.models, { name: 'ollama:small', why: 'Found at 127.0.0.1:11434' }]
+    await page.getByRole('link', { name: 'Chat' }).click()
+    await page.reload()
+    await page.getByLabel('Model', { exact: true }).selectOption('ollama:small')
+    await page.getByText('Found at 127.0.0.1:11434').waitFor()
+    const asked = page.waitForRequest(request => request.url().endsWith('/api/chat'))
+    await page.getByRole('button', { name: 'Turn on the living room light' }).click()
+    expect((await asked).postDataJSON()).toMatchObject({ model: 'ollama:small' })
+    await page.getByText('The room light is on.').waitFor()
+  })
+
   it('is stopped, and the gateway is told', async () => {
     const { page, gateway } = await open({ at: '/chat' })
     await ask(page, 'talk forever')

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -95,6 +96,12 @@ describe.runIf(hasBrowser)('the views of the console on the product itself', { t
     await page.getByText('123457').first().waitFor()
     await page.goto(`${product.url}#/calls`)
     await page.getByLabel('Search', { exact: true }).fill('123457')
+    await page.getByRole('row', { name: /123456 \+ 1.*console/ }).waitFor()
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'CSV' }).click()
+    const csv = await readFile(await (await saved).path(), 'utf8')
+    expect(csv).toContain('123456 + 1')
+    expect(csv.trim().split('\n')).toHaveLength(2)
     await page.getByRole('row', { name: /123456 \+ 1.*console/ }).click()
     const detail = page.getByRole('complementary')
     for (const stage of ['Found', 'Fitted', 'Invoked'])

@@ -8,6 +8,8 @@ const SILENCE = Buffer.from(
   'RIFF\x2c\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\x08\0\0\0\0\0\0\0\0\0\0\0',
   'latin1',
 ).toString('base64')
+/** Too long to be handed to a model: the gateway keeps it. What follows the end of a picture, nobody looks at. */
+const SCAN = Buffer.concat([Buffer.from(PICTURE, 'base64'), Buffer.alloc(120_000)]).toString('base64')
 const REPORT = `# Report
 
 Some **bold** words, <img src=x onerror="document.title='owned'"> and [a link](https://example.org/x).
@@ -71,6 +73,7 @@ const RESULTS = {
       { type: 'resource_link', uri: 'https://example.org/manual', name: 'The manual' },
     ],
   }),
+  scan: () => ({ content: [{ type: 'image', data: SCAN, mimeType: 'image/png' }] }),
   long_text: () => ({
     content: [
       {

@@ -96,6 +96,7 @@ describe.runIf(hasBrowser)('the workbench of the console', () => {
       'nothing',
       'people',
       'report',
+      'scan',
       'steps',
     ])
     expect(await page.getByRole('link', { name: /^form.*destructive/ }).count()).toBe(1)
@@ -180,6 +181,17 @@ describe.runIf(hasBrowser)('the workbench of the console', () => {
       'https://example.org/manual',
     )
     expect(await seriousFindings(page)).toEqual([])
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('shows a picture that the gateway keeps for a model, when it is asked to', async () => {
+    const called = await fetch(new URL('api/tools/scan/call', product.url), { method: 'POST' })
+    expect(await called.json()).toMatchObject({ handle: expect.stringMatching(/^result:/) })
+    await page.goto(`${product.url}#/calls?tool=scan`)
+    await page.getByRole('link', { name: 'scan', exact: true }).last().click()
+    await page.getByRole('button', { name: 'Show all of it' }).click()
+    const image = page.locator('.kept').getByRole('img')
+    await expect.poll(() => image.evaluate(one => (one as HTMLImageElement).naturalWidth)).toBe(8)
     expect(tab.complaints).toEqual([])
   })
 

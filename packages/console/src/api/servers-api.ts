@@ -57,7 +57,7 @@ export interface Offer {
   arguments: PromptArgument[]
 }
 
-export interface PromptArgument {
+interface PromptArgument {
   name: string
   description?: string | undefined
   required?: boolean | undefined

@@ -21,6 +21,7 @@ export function CopyButton({ label, text, look = 'quiet' }: Props) {
     <Button
       look={look === 'quiet' ? look : undefined}
       icon={outcome === 'Copied' ? 'done' : 'copy'}
+      title={label}
       onClick={() => void copy()}
     >
       <span aria-live="polite">{outcome ?? label}</span>

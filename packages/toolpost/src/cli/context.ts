@@ -26,7 +26,10 @@ export interface CommandContext {
 }
 
 /** What a command asks of its project. */
-export type ProjectWishes = Pick<OpenProjectOptions, 'model' | 'voice' | 'durable' | 'looksForItself'>
+export type ProjectWishes = Pick<
+  OpenProjectOptions,
+  'model' | 'voice' | 'durable' | 'looksForItself' | 'triesOnce'
+>
 
 /** Opens the project for one command, sets the exit code, and leaves no process behind, also when stopped. */
 export type Within = (

@@ -122,6 +122,7 @@ function createProgram(stop: StopSignals): Command {
     .action(() =>
       within(async context => (await import('./commands/doctor.ts')).examine(context), {
         looksForItself: true,
+        triesOnce: true,
       }),
     )
   program

@@ -76,9 +76,15 @@ describe('servers on the command line', () => {
       mcpServers: { broken, memory, hangs },
     })
     const before = performance.now()
-    const { code, err } = await toolpost(['call', 'read_graph', '--config', config])
-    expect({ code, err }).toEqual({ code: 0, err: '' })
+    const [called, listed] = await Promise.all([
+      toolpost(['call', 'read_graph', '--config', config]),
+      toolpost(['tools', '--config', config]),
+    ])
+    expect(called).toMatchObject({ code: 0, err: '' })
     expect(performance.now() - before).toBeLessThan(15_000)
+    expect(listed.code).toBe(0)
+    expect(listed.out).toContain('echo(')
+    expect(listed.err).toContain("Server 'hangs' is still starting; to wait for it: toolpost tools hangs\n")
   })
 
   it('none is started for a local tool', async () => {
@@ -157,7 +163,7 @@ describe('toolpost doctor', () => {
     ])
     expect(code).toBe(1)
     expect(out).toMatch(/^✘ broker mqtt:\/\/127\.0\.0\.1:9: connect ECONNREFUSED/m)
-    expect(out).toMatch(/^✘ server files: failed after 2 attempts: /m)
+    expect(out).toMatch(/^✘ server files: failed after 1 attempt: /m)
     expect(out).toMatch(/^ {4}stderr: no such broker$/m)
     expect(out).toMatch(/^ {4}Check: '.*' is installed, and 'args', 'env' and 'cwd' of 'files' are correct$/m)
     expect(out).not.toContain('hunter22')

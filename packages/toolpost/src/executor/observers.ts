@@ -24,7 +24,7 @@ export interface CallEvent {
   cancel?(): void
 }
 
-export interface CallStages {
+interface CallStages {
   foundMs: number
   fittedMs: number
 }

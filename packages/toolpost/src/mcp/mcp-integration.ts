@@ -152,12 +152,15 @@ export class McpIntegration {
    */
   async tried(name?: string): Promise<void> {
     const asked = this.#connections.filter(connection => name === undefined || connection.name === name)
-    await Promise.all(asked.map(each => Promise.race([each.tried(), this.ready(each.name)])))
-    for (const connection of asked) {
-      const { failure, state } = connection
-      if (state === 'starting' && failure)
-        this.#report(connection, failure, Math.max(1, connection.status().attempts - 1))
-    }
+    await Promise.all(asked.map(each => this.#triedOnce(each)))
+  }
+
+  /** What ails it is told at once, however long another one takes. */
+  async #triedOnce(connection: ServerConnection): Promise<void> {
+    await Promise.race([connection.tried(), this.ready(connection.name)])
+    const { failure, state } = connection
+    if (state === 'starting' && failure)
+      this.#report(connection, failure, Math.max(1, connection.status().attempts - 1))
   }
 
   /** Every server, in the order of the configuration. */

@@ -19,6 +19,8 @@ export interface ProjectOptions {
   say(text: string): void
   /** Whoever opens the project asks for every status: what ails servers is not told as well. */
   looksForItself?: boolean | undefined
+  /** A server that fails is not tried a second time, whatever the configuration says. */
+  triesOnce?: boolean | undefined
   /** Reads the configuration again, for `reload`. */
   read(): Promise<Description>
   /** Asks a person for what a server wants to know; says whether there is an answer, for the next `read`. */

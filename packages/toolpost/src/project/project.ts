@@ -27,7 +27,7 @@ import { Reports } from './reports.ts'
 import { sampling } from './sampling.ts'
 import { Servers } from './servers.ts'
 import { Voice, type VoiceInput } from './voice.ts'
-import { waitForTool } from './wait-for-tool.ts'
+import { inTime, waitForTool } from './wait-for-tool.ts'
 
 /**
  * What a toolpost.json describes, alive: it owns servers, model and voice. Nothing is loaded or started before it is
@@ -87,6 +87,7 @@ export class Project {
       onStatus: status => this.#control.noteServer(status),
       closing: this.#closing.signal,
       homeProgram: options.homeProgram,
+      triesOnce: options.triesOnce,
     })
     this.approvals = this.#control.approvals
     this.approvals.onChange(waiting => this.#listeners.tell('approval', waiting))
@@ -188,11 +189,14 @@ export class Project {
     this.#reports.release({ tell: !this.#isReady(name) })
   }
 
-  /** As `ready`, but a server that fails counts after its first attempt; of the others, nothing is told if one is named. */
-  async tried(name?: string): Promise<void> {
+  /**
+   * As `ready`, but a server that fails counts after its first attempt, and none is waited for longer than `limitMs`; of the
+   * others, nothing is told if one is named.
+   */
+  async tried(name?: string, limitMs?: number): Promise<void> {
     if (name !== undefined) this.#reports.hold()
     const mcp = await this.#servers.start()
-    await mcp?.tried(name)
+    if (mcp) await inTime([mcp.tried(name)], limitMs)
     if (name !== undefined) this.#reports.release({ tell: !this.#isReady(name) })
   }
 

@@ -1,3 +1,4 @@
+import type { ToolpostConfig } from '../config/config.ts'
 import { ZWAVE_PACKAGE } from '../known-servers/zwave.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Catalog, Logins, McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
@@ -26,6 +27,8 @@ export interface ServersOptions {
   /** Nothing is started once this is aborted. */
   closing: AbortSignal
   homeProgram: string | undefined
+  /** A server that fails is not tried a second time. */
+  triesOnce: boolean | undefined
 }
 
 /** The MCP servers of a project, and the home of the built-in example: started when they are first needed. */
@@ -100,7 +103,7 @@ export class Servers {
     for (const [name, problem] of Object.entries(brokenServers))
       if (before.brokenServers[name] !== problem) reports.add(brokenText(name, problem))
     const home = file === undefined ? await this.home() : undefined
-    if (this.#mcp) this.#mcp.apply({ ...config.mcp, servers: this.#entries(home) })
+    if (this.#mcp) this.#mcp.apply({ ...this.#patience(config), servers: this.#entries(home) })
     else this.#starting = this.#begin(home)
     if (!home) await this.#endHome()
   }
@@ -109,6 +112,10 @@ export class Servers {
     const description = this.#options.description()
     const entries = Object.entries(serverEntries(description, home))
     return Object.fromEntries(entries.map(([name, entry]) => [name, withStarter(entry, description.file)]))
+  }
+
+  #patience({ mcp }: ToolpostConfig): ToolpostConfig['mcp'] {
+    return this.#options.triesOnce ? { ...mcp, retry: { ...mcp?.retry, attempts: 1 } } : mcp
   }
 
   async close(): Promise<void> {
@@ -141,7 +148,7 @@ export class Servers {
       const { McpIntegration } = await import('../mcp/index.ts')
       if (closing.aborted) return undefined
       const onReport = (report: string) => reports.add(report)
-      const more = { servers, catalog, onReport, sample }
+      const more = { servers, catalog, onReport, sample, ...this.#patience(config) }
       const mcp = new McpIntegration({ ...serverOptions({ config, file, logger }), ...more })
       mcp.on('server', onStatus)
       mcp.start(tools)

@@ -44,7 +44,10 @@ function appearanceOf(name: string, tools: ToolManager): Promise<void> {
 }
 
 /** Resolves with the first of `events`, and after `limitMs` in any case. */
-async function inTime(events: readonly Promise<unknown>[], limitMs: number | undefined): Promise<void> {
+export async function inTime(
+  events: readonly Promise<unknown>[],
+  limitMs: number | undefined,
+): Promise<void> {
   const limit = limitMs === undefined ? [] : [delay(limitMs, undefined, { ref: false })]
   await Promise.race([...events, ...limit])
 }

@@ -72,9 +72,15 @@ function resourceOf({ uri, text, blob, mimeType }: Record<string, unknown>): Con
 /** Only what is an image or a sound by its type, and base64 by its form, becomes an address of the page. */
 function mediaOf(data: unknown, mimeType: unknown): ContentPart | undefined {
   if (typeof mimeType !== 'string') return undefined
-  const kind = IMAGE_TYPE.test(mimeType) ? 'image' : AUDIO_TYPE.test(mimeType) ? 'audio' : undefined
+  const kind = mediaKind(mimeType)
   const address = dataAddress(data, mimeType)
   return kind === undefined || address === undefined ? undefined : { kind, address, mimeType }
+}
+
+/** Whether something of this type can be seen or heard in the page. */
+export function mediaKind(mimeType: string): 'image' | 'audio' | undefined {
+  if (IMAGE_TYPE.test(mimeType)) return 'image'
+  return AUDIO_TYPE.test(mimeType) ? 'audio' : undefined
 }
 
 function dataAddress(data: unknown, mimeType: string): string | undefined {

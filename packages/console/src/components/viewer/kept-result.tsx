@@ -1,8 +1,10 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { keptResult } from '../../api/results-api.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { Button } from '../button.tsx'
+import { mediaKind } from './content-blocks.ts'
 import { saveBlob } from './download.tsx'
+import { AudioPart, ImagePart } from './media-part.tsx'
 import { ValueView } from './value-view.tsx'
 
 interface Props {
@@ -14,7 +16,7 @@ interface Props {
 
 /** A result too long for a model, whole for as long as the gateway keeps it: to be shown here, or saved. */
 export function KeptResult({ handle, description = 'The whole result is kept for a while.' }: Props) {
-  const [text, setText] = useState<string>()
+  const [shown, setShown] = useState<Shown>()
   const [problem, setProblem] = useState<string>()
   const load = async (use: (blob: Blob) => Promise<void> | void) => {
     const kept = await keptResult(handle)
@@ -30,7 +32,7 @@ export function KeptResult({ handle, description = 'The whole result is kept for
         <Button
           look="quiet"
           icon="readOnly"
-          onClick={() => void load(async blob => setText(await blob.text()))}
+          onClick={() => void load(async blob => setShown(await shownOf(blob)))}
         >
           Show all of it
         </Button>
@@ -47,9 +49,30 @@ export function KeptResult({ handle, description = 'The whole result is kept for
           {problem}
         </p>
       )}
-      {text !== undefined && <ValueView value={text} label="Whole result" />}
+      {shown &&
+        ('text' in shown ? <ValueView value={shown.text} label="Whole result" /> : <Media {...shown} />)}
     </div>
   )
+}
+
+type Shown = { text: string } | { blob: Blob; kind: 'image' | 'audio' }
+
+/** What a result is, its type decides. */
+async function shownOf(blob: Blob): Promise<Shown> {
+  const kind = mediaKind(blob.type)
+  return kind === undefined ? { text: await blob.text() } : { blob, kind }
+}
+
+function Media({ blob, kind }: { blob: Blob; kind: 'image' | 'audio' }) {
+  const [address, setAddress] = useState<string>()
+  useEffect(() => {
+    const made = URL.createObjectURL(blob)
+    setAddress(made)
+    return () => URL.revokeObjectURL(made)
+  }, [blob])
+  if (address === undefined) return null
+  const part = { address, mimeType: blob.type }
+  return kind === 'image' ? <ImagePart part={{ ...part, kind }} /> : <AudioPart part={{ ...part, kind }} />
 }
 
 const ENDINGS: Record<string, string> = {

@@ -31,7 +31,7 @@ export function ValueView({ value, label }: Props) {
   if (value === '') return <p className="muted">The tool returned an empty text.</p>
   if (value === undefined || value === null) return <p className="muted">The tool returned nothing.</p>
   return (
-    <div className="viewer">
+    <div className={`viewer ${isSentence(value) && views.kinds.length === 1 ? 'viewer-sentence' : ''}`}>
       <div className="toolbar viewer-bar">
         {views.kinds.length > 1 && (
           <Segmented

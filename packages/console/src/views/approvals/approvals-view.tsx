@@ -15,7 +15,7 @@ export function ApprovalsView() {
   const [limit, more] = useShowMore(waiting?.length ?? 0, SHOWN_APPROVALS)
   if (waiting === undefined) return <Loading label="Loading approvals" rows={3} />
   return (
-    <div className="approvals page page-narrow">
+    <div className="approvals page">
       <PageHead title="Approvals" sub={waiting.length > 0 && `${counted(waiting.length, 'call')} waiting`} />
       <DecisionProblem />
       {waiting.length === 0 && (
@@ -23,11 +23,13 @@ export function ApprovalsView() {
           Calls that the policy asks about appear here, and wherever you are on this page.
         </EmptyState>
       )}
-      {waiting.slice(0, limit).map((approval, at) => (
-        <ErrorBoundary key={approval.id}>
-          <ApprovalCard approval={approval} place={placeOf(waiting, at)} />
-        </ErrorBoundary>
-      ))}
+      <div className="approvals-list">
+        {waiting.slice(0, limit).map((approval, at) => (
+          <ErrorBoundary key={approval.id}>
+            <ApprovalCard approval={approval} place={placeOf(waiting, at)} />
+          </ErrorBoundary>
+        ))}
+      </div>
       {more}
     </div>
   )

@@ -1,5 +1,6 @@
-import { Suspense, useMemo } from 'react'
+import { Suspense, useMemo, useState } from 'react'
 import type { CallRecord } from 'toolpost/gateway'
+import { Button } from '../../components/button.tsx'
 import { Columns } from '../../components/facts.tsx'
 import { lazyPart } from '../../components/lazy-part.ts'
 import { latencyByTool, latencyOverTime, type ToolLatency } from '../../latency/latency.ts'
@@ -16,10 +17,11 @@ const SHOWN_TOOLS = 6
 export function LatencyCard({ calls, filter }: { calls: readonly CallRecord[]; filter: CallFilter }) {
   const tools = useMemo(() => latencyByTool(calls), [calls])
   const columns = useMemo(() => latencyOverTime(calls), [calls])
+  const [isOpen, setOpen] = useState(false)
   if (tools.length === 0) return null
   const what = filter.tool === undefined ? 'all tools' : oneLine(filter.tool, 60)
   return (
-    <section className="card latency" aria-label="Latency">
+    <section className={`card latency ${isOpen ? '' : 'latency-folded'}`} aria-label="Latency">
       <div className="latency-plot">
         <div className="latency-head">
           <h2>Latency of {what}</h2>
@@ -27,13 +29,26 @@ export function LatencyCard({ calls, filter }: { calls: readonly CallRecord[]; f
             <span className="legend-p50">p50</span>
             <span className="legend-p95">p95</span>
           </span>
+          <Button
+            look="quiet"
+            className="latency-fold"
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
+            {isOpen ? 'Hide' : 'Show'}
+          </Button>
         </div>
-        <Suspense fallback={<div className="plot-place" />}>
-          <LatencyPlot
-            columns={columns}
-            label={`Latency of ${what} over time; the table beside it has the figures`}
-          />
-        </Suspense>
+        <div className="latency-chart">
+          {columns[0].length < 2 && <p className="muted">One moment only: there is no line to draw yet.</p>}
+          {columns[0].length > 1 && (
+            <Suspense fallback={<div className="plot-place" />}>
+              <LatencyPlot
+                columns={columns}
+                label={`Latency of ${what} over time; the table beside it has the figures`}
+              />
+            </Suspense>
+          )}
+        </div>
       </div>
       <LatencyTable tools={tools} filter={filter} />
     </section>

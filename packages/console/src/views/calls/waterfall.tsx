@@ -37,7 +37,7 @@ export function Waterfall({ call }: { call: CallRecord }) {
 }
 
 /** Of a call of the history it is known only what was waited. A call that could not run was never invoked. */
-export function stagesOf({ stages, durationMs, waitedMs = 0, result }: CallRecord): Stage[] {
+function stagesOf({ stages, durationMs, waitedMs = 0, result }: CallRecord): Stage[] {
   if (durationMs === undefined || result === undefined) return []
   const { foundMs = 0, fittedMs = foundMs } = stages ?? {}
   const invokedAt = Math.min(durationMs, fittedMs + waitedMs)

@@ -37,13 +37,6 @@ export function QuestionCard({ question }: { question: OpenQuestion }) {
         </h2>
       </div>
       <p className="question-message">{clipped(message, 4_000)}</p>
-      {url !== undefined && <Address url={url} />}
-      {form && <Form form={form} send={send} />}
-      {typeof mark === 'object' && (
-        <p className="notice notice-bad" role="alert">
-          {mark.problem}
-        </p>
-      )}
       <Facts
         facts={{
           Tool: tool && oneLine(tool, 80),
@@ -51,6 +44,13 @@ export function QuestionCard({ question }: { question: OpenQuestion }) {
           'Expires in': <TimeLeft until={expiresAt} />,
         }}
       />
+      {url !== undefined && <Address url={url} />}
+      {form && <Form form={form} send={send} />}
+      {typeof mark === 'object' && (
+        <p className="notice notice-bad" role="alert">
+          {mark.problem}
+        </p>
+      )}
       <div className="approval-decide">
         <Button aria-disabled={!isReady} look="quiet" onClick={() => send({ action: 'cancel' })}>
           Cancel

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react'
 import type { CallOutcome } from '../../api/gateway-api.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
@@ -15,8 +16,14 @@ import { clipped } from '../../text/visible-text.ts'
 /** How the last call from this page goes, and ended. The region exists before the result, so that screen readers announce it. */
 export function RunResult({ tool }: { tool: string }) {
   const run = useStore(toolRuns, runs => runs[tool])
+  const section = useShownWhenNew(run?.outcome)
   return (
-    <section className={`run-result ${run ? '' : 'run-result-none'}`} aria-label="Result" aria-live="polite">
+    <section
+      ref={section}
+      className={`run-result ${run ? '' : 'run-result-none'}`}
+      aria-label="Result"
+      aria-live="polite"
+    >
       {run === undefined && (
         <EmptyState title="No result yet" icon="play">
           Run the tool, and what it answers is shown here.
@@ -26,6 +33,17 @@ export function RunResult({ tool }: { tool: string }) {
       {run?.outcome && <Ended tool={tool} outcome={run.outcome} />}
     </section>
   )
+}
+
+/** Brings a result that has just come into sight, where it stands below a long form. */
+function useShownWhenNew(outcome: CallOutcome | undefined) {
+  const section = useRef<HTMLElement>(null)
+  const shown = useRef(outcome)
+  useEffect(() => {
+    if (outcome && outcome !== shown.current) section.current?.scrollIntoView({ block: 'nearest' })
+    shown.current = outcome
+  }, [outcome])
+  return section
 }
 
 function Running({ run }: { run: ToolRun }) {

@@ -18,6 +18,8 @@ it.each([true, false])(
     const project = {
       tools,
       config: {},
+      file: undefined,
+      status: () => ({ servers: [], problem: undefined, model: undefined, voice: [] }),
       tried: async () => {},
       waitForTool: async () => {},
     }

@@ -12,10 +12,13 @@ import { bold, printResult, styled, type Terminal } from '../terminal.ts'
 
 /** What the list needs of its context. */
 interface ToolsContext {
-  project: Pick<CommandContext['project'], 'tools' | 'tried' | 'waitForTool' | 'config'>
+  project: Pick<CommandContext['project'], 'tools' | 'tried' | 'waitForTool' | 'config' | 'file' | 'status'>
   stop: Pick<CommandContext['stop'], 'signal'>
   terminal: Terminal
 }
+
+/** How long the list waits for servers that do not answer. */
+const PATIENCE_MS = 2_000
 
 export interface ToolsFlags {
   /** Of a server, or of a tool. */
@@ -29,7 +32,10 @@ export async function listTools(
   { project, stop, terminal }: ToolsContext,
   { name, json = false, search }: ToolsFlags,
 ): Promise<number> {
-  await unlessStopped(whenThere(project, name), stop.signal)
+  // A program wants the whole list, a person what is there; the example's own server is sure to come.
+  const limitMs = json || project.file === undefined ? undefined : PATIENCE_MS
+  await unlessStopped(whenThere(project, name, limitMs), stop.signal)
+  if (name === undefined) tellStarting(project, terminal)
   const { tools } = project
   const fitting = search === undefined ? tools.getTools() : await found(tools, search)
   const all = name === undefined ? fitting : named(name, fitting, tools)
@@ -58,11 +64,25 @@ export async function listTools(
 }
 
 /** Waits for no more than is asked for: one server that is broken holds up no other. */
-async function whenThere(project: ToolsContext['project'], name: string | undefined): Promise<void> {
+async function whenThere(
+  project: ToolsContext['project'],
+  name: string | undefined,
+  limitMs: number | undefined,
+): Promise<void> {
   if (name === 'local' || (name !== undefined && project.tools.findTool(name))) return
   const isServer = name !== undefined && Object.hasOwn(project.config.mcpServers ?? {}, name)
-  if (name === undefined || isServer) await project.tried(name)
+  if (name === undefined) await project.tried(undefined, limitMs)
+  else if (isServer) await project.tried(name)
   else await project.waitForTool(name)
+}
+
+/** Of a server that has neither come nor failed, and is missing in the list. */
+function tellStarting(project: ToolsContext['project'], { err }: Terminal): void {
+  for (const { name, state, error } of project.status().servers)
+    if (state === 'starting' && error === undefined)
+      err.write(
+        `${escapeControls(`Server '${name}' is still starting; to wait for it: toolpost tools ${name}`)}\n`,
+      )
 }
 
 /** The tools of a server, or the one tool of this name. */

@@ -1,0 +1,34 @@
+import { useEffect, useRef } from 'react'
+import type { Route } from './route.ts'
+
+/** Up to this width, a detail takes the place of its list. */
+const REPLACES_LIST = '(max-width: 1080px)'
+
+/** A detail that takes the place of a list begins at its top; whoever goes back finds the list where it was. */
+export function useDetailScroll(route: Route): void {
+  const detail = detailOf(route)
+  const shown = useRef(detail)
+  const listAt = useRef(0)
+  useEffect(() => {
+    const note = () => {
+      if (shown.current === undefined) listAt.current = scrollY
+    }
+    addEventListener('scroll', note, { passive: true })
+    return () => removeEventListener('scroll', note)
+  }, [])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another view begins at its top in any case
+  useEffect(() => {
+    listAt.current = 0
+  }, [route.view])
+  useEffect(() => {
+    if (shown.current === detail) return
+    shown.current = detail
+    if (matchMedia(REPLACES_LIST).matches) scrollTo(0, detail === undefined ? listAt.current : 0)
+  }, [detail])
+}
+
+function detailOf(route: Route): string | undefined {
+  if (route.view === 'calls') return route.serial?.toString()
+  if (route.view === 'tools') return route.tool
+  return route.view === 'runs' ? route.id : undefined
+}
