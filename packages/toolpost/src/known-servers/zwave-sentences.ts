@@ -44,7 +44,7 @@ export const ZWAVE_SENTENCES: Readonly<Record<string, readonly string[]>> = {
   get_device_sensor_data: [
     'read [<the>] {deviceName@devices}',
     'is [<the>] {deviceName@devices} (on|off|open|closed|dimmed|locked|unlocked)',
-    '(what|which) [temperature|mode] is [<the>] {deviceName@devices} (set to|in|on)',
+    '(what [temperature|mode]|which (temperature|mode)) is [<the>] {deviceName@devices} (set to|in|on)',
     'what is [the] [current] (state|status|reading|value) of [<the>] {deviceName@devices}',
     'what does [<the>] {deviceName@devices} (say|show|read|report|measure)',
     'what is [the] (temperature|humidity|brightness|level|power) (of|at|on) [<the>] {deviceName@devices}',
@@ -198,7 +198,7 @@ export const ZWAVE_HOME_SENTENCES: Readonly<Record<string, SentencesByMeaning>> 
       'what is the temperature set to {deviceName@the_thermostat}',
       '(is|are) [<the>] {deviceName@devices} (on|open) or (off|closed)',
       'what (state|position|level|mode) is [<the>] {deviceName@devices} [in|at|on]',
-      '(what|which) [temperature|mode|level] is [<the>] {deviceName@devices} [set] (to|in|on|at)',
+      '(what [temperature|mode|level]|which (temperature|mode|level)) is [<the>] {deviceName@devices} [set] (to|in|on|at)',
       '(read|read out|check|check on|show [me]) [<the>] {deviceName@devices}',
       '(what|how) is [<the>] {deviceName@thermostats} set',
       'how (bright|open|dim|far open|high) (is|are) [<the>] {deviceName@devices}',

@@ -20,12 +20,22 @@ function understand(text: string): Meaning {
     return { kind: 'tell', key: 'is switch one on', changes: false }
   if (/^(the )?switch one on$/.test(words)) return { kind: 'act', key: 'switch one on', changes: true }
   if (/^search for/.test(words)) return { kind: 'tell', key: words, changes: false }
+  if (/^what is (the|my) /.test(words)) return { kind: 'tell', key: words, changes: false, isGuess: true }
+  if (/^what is .* plus /.test(words)) return { kind: 'tell', key: words, changes: false }
+  if (/^(un)?mute the sound$/.test(words)) return { kind: 'act', key: words, changes: true }
+  const [, who] = /^(did|could) you turn on the lamp$/.exec(words) ?? []
+  if (who) return { kind: who === 'did' ? 'tell' : 'act', key: words, changes: who === 'could' }
   if (/^dont turn/.test(words)) return { kind: 'talk', key: words, changes: false }
   return NOTHING
 }
 
 /** What was heard freely, and along the sentences: as recorded, `text score`. */
-function decided(free: string, sentences: readonly string[], soundAlikes: readonly string[] = []) {
+function decided(
+  free: string,
+  sentences: readonly string[],
+  soundAlikes: readonly string[] = [],
+  isRefusal = false,
+) {
   const read = (line: string) => {
     const at = line.lastIndexOf(' ')
     return { text: line.slice(0, at), score: Number(line.slice(at)) }
@@ -35,6 +45,7 @@ function decided(free: string, sentences: readonly string[], soundAlikes: readon
     understand,
     phonesOf: word => pronunciation.phonesOf(word),
     soundAlikes: () => soundAlikes,
+    isRefusal,
   })
 }
 
@@ -122,6 +133,52 @@ describe('the decision what was said', () => {
   it('takes what can only be written as it was heard', () => {
     const heard = decided('Search for pizza. -1', ['turn on switch one -12'])
     expect(heard).toMatchObject({ decision: 'exact', text: 'Search for pizza.' })
+  })
+
+  it('looks up a question that no sentence has only if it was heard well and none is near', () => {
+    const far = ['turn on switch one -22']
+    expect(decided('What is the wifi password? -0.6', far).decision).toBe('exact')
+    expect(decided('What is the Norcoat? -2.6', far).decision).toBe('ask')
+    expect(decided('What is the Norcoat? -2.6', []).decision).toBe('ask')
+    expect(decided('What is the dime again? -0.6', ['what is the time -9'])).toMatchObject({
+      decision: 'ask',
+      text: 'what is the time',
+    })
+    expect(decided('What is the dime? -2', ['what is the time -3'])).toMatchObject({
+      decision: 'sentence',
+      text: 'what is the time',
+    })
+  })
+
+  it('asks about a calculation whose numbers were heard otherwise, or not at all', () => {
+    const sum = 'what is eighteen plus five'
+    expect(
+      decided('What is 80 plus five? -2', [`${sum} -2.3`, 'what is eighty plus five -2.4']).decision,
+    ).toBe('ask')
+    expect(decided('What it 80 plus five? -4', [`${sum} -4`])).toMatchObject({ decision: 'ask', text: sum })
+    expect(decided("What is Ein's last time? -4.5", [`${sum} -12`]).decision).not.toBe('sentence')
+    expect(decided('What is eighteen plus five? -1', [`${sum} -1`]).decision).toBe('exact')
+  })
+
+  it('asks about the one of two likely sentences that sounds like what was heard', () => {
+    const heard = decided('What is A T plus five? -4', [
+      'what is eighteen plus five -6',
+      'what is eighty plus five -6.2',
+    ])
+    expect(heard).toMatchObject({ decision: 'ask', text: 'what is eighty plus five' })
+  })
+
+  it('asks if a first syllable or word that is soon missed makes the difference', () => {
+    const sounds = ['mute the sound -3', 'unmute the sound -5.4']
+    expect(decided('The mute was sound. -2.5', sounds).decision).toBe('ask')
+    const lamps = ['did you turn on the lamp -3', 'could you turn on the lamp -4.3']
+    expect(decided('The you turn on the lamb. -3', lamps).decision).toBe('ask')
+  })
+
+  it('asks where a no was heard, unless the command is likelier', () => {
+    const refused = (free: string) => decided(free, ['turn on switch one -5'], [], true).decision
+    expect(refused("Don't on switch one. -4")).toBe('ask')
+    expect(refused("Don't on switch one. -6")).toBe('sentence')
   })
 
   it('asks if two devices have one sound', () => {

@@ -1,13 +1,23 @@
 import type { HeardSentence, Listened } from '../speech-to-text/transcriber.ts'
 import type { Meaning } from './grammar.ts'
 import { comparePhones } from './phone-distance.ts'
-import { NUMBER_WORDS, saidWords } from './said-words.ts'
+import { saidWords } from './said-words.ts'
 import {
-  FEWEST_WORDS,
+  areOpposites,
+  beginsOtherwise,
+  isPlausible,
+  isTwo,
+  isUndone,
+  numbersIn,
+  perWord,
+} from './sentence-traits.ts'
+import {
   LEAST_MARGIN,
   LEAST_MARGIN_IF_EXACT,
   LEAST_MARGIN_OF_OPPOSITES,
+  LEAST_MARGIN_OF_UNDONE,
   LEAST_PER_FREE_WORD,
+  LEAST_PER_GUESSED_WORD,
   LESS_LIKELY_IF_TWO,
   limitsFor,
   MISSPELT,
@@ -39,6 +49,8 @@ export interface DecideOptions {
   phonesOf(word: string): readonly string[]
   /** The same sentence with other words that sound the same. */
   soundAlikes(text: string): readonly string[]
+  /** Whether what was heard freely says no. */
+  isRefusal?: boolean
 }
 
 type Candidate = HeardSentence & Meaning
@@ -82,17 +94,20 @@ class Choice {
    * unless a sentence sounds just like it, which was then misspelt.
    */
   #isFreeSentence(best: Candidate): boolean {
-    if (!doesSomething(this.#free)) return false
-    return best.key === this.#free.key || this.#isWritten || !this.#isWithin(best, MISSPELT)
+    const free = this.#free
+    if (!doesSomething(free)) return false
+    if (best.key === free.key || this.#isWritten) return true
+    return !this.#isWithin(best, free.isGuess ? NEARLY : MISSPELT)
   }
 
   /** What was heard freely is a sentence: it stands, unless something else is as likely. */
   #exactDecision(best: (Candidate & { margin: number }) | undefined): Decision {
     const free = this.#free
     if (!doesSomething(free)) return 'free'
-    const isUnsure = best?.key !== free.key && !this.#isWritten && perWord(free) < LEAST_PER_FREE_WORD
-    if (isUnsure || this.#isDoubtful(free)) return 'ask'
-    if (!best || !free.changes) return 'exact'
+    const isUnwritten = best?.key !== free.key && !this.#isWritten
+    const least = free.isGuess ? LEAST_PER_GUESSED_WORD : LEAST_PER_FREE_WORD
+    if ((isUnwritten && perWord(free) < least) || this.#isDoubtful(free)) return 'ask'
+    if (!best || !(free.changes || numbersIn(free.text).length > 0)) return 'exact'
     const isClose =
       best.key === free.key ? best.margin < LEAST_MARGIN_IF_EXACT : free.score - best.score < LEAST_MARGIN
     return isClose ? 'ask' : 'exact'
@@ -104,12 +119,26 @@ class Choice {
     const best = isTie ? other : likeliest
     const isClose = !isTie && margin < this.#leastMargin(best)
     if (!this.#isWithin(best, NEARLY)) return this.#result(this.#free, 'free', margin)
+    if (isClose) return this.#result(this.#nearestBeside(best), 'ask', margin)
     const isSure =
       this.#isWithin(best, this.#nearnessFor(best)) &&
-      !isClose &&
+      !this.#isRefused(best) &&
       !this.#isDoubtful(best) &&
-      !this.#isOtherNumber(best)
+      !this.#isOtherNumber(best) &&
+      !this.#isPerhapsSearch(best)
     return this.#result(best, isSure ? 'sentence' : 'ask', margin)
+  }
+
+  /** Of those that are as likely, the one that sounds most like what was heard is worth asking about. */
+  #nearestBeside(best: Candidate): Candidate {
+    const rivals = this.#sentences.filter(({ score }) => best.score - score < LEAST_MARGIN)
+    const candidates = rivals.flatMap((_, index) => this.#candidate(index) ?? []).filter(doesSomething)
+    const heard = this.#phones(this.#free.text)
+    const distance = ({ text }: Candidate) => comparePhones(heard, this.#phones(text)).distance
+    return candidates.reduce(
+      (nearest, other) => (distance(other) < distance(nearest) ? other : nearest),
+      best,
+    )
   }
 
   #nearnessFor(best: Candidate): Nearness {
@@ -159,17 +188,33 @@ class Choice {
     )
   }
 
-  /** To tell something instead of doing it does no harm. */
+  /** To tell something instead of doing it does no harm; but "did you" is soon heard for "could you". */
   #leastMargin(best: Candidate): number {
     const other = this.#other(best)
-    if (!other || (best.kind === 'tell' && other.kind !== 'tell')) return 0
+    if (!other) return 0
+    if (best.kind === 'tell' && other.kind !== 'tell') {
+      const isCommand = beginsOtherwise(best.text, other.text) && !this.#isHalfQuestion(other)
+      return isCommand ? LEAST_MARGIN_OF_OPPOSITES : 0
+    }
+    if (isUndone(best.text, other.text)) return LEAST_MARGIN_OF_UNDONE
     return areOpposites(best.text, other.text) ? LEAST_MARGIN_OF_OPPOSITES : LEAST_MARGIN
   }
 
-  /** Another number was heard freely: one of the two is wrong. */
-  #isOtherNumber({ changes, text }: Candidate): boolean {
+  /** Another number was heard freely, or none of several: for a device as for a calculation, it may be wrong. */
+  #isOtherNumber({ text, score }: Candidate): boolean {
     const [meant, heard] = [numbersIn(text), numbersIn(this.#free.text)]
-    return changes && heard.some(word => !meant.includes(word)) && meant.some(word => !heard.includes(word))
+    if (heard.length === 0) return meant.length > 1 && this.#free.score - score > NEARLY_AS_LIKELY
+    return heard.some(word => !meant.includes(word)) && meant.some(word => !heard.includes(word))
+  }
+
+  /** Where a no was heard, nothing is done without asking; unless the no is the less likely of the two. */
+  #isRefused({ score }: Candidate): boolean {
+    return this.#options.isRefusal === true && score < this.#free.score
+  }
+
+  /** What was heard freely may be a question to the notes, unless it only is another spelling of the sentence. */
+  #isPerhapsSearch(best: Candidate): boolean {
+    return this.#free.isGuess === true && !this.#isWithin(best, MISSPELT)
   }
 
   /** "Switch one on": with a word before it that is soon missed, it would be a question. */
@@ -208,29 +253,4 @@ class Choice {
 /** A decoy, a greeting or a question back calls nothing. */
 function doesSomething({ kind }: Pick<Meaning, 'kind'>): boolean {
   return kind === 'act' || kind === 'tell'
-}
-
-function perWord({ text, score }: HeardSentence): number {
-  return score / (saidWords(text).length + 1)
-}
-
-const OPPOSITE = new RegExp(`\\b(?:on|off|up|down|${NUMBER_WORDS.join('|')})\\b ?`, 'g')
-
-/** Whether two sentences are the same but for a number, or for on and off. */
-function areOpposites(text: string, other: string): boolean {
-  return text.replaceAll(OPPOSITE, '') === other.replaceAll(OPPOSITE, '')
-}
-
-function numbersIn(text: string): string[] {
-  return saidWords(text).filter(word => NUMBER_WORDS.includes(word))
-}
-
-function isTwo(text: string): boolean {
-  return text.includes(' and ')
-}
-
-/** A word or two are soon like anything, and nobody says the same thing twice. */
-function isPlausible(text: string): boolean {
-  const [first, second] = text.split(' and ')
-  return text.split(' ').length >= FEWEST_WORDS && first !== second
 }

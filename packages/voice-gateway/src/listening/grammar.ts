@@ -7,6 +7,8 @@ export interface Meaning {
   /** Equal for sentences that mean the same. */
   key: string
   changes: boolean
+  /** It is only what is left if no sentence fits: any question may be one to the notes. */
+  isGuess?: boolean
 }
 
 /** The sentences that can be understood; toolpost's OfflineClient is one. */

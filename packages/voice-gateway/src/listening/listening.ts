@@ -4,7 +4,11 @@ import type { Transcriber } from '../speech-to-text/transcriber.ts'
 import { decide, type Heard } from './decide.ts'
 import type { Grammar } from './grammar.ts'
 import { Pronunciation } from './pronunciation.ts'
+import { saidWords } from './said-words.ts'
 import { SoundAlikes } from './sound-alikes.ts'
+
+/** "Yes", "please don't", "not that one": an answer. What is longer may be a sentence: "turn" is soon heard as "don't". */
+const BARE_ANSWER_WORDS = 3
 
 interface ListeningOptions {
   transcriber: Transcriber
@@ -41,13 +45,16 @@ export class Listening {
     const graph = grammar.graph()
     const listened = await this.#transcriber.listen(samples, { signal, graph })
     const text = listened.text.trim()
-    if (text === '' || yesOrNo(text) !== undefined) return { text, free_text: text, decision: 'free' }
+    const answer = yesOrNo(text)
+    if (text === '' || (answer !== undefined && saidWords(text).length <= BARE_ANSWER_WORDS))
+      return { text, free_text: text, decision: 'free' }
     return decide(
       { ...listened, text },
       {
         understand: said => grammar.understand([...history, { role: 'user', content: said }]),
         phonesOf: word => this.#pronunciation.phonesOf(word),
         soundAlikes: said => this.#alikes(graph).of(said),
+        isRefusal: answer === false,
       },
     )
   }

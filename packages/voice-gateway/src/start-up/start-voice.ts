@@ -41,7 +41,7 @@ export interface VoiceOptions {
 }
 
 /** What was heard. With `ask`, whoever said it should look at it first. */
-interface Transcription {
+export interface Transcription {
   text: string
   free_text?: string
   decision?: Decision

@@ -46,6 +46,8 @@ export interface Understood {
   /** The same for requests that mean the same; empty if it is not understood. */
   key: string
   changes: boolean
+  /** It is only what is left if no sentence fits: any question may be one to the notes. */
+  isGuess?: boolean
 }
 
 const KEPT_GRAMMARS = 4
@@ -90,7 +92,8 @@ export class OfflineClient implements AiClient {
   understand(prompt: string | readonly ConversationMessage[], options: AskOptions = {}): Understood {
     const meaning = this.#meaning(prompt, options)
     if (!meaning) return { kind: 'nothing', key: '', changes: false }
-    return { kind: meaning.kind, key: meaning.key, changes: meaning.kind === 'act' }
+    const { kind, key, isGuess } = meaning
+    return { kind, key, changes: kind === 'act', ...(isGuess && { isGuess }) }
   }
 
   /** Finds out what is in the home, if a tool tells. Never rejects. */

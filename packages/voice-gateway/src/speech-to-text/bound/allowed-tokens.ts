@@ -17,6 +17,9 @@ interface Allowed {
   mayEnd: boolean
 }
 
+/** Tokens that are remembered; with more the memory, some 15 MB, is given back and filled anew. */
+const MOST_TOKENS = 50_000
+
 /** Which tokens continue a sentence of a graph: the vocabulary and the graph, walked together a letter at a time. */
 export class AllowedTokens {
   readonly #graph: SentenceGraph
@@ -24,6 +27,7 @@ export class AllowedTokens {
   #walk: SentenceWalk
   #trees = new Map<number, LetterNode>()
   #allowed = new Map<LetterNode, Allowed>()
+  #remembered = 0
   /** After the mark at the end. */
   readonly #end = new LetterNode()
 
@@ -35,12 +39,15 @@ export class AllowedTokens {
 
   /** The place before the first word. Places of an earlier start may have been forgotten. */
   start(): LetterNode {
-    if (this.#walk.isFull) {
-      this.#walk = new SentenceWalk(this.#graph)
-      this.#trees = new Map()
-      this.#allowed = new Map()
-    }
+    if (this.#walk.isFull || this.#remembered > MOST_TOKENS) this.#forget()
     return this.#tree(this.#walk.start())
+  }
+
+  #forget(): void {
+    this.#walk = new SentenceWalk(this.#graph)
+    this.#trees = new Map()
+    this.#allowed = new Map()
+    this.#remembered = 0
   }
 
   from(node: LetterNode): Allowed {
@@ -52,6 +59,7 @@ export class AllowedTokens {
     if (after) tokens.push(...this.#afterWord(after))
     const allowed = { tokens, mayEnd: after?.mayEnd ?? false }
     this.#allowed.set(node, allowed)
+    this.#remembered += tokens.length
     return allowed
   }
 

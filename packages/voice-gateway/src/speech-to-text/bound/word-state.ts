@@ -12,7 +12,7 @@ interface Place {
 /** Rules in rules in rules: nobody's sentence needs more, and a rule that begins with itself would never end. */
 const DEEPEST = 24
 /** Places that are remembered; with more the memory is given back and filled anew. */
-const MOST_PLACES = 200_000
+const MOST_PLACES = 60_000
 
 /** All places that the words so far can have led to, as one. */
 export interface WordState {
