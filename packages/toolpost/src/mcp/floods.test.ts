@@ -57,6 +57,21 @@ describe('long messages', () => {
     expect(await death).toMatchObject({ code: 'unavailable' })
   })
 
+  it('[F27] what is nested too deep in a long list costs that part, and no other tool', async () => {
+    let deep: object = {}
+    for (let level = 0; level < 700; level++) deep = { type: 'object', properties: { a: deep } }
+    const inputSchema = { type: 'object' }
+    const tools = [
+      { name: 'deep_output', inputSchema, outputSchema: deep },
+      { name: 'deep_input', inputSchema: deep },
+    ]
+    const toolCount = 3_000
+    await using server = await startHostile({ tools, toolCount })
+    const names = server.status().tools
+    expect(names.filter(name => name.startsWith('deep'))).toEqual(['deep_output'])
+    expect(names).toHaveLength(toolCount + 1)
+  })
+
   it('[F14] a list of tools over the limit is told in words', async () => {
     await using server = await startHostile(
       { toolCount: 1_000 },

@@ -21,8 +21,11 @@ interface Container {
 
 /** One object with more keys than this would hold up everything else while it grows. */
 export const MAX_KEYS = 262_144
-/** What is nested deeper than this is refused. */
-export const MAX_MESSAGE_DEPTH = 1_000
+/**
+ * What is nested deeper than this is refused: as deep as the longest text can be that is not read in slices, so that one
+ * deep part of a long message is judged by whoever reads that part, and does not take the rest away.
+ */
+export const MAX_MESSAGE_DEPTH = 65_536
 /** How often the clock is looked at. */
 const VALUES_PER_LOOK = 256
 /** Longer strings, and those with a quote in them, are read in parts. */

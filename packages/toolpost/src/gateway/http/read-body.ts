@@ -1,4 +1,5 @@
-import { MAX_BODIES_BYTES, SMALL_BODY_BYTES } from '../limits.ts'
+import { setImmediate as turn } from 'node:timers/promises'
+import { LONG_BODY_CHARACTERS, MAX_BODIES_BYTES, SMALL_BODY_BYTES } from '../limits.ts'
 import { busy, failure } from './answers.ts'
 import { isDear } from './json-cost.ts'
 
@@ -18,7 +19,9 @@ export async function readJson(
   if (text.trim() === '') return { value: undefined }
   if (isDear(text)) return failure(413, 'The body has too many values')
   try {
-    return { value: JSON.parse(text) }
+    const value: unknown = JSON.parse(text)
+    if (text.length > LONG_BODY_CHARACTERS) await turn()
+    return { value }
   } catch (error) {
     return notJson(`The body is not JSON: ${(error as Error).message}`)
   }
