@@ -16,7 +16,7 @@ const VIEWS: [address: string, sign: string][] = [
   ['/tools/control_zwave_device', '#argument_deviceName'],
   ['/tools/send_note', '#argument_text'],
   ['/tools/echo', '.json-input'],
-  ['/calls', '.plot-place canvas'],
+  ['/calls', '.call-table tbody tr'],
   ['/calls/139', '.call-detail .result'],
   ['/approvals', '.approvals .approval'],
   ['/servers', '.server'],

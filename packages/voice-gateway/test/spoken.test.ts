@@ -164,7 +164,7 @@ describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
       out: 'Good evening to you.\n',
       err: '',
     })
-    const { code, out, err } = await voiceGateway([...quiet, 'say', 'sing me a song'])
+    const { code, out, err } = await voiceGateway([...quiet, 'say', 'grumble the floozle'])
     expect(code).toBe(1)
     expect(out).toMatch(/^I did not understand that\./)
     expect(err).toBe('')
@@ -173,7 +173,7 @@ describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
   it('tells a failure once', async () => {
     expect(await voiceGateway([...OFFLINE, '--speaker', 'none', 'say', 'turn on the moon'])).toEqual({
       code: 1,
-      out: expect.stringMatching(/^That did not work: There is no device called "moon"\./),
+      out: 'I know no device called "moon".\n',
       err: '',
     })
   })
@@ -260,7 +260,7 @@ describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
     const gateway = await listening(['--speaker', 'none'])
     await patiently(() => childrenOf(gateway.child.pid).length).toBeGreaterThanOrEqual(3)
     const helpers = childrenOf(gateway.child.pid)
-    gateway.child.stdin.end('sing me a song\nturn off switch one\n\nturn on switch one\n')
+    gateway.child.stdin.end('grumble the floozle\nturn off switch one\n\nturn on switch one\n')
     expect(await gateway.exit).toEqual([1, null])
     expect(gateway.out()).toMatch(
       /^I did not understand that\. .*\nSwitch One is off\.\nSwitch One is on\.\n$/,

@@ -77,7 +77,8 @@ async function metaOf(running: Running, headers: Record<string, string>): Promis
   const answer = (await (await post(`${running.url}api/tools/meta/call`, {}, headers)).json()) as {
     result: string
   }
-  return JSON.parse(answer.result)
+  const { progressToken: _, ...meta } = JSON.parse(answer.result)
+  return meta
 }
 
 function byName(spans: ReceivedSpan[], name: string): ReceivedSpan {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
+import { platform } from '../../runtime/platform.ts'
 
 /** The longest table of connections that is looked at. */
 const MAX_TABLE_CHARACTERS = 8_000_000
@@ -11,7 +12,7 @@ const MAX_TABLE_CHARACTERS = 8_000_000
 export async function isOtherUser(socket: Socket | undefined): Promise<boolean> {
   const { remotePort, localPort } = socket ?? {}
   const own = process.getuid?.()
-  if (process.platform !== 'linux' || own === undefined || remotePort === undefined) return false
+  if (platform !== 'linux' || own === undefined || remotePort === undefined) return false
   const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(read))
   const owners = tables.flatMap(table => ownersOf(table, remotePort, localPort ?? 0))
   // Root can do everything in any case.
