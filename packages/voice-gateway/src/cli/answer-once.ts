@@ -116,7 +116,7 @@ function heardLine(text: string, freeText: string | undefined): string {
   return freeText === undefined || freeText === text ? `Heard: ${text}` : `Heard: ${text} ("${freeText}")`
 }
 
-/** Whether the words for the person have the reason already. */
+/** Whether the words for the person have the reason already: what was not understood is said in many ways. */
 function isTold(error: string, text: string): boolean {
-  return text.includes(error) || text.startsWith('I did not understand')
+  return text.includes(error) || (text !== '' && error === 'it was not understood')
 }
