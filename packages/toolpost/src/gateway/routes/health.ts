@@ -30,12 +30,13 @@ export function addHealthRoutes(app: Hono, context: GatewayContext): void {
   app.get('/metrics', () => plainText(`${executor.metrics.prometheus()}${ownMetrics(context)}`))
 }
 
-/** Ready as soon as every server has been tried once: one that is gone holds up no calls of the others. */
+/** Ready as soon as every server, and the database of durable calls, has been tried once: what is gone holds up no other calls. */
 function readiness({ source, calls }: GatewayContext): 'ready' | 'starting' | 'draining' {
   if (calls.isDraining) return 'draining'
-  const isStarting = source
-    .status()
-    .servers.some(({ state, attempts }) => state === 'starting' && attempts <= 1)
+  const { servers, durable } = source.status()
+  const isStarting =
+    durable?.state === 'starting' ||
+    servers.some(({ state, attempts }) => state === 'starting' && attempts <= 1)
   return isStarting ? 'starting' : 'ready'
 }
 
