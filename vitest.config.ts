@@ -5,8 +5,7 @@ const PROCESSES = [
   'packages/*/test/**/*.test.ts',
   'packages/toolpost/src/cli/**/*.test.ts',
   // What is known to be a secret is known to the whole process.
-  'packages/toolpost/src/logging/**/*.test.ts',
-  'packages/toolpost/src/mcp/stderr-tail.test.ts',
+  'packages/toolpost/src/{gateway,logging,mcp,project,telemetry}/**/*.test.ts',
   'tests/**/*.test.ts',
 ]
 
