@@ -38,9 +38,9 @@ const pageHeaders = secureHeaders({
   strictTransportSecurity: false,
 })
 
-/** Where the built console is; `undefined` if there is none. */
+/** Where the built console is; `undefined` if there is none. In a clone the built one, not the copy that packing left. */
 export function findConsole(): string | undefined {
-  const folders = [join(packageRoot(), 'console'), consolePackage()]
+  const folders = [consolePackage(), join(packageRoot(), 'console')]
   return folders.find(folder => folder !== undefined && existsSync(join(folder, 'index.html')))
 }
 

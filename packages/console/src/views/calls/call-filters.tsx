@@ -63,6 +63,7 @@ interface FieldProps {
   onChange: (value: string | undefined) => void
 }
 
+/** Searches once the typing pauses, or at once when the field is left: what is clicked next sees the new filter. */
 function SearchField({ value, onChange }: FieldProps) {
   const [text, setText] = useState(value ?? '')
   useEffect(() => setText(value ?? ''), [value])
@@ -81,6 +82,7 @@ function SearchField({ value, onChange }: FieldProps) {
         placeholder="Words in arguments, results, errors"
         value={text}
         onChange={event => setText(event.target.value)}
+        onBlur={() => onChange(text.trim() || undefined)}
       />
     </label>
   )
