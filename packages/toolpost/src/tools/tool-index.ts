@@ -66,13 +66,18 @@ export class ToolIndex {
     this.#note(tool, position)
   }
 
-  remove(tool: Tool): void {
+  removeAll(gone: ReadonlySet<Tool>): void {
+    if (gone.size === 1) for (const tool of gone) this.#remove(tool)
+    else this.#keepBut(gone)
+  }
+
+  #remove(tool: Tool): void {
     this.#tools.splice(this.#positionOf(tool), 1)
     this.#length--
     this.#forget(tool)
   }
 
-  removeAll(gone: ReadonlySet<Tool>): void {
+  #keepBut(gone: ReadonlySet<Tool>): void {
     let kept = 0
     for (const tool of this.#tools) if (!gone.has(tool)) this.#tools[kept++] = tool
     this.#tools.length = kept

@@ -1,7 +1,7 @@
-import { readdir } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ToolExecutor } from '../../executor/tool-executor.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { ToolManager } from '../tool-manager.ts'
@@ -128,6 +128,13 @@ describe('a result that is too long for a model', () => {
 })
 
 describe('ResultStore', () => {
+  // A folder of its own: others on this machine keep results, too.
+  beforeEach(async () => void vi.stubEnv('TMPDIR', await mkdtemp(join(tmpdir(), 'toolpost-store-'))))
+  afterEach(async () => {
+    const folder = tmpdir()
+    vi.unstubAllEnvs()
+    await rm(folder, { recursive: true })
+  })
   const mine = onlyFor(ANN)
   const keep = (store: ResultStore, size: number) =>
     store.keep({ content: Buffer.alloc(size, 'x'), mimeType: 'text/plain', owner: ANN, summary: () => '' })
