@@ -1,5 +1,4 @@
 import { dirname, join } from 'node:path'
-import { Hono, type HonoRequest } from 'hono'
 import { getPath } from 'hono/utils/url'
 import type { OAuthConfig } from '../config/config.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
@@ -8,11 +7,9 @@ import type { Approvals } from '../interceptors/index.ts'
 import { longResults } from '../interceptors/long-results.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { safeText } from '../logging/safe-value.ts'
-import { REDIRECT_PATH } from '../mcp/oauth/oauth-options.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { VoiceInput } from '../project/voice.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { together } from '../runtime/together.ts'
 import type { BigResults } from '../tools/results/big-results.ts'
 import { ActiveCalls } from './active-calls.ts'
 import type { ModelInfo } from './api-types.ts'
@@ -26,30 +23,14 @@ import { EventHub } from './event-hub.ts'
 import { CallsUnderWay, followCalls } from './follow-calls.ts'
 import type { GatewayContext, GatewaySource } from './gateway-context.ts'
 import { type GatewayServers, sourceOf } from './gateway-source.ts'
-import { failure } from './http/answers.ts'
 import { createGuard } from './http/guard.ts'
 import { DRAIN_MS } from './limits.ts'
 import { checkClients, checkOAuth } from './listen-address.ts'
 import { createMcpEndpoint } from './mcp-server/http-endpoint.ts'
-import { METADATA_PATHS } from './oauth/challenge.ts'
 import { OAuthClients } from './oauth/oauth-clients.ts'
 import { Questions } from './questions.ts'
-import { addAddServerRoute } from './routes/add-server.ts'
-import { addApprovalRoutes } from './routes/approvals.ts'
-import { addCallRoutes } from './routes/calls.ts'
-import { addChatRoutes } from './routes/chat.ts'
-import { addConversationRoutes } from './routes/conversations.ts'
-import { addHealthRoutes, READY_PATH } from './routes/health.ts'
-import { addLoginRoutes } from './routes/logins.ts'
-import { addOfferRoutes } from './routes/offers.ts'
-import { addOpenApiRoute } from './routes/openapi.ts'
-import { addQuestionRoutes } from './routes/questions.ts'
-import { addResultRoutes } from './routes/results.ts'
-import { addRunRoutes } from './routes/runs.ts'
-import { addServerRoutes } from './routes/servers.ts'
-import { addToolRoutes } from './routes/tools.ts'
-import { addTranscriptionRoutes } from './routes/transcriptions.ts'
-import { shortRun } from './run-view.ts'
+import { createRoutes, OPEN_PATHS, PAGE_METHODS } from './routes/routes.ts'
+import { tellOfChanges } from './tell-of-changes.ts'
 
 export interface GatewayOptions {
   /** What a toolpost.json describes, from `openProject`. */
@@ -125,43 +106,6 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 }
 
-/** Tells everybody who watches of tools, servers and speech that come and go. */
-function tellOfChanges({ executor, source, events, questions }: GatewayContext, clock: Clock | undefined) {
-  const tellServers = () => {
-    if (events.clients === 0) return
-    const { servers } = source.status()
-    events.publish('servers', { servers }, JSON.stringify(servers).length)
-  }
-  const tellApprovals = () => {
-    const waiting = source.approvals?.list() ?? []
-    events.publish('approvals', { approvals: waiting }, JSON.stringify(waiting).length)
-  }
-  const tellQuestions = () => {
-    const open = questions.list()
-    events.publish('questions', { questions: open }, JSON.stringify(open).length)
-  }
-  const servers = together(tellServers, clock)
-  const approvals = together(tellApprovals, clock)
-  const asked = together(tellQuestions, clock)
-  const tools = together(() => events.publish('tools', {}), clock)
-  return [
-    executor.tools.onChange(tools.soon),
-    source.on('server', servers.soon),
-    source.on('approval', approvals.soon),
-    questions.onChange(asked.soon),
-    source.onDurable?.(change => {
-      if (change.type !== 'run') return
-      const { run, bytes } = shortRun(change.run)
-      events.publish('run', run, bytes)
-    }) ?? (() => {}),
-    source.on('voice', () => events.publish('voice', { available: source.voice() !== undefined })),
-    servers.stop,
-    approvals.stop,
-    asked.stop,
-    tools.stop,
-  ]
-}
-
 function contextOf(options: GatewayOptions): GatewayContext {
   const { logger = silentLogger, slowMs = DEFAULT_SLOW_MS, clock } = options
   const source = sourceOf(options)
@@ -226,50 +170,4 @@ function createApp(context: GatewayContext, options: GatewayOptions): Required<G
     const refusal = guard(request, isOpen)
     return refusal instanceof Promise ? refusal.then(found => found ?? answer()) : (refusal ?? answer())
   }
-}
-
-const PAGE_METHODS = ['GET', 'HEAD']
-/** A browser comes back from a login without a token; the answer that it brings is known by its state. */
-const OPEN_PATHS: readonly string[] = [...METADATA_PATHS, REDIRECT_PATH, READY_PATH]
-const METHODS = [...PAGE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']
-
-function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
-  const app = new Hono()
-  addToolRoutes(app, context)
-  addServerRoutes(app, context)
-  addAddServerRoute(app, context)
-  addOfferRoutes(app, context)
-  addLoginRoutes(app, context)
-  addCallRoutes(app, context)
-  addResultRoutes(app, context)
-  addRunRoutes(app, context)
-  addApprovalRoutes(app, context)
-  addQuestionRoutes(app, context)
-  addChatRoutes(app, context)
-  addConversationRoutes(app, context)
-  addTranscriptionRoutes(app, context)
-  addHealthRoutes(app, context)
-  addOpenApiRoute(app, context)
-  for (const path of METADATA_PATHS)
-    app.get(path, c => context.clients.metadata(c.req.raw) ?? failure(404, 'No OAuth issuer is configured'))
-  app.all('/mcp', c => context.mcp.handle(c.req.raw, context.clients.of(c.req.raw)))
-  app.notFound(c => notFound(c.req, allowedMethods(app, files, c.req.path)))
-  app.onError(error => {
-    context.logger.error({ error: safeText(error.message) }, 'Request failed')
-    return failure(500, 'Internal error; see the log')
-  })
-  return app
-}
-
-function notFound({ method, path }: HonoRequest, allowed: readonly string[]): Response {
-  const what = `${method} ${safeText(path, 200)}`
-  if (allowed.length === 0) return failure(404, `Not found: ${what}`)
-  return failure(405, `Method not allowed: ${what}`, { allow: allowed.join(', ') })
-}
-
-/** By hand, and only when nothing was found: Hono's `methodNotAllowed` would stand in the way of every call. */
-function allowedMethods(app: Hono, files: ConsoleFiles, path: string): readonly string[] {
-  if (files.has(path)) return PAGE_METHODS
-  const isRouted = (method: string) => app.router.match(method, path)[0].length > 0
-  return METHODS.filter(method => isRouted(method === 'HEAD' ? 'GET' : method))
 }
