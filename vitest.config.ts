@@ -7,8 +7,8 @@ export default defineConfig({
     maxWorkers: 3,
     // A machine that others use too may be late once; what fails twice is broken.
     retry: process.env.CI ? 1 : 0,
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     dangerouslyIgnoreUnhandledErrors: false,
   },
 })
