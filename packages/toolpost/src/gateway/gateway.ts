@@ -50,6 +50,7 @@ import { addServerRoutes } from './routes/servers.ts'
 import { addToolRoutes } from './routes/tools.ts'
 import { addTranscriptionRoutes } from './routes/transcriptions.ts'
 import { shortRun } from './run-view.ts'
+import { traceUrlOf } from './trace-url.ts'
 
 export interface GatewayOptions {
   /** What a toolpost.json describes, from `openProject`. */
@@ -183,6 +184,7 @@ function contextOf(options: GatewayOptions): GatewayContext {
       tools: executor.tools,
       slowMs,
       firstSerial: () => source.history?.()?.firstSerial ?? 0,
+      traceUrl: traceId => traceUrlOf(source, traceId),
     }),
     underWay: new CallsUnderWay(),
     conversations: new ChatConversations(),
