@@ -1,30 +1,16 @@
-import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { extname, join, normalize } from 'node:path'
 import type { Approval, CallRecord, OpenQuestion, ServerStatus, ToolInfo, ToolResult } from 'toolpost/gateway'
 import { answerChat } from './fake/chat.ts'
+import { EventStream } from './fake/event-stream.ts'
 import { exampleCalls } from './fake/example-calls.ts'
 import { exampleServers } from './fake/example-servers.ts'
 import { exampleTools } from './fake/example-tools.ts'
+import { bodyOf, JSON_TYPE, sendJson, sendPage } from './fake/http.ts'
+import { olderPage } from './fake/older-calls.ts'
 import { runTool } from './fake/run-tool.ts'
 import { FakeRuns } from './fake/runs.ts'
 import { answerTranscription, type Hearing } from './fake/transcription.ts'
-
-/** No laxer than the policy of the real gateway. */
-const PAGE_POLICY = [
-  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'",
-  "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-].join('; ')
-
-const JSON_TYPE = { 'content-type': 'application/json' }
-
-const TYPES: Record<string, string> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-  '.svg': 'image/svg+xml',
-}
 
 interface Options {
   /** The folder of the built page. */
@@ -62,8 +48,7 @@ export class FakeGateway {
   readonly #options: Options
   readonly #waiting = new Map<string, () => void>()
   readonly #running = new Map<number, AbortController>()
-  readonly #listeners = new Set<ServerResponse>()
-  readonly #events: string[] = []
+  readonly #events = new EventStream()
   #lastQuestion = 0
   #server: Server | undefined
   #port = 0
@@ -93,7 +78,7 @@ export class FakeGateway {
   async stop(): Promise<void> {
     const server = this.#server
     this.#server = undefined
-    this.#listeners.clear()
+    this.#events.forgetListeners()
     await new Promise<void>(resolve => {
       server?.close(() => resolve())
       server?.closeAllConnections()
@@ -102,13 +87,12 @@ export class FakeGateway {
   }
 
   send(event: string, data: unknown): void {
-    this.#events.push(`event: ${event}\ndata: ${JSON.stringify(data)}\nid: ${this.#events.length + 1}\n\n`)
-    for (const listener of this.#listeners) listener.write(this.#events.at(-1))
+    this.#events.send(event, data)
   }
 
   /** To everybody who listens now, as it is. */
   sendRaw(text: string): void {
-    for (const listener of this.#listeners) listener.write(text)
+    this.#events.sendRaw(text)
   }
 
   setServer(name: string, change: Partial<ServerStatus>): ServerStatus {
@@ -200,7 +184,7 @@ export class FakeGateway {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '/', this.url)
-    if (!pathname.startsWith('/api/')) return this.#sendPage(pathname, response)
+    if (!pathname.startsWith('/api/')) return sendPage(this.#options.page, pathname, response)
     const { token } = this.#options
     if (token !== undefined && request.headers.authorization !== `Bearer ${token}`)
       return sendJson(response, { error: 'A token is needed' }, 401)
@@ -213,7 +197,7 @@ export class FakeGateway {
       if (kind !== 'events') this.aborted.push(pathname)
       aborted.abort()
     })
-    if (kind === 'events') return this.#listen(request, response)
+    if (kind === 'events') return this.#events.listen(request, response)
     if (kind === 'tools' && action === 'call')
       return this.#callOverHttp(name, request, { response, signal: aborted.signal })
     if (kind === 'approvals' && name) return this.#decide(name, request, response)
@@ -233,15 +217,10 @@ export class FakeGateway {
       })
     if (kind === 'transcriptions')
       return answerTranscription({ gateway: this, wav: await bodyOf(request), response })
-    if (kind === 'calls' && searchParams.size > 0) return sendJson(response, this.#olderPage(searchParams))
+    if (kind === 'calls' && searchParams.size > 0) return sendJson(response, olderPage(this, searchParams))
     const { tools, servers, calls, approvals, asked: questions } = this
     const lists = { tools, servers, calls, approvals, questions }
-    if (kind === 'model')
-      return sendJson(response, {
-        name: 'offline',
-        why: 'Neither Ollama nor a key was found',
-        voice: this.hasVoice,
-      })
+    if (kind === 'model') return sendJson(response, { ...this.models[0], voice: this.hasVoice })
     if (kind && Object.hasOwn(lists, kind))
       return sendJson(response, { [kind]: lists[kind as keyof typeof lists] })
     sendJson(response, { error: 'Not found' }, 404)
@@ -252,15 +231,6 @@ export class FakeGateway {
     if (!end) return sendJson(response, { error: `Call ${serial} is not under way` }, 404)
     end.abort()
     response.writeHead(204).end()
-  }
-
-  #olderPage(asked: URLSearchParams): object {
-    this.questions.push(asked.toString())
-    const is = (name: string, value: string) => (asked.get(name) ?? value) === value
-    const found = this.older.filter(call => is('tool', call.tool) && is('server', call.source))
-    const from = Number(asked.get('cursor') ?? 0)
-    const to = from + Number(asked.get('limit'))
-    return { calls: found.slice(from, to), ...(to < found.length && { next: String(to) }) }
   }
 
   async #callOverHttp(
@@ -290,34 +260,4 @@ export class FakeGateway {
       return sendJson(response, { error: 'Unknown server' }, 404)
     sendJson(response, { server: this.setServer(name, starting as unknown as Partial<ServerStatus>) })
   }
-
-  #listen(request: IncomingMessage, response: ServerResponse): void {
-    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
-    response.write(': welcome\n\n')
-    const last = Number(request.headers['last-event-id'] ?? this.#events.length)
-    for (const event of this.#events.slice(last)) response.write(event)
-    this.#listeners.add(response)
-    response.on('close', () => this.#listeners.delete(response))
-  }
-
-  async #sendPage(pathname: string, response: ServerResponse): Promise<void> {
-    const file = join(this.#options.page, normalize(pathname === '/' ? '/index.html' : pathname))
-    const content = await readFile(file).catch(() => undefined)
-    const headers = {
-      'content-type': TYPES[extname(file)] ?? 'text/plain',
-      'content-security-policy': PAGE_POLICY,
-      'permissions-policy': 'camera=(), geolocation=(), microphone=(self)',
-    }
-    response.writeHead(content ? 200 : 404, headers).end(content)
-  }
-}
-
-function sendJson(response: ServerResponse, value: unknown, status = 200): void {
-  response.writeHead(status, JSON_TYPE).end(JSON.stringify(value))
-}
-
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks)
 }

@@ -10,6 +10,7 @@ const SILENCE = Buffer.from(
 ).toString('base64')
 /** Too long to be handed to a model: the gateway keeps it. What follows the end of a picture, nobody looks at. */
 const SCAN = Buffer.concat([Buffer.from(PICTURE, 'base64'), Buffer.alloc(120_000)]).toString('base64')
+const RECORDING = Buffer.concat([Buffer.from(SILENCE, 'base64'), Buffer.alloc(120_000)]).toString('base64')
 const REPORT = `# Report
 
 Some **bold** words, <img src=x onerror="document.title='owned'"> and [a link](https://example.org/x).
@@ -73,6 +74,7 @@ const RESULTS = {
       { type: 'resource_link', uri: 'https://example.org/manual', name: 'The manual' },
     ],
   }),
+  recording: () => ({ content: [{ type: 'audio', data: RECORDING, mimeType: 'audio/wav' }] }),
   scan: () => ({ content: [{ type: 'image', data: SCAN, mimeType: 'image/png' }] }),
   long_text: () => ({
     content: [

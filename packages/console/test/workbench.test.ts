@@ -1,60 +1,16 @@
-import { fileURLToPath } from 'node:url'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { seriousFindings } from './accessibility.ts'
-import { hasBrowser, openBrowser, openPage, type WatchedPage } from './browser.ts'
-import { type RealGateway, startProduct } from './real-gateway.ts'
-
-const server = fileURLToPath(new URL('./workbench-server.mjs', import.meta.url))
-const config = {
-  mcpServers: {
-    workbench: { command: process.execPath, args: [server] },
-    broken: { command: process.execPath, args: ['-e', 'process.exit(1)'] },
-  },
-  mcp: { retry: { attempts: 1 } },
-}
+import { hasBrowser } from './browser.ts'
+import { Workbench } from './workbench.ts'
+import { showsResults } from './workbench-results.ts'
 
 /** Tools, forms and results on the product itself, with a server that has one of every kind. */
 describe.runIf(hasBrowser)('the workbench of the console', () => {
-  let product: RealGateway
-  let browser: Browser
-  let tab: WatchedPage
-  let page: Page
-  beforeAll(async () => {
-    product = await startProduct([], config)
-    browser = await openBrowser()
-    tab = await openPage(browser, { viewport: { width: 1440, height: 900 } })
-    page = tab.page
-    page.setDefaultTimeout(15_000)
-    await page.goto(product.url)
-    await page.getByText('1 of 2 servers ready').waitFor()
-  }, 60_000)
-  afterAll(async () => {
-    await browser?.close()
-    await product?.stop()
-  })
-  beforeEach(() => {
-    tab.complaints.length = 0
-  })
-
-  const result = () => page.getByRole('region', { name: 'Result', exact: true }).first()
-  const button = (name: string) => page.getByRole('button', { name, exact: true })
-  const show = (kind: string) => result().getByText(kind, { exact: true }).click()
-  const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
-
-  async function openTool(name: string): Promise<void> {
-    await page.goto(`${product.url}#/tools/${name}`)
-    await page.getByRole('heading', { name, exact: true }).waitFor()
-  }
-
-  async function runTool(name: string): Promise<void> {
-    await openTool(name)
-    await button('Run').click()
-    await result().getByText('Succeeded').waitFor()
-  }
+  const bench = new Workbench()
 
   it('begins with how everything is, and three things to try', async () => {
-    await page.goto(`${product.url}#/`)
+    const { page } = bench
+    await page.goto(`${bench.url}#/`)
     const servers = page.getByRole('region', { name: 'Servers' })
     await servers.getByText('broken').waitFor()
     await servers.getByText('failed').waitFor()
@@ -63,12 +19,13 @@ describe.runIf(hasBrowser)('the workbench of the console', () => {
       await page.getByRole('heading', { name: title }).waitFor()
     await expect.poll(() => page.locator('link[rel=icon]').getAttribute('href')).toContain('d6362c')
     await page.getByRole('button', { name: 'Copy the MCP address' }).click()
-    await expect.poll(clipboard).toBe(new URL('mcp', product.url).href)
+    await expect.poll(() => bench.clipboard()).toBe(new URL('mcp', bench.url).href)
     expect(await seriousFindings(page)).toEqual([])
-    expect(tab.complaints).toEqual([])
+    expect(bench.complaints).toEqual([])
   })
 
   it('finds anything with Ctrl-K, by the keyboard alone', async () => {
+    const { page } = bench
     await page.keyboard.press('Control+k')
     await page.keyboard.type('long_data')
     await page.getByRole('option', { name: /^long_data/ }).waitFor()
@@ -85,7 +42,8 @@ describe.runIf(hasBrowser)('the workbench of the console', () => {
   })
 
   it('lists tools by server and name, with marks, folded as they were left, the open one in sight', async () => {
-    await openTool('steps')
+    const { page } = bench
+    await bench.openTool('steps')
     const names = () =>
       page.getByRole('list', { name: 'Tools of workbench' }).locator('.list-item-name').allTextContents()
     expect(await names()).toEqual([
@@ -95,6 +53,7 @@ describe.runIf(hasBrowser)('the workbench of the console', () => {
       'media',
       'nothing',
       'people',
+      'recording',
       'report',
       'scan',
       'steps',
@@ -118,164 +77,127 @@ describe.runIf(hasBrowser)('the workbench of the console', () => {
   })
 
   it('keeps favourites, which are at hand at home', async () => {
-    await openTool('report')
+    const { page } = bench
+    await bench.openTool('report')
     await page.getByRole('button', { name: 'Favourite' }).click()
-    await page.goto(`${product.url}#/`)
+    await page.goto(`${bench.url}#/`)
     await page
       .getByRole('region', { name: 'Favourites' })
       .getByRole('link', { name: /^report/ })
       .click()
-    expect(await page.getByRole('button', { name: 'Favourite' }).getAttribute('aria-pressed')).toBe('true')
-  })
-
-  it('renders Markdown as elements of its own: no HTML, no picture from elsewhere, no script', async () => {
-    await runTool('report')
-    await page.locator('.tool-description strong', { hasText: 'report' }).waitFor()
-    await result().locator('strong', { hasText: 'bold' }).waitFor()
-    await result().getByText('<img src=x').waitFor()
-    expect(await result().locator('img').count()).toBe(0)
-    const link = result().getByRole('link', { name: 'a link' })
-    expect([await link.getAttribute('rel'), await link.getAttribute('target')]).toEqual([
-      'noopener noreferrer',
-      '_blank',
-    ])
-    expect(await result().getByRole('link', { name: 'Not a link' }).count()).toBe(0)
-    expect(await result().getByRole('cell', { name: '300000' }).count()).toBe(1)
-    await show('Text')
-    await result().getByText('# Report').waitFor()
-    await result().getByRole('button', { name: 'Wrap lines' }).click()
-    await result().locator('.text-unwrapped').waitFor()
-    await button('Raw').click()
-    await result().getByText('"execution_time_ms"').waitFor()
-    const download = page.waitForEvent('download')
-    await button('Raw').click()
-    await button('Download').click()
-    expect((await download).suggestedFilename()).toBe('result.md')
-    expect(await seriousFindings(page)).toEqual([])
-    expect(await page.title()).toBe('report · Toolpost')
-    expect(tab.complaints).toEqual([])
-  })
-
-  it('shows alike objects as a table that sorts, with the text beside them', async () => {
-    await runTool('people')
-    await result().getByText('Three people.').waitFor()
-    const table = page.getByRole('region', { name: 'Structured content' })
-    await table.getByRole('columnheader', { name: 'born' }).getByRole('button').click()
-    const first = () => table.getByRole('row').nth(1).textContent()
-    expect(await first()).toContain('Ada')
-    await table.getByRole('button', { name: 'born' }).click()
-    expect(await first()).toContain('Edsger')
-    const form = await page.getByRole('region', { name: 'Call this tool' }).boundingBox()
-    const shown = await result().boundingBox()
-    expect((shown?.x ?? 0) >= (form?.x ?? 0) + (form?.width ?? 0)).toBe(true)
-    expect(await seriousFindings(page)).toEqual([])
-  })
-
-  it('shows pictures, plays sound, and follows links', async () => {
-    await runTool('media')
-    const image = result().getByRole('img')
-    await expect.poll(() => image.evaluate(one => (one as HTMLImageElement).naturalWidth)).toBe(8)
-    const audio = result().locator('audio')
-    await expect.poll(() => audio.evaluate(one => (one as HTMLAudioElement).readyState)).toBeGreaterThan(0)
-    expect(await result().getByRole('link', { name: 'The manual' }).getAttribute('href')).toBe(
-      'https://example.org/manual',
-    )
-    expect(await seriousFindings(page)).toEqual([])
-    expect(tab.complaints).toEqual([])
-  })
-
-  it('shows a picture that the gateway keeps for a model, when it is asked to', async () => {
-    const called = await fetch(new URL('api/tools/scan/call', product.url), { method: 'POST' })
-    expect(await called.json()).toMatchObject({ handle: expect.stringMatching(/^result:/) })
-    await page.goto(`${product.url}#/calls?tool=scan`)
-    await page.getByRole('link', { name: 'scan', exact: true }).last().click()
-    await page.getByRole('button', { name: 'Show all of it' }).click()
-    const image = page.locator('.kept').getByRole('img')
-    await expect.poll(() => image.evaluate(one => (one as HTMLImageElement).naturalWidth)).toBe(8)
-    expect(tab.complaints).toEqual([])
-  })
-
-  it('searches ten megabytes of JSON, and copies the path of what it found', async () => {
-    await runTool('long_data')
-    await show('JSON')
-    const tree = result().getByRole('tree')
-    await tree.getByText('rows').waitFor()
-    await page.getByLabel('Search the JSON').fill('number 54321')
-    await result().getByText('1 found').waitFor()
-    await page.keyboard.press('Enter')
-    await tree.locator('mark', { hasText: 'number 54321' }).waitFor()
-    await button('Copy path').click()
-    await expect.poll(clipboard).toBe('$.rows[54321].name')
-    expect(await page.locator('.tree-row').count()).toBeLessThan(200)
-    await tree.focus()
-    await page.keyboard.press('Home')
-    await page.keyboard.press('ArrowLeft')
-    expect(await page.locator('.tree-row').count()).toBe(1)
-    expect(await seriousFindings(page)).toEqual([])
-  })
-
-  it('shows ten megabytes of text a piece at a time', async () => {
-    await runTool('long_text')
-    await result().getByText('line 99 ').waitFor()
-    for (let time = 0; time < 4; time += 1) await button('Show more').click()
-    await expect.poll(() => result().locator('pre').last().textContent()).toContain('line 119999')
-    const startedAt = Date.now()
-    await result().getByRole('button', { name: 'Wrap lines' }).click()
-    await result().locator('.text-unwrapped').waitFor()
-    expect(Date.now() - startedAt).toBeLessThan(5_000)
-    await button('Clear').click()
+    await page.reload()
+    await page.getByRole('button', { name: 'Favourite', pressed: true }).waitFor()
   })
 
   it('says how far a call is, in the words of its server, and cancels it', async () => {
-    await openTool('steps')
-    await button('Run').click()
-    await result().getByText('Counting sheep').waitFor()
-    expect(await result().getByRole('progressbar').getAttribute('aria-valuenow')).toBe('75')
-    await button('Cancel').click()
-    await result().getByText('Cancelled', { exact: true }).waitFor()
-    await button('Run').waitFor()
+    await bench.openTool('steps')
+    await bench.button('Run').click()
+    await bench.result.getByText('Counting sheep').waitFor()
+    expect(await bench.result.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('75')
+    await bench.button('Cancel').click()
+    await bench.result.getByText('Cancelled', { exact: true }).waitFor()
+    await bench.button('Run').waitFor()
+  })
+
+  it('says so in the chat too, and cancels the call there', async () => {
+    const { page } = bench
+    await page.goto(`${bench.url}#/chat`)
+    await page.getByLabel('Message', { exact: true }).fill('count the sheep')
+    await page.keyboard.press('Enter')
+    const talk = page.getByRole('log', { name: 'Conversation' })
+    await talk.getByText('Counting sheep').waitFor()
+    expect(await talk.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('75')
+    await bench.button('Cancel call').click()
+    await talk.getByText('cancelled', { exact: true }).waitFor()
+    await talk.getByText('Answered by offline.').waitFor()
+    expect(bench.complaints).toEqual([])
+  })
+
+  it('shows the calls of a time, from the history too', async () => {
+    const { page } = bench
+    await page.goto(`${bench.url}#/calls`)
+    const rows = page.getByRole('table', { name: 'Calls, the newest first' }).locator('tbody tr')
+    await rows.first().waitFor()
+    const all = await rows.count()
+    await page.getByRole('combobox', { name: 'Time' }).selectOption('last hour')
+    await expect.poll(() => rows.count()).toBe(all)
+    expect(page.url()).toContain('since=1h')
+    await page.getByRole('combobox', { name: 'Time' }).selectOption('from … to …')
+    await page.getByLabel('Until').fill('2026-01-01T00:00')
+    await page.getByText('No calls match the filters').waitFor()
+    await page.getByLabel('Until').fill('2126-01-01T00:00')
+    await expect.poll(() => rows.count()).toBe(all)
+    await page.reload()
+    await expect.poll(() => page.getByLabel('Until').inputValue()).toBe('2126-01-01T00:00')
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    expect(bench.complaints).toEqual([])
+  })
+
+  it('opens a call at its top on a phone, and goes back to where the list was', async () => {
+    const { page } = bench
+    for (let time = 0; time < 12; time += 1) await bench.call('nothing')
+    await page.setViewportSize({ width: 390, height: 600 })
+    await page.goto(`${bench.url}#/calls`)
+    await page.reload()
+    const links = page.locator('.call-tool a')
+    await expect.poll(() => links.count()).toBeGreaterThan(11)
+    await links.last().scrollIntoViewIfNeeded()
+    const before = await page.evaluate(() => scrollY)
+    expect(before).toBeGreaterThan(100)
+    await links.last().click()
+    await page.getByRole('link', { name: 'Close' }).waitFor()
+    expect(await page.evaluate(() => scrollY)).toBe(0)
+    await page.goBack()
+    await expect.poll(() => page.evaluate(() => scrollY)).toBe(before)
+    await page.getByRole('button', { name: 'Filters', exact: true }).click()
+    await page.getByLabel('Outcome').selectOption('running')
+    await page.getByText('No calls match the filters').waitFor()
+    expect(await seriousFindings(page)).toEqual([])
   })
 
   it('has nothing to fill in for a tool without parameters', async () => {
-    await openTool('nothing')
+    const { page } = bench
+    await bench.openTool('nothing')
     await page.getByText('This tool takes no arguments.').waitFor()
     expect(await page.getByRole('region', { name: 'Call this tool' }).getByRole('textbox').count()).toBe(1)
-    await button('Run').click()
-    await result().getByText('done').waitFor()
+    await bench.button('Run').click()
+    await bench.result.getByText('done').waitFor()
   })
 
   it('checks patterns in the page, and names, shows and focuses the first wrong field', async () => {
-    await openTool('form')
+    const { page } = bench
+    await bench.openTool('form')
     await page.getByLabel('code').fill('nonsense')
     await page.getByLabel('anything').fill('{not json')
     await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
-    await button('Run').click()
+    await bench.button('Run').click()
     await page.getByRole('alert').getByText('code must match ^[A-Z]{2}-\\d{3}$').waitFor()
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('argument_code')
     await page.getByLabel('code').fill('AB-123')
     await page.getByRole('group', { name: 'owner object required' }).getByRole('textbox').fill('Ada')
-    await button('Run').click()
+    await bench.button('Run').click()
     await page.getByRole('alert').getByText('anything is not JSON').waitFor()
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('argument_anything')
     expect(await seriousFindings(page)).toEqual([])
   })
 
   it('takes JSON for what has no type, says what each choice is, and adds entries without a name', async () => {
-    await openTool('form')
+    const { page } = bench
+    await bench.openTool('form')
     await page.getByLabel('anything').fill('[1, {"a": null}]')
     const kinds = page.getByLabel('Kind of place')
     expect(await kinds.locator('option').allTextContents()).toEqual(
       expect.arrayContaining(['Not given', 'Text', 'Object with lat', 'Null']),
     )
     const sent = async () => {
-      await button('Run').click()
-      await result().getByText('Succeeded').waitFor()
-      await button('Raw').click()
-      const raw = JSON.parse((await result().getByLabel('Raw result').textContent()) ?? '') as {
+      await bench.button('Run').click()
+      await bench.result.getByText('Succeeded').waitFor()
+      await bench.button('Raw').click()
+      const raw = JSON.parse((await bench.result.getByLabel('Raw result').textContent()) ?? '') as {
         text?: string
         result: unknown
       }
-      await button('Clear').click()
+      await bench.button('Clear').click()
       return JSON.parse(String(raw.text ?? raw.result)) as unknown
     }
     const base = { code: 'AB-123', anything: [1, { a: null }], owner: { name: 'Ada' } }
@@ -296,7 +218,8 @@ describe.runIf(hasBrowser)('the workbench of the console', () => {
   })
 
   it('keeps values over a reload, fills in examples, and saves requests', async () => {
-    await openTool('form')
+    const { page } = bench
+    await bench.openTool('form')
     await page.getByLabel('code').fill('ZZ-999')
     await page.reload()
     await expect.poll(() => page.getByLabel('code').inputValue()).toBe('ZZ-999')
@@ -304,6 +227,7 @@ describe.runIf(hasBrowser)('the workbench of the console', () => {
     await page.getByLabel('Name of the saved request').fill('my own')
     await page.keyboard.press('Enter')
     await page.getByLabel('code').fill('')
+    await page.reload()
     await page.getByRole('button', { name: 'my own', exact: true }).click()
     await expect.poll(() => page.getByLabel('code').inputValue()).toBe('ZZ-999')
     await page.getByRole('button', { name: 'Example', exact: true }).click()
@@ -312,4 +236,6 @@ describe.runIf(hasBrowser)('the workbench of the console', () => {
     await page.getByRole('button', { name: 'Forget my own' }).click()
     expect(await page.getByRole('button', { name: 'my own', exact: true }).count()).toBe(0)
   })
+
+  showsResults(bench)
 })

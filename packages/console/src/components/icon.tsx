@@ -39,6 +39,7 @@ import {
   Search,
   Server,
   ShieldCheck,
+  SlidersHorizontal,
   Square,
   Star,
   Sun,
@@ -54,6 +55,7 @@ import {
 
 /** The icons of the page, by what they stand for here; the drawings are Lucide's. */
 const ICONS = {
+  filter: SlidersHorizontal,
   home: House,
   tools: Wrench,
   calls: Activity,

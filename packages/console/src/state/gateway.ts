@@ -45,6 +45,8 @@ class Gateway extends Store<GatewayState> {
   #wake: (() => void) | undefined
   #pending: CallRecord[] = []
   #flushTimer: ReturnType<typeof setTimeout> | undefined
+  /** How often each list was asked for: an answer that a later one has overtaken says nothing new. */
+  readonly #asked: Partial<Record<ListName, number>> = {}
   /** From a link, for the case that the token of this tab is refused. */
   #offeredToken: string | undefined
   readonly #refreshTools = coalesced(() => this.#refresh('tools'))
@@ -126,15 +128,19 @@ class Gateway extends Store<GatewayState> {
   /** A list that the gateway answers with an error stays as it was. Rejects if the gateway is gone. */
   async #refresh(name: ListName): Promise<void> {
     const before = this.get()[name]
+    const turn = (this.#asked[name] ?? 0) + 1
+    this.#asked[name] = turn
     const others = () => Object.entries(this.get().problems).filter(([one]) => one !== name)
     try {
       const list = await readList(name)
+      if (turn !== this.#asked[name]) return
       const { [name]: known } = this.get()
       // What an event has told meanwhile is newer.
       const isNewer = TOLD.includes(name) && known !== before
       this.update({ [name]: isNewer ? known : list, problems: Object.fromEntries(others()) })
     } catch (error) {
       if (!(error instanceof ApiError) || error.status === 401) throw error
+      if (turn !== this.#asked[name]) return
       const problems = Object.fromEntries([...others(), [name, error.message]])
       this.update({ [name]: this.get()[name] ?? [], problems })
     }

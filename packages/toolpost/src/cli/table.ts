@@ -1,7 +1,7 @@
 import { escapeControls } from '../logging/safe-value.ts'
 import { styled, type Terminal } from './terminal.ts'
 
-/** How wide a terminal is that does not say. */
+/** How wide a terminal is that does not say, or says 0. */
 export const DEFAULT_COLUMNS = 100
 const GAP = '  '
 
@@ -52,7 +52,7 @@ export function printTable(
   { out }: Terminal,
   style: Style = text => text,
 ): void {
-  const columns = out.isTTY ? (out.columns ?? DEFAULT_COLUMNS) : undefined
+  const columns = out.isTTY ? out.columns || DEFAULT_COLUMNS : undefined
   const look = (text: string, column: number, row: number) =>
     row === 0 ? styled(out, 'bold', text) : style(text, column)
   const lines = tableLines([names, ...rows.map(row => row.map(escapeControls))], { columns, style: look })

@@ -27,8 +27,8 @@ export interface ToolpostConfig {
   clients?: Record<string, ClientConfig>
   limits?: LimitsConfig
   voice?: VoiceConfig
-  /** Spans of OpenTelemetry: with what is in the calls, or none at all. */
-  trace?: { arguments?: boolean; results?: boolean } | false
+  /** Spans of OpenTelemetry: with what is in the calls, and where a trace is shown; or none at all. */
+  trace?: { arguments?: boolean; results?: boolean; url?: string } | false
   /** Where calls are kept, and for how long; `false`: nowhere. */
   history?: HistoryConfig | false
   /** Calls that survive a crash and spread over machines; `true`: with a PostgreSQL of Toolpost's own. */

@@ -77,6 +77,8 @@ export interface CallRecord {
   rule?: string
   approval?: unknown
   traceId?: string
+  /** Where its trace is shown, if the configuration says so. */
+  traceUrl?: string
 }
 
 /** Calls that have ended, newest first, as `GET /api/calls` with parameters answers. */

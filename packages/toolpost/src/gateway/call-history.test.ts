@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { dataOf, echoTool, testGateway } from '../../test/gateway.ts'
 import { executorOf, failingTool, histories } from '../../test/history.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
+import { sourceOf } from './gateway-source.ts'
 
 const { open } = histories()
 
@@ -106,7 +107,26 @@ describe('a gateway with a history', () => {
       { serial: 1, args: { run: 1 } },
     ])
     expect((await dataOf(gateway.get('/api/calls'))).calls).toMatchObject([{ serial: 2 }])
-    expect(await dataOf(gateway.get('/api/calls/1'))).toMatchObject({ args: { run: 1 } })
+    expect(await dataOf(gateway.get('/api/calls/1'))).toMatchObject({
+      args: { run: 1 },
+      stages: { foundMs: expect.any(Number), fittedMs: expect.any(Number) },
+    })
+  })
+
+  it('says where the trace of a call is shown, if the configuration does', async () => {
+    const { history, executor } = await open()
+    executor.use((call, next) => {
+      call.notes.trace_id = (call.args as { trace?: string }).trace
+      return next()
+    })
+    const config = { trace: { url: 'http://localhost:16686/trace/{traceId}?of={traceId}' } }
+    await using gateway = testGateway([], { project: { ...sourceOf({ executor, history }), config } })
+    for (const trace of ['4bf92f35', 'no id" onclick="', undefined])
+      await executor.run({ name: 'echo', args: { trace } })
+    const urlsOf = (calls: { traceUrl?: string }[]) => calls.map(({ traceUrl }) => traceUrl)
+    const expected = ['http://localhost:16686/trace/4bf92f35?of=4bf92f35', undefined, undefined]
+    expect(urlsOf((await dataOf(gateway.get('/api/calls'))).calls)).toEqual(expected)
+    expect(urlsOf((await dataOf(gateway.get('/api/calls?limit=5'))).calls).reverse()).toEqual(expected)
   })
 
   it('exports a page at a time, as fast as it is read', async () => {

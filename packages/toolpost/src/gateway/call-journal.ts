@@ -23,6 +23,8 @@ export interface JournalOptions {
   maxBytes?: number
   /** What calls are counted from, if not from 0. */
   firstSerial?: () => number
+  /** Where the trace of a call is shown, by its id. */
+  traceUrl?: (traceId: unknown) => string | undefined
 }
 
 /** The last calls, in memory: bounded in number and in size. */
@@ -122,6 +124,8 @@ export class CallJournal {
     if (event.notes === undefined) return { record: ended, bytes: bytes + recorded.bytes }
     const notes = recordValue(event.notes, MAX_NOTES_BYTES)
     ended.notes = notes.value as Record<string, unknown>
+    const traceUrl = this.#options.traceUrl?.(event.notes.trace_id)
+    if (traceUrl !== undefined) ended.traceUrl = traceUrl
     return { record: ended, bytes: bytes + recorded.bytes + notes.bytes }
   }
 

@@ -32,6 +32,7 @@ export interface GatewaySource {
     | {
         clients?: ClientList | undefined
         gateway?: { oauth?: OAuthConfig | undefined; toolSearch?: boolean | undefined } | undefined
+        trace?: { url?: string | undefined } | false | undefined
         models?: { maxTools?: number | undefined; pin?: readonly string[] | undefined } | undefined
       }
     | undefined

@@ -31,6 +31,7 @@ import { OAuthClients } from './oauth/oauth-clients.ts'
 import { Questions } from './questions.ts'
 import { createRoutes, OPEN_PATHS, PAGE_METHODS } from './routes/routes.ts'
 import { tellOfChanges } from './tell-of-changes.ts'
+import { traceUrlOf } from './trace-url.ts'
 
 export interface GatewayOptions {
   /** What a toolpost.json describes, from `openProject`. */
@@ -127,6 +128,7 @@ function contextOf(options: GatewayOptions): GatewayContext {
       tools: executor.tools,
       slowMs,
       firstSerial: () => source.history?.()?.firstSerial ?? 0,
+      traceUrl: traceId => traceUrlOf(source, traceId),
     }),
     underWay: new CallsUnderWay(),
     conversations: new ChatConversations(),

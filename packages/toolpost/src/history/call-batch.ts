@@ -24,7 +24,7 @@ export interface Batch {
   firstSerial: number
 }
 
-export const NUMBERS = 11
+export const NUMBERS = 13
 
 /** What few calls have. */
 export interface Rest {
@@ -82,10 +82,12 @@ export function addCall(batch: Batch, event: CallEvent, result: ToolResult): voi
   numbers[at + 4] = numberOf(call.name, batch)
   numbers[at + 5] = numberOf(event.origin ?? 'code', batch)
   numbers[at + 6] = numberOf(event.caller ?? '', batch)
-  numbers[at + 7] = addValue(batch, call.id)
-  numbers[at + 8] = addValue(batch, call.args)
-  numbers[at + 9] = addValue(batch, result.success ? result.result : result.error)
-  numbers[at + 10] = addValue(batch, restOf(event, result))
+  numbers[at + 7] = event.stages?.foundMs ?? Number.NaN
+  numbers[at + 8] = event.stages?.fittedMs ?? Number.NaN
+  numbers[at + 9] = addValue(batch, call.id)
+  numbers[at + 10] = addValue(batch, call.args)
+  numbers[at + 11] = addValue(batch, result.success ? result.result : result.error)
+  numbers[at + 12] = addValue(batch, restOf(event, result))
 }
 
 function numberOf(name: string, { names }: Batch): number {

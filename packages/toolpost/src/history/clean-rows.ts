@@ -24,8 +24,9 @@ function cleanRow(
   index: number,
   { names, next }: { names: readonly string[]; next: NextValue },
 ): CallRow {
-  const [serial = 0, time = 0, duration = 0, waited = 0, tool = 0, origin = 0, caller = 0, ...kinds] =
+  const [serial = 0, time = 0, duration = 0, waited = 0, tool = 0, origin = 0, caller = 0, ...more] =
     numbers.subarray(index * NUMBERS, (index + 1) * NUMBERS)
+  const [found, fitted, ...kinds] = more
   const [id, args, outcome, rest] = kinds.map(next)
   const { code, repairs, notes = {} } = restOf(rest)
   const { rule, approval, trace_id } = notes
@@ -48,7 +49,14 @@ function cleanRow(
     rule: named(rule),
     approval: approval === undefined ? null : cleanText(approval),
     trace_id: named(trace_id),
+    found_ms: momentOf(found),
+    fitted_ms: momentOf(fitted),
   }
+}
+
+/** To the microsecond: more is noise. */
+function momentOf(ms: number | undefined): number | null {
+  return ms !== undefined && Number.isFinite(ms) ? Math.round(ms * 1_000) / 1_000 : null
 }
 
 function named(value: unknown): string | null {

@@ -64,8 +64,22 @@ export function openForWriting(file: string): Database {
         'PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 256; PRAGMA journal_size_limit = 1048576',
       )
       if (versionOf(database) === 0) database.exec(`BEGIN IMMEDIATE; ${SCHEMA}; COMMIT`)
+      if (missingColumns(database).length > 0) addColumns(database)
     })
   })
+}
+
+/** Of a file that an older Toolpost began; that one goes on writing and reading it, since it names its own columns. */
+function missingColumns(database: Database): string[] {
+  const there = database.prepare('PRAGMA table_info(calls)').all() as { name: string }[]
+  return COLUMNS.filter(column => !there.some(({ name }) => name === column))
+}
+
+function addColumns(database: Database): void {
+  database.exec('BEGIN IMMEDIATE')
+  // Looked for again: another process may have been first.
+  for (const column of missingColumns(database)) database.exec(`ALTER TABLE calls ADD COLUMN ${column}`)
+  database.exec('COMMIT')
 }
 
 /** Opens a file that is there. Throws a HistoryError. */

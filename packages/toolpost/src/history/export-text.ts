@@ -33,6 +33,8 @@ function csvRow(call: StoredCall): string {
     rule: call.rule,
     approval: call.approval,
     trace_id: call.traceId,
+    found_ms: call.stages?.foundMs,
+    fitted_ms: call.stages?.fittedMs,
   }
   return CSV_COLUMNS.map(column => csvField(fields[column])).join()
 }

@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { failingTool, histories } from '../../test/history.ts'
@@ -7,12 +8,20 @@ import { removeFromLogs, treatAsSecret } from '../logging/safe-value.ts'
 import { defineTool } from '../tools/tool.ts'
 import { History } from './history.ts'
 import type { CallQuery, StoredCall } from './index.ts'
+import { HistoryReader } from './reader.ts'
 
 const { open, folder } = histories()
 
 async function allOf(history: History, query: CallQuery = {}): Promise<StoredCall[]> {
   const { calls, next } = await history.list(query)
   return next === undefined ? calls : [...calls, ...(await allOf(history, { ...query, cursor: next }))]
+}
+
+/** The file as an older Toolpost left it. */
+function withoutStages(file: string): void {
+  const database = new (createRequire(import.meta.url)('libsql'))(file)
+  for (const column of ['found_ms', 'fitted_ms']) database.exec(`ALTER TABLE calls DROP COLUMN ${column}`)
+  database.close()
 }
 
 describe('the history', () => {
@@ -75,6 +84,30 @@ describe('the history', () => {
     expect(text).toContain('say [removed] at the door')
     expect(text).toContain('… (25000 characters)')
     expect((await history.list({ q: 'hunter22' })).calls).toEqual([])
+  })
+
+  it('keeps when the tool was found and its arguments fitted, and takes over a file that has no room for it', async () => {
+    const { history, executor, file } = await open()
+    await executor.run({ name: 'echo' })
+    await executor.run({ name: 'no such tool' })
+    const [unknown, echoed] = (await history.list()).calls
+    const { foundMs = -1, fittedMs = -1 } = echoed?.stages ?? {}
+    expect(foundMs).toBeGreaterThanOrEqual(0)
+    expect(fittedMs).toBeGreaterThanOrEqual(foundMs)
+    expect(fittedMs).toBeLessThanOrEqual(echoed?.durationMs ?? 0)
+    expect(unknown?.stages).toBeUndefined()
+    await history.close()
+    withoutStages(file)
+    const reader = new HistoryReader(file)
+    expect(reader.list().calls.map(({ tool, stages }) => [tool, stages])).toEqual([
+      ['no such tool', undefined],
+      ['echo', undefined],
+    ])
+    reader.close()
+    const again = await open({ file })
+    await again.executor.run({ name: 'echo' })
+    const calls = (await again.history.list()).calls
+    expect(calls.map(({ stages }) => stages !== undefined)).toEqual([true, false, false])
   })
 
   it('keeps values as they were when the call ended', async () => {

@@ -18,6 +18,8 @@ export interface StoredCall {
   /** Milliseconds since 1970. */
   startedAt: number
   durationMs: number
+  /** When its tool was found and its arguments fitted, in milliseconds since the beginning, if it came so far. */
+  stages?: { foundMs: number; fittedMs: number }
   result: ToolResult
   /** The policy's rule, the approval and the trace, if there were any. */
   rule?: string
@@ -45,12 +47,17 @@ export const COLUMNS = [
   'rule',
   'approval',
   'trace_id',
+  'found_ms',
+  'fitted_ms',
 ] as const
 
 type Text = string | null
 
-/** A row of the file: a value for each of COLUMNS. `args`, `result`, `repairs` and `approval` are JSON. */
-export interface CallRow extends Record<(typeof COLUMNS)[number], string | number | null> {
+/**
+ * A row of the file: a value for each of COLUMNS. `args`, `result`, `repairs` and `approval` are JSON. The last columns
+ * are missing in a file that an older Toolpost wrote, until it is written to.
+ */
+export interface CallRow extends Record<(typeof COLUMNS)[number], string | number | null | undefined> {
   serial: number
   time: number
   tool: string
@@ -69,6 +76,8 @@ export interface CallRow extends Record<(typeof COLUMNS)[number], string | numbe
   rule: Text
   approval: Text
   trace_id: Text
+  found_ms: number | null | undefined
+  fitted_ms: number | null | undefined
 }
 
 export function storedCall(row: CallRow): StoredCall {
@@ -83,6 +92,8 @@ export function storedCall(row: CallRow): StoredCall {
     result: resultOf(row),
   }
   if (row.call_id !== null) call.id = row.call_id
+  if (row.found_ms != null && row.fitted_ms != null)
+    call.stages = { foundMs: row.found_ms, fittedMs: row.fitted_ms }
   if (row.caller !== null) call.caller = row.caller
   if (row.rule !== null) call.rule = row.rule
   if (row.approval !== null) call.approval = parsed(row.approval)

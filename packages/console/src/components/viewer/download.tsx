@@ -14,8 +14,8 @@ export function DownloadButton({ name, type, make }: { name: string; type: strin
     }
   }
   return (
-    <Button look="quiet" icon="download" onClick={save}>
-      {hasFailed ? 'Could not save' : 'Download'}
+    <Button look="quiet" icon="download" title="Download" onClick={save}>
+      <span>{hasFailed ? 'Could not save' : 'Download'}</span>
     </Button>
   )
 }

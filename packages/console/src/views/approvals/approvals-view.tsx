@@ -6,6 +6,7 @@ import { useWaiting } from '../../state/decisions.ts'
 import { counted } from '../../text/figures.ts'
 import { ApprovalCard } from './approval-card.tsx'
 import { DecisionProblem } from './approval-notice.tsx'
+import { DecidedList } from './decided-list.tsx'
 
 const SHOWN_APPROVALS = 20
 
@@ -20,7 +21,11 @@ export function ApprovalsView() {
       <DecisionProblem />
       {waiting.length === 0 && (
         <EmptyState title="Nothing is waiting for approval" icon="approvals">
-          Calls that the policy asks about appear here, and wherever you are on this page.
+          <p>
+            Calls that the policy asks about appear here, and wherever you are on this page. To be asked about
+            every call that can destroy something, add to <code>toolpost.json</code>:
+          </p>
+          <pre className="snippet">{`"policy": [\n  { "if": { "destructive": true }, "then": "ask" }\n]`}</pre>
         </EmptyState>
       )}
       <div className="approvals-list">
@@ -31,6 +36,7 @@ export function ApprovalsView() {
         ))}
       </div>
       {more}
+      <DecidedList />
     </div>
   )
 }

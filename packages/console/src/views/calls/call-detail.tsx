@@ -11,6 +11,7 @@ import { Icon } from '../../components/icon.tsx'
 import { ProgressBar } from '../../components/progress-bar.tsx'
 import { ArgumentsAndResult } from '../../components/result-view.tsx'
 import { useNow } from '../../components/use-now.ts'
+import { WebLink } from '../../components/web-link.tsx'
 import { hrefOf } from '../../routing/route.ts'
 import { go } from '../../routing/use-route.ts'
 import { type CallFilter, obstacleToRepeat, traceOf } from '../../state/call-list.ts'
@@ -133,19 +134,20 @@ function factsOf(call: CallRecord): Record<string, React.ReactNode> {
     Rule: noteText(notes.rule),
     Approval: approvalText(notes.approval),
     Limit: noteText(notes.limit),
-    'Trace ID': traceOf(call) && <TraceLink trace={traceOf(call)} />,
+    'Trace ID': traceOf(call) && <TraceLink trace={traceOf(call)} address={call.traceUrl} />,
     ID: id && <code>{oneLine(id)}</code>,
   }
 }
 
-/** All calls of the same trace; the id itself is what a tracing system is searched by. */
-function TraceLink({ trace }: { trace: string | undefined }) {
+/** All calls of the same trace, and the trace itself, if the gateway knows where it is shown. */
+function TraceLink({ trace, address }: { trace: string | undefined; address: string | undefined }) {
   if (trace === undefined) return null
   return (
     <span className="trace-link">
       <a href={hrefOf({ view: 'calls', filter: { trace } })}>
         <code>{oneLine(trace, 64)}</code>
       </a>
+      {typeof address === 'string' && <WebLink address={address}>Open trace</WebLink>}
       <CopyButton label="Copy" text={() => trace} />
     </span>
   )

@@ -23,11 +23,23 @@ export function CallFilters({ calls, filter, serial }: Props) {
   const origins = useMemo(() => distinct(calls.map(call => call.origin ?? '')), [calls])
   const callers = useMemo(() => distinct(calls.map(call => call.caller ?? '')), [calls])
   const set = (part: CallFilter) => goInPlace({ view: 'calls', serial, filter: { ...filter, ...part } })
+  // On a phone the calls come first, and the filters when somebody wants them.
+  const [isOpen, setOpen] = useState(() =>
+    Object.entries(filter).some(([name, value]) => name !== 'q' && value !== undefined),
+  )
   const any = Object.values(filter).some(value => value !== undefined)
   return (
-    <fieldset className="filters">
+    <fieldset className={`filters ${isOpen ? 'filters-open' : ''}`}>
       <legend className="visually-hidden">Filters</legend>
       <SearchField value={filter.q} onChange={q => set({ q })} />
+      <Button
+        className="filters-toggle"
+        icon="filter"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        Filters
+      </Button>
       <Choice label="Tool" value={filter.tool} choices={tools} onChange={tool => set({ tool })} />
       <Choice label="Source" value={filter.source} choices={sources} onChange={source => set({ source })} />
       <Choice

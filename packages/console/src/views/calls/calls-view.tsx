@@ -4,6 +4,7 @@ import { Button } from '../../components/button.tsx'
 import { EmptyState, Loading } from '../../components/empty-state.tsx'
 import { PageHead } from '../../components/page-head.tsx'
 import { hrefOf } from '../../routing/route.ts'
+import { goInPlace } from '../../routing/use-route.ts'
 import { type CallFilter, filterCalls, withOlder } from '../../state/call-list.ts'
 import { gateway } from '../../state/gateway.ts'
 import { useStore } from '../../state/store.ts'
@@ -91,7 +92,14 @@ function PauseButton({ paused, missed, onToggle }: PauseProps) {
 }
 
 function NoCalls({ any }: { any: boolean }) {
-  if (any) return <EmptyState title="No calls match the filters" icon="search" />
+  if (any)
+    return (
+      <EmptyState
+        title="No calls match the filters"
+        icon="search"
+        action={<Button onClick={() => goInPlace({ view: 'calls', filter: {} })}>Show all calls</Button>}
+      />
+    )
   return (
     <EmptyState title="No calls yet" icon="calls">
       Every call appears here as it happens, from any client.{' '}

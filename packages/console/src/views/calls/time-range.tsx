@@ -54,7 +54,7 @@ interface MomentProps {
 
 function Moment({ label, value, onChange }: MomentProps) {
   return (
-    <label className="filter">
+    <label className="filter filter-moment">
       <span>{label}</span>
       <input
         type="datetime-local"

@@ -36,7 +36,7 @@ export function Waterfall({ call }: { call: CallRecord }) {
   )
 }
 
-/** Of a call of the history it is known only what was waited. A call that could not run was never invoked. */
+/** Of a call that an older Toolpost kept, only what was waited is known. A call that could not run was never invoked. */
 function stagesOf({ stages, durationMs, waitedMs = 0, result }: CallRecord): Stage[] {
   if (durationMs === undefined || result === undefined) return []
   const { foundMs = 0, fittedMs = foundMs } = stages ?? {}

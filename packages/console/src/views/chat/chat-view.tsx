@@ -26,8 +26,8 @@ export function ChatView({ conversation }: { conversation: string | undefined })
         <PageHead title="Chat" sub={<ModelChoice />}>
           <SpeechSwitch />
           {turns.length > 0 && (
-            <Button look="quiet" icon="add" onClick={startOver}>
-              New conversation
+            <Button look="quiet" icon="add" className="chat-new" title="New conversation" onClick={startOver}>
+              <span>New conversation</span>
             </Button>
           )}
         </PageHead>

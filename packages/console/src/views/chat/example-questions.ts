@@ -7,6 +7,8 @@ const QUESTIONS: Record<string, string> = {
   datetime: 'What time is it in Tokyo?',
   math_eval: 'What is 12 * 7.5?',
   volume: 'Set the volume to 40',
+  search: 'Search the web for {query}',
+  search_documents: 'Search my notes for {query}',
   get_weather: 'What is the weather in Berlin?',
 }
 const MAX_SUGGESTIONS = 6

@@ -35,7 +35,9 @@ export function ModelChoice() {
           ))}
         </select>
       )}{' '}
-      <span className="muted">{oneLine(current.why, 200)}</span>
+      <span className="muted" title={oneLine(current.why, 200)}>
+        {oneLine(current.why, 200)}
+      </span>
     </div>
   )
 }

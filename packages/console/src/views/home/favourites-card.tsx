@@ -9,7 +9,7 @@ export function FavouritesCard() {
   const names = useStore(favourites, value => value)
   const tools = useStore(gateway, state => state.tools) ?? []
   return (
-    <section className="card" aria-labelledby="home-favourites">
+    <section className="card home-favourites" aria-labelledby="home-favourites">
       <div className="card-head">
         <h2 id="home-favourites">Favourites</h2>
         <a href={hrefOf({ view: 'tools' })}>All tools</a>

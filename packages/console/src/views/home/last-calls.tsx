@@ -8,7 +8,8 @@ import { shortJson } from '../../text/json-text.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { OutcomeBadge } from '../calls/call-table.tsx'
 
-const SHOWN = 8
+/** As many as a tall screen has room for; others hide the last ones. */
+const SHOWN = 16
 
 export function LastCalls() {
   const calls = useStore(gateway, state => state.calls) ?? []

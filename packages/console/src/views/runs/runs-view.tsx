@@ -71,10 +71,8 @@ function TurnedOff() {
           over several machines. Install <code>toolpost-durable</code> and add to <code>toolpost.json</code>:
         </p>
         <pre className="snippet">{`"durable": true`}</pre>
-        <p>
-          That starts a PostgreSQL of its own. To share one:{' '}
-          <code>{`"durable": { "databaseUrl": "\${DATABASE_URL}" }`}</code>
-        </p>
+        <p>That starts a PostgreSQL of its own. To use one that you have:</p>
+        <pre className="snippet">{`"durable": { "databaseUrl": "\${DATABASE_URL}" }`}</pre>
       </EmptyState>
     </div>
   )

@@ -22,16 +22,20 @@ interface Draft {
   more: string
 }
 
+const EMPTY: Draft = { kind: 'command', name: '', target: '', more: '' }
+
 /** A server is tried before it is written into the configuration. */
 export function AddServer() {
-  const [draft, setDraft] = useState<Draft>({ kind: 'command', name: '', target: '', more: '' })
+  const [draft, setDraft] = useState(EMPTY)
   const [outcome, setOutcome] = useState<AddOutcome | 'busy'>()
   const set = (part: Partial<Draft>) => setDraft({ ...draft, ...part })
   const wanted = serversOf(draft)
   const add = async (check: boolean) => {
     if (typeof wanted === 'string') return
     setOutcome('busy')
-    setOutcome(await addAll(wanted, check))
+    const result = await addAll(wanted, check)
+    setOutcome(result)
+    if (result.kind === 'added') setDraft({ ...EMPTY, kind: draft.kind })
   }
   const submit = (event: SyntheticEvent) => {
     event.preventDefault()

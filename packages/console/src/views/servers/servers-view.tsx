@@ -3,7 +3,7 @@ import { Button } from '../../components/button.tsx'
 import { EmptyState, Loading } from '../../components/empty-state.tsx'
 import { ErrorBoundary } from '../../components/error-boundary.tsx'
 import { PageHead } from '../../components/page-head.tsx'
-import { hrefOf } from '../../routing/route.ts'
+import { ToolChips } from '../../components/tool-chips.tsx'
 import { go } from '../../routing/use-route.ts'
 import { gateway } from '../../state/gateway.ts'
 import { useStore } from '../../state/store.ts'
@@ -19,7 +19,6 @@ interface Props {
 
 export function ServersView({ name, adding = false }: Props) {
   const servers = useStore(gateway, state => state.servers)
-  const local = useStore(gateway, state => state.tools?.filter(tool => tool.source === 'local').length ?? 0)
   if (servers === undefined) return <Loading label="Loading servers" rows={4} />
   const open = () => go({ view: 'servers', adding: true })
   return (
@@ -51,12 +50,26 @@ export function ServersView({ name, adding = false }: Props) {
             <ServerCard server={server} isNamed={server.name === name} />
           </ErrorBoundary>
         ))}
+        <LocalTools />
       </div>
-      <p className="muted servers-local">
-        {counted(local, 'local tool')} {local === 1 ? 'needs' : 'need'} no server:{' '}
-        <a href={hrefOf({ view: 'tools' })}>Tools</a>.
-      </p>
     </div>
+  )
+}
+
+function LocalTools() {
+  const tools = useStore(gateway, state => state.tools)
+  const names = (tools ?? []).filter(({ source }) => source === 'local').map(({ name }) => name)
+  if (names.length === 0) return null
+  return (
+    <article className="card server" aria-label="Local tools">
+      <div className="server-head">
+        <h2>Local tools</h2>
+        <span className="muted">{counted(names.length, 'tool')} inside Toolpost: no server needed</span>
+      </div>
+      <div className="chips">
+        <ToolChips names={names} />
+      </div>
+    </article>
   )
 }
 

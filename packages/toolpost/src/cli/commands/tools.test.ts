@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, it } from 'vitest'
+import type { ServerStatus } from '../../mcp/index.ts'
 import { ToolManager } from '../../tools/tool-manager.ts'
 import { listTools } from './tools.ts'
 
@@ -15,11 +16,13 @@ it.each([true, false])(
         server: 'home\u001b[1A',
       },
     )
+    const servers = [{ name: 'home\u001b[1A', state: 'ready' }] as ServerStatus[]
     const project = {
       tools,
       config: {},
       file: undefined,
-      status: () => ({ servers: [], problem: undefined, model: undefined, voice: [] }),
+      status: () => ({ servers, problem: undefined, model: undefined, voice: [] }),
+      on: () => () => {},
       tried: async () => {},
       waitForTool: async () => {},
     }
@@ -34,3 +37,45 @@ it.each([true, false])(
     expect(written).toContain(' (from home\\u001b[1A)\n    Light')
   },
 )
+
+it('shows on a terminal what is there at once, and a server when it comes, whoever still starts', async () => {
+  const tools = new ToolManager()
+  const tool = (name: string) => ({
+    name,
+    description: 'Works',
+    schema: { type: 'object' },
+    invoke: () => '',
+  })
+  tools.addCustomTool(tool('clock'))
+  const servers = ['slow', 'quick'].map(name => ({ name, state: 'starting' })) as ServerStatus[]
+  let tell = () => {}
+  let end = () => {}
+  const project = {
+    tools,
+    config: {},
+    file: 'toolpost.json',
+    status: () => ({ servers, problem: undefined, model: undefined, voice: [] }),
+    on: (_event: string, listener: () => void) => {
+      tell = listener
+      return () => {}
+    },
+    tried: () =>
+      new Promise<void>(resolve => {
+        end = resolve
+      }),
+    waitForTool: async () => {},
+  } as unknown as Parameters<typeof listTools>[0]['project']
+  const out = Object.assign(new PassThrough(), { isTTY: true }) as unknown as NodeJS.WriteStream
+  const err = new PassThrough() as unknown as NodeJS.WriteStream
+  const written = () => String(out.read() ?? '').replace(/\u001b\[\d+m/g, '')
+  const listed = listTools({ project, stop: new AbortController(), terminal: { out, err } }, {})
+  expect(written()).toMatch(/^local \(1\)\n {2}clock +Works\n\n$/)
+  tools.addMcpTools([tool('lamp')], { server: 'quick' })
+  Object.assign(servers[1] as object, { state: 'ready' })
+  tell()
+  expect(written()).toMatch(/^quick \(1\)\n {2}lamp +Works\n\n$/)
+  end()
+  expect(await listed).toBe(0)
+  expect(written()).toMatch(/^toolpost tools NAME/)
+  expect(String(err.read())).toContain("Server 'slow' is still starting")
+})

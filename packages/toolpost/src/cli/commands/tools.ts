@@ -7,12 +7,15 @@ import type { ToolManager } from '../../tools/tool-manager.ts'
 import type { CommandContext } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { unlessStopped } from '../stop-signals.ts'
-import { DEFAULT_COLUMNS, tableLines } from '../table.ts'
-import { bold, printResult, styled, type Terminal } from '../terminal.ts'
+import { bold, printResult, type Terminal } from '../terminal.ts'
+import { overview, showAsTheyCome, sourceOf, summaryOf } from './tool-overview.ts'
 
 /** What the list needs of its context. */
 interface ToolsContext {
-  project: Pick<CommandContext['project'], 'tools' | 'tried' | 'waitForTool' | 'config' | 'file' | 'status'>
+  project: Pick<
+    CommandContext['project'],
+    'tools' | 'tried' | 'waitForTool' | 'config' | 'file' | 'status' | 'on'
+  >
   stop: Pick<CommandContext['stop'], 'signal'>
   terminal: Terminal
 }
@@ -34,7 +37,13 @@ export async function listTools(
 ): Promise<number> {
   // A program wants the whole list, a person what is there; the example's own server is sure to come.
   const limitMs = json || project.file === undefined ? undefined : PATIENCE_MS
-  await unlessStopped(whenThere(project, name, limitMs), stop.signal)
+  const whenReady = unlessStopped(whenThere(project, name, limitMs), stop.signal)
+  if (terminal.out.isTTY && !json && name === undefined && search === undefined) {
+    await showAsTheyCome(project, terminal, whenReady)
+    tellStarting(project, terminal)
+    return EXIT.ok
+  }
+  await whenReady
   if (name === undefined) tellStarting(project, terminal)
   const { tools } = project
   const fitting = search === undefined ? tools.getTools() : await found(tools, search)
@@ -87,7 +96,7 @@ function tellStarting(project: ToolsContext['project'], { err }: Terminal): void
 
 /** The tools of a server, or the one tool of this name. */
 function named(name: string, among: readonly Tool[], tools: ToolManager): readonly Tool[] {
-  const ofServer = among.filter(tool => (tools.originOf(tool)?.server ?? 'local') === name)
+  const ofServer = among.filter(tool => sourceOf(tool, tools) === name)
   return ofServer.length > 0 ? ofServer : among.filter(tool => tool === tools.findTool(name))
 }
 
@@ -104,11 +113,10 @@ async function nearest(tools: ToolManager, query: string): Promise<string> {
 
 function describe(tool: Tool, tools: ToolManager): object {
   const { name, description = '', readOnly, idempotent, destructive } = tool
-  const source = tools.originOf(tool)?.server ?? 'local'
   return {
     name,
     description,
-    source,
+    source: sourceOf(tool, tools),
     signature: signatureOf(tool),
     parameters: jsonSchemaOf(tool),
     readOnly,
@@ -143,32 +151,6 @@ function shellWords(tool: Tool): string {
   return [tool.name, ...words]
     .map(word => (/^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
     .join(' ')
-}
-
-/** On a terminal: by server, a line each, no longer than the terminal is wide. */
-function overview(all: readonly Tool[], tools: ToolManager, terminal: Terminal): string {
-  const { out } = terminal
-  const columns = (out.columns ?? DEFAULT_COLUMNS) - 2
-  const servers = [...new Set(all.map(tool => tools.originOf(tool)?.server ?? 'local'))]
-  const groups = servers.map(server => {
-    const own = all.filter(tool => (tools.originOf(tool)?.server ?? 'local') === server)
-    const rows = own.map(tool => [escapeControls(tool.name), marksOf(tool), summaryOf(tool)])
-    const style = (text: string, column: number) =>
-      column === 0 ? styled(out, 'bold', text) : column === 1 ? styled(out, 'yellow', text) : text
-    const head = styled(out, 'cyan', escapeControls(`${server} (${own.length})`))
-    return [head, ...tableLines(rows, { columns, style }).map(line => `  ${line}`)].join('\n')
-  })
-  const hint = 'toolpost tools NAME shows one with its signature and an example call.'
-  return `${groups.join('\n\n')}\n\n${styled(out, 'dim', hint)}\n`
-}
-
-function marksOf({ readOnly, destructive }: Tool): string {
-  if (destructive) return 'destructive'
-  return readOnly ? 'read-only' : ''
-}
-
-function summaryOf({ description = '' }: Tool): string {
-  return escapeControls(description.replace(/\s+/g, ' ').trim())
 }
 
 /** What a server says of itself is shown and not obeyed. */

@@ -12,6 +12,7 @@ import type { Client } from '../clients.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { busy, EVENT_STREAM_HEADERS, failure, json, textStream } from '../http/answers.ts'
 import { GREETING_BYTES, MAX_EVENT_CLIENTS } from '../limits.ts'
+import { traceUrlOf } from '../trace-url.ts'
 
 export function addCallRoutes(app: Hono, context: GatewayContext): void {
   const { journal, events, clients, underWay } = context
@@ -81,7 +82,9 @@ function queryOf(client: Client, given: Record<string, string>): CallQuery {
 }
 
 /** A call of the history, as the journal gives those that were made since. */
-function recordOf({ rule, approval, traceId, ...call }: StoredCall, slow: boolean): EndedCall {
+function recordOf({ source, journal }: GatewayContext, stored: StoredCall): EndedCall {
+  const { rule, approval, traceId, ...call } = stored
+  const traceUrl = traceUrlOf(source, traceId)
   const notes = {
     ...(rule && { rule }),
     ...(approval !== undefined && { approval }),
@@ -90,7 +93,8 @@ function recordOf({ rule, approval, traceId, ...call }: StoredCall, slow: boolea
   const { waited_ms: waitedMs } = call.result
   return {
     ...call,
-    slow,
+    slow: journal.isSlow(tookMs(stored)),
+    ...(traceUrl !== undefined && { traceUrl }),
     ...(waitedMs !== undefined && { waitedMs }),
     ...(Object.keys(notes).length > 0 && { notes }),
   }
@@ -101,7 +105,7 @@ async function pageFor(context: GatewayContext, query: CallQuery): Promise<CallP
   const history = historyOf(context)
   if (!history) return pageOf(ended(journal.records()), query)
   const { calls, ...rest } = await history.list(query)
-  return { calls: calls.map(call => recordOf(call, journal.isSlow(tookMs(call)))), ...rest }
+  return { calls: calls.map(call => recordOf(context, call)), ...rest }
 }
 
 type EndedCall = CallRecord & StoredCall
@@ -122,7 +126,7 @@ async function oneCall(context: GatewayContext, client: Client, serial: number):
   const call = await historyOf(context)?.get(serial)
   const isSeen = call && (!client.isNamed || call.caller === client.name)
   return isSeen
-    ? json(recordOf(call, journal.isSlow(tookMs(call))))
+    ? json(recordOf(context, call))
     : failure(404, `There is no call ${serial}, or it is no longer kept`)
 }
 
