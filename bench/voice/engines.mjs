@@ -2,7 +2,10 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 
-/** What each engine needs, and how it speaks many texts: `jobs` are pairs of a text and a WAV file to be written. */
+/**
+ * What each engine needs, which voices it has (those of espeak-ng always), and how one of them speaks many texts: `jobs`
+ * are pairs of a text and a WAV file to be written, `settings` pairs of a name and a number.
+ */
 const ENGINES = {
   'espeak-ng': {
     programs: ['espeak-ng'],
@@ -14,37 +17,59 @@ const ENGINES = {
   flite: {
     programs: ['flite'],
     install: 'flite',
-    speak: (voice, jobs) => {
-      for (const [text, file] of jobs) run('flite', ['-voice', voice, '-t', text, '-o', file])
+    voices: () => run('flite', ['-lv']),
+    speak: (voice, jobs, { settings }) => {
+      const set = settings.flatMap(setting => ['--setf', setting.join('=')])
+      for (const [text, file] of jobs) run('flite', ['-voice', voice, ...set, '-t', text, '-o', file])
     },
   },
   festival: {
     programs: ['festival'],
     install: 'festival festvox-kallpc16k festvox-kdlpc16k festvox-us-slt-hts',
-    speak: (voice, jobs, folder) => {
+    voices: () => run('festival', ['-b', '(print (voice.list))']),
+    speak: (voice, jobs, { settings, folder }) => {
       const save = ([text, file]) =>
         `(utt.save.wave (utt.synth (Utterance Text ${JSON.stringify(text)})) ${JSON.stringify(file)} 'riff)`
       const script = `${folder}/festival.scm`
-      writeFileSync(script, [`(voice_${voice})`, ...jobs.map(save)].join('\n'))
+      const set = settings.map(([name, value]) => `(Parameter.set '${name} ${value})`)
+      writeFileSync(script, [`(voice_${voice})`, ...set, ...jobs.map(save)].join('\n'))
       run('festival', ['-b', script])
     },
   },
 }
 
-/** Speaks `jobs` with a voice, `espeak-ng:en-us`. */
+/** Speaks `jobs` with a voice, `espeak-ng:en-us` or, with settings of its engine, `flite:slt duration_stretch=1.15`. */
 export function speakAll(voice, jobs, folder) {
-  const [engine, name] = partsOf(voice)
-  ENGINES[engine].speak(name, jobs, folder)
+  const { engine, name, settings } = partsOf(voice)
+  ENGINES[engine].speak(name, jobs, { settings, folder })
 }
 
 export function partsOf(voice) {
-  const colon = voice.indexOf(':')
-  return [voice.slice(0, colon), voice.slice(colon + 1)]
+  const [full, ...settings] = voice.split(' ')
+  const colon = full.indexOf(':')
+  return {
+    engine: full.slice(0, colon),
+    name: full.slice(colon + 1),
+    settings: settings.map(setting => setting.split('=')),
+  }
+}
+
+/** Whether its engine, which is installed, has this voice. */
+export function isThere(voice) {
+  const { engine, name } = partsOf(voice)
+  const { voices } = ENGINES[engine]
+  return (
+    voices === undefined ||
+    voices()
+      .toString()
+      .split(/[\s()]+/)
+      .includes(name)
+  )
 }
 
 /** The Debian packages that are missing for these voices, and for sox. */
 export function missingPackages(voices) {
-  const engines = new Set(voices.map(voice => partsOf(voice)[0]))
+  const engines = new Set(voices.map(voice => partsOf(voice).engine))
   const unknown = [...engines].filter(name => !Object.hasOwn(ENGINES, name))
   if (unknown.length > 0)
     throw new Error(`unknown engine ${unknown.join(', ')}; expected ${Object.keys(ENGINES).join(', ')}`)

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { writeWav } from '../../packages/voice-gateway/dist/audio/write-wav.js'
-import { missingPackages, partsOf, run, speakAll } from './engines.mjs'
+import { isThere, missingPackages, partsOf, run, speakAll } from './engines.mjs'
 
 const read = name => JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8'))
 const { commands, nothing } = read('sentences.json')
@@ -38,7 +38,7 @@ export function plan({ halves, voices, conditions }) {
           conditions.map(condition => ({
             file: `${[voice, condition, sentence].join('_').replaceAll(/[^\w.+-]+/g, '-')}.wav`,
             voice,
-            engine: partsOf(voice)[0],
+            engine: partsOf(voice).engine,
             condition,
             sentence,
             expected: EXPECTED.get(sentence),
@@ -49,11 +49,10 @@ export function plan({ halves, voices, conditions }) {
   )
 }
 
-/** Records what is planned, or says which packages are missing. */
-export function record(recordings, folder) {
+/** Records what is planned, or says which packages are missing. A voice that is not installed is left out, with a line. */
+export function record(planned, folder) {
+  const recordings = sayable(planned)
   const voices = [...new Set(recordings.map(({ voice }) => voice))]
-  const missing = missingPackages(voices)
-  if (missing.length > 0) throw new Error(`missing: apt-get install -y ${missing.join(' ')}`)
   mkdirSync(folder, { recursive: true })
   const noise = samplesOf(['-R', '-n'], ['synth', String(NOISE_SECONDS), 'pinknoise'])
   for (const voice of voices) {
@@ -69,6 +68,16 @@ export function record(recordings, folder) {
     }
     for (const file of spoken.values()) rmSync(file)
   }
+  return recordings
+}
+
+function sayable(planned) {
+  const voices = [...new Set(planned.map(({ voice }) => voice))]
+  const missing = missingPackages(voices)
+  if (missing.length > 0) throw new Error(`missing: apt-get install -y ${missing.join(' ')}`)
+  const absent = voices.filter(voice => !isThere(voice))
+  for (const voice of absent) console.log(`left out: the voice ${voice} is not installed`)
+  return planned.filter(({ voice }) => !absent.includes(voice))
 }
 
 /** Through sox: mono, 16 kHz, as loud as somebody nearby, with a little silence around. */
@@ -93,7 +102,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [folder] = process.argv.slice(2)
   if (!folder) throw new Error('usage: node bench/voice/recordings.mjs <folder>')
   const all = plan({ halves: Object.keys(SPLIT), voices: [], conditions: Object.keys(CONDITIONS) })
-  record(all, folder)
-  writeFileSync(join(folder, 'manifest.json'), `${JSON.stringify(all, null, 1)}\n`)
-  console.log(`${all.length} recordings in ${folder}`)
+  const recorded = record(all, folder)
+  writeFileSync(join(folder, 'manifest.json'), `${JSON.stringify(recorded, null, 1)}\n`)
+  console.log(`${recorded.length} recordings in ${folder}`)
 }

@@ -1,5 +1,5 @@
 // Recordings of the test set through the product: what becomes of what is said, and how long it takes.
-// npm run bench:voice [-- --half tuning|held-out|all --voices flite,en-us --condition clean,reverb --sample 100 --realtime]
+// npm run bench:voice [-- --half tuning|held-out|second|unseen|all --voices flite,en-us --condition clean,reverb --sample 100 --realtime]
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { microphoneStandIn } from './stand-in.mjs'
 
 const { values: options } = parseArgs({
   options: {
-    half: { type: 'string', default: 'held-out' },
+    half: { type: 'string', default: 'unseen' },
     /** Those whose name has one of these parts. */
     voices: { type: 'string', default: '' },
     condition: { type: 'string', default: '' },
@@ -46,8 +46,7 @@ try {
 }
 
 async function bench() {
-  const recordings = chosen()
-  if (!options.recordings) record(recordings, folder)
+  const recordings = options.recordings ? chosen() : record(chosen(), folder)
   console.log(
     `${recordings.length} recordings of ${count('voice')} voices and ${count('sentence')} sentences`,
   )

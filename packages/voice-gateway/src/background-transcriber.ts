@@ -6,6 +6,7 @@ import { ears, type Heard } from './conversation/ears.ts'
 import {
   ANSWER_TIME_LIMIT_MS,
   CLOSED,
+  cannotBeSaid,
   DRAIN_MS,
   FILLER,
   FILLER_AFTER_MS,
@@ -224,6 +225,8 @@ export class BackgroundTranscriber {
     turn.question = heard.text
     if (heard.decision === 'ask' && !(await this.#isMeant(turn.conversation, heard.text)))
       return turn.response('answered', NOT_MEANT)
+    if (heard.unheardName !== undefined)
+      return this.#answering.notUnderstood(turn, cannotBeSaid(heard.unheardName))
     return this.#answering.answer(turn)
   }
 

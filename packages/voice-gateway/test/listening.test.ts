@@ -3,12 +3,13 @@ import { fakeClock, recordingLogger } from 'toolpost/testing'
 import { describe, expect, it } from 'vitest'
 import { BackgroundTranscriber } from '../src/background-transcriber.ts'
 import type { QuestionMessage } from '../src/bus/voice-bus.ts'
+import type { Grammar } from '../src/listening/grammar.ts'
 import type { Listened } from '../src/speech-to-text/transcriber.ts'
 import { fakeTranscriber, lampExecutor, recordingBus, tonePcm } from './fakes.ts'
 import { eventually } from './support/eventually.ts'
 
 /** A home of one lamp, in which this is heard. */
-function home(heard: Listened, options: { hasGrammar?: boolean } = {}) {
+function home(heard: Listened, options: { hasGrammar?: boolean; unspeakable?: string } = {}) {
   const { executor, done } = lampExecutor()
   const client = new OfflineClient({ executor })
   const versions: string[] = []
@@ -24,7 +25,7 @@ function home(heard: Listened, options: { hasGrammar?: boolean } = {}) {
         return heard
       },
     },
-    grammar: options.hasGrammar === false ? undefined : async () => client,
+    grammar: options.hasGrammar === false ? undefined : async () => grammarWith(client, options.unspeakable),
     client,
     executor,
     bus,
@@ -46,6 +47,19 @@ function home(heard: Listened, options: { hasGrammar?: boolean } = {}) {
     versions,
     say: (text: string) => take({ text }),
     speak: () => take({ pcm: tonePcm() }),
+  }
+}
+
+/** The sentences of a client, and one more name for its lamp that can only be typed. */
+function grammarWith(client: OfflineClient, name: string | undefined): Grammar {
+  if (name === undefined) return client
+  return {
+    graph: () => client.graph(),
+    understand: messages =>
+      client.understand(
+        messages.map(message => ({ ...message, content: String(message.content).replace(name, 'lamp') })),
+      ),
+    unspeakable: () => [name],
   }
 }
 
@@ -98,6 +112,15 @@ describe('what is heard along the sentences', () => {
     await eventually(() => clock.pending).toBeGreaterThan(0)
     await clock.advance(8_000)
     expect(await silent).toMatchObject({ text: 'Nothing was done.', calls: [] })
+    expect(done).toEqual([])
+  })
+
+  it.each([
+    ['Turn on the lump pa.', /If you meant Лампа: that name cannot be said/],
+    ['We had soup for dinner.', /^I did not understand that\. (?!If you meant)/],
+  ])('may be a name of another alphabet, which cannot be said: %s', async (text, answer) => {
+    const { speak, done } = home({ text, score: -3, sentences: [] }, { unspeakable: 'Лампа' })
+    expect(await speak()).toMatchObject({ outcome: 'failed', text: expect.stringMatching(answer) })
     expect(done).toEqual([])
   })
 

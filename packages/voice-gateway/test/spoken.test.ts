@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { reasonToDrop } from '../src/audio/judge-audio.ts'
 import { readWav } from '../src/audio/read-wav.ts'
-import { MoonshineTranscriber } from '../src/speech-to-text/moonshine-transcriber.ts'
 import { listen } from './support/bus.ts'
 import { eventually } from './support/eventually.ts'
 import { temporaryFolder } from './support/programs.ts'
 import { hasPart } from './support/system-parts.ts'
 
 const COMMAND = fileURLToPath(new URL('../bin/voice-gateway.js', import.meta.url))
+const MAIN = new URL('../dist/cli/main.js', import.meta.url).href
 const OFFLINE = ['--model', 'offline']
 const TEST_TIMEOUT_MS = 180_000
 
@@ -86,14 +86,25 @@ function sizeOf(file: string): number {
   return existsSync(file) ? statSync(file).size : 0
 }
 
-/** The words in a recording, as the product itself hears them. */
-async function heardIn(file: string): Promise<string> {
-  const transcriber = new MoonshineTranscriber()
-  try {
-    return await transcriber.transcribe(await readWav(readFileSync(file)))
-  } finally {
-    await transcriber.close()
-  }
+/** Runs several commands, one after the other, in one process: starting it takes longer than all of them. */
+function inOneProcess(commands: string[][]): { code: number; out: string; err: string }[] {
+  const program = `
+    const results = []
+    const write = { out: process.stdout.write, err: process.stderr.write }
+    for (const words of ${JSON.stringify(commands)}) {
+      const result = { out: '', err: '' }
+      for (const [name, stream] of [['out', process.stdout], ['err', process.stderr]])
+        stream.write = text => { result[name] += text; return true }
+      process.argv = [process.execPath, 'voice-gateway', ...words]
+      process.exitCode = 0
+      await import(${JSON.stringify(MAIN)} + '?' + results.length)
+      results.push({ code: process.exitCode, ...result })
+    }
+    process.exitCode = 0
+    process.stdout.write = write.out
+    process.stdout.write(JSON.stringify(results))`
+  const args = ['--input-type=module', '--no-warnings', '-e', program]
+  return JSON.parse(execFileSync(process.execPath, args, { cwd: temporaryFolder(), encoding: 'utf8' }))
 }
 
 describe.skipIf(!hasPart('espeak-ng') || !hasPart('sox'))(
@@ -120,11 +131,14 @@ describe.skipIf(!hasPart('espeak-ng') || !hasPart('sox'))(
       expect(await reasonToDrop(await readWav(readFileSync(answer)))).toBeUndefined()
     })
 
-    it('come over MQTT: the device switches, junk is refused in words, and the gateway goes on', async () => {
+    it('come over MQTT: the device switches, junk is refused in words, and the gateway goes on; nothing of it is left', async () => {
       const answer = join(temporaryFolder(), 'answer.wav')
       const gateway = await listening(['--out', answer])
       const voice = await listen(gateway.url, 'voice/response')
       const home = await listen(gateway.url, 'zwave/#')
+      const transcriptions = await listen(gateway.url, 'voice/transcription')
+      await patiently(() => childrenOf(gateway.child.pid).length).toBeGreaterThanOrEqual(3)
+      const helpers = childrenOf(gateway.child.pid)
       const { client } = voice
       const answers = () => voice.heard.map(({ body }) => body)
       const switched = () =>
@@ -145,13 +159,18 @@ describe.skipIf(!hasPart('espeak-ng') || !hasPart('sox'))(
       await patiently(() => sizeOf(answer)).toBeGreaterThan(10_000)
       const spokenBefore = sizeOf(answer)
 
-      gateway.child.stdin.write('turn off switch one\n')
-      await patiently(gateway.out).toBe('Switch One is off.\n')
-      await patiently(() => answers().length).toBe(5)
+      gateway.child.stdin.write('grumble the floozle\nturn off switch one\n')
+      await patiently(gateway.out).toMatch(/^I did not understand that\. .*\nSwitch One is off\.\n$/)
+      await patiently(() => answers().length).toBe(6)
       await patiently(() => sizeOf(answer)).toBeGreaterThan(spokenBefore)
+      // What it has said can be understood: by itself.
+      client.publish('voice/audio', readFileSync(answer))
+      await patiently(() => JSON.stringify(transcriptions.heard.map(({ body }) => body))).toMatch(
+        /one is on\b/i,
+      )
       gateway.child.kill('SIGTERM')
       expect(await gateway.exit).toEqual([0, null])
-      expect(await heardIn(answer)).toMatch(/one is off/i)
+      expect(helpers.filter(isRunning)).toEqual([])
     })
   },
 )
@@ -190,10 +209,8 @@ describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
     [['hear', '.'], /^Error: \. cannot be read: it is a folder/],
     [['sing'], /^Error: There is no command 'sing': use listen, say or hear/],
   ]
-  it('refuses mistakes in words, exit 2', async () => {
-    const run = async ([words]: (typeof mistakes)[number]) => voiceGateway([...OFFLINE, ...words])
-    const results = await Promise.all(mistakes.map(run))
-    expect(results).toEqual(
+  it('refuses mistakes in words, exit 2', () => {
+    expect(inOneProcess(mistakes.map(([words]) => [...OFFLINE, ...words]))).toEqual(
       mistakes.map(([, problem]) => ({ code: 2, out: '', err: expect.stringMatching(problem) })),
     )
   })
@@ -256,15 +273,17 @@ describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
     expect(err).toMatch(/^No answer: This is not a WAV file/)
   })
 
-  it('answers each line of standard input, whatever became of the others; nothing of it is left', async () => {
-    const gateway = await listening(['--speaker', 'none'])
-    await patiently(() => childrenOf(gateway.child.pid).length).toBeGreaterThanOrEqual(3)
-    const helpers = childrenOf(gateway.child.pid)
-    gateway.child.stdin.end('grumble the floozle\nturn off switch one\n\nturn on switch one\n')
-    expect(await gateway.exit).toEqual([1, null])
-    expect(gateway.out()).toMatch(
-      /^I did not understand that\. .*\nSwitch One is off\.\nSwitch One is on\.\n$/,
-    )
-    expect(helpers.filter(isRunning)).toEqual([])
+  it('answers each line of standard input and ends after the last', async () => {
+    const child = spawn(process.execPath, [COMMAND, ...greeter(), '--speaker', 'none'], {
+      cwd: temporaryFolder(),
+      env: { PATH: '' },
+    })
+    let out = ''
+    child.stdout.on('data', chunk => {
+      out += chunk
+    })
+    child.stdin.end('grumble the floozle\n\ngood evening\n')
+    expect(await once(child, 'exit')).toEqual([1, null])
+    expect(out).toMatch(/^I did not understand that\. .*\nGood evening to you\.\n$/)
   })
 })

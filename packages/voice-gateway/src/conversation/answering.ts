@@ -72,6 +72,12 @@ export class Answering {
     }
   }
 
+  /** What becomes of a turn that cannot be understood: the person is told why. */
+  notUnderstood(turn: Turn, sentence: string): ResponseMessage {
+    this.#options.mouth.add(sentence)
+    return turn.response('failed', sentence, 'it was not understood')
+  }
+
   /** What becomes of a turn that went wrong: one sentence for the person, the reason for the log. */
   failed(turn: Turn, error: unknown): ResponseMessage {
     if (this.#options.signal.aborted) return turn.response('failed', '', CLOSED)

@@ -22,6 +22,10 @@ export const DRAIN_MS = 10_000
 export const CLOSED = 'the voice gateway was closed'
 /** The answer to what was misheard, and therefore not done. */
 export const NOT_MEANT = 'Nothing was done.'
+/** The answer to what may have been a name that cannot be heard. */
+export function cannotBeSaid(name: string): string {
+  return `I did not understand that. If you meant ${name}: that name cannot be said to me, only typed; an alias can.`
+}
 export const INSTRUCTIONS =
   'You are the voice assistant of this home: what you write is spoken. Use the tools for what they can do or know, ' +
   'instead of guessing. What was said may be misheard. Answer in one short sentence, without lists or symbols.'

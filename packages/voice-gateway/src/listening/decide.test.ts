@@ -9,7 +9,10 @@ const NOTHING: Meaning = { kind: 'nothing', key: '', changes: false }
 
 /** Two devices that can be switched and dimmed, and the time. */
 function understand(text: string): Meaning {
-  const words = text.toLowerCase().replaceAll(/[^a-z ]/g, '')
+  const words = text
+    .toLowerCase()
+    .replaceAll(/[^a-z ]/g, '')
+    .replace(/^then /, '')
   const [, action, device] =
     /^(?:please )?turn (on|off) (?:the )?(switch one|switch won|living room light)$/.exec(words) ?? []
   if (action) return { kind: 'act', key: `${device} ${action}`, changes: true }
@@ -64,6 +67,12 @@ describe('the decision what was said', () => {
       free_text: 'Turn on slitch one.',
     })
     expect(heard.margin).toBeCloseTo(5.2)
+  })
+
+  it('asks before it switches by a sentence without a verb that was not heard just so: it may be a question', () => {
+    const sentences = ['the switch one on -6.2']
+    expect(decided('The, switch one on. -6.2', sentences).decision).toBe('exact')
+    expect(decided('Then switch one on. -2.3', sentences).decision).toBe('ask')
   })
 
   it('asks if the contrary or another number is nearly as likely', () => {

@@ -1,5 +1,6 @@
 import type { HeardSentence, Listened } from '../speech-to-text/transcriber.ts'
 import type { Meaning } from './grammar.ts'
+import { isWithin } from './is-within.ts'
 import { comparePhones } from './phone-distance.ts'
 import { saidWords } from './said-words.ts'
 import {
@@ -12,16 +13,19 @@ import {
   perWord,
 } from './sentence-traits.ts'
 import {
+  ALIKE,
+  AS_LIKELY,
   LEAST_MARGIN,
   LEAST_MARGIN_IF_EXACT,
+  LEAST_MARGIN_IF_UNLIKE,
   LEAST_MARGIN_OF_OPPOSITES,
   LEAST_MARGIN_OF_UNDONE,
   LEAST_PER_FREE_WORD,
   LEAST_PER_GUESSED_WORD,
   LESS_LIKELY_IF_TWO,
-  limitsFor,
   MISSPELT,
   NEAR,
+  NEAR_IF_LIKELIER,
   NEAR_IF_LIKELY,
   NEAR_IF_TWO,
   NEAR_WITHOUT_VERB,
@@ -100,28 +104,35 @@ class Choice {
     return !this.#isWithin(best, free.isGuess ? NEARLY : MISSPELT)
   }
 
-  /** What was heard freely is a sentence: it stands, unless something else is as likely. */
+  /** What was heard freely is a sentence: it stands, unless something else is as likely. ("Then switch one on" was "is …".) */
   #exactDecision(best: (Candidate & { margin: number }) | undefined): Decision {
     const free = this.#free
     if (!doesSomething(free)) return 'free'
     const isUnwritten = best?.key !== free.key && !this.#isWritten
     const least = free.isGuess ? LEAST_PER_GUESSED_WORD : LEAST_PER_FREE_WORD
     if ((isUnwritten && perWord(free) < least) || this.#isDoubtful(free)) return 'ask'
+    if (best && free.changes && !this.#isWritten && this.#isHalfQuestion(best)) return 'ask'
     if (!best || !(free.changes || numbersIn(free.text).length > 0)) return 'exact'
     const isClose =
-      best.key === free.key ? best.margin < LEAST_MARGIN_IF_EXACT : free.score - best.score < LEAST_MARGIN
+      best.key === free.key
+        ? best.margin < (this.#isWritten ? LEAST_MARGIN_IF_EXACT : this.#leastMargin(best))
+        : free.score - best.score < LEAST_MARGIN
     return isClose ? 'ask' : 'exact'
   }
 
   #bound(likeliest: Candidate, margin: number): Heard {
     const other = this.#other(likeliest)
-    const isTie = likeliest.changes && other?.kind === 'tell' && margin < LEAST_MARGIN
+    const isTie =
+      likeliest.changes && other?.kind === 'tell' && margin < LEAST_MARGIN && this.#isWithoutVerb(likeliest)
     const best = isTie ? other : likeliest
-    const isClose = !isTie && margin < this.#leastMargin(best)
-    if (!this.#isWithin(best, NEARLY)) return this.#result(this.#free, 'free', margin)
+    const isUnlike = best.changes && !this.#isWithin(best, ALIKE)
+    const isClose =
+      !isTie && margin < Math.max(this.#leastMargin(best), isUnlike ? LEAST_MARGIN_IF_UNLIKE : 0)
+    const isNear = this.#isWithin(best, this.#nearnessFor(best))
+    if (!isNear && !this.#isWithin(best, NEARLY)) return this.#result(this.#free, 'free', margin)
     if (isClose) return this.#result(this.#nearestBeside(best), 'ask', margin)
     const isSure =
-      this.#isWithin(best, this.#nearnessFor(best)) &&
+      isNear &&
       !this.#isRefused(best) &&
       !this.#isDoubtful(best) &&
       !this.#isOtherNumber(best) &&
@@ -133,18 +144,22 @@ class Choice {
   #nearestBeside(best: Candidate): Candidate {
     const rivals = this.#sentences.filter(({ score }) => best.score - score < LEAST_MARGIN)
     const candidates = rivals.flatMap((_, index) => this.#candidate(index) ?? []).filter(doesSomething)
+    return candidates.reduce((nearest, other) => (this.#soundsNearer(other, nearest) ? other : nearest), best)
+  }
+
+  /** Whether it sounds more like what was heard freely than another. */
+  #soundsNearer(sentence: Candidate, than: Candidate): boolean {
     const heard = this.#phones(this.#free.text)
     const distance = ({ text }: Candidate) => comparePhones(heard, this.#phones(text)).distance
-    return candidates.reduce(
-      (nearest, other) => (distance(other) < distance(nearest) ? other : nearest),
-      best,
-    )
+    return distance(sentence) < distance(than)
   }
 
   #nearnessFor(best: Candidate): Nearness {
+    const belowFree = this.#free.score - best.score
+    if (belowFree <= 0) return NEAR_IF_LIKELIER
     if (isTwo(best.text)) return NEAR_IF_TWO
-    if (best.changes && this.#isHalfQuestion(best)) return NEAR_WITHOUT_VERB
-    return this.#free.score - best.score <= NEARLY_AS_LIKELY ? NEAR_IF_LIKELY : NEAR
+    if (best.changes && this.#isWithoutVerb(best)) return belowFree <= AS_LIKELY ? NEAR : NEAR_WITHOUT_VERB
+    return belowFree <= NEARLY_AS_LIKELY ? NEAR_IF_LIKELY : NEAR
   }
 
   /** The likeliest sentence does nothing. What does something and is nearly as likely is asked about. */
@@ -193,7 +208,8 @@ class Choice {
     const other = this.#other(best)
     if (!other) return 0
     if (best.kind === 'tell' && other.kind !== 'tell') {
-      const isCommand = beginsOtherwise(best.text, other.text) && !this.#isHalfQuestion(other)
+      const isAsLikely = beginsOtherwise(best.text, other.text) || this.#soundsNearer(other, best)
+      const isCommand = other.changes && isAsLikely && !this.#isHalfQuestion(other)
       return isCommand ? LEAST_MARGIN_OF_OPPOSITES : 0
     }
     if (isUndone(best.text, other.text)) return LEAST_MARGIN_OF_UNDONE
@@ -222,6 +238,13 @@ class Choice {
     return this.#options.understand(`is ${text}`).kind === 'tell'
   }
 
+  /** "The light at twenty percent": the verb that was missed may have been another one, "dim … by". */
+  #isWithoutVerb(sentence: Candidate): boolean {
+    return (
+      this.#isHalfQuestion(sentence) || this.#options.understand(`set ${sentence.text}`).key === sentence.key
+    )
+  }
+
   /** Another sentence with the same sound would do something else. */
   #isDoubtful({ key, changes, text }: Candidate): boolean {
     if (!changes) return false
@@ -232,17 +255,8 @@ class Choice {
   }
 
   #isWithin(sentence: Candidate, nearness: Nearness): boolean {
-    const phones = this.#phones(sentence.text)
-    const heard = this.#phones(this.#free.text)
-    const limits = limitsFor(nearness, phones.length)
-    const { distance, longestGap } = comparePhones(heard, phones)
-    return (
-      this.#free.score - sentence.score <= limits.mostBelowFree &&
-      perWord(sentence) >= limits.leastPerWord &&
-      distance <= limits.mostDistance &&
-      longestGap <= limits.longestGap &&
-      Math.abs(heard.length - phones.length) <= limits.mostLonger
-    )
+    const free = { score: this.#free.score, phones: this.#phones(this.#free.text) }
+    return isWithin(nearness, free, { ...sentence, phones: this.#phones(sentence.text) })
   }
 
   #phones(text: string): string[] {

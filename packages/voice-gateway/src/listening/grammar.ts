@@ -17,4 +17,6 @@ export interface Grammar {
   graph(): SentenceGraph
   /** What the last message would do after those before it. Calls nothing. */
   understand(messages: readonly ConversationMessage[]): Meaning
+  /** Names that can be typed and not be heard, if nobody else can make them out. */
+  unspeakable?(): readonly string[]
 }

@@ -5,7 +5,8 @@ import { decide, type Heard } from './decide.ts'
 import type { Grammar } from './grammar.ts'
 import { Pronunciation } from './pronunciation.ts'
 import { saidWords } from './said-words.ts'
-import { SoundAlikes } from './sound-alikes.ts'
+import { SoundAlikes, wordsOf } from './sound-alikes.ts'
+import { unheardName } from './unheard-name.ts'
 
 /** "Yes", "please don't", "not that one": an answer. What is longer may be a sentence: "turn" is soon heard as "don't". */
 const BARE_ANSWER_WORDS = 3
@@ -23,7 +24,11 @@ interface HearOptions {
 }
 
 /** What was heard; without a grammar it is the text alone. */
-export type HeardSpeech = Pick<Heard, 'text'> & Partial<Heard>
+export type HeardSpeech = Pick<Heard, 'text'> &
+  Partial<Heard> & {
+    /** It was not understood, and may have been this name, which cannot be heard. */
+    unheardName?: string
+  }
 
 /** Listens along the sentences that can be understood, and decides what was said. */
 export class Listening {
@@ -31,6 +36,7 @@ export class Listening {
   readonly #grammar: () => Promise<Grammar | undefined>
   readonly #pronunciation = new Pronunciation()
   #soundAlikes: { graph: SentenceGraph; alikes: SoundAlikes } | undefined
+  #learned: { graph: SentenceGraph; done: Promise<void> } | undefined
 
   constructor({ transcriber, grammar = async () => undefined }: ListeningOptions) {
     this.#transcriber = transcriber
@@ -43,20 +49,33 @@ export class Listening {
     if (!grammar || !this.#transcriber.listen)
       return { text: (await this.#transcriber.transcribe(samples, { signal })).trim() }
     const graph = grammar.graph()
+    // While it listens.
+    const learned = this.#learn(graph)
     const listened = await this.#transcriber.listen(samples, { signal, graph })
+    await learned
     const text = listened.text.trim()
     const answer = yesOrNo(text)
     if (text === '' || (answer !== undefined && saidWords(text).length <= BARE_ANSWER_WORDS))
       return { text, free_text: text, decision: 'free' }
-    return decide(
+    const understand = (said: string) => grammar.understand([...history, { role: 'user', content: said }])
+    const heard = decide(
       { ...listened, text },
       {
-        understand: said => grammar.understand([...history, { role: 'user', content: said }]),
+        understand,
         phonesOf: word => this.#pronunciation.phonesOf(word),
         soundAlikes: said => this.#alikes(graph).of(said),
         isRefusal: answer === false,
       },
     )
+    if (heard.decision !== 'free' || ['act', 'tell'].includes(understand(heard.text).kind)) return heard
+    const name = unheardName(heard.text, grammar.unspeakable?.() ?? [], understand)
+    return name === undefined ? heard : { ...heard, unheardName: name }
+  }
+
+  #learn(graph: SentenceGraph): Promise<void> {
+    if (this.#learned?.graph !== graph)
+      this.#learned = { graph, done: this.#pronunciation.learn(wordsOf(graph)) }
+    return this.#learned.done
   }
 
   #alikes(graph: SentenceGraph): SoundAlikes {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { espeakPhones } from './espeak-phones.ts'
 import { lettersToPhones } from './letter-rules.ts'
 
 /** Words of one home and of what is said in it; more are not remembered. */
@@ -7,7 +8,7 @@ const REMEMBERED_WORDS = 20_000
 const QUOTE = '"'
 
 /**
- * How words are said, in ARPABET without stress: from the CMU dictionary, else by rules for the letters. The dictionary
+ * How words are said, in ARPABET without stress: from the CMU dictionary, else as espeak-ng says them, else by rules for the letters. The dictionary
  * stays the file that it is: as an object it would take 60 MB and half a second.
  */
 export class Pronunciation {
@@ -22,6 +23,18 @@ export class Pronunciation {
     if (this.#known.size >= REMEMBERED_WORDS) this.#known.clear()
     this.#known.set(word, phones)
     return phones
+  }
+
+  /** Asks espeak-ng how those words are said that the dictionary does not have. Never rejects. */
+  async learn(words: Iterable<string>): Promise<void> {
+    const unknown: string[] = []
+    for (const word of words) {
+      const phones = this.#known.get(word) ?? this.#lookUp(word)
+      if (phones) this.#known.set(word, phones)
+      else unknown.push(word)
+    }
+    for (const [word, phones] of await espeakPhones(unknown))
+      if (phones.length > 0) this.#known.set(word, phones)
   }
 
   #lookUp(word: string): string[] | undefined {

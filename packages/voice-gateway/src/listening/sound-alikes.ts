@@ -31,7 +31,8 @@ export class SoundAlikes {
   }
 }
 
-function wordsOf({ rules }: SentenceGraph): Set<string> {
+/** The words of a graph. */
+export function wordsOf({ rules }: SentenceGraph): Set<string> {
   const words = new Set<string>()
   for (const { arcs } of rules)
     for (const state of arcs)

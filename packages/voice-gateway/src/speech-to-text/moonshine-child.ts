@@ -1,12 +1,14 @@
 // What runs in the forked process: loads the models once, then answers one request after the other.
 import llamaTokenizer from 'llama-tokenizer-js'
+import type { SentenceGraph } from 'toolpost/models'
 import { SAMPLE_RATE } from '../audio/samples.ts'
 import { AllowedTokens } from './bound/allowed-tokens.ts'
 import { tokenLetters } from './bound/token-letters.ts'
 import type { ModelName } from './models.ts'
 import type { FromChild, Request, ToChild, Value } from './moonshine-messages.ts'
 import { MoonshineModel } from './moonshine-model.ts'
-import { amplified, preparePiece } from './prepare-piece.ts'
+import { amplified, LONGER_SILENCE, preparePiece } from './prepare-piece.ts'
+import { isUnsure, surer } from './second-hearing.ts'
 import { Silero, type SileroStream } from './silero.ts'
 import { speechPieces } from './speech-pieces.ts'
 import type { Listened } from './transcriber.ts'
@@ -44,8 +46,14 @@ interface Models {
 function receive(message: ToChild, models: Models): void {
   if (message.type === 'stop') stoppedId = message.id
   else if (message.type === 'reset') streams.delete(message.detector)
-  else if (message.type === 'graph') allowed = new AllowedTokens(message.graph, letters)
+  else if (message.type === 'graph') follow(message.graph)
   else void answer(message, models)
+}
+
+/** What may come first is looked up at once: a person should not wait for that. */
+function follow(graph: SentenceGraph): void {
+  allowed = new AllowedTokens(graph, letters)
+  allowed.from(allowed.start())
 }
 
 async function answer(request: Request, models: Models): Promise<void> {
@@ -83,8 +91,13 @@ async function listen(
   const heard: Listened[] = []
   for (const { start, end } of pieces) {
     if (isStopped()) break
-    const piece = preparePiece(samples.subarray(start, end))
-    heard.push(await moonshine.listen(piece, isStopped, isCommand ? allowed : undefined))
+    const speech = samples.subarray(start, end)
+    const bound = isCommand ? allowed : undefined
+    const first = await moonshine.listen(preparePiece(speech), isStopped, { allowed: bound })
+    const isEnough = !bound || !isUnsure(first)
+    const again = () =>
+      moonshine.listen(preparePiece(speech, LONGER_SILENCE), isStopped, { allowed: bound, isWide: true })
+    heard.push(isEnough ? first : surer(first, await again()))
   }
   return {
     text: heard.flatMap(({ text }) => (text === '' ? [] : [text])).join(' '),

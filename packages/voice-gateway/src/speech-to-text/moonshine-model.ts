@@ -47,7 +47,7 @@ export class MoonshineModel {
   async listen(
     samples: Float32Array,
     isStopped: () => boolean,
-    allowed?: AllowedTokens | undefined,
+    { allowed, isWide }: { allowed?: AllowedTokens | undefined; isWide?: boolean } = {},
   ): Promise<Listened> {
     const input = new Tensor('float32', samples, [1, samples.length])
     const { last_hidden_state: heard } = await this.#encoder.run({ input_values: input })
@@ -63,6 +63,7 @@ export class MoonshineModel {
           endToken: END_TOKEN,
           mostTokens: mostTokens + MORE_TOKENS,
           floor: free.score - FLOOR_BELOW_FREE,
+          isWide,
           isStopped,
         })
       : []

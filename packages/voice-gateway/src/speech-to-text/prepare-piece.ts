@@ -2,6 +2,8 @@ import { SAMPLE_RATE } from '../audio/samples.ts'
 
 // Measured on spoken sentences: with this silence around them a quarter fewer words are wrong.
 const SILENCE_BEFORE = Math.round(0.1 * SAMPLE_RATE)
+/** Before a second hearing. */
+export const LONGER_SILENCE = Math.round(0.3 * SAMPLE_RATE)
 const SILENCE_AFTER = Math.round(0.5 * SAMPLE_RATE)
 /** What the loudest moment of a quiet recording is brought to. */
 const WANTED_PEAK = 0.3
@@ -17,8 +19,8 @@ export function amplified(samples: Float32Array): Float32Array {
 }
 
 /** A piece of speech as the model hears it best: not too quiet, with a little silence around it. */
-export function preparePiece(speech: Float32Array): Float32Array {
-  const prepared = new Float32Array(SILENCE_BEFORE + speech.length + SILENCE_AFTER)
-  prepared.set(amplified(speech), SILENCE_BEFORE)
+export function preparePiece(speech: Float32Array, silenceBefore = SILENCE_BEFORE): Float32Array {
+  const prepared = new Float32Array(silenceBefore + speech.length + SILENCE_AFTER)
+  prepared.set(amplified(speech), silenceBefore)
   return prepared
 }

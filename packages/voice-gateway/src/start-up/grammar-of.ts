@@ -15,7 +15,7 @@ export function grammarOf(
 ): () => Promise<Grammar | undefined> {
   let names: Promise<unknown> | undefined
   return async () => {
-    const { sentences } = await project.model()
+    const { sentences, client } = await project.model()
     if (!sentences) return undefined
     const { executor } = project
     names ??= project.ready()
@@ -26,6 +26,8 @@ export function grammarOf(
     return {
       graph: () => sentences.graph({ executor }),
       understand: messages => sentences.understand(messages, { executor }),
+      // A model may make out which name was meant.
+      unspeakable: () => (client === sentences ? sentences.unspeakable({ executor }) : []),
     }
   }
 }

@@ -72,6 +72,8 @@ export interface VoiceContext extends VoiceOptions {
   closables: Closables
 }
 
+const NO_SOUND = new Float32Array(0)
+
 /** Starts to listen. MQTT, model, speech and MCP begin side by side; only what needs one of them waits for it. */
 export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
   const context = contextOf(options)
@@ -83,11 +85,10 @@ export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
   })
   const hearing = startHearing(context)
   const grammar = grammarOf(project, clock)
-  // Compiled before somebody speaks.
-  void grammar().then(
-    sentences => sentences?.graph(),
-    () => {},
-  )
+  // Compiled, and known to who listens, before somebody speaks.
+  void grammar()
+    .then(sentences => sentences && hearing.listen?.(NO_SOUND, { graph: sentences.graph() }))
+    .catch(() => {})
   const speaker = await startSpeech(context)
   const transcriber = new BackgroundTranscriber({
     transcriber: hearing,

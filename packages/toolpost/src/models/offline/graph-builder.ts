@@ -1,9 +1,10 @@
+import type { JsonSchema } from '../../schema/json-schema.ts'
 import { calculations, upToThousand } from './calculation-graph.ts'
 import { compact } from './compact-rule.ts'
 import type { Grammar, ToolSentence } from './grammar.ts'
 import { spokenNames } from './home/spoken-names.ts'
 import { takesAnyText } from './names.ts'
-import { numberInWords } from './numbers.ts'
+import { limitsOf, SHARES, temperatures, wholeNumbers } from './number-graph.ts'
 import { NOWHERE, RuleWriter, type States } from './rule-writer.ts'
 import type { GraphRule } from './sentence-graph.ts'
 import { choicesOf, keysOf, NO, propertyOf, YES } from './slots.ts'
@@ -53,12 +54,22 @@ export class GraphBuilder {
     return rule
   }
 
-  /** One rule for all sentences of a kind; `undefined` if there are none. */
-  sentences(isWanted: (sentence: ToolSentence) => boolean): number | undefined {
-    const wanted = this.#grammar.sentences.filter(one => !one.sentence.isTyped && isWanted(one))
+  /**
+   * One rule for all sentences of a kind; `undefined` if there are none. Who begins with a name leaves out the article, and
+   * "the light on" is soon heard for "is the light on" or "dim the light …": it is there only after something else.
+   */
+  sentences(
+    isWanted: (sentence: ToolSentence) => boolean,
+    { isBegun = false }: { isBegun?: boolean } = {},
+  ): number | undefined {
+    const wanted = this.#grammar.sentences.filter(one => isSpoken(one) && isWanted(one))
     const rule = this.write(writer => {
       const ends = wanted.flatMap(one =>
-        this.#nodes(one.sentence.nodes, { writer, from: writer.start, said: one }),
+        this.#nodes(isBegun ? one.sentence.nodes : withoutArticle(one.sentence.nodes), {
+          writer,
+          from: writer.start,
+          said: one,
+        }),
       )
       return ends.filter(state => state !== 0)
     })
@@ -118,26 +129,33 @@ export class GraphBuilder {
     const isNumber =
       slot.isNumber || slot.isPercent || property.type === 'integer' || property.type === 'number'
     if (!isNumber || takesAnyText(slot.name)) return NOWHERE
-    return this.#number(slot, { writer, from, isPercent: property.maximum === 100 })
+    return this.#number(slot, property, { writer, from })
   }
 
-  #number(
-    slot: SlotNode,
-    { writer, from, isPercent }: { writer: RuleWriter; from: States; isPercent: boolean },
-  ) {
-    const whole = this.#once('numbers', () => Array.from({ length: 101 }, (_, value) => numberInWords(value)))
-    if (slot.isPercent) return writer.word(writer.rule(from, whole), 'percent')
-    if (!isPercent && !slot.isNumber) return writer.rule(from, this.#degrees())
-    const told = writer.rule(from, whole)
-    return [...told, ...writer.word(told, 'percent')]
+  #number(slot: SlotNode, property: JsonSchema, { writer, from }: Omit<Place, 'said'>): States {
+    const isOfHome = slot.name === 'temperature' && property.maximum === undefined
+    if (isOfHome)
+      return writer.rule(
+        from,
+        this.#once('temperatures', () => temperatures(this.#grammar.home)),
+      )
+    const isPercent = property.maximum === 100
+    const told = writer.rule(from, this.#wholeNumbers(property))
+    const percent = writer.word(told, 'percent')
+    if (slot.isPercent) return percent
+    if (!isPercent && !slot.isNumber) return told
+    const shares = isPercent
+      ? writer.rule(
+          from,
+          this.#once('shares', () => SHARES),
+        )
+      : NOWHERE
+    return [...told, ...percent, ...shares]
   }
 
-  /** Numbers that are no percentages: with halves where temperatures are. */
-  #degrees(): number | undefined {
-    return this.#once('degrees', () => [
-      ...Array.from({ length: 101 }, (_, value) => numberInWords(value)),
-      ...Array.from({ length: 26 }, (_, at) => [...numberInWords(at + 5), 'point', 'five']),
-    ])
+  #wholeNumbers(schema: JsonSchema): number | undefined {
+    const limits = limitsOf(schema)
+    return this.#once(`numbers ${limits.least} ${limits.most}`, () => wholeNumbers(limits))
   }
 
   #calculations(): number | undefined {
@@ -149,9 +167,9 @@ export class GraphBuilder {
   /** What a list has, and of devices also two of them. In a command, things may be named that are not there. */
   #list(name: string, said: ToolSentence): number | undefined {
     const isCommand = this.#isCommand(said)
-    const alone = this.#names(name, isCommand)
+    const alone = this.#names(name, { isCommand, isQuestion: said.tool.readOnly === true })
     if (alone === undefined || !isCommand || !JOINED.has(name)) return alone
-    const [key, real] = [`joined ${name}`, this.#names(name, false)]
+    const [key, real] = [`joined ${name}`, this.#names(name, {})]
     if (!this.#named.has(key))
       this.#named.set(
         key,
@@ -160,10 +178,10 @@ export class GraphBuilder {
     return this.#named.get(key)
   }
 
-  #names(name: string, isCommand: boolean): number | undefined {
+  #names(name: string, place: { isCommand?: boolean; isQuestion?: boolean }): number | undefined {
     const { home, lexicon } = this.#grammar
-    return this.#once(`list ${name} ${isCommand}`, () => {
-      const spoken = home && spokenNames(home, name, { isCommand })
+    return this.#once(`list ${name} ${place.isCommand ? 'told' : place.isQuestion ? 'asked' : ''}`, () => {
+      const spoken = home && spokenNames(home, name, place)
       return spoken ?? [...(lexicon.list(name)?.phrases() ?? [])].flatMap(inWords)
     })
   }
@@ -189,6 +207,17 @@ function isArticle(node: TemplateNode): boolean {
   const [branch, ...others] = node.kind === 'group' && node.isOptional ? node.branches : []
   const [only, ...more] = branch ?? []
   return others.length === 0 && more.length === 0 && only?.kind === 'rule' && only.name === 'the'
+}
+
+/** A calculation by itself begins as anything does that begins with a number: it is heard only after "what is". */
+function isSpoken({ sentence: { isTyped, nodes } }: ToolSentence): boolean {
+  const [first] = nodes
+  return !isTyped && !(first?.kind === 'slot' && first.isCalculation)
+}
+
+function withoutArticle(nodes: readonly TemplateNode[]): readonly TemplateNode[] {
+  const [first, ...others] = nodes
+  return first && isArticle(first) ? others : nodes
 }
 
 /** One and another. */

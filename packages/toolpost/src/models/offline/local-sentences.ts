@@ -31,5 +31,6 @@ export const NOTES = {
     'when do (we|i) {query}',
     'who is (the|my|our) {query}',
     'how do (i|we) {query}',
+    '(find|show|read) [me] (the|my|our) notes (about|on|for) {query}',
   ],
 } as const

@@ -9,6 +9,7 @@ import { ModelError } from '../model-error.ts'
 import { carryOut, onlySaid } from './carry-out.ts'
 import { questionIn, soFar } from './conversation-so-far.ts'
 import { Grammar } from './grammar.ts'
+import { unspeakableNames } from './home/spoken-names.ts'
 import { KnownHome } from './known-home.ts'
 import type { Meaning, PlannedCall } from './meaning.ts'
 import { requestOf } from './request.ts'
@@ -106,6 +107,12 @@ export class OfflineClient implements AiClient {
     const grammar = this.#grammar(options)
     if (this.#graph?.grammar !== grammar) this.#graph = { grammar, graph: graphOf(grammar) }
     return this.#graph.graph
+  }
+
+  /** What is in the home and cannot be spoken of, because its name has letters that English does not have. */
+  unspeakable(options: AskOptions = {}): readonly string[] {
+    const { home } = this.#grammar(options)
+    return home ? unspeakableNames(home) : []
   }
 
   /** Calls `listener` when other things can be said than before; returns a function that stops it. */

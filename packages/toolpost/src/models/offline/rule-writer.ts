@@ -8,7 +8,7 @@ export const NOWHERE: States = []
 export class RuleWriter {
   readonly start: States = [0]
   readonly #arcs: [string | number, number][][] = [[]]
-  /** Where a state goes on: ways that begin alike are one. */
+  /** Where the same states go on: ways that begin alike are one. */
   readonly #shared = new Map<string, number>()
   #ends: States = []
 
@@ -35,13 +35,12 @@ export class RuleWriter {
 
   #arc(from: States, label: string | number): States {
     if (from.length === 0) return NOWHERE
-    const [only = 0, ...others] = from
-    const key = `${only} ${typeof label} ${label}`
-    const known = others.length === 0 ? this.#shared.get(key) : undefined
+    const key = `${from.join()} ${typeof label === 'number' ? '#' : ''}${label}`
+    const known = this.#shared.get(key)
     if (known !== undefined) return [known]
     const to = this.#arcs.push([]) - 1
     for (const state of from) this.#arcs[state]?.push([label, to])
-    if (others.length === 0) this.#shared.set(key, to)
+    this.#shared.set(key, to)
     return [to]
   }
 }

@@ -13,11 +13,12 @@ export type SlotReader = (request: Request, at: number) => readonly Taking[]
 export function slotReader(slot: SlotNode, schema: JsonSchema): SlotReader {
   if (slot.isCalculation) return readMath
   const property = propertyOf(schema, slot.name)
-  if (slot.isNumber || slot.isPercent) return numberReader(property, slot.isPercent)
+  if (slot.isNumber || slot.isPercent) return numberReader(property, slot.isPercent ? 'needed' : 'taken')
   const choices = slot.choices ?? choicesOf(property)
   if (choices) return choiceReader(choices, property)
   if (slot.list !== undefined) return listReader(slot.list)
-  if (property.type === 'integer' || property.type === 'number') return numberReader(property)
+  if (property.type === 'integer' || property.type === 'number')
+    return numberReader(property, /temperature|degrees/i.test(slot.name) ? 'refused' : 'taken')
   if (property.type === 'boolean') return choiceReader([...YES, ...NO].map(asItIs), property)
   return takesAnyText(slot.name) ? readText : readName
 }
@@ -87,13 +88,17 @@ export function typed(value: unknown, { type, enum: choices }: JsonSchema): unkn
   return listed ?? value
 }
 
-/** A number, and the `%` or `percent` after it. Between two limits there is also half, full and the like. */
-function numberReader({ minimum, maximum }: JsonSchema, needsPercent = false): SlotReader {
+/** A number, and the `%` or `percent` after it. Between two limits there is also half, full and the like, which say as much. */
+function numberReader(
+  { minimum, maximum }: JsonSchema,
+  percentSign: 'needed' | 'taken' | 'refused',
+): SlotReader {
   return ({ words }, at) => {
-    const number = readNumber(words, at) ?? portion(words, at, [minimum, maximum])
+    const share = portion(words, at, [minimum, maximum])
+    const number = share ?? readNumber(words, at)
     if (!number) return []
     const percent = percentAt(words, at + number.used)
-    if (needsPercent && percent === 0) return []
+    if (!share && percentSign === (percent === 0 ? 'needed' : 'refused')) return []
     const used = number.used + percent
     return [{ value: number.value, used, weight: used * WEIGHTS.same, free: 0 }]
   }
@@ -114,7 +119,9 @@ const PORTIONS = new Map(
     max: 1,
     'the maximum': 1,
     minimum: 0,
+    'the minimum': 0,
     'a quarter': 0.25,
+    'one quarter': 0.25,
     'three quarters': 0.75,
     'a third': 1 / 3,
   }),

@@ -14,7 +14,17 @@ export function nameTokens(name: string): string[] {
   return tokens
 }
 
-/** "Kitchen's" is the kitchen. */
+/** "Kitchen's" is the kitchen, and "café" is written "cafe" by whoever has no é. */
 export function plain(key: string): string {
-  return key.replace(/'s?$/, '')
+  return unaccented(key).replace(/'s?$/, '')
+}
+
+/** Without the marks on Latin letters. */
+export function unaccented(word: string): string {
+  return /^[\u0020-\u007e]*$/.test(word)
+    ? word
+    : word
+        .normalize('NFD')
+        .replaceAll(/[\u0300-\u036f]/g, '')
+        .normalize('NFC')
 }

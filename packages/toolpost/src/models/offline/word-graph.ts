@@ -6,10 +6,12 @@ import type { SentenceGraph } from './sentence-graph.ts'
 
 const phrases = (text: string) => text.split(';').map(phrase => phrase.trim().split(' '))
 /** Of all politeness, what is heard most: each more is one more way to mishear. */
+const CALL = phrases('hey;okay')
 const BEFORE = phrases(
-  'please;could you;could you please;can you;can you please;would you;would you please;will you;hey;okay',
+  `please;could you;could you please;can you;can you please;would you;would you please;will you;just;i want you to;
+  i would like you to`,
 )
-const AFTER = phrases('please;thanks;thank you;now')
+const AFTER = phrases('please;thanks;thank you;now;right now;for me;for me please;now please')
 
 /** "Turn the fan on and *the light off*". */
 const ON_OR_OFF = '[<the>] {deviceName@switchable} {action:on|off}'
@@ -20,16 +22,19 @@ export function graphOf(grammar: Grammar): SentenceGraph {
   const whole = builder.reserve()
   const isOrder = ({ sentence, tool }: ToolSentence) => !tool.readOnly && grammar.beginsWithVerb(sentence)
   const orders = builder.sentences(isOrder)
-  const halves = builder.sentences(({ sentence }) => sentence.template === ON_OR_OFF)
+  const halves = builder.sentences(({ sentence }) => sentence.template === ON_OR_OFF, { isBegun: true })
   const commands = builder.sentences(one => !one.tool.readOnly && !isOrder(one))
   const questions = builder.sentences(({ tool }) => tool.readOnly === true)
+  const call = builder.phrases(CALL)
   const before = builder.phrases(BEFORE)
   const after = builder.phrases(AFTER)
   const decoys = builder.write(writer => addDecoys(writer, orders))
   builder.fill(whole, writer => {
-    const start = [...writer.start, ...writer.rule(writer.start, before)]
+    const called = [...writer.start, ...writer.rule(writer.start, call)]
+    const start = [...called, ...writer.rule(called, before)]
     const order = writer.rule(start, orders)
-    const and = writer.word(order, 'and')
+    const joined = writer.word(order, 'and')
+    const and = [...joined, ...writer.word(joined, 'then'), ...writer.word(joined, 'also')]
     const second = [...writer.rule(and, orders), ...writer.rule(and, halves)]
     const said = [
       ...order,

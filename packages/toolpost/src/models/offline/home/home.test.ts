@@ -96,6 +96,7 @@ describe('names', () => {
     ['turn on Лампа', 'Лампа'],
     ['turn on 台所の照明', '台所の照明'],
     ['turn on café lights two', 'Café_Lights-2'],
+    ['turn on cafe lights two', 'Café_Lights-2'],
     ['turn on the hall light', 'Hall Light'],
     ['turn on the light in the attic', 'Attic Light'],
   ])('%s', async (said, deviceName) => {
@@ -107,6 +108,18 @@ describe('names', () => {
     const labels = home.client.graph().rules.flatMap(({ arcs }) => arcs.flat().map(([label]) => label))
     expect(labels).toContain('won')
     expect(labels.filter(label => typeof label === 'string' && !/^[a-z']+$/.test(label))).toEqual([])
+  })
+
+  it('of another alphabet are told to whoever listens, unless they have another name too', async () => {
+    await home.client.refresh()
+    expect(home.client.unspeakable()).toEqual(['Лампа', '台所の照明'])
+    const named = household([{ name: 'Лампа', kind: 'switch', value: false }], {
+      scenes: ['Ночь'],
+      sentences: { aliases: { Лампа: ['lamp'] } },
+    })
+    expect(named.client.unspeakable()).toEqual([])
+    await named.client.refresh()
+    expect(named.client.unspeakable()).toEqual(['Ночь'])
   })
 
   it('that several devices have are asked about', async () => {

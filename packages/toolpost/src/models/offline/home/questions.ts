@@ -16,6 +16,8 @@ export function checkMeaning(context: MeaningContext): Meaning | undefined {
   if (!isReference(reference)) return undefined
   const devices = [...reference.devices, ...reference.unfit]
   const fitting = devices.filter(device => canBe(device, String(state)))
+  // Nobody asks whether a light is open.
+  if (fitting.length === 0 && devices.every(({ kind = '' }) => STATES_OF[kind])) return undefined
   const meant = fitting.length > 0 ? fitting : devices
   const [only, ...others] = meant
   if (others.length > 0 || !only) return whichMeaning(context)
@@ -99,8 +101,11 @@ async function answerWhich(
   const such = devices.filter(device =>
     statesIn(device.state ?? '').some(({ text }) => isInState(text, state)),
   )
+  const [only, ...others] = devices
+  if (such.length === 0 && only && others.length === 0)
+    return `${wantsYes ? 'No, ' : ''}${only.call} is ${only.state || `not ${state}`}.`
   if (such.length === 0)
-    return `${wantsYes ? 'No, none' : 'None'} of ${sayAsked(devices, noun)} ${devices.length === 1 ? 'is' : 'are'} ${state}.`
+    return `${wantsYes ? 'No, none' : 'None'} of ${sayAsked(devices, noun)} are ${state}.`
   const all = such.length === devices.length && devices.length > 2 ? `all ${devices.length} ${noun}: ` : ''
   const names = `${all}${listWords(such.map(({ call }) => call))}`
   return `${wantsYes ? 'Yes, ' : ''}${names} ${such.length === 1 ? 'is' : 'are'} ${state}.`

@@ -39,7 +39,7 @@ const PRONOUNS = new Set([
   'both',
 ])
 const JOINTS = [['as', 'well', 'as'], ['and', 'also'], ['and'], ['plus']]
-const EXCEPT = [['except', 'for'], ['except'], ['but', 'not'], ['apart', 'from'], ['other', 'than']]
+const EXCEPT = [['except', 'for'], ['except'], ['but', 'not'], ['but'], ['apart', 'from'], ['other', 'than']]
 /** In no name of a device. */
 const STOP = words(
   `turn switch put dim set make lower raise brighten to when if then or is are was not don't do did by percent % at-once

@@ -1,8 +1,9 @@
 import { MISSING_DEVICES } from '../decoys.ts'
 import { isSaid, wordsSaid } from '../spoken-form.ts'
+import { nameTokens } from '../tokens.ts'
 import type { Home, HomeDevice } from './home.ts'
 import { fitsList } from './home-lists.ts'
-import { nounOf, plural } from './nouns.ts'
+import { nounOf, plural, singulars } from './nouns.ts'
 
 const LISTS = new Set([
   'devices',
@@ -20,7 +21,7 @@ const BY_ROOM = new Set(['devices', 'switchable', 'dimmable', 'levelled', 'cover
 export function spokenNames(
   home: Home,
   list: string,
-  { isCommand }: { isCommand: boolean },
+  { isCommand = false, isQuestion = false }: { isCommand?: boolean; isQuestion?: boolean },
 ): string[][] | undefined {
   if (!LISTS.has(list)) return undefined
   const fits = (device: HomeDevice) => fitsList(list, device)
@@ -33,12 +34,35 @@ export function spokenNames(
   const all = [
     ...names,
     ...groups,
-    ...kindPhrases(devices),
+    ...kindPhrases(devices, isQuestion),
     ...rooms.flatMap(([room, { devices: inside }]) => roomPhrases(room, [...inside].filter(fits))),
     ...(isCommand ? inCommands(home, list) : []),
   ]
-  const phrases = [...new Set(all)].map(phrase => phrase.split(' '))
-  return phrases.flatMap(tokens => (tokens.every(isSaid) ? [tokens.flatMap(wordsSaid)] : []))
+  return [...new Set(all)].flatMap(phrase => inWords(home, phrase) ?? [])
+}
+
+/** The same phrases are in several lists. */
+const said = new WeakMap<Home, Map<string, [string[]] | undefined>>()
+
+/** A phrase as it is said, word by word; `undefined` if it cannot be. */
+function inWords(home: Home, phrase: string): [string[]] | undefined {
+  const known = said.get(home) ?? new Map<string, [string[]] | undefined>()
+  said.set(home, known)
+  if (known.has(phrase)) return known.get(phrase)
+  const tokens = phrase.split(' ')
+  const words: [string[]] | undefined = tokens.every(isSaid) ? [tokens.flatMap(wordsSaid)] : undefined
+  known.set(phrase, words)
+  return words
+}
+
+/** The devices and scenes that nobody can speak of: no name of theirs has letters that English has. */
+export function unspeakableNames(home: Home): string[] {
+  const spoken = new Set<HomeDevice>()
+  for (const [name, devices] of home.names())
+    if (name.split(' ').every(isSaid)) for (const device of devices) spoken.add(device)
+  const isSpoken = (name: string) => nameTokens(name).every(isSaid)
+  const scenes = home.scenes.filter(scene => ![scene, ...(home.aliases[scene] ?? [])].some(isSpoken))
+  return [...home.devices.filter(device => !spoken.has(device)).map(({ call }) => call), ...scenes]
 }
 
 /** "Back door" for the back door lock: what it is goes without saying. */
@@ -49,35 +73,69 @@ function shorter(name: string, home: Home): string[] {
   return home.room(short) || home.called(short).length > 0 ? [] : [short.join(' ')]
 }
 
-function things(devices: readonly HomeDevice[]): Map<string, number> {
+/** What else is said of a kind of thing, whatever its name is. */
+const ALSO_SAID: Readonly<Record<string, readonly string[]>> = {
+  thermostat: ['heating'],
+  tv: ['television', 'telly'],
+}
+/** Said of one as of several. */
+const ALWAYS_MANY = new Set(['blind', 'curtain', 'shade', 'shutter', 'drape'])
+
+/** Nouns for devices, and how many of them each is said of. */
+function nouns(devices: readonly HomeDevice[]): Map<string, number> {
   const counts = new Map<string, number>()
-  for (const { things: all } of devices)
-    for (const thing of all) counts.set(thing, (counts.get(thing) ?? 0) + 1)
+  for (const { things, tokens } of devices) {
+    const own = tokens.map(singular).filter(token => things.has(nounOf(token)?.thing ?? ''))
+    const said = [...things].flatMap(thing => [thing, ...(ALSO_SAID[thing] ?? [])])
+    for (const noun of new Set([...said, ...own])) counts.set(noun, (counts.get(noun) ?? 0) + 1)
+  }
   return counts
 }
 
-/** "The thermostat" if there is one; "the lights", "all the lights". */
-function kindPhrases(devices: readonly HomeDevice[]): string[] {
-  return [...things(devices)].flatMap(([thing, count]) => {
-    const many = plural(thing)
-    const several = [many, `all ${many}`, `all the ${many}`]
-    if (count === 1) return thing === 'blind' ? several : [thing]
-    return several
+function singular(word: string): string {
+  return nounOf(word)?.isPlural ? (singulars(word).find(form => nounOf(form)) ?? word) : word
+}
+
+/** "The thermostat" if there is one; "the lights", "all the lights". A question may be about any one of several. */
+function kindPhrases(devices: readonly HomeDevice[], isQuestion: boolean): string[] {
+  return [...nouns(devices)].flatMap(([noun, count]) => {
+    const isOne = count === 1 && !ALWAYS_MANY.has(noun)
+    const one = isOne || (isQuestion && !ALWAYS_MANY.has(noun)) ? [noun] : []
+    return isOne && !isQuestion ? one : [...one, ...several(noun, count)]
   })
 }
 
+function several(noun: string, count: number): string[] {
+  const many = plural(noun)
+  const two = count === 2 ? [`both ${many}`, `both the ${many}`] : []
+  return [many, `all ${many}`, `all the ${many}`, `all of the ${many}`, `every ${noun}`, ...two]
+}
+
 function roomPhrases(room: string, devices: readonly HomeDevice[]): string[] {
-  return [...things(devices)].flatMap(([thing, count]) => {
-    const nouns = count === 1 && thing !== 'blind' ? [thing, plural(thing)] : [plural(thing)]
-    return nouns.flatMap(noun => [`${room} ${noun}`, `${noun} in the ${room}`])
+  return [...nouns(devices)].flatMap(([noun, count]) => {
+    const many = plural(noun)
+    const plain = count === 1 && !ALWAYS_MANY.has(noun) ? [noun, many] : [many]
+    const all = count === 1 ? [] : several(noun, count)
+    return [
+      ...plain.map(said => `${room} ${said}`),
+      ...new Set([...plain, ...all].map(said => `${said} in the ${room}`)),
+    ]
   })
 }
 
 function inCommands(home: Home, list: string): string[] {
+  if (list === 'dimmable' || list === 'levelled') return roomsWithLight(home)
   if (list !== 'switchable') return []
   const missing = MISSING_DEVICES.filter(name => !isLikeOne(home, name))
   const rooms = [...home.rooms()].flatMap(([room]) => [room, `everything in the ${room}`])
   return ['everything', ...rooms, ...missing]
+}
+
+/** "Dim the bedroom". */
+function roomsWithLight(home: Home): string[] {
+  return [...home.rooms()].flatMap(([room, { devices }]) =>
+    [...devices].some(({ kind, isDead }) => kind === 'dimmer' && !isDead) ? [room] : [],
+  )
 }
 
 /** What is there, or sounds like what is there, is not missing. */
