@@ -1,7 +1,7 @@
-import { readdir } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ToolExecutor } from '../../executor/tool-executor.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { ToolManager } from '../tool-manager.ts'
@@ -138,6 +138,11 @@ describe('ResultStore', () => {
   }
 
   it('keeps the newest within its size, in memory and then in files that go with it', async () => {
+    // A place of its own: other processes keep results too.
+    const folder = await mkdtemp(join(tmpdir(), 'toolpost-test-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    for (const name of ['TMPDIR', 'TEMP']) vi.stubEnv(name, folder)
+    onTestFinished(() => void vi.unstubAllEnvs())
     const store = new ResultStore({ maxBytes: 1_000, memoryBytes: 300 })
     const kept = Array.from({ length: 12 }, () => keep(store, 100))
     expect(await Promise.all(kept.map(handle => bytesOf(store, handle)))).toEqual([
@@ -148,8 +153,7 @@ describe('ResultStore', () => {
     expect(keep(store, 1_001)).toBe('')
     await store.close()
     expect(await bytesOf(store, kept[11] ?? '')).toBe('expired')
-    const left = (await readdir(tmpdir())).filter(name => name.startsWith('toolpost-results-'))
-    expect(left).toEqual([])
+    expect(await readdir(folder)).toEqual([])
   })
 
   it('keeps no more in memory than it says, also while files are being written', async () => {
