@@ -11,8 +11,10 @@ RUN npm run pack -- --out /packed
 FROM node:24-bookworm-slim AS install
 WORKDIR /app
 COPY --from=build /packed /packed
+# The ranges of Toolpost's peers choose the versions of what is optional.
+# hadolint ignore=DL3016
 RUN npm init -y >/dev/null \
- && npm install --omit=dev --no-audit --no-fund $(ls /packed/*.tgz | grep -v voice-gateway) \
+ && npm install --omit=dev --no-audit --no-fund /packed/toolpost-*.tgz /packed/zwave-mcp-server-*.tgz \
       mathjs libsql @langchain/core @langchain/ollama @langchain/anthropic
 
 FROM install AS install-voice

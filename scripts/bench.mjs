@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { npmCommand } from './npm.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const bench = join(root, 'bench')
@@ -39,10 +40,9 @@ for (const name of names) {
 function installPeers() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint()) return
   process.stderr.write('Installing the peers to compare with …\n')
-  run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
+  run(...npmCommand(['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']), {
     cwd: bench,
     stdio: ['ignore', 2, 2],
-    shell: process.platform === 'win32',
   })
   writeFileSync(stamp, fingerprint())
 }

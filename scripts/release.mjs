@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { runNpm } from './npm.mjs'
 import { packAll } from './packing/pack.mjs'
 import { publicPackages, readJson, root } from './packing/packages.mjs'
 
@@ -31,7 +32,7 @@ function prepare(version) {
   ]
   if (problems.length > 0) fail(problems)
   writeVersion(version)
-  execFileSync('npm', ['install', '--package-lock-only', '--loglevel=error'], { cwd: root, stdio: 'inherit' })
+  runNpm(['install', '--package-lock-only', '--loglevel=error'], { cwd: root, stdio: 'inherit' })
   say(`Now: git commit -am "Release ${version}" && git tag v${version} && git push --follow-tags`)
 }
 
@@ -70,7 +71,7 @@ function release({ isDry }) {
   say(`  bill of materials: ${sbom}`)
   if (isDry) say(`\nChanges:\n\n${changesOf('Unreleased') || changesOf(current) || '(none)'}`)
   // Provenance needs a workflow that may sign; `publishConfig` asks for it.
-  else for (const { file } of packed) execFileSync('npm', ['publish', file], { cwd: root, stdio: 'inherit' })
+  else for (const { file } of packed) runNpm(['publish', file], { cwd: root, stdio: 'inherit' })
 }
 
 function versionProblems() {
@@ -97,7 +98,7 @@ function changesOf(heading) {
 
 function billOfMaterials() {
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--loglevel=error']
-  return execFileSync('npm', args, { cwd: root, encoding: 'utf8', maxBuffer: 1e8 })
+  return runNpm(args, { cwd: root, maxBuffer: 1e8 })
 }
 
 function mb(bytes) {

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { npmCommand } from './npm.mjs'
 import { prune } from './prune.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -16,28 +17,39 @@ const packages = readdirSync(join(root, 'packages')).filter(name =>
 const major = Number(process.versions.node.split('.')[0])
 if (major < 20) fail(`Toolpost needs Node 20 or newer; this is ${process.version}.`)
 
-step('install', installFingerprint, 'Installing packages', () => {
+const npmOptions = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error']
+const node = (...args) => run(process.execPath, args)
+
+step('install', installFingerprint, {
   // Not `npm ci`: it refuses a lockfile that lacks the optional packages of another platform.
-  run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])
-  prune(join(root, 'node_modules'))
+  'Installing packages (npm)': () => run(...npmCommand(['install', ...npmOptions])),
+  'Removing what this machine does not need': () => prune(join(root, 'node_modules')),
 })
-step('build', buildFingerprint, 'Building the packages, the command lines and the console', () => {
-  run(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-b'])
-  run(process.execPath, [join('scripts', 'bundle.mjs')])
-  const vite = join('node_modules', 'vite', 'bin', 'vite.js')
-  run(process.execPath, [vite, 'build', join('packages', 'console'), '--logLevel', 'warn'])
+step('build', buildFingerprint, {
+  'Compiling the packages': () => node(join('node_modules', 'typescript', 'bin', 'tsc'), '-b'),
+  'Bundling the command lines': () => node(join('scripts', 'bundle.mjs')),
+  'Building the console': () =>
+    node(
+      join('node_modules', 'vite', 'bin', 'vite.js'),
+      'build',
+      join('packages', 'console'),
+      '--logLevel',
+      'warn',
+    ),
 })
 
-/** Runs `action` unless its last successful run had the same fingerprint; says what it does and how long it took. */
-function step(name, fingerprint, title, action) {
+/** Runs its parts unless their last successful run had the same fingerprint; says what each does and how long it took. */
+function step(name, fingerprint, parts) {
   const stamp = join(stamps, name)
   const before = existsSync(stamp) ? readFileSync(stamp, 'utf8') : undefined
   const forced = process.argv.includes(`--${name}`)
   if (!forced && before === fingerprint()) return
-  say(`${title} …`)
-  const began = performance.now()
-  action()
-  say(`${title}: done in ${((performance.now() - began) / 1_000).toFixed(1)} s`)
+  for (const [title, action] of Object.entries(parts)) {
+    say(`${title} …`)
+    const began = performance.now()
+    action()
+    say(`${title}: done in ${((performance.now() - began) / 1_000).toFixed(1)} s`)
+  }
   mkdirSync(stamps, { recursive: true })
   writeFileSync(stamp, fingerprint())
 }
@@ -45,6 +57,7 @@ function step(name, fingerprint, title, action) {
 function installFingerprint() {
   const files = [
     'package-lock.json',
+    'scripts/prune.mjs',
     'package.json',
     ...packages.map(name => `packages/${name}/package.json`),
   ]
@@ -92,8 +105,6 @@ function run(command, args) {
     stdio: ['ignore', 2, 2],
     // As in .npmrc, for an npm that passes no settings it does not know.
     env: { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' },
-    // On Windows npm is a script, which only a shell can run; a shell would split the path of Node at its spaces.
-    shell: process.platform === 'win32' && command === 'npm',
   })
   if (error) fail(`${command} could not be run: ${error.message}`)
   if (status !== 0) fail(`'${command} ${args.join(' ')}' failed with exit code ${status}.`)

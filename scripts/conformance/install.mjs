@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { runNpm } from '../npm.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const folder = join(here, '../../node_modules/.cache/toolpost-conformance')
@@ -18,7 +19,7 @@ export function install() {
     writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
     const packages = Object.entries(JSON.parse(wanted)).map(([name, version]) => `${name}@${version}`)
     const args = ['install', '--no-audit', '--no-fund', '--no-save', '--prefix', folder, ...packages]
-    execFileSync('npm', args, { stdio: ['ignore', 'ignore', 'pipe'], timeout: 180_000 })
+    runNpm(args, { stdio: ['ignore', 'ignore', 'pipe'], timeout: 180_000 })
     writeFileSync(done, wanted)
   }
   const require = createRequire(join(folder, 'package.json'))
@@ -29,7 +30,10 @@ export function install() {
 
 /** Node's package has the program itself in another one, by platform. */
 function nodeIn(require) {
-  const found = join(dirname(require.resolve('node/package.json')), 'bin/node')
+  const found = join(
+    dirname(require.resolve('node/package.json')),
+    process.platform === 'win32' ? 'bin/node.exe' : 'bin/node',
+  )
   execFileSync(found, ['--version'], { stdio: 'ignore' })
   return found
 }

@@ -1,6 +1,7 @@
 // What is installed, from the lockfile and the disk.
-import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { megabytesOf } from '../disk-usage.mjs'
 import { readJson, root } from '../packing/packages.mjs'
 
 const { packages } = readJson(join(root, 'package-lock.json'))
@@ -21,10 +22,9 @@ export function installedPackages() {
 /** Megabytes of a package alone, and with everything that it needs. */
 export function weightOf(name) {
   const paths = closure(place(name))
-  const alone = sizeOf(join(root, place(name) ?? ''))
   return {
-    alone: alone / 1e6,
-    together: paths.reduce((sum, path) => sum + sizeOf(join(root, path)), 0) / 1e6,
+    alone: sizeOf(join(root, place(name) ?? '')),
+    together: paths.reduce((sum, path) => sum + sizeOf(join(root, path)), 0),
     packages: paths.length,
   }
 }
@@ -56,9 +56,10 @@ function nameOf(path) {
 
 /** Without packages inside of it: those count for themselves. */
 function sizeOf(folder) {
-  return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
-    if (entry.name === 'node_modules') return sum
-    const path = join(folder, entry.name)
-    return sum + (entry.isDirectory() ? sizeOf(path) : lstatSync(path).blocks * 512)
-  }, 0)
+  return megabytesOf(folder, { skip: ['node_modules'] })
+}
+
+/** Of the whole clone; what its scripts keep there later is not installed with it. */
+export function installedMegabytes() {
+  return megabytesOf(join(root, 'node_modules'), { skip: ['.cache'] })
 }

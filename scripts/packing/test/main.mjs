@@ -1,10 +1,12 @@
 // `npm run test:packed`: installs the tarballs into empty projects, with nothing but the registry, and does what README promises.
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packAll } from '../pack.mjs'
-import { lintTarballs } from './lint.mjs'
+import { checkContents } from './contents.mjs'
+import { follow } from './dockerfile.mjs'
+import { lint } from './lint.mjs'
 import { makeProject, weigh } from './project.mjs'
 import { hear, missingParts, runPrograms, runReadme, say } from './promises.mjs'
 import { durableCalls, stdioClient, upServes } from './served.mjs'
@@ -27,12 +29,12 @@ async function main() {
   for (const { name, bytes, unpackedBytes } of packed)
     process.stdout.write(`  ${name.padEnd(26)} ${mb(bytes)} packed, ${mb(unpackedBytes)} unpacked\n`)
   const file = name => packed.find(one => one.name === name)?.file ?? assert.fail(`${name} was not packed`)
-  const names = packed.map(({ name }) => name)
-  const isDurable = name => name === 'toolpost-durable'
   await Promise.all([
     small(file),
-    whole(packed, names, isDurable),
-    step('publint and attw', () => lintTarballs(packed)),
+    voice(packed),
+    image(),
+    step('contents', () => checkContents(packed, join(work, 'contents'))),
+    step('linters', () => lint(packed)),
   ])
 }
 
@@ -49,27 +51,32 @@ async function small(file) {
   await step('parts that are missing', () => missingParts(folder))
 }
 
-/** Everything, then what is optional. */
-async function whole(packed, names, isDurable) {
-  const folder = join(work, 'whole')
-  const files = wanted => packed.filter(({ name }) => wanted(name)).map(({ file }) => file)
+/** What speaks and hears, with the example home. */
+async function voice(packed) {
+  const folder = join(work, 'voice')
+  const files = packed.filter(({ name }) => name !== 'toolpost-durable').map(({ file }) => file)
   await step('install voice-gateway and zwave-mcp-server', async () => {
-    await makeProject(
-      folder,
-      files(name => !isDurable(name)),
-    )
+    await makeProject(folder, files)
     return bounded(folder, { packages: 150, megabytes: 200 })
   })
   await step('voice-gateway hear', () => hear(folder))
   await step('voice-gateway say', () => say(folder))
-  await step('toolpost up, as the image runs it', () => upServes(folder))
   await step('serve --stdio, from a real MCP client', () => stdioClient(folder))
-  await step('install what is optional', () =>
-    makeProject(folder, ['mathjs', ...files(isDurable)]).then(() => ''),
-  )
-  await step('README', () => runReadme(folder))
+}
+
+/** Everything, installed as the Dockerfile does: without speech, then with it. */
+async function image() {
+  const folder = join(work, 'app')
+  const packed = join(work, 'packed')
+  await step('install, as the image does', async () => {
+    mkdirSync(folder)
+    await follow('install', { folder, packed })
+  })
+  await step('toolpost up, as the image runs it', () => upServes(folder))
+  await step('durable calls, embedded database', () => durableCalls(folder))
   await step('programs', () => runPrograms(folder))
-  if (names.some(isDurable)) await step('durable calls, embedded database', () => durableCalls(folder))
+  await step('install speech, as the image does', () => follow('install-voice', { folder, packed }))
+  await step('README', () => runReadme(folder))
 }
 
 function bounded(folder, limits) {

@@ -1,8 +1,10 @@
 // An empty project with nothing but our tarballs and the registry.
 import { execFile } from 'node:child_process'
-import { existsSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { megabytesOf } from '../../disk-usage.mjs'
+import { npmCommand } from '../../npm.mjs'
 import { readJson } from '../packages.mjs'
 
 const run = promisify(execFile)
@@ -25,7 +27,7 @@ export async function makeProject(folder, packages) {
   mkdirSync(folder, { recursive: true })
   if (!existsSync(join(folder, 'package.json')))
     writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
-  await run('npm', ['install', ...packages], { cwd: folder, env: environment, maxBuffer: 1e8 })
+  await run(...npmCommand(['install', ...packages]), { cwd: folder, env: environment, maxBuffer: 1e8 })
   return folder
 }
 
@@ -35,17 +37,10 @@ export function weigh(folder) {
   const installed = Object.entries(packages).filter(([path]) => existsSync(join(folder, path)))
   return {
     packages: installed.length,
-    megabytes: Math.round(blocksUnder(join(folder, 'node_modules')) / 1e5) / 10,
+    megabytes: Math.round(megabytesOf(join(folder, 'node_modules')) * 10) / 10,
     scripts: installed.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path),
     names: installed.map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)),
   }
-}
-
-function blocksUnder(folder) {
-  return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
-    const path = join(folder, entry.name)
-    return sum + (entry.isDirectory() ? blocksUnder(path) : lstatSync(path).blocks * 512)
-  }, 0)
 }
 
 /** What a command prints, stdout and stderr together, whatever its exit code. */

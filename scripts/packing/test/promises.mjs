@@ -52,6 +52,8 @@ export async function missingParts(folder) {
     ],
     ['npx toolpost tools', 'npm i zwave-mcp-server'],
     ['npx toolpost up --voice', 'npm install voice-gateway'],
+    ['npx toolpost doctor', 'npm i libsql'],
+    ['npx toolpost init --config kept.json', 'npm i libsql'],
   ]
   for (const [command, advice] of told) {
     const printed = await shell(command, folder)

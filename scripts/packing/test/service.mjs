@@ -1,20 +1,10 @@
 // The image of the Dockerfile without an engine: its command, its user's environment and its health check in a plain folder.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { root } from '../packages.mjs'
+import { words } from './dockerfile.mjs'
 import { environment } from './project.mjs'
-
-/** A word list of the Dockerfile, with `/app` where the project is: `ENTRYPOINT`, `CMD`, `HEALTHCHECK … CMD`. */
-function dockerWords(instruction, folder) {
-  const text = readFileSync(join(root, 'Dockerfile'), 'utf8').replaceAll('\\\n', ' ')
-  const [, words] = new RegExp(`^${instruction}[^[\\n]*(\\[.*\\])`, 'm').exec(text) ?? []
-  if (!words) throw new Error(`The Dockerfile has no ${instruction} in brackets`)
-  return JSON.parse(words).map(word => word.replaceAll('/app/', `${folder}/`))
-}
 
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1')
@@ -28,8 +18,8 @@ async function freePort() {
 export async function startService(folder, data, { token, more = [] } = {}) {
   const port = await freePort()
   const [program, ...args] = [
-    ...dockerWords('ENTRYPOINT', folder),
-    ...dockerWords('CMD', folder),
+    ...words('toolpost', 'ENTRYPOINT', folder),
+    ...words('toolpost', 'CMD', folder),
     '--port',
     String(port),
     ...more,
@@ -73,7 +63,7 @@ async function ready({ child, lines, url }) {
 
 /** The exit code of the image's health check against a service. */
 export async function healthCheck(folder, { port }) {
-  const [program, ...args] = dockerWords('HEALTHCHECK', folder)
+  const [program, ...args] = words('toolpost', 'HEALTHCHECK', folder)
   const child = spawn(
     program === 'node' ? process.execPath : program,
     args.map(word => word.replaceAll(':4040', `:${port}`)),

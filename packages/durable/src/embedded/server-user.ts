@@ -3,6 +3,7 @@ import { chown, mkdir, stat } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseProblem } from '../database/database-problem.ts'
+import { isWindows } from './platform.ts'
 import { run } from './run-program.ts'
 
 /** Who PostgreSQL runs as. It refuses to be root. */
@@ -43,7 +44,7 @@ export function runAs({ uid, gid, prefix }: ServerUser, command: readonly string
 }
 
 function isRoot(): boolean {
-  return process.platform !== 'win32' && userInfo().uid === 0
+  return !isWindows && userInfo().uid === 0
 }
 
 async function canReach(user: { uid: number; gid: number }, paths: readonly string[]): Promise<boolean> {

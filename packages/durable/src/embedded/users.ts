@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { isWindows } from './platform.ts'
 import type { ServerUser } from './server-user.ts'
 
 /** How many others are connected. */
@@ -27,10 +28,11 @@ export async function countOthers(url: URL): Promise<number> {
 export function releaseWhenUnused(url: URL, stopCommand: readonly string[], user: ServerUser): () => void {
   const script = fileURLToPath(new URL('../../dist/embedded/release.js', import.meta.url))
   const args = [process.execPath, script]
-  const [program, ...programArgs] =
-    process.platform === 'win32' ? args : ['/bin/sh', '-c', 'cat > /dev/null; exec "$@"', 'sh', ...args]
+  const [program, ...programArgs] = isWindows
+    ? args
+    : ['/bin/sh', '-c', 'cat > /dev/null; exec "$@"', 'sh', ...args]
   const child = spawn(program ?? process.execPath, programArgs, {
-    ...{ stdio: ['pipe', 'ignore', 'ignore'], detached: true, cwd: '/' },
+    ...{ stdio: ['pipe', 'ignore', 'ignore'], detached: true, cwd: '/', windowsHide: true },
     // Not on the command line, where everybody could read the password.
     env: { ...process.env, TOOLPOST_RELEASE: JSON.stringify({ url: url.href, stopCommand, user }) },
   })

@@ -122,6 +122,16 @@ function versionOf(database: Database): number {
   return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
 }
 
+/** Whether a history can be kept: its database is a package of its own. */
+export function hasDatabase(): boolean {
+  try {
+    createRequire(import.meta.url).resolve('libsql')
+    return true
+  } catch {
+    return false
+  }
+}
+
 type Libsql = new (file: string) => Database
 
 /** Not an import: it is optional, 19 MB, and loaded by those who keep or read a history. */

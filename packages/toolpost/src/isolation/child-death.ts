@@ -11,9 +11,12 @@ export function deathError(name: string, heapMb: number, ending: Ending): Error 
   return new Error(`${name} ended ${how} before it answered`)
 }
 
+/** Of a process that aborts and one that traps: as shells count, and as Windows does. */
+const CODES = [134, 133, 0xc0000409, 0x80000003]
+
 /** V8 aborts when the heap is full, and traps when one object would be larger than it can ever be. */
 function isOutOfMemory({ code, signal }: Ending): boolean {
-  return signal === 'SIGABRT' || signal === 'SIGTRAP' || code === 134 || code === 133
+  return signal === 'SIGABRT' || signal === 'SIGTRAP' || (code !== null && CODES.includes(code))
 }
 
 /** A call that was given up; the executor has answered its caller already. */

@@ -6,7 +6,7 @@ import { ToolManager } from '../tools/tool-manager.ts'
 import { OllamaClient } from './ollama/ollama-client.ts'
 
 /** `npm run test:live`: the same on a real Ollama, with OLLAMA_MODEL or qwen3:0.6b. */
-const live = process.env.TOOLPOST_LIVE === '1'
+const live = process.env.npm_lifecycle_event === 'test:live'
 const LIVE_TIMEOUT_MS = 300_000
 
 function setup() {

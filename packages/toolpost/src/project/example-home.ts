@@ -64,6 +64,7 @@ async function startVirtualHome(
   signal?.throwIfAborted()
   const home = spawn(process.execPath, [program, '--virtual-home', '--until-stdin-ends'], {
     stdio: ['pipe', 'pipe', 'ignore'],
+    windowsHide: true,
   })
   const deadline = AbortSignal.timeout(timeoutMs)
   try {

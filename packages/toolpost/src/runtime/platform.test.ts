@@ -1,19 +1,26 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hasProcessGroups, INHERITED_VARIABLES, pageOpener, parentIsGone } from './platform.ts'
 
-const sources = join(import.meta.dirname, '..')
+const packages = join(import.meta.dirname, '../../..')
 
 describe('platforms', () => {
-  it('differ in one module: nothing else asks which one it is', () => {
-    const askers = readdirSync(sources, { recursive: true, encoding: 'utf8' })
-      .filter(
-        file => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.endsWith('runtime/platform.ts'),
-      )
-      .filter(file => /process\.platform|\bos\.platform\(/.test(readFileSync(join(sources, file), 'utf8')))
-    expect(askers).toEqual([])
-  })
+  it.each(['common', 'durable', 'toolpost', 'voice-gateway', 'zwave-mcp-server'])(
+    'differ in one module of %s: nothing else asks which one it is',
+    name => {
+      const sources = join(packages, name, 'src')
+      const askers = readdirSync(sources, { recursive: true, encoding: 'utf8' })
+        .filter(file => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+        .filter(file => basename(file) !== 'platform.ts')
+        .filter(file =>
+          /process\.platform|\bplatform\(\)|\{[^}\n]*\bplatform\b[^}\n]*\} = process\b/.test(
+            readFileSync(join(sources, file), 'utf8'),
+          ),
+        )
+      expect(askers).toEqual([])
+    },
+  )
 
   it('have a command that opens a page, if there is a screen', () => {
     expect(pageOpener({ BROWSER: 'lynx' })).toEqual(['lynx'])

@@ -8,6 +8,9 @@ export const platform: NodeJS.Platform = process.platform
 /** Without them a process cannot be ended with all that it started by one signal: Windows has neither groups nor signals. */
 export const hasProcessGroups = platform !== 'win32'
 
+/** Whether a file has a mode that says who may read it; Windows shows 0666 whatever its rights are. */
+export const hasFileModes = platform !== 'win32'
+
 /** What programs need of the environment of this process, without its secrets. */
 export const INHERITED_VARIABLES: readonly string[] =
   platform === 'win32'

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { platform as currentPlatform } from '../programs/platform.ts'
 
 /** A program that writes what it hears to its output: raw, 16 kHz, mono, 16 bits, little-endian. */
 export interface RecorderCommand {
@@ -29,7 +30,7 @@ export type FoundMicrophone = { command: RecorderCommand } | { missing: string }
 export async function findMicrophone(
   options: { platform?: NodeJS.Platform | undefined; env?: NodeJS.ProcessEnv | undefined } = {},
 ): Promise<FoundMicrophone> {
-  const { platform = process.platform, env = process.env } = options
+  const { platform = currentPlatform, env = process.env } = options
   const devices = platform === 'linux' ? await outputOf('arecord', ['-l'], env) : undefined
   // Where arecord finds no device, rec would find none either.
   if (devices !== undefined)
@@ -40,7 +41,7 @@ export async function findMicrophone(
 
 /** What a program prints, in English; undefined if it cannot be run. */
 function outputOf(command: string, args: string[], env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  const options = { env: { ...env, LC_ALL: 'C' }, timeout: ANSWERS_WITHIN_MS }
+  const options = { env: { ...env, LC_ALL: 'C' }, timeout: ANSWERS_WITHIN_MS, windowsHide: true }
   return new Promise(resolve => {
     // arecord says "no soundcards found" with an exit code, and is there nevertheless.
     execFile(command, args, options, (error, stdout) =>

@@ -67,7 +67,7 @@ export class Recorder {
   /** Runs the program to its end, and says how it came to that. */
   async #record(): Promise<string> {
     const { command, args } = this.#options.command
-    const child = spawn(command, [...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(command, [...args], { stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true })
     this.#process = child
     this.#ending = endingOf(child)
     await this.#read(child.stdout)

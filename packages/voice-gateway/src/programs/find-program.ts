@@ -1,11 +1,13 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { namesFolder, platform, programEndings } from './platform.ts'
 
 /** Where a program is: a path as it is given, a name along the PATH. Undefined if it does not exist or may not be run. */
-export function findProgram(name: string, environment = process.env): string | undefined {
-  if (name.includes('/')) return isProgram(name) ? name : undefined
+export function findProgram(name: string, environment = process.env, on = platform): string | undefined {
+  if (namesFolder(name, on)) return isProgram(name) ? name : undefined
   const folders = (environment.PATH ?? '').split(delimiter).filter(Boolean)
-  return folders.map(folder => join(folder, name)).find(isProgram)
+  const endings = programEndings(environment, on)
+  return folders.flatMap(folder => endings.map(ending => join(folder, name + ending))).find(isProgram)
 }
 
 function isProgram(path: string): boolean {

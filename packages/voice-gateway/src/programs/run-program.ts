@@ -45,7 +45,7 @@ export async function runProgram(run: ProgramRun): Promise<Buffer> {
 function start(run: ProgramRun): ChildProcess {
   const { program, args, environment } = run
   try {
-    return spawn(program, args, { stdio: 'pipe', env: environment ?? process.env })
+    return spawn(program, args, { stdio: 'pipe', env: environment ?? process.env, windowsHide: true })
   } catch (error) {
     throw failure(run, explainStart(error as NodeJS.ErrnoException), error)
   }

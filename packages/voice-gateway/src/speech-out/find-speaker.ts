@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { findProgram } from '../programs/find-program.ts'
+import { platform as currentPlatform } from '../programs/platform.ts'
 import { fileSink } from './file-sink.ts'
 import { firstThatWorks, PLAYER_PROGRAMS, type Player, programPlayer } from './players.ts'
 import { type Speaker, SpeakerError } from './speaker.ts'
@@ -52,7 +53,7 @@ function joined(voice: Voice, player: Player, inWords: (sentence: string) => str
 }
 
 function findVoice(options: SpeakerOptions): Voice | undefined {
-  const { voice = 'auto', piperModel, platform = process.platform, environment } = options
+  const { voice = 'auto', piperModel, platform = currentPlatform, environment } = options
   if (voice === 'none') return undefined
   if (voice === 'piper' || (voice === 'auto' && piperModel)) return findPiper(options)
   const fallback = platform === 'darwin' && findProgram('say', environment) ? 'say' : 'espeak-ng'

@@ -33,7 +33,8 @@ export function programPlayer(
   program: string,
   { environment }: { environment?: NodeJS.ProcessEnv | undefined } = {},
 ): Player {
-  const stdinArgs = ARGUMENTS_FOR_STDIN[basename(program)]
+  const name = basename(program).replace(/\.exe$/i, '')
+  const stdinArgs = ARGUMENTS_FOR_STDIN[name]
   const start = (
     wav: Uint8Array,
     args: readonly string[],
@@ -48,7 +49,7 @@ export function programPlayer(
       await start(wav, [path], { signal })
     })
   return {
-    name: basename(program),
+    name,
     async play(wav, { signal }) {
       if (signal.aborted || wav.length === 0) return
       const heard = stdinArgs ? start(wav, stdinArgs, { input: wav, signal }) : playFile(wav, signal)

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Tensor as OnnxTensor } from 'onnxruntime-common'
+import { nativeBuild } from '../programs/platform.ts'
 
 type Runtime = Pick<typeof import('onnxruntime-common'), 'InferenceSession' | 'Tensor'>
 
 /** Where ONNX Runtime may be; the first that loads is taken. The clone has the second, a package the others. */
-const NATIVE = [`voice-gateway-${process.platform}-${process.arch}`, 'onnxruntime-node']
+const NATIVE = [`voice-gateway-${nativeBuild}`, 'onnxruntime-node']
 /** Works on every machine, loads in four seconds instead of one, and takes twice the memory. */
 const WASM = new URL('../../models/wasm/ort.node.min.mjs', import.meta.url)
 

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
 import { withoutCredentials } from 'toolpost-common/broker-address'
+import { hasDatabase } from '../../history/database.ts'
 import { HistoryReader } from '../../history/reader.ts'
 import { zwavePackage } from '../../known-servers/zwave.ts'
 import type { Project } from '../../project/project.ts'
@@ -74,6 +75,13 @@ async function mixer(): Promise<Verdict> {
 function history(project: Project): Verdict {
   const file = historyFile(project)
   if (file === undefined) return { ok: true, isOff: true, text: 'history: off; calls are not kept' }
+  if (!hasDatabase())
+    return {
+      ok: project.config.history === undefined,
+      isOff: true,
+      text: 'history: not installed; calls are not kept',
+      advice: ['Run: npm i libsql'],
+    }
   try {
     if (!existsSync(file)) accessSync(existingFolder(dirname(file)), constants.W_OK)
     else readOnce(file)

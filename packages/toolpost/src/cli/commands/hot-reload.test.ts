@@ -1,5 +1,14 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { configFolder, writeFiles } from '../../../test/config-folder.ts'
@@ -178,8 +187,9 @@ describe('toolpost up follows its configuration', () => {
       const names = Object.keys(many(0))
       await using toolpost = await up({ mcpServers: many(0) })
       await toolpost.ready(...names)
-      const fds = () => readdirSync(`/proc/${toolpost.child.pid}/fd`).length
-      const before = { pids: processesWith(mark), fds: fds() }
+      // What a server's pipes are; the history opens its files whenever it is ready.
+      const sockets = () => openSockets(toolpost.child.pid)
+      const before = { pids: processesWith(mark), sockets: sockets() }
       expect(before.pids).toHaveLength(25)
       for (const round of [1, 2]) {
         const old = processesWith(mark)
@@ -188,7 +198,7 @@ describe('toolpost up follows its configuration', () => {
         await toolpost.ready(...names)
       }
       expect(processesWith(mark)).toHaveLength(25)
-      await expect.poll(fds, PATIENCE).toBeLessThanOrEqual(before.fds + 5)
+      await expect.poll(sockets, PATIENCE).toBeLessThanOrEqual(before.sockets + 5)
       toolpost.rewrite({})
       await expect.poll(() => processesWith(mark), PATIENCE).toEqual([])
       await toolpost.ready()
@@ -196,6 +206,18 @@ describe('toolpost up follows its configuration', () => {
     },
   )
 })
+
+function openSockets(pid: number | undefined): number {
+  const folder = `/proc/${pid}/fd`
+  return readdirSync(folder).filter(name => {
+    try {
+      return readlinkSync(join(folder, name)).startsWith('socket:')
+    } catch {
+      // Closed meanwhile.
+      return false
+    }
+  }).length
+}
 
 describe('toolpost serve --stdio follows its configuration', () => {
   it('tells the client that its tools changed', async () => {

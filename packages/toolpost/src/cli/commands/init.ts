@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { ConfigEditor } from '../../config/edit-config.ts'
 import { type KnownProgram, knownPrograms, serversOf } from '../../config/known-programs.ts'
+import { hasDatabase } from '../../history/database.ts'
 import { EXIT, UsageError } from '../exit-codes.ts'
 import { say, type Terminal } from '../terminal.ts'
 import type { EditContext } from './add.ts'
@@ -21,6 +22,10 @@ export async function writeConfig(context: EditContext, flags: InitFlags): Promi
     const answer = await answers.question(`${question} [Y/n] `, { signal: stop.signal })
     return !/^\s*n/i.test(answer)
   }
+  const next = [
+    'toolpost add NAME -- command …   (an MCP server)',
+    'toolpost up                       (everything, with a console)',
+  ]
   try {
     const wanted: string[] = []
     for (const program of knownPrograms(editor.folder)) {
@@ -30,16 +35,15 @@ export async function writeConfig(context: EditContext, flags: InitFlags): Promi
     }
     if (wanted.length > 0) editor.set(['include'], wanted)
     editor.set(['mcpServers'], {})
-    if (await agrees('Keep the calls that are made, for `toolpost calls` and the console?'))
+    if (await agrees('Keep the calls that are made, for `toolpost calls` and the console?')) {
       editor.set(['history'], { file: '.toolpost/history.db', days: 30 })
+      if (!hasDatabase()) next.unshift('npm i libsql                     (what keeps the calls)')
+    }
   } finally {
     answers.close()
   }
   await editor.save()
-  say(
-    terminal,
-    `Wrote ${editor.file}\nNext: toolpost add NAME -- command …   (an MCP server)\n      toolpost up                       (everything, with a console)`,
-  )
+  say(terminal, `Wrote ${editor.file}\nNext: ${next.join('\n      ')}`)
   return EXIT.ok
 }
 

@@ -4,6 +4,7 @@ import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isRecord } from '../../runtime/guards.ts'
+import { hasFileModes } from '../../runtime/platform.ts'
 import { LOCK_RETRY_MS, MAX_LOGIN_BYTES, STALE_LOCK_MS, WATCH_MS } from './limits.ts'
 import type { Login } from './login.ts'
 import { loginKey } from './login-key.ts'
@@ -51,7 +52,7 @@ export class LoginFile implements LoginStore {
   async read(): Promise<Login | undefined> {
     try {
       const { mode, size } = await stat(this.#file)
-      if ((mode & 0o077) !== 0) await this.#repair()
+      if (hasFileModes && (mode & 0o077) !== 0) await this.#repair()
       if (size > MAX_LOGIN_BYTES) throw new Error('it is too large')
       const key = await loginKey(this.#folder, false)
       if (!key) throw new Error('its key is gone')

@@ -18,6 +18,7 @@ export async function runProgram(
       env,
       timeout: timeoutMs,
       killSignal: 'SIGKILL',
+      windowsHide: true,
       ...(signal ? { signal } : {}),
     } as const
     execFile(program, [...args], settings, (error, stdout, stderr) => {

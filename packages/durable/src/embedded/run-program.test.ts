@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { run } from './run-program.ts'
+
+const node = (code: string) => run(process.execPath, ['-e', code])
+
+describe('a program of PostgreSQL', () => {
+  it('gives what it prints, or fails in its own words', async () => {
+    expect((await node("console.log('ready')")).stdout).toBe('ready\n')
+    await expect(node("console.error('no space'); process.exit(3)")).rejects.toThrow('no space')
+    await expect(run('no-such-program', [])).rejects.toThrow('ENOENT')
+  })
+
+  it('is over when it ends, also if what it started holds its output open', async () => {
+    const server = 'setTimeout(() => {}, 30_000); process.on("disconnect", () => process.exit())'
+    const { stdout } = await node(`
+      const { spawn } = require('node:child_process')
+      const child = spawn(process.execPath, ['-e', ${JSON.stringify(server)}], { stdio: ['ignore', 'inherit', 'inherit'], detached: true })
+      child.unref()
+      process.stdout.write(String(child.pid), () => process.exit())
+    `)
+    process.kill(Number(stdout), 'SIGKILL')
+  })
+})
