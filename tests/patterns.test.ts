@@ -48,6 +48,27 @@ function literalsIn(code: string): { source: string; flags: string }[] {
   return found
 }
 
+/** Every pattern that a module builds out of parts when it is loaded, such as those that find secrets. */
+async function builtPatterns(): Promise<Found[]> {
+  const builders = product.filter(file => /new RegExp\(/.test(readFileSync(join(root, file), 'utf8')))
+  const built: Found[] = []
+  const BuiltIn = globalThis.RegExp
+  globalThis.RegExp = new Proxy(BuiltIn, {
+    construct(target, given: [string, string?]) {
+      const pattern = new target(...given)
+      const [, file] = /(packages\/[^/]+\/src\/[\w./-]+)/.exec(new Error().stack?.split('\n')[2] ?? '') ?? []
+      if (file) built.push({ file, pattern })
+      return pattern
+    },
+  })
+  try {
+    for (const file of builders) await import(join(root, file))
+  } finally {
+    globalThis.RegExp = BuiltIn
+  }
+  return built
+}
+
 const TOKEN =
   /\\[pPu]\{[^}]*\}|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\\.|\[(?:[^\\\]]|\\.)*\]|\(\?(?:<?[=!]|:|<[^>]*>)|[()|*+?^$]|\{\d+,?\d*\}|./gsu
 const POOL = [...'a0 \n"\'\\`A_-.,:;/<>{}[]()|=@#%é!\t*']
@@ -104,11 +125,16 @@ function slowInput(pattern: RegExp): string | undefined {
   return undefined
 }
 
-describe('patterns', () => {
-  const patterns = product.flatMap(literalsOf)
+describe('patterns', async () => {
+  const built = await builtPatterns()
+  const patterns = [...product.flatMap(literalsOf), ...built]
 
-  it('are found', () => {
+  it('are found, also those that are built out of parts', () => {
     expect(patterns.length).toBeGreaterThan(100)
+    const files = built.map(({ file }) => file.split('/').at(-1))
+    expect(files).toEqual(
+      expect.arrayContaining(['secret-formats.ts', 'secret-blocks.ts', 'secret-commands.ts', 'units.ts']),
+    )
     expect(literalsIn('a / b / c; x = /[/]\\/"/g; "/no/"; f(/y/)').map(({ source }) => source)).toEqual([
       '[/]\\/"',
       'y',

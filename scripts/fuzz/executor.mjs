@@ -92,6 +92,8 @@ export const executorTarget = {
     const result = await executor.run({ id: 'x', name, args }, { repair, signal: controller.signal })
     if (typeof result?.success !== 'boolean') throw new Error('no result')
     if (typeof executor.text(result) !== 'string') throw new Error('no text')
+    if (/^invalid/.test(result.code) && /URI malformed|Maximum call stack/.test(result.error))
+      throw new Error(`not in words: ${result.error}`)
     if (executor.metrics.snapshot().inFlight !== 0) throw new Error('still in flight')
   },
 }

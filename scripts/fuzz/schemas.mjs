@@ -3,6 +3,7 @@ import fc from 'fast-check'
 
 const name = fc.oneof(
   fc.constantFrom('a', 'b', 'deviceName', 'device_name', '__proto__', 'constructor', 'toString', ''),
+  fc.constantFrom('\ud800', 'a\udc00', '%', '%zz', '~', '~1', '#', '$ref', 'then', 'x'.repeat(3_000)),
   fc.string({ maxLength: 6, unit: 'binary' }),
 )
 const pattern = fc.constantFrom('^a+$', '(a|a)*$', '^(?=x)', '\\p{Letter}', '[', '(a+)+b', '\\u{110000}')
@@ -35,7 +36,12 @@ const { property } = fc.letrec(tie => ({
     fc.record({
       $ref: fc.constantFrom('#', '#/properties/a', '#/$defs/x', '#/%', 'https://example.test/x', ''),
     }),
+    fc.record({ $dynamicRef: fc.constantFrom('#', '#a', '#%') }),
     fc.record({ anyOf: fc.array(tie('property'), { maxLength: 4 }) }),
+    fc.record(
+      { if: tie('property'), then: tie('property'), else: tie('property'), not: tie('property') },
+      { requiredKeys: [] },
+    ),
     fc.record({ allOf: fc.array(tie('object'), { maxLength: 3 }) }),
     tie('object'),
     fc.anything({ maxDepth: 1 }),
@@ -46,6 +52,11 @@ const { property } = fc.letrec(tie => ({
       properties: fc.dictionary(name, tie('property'), { maxKeys: 4 }),
       required: fc.array(name, { maxLength: 3 }),
       additionalProperties: fc.oneof(fc.boolean(), tie('property')),
+      unevaluatedProperties: fc.oneof(fc.boolean(), tie('property')),
+      patternProperties: fc.dictionary(pattern, tie('property'), { maxKeys: 2 }),
+      dependentSchemas: fc.dictionary(name, tie('property'), { maxKeys: 2 }),
+      propertyNames: tie('property'),
+      $dynamicAnchor: fc.constantFrom('a', 'constructor'),
       $defs: fc.dictionary(fc.constant('x'), tie('property'), { maxKeys: 1 }),
       $id: fc.constantFrom('same', 'https://example.test/x'),
       $schema: fc.constantFrom(

@@ -224,7 +224,7 @@ describe.runIf(hasBrowser)('a page that is shown hostile things', () => {
     await page.getByRole('heading', { name: 'odd' }).waitFor()
   })
 
-  it('keeps a token that works when a link brings another, and takes that one when it does not', async () => {
+  it('[F69] keeps a token that works when a link brings another, and takes that one when it does not', async () => {
     const { page } = await open({ token: 'a-secret-token', at: 'token=a-secret-token' })
     await page.getByText('10 tools').waitFor()
     const origin = page.url().split('#')[0]

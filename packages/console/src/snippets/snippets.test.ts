@@ -75,7 +75,7 @@ describe('a call copied as a command', () => {
     expect(arrived).toHaveLength(hostileCalls.length)
   })
 
-  it('has no character that a terminal would obey', () => {
+  it('[F33] has no character that a terminal would obey', () => {
     for (const call of hostileCalls)
       for (const text of [asCommand(call), asCurl(call)])
         expect(

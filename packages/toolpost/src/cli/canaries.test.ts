@@ -1,9 +1,15 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { commandLine } from '../../test/command.ts'
 import { testGateway } from '../../test/gateway.ts'
+import { recordTelemetry } from '../../test/recorded-spans.ts'
 import { ToolExecutor } from '../executor/tool-executor.ts'
+import { openHistory } from '../history/index.ts'
+import { trace } from '../interceptors/trace.ts'
 import type { Logger } from '../logging/logger.ts'
 import { treatAsSecret } from '../logging/safe-value.ts'
 import { McpIntegration } from '../mcp/mcp-integration.ts'
@@ -83,6 +89,28 @@ const TEXTS = [
   () => `curl -u me:${canary()} http://host/`,
   () => `password: ${canary()}\npin=${canary()}`,
   () => `DATABASE_URL=postgres://me:${canary()}@db/x`,
+  () => `password = "${canary()}"`,
+  () => `api_key = """${canary()}"""`,
+  () => `passwords:\n  - ${canary()}\n  - ${canary()}`,
+  () => `- name: DB_PASSWORD\n  value: ${canary()}`,
+  () => `docker run -e "DB_PASSWORD=two ${canary()}" image`,
+  () => `kubectl --token "${canary()}" get pods`,
+  () => `curl -ume:${canary()} http://host/`,
+  () => `ENV API_KEY ${canary()}`,
+  () => `https://host/?q=a%26token%3D${canary()}`,
+  () => `https://host/cb?code=${random()}`,
+  () => `https://host/#access_token=${canary()}`,
+  () => `{&quot;password&quot;:&quot;${canary()}&quot;}`,
+  () => `Content-Disposition: form-data; name="password"\r\n\r\n${canary()}\r\n--x`,
+  () => `CREATE USER x IDENTIFIED BY '${canary()}'`,
+  () => `<key>password</key><string>${canary()}</string>`,
+  () => `dckr_pat_${random()}`,
+  () => `glpat-${random()}`,
+  () => `npm_${random()}abcdefghijk`,
+  () => `-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n${canary()}\n-----END PGP PRIVATE KEY BLOCK-----`,
+  // The environment of the server below has a secret that is this very word.
+  () => `passphrase: ${canary()}`,
+  () => `{"passphrase":"${canary()}"}`,
 ]
 
 const VALUES: (() => unknown)[] = [
@@ -93,6 +121,10 @@ const VALUES: (() => unknown)[] = [
   () => ({ [`token=${canary()}`]: 1 }),
   () => ({ [`sk-ant-api03-${canary()}abcd`]: 1 }),
   () => ({ deep: [{ deeper: { api_key: canary() } }] }),
+  () => ({ Name: 'passphrase', Value: canary() }),
+  () => ({ command: 'docker', args: ['login', '-p', canary()] }),
+  () => ({ lines: ['-----BEGIN PRIVATE KEY-----', canary(), '-----END PRIVATE KEY-----'] }),
+  () => ({ kind: 'Secret', data: { a: canary() } }),
 ]
 
 const SERVER = fileURLToPath(new URL('../../test/telling-server.mjs', import.meta.url))
@@ -116,6 +148,7 @@ function stdioServer(env: Record<string, string> = {}) {
       BROKER: `mqtt://me:${canary()}@127.0.0.1:9`,
       CERTIFICATE_KEY: `-----BEGIN PRIVATE KEY-----\n${canary()}abcdefghijklmn\n-----END PRIVATE KEY-----`,
       HOUSE_CODE: canary(),
+      WORDY_PASSWORD: 'passphrase',
       ...env,
     },
   }
@@ -150,6 +183,11 @@ async function runEverything(): Promise<void> {
     retry: { attempts: 2, baseDelayMs: 1 },
     onReport: report => void reports.push(report),
   })
+  using telemetry = recordTelemetry()
+  executor.use(trace({ arguments: true, results: true }))
+  const file = join(mkdtempSync(join(tmpdir(), 'toolpost-canaries-')), 'history.db')
+  const history = await openHistory({ file })
+  history.observe(executor)
   await using gateway = testGateway([], { executor, mcp, logger })
   const events = await gateway.get('/api/events')
   mcp.start(tools)
@@ -172,6 +210,15 @@ async function runEverything(): Promise<void> {
   await mcp.close()
   sinks.set('/api/events', await events.text())
   sinks.set('log', logger.text())
+  sinks.set(
+    'trace',
+    JSON.stringify(
+      telemetry.spans().map(({ name, attributes, events, status }) => [name, attributes, events, status]),
+    ),
+  )
+  await history.close()
+  sinks.set('history', readFileSync(file, 'latin1'))
+  rmSync(dirname(file), { recursive: true })
 }
 
 /** Every form in arguments, in a result and in an error; what the servers say of themselves. Gives the servers' answers. */
@@ -260,7 +307,7 @@ describe('[F34] of a hundred canaries', () => {
       'toolpost tools',
       'toolpost call',
     ],
-    ...['a wrong configuration'],
+    ...['a wrong configuration', 'trace', 'history'],
   ])('none is in %s, which is there', sink => {
     const text = sinks.get(sink) ?? ''
     expect(text.length).toBeGreaterThan(50)

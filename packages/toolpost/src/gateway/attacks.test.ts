@@ -214,6 +214,14 @@ describe('clients of the events', () => {
 })
 
 describe('names that nobody has', () => {
+  it('are not there, also if they are too long for a file or not well encoded', async () => {
+    await using gateway = testGateway()
+    for (const name of ['x'.repeat(300), 'x'.repeat(8_000), '%', '%ED%A0%80', '%00', '__proto__', '..%2f'])
+      for (const path of ['', 'assets/', 'api/', 'api/tools/', 'api/servers/', 'api/calls/'])
+        expect((await gateway.get(`/${path}${name}`)).status, `${path}${name}`).toBeLessThan(500)
+    expect((await gateway.post(`/api/tools/${'x'.repeat(8_000)}/call`, {})).status).toBeLessThan(500)
+  })
+
   it('in huge numbers grow neither the metrics nor the journal', async () => {
     await using gateway = testGateway()
     const call = (n: number) => gateway.post(`/api/tools/none-${n}/call`, {})

@@ -68,7 +68,12 @@ export class ConsoleFiles {
   has(path: string): boolean {
     if (path === '/') return true
     if (this.#folder === undefined || !/^(\/[\w-][\w.-]*)+$/.test(path)) return false
-    return statSync(join(this.#folder, path), { throwIfNoEntry: false })?.isFile() ?? false
+    try {
+      return statSync(join(this.#folder, path), { throwIfNoEntry: false })?.isFile() ?? false
+    } catch {
+      // Too long for the name of a file.
+      return false
+    }
   }
 
   answer(request: Request): Response | Promise<Response> {

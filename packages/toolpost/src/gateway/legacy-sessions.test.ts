@@ -116,6 +116,19 @@ describe('sessions of clients of the 2025 protocols', () => {
     await kept.close()
   })
 
+  it('[F54] that begin at the same time let everybody else in between', async () => {
+    const { begin } = sessions(100)
+    let turns = 0
+    let hasEnded = false
+    const counting = (async () => {
+      for (; !hasEnded; turns++) await turn()
+    })()
+    await Promise.all(Array.from({ length: 50 }, begin))
+    hasEnded = true
+    await counting
+    expect(turns).toBeGreaterThanOrEqual(50)
+  })
+
   it('[F54] that begin at the same time are bounded too', async () => {
     const { kept, send } = sessions(5)
     const answers = await Promise.all(Array.from({ length: 50 }, () => send(initialize)))

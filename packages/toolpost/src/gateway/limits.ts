@@ -17,6 +17,8 @@ export const HTTP_LIMITS = {
 }
 /** More connections are closed at once, so that those to servers, and files, can still be opened. */
 export const MAX_CONNECTIONS = 16_000
+/** That wait to be accepted. Over it the system says nothing, and the client tries again after a second: 511 are few. */
+export const CONNECTIONS_WAITING = 4_096
 
 /** The largest body of a request to the API. */
 export const MAX_BODY_BYTES = 1_000_000

@@ -4,6 +4,7 @@ import { getRequestListener } from '@hono/node-server'
 import { createGateway, type Gateway, type GatewayOptions, oauthOf } from './gateway.ts'
 import { GatewayError } from './gateway-error.ts'
 import {
+  CONNECTIONS_WAITING,
   DEFAULT_HOST,
   DEFAULT_PORT,
   DRAIN_MS,
@@ -90,7 +91,7 @@ async function listen(server: Server, host: string, port: number, more: number):
 function listenOnce(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, () => {
+    server.listen(port, host, CONNECTIONS_WAITING, () => {
       server.off('error', reject)
       resolve()
     })

@@ -31,6 +31,9 @@ export class ChildPool {
   readonly #children = new Set<IsolatedChild>()
   readonly #ending = new Set<IsolatedChild>()
   #standbyTimer: NodeJS.Timeout | undefined
+  /** The turn in which the next child is started, if one is wanted. */
+  #nextStart: NodeJS.Immediate | undefined
+  #wantsStandby = false
   readonly #events: ChildEvents = {
     ready: child => this.#becameIdle(child),
     returned: (child, value) => {
@@ -82,7 +85,9 @@ export class ChildPool {
   /** Ends all children and rejects all calls; resolves when the processes are gone. */
   async close(): Promise<void> {
     clearTimeout(this.#standbyTimer)
+    clearImmediate(this.#nextStart)
     this.#standbyTimer = undefined
+    this.#nextStart = undefined
     const error = abortError(this.#spec.name)
     this.#rejectWaiting(error)
     for (const call of this.#working.values()) call.reject(error)
@@ -97,9 +102,7 @@ export class ChildPool {
       const call = this.#nextCall()
       if (call && child.state === 'idle') this.#assign(child, call)
     }
-    const loading = this.#in('loading').length
-    const wanted = Math.min(this.#placed.size, maxLoading)
-    for (let started = loading; started < wanted; started++) this.#start()
+    if (this.#isShort()) this.#nextStart ??= setImmediate(() => this.#startOne())
     const held = !this.#waiting.isEmpty || this.#placed.size + this.#working.size > 0
     for (const child of this.#children) child.hold(held)
   }
@@ -146,7 +149,19 @@ export class ChildPool {
   #standBy(): void {
     clearTimeout(this.#standbyTimer)
     this.#standbyTimer = undefined
-    if (this.#children.size < Math.max(this.#working.size, 1) + 1) this.#start()
+    this.#wantsStandby = true
+    this.#dispatch()
+  }
+
+  #isShort(): boolean {
+    this.#wantsStandby &&= this.#children.size < Math.max(this.#working.size, 1) + 1
+    return this.#wantsStandby || this.#in('loading').length < Math.min(this.#placed.size, maxLoading)
+  }
+
+  /** One a turn: forking takes the event loop ten milliseconds and more. */
+  #startOne(): void {
+    this.#nextStart = undefined
+    if (this.#isShort()) this.#start()
     this.#dispatch()
   }
 
@@ -154,6 +169,7 @@ export class ChildPool {
     try {
       this.#children.add(new IsolatedChild(this.#spec, this.#events))
     } catch (error) {
+      this.#wantsStandby = false
       this.#rejectWaiting(error as Error)
     }
   }

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { getPriority } from 'node:os'
+import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type IsolatedFunction, type IsolateOptions, isolate } from './isolated-function.ts'
 
@@ -211,6 +212,7 @@ describe('the children of an isolated function', () => {
     const [pid] = (await f({})) as [number]
     expect(pids(f)).toEqual([pid])
     vi.advanceTimersByTime(20)
+    await turn()
     expect(f.children()).toHaveLength(2)
     await vi.waitUntil(() => f.children().every(child => child.state === 'idle'), {
       interval: 1,

@@ -1,6 +1,6 @@
 import { REMOVED } from './known-secrets.ts'
+import { looksRandom } from './looks-random.ts'
 import { safeText } from './safe-value.ts'
-import { looksRandom } from './secret-formats.ts'
 import { isSecretKey } from './secret-names.ts'
 
 /** The secret values of a configuration: of keys with a telling name, at any depth, and in its addresses. */

@@ -1,5 +1,5 @@
-import { REMOVED } from './known-secrets.ts'
-import { namesASecret } from './secret-names.ts'
+import { isKubernetesData, namesASecret } from './secret-names.ts'
+import { merged, type Span } from './secret-spans.ts'
 
 /*
  * Secrets with a name in a text: `"password": "x"`, `token=x`, `api key: x`, also in JSON inside JSON, where a quote
@@ -7,16 +7,16 @@ import { namesASecret } from './secret-names.ts'
  */
 
 const MAX_NAME = 200
-const SEPARATOR = /[:=]=?>?(?:[\s*]|\\+[nrt])*/g
+const SEPARATOR = /(?:[:=：＝]=?>?|(?<=\s)(?:->|→)(?=\s))(?:[\s*]|\\+[nrt])*/g
 const QUOTES = '"\'`'
 const NOT_IN_A_NAME = ' \t\r\n"\'`,;&?!(){}[]<>:=/|*#@'
 /** To a blank, the end of a quotation or an element, or the next `&name=`. */
 const BARE_VALUE = /(?:[^\s&"'`<]|(?<=\w\\{0,7})["'`](?=\w)|<(?!\/)|&(?![\w.%-]+=))*/y
 const NOT_AT_THE_END = '\\,;.)}]'
 /** `{"name": "password", "value": "x"}`: the name stands beside it, within this many characters. */
-const PAIR_VALUE = /^val(?:ue)?$/i
+const PAIR_VALUE = /^(?:val|value|v|content|default)$/i
 const PAIR_NAME =
-  /\b(?:name|key|header|field|label|id|type|element|param|parameter|variable)\\{0,7}["']?\s{0,20}[:=]\s{0,20}\\{0,7}["']?([\w .-]{1,60})/gi
+  /\b(?:name|key|k|header|field|label|id|type|element|param|parameter|variable)\\{0,7}["']?\s{0,20}[:=]\s{0,20}\\{0,7}["']?([\w .-]{1,60})/gi
 const PAIR_REACH = 300
 /** Says that there is no secret. */
 const NO_SECRET = /^(?:true|false|null|none|undefined)$/i
@@ -25,33 +25,24 @@ const HEADER_VALUE = /(?:="[^"\r\n]*"|[^\r\n"'`]|(?<=\w\\{0,7})["'`](?=\w))*/y
 const QUOTE_OR_BRACKET = /["'`{}[\]]/g
 const ESCAPED_LETTER = /(?<!\\)\\+u00([4-7][0-9a-f])/gi
 
-interface Span {
-  from: number
-  to: number
+interface Value extends Span {
   /** Whether the text itself says where the value ends, so that nothing in it is looked at again. */
   closed: boolean
 }
 
-/** `text` with the value of every secret name replaced. */
-export function withoutNamedSecrets(text: string): string {
-  let clean = ''
-  let end = 0
-  for (const { from, to } of secretSpans(text)) {
-    if (to <= end) continue
-    if (from > end || end === 0) clean += text.slice(end, from) + REMOVED
-    end = to
-  }
-  return end === 0 ? text : clean + text.slice(end)
+/** Where the values of secret names stand in `text`. */
+export function namedSpans(text: string): Span[] {
+  return merged(secretValues(text))
 }
 
 /** In order; one may begin in the bare value before it (`token=a,password: b`). */
-function* secretSpans(text: string): Generator<Span> {
+function* secretValues(text: string): Generator<Value> {
   let closedTo = 0
   let coveredTo = 0
   for (const { index, 0: separator } of text.matchAll(SEPARATOR)) {
     if (index < closedTo) continue
     const name = nameBefore(text, index)
-    if (!namesASecret(name) && !(PAIR_VALUE.test(name) && isPaired(text, index))) continue
+    if (!namesASecret(name) && !isTold(text, index, name)) continue
     const span = valueAt(text, index + separator.length, name, coveredTo)
     if (span.to <= span.from || isNoSecret(text, span, { name, separator, index })) continue
     if (span.closed) closedTo = span.to
@@ -71,7 +62,7 @@ const SECRET_WORDS = /pass|pwd|pin|phrase|mnemonic|kennwort/i
 /** Whether a bare value is a word or a sentence about something that happens to have the name of a secret. */
 function isNoSecret(
   text: string,
-  { from, to, closed }: Span,
+  { from, to, closed }: Value,
   { name, separator, index }: { name: string; separator: string; index: number },
 ): boolean {
   if (NO_SECRET.test(text.slice(from, Math.min(to, from + 10)))) return true
@@ -79,6 +70,11 @@ function isNoSecret(
   if (!isProse || (closed && !HEADER_NAME.test(name))) return false
   const words = text.slice(from, from + MAX_NAME)
   return STATUS.test(words) || (!SECRET_WORDS.test(name) && SENTENCE.test(words))
+}
+
+/** Whether something else says that the value of a name is a secret. */
+function isTold(text: string, index: number, name: string): boolean {
+  return (PAIR_VALUE.test(name) && isPaired(text, index)) || isKubernetesData(name, text, index)
 }
 
 /** Whether the object around the value at `index` has a secret name in it. */
@@ -125,14 +121,36 @@ function startOfWord(text: string, end: number): number {
   return start
 }
 
-function valueAt(text: string, start: number, name: string, covered: number): Span {
+/** A tag or an anchor of YAML, the `$` of a shell: before the value. */
+const BEFORE_VALUE = /(?:[!&][\w!/.-]{1,40}[ \t]{1,20})?(?:\$(?=["']))?/y
+
+function valueAt(text: string, separatorEnd: number, name: string, covered: number): Value {
+  BEFORE_VALUE.lastIndex = separatorEnd
+  const start = separatorEnd + (BEFORE_VALUE.exec(text)?.[0].length ?? 0)
   let first = start
   while (text[first] === '\\') first++
-  if (isQuote(text, first)) return { from: first + 1, to: closingQuote(text, first), closed: true }
+  if (isQuote(text, first)) return quotedValue(text, start, first)
   if (text[start] === '{' || text[start] === '[')
     return { from: start, to: closingBracket(text, start), closed: true }
   if (HEADER_NAME.test(name)) return { from: start, to: endOf(HEADER_VALUE, text, start), closed: true }
+  const around = quoteAround(text, separatorEnd, name)
+  if (around > 0) return { from: start, to: closingQuote(text, around), closed: true }
   return { from: start, to: start < covered ? covered : endOf(BARE_VALUE, text, start), closed: false }
+}
+
+function quotedValue(text: string, start: number, open: number): Value {
+  const three = text.slice(start, open + 1).repeat(3)
+  if (!text.startsWith(three, start)) return { from: open + 1, to: closingQuote(text, open), closed: true }
+  const from = start + three.length
+  const end = text.indexOf(three, from)
+  return { from, to: end < 0 ? text.length : end, closed: true }
+}
+
+/** Where the quote stands in `"DB_PASSWORD=two words"`, of a shell; 0 if it is not of this form. */
+function quoteAround(text: string, valueStart: number, name: string): number {
+  const quote = valueStart - name.length - 2
+  const isVariable = /^[A-Z][A-Z\d_]+$/.test(name) && text[valueStart - 1] === '='
+  return isVariable && isQuote(text, quote) ? quote : 0
 }
 
 function endOf(pattern: RegExp, text: string, start: number): number {

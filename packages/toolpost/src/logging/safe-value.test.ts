@@ -269,10 +269,50 @@ describe('a text', () => {
       'https://a',
       '--a ',
     ],
+    ...[
+      'set a ',
+      'ENV A_KEY ',
+      'name="a"\n\n',
+      'form-data; name="password"\n\n',
+      'password%3D',
+      '%3D',
+      '&quot;',
+    ],
+    ...['| ', 'a | ', 'Private-Lines: 1\n', 'jdbc:a:', 'jdbc:', '-U a%', '-U ', 'A_KEY="', "identified by '"],
+    ...[
+      'name: token\nvalue: b\n',
+      'name: a\n',
+      '?key=',
+      '\t',
+      'token\t',
+      '  ',
+      "password'",
+      'password("',
+      ' -> ',
+    ],
+    ...[
+      '<meta name="a" content="',
+      '<key>a</key>',
+      '----BEGIN PRIVATE KEY----',
+      'password:\n  ',
+      'token:\\n ',
+    ],
+    ...[
+      '"""',
+      'token="""',
+      'token: !a ',
+      'curl -u',
+      'mysql -p"',
+      '--token \\"',
+      '/webhook/',
+      'a.atlasv1.',
+      'sl.',
+    ],
   ])('takes no long time over 200,000 × %j', part => {
-    const started = performance.now()
+    const before = process.cpuUsage()
     safeText(`password: ${part.repeat(200_000 / part.length)}!`, Number.POSITIVE_INFINITY)
-    expect(performance.now() - started).toBeLessThan(5_000)
+    // Of the processor, not of the clock: the machine may be busy with other things.
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(5_000)
   })
 })
 

@@ -5,15 +5,11 @@
  */
 
 import { type Cleaner, type PlainLimits, plainCopy } from '../runtime/plain-value.ts'
-import { removeFromLogs as addKnownSecrets, REMOVED, withoutKnownSecrets } from './known-secrets.ts'
-import { withoutNamedSecrets } from './named-secrets.ts'
-import {
-  mayHaveASecret,
-  withoutLongSecrets,
-  withoutSecretFormats,
-  withoutSecretWords,
-} from './secret-formats.ts'
-import { addSecretNames, isSecretKey } from './secret-names.ts'
+import { removeFromLogs as addKnownSecrets } from './known-secrets.ts'
+import { mayHaveASecret, withoutFoundSecrets, withoutLongSecrets } from './secret-formats.ts'
+import { addSecretNames, isSecretKey, mayNameASecret } from './secret-names.ts'
+import { cleanList, cleanObject, withoutValue } from './secret-pairs.ts'
+import { withoutKnownSecrets } from './without-known.ts'
 
 export { isSecretKey }
 
@@ -97,10 +93,6 @@ export function withoutSecrets(text: string, shown = Number.POSITIVE_INFINITY): 
   return clean.length > shown ? clean : `${clean.slice(0, clean.lastIndexOf(' ') + 1)}…`
 }
 
-function withoutFoundSecrets(text: string): string {
-  return withoutNamedSecrets(withoutSecretFormats(text))
-}
-
 /** Shows control characters as text (`\u001b`); well-formed surrogate pairs stay. */
 export function escapeControls(text: string): string {
   return text.replace(ESCAPED, character => {
@@ -113,16 +105,21 @@ export function escapeControls(text: string): string {
 const MAX_REMEMBERED = 10_000
 const keys = new Map<string, { shown: string; isSecret: boolean }>()
 
+/** Too short and too simple for the form of a secret. */
+const PLAIN_KEY = /^[A-Za-z\d]{1,19}$/
+
 function knownKey(key: string): { shown: string; isSecret: boolean } {
   let known = keys.get(key)
   if (!known) {
-    known = {
-      shown: key === '__proto__' ? '[__proto__]' : safeText(key, MAX_KEY),
-      isSecret: isSecretKey(key),
-    }
+    known = { shown: shownKey(key), isSecret: mayNameASecret(key) && isSecretKey(key) }
     if (keys.size < MAX_REMEMBERED && key.length <= MAX_KEY) keys.set(key, known)
   }
   return known
+}
+
+function shownKey(key: string): string {
+  if (PLAIN_KEY.test(key)) return withoutKnownSecrets(key)
+  return key === '__proto__' ? '[__proto__]' : safeText(key, MAX_KEY)
 }
 
 /** `safeText` for names, which come again and again: of tools, of servers. */
@@ -130,38 +127,13 @@ export function safeName(name: string): string {
   return knownKey(name).shown
 }
 
-/** An option or a header in a flat list, with its value after it. */
-const LISTED_NAME = /^--?[a-z]|^(?:proxy-)?authorization$|cookie$|^x-/i
-/** Where the value of a pair stands, and where its name may. */
-const PAIR_VALUES: readonly [value: string, names: readonly string[]][] = [
-  ['value', 'name key header field label id type param parameter variable element'.split(' ')],
-  ['val', 'name key header field label id param parameter variable'.split(' ')],
-  ['text', 'name field label element selector'.split(' ')],
-]
-
 /** Takes secrets out of a copy: by their keys, by the names beside them, and out of its texts. */
 export const cleaner: Cleaner = {
   text: text => withoutSecrets(text),
   key: knownKey,
-  secret: value => (typeof value === 'boolean' || value === null || value === '' ? value : REMOVED),
-  list(values) {
-    const words = values.every(value => typeof value === 'string') ? withoutSecretWords(values) : undefined
-    if (words) values.splice(0, values.length, ...words)
-    for (let at = 0; at + 1 < values.length; at++) {
-      const name = values[at]
-      if (isSecretName(name) && (LISTED_NAME.test(name) || values.length === 2))
-        values[at + 1] = cleaner.secret(values[at + 1])
-    }
-  },
-  object(entries) {
-    for (const [key, names] of PAIR_VALUES)
-      if (entries[key] !== undefined && names.some(name => isSecretName(entries[name])))
-        entries[key] = cleaner.secret(entries[key])
-  },
-}
-
-function isSecretName(name: unknown): name is string {
-  return typeof name === 'string' && name.length <= MAX_KEY && isSecretKey(name)
+  secret: withoutValue,
+  list: cleanList,
+  object: cleanObject,
 }
 
 const LOG_LIMITS: PlainLimits = {

@@ -1,68 +1,23 @@
 import { REMOVED } from './known-secrets.ts'
+import { looksRandom } from './looks-random.ts'
+import { namedSpans } from './named-secrets.ts'
+import { blockSpans } from './secret-blocks.ts'
+import {
+  ARGUMENT,
+  ifProgramTakesIt,
+  OPTION_OF_PROGRAM,
+  SAMBA_USER,
+  SHORT_OPTION,
+  USER_OPTION,
+} from './secret-commands.ts'
+import { MARKED, MARKS } from './secret-marks.ts'
 import { mayNameASecret, namesASecret } from './secret-names.ts'
+import { cut, type Finder, merged, type Span } from './secret-spans.ts'
 
 /*
  * Secrets that a text shows by their form. No pattern here may take more than linear time: each run of characters is
  * begun once, or is bounded.
  */
-
-const END_OF_KEY = '-----END [A-Z ]{0,40}PRIVATE KEY-----'
-const PRIVATE_KEY = new RegExp(`-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\\s\\S]*?(?:${END_OF_KEY}|$)`, 'g')
-/** The text begins inside of a key. */
-const REST_OF_KEY = new RegExp(`^[\\w+/=\\s\\\\]*${END_OF_KEY}`)
-
-/** Keys and tokens with the mark of who gave them out. */
-const MARKED = new RegExp(
-  [
-    '(?<![A-Za-z0-9])(?:',
-    [
-      'sk-(?:ant|proj|or|svcacct|admin)-[\\w-]{8,}|sk-(?=[\\w-]{0,200}\\d)[\\w-]{16,}', // Anthropic, OpenAI and others
-      '(?:sk|rk|pk)_(?:live|test)_\\w{10,}|whsec_[\\w+/=]{16,}', // Stripe
-      'gh[opusr]_\\w{16,}|github_pat_\\w{16,}|gl(?:pat|ptt|dt|rt|cbt)-[\\w-]{16,}', // GitHub, GitLab
-      'xox[a-z]-[\\w-]{10,}|xapp-[\\w-]{10,}', // Slack
-      '(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}', // AWS
-      'AIza[\\w-]{30,}|ya29\\.[\\w-]{16,}|GOCSPX-[\\w-]{16,}', // Google
-      'hf_\\w{16,}|gsk_\\w{16,}|npm_\\w{30,}|pypi-[\\w-]{30,}|dop_v1_\\w{30,}|shp(?:at|ss|ca|pa)_\\w{16,}',
-      'SG\\.[\\w-]{16,200}\\.[\\w-]{16,}|AGE-SECRET-KEY-1[A-Z0-9]{16,}',
-      'hv[sb]\\.[\\w-]{16,}|dp\\.[a-z]{2,5}\\.\\w{16,}|dapi[0-9a-f]{32}|SK[0-9a-f]{32}', // Vault, Doppler, Databricks, Twilio
-      '(?:lin_api|ntn|figd|sbp|r8)_[\\w-]{16,}|(?:xai|pplx)-\\w{16,}|secret_(?=\\w{0,100}\\d)\\w{24,}', // Linear, Notion, Figma and others
-      '\\d{6,12}:AA[\\w-]{30,}|[MNO][\\w-]{17,27}\\.\\w{6}\\.[\\w-]{27,}', // Telegram, Discord
-      '(?<=hooks\\.slack\\.com/services/)[\\w/]+|(?<=/bot)\\d{5,12}:[\\w-]{16,}', // Slack's webhooks, Telegram
-    ].join('|'),
-    ')|(?<![\\w-])eyJ[\\w-]{8,}\\.[\\w-]{8,}(?:\\.[\\w-]*)*', // JSON Web Tokens
-  ].join(''),
-  'g',
-)
-const MARKS =
-  /sk-|[srp]k_|whsec|gh[opusr]_|github_pat|gl[a-z]{2,3}-|xox|xapp|A[KSBC]|AIza|ya29|GOCSPX|hf_|gsk_|npm_|pypi-|dop_|shp|SG\.|eyJ|AGE-|PRIVATE KEY|hooks\.slack|\/bot\d|hv[sb]\.|dp\.[a-z]|dapi|SK[0-9a-f]|lin_api|ntn_|figd_|sbp_|r8_|xai-|pplx-|secret_|\d:AA|\.\w{6}\./
-
-/** `-p`, `-u`: of a command. */
-const SHORT_OPTION = /(?:^|[\s"'])-[abpPuUw]/
-
-/** Between the words of a command line, also one that is written as a list: `["curl", "-u", "a:b"]`. */
-const GAP = '(?:\\s+|\\\\{0,7}["\']\\s*,\\s*\\\\{0,7}["\'])'
-const WORD = '[^\\s"\'`,\\]\\\\]+'
-
-/** Programs that take a secret by an option of one letter. */
-const PROGRAMS: readonly { name: RegExp; option: RegExp }[] = [
-  { name: /curl$/, option: /^-b/ },
-  { name: /sshpass$/, option: /^-p/ },
-  { name: /login$/, option: /^-p/ },
-  { name: /(?:mysql\w{0,20}|mariadb[\w-]{0,20}|7za?)$/, option: /^-p[^\s"',\\]/ },
-  { name: /redis-cli$/, option: /^-a/ },
-  { name: /ldap\w{1,20}$/, option: /^-w/ },
-  { name: /zip$/, option: /^-P/ },
-]
-const PROGRAM =
-  /\b(?:curl|sshpass|(?:docker|podman|nerdctl|buildah|skopeo|registry|auth)["'\s,\\]{1,20}login|(?:mysql|mariadb)[\w-]{0,20}|7za?|redis-cli|ldap\w{1,20}|(?:un)?zip)(?=["'\s\\])/g
-const PROGRAM_REACH = 300
-
-/** Whether the program before an option takes a secret by it. */
-function takesSecret(text: string, at: number, option: string): boolean {
-  const command = text.slice(Math.max(0, at - PROGRAM_REACH), at)
-  const name = [...command.matchAll(PROGRAM)].at(-1)?.[0] ?? ''
-  return PROGRAMS.some(program => program.name.test(name) && program.option.test(option))
-}
 
 /** A word and not a key: `expired`, `Required`. */
 function isWord(value: string): boolean {
@@ -74,55 +29,68 @@ function likeCredentials(word: string): boolean {
   return /[\d=+/]/.test(word) || (/[a-z]/.test(word) && /.[A-Z]/.test(word))
 }
 
-/** What stands before the secret, which is kept, if it names one. */
-const ifNamed = (all: string, before: string, name: string) => (namesASecret(name) ? before + REMOVED : all)
-const ifNamedInList = (all: string, before: string, _quote: string, name: string) =>
-  ifNamed(all, before, name)
-const IN_ADDRESS = /:\/\//
-const ANY = { test: mayNameASecret }
+/** What is left of a match: what it was, or what stands before the secret, `REMOVED`, and what stands after it. */
+type Left = (all: string, groups: readonly string[], at: number, text: string) => string
 
-/** Forms of secrets: which texts can have one, what it looks like, and what is left of it. */
-const FORMS: readonly {
+interface Form {
+  /** Which texts can have one. */
   hint: { test(text: string): boolean }
   pattern: RegExp
-  left: string | ((all: string, ...groups: string[]) => string)
-}[] = [
-  { hint: MARKS, pattern: MARKED, left: REMOVED },
+  left: Left
+}
+
+const afterFirst: Left = (_, [before]) => `${before}${REMOVED}`
+/** What stands before the secret is kept, if it names one. */
+const ifNamed: Left = (all, [before, name = '']) => (namesASecret(name) ? before + REMOVED : all)
+const ifNamedInList: Left = (all, [before = '', , name = '']) => ifNamed(all, [before, name], 0, '')
+/** Only if the value is not a word: `| password | required |`. */
+const ifNamedAndNoWord: Left = (all, [before = '', name = '', value = '']) =>
+  isWord(value) && !/[A-Z]_[A-Z]/.test(name) ? all : ifNamed(all, [before, name], 0, '')
+
+const IN_ADDRESS = /:\/\//
+const ANY = { test: mayNameASecret }
+const NAME_ATTRIBUTE = /\b(?:name|key|id)=\\{0,7}["']([^"'\\]{1,100})/i
+
+const FORMS: readonly Form[] = [
+  { hint: MARKS, pattern: MARKED, left: () => REMOVED },
   // `user:password@`, and `token@` in the address of a web server. A port is none: `host:80/a@b`.
   {
     hint: IN_ADDRESS,
     pattern: /(:\/\/[^\s/:@"'`<>[]*:)(?!\d{1,5}[/?#,;)])(?:[^\s"'`<>@:]|:(?!\/\/))+(?:@[^\s"'`<>@/:]+)?@/g,
-    left: `$1${REMOVED}@`,
+    left: (_, [before]) => `${before}${REMOVED}@`,
   },
   {
     hint: IN_ADDRESS,
     pattern: /((?:https?|wss?|git\+https?):\/\/)[^\s/:@?#"'`<>]+@/gi,
-    left: `$1${REMOVED}@`,
+    left: (_, [before]) => `${before}${REMOVED}@`,
   },
-  // curl's `-u user:password`.
+  // Oracle's `jdbc:oracle:thin:user/password@`.
   {
-    hint: /-u/,
-    pattern: new RegExp(
-      `(?<![\\w-])((?:-u|--user)(?:${GAP}|=)["']?[^\\s:"']{1,100}:)(?!\\d+\\b)[^\\s"'\\\\]+`,
-      'g',
-    ),
-    left: `$1${REMOVED}`,
+    hint: /jdbc:/,
+    pattern: /(jdbc:[\w:]{1,40}:[^\s/:@"']{1,100}\/)[^\s/@"']+@/g,
+    left: (_, [before]) => `${before}${REMOVED}@`,
   },
+  // A key or a code that an address carries, if nobody would take it for a word.
   {
-    hint: SHORT_OPTION,
-    pattern: new RegExp(
-      `(?<![\\w-])(-[abpPw])(${GAP}?)(?!-|\\[removed\\])("[^"\\n]*"?|'[^'\\n]*'?|${WORD})`,
-      'g',
-    ),
-    left: (all: string, option: string, gap: string, value: string, at: string, text: string) =>
-      takesSecret(text, Number(at), gap === '' ? option + value : option) ? option + gap + REMOVED : all,
+    hint: /[?&#;](?:key|code|session|sid|k)=/i,
+    pattern: /([?&#;](?:key|code|session|sid|k)=)([^\s&#"'`<>\\]{16,})/gi,
+    left: (all, [before, value = '']) => (looksRandom(value) ? before + REMOVED : all),
   },
-  { hint: ANY, pattern: /\b(bearer)(\s+|%20)[\w.~+/=-]{8,}/gi, left: `$1$2${REMOVED}` },
+  { hint: /-u/, pattern: USER_OPTION, left: afterFirst },
+  { hint: /-U/, pattern: SAMBA_USER, left: afterFirst },
+  { hint: SHORT_OPTION, pattern: OPTION_OF_PROGRAM, left: ifProgramTakesIt },
+  {
+    hint: ANY,
+    pattern: /\b(bearer(?:\s+|%20))[\w.~+/=-]{8,}/gi,
+    left: afterFirst,
+  },
   // `--password x`; `--password=x` is found by its name.
   {
     hint: ANY,
-    pattern:
-      /(?<![\w-])(--?([A-Za-z][\w.-]{0,99})\s+)(?!-|\[removed\])(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"'`,\]\\]+)/g,
+    pattern: new RegExp(
+      `(?<![\\w-])(--?([A-Za-z][\\w.-]{0,99})\\\\?\\s+)(?!-|\\[removed\\])${ARGUMENT(3)}`,
+      'g',
+    ),
     left: ifNamed,
   },
   // The same as elements of a list, and a list of a name and its value, as Map and Headers are printed.
@@ -136,45 +104,122 @@ const FORMS: readonly {
     pattern: /(\[\s*(\\{0,7}["'])([\w .-]{1,100})\2\s*,\s*\2)((?:(?!\2)[^\n])+)(?=\2\s*\])/g,
     left: ifNamedInList,
   },
-  // `<password>x</password>`, `<entry key="password">x</entry>`.
+  // `<password>x</password>`, `<entry key="password">x</entry>`, `<key>password</key><string>x</string>`.
   {
     hint: ANY,
     pattern: /(<([A-Za-z][\w:.-]{0,99})((?:\s[^<>]{0,500})?)>\s*(?:<!\[CDATA\[)?)[^<\s][^<]*/g,
-    left: (all: string, before: string, name: string, attributes: string) =>
-      ifNamed(all, before, namesASecret(name) ? name : (NAME_ATTRIBUTE.exec(attributes)?.[1] ?? '')),
+    left: (all, [before, name = '', attributes = '']) =>
+      ifNamed(
+        all,
+        [`${before}`, namesASecret(name) ? name : (NAME_ATTRIBUTE.exec(attributes)?.[1] ?? '')],
+        0,
+        '',
+      ),
+  },
+  {
+    hint: ANY,
+    pattern:
+      /((?:<key>|<\w{1,30} (?:name|key)=\\{0,7}["'])([\w .-]{1,100})(?:<\/key>|\\{0,7}["']>)\s{0,100}<\w{1,30}>)[^<\s][^<]*/g,
+    left: ifNamed,
+  },
+  {
+    hint: /content=/,
+    pattern:
+      /(<meta\s[^<>]{0,100}?name=\\{0,7}["']([\w.-]{1,100})\\{0,7}["']\s{1,20}content=\\{0,7}["'])[^"'\\<>]+/g,
+    left: ifNamed,
   },
   // "the password is x", if x is not a word.
   {
-    hint: / (?:is|was) /,
+    hint: / (?:is|was)[ :]/,
     pattern:
-      /(\b((?:(?:api|access|private|secret|ssh|auth|pin) )?[A-Za-z][\w-]{0,60}) (?:is|was)(?: now| set to)?:? )(["'`]?)([^\s"'`]+)/gi,
-    left: (all: string, before: string, name: string, quote: string, value: string) =>
-      namesASecret(name) && (quote !== '' || !isWord(value)) ? before + quote + REMOVED : all,
+      /(\b((?:(?:api|access|private|secret|ssh|auth|pin) )?[A-Za-z][\w-]{0,60}) (?:is|was)(?: now| set to)?:? ["'`]?)((?<=["'`])[^\s"'`]+|[^\s"'`]+)/gi,
+    left: (all, [before = '', name = '', value = '']) =>
+      namesASecret(name) && (/["'`]$/.test(before) || !isWord(value)) ? before + REMOVED : all,
   },
   // netrc: `machine h login l password x`, also in lines.
   {
     hint: /password\s/,
-    pattern: /((?:\b(?:login|machine)\s+\S{1,200}\s{1,20}|^\s{0,20})password\s{1,20})(\S+)(?=\s|$)/gm,
-    left: (all: string, before: string, value: string) =>
-      before.startsWith('p') && isWord(value) ? all : before + REMOVED,
+    pattern:
+      /((?:\b(?:login|machine)\s+\S{1,200}\s{1,20}|^\s{0,20})password\s{1,20})([^\s=:|→][^\s]*)(?=\s|$)/gm,
+    left: (all, [before = '', value = '']) =>
+      (before.startsWith('p') && isWord(value)) || value === '->' ? all : before + REMOVED,
   },
   {
     hint: /basic/i,
     pattern: /\b((?:authorization\W{0,5})?basic\s+)([\w.~+/=-]{8,})/gi,
-    left: (all: string, scheme: string, word: string) =>
+    left: (all, [scheme = '', word = '']) =>
       /^authorization/i.test(scheme) || likeCredentials(word) ? scheme + REMOVED : all,
   },
+  // `setenv SECRET_KEY x`, `ENV API_KEY x`, `npm config set _authToken x`; cells of a table: `| password | x |`.
+  {
+    hint: ANY,
+    pattern:
+      /(\b(?:ENV|ARG|setenv|set|export)\s{1,20}(?:\/\/[^\s:]{1,100}:)?([A-Za-z_][\w.-]{1,99})\s{1,20})(?![=:|-])([^\s"'`\\]+)/g,
+    left: ifNamedAndNoWord,
+  },
+  {
+    hint: ANY,
+    pattern:
+      /((?<![\w.-])([A-Za-z_][\w.-]{1,99})(?:\*\*)?(?: {0,20}\| {0,20}|(?:\t|\\t){1,20}| {2,20}))(?![=:|\s-])([^\s|"'`\\<>()/$]+)(?=[\s|"'`\\]|$)/g,
+    left: ifNamedAndNoWord,
+  },
+  // SQL, and calls: `PASSWORD 'x'`, `setPassword("x")`.
+  {
+    hint: ANY,
+    pattern:
+      /(\b\w{0,40}(?:password|passwd|passphrase|passcode)\s{0,20}\(?\s{0,20}\\{0,7}["'])(?![:,;=<>\s(){}[\]])[^"'\n\\]+(?=\\{0,7}["'])(?!\\{0,7}["']\s{0,20}:)/gi,
+    left: afterFirst,
+  },
+  {
+    hint: /identified\s+by/i,
+    pattern: /(\bidentified\s{1,20}by\s{1,20}\\{0,7}["'])[^"'\n\\]+/gi,
+    left: afterFirst,
+  },
+  // Encoded for an address, or for a page: `password%3Dx`, `&quot;password&quot;:&quot;x`.
+  {
+    hint: /%3[adAD]/,
+    pattern:
+      /((?<![\w.-])([\w.-]{1,100})(?:%2[27])?%3[ad](?:%2[027])*)(?:[^\s&"'%]|%(?!2[26cC7]|7[dD])[\da-f]{2})+/gi,
+    left: (all, [before = '', name = '']) =>
+      ifNamed(all, [before, name.replace(/^(?:2[26c]|7b)/i, '')], 0, ''),
+  },
+  {
+    hint: /&(?:quot|#\w{2,4});/,
+    pattern:
+      /((?<![\w.-])([\w.-]{1,100})(?:&(?:quot|apos|#\w{2,4});)*[:=]?\s{0,20}(?:&(?:quot|apos|#\w{2,4});)+)(?:[^\s&"'<>]|&(?!quot|apos|#))+/g,
+    left: ifNamed,
+  },
 ]
-const NAME_ATTRIBUTE = /\b(?:name|key|id)=\\{0,7}["']([^"'\\]{1,100})/i
 
-/** `password: |`, and the lines below it that are indented further. */
-const YAML_BLOCK =
-  /((?:^|\n|\\n)([ \t]*)(?:- )?["']?([\w.-]{1,100})["']?:[ \t]+)[|>][+-]?\d?[ \t]*(?:(?:\r?\n|\\n)(?:\2[ \t]+(?:[^\n\\]|\\(?!n))*|[ \t]*(?=\r?\n|\\n|$)))+/g
+function formSpans({ pattern, left }: Form, text: string): Span[] {
+  const spans: Span[] = []
+  for (const match of text.matchAll(pattern)) {
+    const [all, ...groups] = match
+    const kept = left(all, groups, match.index, text)
+    if (kept === all) continue
+    const before = kept.lastIndexOf(REMOVED)
+    const after = kept.length - before - REMOVED.length
+    spans.push({ from: match.index + before, to: match.index + all.length - after })
+  }
+  return spans
+}
+
+const findForms = FORMS.map(
+  (form): Finder =>
+    text =>
+      form.hint.test(text) ? formSpans(form, text) : [],
+)
+const findBlocks: Finder = text => merged(blockSpans(text))
+
+/** Everything that finds a secret by how it looks, in the order in which it is to be asked. */
+export const FINDERS: readonly Finder[] = [findBlocks, ...findForms, namedSpans]
 
 /** In every text with a secret; a test of a few nanoseconds, which most texts fail. */
 const QUICK_HINT =
-  /[:=<[_-]|eyJ|A[A-CIKS][A-Zz]|SG\.|hv[sb]\.|dp\.|dapi|SK[0-9a-f]|\.\w{6}\.|ya29|[bB][eE][aA][rR]|[bB][aA][sS][iI]| is | was |password\s/
-const HINT = new RegExp(`${MARKS.source}|${SHORT_OPTION.source}|:\\/\\/|-u|[bB][aA][sS][iI][cC]|\\\\u00[4-7]`)
+  /[:=<[_|%&'：＝→-]|eyJ|atlasv1|A[A-CIKS][A-Zz]|SG\.|hv[sb]\.|dp\.|dapi|SK[0-9a-f]|\.\w{6}\.|sl\.|ya29|1\/\/0|AT[AC]TT3|[bB][eE][aA][rR]|[bB][aA][sS][iI]| is | was |password\s|set|ENV|ARG|export|\t| {2}/
+const HINT = new RegExp(
+  `${MARKS.source}|PRIVATE KEY|Private-Lines|${SHORT_OPTION.source}|:\\/\\/|jdbc:|-[uU]|[iI](?:dentified|DENTIFIED)|[bB][aA][sS][iI][cC]|\\\\u00[4-7]|[?&#;](?:key|code|session|sid|k)=`,
+)
 
 /** Whether there may be a secret in a text. */
 export function mayHaveASecret(text: string): boolean {
@@ -183,43 +228,19 @@ export function mayHaveASecret(text: string): boolean {
 
 /** Private keys and blocks of YAML, which take more than a line. */
 export function withoutLongSecrets(text: string): string {
-  const clean = text.includes('PRIVATE KEY')
-    ? text.replace(REST_OF_KEY, REMOVED).replace(PRIVATE_KEY, REMOVED)
-    : text
-  if (!/:[ \t]+[|>]/.test(clean)) return clean
-  return clean.replace(YAML_BLOCK, (all, before: string, _indent: string, name: string) =>
-    namesASecret(name) ? before + REMOVED : all,
-  )
+  return cut(text, findBlocks(text))
 }
 
-/** `text` without what has the form of a secret. */
-export function withoutSecretFormats(text: string): string {
-  let clean = withoutLongSecrets(text)
-  for (const { hint, pattern, left } of FORMS)
-    if (hint.test(clean)) clean = clean.replace(pattern, left as string)
-  return clean
+/** `text` without what has the form of a secret, or the name of one before it. */
+export function withoutFoundSecrets(text: string): string {
+  return FINDERS.reduce((clean, find) => cut(clean, find(clean)), text)
 }
 
 /** The words of a command, as a list, without secrets; `undefined` if there is none. */
 export function withoutSecretWords(words: readonly string[]): string[] | undefined {
   const line = words.join('\n')
-  const clean = SHORT_OPTION.test(line) ? withoutSecretFormats(line) : line
+  if (!SHORT_OPTION.test(line)) return undefined
+  const clean = findForms.reduce((text, find) => cut(text, find(text)), line)
   const cleanWords = clean.split('\n')
   return clean === line || cleanWords.length !== words.length ? undefined : cleanWords
-}
-
-/** A change from a letter to a digit, or from one case to the other. */
-const CHANGE = /[a-z](?=[A-Z\d])|[A-Z](?=[a-z\d])|\d(?=[A-Za-z])/g
-const MIN_CHANGES = 4
-
-/** Whether a setting has the look of a key: a long part with letters and digits mixed, and no path or version. */
-export function looksRandom(text: string): boolean {
-  if (text.length < 16 || text.length > 10_000 || !/^[\w.~+/=-]+$/.test(text) || /^[./~]/.test(text))
-    return false
-  return text.split(/[-_.~+/=]/).some(part => part.length >= 10 && isMixed(part))
-}
-
-function isMixed(part: string): boolean {
-  const changes = part.match(CHANGE)?.length ?? 0
-  return changes >= MIN_CHANGES && (part.match(/\d/g)?.length ?? 0) >= 2 && new Set(part).size >= 7
 }

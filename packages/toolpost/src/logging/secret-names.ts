@@ -5,22 +5,25 @@
 
 /** Anywhere in a name. */
 const ANYWHERE =
-  'password|passwd|passphrase|passcode|secret(?!ar)|authorization|cookie|credential|bearer|sess(?:ion)?id|mnemonic|seedphrase|(?:api|private|access|signing|encryption)key|clientkeydata'
+  'password|passwort|passwd|passphrase|passcode|contrase(?:n|ñ)a|motdepasse|wachtwoord|пароль|密码|密碼|パスワード|secret(?!ar)|authorization|cookie|credential|bearer|sess(?:ion)?id|connectsid|mnemonic|seedphrase|(?:api|private|access|signing|encryption|security)key|clientkeydata|s[02](?:accesscontrol|authenticated|unauthenticated|legacy)'
 /** At the end of a name: `max_tokens` and `tokenizer` are none. */
-const ENDINGS = 'token|pwd|jwt'
+const ENDINGS = 'token|pwd|jwt|psk'
 /** A word of its own at the end, so that `compass`, `author`, `spinning` and `pinned` are none. */
 const LAST_WORDS =
-  'pass|pw|pin|otp|totp|auth|creds?|cvv|cvc|passkey|sig|signature|kennwort|(?:pin|otp|mfa|auth|verification) ?(?:code|number)'
+  'pass|passe|senha|pw|pin|otp|totp|2fa|mfa|csrf|xsrf|auth|creds?|cvv|cvc|passkey|sig|signature|kennwort|(?:pin|otp|mfa|2fa|auth|verification|recovery|backup) ?(?:codes?|number)'
 /** Whose `key` is a secret: `primary_key`, `cache_key` and a lone `key` are none. */
 const KEY_OWNERS =
-  'decryption|secret|ssh|gpg|pgp|rsa|hmac|aes|tls|ssl|master|account|auth|client|service|deploy|licen[sc]e|storage|shared|webhook|admin|app|openai|anthropic|gemini|google|aws|azure|github|gitlab|stripe|slack'
+  'decryption|secret|ssh|gpg|pgp|rsa|hmac|aes|tls|ssl|master|account|auth|client|service|deploy|licen[sc]e|storage|shared|webhook|admin|app|subscription|functions?|wi ?fi|wlan|wpa|network|session|openai|anthropic|gemini|google|aws|azure|github|gitlab|stripe|slack'
 /** `OPENAI_KEY`, `GITHUB_PAT`: names of environment variables say more by their end than others. */
 const VARIABLE =
   /^(?!.*(?:PUBLIC|PRIMARY|FOREIGN|SORT|PARTITION|CACHE|OBJECT|ROW|INDEX)_KEY$)[A-Z\d]+(?:_[A-Z\d]+)*_(?:KEY|PAT|PSK|CREDS?|SALT|SEED|DSN)\d*$/
 
 /** Every secret name has one of these in it. */
 const HINTS =
-  'p(?:ass|w|in|at|sk)|sig|kennwort|otp|auth|c(?:red|vv|vc|ode|ookie)|number|key|s(?:alt|eed|ess|ecret)|dsn|token|jwt|bearer|mnemonic'
+  'p(?:ass|w|in|at|sk)|s(?:ig|rf|alt|eed|ess|ecret|enha|[02][ _]?[aul])|c(?:red|vv|vc|ode|ookie|ontrase|onnect\\.sid)|kennwort|wachtw|otp|auth|number|key|dsn|token|jwt|bearer|m(?:nemonic|fa)|2fa'
+
+/** The same in other alphabets; of a text in ours it costs nothing. */
+const FOREIGN_HINTS = /[пП]ароль|密[码碼]|パスワード/
 
 const MAX_NAME_LENGTH = 200
 const MAX_REMEMBERED = 10_000
@@ -56,7 +59,7 @@ export function isSecretKey(key: string): boolean {
 
 /** The same, for names that are not worth remembering. */
 export function namesASecret(key: string): boolean {
-  if (!hints.test(key)) return false
+  if (!mayNameASecret(key)) return false
   const name = key.length > MAX_NAME_LENGTH ? key.slice(-MAX_NAME_LENGTH) : key
   return inPlain.test(plainOf(name)) || LAST_WORD.test(wordsOf(name)) || VARIABLE.test(name)
 }
@@ -65,7 +68,7 @@ const LAST_WORD = new RegExp(`(?:^| )(?:${LAST_WORDS})$`)
 
 /** Whether a secret name may be in a text: most texts have none. */
 export function mayNameASecret(text: string): boolean {
-  return hints.test(text)
+  return hints.test(text) || FOREIGN_HINTS.test(text)
 }
 
 function plainOf(name: string): string {
@@ -84,4 +87,13 @@ function wordsOf(name: string): string {
     .replace(/[^a-z\d]+/g, ' ')
     .trim()
     .replace(/ ?\d{1,9}$/, '')
+}
+
+const KUBERNETES_SECRET = /\bkind\\{0,7}["']?:\s{0,5}\\{0,7}["']?Secret(?![\w ])/
+const KUBERNETES_REACH = 300
+
+/** Whether a name at some place of a text is that of the data of a Kubernetes secret. */
+export function isKubernetesData(name: string, text: string, at: number): boolean {
+  if (name !== 'data' && name !== 'stringData') return false
+  return KUBERNETES_SECRET.test(text.slice(Math.max(0, at - KUBERNETES_REACH), at + KUBERNETES_REACH))
 }

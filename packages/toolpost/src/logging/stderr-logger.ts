@@ -48,8 +48,13 @@ function lazyLogger(level: LogLevel | 'silent', load: () => Logger): Logger {
   }
 }
 
+/** Takes 60 ms and more, the first time. */
+export function loadPino(): Pino {
+  return createRequire(import.meta.url)('pino') as Pino
+}
+
 function makePino(level: string, stream: NodeJS.WriteStream): Logger {
-  const pino = createRequire(import.meta.url)('pino') as Pino
+  const pino = loadPino()
   const write = stream.isTTY
     ? (line: string) => stream.write(forPerson(line))
     : (line: string) => stream.write(line)

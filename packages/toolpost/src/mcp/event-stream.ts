@@ -124,7 +124,10 @@ class EventReader {
     for (const content of contents.length > 0 ? contents : ['']) {
       const isText = typeof content === 'string'
       await this.#spend(!isText && 'method' in content && 'id' in content ? HTTP_REPLY_MS : SDK_MESSAGE_MS)
+      const handedOver = performance.now()
       yield head + (isText ? asLines(content) : asData(content))
+      // What the SDK did with it, which may be far more than usual: a message that it refuses costs a stack trace.
+      this.#spentMs += Math.min(performance.now() - handedOver, SLICE_MS)
       head = ''
     }
   }

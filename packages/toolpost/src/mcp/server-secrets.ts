@@ -1,6 +1,6 @@
 import { secretsInAddress } from '../logging/config-secrets.ts'
+import { looksRandom } from '../logging/looks-random.ts'
 import { isSecretKey } from '../logging/safe-value.ts'
-import { looksRandom } from '../logging/secret-formats.ts'
 import { isHttp, type ServerEntry } from './server-entry.ts'
 
 /** Shorter values would be found everywhere, and are no secrets. */

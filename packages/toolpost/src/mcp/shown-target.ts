@@ -1,5 +1,5 @@
+import { looksRandom } from '../logging/looks-random.ts'
 import { isSecretKey, safeText } from '../logging/safe-value.ts'
-import { looksRandom } from '../logging/secret-formats.ts'
 import { shownUrl } from './failure-report.ts'
 import { isHttp, type ServerEntry } from './server-entry.ts'
 import { optionsIn, secretsOf } from './server-secrets.ts'

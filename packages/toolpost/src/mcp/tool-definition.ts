@@ -92,7 +92,8 @@ export function charactersOf(definition: unknown): number {
   let characters = 0
   const waiting: object[] = isObjectLike(definition) ? [definition] : []
   for (let next = waiting.pop(); next; next = waiting.pop()) {
-    for (const [key, value] of Object.entries(next)) {
+    for (const key in next) {
+      const value = (next as Record<string, unknown>)[key]
       characters += key.length + (typeof value === 'string' ? value.length : 0)
       if (++values > MAX_DEFINITION_VALUES || characters > MAX_DEFINITION_CHARACTERS) return TOO_LARGE
       if (isObjectLike(value)) waiting.push(value)

@@ -11,14 +11,17 @@ export interface PlainLimits {
   cleaner?: Cleaner
 }
 
+/** Texts of a list or an object that the cleaner changed, as they were; by their place or the key that is shown. */
+type Originals = Map<string | number, string>
+
 /** What is asked about every part of a copy. `list` and `object` are given copies, and may change them. */
 export interface Cleaner {
   text(text: string): string
   key(key: string): { shown: string; isSecret: boolean }
   /** What is shown of the value of a secret key. */
   secret(value: unknown): unknown
-  list(values: unknown[]): void
-  object(entries: Record<string, unknown>): void
+  list(values: unknown[], originals: Originals | undefined): void
+  object(entries: Record<string, unknown>, originals: Originals | undefined): void
 }
 
 export interface PlainCopy {
@@ -61,6 +64,15 @@ function listOf(values: ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>): u
 }
 
 const LEFT_OUT = '[…]'
+
+interface Copied {
+  entries: Record<string, unknown>
+  originals: Originals | undefined
+}
+
+function noted(originals = new Map<string | number, string>(), at: string | number, text: string): Originals {
+  return originals.set(at, text)
+}
 
 class Copier {
   bytes = 0
@@ -132,31 +144,34 @@ class Copier {
 
   #list(values: Iterable<unknown>, length: number): unknown[] {
     const result: unknown[] = []
+    let originals: Originals | undefined
     for (const value of values) {
       if (this.#isFull(result.length)) {
         result.push(`… ${length - result.length} more`)
         break
       }
       this.bytes++
-      result.push(this.copy(value) ?? null)
+      const copy = this.copy(value) ?? null
+      if (typeof value === 'string' && copy !== value) originals = noted(originals, result.length, value)
+      result.push(copy)
     }
-    this.#cleaner?.list(result)
+    this.#cleaner?.list(result, originals)
     return result
   }
 
   #entries(value: object): Record<string, unknown> {
-    const result: Record<string, unknown> = {}
+    const copied: Copied = { entries: {}, originals: undefined }
     // Once: of an object with many names, listing them is what takes long.
     const keys = Object.keys(value)
     for (let taken = 0; taken < keys.length; taken++) {
       if (this.#isFull(taken)) {
-        result['…'] = `${keys.length - taken} more`
+        copied.entries['…'] = `${keys.length - taken} more`
         break
       }
-      this.#entry(value as Record<string, unknown>, keys[taken] as string, result)
+      this.#entry(value as Record<string, unknown>, keys[taken] as string, copied)
     }
-    this.#cleaner?.object(result)
-    return result
+    this.#cleaner?.object(copied.entries, copied.originals)
+    return copied.entries
   }
 
   #isFull(entries: number): boolean {
@@ -164,15 +179,16 @@ class Copier {
   }
 
   /** Without what JSON leaves out of an object. */
-  #entry(from: Record<string, unknown>, key: string, to: Record<string, unknown>): void {
+  #entry(from: Record<string, unknown>, key: string, to: Copied): void {
     this.bytes += key.length + 4
     const entry = this.#read(from, key)
     if (entry === undefined || typeof entry === 'function' || typeof entry === 'symbol') return
     const known = this.#cleaner?.key(key)
     const value = known?.isSecret ? this.#cleaner?.secret(entry) : this.copy(entry)
     const shown = known ? known.shown : key
-    if (shown === '__proto__') Object.defineProperty(to, shown, { value, enumerable: true })
-    else to[shown] = value
+    if (typeof entry === 'string' && value !== entry) to.originals = noted(to.originals, shown, entry)
+    if (shown === '__proto__') Object.defineProperty(to.entries, shown, { value, enumerable: true })
+    else to.entries[shown] = value
   }
 
   #read(from: Record<string, unknown>, key: string): unknown {

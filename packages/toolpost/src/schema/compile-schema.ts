@@ -69,10 +69,35 @@ export async function compileSchema(
 }
 
 function compiledWith(compiler: Compiler, schema: JsonSchema): ValidateFunction {
-  const validate = compiler.compile(schema)
+  const validate = compile(compiler, schema)
   // It would answer with a promise, which passes for true.
   if ('$async' in validate) throw new Error('asynchronous schemas ($async) are not supported')
   return validate
+}
+
+function compile(compiler: Compiler, schema: JsonSchema): ValidateFunction {
+  try {
+    return compiler.compile(schema)
+  } catch (error) {
+    // A chain of references that is too long: whoever runs us says so.
+    if (error instanceof RangeError) throw error
+    throw new Error(whyNotCompiled(error as Error, schemaText(schema)), { cause: error })
+  }
+}
+
+const MAX_REASON = 300
+
+/** Ajv's words quote the schema, which may be long; what it trips over has no words of its own. */
+function whyNotCompiled(error: Error, text: string): string {
+  if (error instanceof URIError) {
+    const [half] = /\\ud[89a-f][\da-f]{2}/i.exec(text) ?? []
+    return half === undefined
+      ? 'one of its $ref, $id or $anchor is not a valid URI'
+      : `one of its names has half of a surrogate pair (${half}), which is not Unicode text`
+  }
+  const { message } = error
+  if (error instanceof TypeError || error instanceof SyntaxError) return `it does not compile (${message})`
+  return message.length > MAX_REASON ? `${message.slice(0, MAX_REASON)}…` : message
 }
 
 /** Lets go of everything compiled so far. */

@@ -23,14 +23,18 @@ const DATA = new Set(['enum', 'examples', 'required'])
 
 /** Whether a schema takes too long to compile on the event loop. */
 export function isDearToCompile(schema: JsonSchema): boolean {
-  const seen = new Set<unknown>([schema])
+  const seen = new Set<object>([schema])
   let units = 0
   for (const part of seen) {
-    if (!isObjectLike(part)) continue
     if (isOutOfSight(part as JsonSchema, schema)) return true
     units += 1 + patternUnits(part as JsonSchema) + namesIn(part)
-    if (units > 3 * MAX_COMPILED_HERE) return true
-    for (const [key, inner] of Object.entries(part)) if (!DATA.has(key) || isRecord(inner)) seen.add(inner)
+    // Each of them costs one at least: of 10,000 properties, most need not be looked at.
+    if (Math.max(units, seen.size) > 3 * MAX_COMPILED_HERE) return true
+    for (const key in part) {
+      const inner = (part as JsonSchema)[key]
+      if (isObjectLike(inner) && (!DATA.has(key) || isRecord(inner))) seen.add(inner)
+      if (seen.size > 3 * MAX_COMPILED_HERE) return true
+    }
   }
   return units > MAX_COMPILED_HERE
 }
@@ -84,6 +88,7 @@ export function costPerPart(schema: JsonSchema): number {
     const before = known.get(part)
     if (before !== undefined) return before
     if (depth > MAX_DEPTH) return Number.POSITIVE_INFINITY
+    if (isLeaf(part)) return 1 + statesOf(part.pattern) + (Array.isArray(part.enum) ? part.enum.length : 0)
     // Until it is known: met again inside itself it is endless.
     known.set(part, Number.POSITIVE_INFINITY)
     const form = formOf(part, schema)
@@ -96,6 +101,16 @@ export function costPerPart(schema: JsonSchema): number {
     return cost
   }
   return visit(schema, NOTHING, 0)
+}
+
+/** Has no schemas in it, as most have not: these are not worth remembering. */
+function isLeaf(schema: JsonSchema): boolean {
+  for (const key in schema) {
+    const value = schema[key]
+    if (key === '$ref' || key === 'required' || (isObjectLike(value) && key !== 'enum' && key !== 'type'))
+      return false
+  }
+  return schema.uniqueItems !== true
 }
 
 const NOTHING: ReadonlySet<JsonSchema> = new Set()

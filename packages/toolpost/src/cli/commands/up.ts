@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ServedGateway, ServeOptions } from '../../gateway/index.ts'
+import { warmUpLogging } from '../../logging/warm-up.ts'
 import type { Project } from '../../project/project.ts'
 import { missingVoice, startInstalledVoice } from '../../project/voice.ts'
 import type { CommandContext, ProjectWishes } from '../context.ts'
@@ -90,6 +91,7 @@ function portOf(text: string): number {
 async function listen(project: Project, address: Address): Promise<ServedGateway> {
   const { serveGateway, GatewayError } = await import('../../gateway/index.ts')
   const { slowMs } = project.config.executor ?? {}
+  warmUpLogging()
   try {
     return await serveGateway({ project, slowMs, logger: project.logger, ...address })
   } catch (error) {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
 import {
   type AuthInfo,
   isInitializeRequest,
@@ -47,6 +48,7 @@ export class LegacySessions {
   readonly #sessions = new Map<string, LegacySession>()
   readonly #withoutSession: LegacyHttpHandler
   #beginning = 0
+  #lastBegun: Promise<unknown> = Promise.resolve()
 
   constructor(options: LegacySessionsOptions) {
     this.#options = options
@@ -100,10 +102,17 @@ export class LegacySessions {
     }
     this.#beginning++
     try {
+      await this.#myTurn()
       return await this.#connect(request, message)
     } finally {
       this.#beginning--
     }
+  }
+
+  /** One begins after the other, and everybody else comes in between: each takes a millisecond or two. */
+  #myTurn(): Promise<unknown> {
+    this.#lastBegun = this.#lastBegun.then(() => turn())
+    return this.#lastBegun
   }
 
   async #connect(request: Request, { clientId, parsedBody }: ClientMessage): Promise<Response> {

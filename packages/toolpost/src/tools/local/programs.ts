@@ -12,19 +12,22 @@ export async function runProgram(
 ): Promise<string> {
   const { execFile } = await import('node:child_process')
   const { env, timeoutMs, signal } = options
+  signal?.throwIfAborted()
   return new Promise((resolve, reject) => {
     // SIGKILL: a program that waits for a dead sound server may not listen to anything less.
-    const settings = {
-      env,
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL',
-      windowsHide: true,
-      ...(signal ? { signal } : {}),
-    } as const
-    execFile(program, [...args], settings, (error, stdout, stderr) => {
+    const settings = { env, timeout: timeoutMs, killSignal: 'SIGKILL', windowsHide: true } as const
+    const child = execFile(program, [...args], settings, (error, stdout, stderr) => {
+      signal?.removeEventListener('abort', end)
       if (!error) resolve(stdout)
       else reject(new Error(reasonOf(error, { timeoutMs, output: stderr || stdout }), { cause: error }))
     })
+    // Given to `execFile`, a signal would send SIGTERM, whatever `killSignal` says.
+    const end = () => {
+      child.kill('SIGKILL')
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+    }
+    signal?.addEventListener('abort', end)
   })
 }
 

@@ -1,9 +1,7 @@
-import { once } from 'node:events'
-import { watch } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type VolumeOptions, volumeTool } from './volume.ts'
 
 type Args = { action: string; level?: number }
@@ -194,14 +192,17 @@ describe('volume', () => {
 
   it('ends the mixer when the call is given up, and tries no other', async () => {
     const controller = new AbortController()
-    await install('wpctl', `#!/bin/sh\necho > "\${0%/*}/started"\nkill -STOP $$`)
+    await install(
+      'wpctl',
+      `#!/bin/sh\ntrap '' TERM\necho $$ > "\${0%/*}/pid"\n: > "\${0%/*}/started"\nkill -STOP $$`,
+    )
     await install('pactl')
-    const started = watch(folder)
-    const outcome = volume({ action: 'set', level: 1 }, {}, controller.signal)
-    await once(started, 'change')
-    started.close()
+    const outcome = volume({ action: 'set', level: 1 }, { mixerTimeoutMs: 60_000 }, controller.signal)
+    await vi.waitFor(() => access(join(folder, 'started')), 10_000)
+    const pid = Number(await readFile(join(folder, 'pid'), 'utf8'))
     controller.abort()
     await expect(outcome).rejects.toMatchObject({ name: 'AbortError' })
     expect(await state()).toBe('45 0\n')
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 5_000)
   })
 })

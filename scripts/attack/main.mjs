@@ -1,0 +1,98 @@
+// Attacks `toolpost up` from outside, with a caller beside each attack: `npm run attack [-- --only server --part 1/3]`.
+// Fails if that caller feels one (p99 over 100 ms, and over three times the idle p99), if an attacked call ends late or with a wrong code, or if memory stays.
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { argumentAttacks } from './arguments.mjs'
+import { clientAttacks } from './clients.mjs'
+import { startGateway } from './gateway.mjs'
+import { schemaAttacks } from './schemas.mjs'
+import { serverAttacks } from './servers.mjs'
+
+const LIMIT_MS = 100
+const TIMES_IDLE = 3
+const MAX_LEFT_MB = 50
+const IDLE_MS = 1_000
+/** What an attack started may still go on for so long: lists that are read, processes that end. */
+const FREEING_MS = 5_000
+
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, part: { type: 'string', default: '1/1' } },
+})
+const [part, parts] = values.part.split('/').map(Number)
+const attacks = [...schemaAttacks, ...argumentAttacks, ...serverAttacks, ...clientAttacks]
+  .filter(({ name }) => !values.only || name.includes(values.only))
+  .filter((_, at) => at % parts === part - 1)
+
+console.log(
+  '| attack | p50 / p99 / max beside it (ms) | idle p99 | codes of the attacked calls | latest | memory | |',
+)
+console.log('|---|---|---|---|---|---|---|')
+let misses = 0
+for (const attack of attacks) misses += await measure(attack).catch(error => failed(attack, error))
+console.log(`Attacks: ${attacks.length}, missed: ${misses}`)
+process.exit(misses > 0 ? 1 : 0)
+
+async function measure({
+  name,
+  setUp = () => ({}),
+  run,
+  codes = /^(?:success|timeout|invalid_arguments|invalid_schema|unavailable|tool_error|unknown_tool)$/,
+}) {
+  const { tearDown, ...setting } = await setUp()
+  const gateway = await startGateway(setting)
+  await pause(IDLE_MS / 2)
+  await gateway.figures()
+  await pause(IDLE_MS)
+  const idle = await gateway.figures()
+  const before = await gateway.memory()
+  await gateway.figures()
+  const calls = (await run({ ...gateway, setting })) ?? []
+  const beside = await gateway.figures()
+  const after = await memoryBack(gateway, before)
+  const closeMs = await gateway.close()
+  await tearDown?.()
+
+  // On a machine that is busy with other things, even an idle gateway is felt.
+  const limit = Math.max(LIMIT_MS, TIMES_IDLE * idle.p99)
+  const latest = Math.max(0, ...calls.map(({ lateMs }) => lateMs))
+  const left = after.heldMb - before.heldMb
+  const problems = [
+    beside.p99 > limit && 'felt',
+    beside.failures > 0 && `${beside.failures} probes failed`,
+    latest > limit && 'late',
+    calls.some(({ code }) => !codes.test(code)) && 'wrong code',
+    !(left < MAX_LEFT_MB) && 'memory',
+    !gateway.isAlive() && closeMs === 0 && 'died',
+    closeMs > 12_000 && 'did not end',
+  ].filter(Boolean)
+  const counted = Object.entries(numberOf(calls))
+  const told = counted.map(([code, count]) => `${count} ${code}`).join(', ') || '–'
+  const [p50, p99, max, idle99, late] = [beside.p50, beside.p99, beside.max, idle.p99, latest].map(Math.round)
+  console.log(
+    `| ${name} | ${p50} / ${p99} / ${max} | ${idle99} | ${told} | ${late > 0 ? `+${late} ms` : 'in time'} | ` +
+      `${Math.round(before.heldMb)} → ${Math.round(after.heldMb)} MB (RSS ${Math.round(before.rssMb)} → ${Math.round(after.rssMb)}) | ${problems.join(', ') || '✔'} |`,
+  )
+  if (problems.length > 0)
+    for (const { code, error } of calls.slice(0, 2)) console.log(`    ${code}: ${error}`)
+  return problems.length > 0 ? 1 : 0
+}
+
+function failed({ name }, error) {
+  console.log(`| ${name} | – | – | ${error.message.split('\n')[0]} | – | – | failed |`)
+  return 1
+}
+
+/** By code. */
+function numberOf(calls) {
+  const counts = {}
+  for (const { code } of calls) counts[code] = (counts[code] ?? 0) + 1
+  return counts
+}
+
+async function memoryBack(gateway, before) {
+  const end = performance.now() + FREEING_MS
+  let after = await gateway.memory()
+  while (!(after.heldMb - before.heldMb < MAX_LEFT_MB) && performance.now() < end)
+    after = await gateway.memory()
+  return after
+}
