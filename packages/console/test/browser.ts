@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -45,16 +48,15 @@ function microphoneArguments(file: string): string[] {
 export async function buildPage(): Promise<{ folder: string; remove: () => Promise<void> }> {
   const dist = join(root, 'dist')
   if (isUpToDate(dist)) return { folder: dist, remove: async () => {} }
-  const { build } = await import('vite')
   const folder = await mkdtemp(join(tmpdir(), 'toolpost-console-'))
-  // As in production, though tests run it.
-  const define = { 'process.env.NODE_ENV': '"production"' }
-  await build({
-    configFile: join(root, 'vite.config.ts'),
-    logLevel: 'error',
-    build: { outDir: folder },
-    define,
-  })
+  const require = createRequire(import.meta.url)
+  const vite = join(dirname(require.resolve('vite/package.json')), 'bin', 'vite.js')
+  // In a process of its own: this one says that it is a test, and the page would become one of React's development builds.
+  await promisify(execFile)(
+    process.execPath,
+    [vite, 'build', root, '--outDir', folder, '--logLevel', 'error'],
+    { env: { ...process.env, NODE_ENV: 'production' } },
+  )
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 

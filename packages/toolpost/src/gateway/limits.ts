@@ -24,6 +24,8 @@ export const CONNECTIONS_WAITING = 4_096
 export const MAX_BODY_BYTES = 1_000_000
 /** A list or a record in a body counts 1, any other value a quarter. */
 export const MAX_JSON_COST = 150_000
+/** Each level costs as much as ten flat values: a megabyte of `{"a":` would hold everybody up for 70 ms. */
+export const MAX_JSON_DEPTH = 60_000
 /** After a longer body others get their turn: 1 MB of small objects takes 50 ms to parse, and as long to look at. */
 export const LONG_BODY_CHARACTERS = 128 * 1024
 /** What all bodies that are being read may take together, not counting small ones. */

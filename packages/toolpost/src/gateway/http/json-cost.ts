@@ -1,26 +1,35 @@
-import { MAX_JSON_COST } from '../limits.ts'
+import { MAX_JSON_COST, MAX_JSON_DEPTH } from '../limits.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c
 const BACKSLASH = 0x5c
 const LIST = 0x5b
 const RECORD = 0x7b
+const END_OF_LIST = 0x5d
+const END_OF_RECORD = 0x7d
 
 /**
- * Whether a text has more lists, records and values than `JSON.parse`, which cannot be interrupted, and whoever looks at
- * them afterwards get through in a moment: 4 MB of `[` or `{},` take seconds.
+ * Why a text should not be given to `JSON.parse`, which cannot be interrupted: it has more lists, records and values, or
+ * more levels of them, than that and whoever looks at them afterwards get through in a moment. 4 MB of `[` or `{},` take
+ * seconds.
  */
-export function isDear(text: string): boolean {
+export function whyDear(text: string): string | undefined {
   let cost = 0
+  let depth = 0
   // What is shorter cannot cost as much.
-  if (text.length <= MAX_JSON_COST) return false
-  for (let at = 0; at < text.length && cost <= 4 * MAX_JSON_COST; at++) {
+  if (text.length <= MAX_JSON_COST) return undefined
+  for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = endOfString(text, at)
     else if (code === COMMA) cost++
-    else if (code === LIST || code === RECORD) cost += 4
+    else if (code === END_OF_LIST || code === END_OF_RECORD) depth--
+    else if (code === LIST || code === RECORD) {
+      cost += 4
+      if (++depth > MAX_JSON_DEPTH) return `is nested more than ${MAX_JSON_DEPTH} levels deep`
+    }
+    if (cost > 4 * MAX_JSON_COST) return 'has too many values'
   }
-  return cost > 4 * MAX_JSON_COST
+  return undefined
 }
 
 /** Where the string that begins at `start` ends. */

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { LONG_BODY_CHARACTERS, MAX_BODIES_BYTES, SMALL_BODY_BYTES } from '../limits.ts'
 import { busy, failure } from './answers.ts'
-import { isDear } from './json-cost.ts'
+import { whyDear } from './json-cost.ts'
 
 /*
  * Not Hono's `bodyLimit`: it opens every body as a stream, which makes a call over HTTP 2.5 times as dear. And it limits
@@ -17,7 +17,8 @@ export async function readJson(
   const text = await read(request, maxBytes, 'text')
   if (text instanceof Response) return text
   if (text.trim() === '') return { value: undefined }
-  if (isDear(text)) return failure(413, 'The body has too many values')
+  const problem = whyDear(text)
+  if (problem) return failure(413, `The body ${problem}`)
   try {
     const value: unknown = JSON.parse(text)
     if (text.length > LONG_BODY_CHARACTERS) await turn()
