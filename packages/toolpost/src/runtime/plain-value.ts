@@ -11,7 +11,7 @@ export interface PlainLimits {
   cleaner?: Cleaner
 }
 
-/** Texts of a list or an object that the cleaner changed, as they were; by their place or the key that is shown. */
+/** Short texts of a list or an object that the cleaner changed, as they were; by their place or the key that is shown. */
 type Originals = Map<string | number, string>
 
 /** What is asked about every part of a copy. `list` and `object` are given copies, and may change them. */
@@ -64,6 +64,13 @@ function listOf(values: ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>): u
 }
 
 const LEFT_OUT = '[…]'
+
+/** Longer texts are no names, and no lines of a key. */
+const MAX_ORIGINAL = 1_000
+
+function isShort(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_ORIGINAL
+}
 
 interface Copied {
   entries: Record<string, unknown>
@@ -152,7 +159,8 @@ class Copier {
       }
       this.bytes++
       const copy = this.copy(value) ?? null
-      if (typeof value === 'string' && copy !== value) originals = noted(originals, result.length, value)
+      if (this.#cleaner && isShort(value) && copy !== value)
+        originals = noted(originals, result.length, value)
       result.push(copy)
     }
     this.#cleaner?.list(result, originals)
@@ -186,7 +194,7 @@ class Copier {
     const known = this.#cleaner?.key(key)
     const value = known?.isSecret ? this.#cleaner?.secret(entry) : this.copy(entry)
     const shown = known ? known.shown : key
-    if (typeof entry === 'string' && value !== entry) to.originals = noted(to.originals, shown, entry)
+    if (known && isShort(entry) && value !== entry) to.originals = noted(to.originals, shown, entry)
     if (shown === '__proto__') Object.defineProperty(to.entries, shown, { value, enumerable: true })
     else to.entries[shown] = value
   }
