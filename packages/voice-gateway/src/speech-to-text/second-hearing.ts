@@ -1,8 +1,8 @@
 import type { Listened } from './transcriber.ts'
 
 /**
- * How much less likely than what was heard freely a sentence may be to be sure of it, in nats. Nine of ten commands that
- * are spoken clearly are within, so that one in ten is heard twice, and most of what is no command.
+ * In nats: a sentence that falls further behind the free transcript is heard again. Nine in ten clearly spoken commands
+ * stay within it; most speech that is no command does not.
  */
 const SURE_BELOW_FREE = 4
 
