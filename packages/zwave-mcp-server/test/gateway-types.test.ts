@@ -55,17 +55,19 @@ describe.each(SETTINGS)('a gateway with $topics topics and $payload payloads', s
     expect((await control('demo switch', 'on')).text).toContain('is dead')
   })
 
-  it('takes commands after a rename, by the new name', async () => {
-    const { server, home } = await start(settings)
+  it('is known by the new name of a device at once', async () => {
+    const { server, home, control, read } = await start(settings)
     await server.call('list_zwave_devices')
     await home.rename('Switch One', 'Desk Lamp')
-    const renamed = await server.callUntil(
-      'control_zwave_device',
-      { deviceName: 'desk lamp', action: 'on' },
-      ({ isError }) => !isError,
-    )
-    expect(renamed).toMatchObject({ text: 'Desk Lamp is on.', data: { nodeId: 2, confirmed: true } })
+    expect(await control('desk lamp', 'on')).toMatchObject({
+      text: 'Desk Lamp is on.',
+      data: { nodeId: 2, confirmed: true },
+    })
     expect(home.commands).toHaveLength(1)
+    await home.rename('Desk Lamp', 'Reading Lamp')
+    expect((await read('reading lamp')).text).toContain('switch is on')
+    await home.rename('Reading Lamp', 'Night Lamp')
+    expect((await server.call('list_zwave_devices', { filter: 'lamp' })).text).toContain('Night Lamp')
   })
 })
 

@@ -124,15 +124,18 @@ describe('servers on the command line', () => {
     )
   })
 
-  it('a call that runs out of time while its server starts says so, and not that there is no such tool', async () => {
-    const slow = { command: process.execPath, args: ['-e', 'setTimeout(() => {}, 60_000)'] }
-    const config = configFile({ mcpServers: { slow } })
-    const { code, err } = await toolpost(['call', 'wanted', '--timeout', '300', '--config', config])
-    expect({ code, err }).toEqual({
-      code: 1,
-      err: "Error: Tool 'wanted' timed out after 300 ms\n  Cause: Server 'slow' is still starting\n",
-    })
-  })
+  it.each(['wanted', 'slow.wanted', 'slow__wanted'])(
+    'a call of %s that runs out of time while its server starts says so, and not that there is no such tool',
+    async name => {
+      const slow = { command: process.execPath, args: ['-e', 'setTimeout(() => {}, 60_000)'] }
+      const config = configFile({ mcpServers: { slow } })
+      const { code, err } = await toolpost(['call', name, '--timeout', '300', '--config', config])
+      expect({ code, err }).toEqual({
+        code: 1,
+        err: `Error: Tool '${name}' timed out after 300 ms\n  Cause: Server 'slow' is still starting\n`,
+      })
+    },
+  )
 })
 
 describe('toolpost doctor', () => {

@@ -25,7 +25,19 @@ export function abortQuietly(
   const take = signal.removeEventListener
   signal.removeEventListener = (type: string, listener: Listener) =>
     take.call(signal, type, guards.get(listener) ?? listener)
-  controller.abort(reason)
+  withGuardedTicks(() => controller.abort(reason), onError)
+}
+
+/** What a listener of a signal that follows ours (`AbortSignal.any`) throws, Node throws again in the next tick: only there can it be caught. */
+function withGuardedTicks(action: () => void, onError: (error: unknown) => void): void {
+  const { nextTick } = process
+  process.nextTick = (callback, ...args: unknown[]) =>
+    nextTick(() => quietly(() => callback(...args), onError))
+  try {
+    action()
+  } finally {
+    process.nextTick = nextTick
+  }
 }
 
 function notify(listener: Listener, signal: AbortSignal, event: Event): unknown {

@@ -73,12 +73,22 @@ function gate() {
 }
 
 describe('listeners of a tool that fail', () => {
+  const listenTo = (signal: AbortSignal) => signal.addEventListener('abort', boom)
   const listeners: [string, (signal: AbortSignal) => void][] = [
     ['throw', signal => signal.addEventListener('abort', boom)],
     ['reject', signal => signal.addEventListener('abort', async () => boom())],
     ['are objects', signal => signal.addEventListener('abort', { handleEvent: boom })],
     ['are set as onabort', signal => void Object.assign(signal, { onabort: boom })],
     ['capture', signal => signal.addEventListener('abort', boom, { capture: true, once: true })],
+    ['are those of a signal that follows it', signal => listenTo(AbortSignal.any([signal]))],
+    [
+      'are those of a controller that follows it',
+      signal => {
+        const follower = new AbortController()
+        listenTo(follower.signal)
+        signal.addEventListener('abort', () => follower.abort())
+      },
+    ],
     [
       'throw what cannot be shown',
       signal => signal.addEventListener('abort', () => Promise.reject(unprintable())),

@@ -175,6 +175,14 @@ describe('schemas of other libraries', () => {
     })
   })
 
+  it('what a refinement refuses is named as everywhere: entries by their index', async () => {
+    const schema = z.object({ list: z.array(z.object({ n: z.number().refine(n => n > 0, 'too small') })) })
+    const subject = defineTool({ name: 't', description: 't', schema, handler: args => args })
+    expect(await run(subject, { list: [{ n: 1 }, { n: 0 }] })).toMatchObject({
+      error: "Invalid parameters: 'list[1].n': too small",
+    })
+  })
+
   it.each([
     ['throws', () => fail('no database')],
     ['rejects', async () => fail('no database')],

@@ -1,4 +1,5 @@
 import { isObjectLike } from '../runtime/guards.ts'
+import { joinPlace } from '../schema/explain-errors.ts'
 
 interface Issue {
   readonly message: string
@@ -12,10 +13,16 @@ export type StandardOutcome =
 
 const MAX_ISSUES = 10
 
-/** What a schema library finds wrong, one phrase an issue: `'a.b': too short`. */
+/** What a schema library finds wrong, one phrase an issue: `'a.b[0]': too short`. */
 export function problemsIn(issues: readonly Issue[]): string[] {
+  if (issues.length === 0) return ['arguments refused by their schema']
   return issues.slice(0, MAX_ISSUES).map(({ path = [], message }) => {
-    const place = path.map(part => (isObjectLike(part) ? (part as { key?: unknown }).key : part)).join('.')
+    const place = path.map(keyOf).reduce(joinPlace, '')
     return place === '' ? message : `'${place}': ${message}`
   })
+}
+
+/** A part of a path is a key, or an object that has one. */
+function keyOf(part: unknown): string {
+  return String(isObjectLike(part) ? (part as { key?: unknown }).key : part)
 }

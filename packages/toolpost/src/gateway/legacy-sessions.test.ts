@@ -149,6 +149,18 @@ describe('sessions of clients of the 2025 protocols', () => {
     expect((await send(ping, listening)).status).toBe(200)
     await kept.close()
   })
+
+  it('[F54] whose client listened until now stay, so that it can listen again', async () => {
+    const { send, begin, listen, kept } = sessions(10)
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const listening = await begin()
+    const stream = await listen(listening)
+    vi.setSystemTime(Date.now() + MCP_SESSION_IDLE_MS + 1)
+    await stream.body?.cancel()
+    await begin()
+    expect((await send(ping, listening)).status).toBe(200)
+    await kept.close()
+  })
 })
 
 describe('requests with one id in one session', () => {

@@ -27,7 +27,7 @@ import { Reports } from './reports.ts'
 import { sampling } from './sampling.ts'
 import { Servers } from './servers.ts'
 import { Voice, type VoiceInput } from './voice.ts'
-import { inTime, waitForTool } from './wait-for-tool.ts'
+import { inTime, waitForServer, waitForTool } from './wait-for-tool.ts'
 
 /**
  * What a toolpost.json describes, alive: it owns servers, model and voice. Nothing is loaded or started before it is
@@ -182,11 +182,12 @@ export class Project {
     return this.status().servers.filter(server => name === undefined || server.name === name)
   }
 
-  /** Waits for one server; what ails the others is told only if that one is not there. */
-  async waitForServer(name: string): Promise<void> {
+  /** Waits for the server of a tool, as `waitForTool` does; what ails the others is told only if that one is not there. */
+  async waitForServer(server: string, tool: string, limitMs?: number): Promise<void> {
     this.#reports.hold()
-    await this.ready(name)
-    this.#reports.release({ tell: !this.#isReady(name) })
+    const mcp = await this.#servers.start()
+    if (mcp) await waitForServer(server, tool, { tools: this.tools, mcp, limitMs })
+    this.#reports.release({ tell: !this.#isReady(server) })
   }
 
   /**

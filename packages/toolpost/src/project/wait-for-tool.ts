@@ -19,9 +19,23 @@ interface Wait {
  */
 export async function waitForTool(name: string, wait: Wait): Promise<boolean> {
   if (await appeared(name, wait)) return true
-  const starting = wait.mcp.status().filter(({ state }) => state === 'starting')
-  if (starting.length > 0) wait.tools.addCustomTool(pendingTool(name, wait.limitMs ?? 0, starting))
+  standIn(name, wait, () => true)
   return false
+}
+
+/** As `waitForTool`, until that server is ready or has failed. */
+export async function waitForServer(server: string, name: string, wait: Wait): Promise<void> {
+  await inTime([wait.mcp.ready(server)], wait.limitMs)
+  standIn(name, wait, status => status.name === server)
+}
+
+function standIn(
+  name: string,
+  { tools, mcp, limitMs = 0 }: Wait,
+  couldHaveIt: (server: ServerStatus) => boolean,
+): void {
+  const starting = mcp.status().filter(server => server.state === 'starting' && couldHaveIt(server))
+  if (starting.length > 0) tools.addCustomTool(pendingTool(name, limitMs, starting))
 }
 
 async function appeared(name: string, { tools, mcp, limitMs }: Wait): Promise<boolean> {

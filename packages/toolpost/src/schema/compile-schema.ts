@@ -133,12 +133,13 @@ async function compilerClass({ $schema }: JsonSchema, text: string): Promise<Com
 
 const OLD_META_SCHEMAS = ['draft-06', 'draft-07']
 
-/** Ajv brings the meta-schema of its own draft; older ones are schemas like any other. */
+/** Ajv brings the meta-schema of its own draft; older ones are schemas like any other, and are referred to by https too. */
 async function addOldMetaSchemas(compiler: Compiler): Promise<void> {
   const { createRequire } = await import('node:module')
   const require = createRequire(import.meta.url)
   for (const draft of OLD_META_SCHEMAS) {
-    if (compiler.getSchema(`http://json-schema.org/${draft}/schema`)) continue
-    compiler.addSchema(require(`ajv/dist/refs/json-schema-${draft}.json`))
+    const metaSchema = require(`ajv/dist/refs/json-schema-${draft}.json`)
+    for (const $id of [`http://json-schema.org/${draft}/schema`, `https://json-schema.org/${draft}/schema`])
+      if (!compiler.getSchema($id)) compiler.addSchema({ ...metaSchema, $id })
   }
 }

@@ -31,7 +31,7 @@ function shortExplanation(error: ErrorObject): string {
 
 function explain(error: ErrorObject): string {
   const place = placeOf(error.instancePath)
-  const subject = place === '' ? 'arguments' : `'${place}'`
+  const subject = subjectOf(error, place)
   switch (error.keyword) {
     case 'required':
       return `missing '${joinPlace(place, error.params.missingProperty)}'`
@@ -49,10 +49,15 @@ function explain(error: ErrorObject): string {
     case 'unevaluatedProperties':
       return `unknown '${joinPlace(place, error.params.unevaluatedProperty)}'`
     case 'propertyNames':
-      return `${subject} has the invalid name '${error.params.propertyName}'`
+      return `invalid name '${joinPlace(place, error.params.propertyName)}'`
     default:
       return `${subject} ${error.message ?? `fails '${error.keyword}'`}`
   }
+}
+
+function subjectOf({ propertyName }: ErrorObject, place: string): string {
+  if (propertyName !== undefined) return `name '${joinPlace(place, propertyName)}'`
+  return place === '' ? 'arguments' : `'${place}'`
 }
 
 function wanted(type: string | string[]): string {
@@ -151,7 +156,7 @@ function summary(alternative: ErrorObject, inside: ErrorObject[]): ErrorObject[]
     error => error.keyword === 'type' && error.instancePath === alternative.instancePath,
   )
   if (ownType.length === inside.length) return [{ ...alternative, keyword: 'type', params: { type: types } }]
-  return [{ ...alternative, message: 'fits none of the allowed forms' }]
+  return [{ ...alternative, message: 'must fit one of the allowed forms' }]
 }
 
 /** A branch of another type or with another fixed value is not the one that was meant. */

@@ -61,6 +61,7 @@ describe('recursive schemas', () => {
   it.each([
     'http://json-schema.org/draft-06/schema#',
     'http://json-schema.org/draft-07/schema#',
+    'https://json-schema.org/draft-07/schema#',
     'https://json-schema.org/draft/2019-09/schema',
     'https://json-schema.org/draft/2020-12/schema',
   ])('may refer to the meta-schema %s', async $ref => {

@@ -126,10 +126,10 @@ export function namesIn(forms: Iterable<Form>): Set<string> {
   return names
 }
 
-/** Whether a schema takes names that it does not list: by pattern, or with a schema for all others. */
+/** Whether a schema takes names that it does not list: by pattern, with a schema for all others, or one for the names. */
 export function isNameMap(schema: JsonSchema): boolean {
   return formsOf([schema], schema).some(
-    ({ byPattern, others, schema: { patternProperties } }) =>
-      byPattern.length + others.length > 0 || isRecord(patternProperties),
+    ({ byPattern, others, names, schema: { patternProperties } }) =>
+      byPattern.length + others.length + names.length > 0 || isRecord(patternProperties),
   )
 }

@@ -122,6 +122,7 @@ describe('argument names of MCP tools', () => {
       { type: 'object', $ref: '#/$defs/user', $defs: { user: names } },
       { type: 'object', patternProperties: { '^user_': {} }, additionalProperties: false },
       { type: 'object', additionalProperties: { type: 'string' } },
+      { type: 'object', propertyNames: { pattern: '^[a-z_]+$' } },
     ]
     for (const schema of schemas)
       expect((await received({ schema }, { user_id: 'x' })).result).toEqual({ user_id: 'x' })

@@ -45,7 +45,7 @@ export const activateScene: ZwaveTool = {
     const said = String(args.sceneName)
     const unreachable = await whyNotReady(network)
     if (unreachable) return refuse(`${unreachable} Nothing was sent.`)
-    if (!sceneCalled(network, said)) await network.refresh()
+    if (!sceneCalled(network, said)) await network.refresh(0)
     const scene = sceneCalled(network, said)
     if (!scene) return refuse(noSuchScene(network, said))
     const problem = await startScene(scene, context)

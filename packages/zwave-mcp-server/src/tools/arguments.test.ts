@@ -71,8 +71,8 @@ describe('describing mistakes in arguments', () => {
           const fits =
             typeof args.deviceName === 'string' &&
             args.deviceName.trim() !== '' &&
-            ['on', 'off', 'dim'].includes(String(args.action)) &&
             typeof args.action === 'string' &&
+            ['on', 'off', 'dim'].includes(args.action) &&
             (args.level === undefined ||
               (typeof args.level === 'number' && args.level >= 0 && args.level <= 100)) &&
             !('x' in args)

@@ -2,23 +2,18 @@ import { type Device, type DeviceKind, fullName, kindOf } from '../zwave/device.
 import { type Found, nameKey } from '../zwave/find-device.ts'
 import type { Primitive } from '../zwave/payload.ts'
 import type { Command, ZwaveNetwork } from '../zwave/zwave-network.ts'
-import { pickDevice } from './pick-device.ts'
+import { pickInNetwork } from './pick-device.ts'
 import { type ToolContext, UNKNOWN_GATEWAY, whyNotReady } from './tool.ts'
 
 export interface Commandable extends Found {
   readonly name: string
 }
 
-/**
- * The device that a command is meant for, or why there is none; a name that is not known may be new, so the gateway
- * is asked once more.
- */
+/** The device that a command is meant for, or why there is none. */
 export async function deviceToCommand({ network }: ToolContext, said: string): Promise<Commandable | string> {
   const problem = await whyNotReady(network)
   if (problem) return `${problem} Nothing was sent.`
-  const first = pickDevice(network.devices(), said)
-  const isNew = typeof first === 'string' && (await network.refresh())
-  const picked = isNew ? pickDevice(network.devices(), said) : first
+  const picked = await pickInNetwork(network, said)
   if (typeof picked === 'string')
     return network.gateway.name === null ? `${picked} ${UNKNOWN_GATEWAY}` : picked
   const { device, endpoint } = picked

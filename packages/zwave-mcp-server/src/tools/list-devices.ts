@@ -63,6 +63,8 @@ export const listDevices: ZwaveTool = {
 
   async run(args, { network }) {
     const unreachable = await whyNotReady(network)
+    // Nobody tells of a new name, and from this list names are taken.
+    if (!unreachable && network.hasList) await network.refresh(0)
     const all = network.devices()
     const live = all.every(device => network.isLive(device))
     const problem = unreachable ?? notLive(live)

@@ -1,5 +1,6 @@
 import { type Device, fullName } from '../zwave/device.ts'
 import { type Found, findByPart, findDevice } from '../zwave/find-device.ts'
+import type { ZwaveNetwork } from '../zwave/zwave-network.ts'
 import { listWords } from './tool.ts'
 
 const MAX_NAMES = 20
@@ -9,8 +10,19 @@ export interface PickOptions {
   readonly partIsEnough?: boolean
 }
 
+/** As `pickDevice`; a name that is not known may be new, so the gateways are asked once more. */
+export async function pickInNetwork(
+  network: ZwaveNetwork,
+  said: string,
+  options?: PickOptions,
+): Promise<Found | string> {
+  const first = pickDevice(network.devices(), said, options)
+  const isNew = typeof first === 'string' && (await network.refresh(0))
+  return isNew ? pickDevice(network.devices(), said, options) : first
+}
+
 /** The device that a name means, or a sentence that helps to name it better. */
-export function pickDevice(
+function pickDevice(
   devices: readonly Device[],
   said: string,
   { partIsEnough = false }: PickOptions = {},

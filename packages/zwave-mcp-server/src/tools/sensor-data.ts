@@ -4,7 +4,7 @@ import { type Device, fullName, STATUSES } from '../zwave/device.ts'
 import { type Reading, readingsOf } from '../zwave/readings.ts'
 import { deviceFields } from './command-device.ts'
 import { notLive } from './list-devices.ts'
-import { pickDevice } from './pick-device.ts'
+import { pickInNetwork } from './pick-device.ts'
 import {
   answer,
   FIELDS,
@@ -68,9 +68,8 @@ export const sensorData: ZwaveTool = {
   async run(args, context) {
     const { network } = context
     const problem = await whyNotReady(network)
-    const devices = network.devices()
-    if (problem && devices.length === 0) return refuse(problem)
-    const picked = pickDevice(devices, String(args.deviceName), { partIsEnough: true })
+    if (problem && network.devices().length === 0) return refuse(problem)
+    const picked = await pickInNetwork(network, String(args.deviceName), { partIsEnough: true })
     if (typeof picked === 'string') return refuse(problem ? `${problem} ${picked}` : picked)
     const { device, endpoint } = picked
     const readings = age(readingsOf(device), context).filter(

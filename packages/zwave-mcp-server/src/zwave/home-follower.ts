@@ -104,9 +104,14 @@ export class HomeFollower {
     else if (topic.kind === 'value' || topic.kind === 'status') this.#onNode(topic, message)
   }
 
+  /** Whether a gateway has told its nodes: it will if it is asked again. */
+  get hasList(): boolean {
+    return this.#listedAt.size > 0
+  }
+
   /** Asks the gateways for their nodes and scenes, unless they have just told. False: not all of them answered. */
-  async refresh(): Promise<boolean> {
-    const stale = this.gateway.reachable.filter(client => this.#listAge(client) >= FRESH_MS)
+  async refresh(freshMs = FRESH_MS): Promise<boolean> {
+    const stale = this.gateway.reachable.filter(client => this.#listAge(client) >= freshMs)
     const answers = await Promise.all(stale.map(client => this.#list(client)))
     return answers.every(({ kind }) => kind === 'done')
   }
@@ -155,11 +160,12 @@ export class HomeFollower {
     this.#options.logger.debug({ gateway: client, nodes: nodes.length }, 'the gateway listed its nodes')
   }
 
-  /** For devices without topics of their own, the list is all that will be heard. */
+  /** Of values without a topic of their own, the list is all that will be heard. */
   #hearList(): void {
-    for (const device of this.devices().filter(({ isFollowed }) => !isFollowed))
-      for (const value of device.values)
-        if (value.value !== undefined) this.reports.hear(placeOf(device.id, value), value.value)
+    for (const { id, values } of this.devices())
+      for (const value of values)
+        if (value.topic === undefined && value.value !== undefined)
+          this.reports.hear(placeOf(id, value), value.value)
   }
 
   #onNode(topic: NodeTopic, message: Message): void {

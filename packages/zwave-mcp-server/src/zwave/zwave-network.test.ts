@@ -164,6 +164,28 @@ describe('sending a command', () => {
     ])
   })
 
+  it('is confirmed by the list if its report has no topic, though another value of the device has one', async () => {
+    const { network, link } = fakeNetwork()
+    const list = (value: boolean, lastUpdate: number) => {
+      const values = { a: { commandClass: 37, endpoint: 0, property: 'currentValue', value, lastUpdate } }
+      link.receive(`${GATEWAY}/api/getNodes`, { success: true, result: [{ id: 2, name: 'Lamp', values }] })
+    }
+    link.connect()
+    link.receive(`${GATEWAY}/status`, { value: true })
+    list(false, 1)
+    link.receive('zwave/Lamp/switch_binary/endpoint_0/targetValue', { time: 2, value: false })
+    link.onApi = topic => {
+      if (topic.endsWith('/writeValue/set')) list(true, NOW)
+    }
+    const [device] = network.devices()
+    const [actuator] = device ? actuatorsOf(device) : []
+    if (!device || !actuator) throw new Error('no lamp')
+    const accepts = (value: unknown) => value === true
+    await expect(
+      network.send({ ...actuator, device, value: true, accepts, timeoutMs: 1_000 }),
+    ).resolves.toMatchObject({ kind: 'confirmed' })
+  })
+
   it('for a Window Covering goes to the topic, or with its parameter to the API', async () => {
     const values = {
       a: {

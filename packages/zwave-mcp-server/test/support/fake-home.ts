@@ -39,6 +39,10 @@ export function fakeHome(descriptions: readonly DeviceDescription[], { answers =
   link.onPublish = (topic, text) => {
     if (answers) report(link, topic.slice(0, -'/set'.length), parseJson(text))
   }
+  link.onApi = topic => {
+    if (topic === `${GATEWAY}/api/getNodes/set`)
+      link.receive(topic.slice(0, -'/set'.length), nodesAnswer(devices))
+  }
   const context: ToolContext = {
     ...home,
     confirmTimeoutMs: 50,

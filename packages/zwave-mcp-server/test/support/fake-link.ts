@@ -9,6 +9,8 @@ export class FakeLink implements BrokerLink {
   closed = false
   /** Acts on a command, e.g. by reporting a new state; calls of the gateway's API do not get here. */
   onPublish: (topic: string, text: string) => void = () => {}
+  /** Answers a call of the gateway's API. */
+  onApi: (topic: string, text: string) => void = () => {}
   #listener: LinkListener | undefined
 
   start(listener: LinkListener): void {
@@ -18,7 +20,8 @@ export class FakeLink implements BrokerLink {
   publish(topic: string, text: string): boolean {
     if (this.state.status !== 'connected') return false
     this.published.push({ topic, text })
-    if (!topic.includes('_CLIENTS')) queueMicrotask(() => this.onPublish(topic, text))
+    const react = topic.includes('_CLIENTS') ? this.onApi : this.onPublish
+    queueMicrotask(() => react(topic, text))
     return true
   }
 

@@ -79,7 +79,7 @@ async function nameOf(project: Project, typed: string, timeoutMs: number | undef
     await project.waitForTool(typed, timeoutMs)
     return typed
   }
-  await project.waitForServer(server)
+  await project.waitForServer(server, typed, timeoutMs)
   const { tools } = project
   const found = tools.getTools().find(tool => {
     const origin = tools.originOf(tool)

@@ -54,7 +54,11 @@ export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
   #watched(response: Response): Response {
     const reader = (response.body as ReadableStream<Uint8Array>).getReader()
     this.#streams++
-    const end = () => void this.#streams--
+    const end = () => {
+      this.#streams--
+      // Its client may come back: a connection was lost, and not the session.
+      this.usedAt = Date.now()
+    }
     const body = new ReadableStream<Uint8Array>(
       {
         start: controller => void relay(reader, controller).finally(end),
