@@ -1,14 +1,40 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './tests/longest-first.ts'
+
+const folders = readdirSync('packages').flatMap(name => [`packages/${name}/src`, `packages/${name}/test`])
+const files = ['tests', ...folders].filter(existsSync).flatMap(testsIn)
+/**
+ * What these tests measure, replace or clean up is their process: memory, freezes, listeners, modules, programs built once. They get one that nobody has
+ * used. The others share a few, because reading all modules again takes longer than most files.
+ */
+const OWN_PROCESS =
+  /\b(unharmed|besideAttack|memoryUsage|vi\.mock|vi\.doMock|process\.on)\(|globalThis\.\w+ = |support\/(program|server)\.ts/
+
+function testsIn(folder: string): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return names.filter(name => name.endsWith('.test.ts')).map(name => join(folder, name))
+}
+
+const alone = files.filter(file => OWN_PROCESS.test(readFileSync(file, 'utf8')))
 
 export default defineConfig({
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'tests/**/*.test.ts'],
     // Half of the tests wait for processes: three workers keep two cores busy.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // A machine that others use too may be late once; what fails twice is broken.
     retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     dangerouslyIgnoreUnhandledErrors: false,
+    projects: [
+      { extends: true, test: { name: 'alone', include: alone, isolate: true } },
+      {
+        extends: true,
+        test: { name: 'shared', include: files, exclude: alone, isolate: false },
+      },
+    ],
   },
 })
