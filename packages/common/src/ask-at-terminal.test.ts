@@ -63,9 +63,7 @@ describe('a form at a terminal', () => {
     const fields = { name: { type: 'string' }, password: { type: 'string', title: 'Password' } }
     const question = { ...form(fields), secretFields: ['password'] }
     expect(await optional.ask(question)).toEqual({ action: 'accept', content: { name: 'Ada' } })
-    expect(optional.shown()).toContain(
-      'must not ask for secrets this way, so this is not asked for: Password',
-    )
+    expect(optional.shown()).toContain('must not ask for secrets this way, so this is skipped: Password')
     const required = person()
     expect(await required.ask({ ...form(fields, ['password']), secretFields: ['password'] })).toMatchObject({
       action: 'decline',

@@ -24,7 +24,7 @@ interface Answered {
 }
 
 const NO_TERMINAL = 'there is no terminal to ask at'
-const WAY_TO_ALLOW = "; allow it with a rule in 'policy' of toolpost.json, or run it on a terminal"
+const WAY_TO_ALLOW = "; allow it with a rule in 'policy' of toolpost.json, or run it in a terminal"
 
 /** Asks the person at the terminal, one question at a time. Without a terminal, the answer is no. */
 export function askAtTerminal(terminal: AskedTerminal): (question: Asked) => Promise<Answered> {
@@ -101,7 +101,7 @@ class TerminalQuestion {
     const { secretFields = [], check } = this.#question
     const secret = fields.filter(({ name }) => secretFields.includes(name))
     const names = secret.map(({ title }) => title).join(', ')
-    const refused = `Servers must not ask for secrets this way, so this is not asked for: ${names}.`
+    const refused = `Servers must not ask for secrets this way, so this is skipped: ${names}.`
     if (secret.some(({ isRequired }) => isRequired)) return this.#decline(refused)
     if (secret.length > 0) this.#terminal.say(refused)
     return fillForm(

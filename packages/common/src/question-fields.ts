@@ -97,7 +97,7 @@ function chosen({ choices }: QuestionField, text: string): { value: unknown } | 
 function chosenOf(field: QuestionField, text: string): { value: unknown } | { problem: string } {
   const all = text.split(',').map(part => chosen(field, part.trim()))
   const wrong = all.find(each => 'problem' in each)
-  if (wrong) return { problem: `choose any of 1 to ${field.choices.length}, with commas between them` }
+  if (wrong) return { problem: `choose any of 1 to ${field.choices.length}, separated by commas` }
   return { value: [...new Set(all.map(each => (each as { value: unknown }).value))] }
 }
 

@@ -44,7 +44,7 @@ async function confirm(
 ): Promise<Filled | undefined> {
   const problem = await terminal.check(content)
   if (problem !== undefined) {
-    terminal.say(`That does not fit: ${problem}. Once more:`)
+    terminal.say(`Not valid: ${problem}. Try again:`)
     return undefined
   }
   terminal.say(JSON.stringify(content))
@@ -88,7 +88,7 @@ function describe({ title, description, isRequired, choices, ...field }: Questio
   const note = notes.filter(Boolean).join(', ')
   const list = choices.slice(0, MAX_SHOWN_CHOICES).map(({ title: name }, at) => `  ${at + 1}) ${name}`)
   if (choices.length > MAX_SHOWN_CHOICES) list.push(`  … and ${choices.length - MAX_SHOWN_CHOICES} more`)
-  const several = field.kind === 'choices' ? ', several with commas between them' : ''
+  const several = field.kind === 'choices' ? ', several separated by commas' : ''
   const head = `${title}${note && ` (${note})`}${several}${description ? `: ${description}` : ''}`
   return ['', head, ...list].join('\n')
 }

@@ -17,7 +17,7 @@ describe.runIf(hasBrowser)('the approvals of the console', () => {
     const { page, gateway, complaints } = await open({ at: '/chat' })
     await connected(page)
     await page.getByLabel('Message').fill('good mor')
-    const more = { server: 'zwave', caller: 'claude', because: 'the tool says that it is destructive' }
+    const more = { server: 'zwave', caller: 'claude', because: 'the tool is marked as destructive' }
     const id = gateway.ask('control_lock', UNLOCK, more)
     await notice(page).getByText('Back Door Lock').waitFor()
     await page.keyboard.type('ning')
@@ -124,7 +124,7 @@ describe.runIf(hasBrowser)('the approvals of the console', () => {
   it.each([
     [404, /^control_lock is no longer waiting: it has expired/],
     [403, /^You may not decide about control_lock here: not with this token\.$/],
-    [500, /^The gateway did not take the decision about control_lock: not with this token\.$/],
+    [500, /^The gateway did not accept the decision about control_lock: not with this token\.$/],
   ])('say in words why a decision was refused with %i', async (status, words) => {
     const { page, gateway } = await open({ at: '/tools' })
     await connected(page)

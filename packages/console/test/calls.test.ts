@@ -8,7 +8,7 @@ const never = new AbortController().signal
 describe.runIf(hasBrowser)('the calls of the console', () => {
   it('show up as they happen, whoever makes them', async () => {
     const { page, gateway, complaints } = await open({ at: '/calls' })
-    await page.getByRole('table', { name: 'Calls, the newest first' }).waitFor()
+    await page.getByRole('table', { name: 'Calls, newest first' }).waitFor()
     const ended = new AbortController()
     const call = gateway.call('slow_report', {}, { origin: 'mcp', signal: ended.signal })
     await page.getByRole('row', { name: /slow_report mcp|slow_report .*mcp running/ }).waitFor()
@@ -22,7 +22,7 @@ describe.runIf(hasBrowser)('the calls of the console', () => {
     const { page } = await open({ at: '/calls' })
     await page.getByLabel('Source').selectOption('camera')
     await page.getByLabel('Outcome').selectOption('slow')
-    const rows = page.getByRole('table', { name: 'Calls, the newest first' }).locator('tbody tr')
+    const rows = page.getByRole('table', { name: 'Calls, newest first' }).locator('tbody tr')
     await expect
       .poll(async () => (await rows.allInnerTexts()).every(text => text.includes('camera')))
       .toBe(true)

@@ -24,7 +24,7 @@ const VIEWS: [address: string, sign: string][] = [
   ['/chat', '.chat-beginning .chip'],
 ]
 
-const ASKED = { server: 'zwave', caller: 'claude', because: 'the tool says that it is destructive' }
+const ASKED = { server: 'zwave', caller: 'claude', because: 'the tool is marked as destructive' }
 
 /** Shows every view in turn, with a short list of calls, since axe looks at every row, and the notice of an approval. */
 async function everyView({ page, gateway }: Opened, look: (address: string) => Promise<void>): Promise<void> {

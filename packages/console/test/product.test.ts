@@ -71,7 +71,7 @@ describe.runIf(hasBrowser)('the console on the product itself', { timeout: 60_00
     const notice = page.getByRole('region', { name: 'Waiting for approval' })
     const held = unlock()
     await notice.getByText('"Back Door Lock"').waitFor()
-    await notice.getByText('the tool says that it is destructive').waitFor()
+    await notice.getByText('the tool is marked as destructive').waitFor()
     expect(await stateOfLock()).toMatch(/ locked/)
     await notice.getByRole('button', { name: 'Allow once' }).click()
     expect(await held).toMatchObject({ content: [{ text: expect.stringMatching(/unlocked/) }] })
@@ -165,7 +165,7 @@ describe.runIf(hasBrowser)('the console on the product itself', { timeout: 60_00
     await page.getByRole('button', { name: 'Try and add' }).click()
     await page
       .getByRole('alert')
-      .getByText(/there is no such command/)
+      .getByText(/command not found/)
       .waitFor()
     await page.getByText('Pasted JSON').click()
     const pasted = { mcpServers: { mine: { command: process.execPath, args: [server, 'stdio'] } } }

@@ -77,7 +77,7 @@ describe.runIf(hasBrowser)('a question in the console', () => {
     gateway.answers.set('questions', { status: 400, text: '{"error":"no such luck"}' })
     await expect.poll(() => button(page, 'Yes').getAttribute('aria-disabled')).toBe('false')
     await button(page, 'Yes').click()
-    await dialog(page).getByText('The answer was not taken: no such luck').waitFor()
+    await dialog(page).getByText('The answer was not accepted: no such luck').waitFor()
     gateway.answers.clear()
     await button(page, 'Decline').click()
     await dialog(page).waitFor({ state: 'detached' })

@@ -116,7 +116,7 @@ describe.runIf(hasBrowser)('the workbench of the console', () => {
   it('shows the calls of a time, from the history too', async () => {
     const { page } = bench
     await page.goto(`${bench.url}#/calls`)
-    const rows = page.getByRole('table', { name: 'Calls, the newest first' }).locator('tbody tr')
+    const rows = page.getByRole('table', { name: 'Calls, newest first' }).locator('tbody tr')
     await rows.first().waitFor()
     const all = await rows.count()
     await page.getByRole('combobox', { name: 'Time' }).selectOption('last hour')

@@ -1,6 +1,8 @@
 import type { CallRecord, ModelInfo, ToolResult } from 'toolpost/gateway'
+import type { CallQuery } from 'toolpost/history'
+import { messageOf } from '../text/message-of.ts'
 import { approvalsIn, callsIn, isResult, questionsIn, serversIn, toolsIn } from './checked.ts'
-import { ApiError, isAbort, request, requestJson } from './http.ts'
+import { ApiError, isAbort, queryOf, request, requestJson } from './http.ts'
 
 /** The lists that the gateway keeps, and what of them gets in. */
 const LISTS = {
@@ -21,27 +23,16 @@ export async function readList(name: ListName): Promise<ReturnType<(typeof LISTS
 }
 
 /** What is asked of the gateway's history; it has the parts that are given, and calls before `until` alone. */
-export interface OlderCalls {
-  tool?: string | undefined
-  server?: string | undefined
-  caller?: string | undefined
-  origin?: string | undefined
-  trace?: string | undefined
-  outcome?: string | undefined
-  /** Words, all of them. */
-  q?: string | undefined
+export interface OlderCalls extends Omit<CallQuery, 'limit' | 'since' | 'until'> {
   /** Milliseconds since 1970, or as the gateway reads times: `1h`, `2026-01-31T12:00`. */
   since?: string | number | undefined
   until?: string | number | undefined
-  cursor?: string | undefined
 }
 
 /** A page of calls that have ended, newest first; `next` is the cursor of the following one. */
 export async function listOlderCalls(asked: OlderCalls): Promise<{ calls: CallRecord[]; next?: string }> {
-  const given = Object.entries(asked).filter(([, value]) => value !== undefined)
-  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
   const { calls, next } = await requestJson<{ calls: unknown; next?: unknown }>(
-    `/api/calls?limit=100&${query}`,
+    `/api/calls?limit=100&${queryOf(asked)}`,
   )
   return { calls: callsIn(calls), ...(typeof next === 'string' && { next }) }
 }
@@ -58,9 +49,7 @@ export async function cancelCall(serial: number): Promise<void> {
 
 /** All calls that fit, as a file. */
 export async function exportCalls(asked: OlderCalls, format: 'jsonl' | 'csv'): Promise<Blob> {
-  const given = Object.entries(asked).filter(([, value]) => value !== undefined)
-  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
-  return (await request(`/api/calls/export?format=${format}&${query}`)).blob()
+  return (await request(`/api/calls/export?format=${format}&${queryOf(asked)}`)).blob()
 }
 
 export function currentModel(): Promise<ModelInfo> {
@@ -142,6 +131,6 @@ export async function callTool({ id, tool, args, timeoutMs, signal }: CallReques
   } catch (error) {
     if (isAbort(error)) return { kind: 'cancelled', afterMs: performance.now() - startedAt }
     if (error instanceof ApiError && isResult(error.body)) return { kind: 'result', result: error.body }
-    return { kind: 'failed', message: error instanceof Error ? error.message : String(error) }
+    return { kind: 'failed', message: messageOf(error) }
   }
 }

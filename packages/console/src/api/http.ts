@@ -45,6 +45,12 @@ export async function requestJson<T>(path: string, options?: RequestOptions): Pr
   }
 }
 
+/** As the query of an address: what is given. */
+export function queryOf(asked: object): URLSearchParams {
+  const given = Object.entries(asked).filter(([, value]) => value !== undefined)
+  return new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+}
+
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError'
 }

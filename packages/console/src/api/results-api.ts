@@ -1,3 +1,4 @@
+import { messageOf } from '../text/message-of.ts'
 import { ApiError, request } from './http.ts'
 
 const PREFIX = 'result://'
@@ -10,7 +11,7 @@ export async function keptResult(handle: string): Promise<{ blob: Blob } | { pro
   } catch (error) {
     if (error instanceof ApiError && (error.status === 404 || error.status === 410))
       return { problem: 'The gateway no longer keeps this result. Run the call again.' }
-    return { problem: error instanceof Error ? error.message : String(error) }
+    return { problem: messageOf(error) }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Run } from 'toolpost/project'
 import { has, isResult, listOf } from './checked.ts'
-import { ApiError, request, requestJson } from './http.ts'
+import { ApiError, queryOf, request, requestJson } from './http.ts'
 
 /** Which runs are asked for; the newest come first. */
 export interface RunQuery {
@@ -13,10 +13,8 @@ export interface RunQuery {
 
 /** `undefined` if the gateway has no durable runs. */
 export async function listRuns(asked: RunQuery): Promise<Run[] | undefined> {
-  const given = Object.entries(asked).filter(([, value]) => value !== undefined)
-  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
   try {
-    return runsIn((await requestJson<{ runs: unknown }>(`/api/runs?${query}`)).runs)
+    return runsIn((await requestJson<{ runs: unknown }>(`/api/runs?${queryOf(asked)}`)).runs)
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return undefined
     throw error

@@ -1,4 +1,5 @@
 import type { ServerStatus } from 'toolpost/gateway'
+import { messageOf } from '../text/message-of.ts'
 import { has, listOf } from './checked.ts'
 import { isRecord } from './guards.ts'
 import { ApiError, requestJson } from './http.ts'
@@ -34,7 +35,7 @@ export async function addServer(server: NewServer): Promise<AddOutcome> {
     })
     return { kind: 'added', file, tools: listOf(tools).filter(name => typeof name === 'string') }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     const body = error instanceof ApiError && isRecord(error.body) ? error.body : {}
     if (!('stderr' in body)) return { kind: 'refused', error: message }
     return {

@@ -68,7 +68,7 @@ function WholeResult({ result, slow = false }: { result: ToolResult; slow?: bool
   )
 }
 
-/** What was not to be is no fault. */
+/** A call that was not allowed is not a failure. */
 const UNWANTED: Record<string, string> = {
   cancelled: 'Cancelled',
   denied: 'Denied',

@@ -13,7 +13,7 @@ export function go(route: Route): void {
 /** Without a step back in the history, for filters. */
 export function goInPlace(route: Route): void {
   history.replaceState(history.state, '', hrefOf(route))
-  // The browser tells of a new hash in a later task; whoever clicks in between must see the new route.
+  // The browser reports a new hash in a later task; whoever clicks in between must see the new route.
   dispatchEvent(new HashChangeEvent('hashchange'))
 }
 

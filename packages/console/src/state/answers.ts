@@ -24,7 +24,7 @@ class Answers extends Store<{ marks: ReadonlyMap<string, Mark> }> {
     } catch (error) {
       const isOver = error instanceof ApiError && error.status === 404
       const said = error instanceof Error ? oneLine(error.message) : 'unknown error'
-      this.#mark(id, isOver ? 'answered' : { problem: `The answer was not taken: ${said}` })
+      this.#mark(id, isOver ? 'answered' : { problem: `The answer was not accepted: ${said}` })
     }
   }
 

@@ -105,13 +105,13 @@ function outcomeOf({ result }: CallRecord): string {
 
 /** Why the recorded arguments cannot be sent again as they are; `undefined` if they can. */
 export function obstacleToRepeat(args: unknown): string | undefined {
-  if (isShortened(args)) return 'The arguments were too large to be kept.'
+  if (isShortened(args)) return 'The arguments were too large to keep.'
   try {
     const text = JSON.stringify(args) ?? ''
-    if (SHORTENED.test(text)) return 'The arguments were too large to be kept whole.'
+    if (SHORTENED.test(text)) return 'The arguments were too large to keep in full.'
     if (text.includes('"[removed]"')) return 'Secrets were removed from the arguments: fill them in again.'
   } catch {
-    return 'The arguments are nested too deeply to be sent again.'
+    return 'The arguments are nested too deeply to send again.'
   }
   return undefined
 }

@@ -4,6 +4,7 @@ import { chatCallIn, chatEndIn, textOf } from '../api/checked.ts'
 import { isRecord } from '../api/guards.ts'
 import { ApiError, isAbort } from '../api/http.ts'
 import { dataOf, readEvents } from '../api/read-events.ts'
+import { messageOf } from '../text/message-of.ts'
 import { type Answer, answerAfter, type ChatEvent, emptyAnswer, keptAnswer } from './chat-answer.ts'
 import { chosenModel } from './chosen-model.ts'
 import { conversations } from './conversations.ts'
@@ -70,7 +71,7 @@ class Chat extends Store<ChatState> {
       await readEvents(response, { onEvent: event => takeEvent(event, take) })
       take({ kind: 'closed' })
     } catch (error) {
-      take(isAbort(error) ? { kind: 'stopped' } : { kind: 'broken', message: messageOf(error) })
+      take(isAbort(error) ? { kind: 'stopped' } : { kind: 'broken', message: problemOf(error) })
     }
     void conversations.refresh()
     if (this.get().stop !== stop) return undefined
@@ -96,7 +97,7 @@ class Chat extends Store<ChatState> {
     } catch (error) {
       if (this.get().opening !== id) return
       const isGone = error instanceof ApiError && error.status === 404
-      this.set({ ...NOTHING, problem: isGone ? 'This conversation is no longer kept.' : messageOf(error) })
+      this.set({ ...NOTHING, problem: isGone ? 'This conversation is no longer kept.' : problemOf(error) })
     }
   }
 
@@ -137,9 +138,9 @@ function statusOf({ state, model, elapsedMs }: Record<string, unknown>): ChatEve
   return { kind: 'loading', model: textOf(model), elapsedMs: Number(elapsedMs) || 0 }
 }
 
-function messageOf(error: unknown): string {
+function problemOf(error: unknown): string {
   if (error instanceof TypeError) return 'The connection to the gateway was lost.'
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }
 
 export const chat = new Chat()

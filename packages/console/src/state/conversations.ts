@@ -1,5 +1,6 @@
 import type { ConversationInfo, ModelInfo } from 'toolpost/gateway'
 import { listConversations, listModels, removeConversation, renameConversation } from '../api/chat-api.ts'
+import { messageOf } from '../text/message-of.ts'
 import { coalesced } from './coalesced.ts'
 import { Store } from './store.ts'
 
@@ -31,9 +32,7 @@ class Conversations extends Store<ConversationsState> {
   /** Never rejects. */
   async #change(action: () => Promise<void>): Promise<void> {
     this.update({ problem: undefined })
-    await action().catch(error =>
-      this.update({ problem: error instanceof Error ? error.message : String(error) }),
-    )
+    await action().catch(error => this.update({ problem: messageOf(error) }))
     await this.refresh()
   }
 }

@@ -53,11 +53,11 @@ class Decisions extends Store<DecisionsState> {
 
 function problemText(tool: string, error: unknown): string {
   const said = error instanceof Error ? oneLine(error.message) : 'unknown error'
-  if (!(error instanceof ApiError)) return `The decision about ${tool} did not get through: ${said}.`
+  if (!(error instanceof ApiError)) return `The decision about ${tool} was not delivered: ${said}.`
   if (error.status === 404)
     return `${tool} is no longer waiting: it has expired, its caller gave up, or it was decided elsewhere.`
   if (error.status === 403) return `You may not decide about ${tool} here: ${said}.`
-  return `The gateway did not take the decision about ${tool}: ${said}.`
+  return `The gateway did not accept the decision about ${tool}: ${said}.`
 }
 
 export const decisions = new Decisions()

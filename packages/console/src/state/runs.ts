@@ -1,6 +1,7 @@
 import type { Run } from 'toolpost/project'
 import { getRun, listRuns, runsIn } from '../api/runs-api.ts'
 import type { RunFilter } from '../routing/route.ts'
+import { messageOf } from '../text/message-of.ts'
 import { coalesced } from './coalesced.ts'
 import { Store } from './store.ts'
 
@@ -80,7 +81,7 @@ class Runs extends Store<RunsState> {
       const list = await listRuns({ ...this.get().filter, limit: PAGE })
       this.update({ list, isOn: list !== undefined, hasMore: list?.length === PAGE, problem: undefined })
     } catch (error) {
-      this.update({ problem: error instanceof Error ? error.message : String(error) })
+      this.update({ problem: messageOf(error) })
     }
   }
 }

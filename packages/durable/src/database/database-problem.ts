@@ -15,7 +15,7 @@ const PASSING: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'does not answer; check the address and the firewall',
   EHOSTUNREACH: 'cannot be reached; check the address and the network',
   ENETUNREACH: 'cannot be reached; check the network',
-  EAI_AGAIN: 'has a name that cannot be looked up now; check the network',
+  EAI_AGAIN: 'has a host name that cannot be resolved right now; check the network',
   ENOENT: 'has no socket at that path; is PostgreSQL running there?',
   '57P01': 'was shut down',
   '57P02': 'crashed and is restarting',
@@ -24,7 +24,7 @@ const PASSING: Readonly<Record<string, string>> = {
 }
 
 const LASTING: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'has a name that nobody knows; check the host in the URL',
+  ENOTFOUND: 'has an unknown host name; check the host in the URL',
   '28P01': 'refuses the password; check user and password in the URL',
   '28000': 'refuses this user; check the user in the URL and pg_hba.conf on the server',
   '3D000': 'has no such database; create it (createdb) or correct the name in the URL',

@@ -11,7 +11,7 @@ export function checkedUrl(text: string): URL {
   }
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:')
     throw new DatabaseProblem(`The database URL begins with '${url.protocol}//'; ${expected}`)
-  if (url.pathname.length < 2) throw new DatabaseProblem(`The database URL names no database; ${expected}`)
+  if (url.pathname.length < 2) throw new DatabaseProblem(`The database URL has no database name; ${expected}`)
   return url
 }
 

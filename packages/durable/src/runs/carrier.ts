@@ -121,7 +121,7 @@ export class Carrier {
   }
 
   /**
-   * The innermost interceptor: whatever is not to be repeated is announced in the journal before the tool is invoked. A
+   * The innermost interceptor: whatever must not be repeated is announced in the journal before the tool is invoked. A
    * foreign announcement means that somebody has invoked it already, and nobody knows what came of it.
    */
   readonly interceptor: Interceptor = async (call, next) => {

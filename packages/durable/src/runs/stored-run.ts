@@ -60,7 +60,7 @@ export function attributesOf(run: StoredRun): RunAttributes {
   return JSON.parse(JSON.stringify({ tool, pool, caller, origin, key, call: digest([tool, run.args ?? {}]) }))
 }
 
-/** The id of the run of a key: the same for the same caller and key, and not to be guessed from them. */
+/** The id of the run of a key: the same for the same caller and key, and impossible to guess from them. */
 export function idOfKey(caller: string | undefined, key: string): string {
   return `run_${digest(['key', caller ?? null, key]).slice(0, 32)}`
 }

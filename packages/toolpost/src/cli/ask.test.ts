@@ -7,7 +7,7 @@ import { packageRoot } from '../runtime/package-root.ts'
 const { folder, toolpost, configFile } = commandLine()
 const COMMAND = join(packageRoot(), 'bin', 'toolpost.cjs')
 const WAY_TO_ALLOW =
-  "there is no terminal to ask at; allow it with a rule in 'policy' of toolpost.json, or run it on a terminal"
+  "there is no terminal to ask at; allow it with a rule in 'policy' of toolpost.json, or run it in a terminal"
 
 const asking = (...tools: string[]) =>
   configFile({ model: 'offline', policy: [{ tools, then: 'ask', because: 'to be sure' }] })

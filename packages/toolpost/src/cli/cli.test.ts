@@ -308,7 +308,7 @@ describe('a configuration with a mistake', () => {
     [
       'a voice without its file',
       { voice: { speaker: 'piper' } },
-      /json:1:10, voice\.piperModel: piper needs the \.onnx file/,
+      /json:1:10, voice\.piperModel: piper needs a voice file/,
     ],
     ['a list', [], /json:1:1: the configuration must be object, got array$/m],
     [

@@ -7,7 +7,7 @@ import { UsageError } from './exit-codes.ts'
 export function addDurableCommands(program: Command, within: Within): void {
   program
     .command('worker')
-    .description('run durable calls with the tools of this machine, and offer them to the gateways elsewhere')
+    .description("run durable calls with this machine's tools, and offer them to gateways elsewhere")
     .option('--pool <name>', 'the workers that share these tools (default: as configured)')
     .action(({ pool }: { pool?: string }) =>
       within(async context => (await import('./commands/worker.ts')).runWorker(context), {
@@ -16,19 +16,19 @@ export function addDurableCommands(program: Command, within: Within): void {
     )
   program
     .command('runs')
-    .description('list the durable runs, the newest first; one with its steps and its result, or end one')
+    .description('list durable runs, newest first; show one with its steps and result, or cancel it')
     .argument('[id]')
-    .option('--cancel', 'end the run')
+    .option('--cancel', 'cancel the run')
     .option('--state <state>', 'waiting, approval, running, done, failed or cancelled')
-    .option('--tool <name>', 'of this tool')
-    .option('--limit <number>', 'how many (default: 20)')
+    .option('--tool <name>', 'only of this tool')
+    .option('--limit <number>', 'maximum number (default: 20)')
     .option('--json', 'as JSON')
     .action((id: string | undefined, flags: RunsFlags) =>
       within(async context => (await import('./commands/runs.ts')).showRuns(context, { id, flags }), READER),
     )
   program
     .command('workers')
-    .description('list the processes that run durable calls or accept them, on all machines')
+    .description('list the processes that run or accept durable calls, on all machines')
     .option('--json', 'as JSON')
     .action((flags: { json?: boolean }) =>
       within(async context => (await import('./commands/workers.ts')).listWorkers(context, flags), READER),

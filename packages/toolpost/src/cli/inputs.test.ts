@@ -53,7 +53,7 @@ describe('inputs of VS Code without a terminal', () => {
     expect(await toolpost(['call', 'free', '--config', config])).toMatchObject({ code: 0, out: 'other\n' })
     const { err } = await toolpost(['tools', '--config', config])
     expect(err).toMatch(
-      /❌ Server 's' cannot be started: .*servers\.s\.args\[1\]: the input 'api-key' is not known; set TOOLPOST_INPUT_API_KEY, or start Toolpost on a terminal to be asked/,
+      /❌ Server 's' cannot be started: .*servers\.s\.args\[1\]: the input 'api-key' has no value; set TOOLPOST_INPUT_API_KEY, or start Toolpost in a terminal to be asked/,
     )
   })
 })

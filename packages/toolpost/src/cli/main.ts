@@ -38,10 +38,10 @@ function createProgram(stop: StopSignals): Command {
   }
   program
     .command('tools')
-    .description('list the tools with their signatures; those of a server, or one with an example')
+    .description('list the tools with their signatures, those of one server, or one tool with an example')
     .argument('[name]', 'a server, or a tool')
     .option('--json', 'as JSON, with schemas')
-    .option('--search <words>', 'only those that fit, the best first')
+    .option('--search <words>', 'only matching tools, best match first')
     .action((name: string | undefined, flags: Omit<ToolsFlags, 'name'>) =>
       within(context => listTools(context, { ...flags, name })),
     )
@@ -52,7 +52,7 @@ function createProgram(stop: StopSignals): Command {
     .argument('[arguments...]')
     .option('--json', 'print the whole result as JSON')
     .option('--timeout <ms>', 'deadline of the call')
-    .option('--key <key>', 'make the call durable: the same key and call is the same run')
+    .option('--key <key>', 'make the call durable: repeating it with the same key returns the same run')
     .action((name: string, words: string[], flags: CallFlags) =>
       within(async context => {
         await noteCalls(context)
@@ -61,10 +61,10 @@ function createProgram(stop: StopSignals): Command {
     )
   program
     .command('chat')
-    .description('ask a question, or hold a conversation; of a pipe, each line is a question')
+    .description('ask a question, or hold a conversation; piped input is one question per line')
     .argument('[question]')
     .option('--model <model>', 'ollama:<model>, anthropic:<model> or offline')
-    .option('--timeout <ms>', 'time for one answer')
+    .option('--timeout <ms>', 'time limit for one answer')
     .option('--json', 'print each answer as a line of JSON, with its calls')
     .action((question: string | undefined, flags: ChatFlags) =>
       within(
@@ -78,10 +78,10 @@ function createProgram(stop: StopSignals): Command {
     )
   program
     .command('approvals')
-    .description('list the calls that wait for approval at the running gateway, or decide one')
+    .description('list the calls waiting for approval at the running gateway, or decide one')
     .argument('[decision]', 'approve or deny')
     .argument('[id]')
-    .option('--remember <how>', 'decide the same from now on: session or always')
+    .option('--remember <how>', 'remember the decision: session or always')
     .option('--url <address>', "the gateway's address (default: as configured)")
     .option('--token <token>', "the gateway's token (default: TOOLPOST_TOKEN)")
     .option('--json', 'list as JSON')
@@ -90,25 +90,25 @@ function createProgram(stop: StopSignals): Command {
     )
   program
     .command('auth')
-    .description('log in at an MCP server that asks for it, in a browser')
+    .description('log in to an MCP server, in the browser')
     .argument('<server>', 'its name under mcpServers')
-    .option('--no-browser', 'print the address of the login page, and open nothing')
-    .option('--logout', 'forget the login, and revoke it if the server can')
+    .option('--no-browser', 'print the address of the login page instead of opening it')
+    .option('--logout', 'log out, and revoke the login if the server supports it')
     .action((server: string, flags: AuthFlags) =>
       within(async context => (await import('./commands/auth.ts')).logIn(context, server, flags)),
     )
   program
     .command('calls')
-    .description('list the calls that were made, the newest first')
-    .option('--tool <name>', 'of this tool')
-    .option('--server <name>', "of this server's tools; local for none")
-    .option('--caller <name>', 'by this caller')
+    .description('list past calls, newest first')
+    .option('--tool <name>', 'only of this tool')
+    .option('--server <name>', "only of this server's tools; local for tools without a server")
+    .option('--caller <name>', 'only by this caller')
     .option('--failed', 'only those that failed')
     .option('--outcome <outcome>', 'ok, failed, or a failure code')
-    .option('--search <words>', 'with these words in tool, arguments, result or error')
+    .option('--search <words>', 'only those with these words in tool, arguments, result or error')
     .option('--since <time>', '1h, 2d, or a date')
     .option('--until <time>', '1h, 2d, or a date')
-    .option('--limit <number>', 'how many (default: 20)')
+    .option('--limit <number>', 'maximum number (default: 20)')
     .option('--json', 'as JSON')
     .action((flags: CallsFlags) =>
       within(async context => {
@@ -128,12 +128,15 @@ function createProgram(stop: StopSignals): Command {
   program
     .command('up')
     .description('start everything: tools, servers, HTTP API, MCP endpoint and console')
-    .option('--host <address>', 'where to listen (default: 127.0.0.1); any other address requires a token')
-    .option('--port <number>', 'on which port (default: 4040, or the next free one)')
+    .option(
+      '--host <address>',
+      'address to listen on (default: 127.0.0.1); any other address requires a token',
+    )
+    .option('--port <number>', 'port to listen on (default: 4040, or the next free one)')
     .option('--token <token>', 'token required from every client (default: TOOLPOST_TOKEN)')
     .option('--allow-host <name...>', 'additional host names to accept')
     .option('--voice', 'listen and speak as well, with the voice gateway')
-    .option('--no-worker', 'accept durable calls, and leave them to the workers')
+    .option('--no-worker', 'accept durable calls, but leave them to workers')
     .action(async (flags: UpFlags) => {
       const { runUp, wishesOf } = await import('./commands/up.ts')
       return within(context => runUp(context, flags), wishesOf(flags))

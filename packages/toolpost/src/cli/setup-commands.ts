@@ -15,7 +15,7 @@ export function addSetupCommands(
   }
   program
     .command('init')
-    .description('write a toolpost.json here, with the MCP servers that other programs on this machine have')
+    .description('write a toolpost.json here, with the MCP servers of other programs on this machine')
     .option('-y, --yes', 'ask nothing')
     .action((flags: InitFlags) =>
       editing(async context => (await import('./commands/init.ts')).writeConfig(context, flags)),
@@ -26,8 +26,8 @@ export function addSetupCommands(
     .argument('<name>')
     .argument('[command...]', 'the program and its arguments, after --')
     .option('--url <address>', 'a server over HTTP instead')
-    .option('--env <name=value...>', 'for the program')
-    .option('--header <name:value...>', 'for every request')
+    .option('--env <name=value...>', 'environment of the program')
+    .option('--header <name:value...>', 'header to send with every request')
     .option('--no-check', 'add it without trying it')
     .option('--force', 'replace a server of this name')
     .action((name: string, command: string[], flags: AddFlags) =>
@@ -37,7 +37,7 @@ export function addSetupCommands(
     )
   program
     .command('remove')
-    .description('take an MCP server out of toolpost.json')
+    .description('remove an MCP server from toolpost.json')
     .argument('<name>')
     .action((name: string) =>
       editing(async context => (await import('./commands/remove.ts')).removeServer(context, name)),
@@ -52,8 +52,8 @@ export function addSetupCommands(
     })
   program
     .command('codegen')
-    .description('write typed functions for all tools, which call them through the executor')
-    .option('--out <file>', 'where to (default: standard output)')
+    .description('generate typed functions that call the tools through the executor')
+    .option('--out <file>', 'output file (default: standard output)')
     .action((flags: { out?: string }) =>
       within(async context => (await import('./commands/codegen.ts')).generateCode(context, flags), {
         looksForItself: true,
@@ -61,12 +61,12 @@ export function addSetupCommands(
     )
   program
     .command('service')
-    .description('run `toolpost up` as a service of systemd: install, status or remove')
+    .description('run `toolpost up` as a systemd service: install, status or remove')
     .argument('<action>', 'install, status or remove')
-    .option('--name <name>', 'what the service is called', 'toolpost')
-    .option('--system', 'a service of the machine instead of your own')
-    .option('--user <name>', 'who a service of the machine runs as (default: you)')
-    .option('--print', 'show the unit, and install nothing')
+    .option('--name <name>', 'name of the service', 'toolpost')
+    .option('--system', 'a system service instead of a user service')
+    .option('--user <name>', 'user that a system service runs as (default: you)')
+    .option('--print', 'print the unit without installing it')
     .option('--host <address>', 'as for up')
     .option('--port <number>', 'as for up')
     .option('--voice', 'as for up')

@@ -18,7 +18,7 @@ export async function withStandardInput(
   if (kind === undefined || wants === 'none') return words
   if (kind === 'pipe' && !(await speaks(FIRST_WORD_MS[wants]))) return words
   const text = await readAll()
-  // What is meant for somebody else, such as an answer to a question, is no reason to refuse a call that needs nothing.
+  // Input meant for something else, such as an answer to a question, does not make a call without arguments fail.
   const isMeant = wants === 'needed' ? text.trim() !== '' : /^\s*\{/.test(text)
   return isMeant ? [text] : words
 }

@@ -46,6 +46,6 @@ export function* clientProblems(
 }
 
 function nameProblem(name: string): string | undefined {
-  if (name === 'default') return "'default' is whoever has the gateway's own token; choose another name"
-  return NAME.test(name) ? undefined : 'a name has letters, digits, _, . and -, at most 64'
+  if (name === 'default') return "'default' is reserved for the gateway's own token; choose another name"
+  return NAME.test(name) ? undefined : 'expected at most 64 letters, digits, _, . and -'
 }

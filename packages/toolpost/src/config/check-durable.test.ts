@@ -32,14 +32,10 @@ describe('durable in toolpost.json', () => {
   it.each([
     ['"yes"', '2:1', 'durable'],
     ['{ "databaseUrl": "${NOT_SET_AT_ALL}" }', '2:18', 'NOT_SET_AT_ALL is not set'],
-    ['{ "databaseUrl": "db:5432" }', '2:18', 'is not the address of a PostgreSQL'],
+    ['{ "databaseUrl": "db:5432" }', '2:18', 'is not a PostgreSQL URL'],
     ['{ "databaseUrl": "localhost" }', '2:18', 'is not a valid URL'],
-    [
-      '{ "databaseUrl": "mysql://me:hunter22@db/x" }',
-      '2:18',
-      "is not the address of a PostgreSQL: '[removed]@db/x'",
-    ],
-    ['{ "databaseUrl": "postgres://db:5432" }', '2:18', 'names no database'],
+    ['{ "databaseUrl": "mysql://me:hunter22@db/x" }', '2:18', "is not a PostgreSQL URL: '[removed]@db/x'"],
+    ['{ "databaseUrl": "postgres://db:5432" }', '2:18', 'has no database name'],
     ['{ "pool": "a b" }', '2:11', 'pool'],
     ['{ "tools": ["{x}"] }', '2:13', "invalid pattern '{x}'"],
     ['{ "concurrency": 0 }', '2:18', 'concurrency'],

@@ -28,7 +28,6 @@ const EXPECTED = 'expected postgres://user:password@host:5432/database'
 function addressProblem(text: string): string | undefined {
   if (!URL.canParse(text)) return `is not a valid URL: '${shownAddress(text)}'; ${EXPECTED}`
   const { protocol, pathname } = new URL(text)
-  if (!PROTOCOLS.includes(protocol))
-    return `is not the address of a PostgreSQL: '${shownAddress(text)}'; ${EXPECTED}`
-  return pathname.length > 1 ? undefined : `names no database: '${shownAddress(text)}'; ${EXPECTED}`
+  if (!PROTOCOLS.includes(protocol)) return `is not a PostgreSQL URL: '${shownAddress(text)}'; ${EXPECTED}`
+  return pathname.length > 1 ? undefined : `has no database name: '${shownAddress(text)}'; ${EXPECTED}`
 }

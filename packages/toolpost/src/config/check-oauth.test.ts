@@ -35,7 +35,7 @@ describe('gateway.oauth in toolpost.json', () => {
     [[issuer], '1:25', "missing 'gateway.oauth.audience'"],
     [['"issuer": "http://login.example.com"', audience], '2:11', 'must begin with https://'],
     [['"issuer": "${NOT_SET_AT_ALL}"', audience], '2:11', 'NOT_SET_AT_ALL is not set'],
-    [[issuer, audience, '"scopes": { "a b": ["*"] }'], '4:20', 'a scope has printable ASCII'],
+    [[issuer, audience, '"scopes": { "a b": ["*"] }'], '4:20', 'a scope consists of printable ASCII'],
     [[issuer, audience, '"scopes": { "a": ["*", "{x}"] }'], '4:24', "invalid pattern '{x}'"],
     [[issuer, audience, '"secret": "x"'], '4:', 'secret'],
   ])('says where a mistake is: %j', async (lines, position, problem) => {

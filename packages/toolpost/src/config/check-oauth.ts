@@ -21,12 +21,12 @@ export function* oauthProblems(oauth: OAuthConfig): Generator<{ path: ConfigPath
   if (audience.trim() === '') yield { path: ['audience'], problem: 'must not be empty' }
   if (wrongResource) yield { path: ['resource'], problem: wrongResource }
   if (scopes && Object.keys(scopes).length === 0)
-    yield { path: ['scopes'], problem: 'names no scope; leave it out to offer all tools' }
+    yield { path: ['scopes'], problem: 'lists no scope; leave it out to offer all tools' }
   for (const [scope, patterns] of Object.entries(scopes ?? {})) {
     if (!SCOPE.test(scope))
       yield {
         path: ['scopes', scope],
-        problem: 'a scope has printable ASCII characters without spaces, " and \\',
+        problem: 'a scope consists of printable ASCII characters without spaces, " and \\',
       }
     for (const [index, pattern] of patterns.entries()) {
       const problem = globProblem(pattern)
@@ -40,7 +40,7 @@ function addressProblem(address: string): string | undefined {
   if (!URL.canParse(address)) return `is not a valid URL: '${address}'`
   const { protocol, hostname, username, password, search, hash } = new URL(address)
   if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname)))
-    return 'must begin with https://, or be http:// on the loopback'
+    return 'must begin with https://, or http:// on a loopback address'
   if (username !== '' || password !== '') return 'must not contain a user name or password'
-  return search !== '' || hash !== '' ? 'must have no query and no fragment' : undefined
+  return search !== '' || hash !== '' ? 'must not have a query or a fragment' : undefined
 }

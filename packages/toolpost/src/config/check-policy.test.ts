@@ -159,8 +159,8 @@ describe('a policy that names tools', () => {
         { then: 'allow' },
       ]),
     ).toEqual([
-      "⚠️ policy[1] names 'wriet', and there is no such tool (yet)",
-      "⚠️ policy[2] names 'fs__*', and there is no such tool (yet)",
+      "⚠️ policy[1] names 'wriet', but there is no such tool (yet)",
+      "⚠️ policy[2] names 'fs__*', but there is no such tool (yet)",
     ])
   })
 

@@ -26,7 +26,7 @@ export async function checkPolicy(config: ToolpostConfig, source: ConfigSource):
   return doubts
 }
 
-/** One that is no pattern of ours would guard nothing. */
+/** An invalid pattern would guard nothing. */
 function badPattern({ tools, servers, callers }: PolicyRule): string | undefined {
   const patterns = [tools, servers, callers].flat().filter(pattern => pattern !== undefined)
   return patterns.map(globProblem).find(problem => problem !== undefined)

@@ -4,7 +4,7 @@ import type { ConfigSource } from './config-source.ts'
 /** What the voice gateway cannot do without, beside what the schema says. */
 export function checkVoice({ voice }: ToolpostConfig, source: ConfigSource): void {
   if (voice?.transcriber === 'whisper.cpp' && !voice.whisper)
-    throw source.error(['voice', 'whisper'], "whisper.cpp needs the file of its model: set 'model'")
+    throw source.error(['voice', 'whisper'], "whisper.cpp needs a model file; set 'model'")
   if (voice?.speaker === 'piper' && voice.piperModel === undefined)
-    throw source.error(['voice', 'piperModel'], 'piper needs the .onnx file of a voice')
+    throw source.error(['voice', 'piperModel'], 'piper needs a voice file (.onnx)')
 }

@@ -32,7 +32,7 @@ export async function collectServers(main: ServerFile, options: CollectOptions):
     const found = serversIn(file, { known: schema.serverKeys, folder })
     for (const server of found) {
       const notice = isItself(server, port)
-        ? `⚠️ ${file.shown}: leaving out '${server.name}', which is Toolpost itself`
+        ? `⚠️ ${file.shown}: skipping '${server.name}', which is Toolpost itself`
         : taken(server, servers.get(server.name))
       if (notice !== undefined) notices.push(notice)
       else servers.set(server.name, checked(server, schema))
@@ -50,7 +50,7 @@ export async function collectServers(main: ServerFile, options: CollectOptions):
 
 function taken({ name, file }: FoundServer, earlier: FoundServer | undefined): string | undefined {
   if (!earlier) return undefined
-  return `⚠️ ${file.shown}: leaving out '${name}', which ${earlier.file.shown} has already`
+  return `⚠️ ${file.shown}: skipping '${name}', already defined in ${earlier.file.shown}`
 }
 
 /** A mistake in a file of others costs that one server. */

@@ -137,7 +137,7 @@ function sourceOf(value: unknown): Part {
   return { problem: 'is an extension of Zed, which only Zed can start' }
 }
 
-/** Some programs write `null` for a variable that is not to be set. */
+/** Some programs write `null` for a variable that should not be set. */
 function withoutNulls(value: unknown): unknown {
   if (!isRecord(value)) return value
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null))

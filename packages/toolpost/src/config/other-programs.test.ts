@@ -343,9 +343,9 @@ describe('${input:…} of VS Code', () => {
     const { brokenServers, inputs } = await configOf(configFolder({ 'toolpost.json': file }))
     expect(Object.keys(brokenServers)).toEqual(['keyed', 'placed', 'unknown'])
     expect(brokenServers.keyed).toMatch(
-      /servers\.keyed\.env\.KEY: the input 'api-key' is not known; set TOOLPOST_INPUT_API_KEY, or start Toolpost on a terminal to be asked$/,
+      /servers\.keyed\.env\.KEY: the input 'api-key' has no value; set TOOLPOST_INPUT_API_KEY, or start Toolpost in a terminal to be asked$/,
     )
-    expect(brokenServers.unknown).toMatch(/there is no input 'nosuch' in 'inputs'$/)
+    expect(brokenServers.unknown).toMatch(/unknown input 'nosuch': it is not in 'inputs'$/)
     expect(inputs).toMatchObject([
       { id: 'api-key', isSecret: true, description: 'The key' },
       { id: 'region', options: ['eu', 'us'], suggestion: 'eu' },

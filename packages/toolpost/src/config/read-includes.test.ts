@@ -31,9 +31,9 @@ describe('included files', () => {
     const { servers, notices } = await configOf(folder)
     expect(servers).toEqual({ a: { command: 'own' }, b: { command: 'one' } })
     expect(notices).toEqual([
-      "⚠️ one.json: leaving out 'a', which toolpost.json has already",
-      "⚠️ one.json: leaving out 'off', which toolpost.json has already",
-      "⚠️ two.json: leaving out 'b', which one.json has already",
+      "⚠️ one.json: skipping 'a', already defined in toolpost.json",
+      "⚠️ one.json: skipping 'off', already defined in toolpost.json",
+      "⚠️ two.json: skipping 'b', already defined in one.json",
     ])
   })
 
@@ -160,7 +160,7 @@ describe('included files', () => {
     })
     const { servers, notices } = await configOf(folder)
     expect(Object.keys(servers)).toEqual(['e', 'f'])
-    expect(notices[0]).toBe("⚠️ cursor.json: leaving out 'a', which is Toolpost itself")
+    expect(notices[0]).toBe("⚠️ cursor.json: skipping 'a', which is Toolpost itself")
     expect(notices).toHaveLength(4)
   })
 })

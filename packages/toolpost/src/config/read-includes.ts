@@ -64,7 +64,7 @@ async function readIncluded(
   path: string,
   { paths }: Included,
 ): Promise<{ text: string } | { problem: string }> {
-  if (paths.length > MAX_FILES) return { problem: `is left out: more than ${MAX_FILES} files are included` }
+  if (paths.length > MAX_FILES) return { problem: `is skipped: more than ${MAX_FILES} files are included` }
   try {
     if ((await stat(path)).size > MAX_BYTES) return { problem: `is larger than ${MAX_BYTES} bytes` }
     return { text: await readFile(path, 'utf8') }

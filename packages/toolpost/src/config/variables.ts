@@ -64,8 +64,8 @@ function missing(name: string, { inputs }: Scope): string {
   const id = idOf(name)
   const input = inputs?.known.get(id ?? '')
   if (input)
-    return `the input '${input.id}' is not known; set ${input.variable}, or start Toolpost on a terminal to be asked`
-  if (id !== undefined) return `there is no input '${id}' in 'inputs'`
+    return `the input '${input.id}' has no value; set ${input.variable}, or start Toolpost in a terminal to be asked`
+  if (id !== undefined) return `unknown input '${id}': it is not in 'inputs'`
   if (name.includes(':') && !name.startsWith('env:')) return `\${${name}} is not supported`
   return `the environment variable ${name.replace(/^env:/, '')} is not set`
 }

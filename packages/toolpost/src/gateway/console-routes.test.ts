@@ -192,7 +192,7 @@ describe('servers over HTTP', { timeout: 60_000 }, () => {
     try {
       const broken = await send('/api/servers', { name: 'broken', entry: { command: 'no-such-program' } })
       expect(broken.status).toBe(422)
-      expect(await broken.json()).toMatchObject({ error: expect.stringMatching(/no such command/) })
+      expect(await broken.json()).toMatchObject({ error: expect.stringMatching(/command not found/) })
       expect(readFileSync(file, 'utf8')).not.toContain('broken')
       const { command, args } = hostileServer()
       const entry = { command, args: [...(args ?? []), '--api-key', 'abc'] }

@@ -127,7 +127,7 @@ describe.each(CLIENTS)('a client of the %s that can ask its person', (_name, con
     }
     await using client = await connect(gateway, person)
     expect(await client.call('delete', { path: 'a' })).toMatchObject({ content: [{ text: 'deleted' }] })
-    expect(asked).toEqual(['Run delete with {"path":"a"}? (the tool says that it is destructive)'])
+    expect(asked).toEqual(['Run delete with {"path":"a"}? (the tool is marked as destructive)'])
     expect(gateway.runs).toEqual([{ path: 'a' }])
     expect(gateway.approvals.list()).toEqual([])
     await client.call('delete', { path: 'a' })
@@ -170,7 +170,7 @@ describe.each(CLIENTS)('a client of the %s that cannot ask its person', (_name, 
     await using client = await connect(gateway)
     const answer = await client.call('delete', { path: 'a' })
     expect(answer).toMatchObject({ isError: true })
-    expect(answer.content[0].text).toMatch(/denied: it waits for approval \S+; call again once it is given/)
+    expect(answer.content[0].text).toMatch(/denied: waiting for approval \S+; call again once it is granted/)
     const [waiting] = gateway.approvals.list()
     gateway.approvals.decide(waiting?.id ?? '', 'approve')
     expect(await client.call('delete', { path: 'a' })).toMatchObject({ content: [{ text: 'deleted' }] })

@@ -174,7 +174,7 @@ export function explain(error: unknown, file: string): HistoryError {
     [
       [/SQLITE_FULL|ENOSPC/, 'the disk is full'],
       [/SQLITE_(READONLY|CANTOPEN|PERM)|EACCES|EROFS|EPERM/, 'it cannot be written to'],
-      [/SQLITE_BUSY/, 'another process holds it'],
+      [/SQLITE_BUSY/, 'another process has locked it'],
       [/SQLITE_IOERR/, 'it cannot be read or written: disk I/O error'],
     ].find(([pattern]) => (pattern as RegExp).test(`${code} ${message}`))?.[1] ?? message
   return new HistoryError(`${file}: ${reason}`, { cause: error })

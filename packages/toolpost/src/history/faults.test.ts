@@ -116,7 +116,7 @@ describe('[F57] a file that cannot be used', () => {
       expect(readdirSync(dirname(file)).some(name => name.startsWith(`${basename(file)}.damaged-`))).toBe(
         true,
       )
-      expect(JSON.stringify(logger.records)).toContain('was set aside')
+      expect(JSON.stringify(logger.records)).toContain('was damaged; moved it to')
     },
   )
 

@@ -110,7 +110,7 @@ export function cursorOf({ time, id }: Position): string {
 export function positionOf(cursor: string): Position {
   const [, time, id] = /^(\d{1,16})-(\d{1,16})$/.exec(cursor) ?? []
   if (id === undefined)
-    throw new FilterError(`invalid cursor '${cursor.slice(0, 50)}'; expected 'next' of the page before`)
+    throw new FilterError(`invalid cursor '${cursor.slice(0, 50)}'; expected 'next' of the previous page`)
   return { time: Number(time), id: Number(id) }
 }
 

@@ -27,7 +27,7 @@ export class Health {
     if (this.#isDropping) return
     this.#isDropping = true
     const fields = { dropped: this.dropped }
-    this.#logger.warn(fields, 'Calls are missing from the history: it is not written fast enough')
+    this.#logger.warn(fields, 'Calls are missing from the history: writing cannot keep up')
   }
 
   /** It keeps up again: the next time that it does not is said anew. */

@@ -179,7 +179,7 @@ export class HistoryWriter {
     this.close()
     const aside = setAside(file)
     this.#open = this.#prepare(openForWriting(file))
-    onReplaced(`${file} was damaged; it was set aside as ${aside}, and a new one begun`)
+    onReplaced(`${file} was damaged; moved it to ${aside} and started a new one`)
   }
 
   #prepare(database: Database): Open {

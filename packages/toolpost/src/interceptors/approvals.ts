@@ -93,12 +93,12 @@ export class Approvals {
 
   /** Decides; `undefined` if nothing waits by that id, because it was decided, has expired or never was. */
   decide(id: string, decision: 'approve' | 'deny', about: Decision = {}): Approval | undefined {
-    const { by, remember, reason } = about
+    const { by, reason } = about
     const entry = this.#entries.get(id)
     if (!entry) return this.#decideShared(id, decision, about)
     if (entry.approval.state !== 'waiting') return undefined
     const { approval } = entry
-    if (remember) this.#remember(approval, decision, by, remember)
+    this.#remembered.note(approval, decision, about, this.#options.onRemember)
     if (decision === 'deny') this.#end(entry, { approved: false, reason: reason ?? deniedBy(by), id, by })
     else if (entry.settle) this.#end(entry, { approved: true, reason: '', id, by })
     else {
@@ -112,18 +112,18 @@ export class Approvals {
   /** Asks whether a call may run, wherever a person can be asked. Never rejects. */
   async request(call: InterceptedCall, because?: string, timeoutMs?: number): Promise<Verdict> {
     const key = keyOf(call)
-    if (key === undefined) return { approved: false, reason: 'its arguments cannot be shown to anybody' }
+    if (key === undefined) return { approved: false, reason: 'its arguments cannot be displayed' }
     const known = this.#remembered.find(call)
     if (known) return { approved: known.then === 'allow', reason: known.because, by: 'remembered' }
     if (this.#options.isApproved?.(call)) return { approved: true, reason: '', by: 'autoApprove' }
     const given = this.#take(key)
     if (given) return given
     const asked = askedValue(call.args)
-    if (!asked) return { approved: false, reason: 'its arguments are too large to be shown to anybody' }
-    if (this.#isFull(call)) return { approved: false, reason: 'too many calls wait for approval' }
+    if (!asked) return { approved: false, reason: 'its arguments are too large to display' }
+    if (this.#isFull(call)) return { approved: false, reason: 'too many calls are waiting for approval' }
     const about = { key, args: asked.value, because, timeoutMs }
     const verdict = await (this.#elsewhere(call, about) ??
-      this.#wait(call, this.#unattended(key) ?? this.#create(call, about)))
+      this.#wait(call, this.#find(key, ({ settle }) => !settle) ?? this.#create(call, about)))
     // Whoever made the call still holds its arguments, and could have changed them since.
     if (verdict.approved && keyOf(call) !== key)
       return { ...verdict, approved: false, reason: 'its arguments were changed while it waited' }
@@ -138,17 +138,15 @@ export class Approvals {
 
   /** An approval that was given while nobody waited for it, used up by this. */
   #take(key: string): Verdict | undefined {
-    const entry = [...this.#entries.values()].find(
-      ({ key: other, approval }) => other === key && approval.state === 'approved',
-    )
+    const entry = this.#find(key, ({ approval }) => approval.state === 'approved')
     if (!entry) return undefined
     const { id } = entry.approval
     this.#end(entry, { approved: true, reason: '' })
     return { approved: true, reason: '', id, by: entry.by }
   }
 
-  #unattended(key: string): Entry | undefined {
-    return [...this.#entries.values()].find(entry => entry.key === key && !entry.settle)
+  #find(key: string, fits: (entry: Entry) => boolean): Entry | undefined {
+    return [...this.#entries.values()].find(entry => entry.key === key && fits(entry))
   }
 
   /** One caller cannot take up all the room. */
@@ -181,13 +179,13 @@ export class Approvals {
     const verdict = this.#shared.request(call, approval)
     if (!verdict) return undefined
     const asking = new AbortController()
-    void this.#askThere(call, { approval }, asking.signal)
+    void this.#askThere(call, approval, asking.signal)
     return verdict.finally(() => asking.abort())
   }
 
   #decideShared(id: string, decision: 'approve' | 'deny', about: Decision): Approval | undefined {
     const approval = this.#shared.decide(id, decision, about)
-    if (approval && about.remember) this.#remember(approval, decision, about.by, about.remember)
+    if (approval) this.#remembered.note(approval, decision, about, this.#options.onRemember)
     return approval
   }
 
@@ -205,13 +203,13 @@ export class Approvals {
         resolve(verdict)
       }
       const patience = this.#patience(call, () =>
-        settle({ approved: false, reason: `it waits for approval ${id}; call again once it is given`, id }),
+        settle({ approved: false, reason: `waiting for approval ${id}; call again once it is granted`, id }),
       )
       entry.settle = settle
       call.signal?.addEventListener('abort', giveUp, { once: true })
       this.#tell()
       // Whoever was told may have decided at once.
-      if (this.#entries.has(id)) void this.#askThere(call, entry, asking.signal)
+      if (this.#entries.has(id)) void this.#askThere(call, entry.approval, asking.signal)
       if (call.signal?.aborted) giveUp()
     }).finally(() => asking.abort())
   }
@@ -224,11 +222,7 @@ export class Approvals {
   }
 
   /** Asks the person who made the call too, if the way it came allows that. One who does not decide leaves it to others. */
-  async #askThere(
-    call: InterceptedCall,
-    { approval }: Pick<Entry, 'approval'>,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #askThere(call: InterceptedCall, approval: Approval, signal: AbortSignal): Promise<void> {
     try {
       const { tool, args } = approval
       const about = { tool, title: call.tool?.title, args }
@@ -246,19 +240,6 @@ export class Approvals {
     entry.timer.cancel()
     entry.settle?.(verdict)
     this.#tell()
-  }
-
-  #remember(
-    approval: Approval,
-    decision: 'approve' | 'deny',
-    by: string | undefined,
-    how: 'session' | 'always',
-  ): void {
-    const { tool, server, origin, caller } = approval
-    const then = decision === 'approve' ? 'allow' : 'deny'
-    const because = `${then === 'allow' ? 'approved' : 'denied'}${by ? ` by ${by}` : ''}, remembered`
-    const keep = how === 'always' ? this.#options.onRemember : undefined
-    this.#remembered.add({ tool, server, origin, caller, then, because }, keep)
   }
 
   #tell(): void {

@@ -111,7 +111,7 @@ describe('limits', () => {
     expect(await second).toMatchObject({
       code: 'limited',
       waited_ms: 2_000,
-      error: "Tool 'write' is over its limit: servers.fs allows 1 at once; no place was free within 2 s",
+      error: "Tool 'write' is over its limit: servers.fs allows 1 at once; no slot was free within 2 s",
     })
     await at.endAll()
     expect((await first).success).toBe(true)

@@ -194,7 +194,7 @@ describe('approvals', () => {
     await clock.advance(45_000)
     expect(await early).toMatchObject({
       code: 'denied',
-      error: expect.stringContaining('waits for approval'),
+      error: expect.stringContaining('waiting for approval'),
     })
     const [{ id } = { id: '' }] = approvals.list()
     approvals.decide(id, 'approve')
@@ -342,7 +342,7 @@ describe('approvals', () => {
   it('deny what is too large to be shown', async () => {
     const { run } = setUp(ASK)
     expect(await run('delete', { args: { text: 'x'.repeat(30_000) } })).toMatchObject({
-      error: expect.stringContaining('too large to be shown'),
+      error: expect.stringContaining('too large to display'),
     })
   })
 

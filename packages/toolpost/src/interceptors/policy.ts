@@ -34,7 +34,7 @@ export const DEFAULT_POLICY: readonly PolicyRule[] = [
     from: ['chat', 'mcp', 'voice'],
     if: { destructive: true },
     then: 'ask',
-    because: 'the tool says that it is destructive',
+    because: 'the tool is marked as destructive',
   },
 ]
 

@@ -1,6 +1,6 @@
 import type { InterceptedCall } from '../executor/intercept.ts'
 import { quietly } from '../runtime/quietly.ts'
-import { isAbout, type RememberedDecision } from './approval.ts'
+import { type Approval, type Decision, isAbout, type RememberedDecision } from './approval.ts'
 
 /** Keeps a decision for good. If it throws or rejects, the decision holds until the process ends. */
 export type Keep = (decision: RememberedDecision) => void | Promise<void>
@@ -20,7 +20,18 @@ export class Remembered {
     return this.#decisions.find(decision => isAbout(decision, call))
   }
 
-  add(decision: RememberedDecision, keep?: Keep): void {
+  /** From now on the same is decided for this tool and this caller, if `about` says so. `keep` is for what holds for good. */
+  note(approval: Approval, decision: 'approve' | 'deny', about: Decision, keep: Keep | undefined): void {
+    const { by, remember } = about
+    if (!remember) return
+    const { tool, server, origin, caller } = approval
+    const [then, word] =
+      decision === 'approve' ? (['allow', 'approved'] as const) : (['deny', 'denied'] as const)
+    const because = `${word}${by ? ` by ${by}` : ''}, remembered`
+    this.#add({ tool, server, origin, caller, then, because }, remember === 'always' ? keep : undefined)
+  }
+
+  #add(decision: RememberedDecision, keep: Keep | undefined): void {
     this.#decisions = [decision, ...this.#decisions]
     if (!keep) return
     this.#kept.add(decision)

@@ -3,7 +3,7 @@ import type { Approval, Decision, Verdict } from './approval.ts'
 
 /** Calls whose approval outlives this process, and is asked for and given in others as well. */
 export interface SharedApprovals {
-  /** `undefined` if the call is none of those. */
+  /** `undefined` if the call is not one of those. */
   request(call: InterceptedCall, asked: Approval): Promise<Verdict> | undefined
   decide(id: string, decision: 'approve' | 'deny', about: Decision): Promise<unknown>
 }

@@ -20,7 +20,7 @@ export interface TraceOptions {
   arguments?: boolean | undefined
   /** The same for results. */
   results?: boolean | undefined
-  /** `@opentelemetry/api`, if it is not to be found by that name. */
+  /** `@opentelemetry/api`, if it cannot be found by that name. */
   api?: object | undefined
 }
 

@@ -133,7 +133,7 @@ describe('the first connection', () => {
     }
     await using server = await startServers(servers, { retry: { attempts: 1 } })
     expect(server.mcp.status().map(({ error }) => error)).toEqual([
-      "'toolpost-no-such-command' cannot be started: there is no such command",
+      "'toolpost-no-such-command' cannot be started: command not found",
       "its working directory '/no/such/folder' does not exist",
     ])
   })

@@ -205,7 +205,7 @@ export class ServerProcess {
     if (cwd !== undefined && !existsSync(cwd))
       return new NeverStartedError(`its working directory '${cwd}' does not exist`)
     const { code, message } = cause as NodeJS.ErrnoException
-    const problem = `'${safeText(command)}' cannot be started: ${code === 'ENOENT' ? 'there is no such command' : message}`
+    const problem = `'${safeText(command)}' cannot be started: ${code === 'ENOENT' ? 'command not found' : message}`
     return PERMANENT.includes(code ?? '') ? new NeverStartedError(problem) : new Error(problem)
   }
 }

@@ -178,7 +178,7 @@ export class ServerRequests {
     const { server, entry, onRefused } = this.#options
     const { sample: own } = this.#options
     if (!entry.sampling || !(from?.sample ?? own)) {
-      onRefused('The server asked for a message of a model and there is none')
+      onRefused('The server asked for sampling, but no model is available')
       throw new RefusedError('No model is available for sampling')
     }
     const options = { server, signal, from, key }

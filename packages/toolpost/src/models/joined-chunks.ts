@@ -101,7 +101,7 @@ function joined(before: Part, after: Part): Part {
 /** How many characters of arguments LangChain may read again for the copy of a reply that its callbacks get. */
 const MAX_REREAD_CHARS = 2_000_000
 
-/** Bounds that copy, which LangChain makes piece by piece from the first chunk on: it ends where it gets too dear. */
+/** Bounds that copy, which LangChain makes piece by piece from the first chunk on: it stops when that gets too expensive. */
 function boundCopies(copy: Joinable, left = MAX_REREAD_CHARS): void {
   const { concat } = copy
   const bounded = (next: ReplyChunk) => {

@@ -15,6 +15,7 @@ import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { differs } from './changes.ts'
 import type { Description } from './open-project.ts'
+import type { Part } from './part.ts'
 
 /** What stands in a configuration and may stand in no log. */
 export function noteSecrets(config: ToolpostConfig): void {
@@ -22,12 +23,19 @@ export function noteSecrets(config: ToolpostConfig): void {
   removeFromLogs(secretsIn(config))
 }
 
-/** Puts `tools`, those of `after`, in place of those of `before`; what is the same is not touched. */
-export function replaceTools(
-  manager: ToolManager,
-  tools: readonly Tool[],
-  [before, after]: readonly [Description, Description],
-): void {
+/** The local and the declared tools in `manager`; those that are the same after a change stay. */
+export function ownTools(manager: ToolManager): Part {
+  return {
+    check: after => void toolsOf(after),
+    apply(after, before) {
+      const isChanged = differs(before.config, after.config, ['tools', 'documents', 'search'])
+      if (isChanged) replaceTools(manager, after, before)
+    },
+  }
+}
+
+function replaceTools(manager: ToolManager, after: Description, before: Description): void {
+  const tools = toolsOf(after)
   const declared = ({ config }: Description) => new Map((config.tools ?? []).map(each => [each.name, each]))
   const [old, now] = [declared(before), declared(after)]
   const isMoved = differs(before.config, after.config, ['documents', 'search'])
@@ -40,12 +48,12 @@ export function replaceTools(
 
 /** The tools of a configuration and their executor. Starts nothing. */
 export function assemble(
-  ownTools: readonly Tool[],
-  config: ToolpostConfig,
+  description: Description,
   logger: Logger,
 ): { tools: ToolManager; executor: ToolExecutor; bigResults: BigResults | undefined } {
+  const { config } = description
   const tools = new ToolManager({ logger })
-  for (const tool of ownTools) tools.addCustomTool(tool)
+  for (const tool of toolsOf(description)) tools.addCustomTool(tool)
   const { maxTextBytes = DEFAULT_MAX_TEXT_BYTES } = config.executor ?? {}
   const bigResults = config.bigResults === 'cut' ? undefined : new BigResults({ maxTextBytes })
   const executor = new ToolExecutor(tools, { ...config.executor, logger })
@@ -55,7 +63,7 @@ export function assemble(
 }
 
 /** The local and the declared tools. Throws a ConfigError on a declaration that cannot be used. */
-export function toolsOf({ config, file = '', source = new ConfigSource(file, '{}') }: Description): Tool[] {
+function toolsOf({ config, file = '', source = new ConfigSource(file, '{}') }: Description): Tool[] {
   const options = { documents: config.documents, searxng: config.search?.searxng }
   const internals = localInternals(options)
   const declared = (config.tools ?? []).flatMap((declaration, index) => {

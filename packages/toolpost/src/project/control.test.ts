@@ -214,9 +214,9 @@ describe('a mistake in limits or clients', () => {
     ],
     [
       { clients: { default: { token: TOKEN } } },
-      /clients\.default: 'default' is whoever has the gateway's own token/,
+      /clients\.default: 'default' is reserved for the gateway's own token/,
     ],
-    [{ clients: { 'a b': { token: TOKEN } } }, /clients\.a b: a name has letters/],
+    [{ clients: { 'a b': { token: TOKEN } } }, /clients\.a b: expected at most 64 letters/],
   ]
   it.each(rows)('names file and place, and starts nothing: %j', async (config, message) => {
     const error = await open(config).then(

@@ -18,6 +18,7 @@ import { exportAddress } from '../telemetry/export.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
 import { differs } from './changes.ts'
 import type { Description } from './open-project.ts'
+import type { Part } from './part.ts'
 import { RememberedDecisions } from './remembered-decisions.ts'
 import { samplingLimits, samplingNames, samplingRules } from './sampling.ts'
 
@@ -29,7 +30,7 @@ interface ControlEvents {
 }
 
 /** What goes around every call of a project, as its configuration says. */
-export class Control {
+export class Control implements Part {
   /** Calls that a person is asked about. */
   readonly approvals: Approvals
   readonly #executor: ToolExecutor
@@ -56,6 +57,10 @@ export class Control {
     this.#file = description.file
     this.approvals = new Approvals({ onRemember: decision => this.#keep(decision) })
     this.apply(description)
+  }
+
+  check({ file }: Description): void {
+    void new RememberedDecisions(file).decisions
   }
 
   /**
@@ -132,7 +137,7 @@ export class Control {
     for (const [index, { tools = [] }] of this.#unchecked.entries())
       for (const pattern of [tools].flat())
         if (!isThere(pattern))
-          this.#tell.warn(`⚠️ policy[${index}] names '${pattern}', and there is no such tool (yet)`)
+          this.#tell.warn(`⚠️ policy[${index}] names '${pattern}', but there is no such tool (yet)`)
     this.#unchecked = []
   }
 
@@ -142,7 +147,7 @@ export class Control {
       new RememberedDecisions(this.#file).add(decision)
     } catch (error) {
       this.#tell.warn(
-        `⚠️ The decision on '${decision.tool}' holds until Toolpost ends: ${(error as Error).message}`,
+        `⚠️ The decision on '${decision.tool}' could not be saved and holds until Toolpost stops: ${(error as Error).message}`,
       )
       throw error
     }

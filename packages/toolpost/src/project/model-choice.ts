@@ -1,10 +1,13 @@
-import type { ToolpostConfig } from '../config/config.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { ChosenClient } from '../models/choose-client.ts'
 import type { BigResults } from '../tools/results/big-results.ts'
+import { differs } from './changes.ts'
+import type { Configuration } from './configuration.ts'
 import { isTraced } from './control.ts'
+import type { Description } from './open-project.ts'
+import type { Part } from './part.ts'
 
 /** Which client answers the chat, and why. */
 export interface ModelInfo {
@@ -16,7 +19,7 @@ export interface ModelChoiceOptions {
   executor: ToolExecutor
   bigResults?: BigResults | undefined
   logger: Logger
-  config(): ToolpostConfig
+  configuration: Pick<Configuration, 'config'>
   /** Resolves when every tool that is still to come is there, or has failed. */
   whenReady(): Promise<unknown>
   onChosen(model: ModelInfo): void
@@ -31,7 +34,7 @@ const LISTED_MS = 10_000
 const MAX_CLIENTS = 8
 
 /** The client that answers: chosen when it is first needed, which is also when LangChain is loaded. */
-export class ModelChoice {
+export class ModelChoice implements Part {
   readonly #options: ModelChoiceOptions
   #choice: Promise<ChosenClient> | undefined
   #chosen: ModelInfo | undefined
@@ -57,7 +60,7 @@ export class ModelChoice {
   async #list(): Promise<ModelInfo[]> {
     const { listModels } = await import('../models/list-models.ts')
     await this.choose().catch(() => {})
-    const wanted = this.#options.wanted ?? this.#options.config().model
+    const wanted = this.#options.wanted ?? this.#options.configuration.config.model
     return listModels({ current: this.#chosen, configured: wanted })
   }
 
@@ -78,9 +81,10 @@ export class ModelChoice {
     ...[prompt, options]: Parameters<AiClient['ask']>
   ): ReturnType<AiClient['ask']> {
     const { whenToolsReady } = await import('../models/index.ts')
-    const { config, bigResults } = this.#options
-    const { maxTools, pin } = config().models ?? {}
-    const settings = { trace: isTraced(config()), maxTools, pin, bigResults }
+    const { configuration, bigResults } = this.#options
+    const { config } = configuration
+    const { maxTools, pin } = config.models ?? {}
+    const settings = { trace: isTraced(config), maxTools, pin, bigResults }
     return whenToolsReady(chosen, () => this.#options.whenReady()).ask(prompt, { ...settings, ...options })
   }
 
@@ -96,7 +100,8 @@ export class ModelChoice {
   }
 
   /** Chooses anew, now if a client was chosen before. */
-  renew(): void {
+  apply(after: Description, before: Description): void {
+    if (!differs(before.config, after.config, ['model', 'fastPath', 'sentences'])) return
     const wasChosen = this.#choice !== undefined
     this.#choice = undefined
     this.#chosen = undefined
@@ -114,9 +119,9 @@ export class ModelChoice {
   }
 
   async #choose(wanted: string | undefined, isRequired = true): Promise<ChosenClient> {
-    const { executor, logger, config } = this.#options
+    const { executor, logger, configuration } = this.#options
     const { chooseClient, chooseClientOrOffline } = await import('../models/index.ts')
     const choose = isRequired ? chooseClient : chooseClientOrOffline
-    return choose({ model: wanted, config: config(), executor, logger })
+    return choose({ model: wanted, config: configuration.config, executor, logger })
   }
 }

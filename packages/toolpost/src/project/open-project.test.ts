@@ -63,8 +63,8 @@ describe('openProject', () => {
       /voice\.mqtt\.url: the environment variable NOT_SET_AT_ALL/,
     ],
     [{ voice: { whisper: {} } }, /voice\.whisper: missing 'voice\.whisper\.model'/],
-    [{ voice: { transcriber: 'whisper.cpp' } }, /voice\.whisper: whisper\.cpp needs the file of its model/],
-    [{ voice: { speaker: 'piper' } }, /voice\.piperModel: piper needs the \.onnx file/],
+    [{ voice: { transcriber: 'whisper.cpp' } }, /voice\.whisper: whisper\.cpp needs a model file/],
+    [{ voice: { speaker: 'piper' } }, /voice\.piperModel: piper needs a voice file/],
     [{ voice: { colour: 'red' } }, /expected one of transcriber/],
   ]
   it.each(mistakes)('refuses %j and names the place', async (config, problem) => {

@@ -1,24 +1,27 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { ToolpostConfig } from '../config/config.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { History } from '../history/history.ts'
 import type { HistoryOptions } from '../history/history-options.ts'
 import { spoolCalls } from '../history/spool.ts'
 import type { Logger } from '../logging/logger.ts'
+import { differs } from './changes.ts'
+import type { Configuration } from './configuration.ts'
+import type { Description } from './open-project.ts'
+import type { Part } from './part.ts'
 
-/** What is known of the project whose calls are kept. */
-interface Kept {
-  config: ToolpostConfig
-  file: string | undefined
+interface ProjectHistoryOptions {
+  configuration: Configuration
   executor: ToolExecutor
   logger: Logger
+  /** Told what a person should know. */
+  say(text: string): void
 }
 
 const DEFAULT_FILE = join('.toolpost', 'history.db')
 
 /** The file of a project's history, beside its configuration; `undefined` if there is to be none. */
-export function historyFile({ config, file }: Pick<Kept, 'config' | 'file'>): string | undefined {
+export function historyFile({ config, file }: Pick<Description, 'config' | 'file'>): string | undefined {
   if (config.history === false) return undefined
   return config.history?.file ?? join(file === undefined ? process.cwd() : dirname(file), DEFAULT_FILE)
 }
@@ -34,31 +37,37 @@ export interface KeepOptions {
 }
 
 /** What a project remembers of its calls. */
-export class ProjectHistory {
+export class ProjectHistory implements Part {
+  readonly #project: ProjectHistoryOptions
   #opening: Promise<History> | undefined
   #history: History | undefined
   #options: KeepOptions | undefined
+
+  constructor(project: ProjectHistoryOptions) {
+    this.#project = project
+  }
 
   get current(): History | undefined {
     return this.#history
   }
 
   /** Resolves when the file is open, or cannot be opened; never rejects. */
-  async keep(project: Kept, options: KeepOptions = {}): Promise<void> {
-    const { briefly = false, unasked = true, after, onNotice } = options
-    const file = historyFile(project)
+  async keep(options: KeepOptions = {}): Promise<void> {
+    const { configuration, executor, say } = this.#project
+    const { briefly = false, unasked = true, after, onNotice = say } = options
+    const file = historyFile(configuration.current)
     if (!briefly) this.#options = options
-    if (file === undefined || !(unasked || isWanted(project, file))) return
-    if (briefly) return void spoolCalls(project.executor, file)
-    this.#opening ??= this.#open(project, { file, after, onNotice })
+    if (file === undefined || !(unasked || isWanted(configuration.current, file))) return
+    if (briefly) return void spoolCalls(executor, file)
+    this.#opening ??= this.#open({ file, after, onNotice })
     await this.#opening
   }
 
   /** Keeps the calls as another configuration says, from now on. */
-  async apply(project: Kept): Promise<void> {
-    if (!this.#options) return
+  async apply(after: Description, before: Description): Promise<void> {
+    if (!this.#options || !differs(before.config, after.config, ['history'])) return
     await this.close()
-    await this.keep(project, { ...this.#options, after: undefined })
+    await this.keep({ ...this.#options, after: undefined })
   }
 
   async close(): Promise<void> {
@@ -67,9 +76,10 @@ export class ProjectHistory {
     await history?.close()
   }
 
-  async #open({ config, executor, logger }: Kept, options: HistoryOptions): Promise<History> {
+  async #open(options: HistoryOptions): Promise<History> {
+    const { configuration, executor, logger } = this.#project
     const { History } = await import('../history/history.ts')
-    const history = new History({ ...config.history, ...options, logger })
+    const history = new History({ ...configuration.config.history, ...options, logger })
     this.#history = history
     history.observe(executor)
     await history.opened
@@ -77,6 +87,6 @@ export class ProjectHistory {
   }
 }
 
-function isWanted({ config }: Kept, file: string): boolean {
+function isWanted({ config }: Description, file: string): boolean {
   return config.history !== undefined || existsSync(dirname(file))
 }

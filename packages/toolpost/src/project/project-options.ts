@@ -17,7 +17,7 @@ export interface ProjectOptions {
   logger(config: ToolpostConfig): Logger
   /** Told what a person should know, such as why a server failed. */
   say(text: string): void
-  /** Whoever opens the project asks for every status: what ails servers is not told as well. */
+  /** Whoever opens the project reads every status itself, so server problems are not reported as well. */
   looksForItself?: boolean | undefined
   /** A server that fails is not tried a second time, whatever the configuration says. */
   triesOnce?: boolean | undefined

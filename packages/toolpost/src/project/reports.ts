@@ -17,14 +17,12 @@ export class Reports {
     else this.#say(report)
   }
 
-  hold(): void {
+  /** Holds back what comes during `wait`: it is told only if what was waited for is not there then. */
+  async unless(isThere: () => boolean, wait: () => Promise<unknown>): Promise<void> {
     this.#held ??= []
-  }
-
-  /** Tells what was held back, or forgets it. */
-  release({ tell }: { tell: boolean }): void {
+    await wait()
     const held = this.#held ?? []
     this.#held = undefined
-    if (tell) for (const report of held) this.#say(report)
+    if (!isThere()) for (const report of held) this.#say(report)
   }
 }

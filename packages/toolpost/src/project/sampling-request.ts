@@ -15,7 +15,7 @@ const MAX_STOP_SEQUENCES = 8
 export function readSampling(params: Readonly<Record<string, unknown>>): SamplingRequest {
   const { messages, systemPrompt, maxTokens, temperature, stopSequences, tools, toolChoice } = params
   if (tools !== undefined || toolChoice !== undefined) throw new Error('Sampling with tools is not supported')
-  if (!Array.isArray(messages) || messages.length === 0) throw new Error('There is no message to go on from')
+  if (!Array.isArray(messages) || messages.length === 0) throw new Error('There are no messages')
   if (messages.length > MAX_MESSAGES) throw new Error(`There are more than ${MAX_MESSAGES} messages`)
   const system: WritingMessage[] =
     typeof systemPrompt === 'string' && systemPrompt.trim() !== ''
@@ -41,7 +41,7 @@ function stopsIn(given: unknown): string[] {
 function messageOf(message: unknown): WritingMessage {
   const { role, content } = isRecord(message) ? message : {}
   if (role !== 'user' && role !== 'assistant')
-    throw new Error('Invalid role of a message; expected one of user, assistant')
+    throw new Error('Invalid message role; expected one of user, assistant')
   return { role, content: [content].flat().map(blockOf) }
 }
 

@@ -75,7 +75,7 @@ function writingTool(
   })
 }
 
-/** On whose behalf: a caller without a name goes by where it comes from, which is no name. */
+/** On whose behalf: a caller without a name goes by where it comes from. */
 function callerOf({ caller, origin, ask }: Requester = {}) {
   return { origin, ask, caller: caller === origin ? undefined : caller }
 }

@@ -4,12 +4,15 @@ import type { Logger } from '../logging/logger.ts'
 import type { Catalog, Logins, McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
 import type { Sample } from '../tools/caller.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
+import type { Configuration } from './configuration.ts'
 import type { ExampleHome } from './example-home.ts'
 import type { Description } from './open-project.ts'
+import type { Part } from './part.ts'
 import type { Reports } from './reports.ts'
 import { serverEntries, serverOptions, serverStatus } from './server-entries.ts'
 import { startHome } from './start-home.ts'
 import { withStarter } from './started-by.ts'
+import { inTime, waitForServer } from './wait-for-tool.ts'
 
 export interface ServersOptions {
   tools: ToolManager
@@ -18,10 +21,7 @@ export interface ServersOptions {
   sample: Sample
   logger: Logger
   reports: Reports
-  /** What the project is like now. */
-  description(): Description
-  /** Asks for what the servers want to know, before they are started. */
-  beforeStart(): Promise<void>
+  configuration: Configuration
   /** A server changed. */
   onStatus(status: ServerStatus): void
   /** Nothing is started once this is aborted. */
@@ -32,7 +32,7 @@ export interface ServersOptions {
 }
 
 /** The MCP servers of a project, and the home of the built-in example: started when they are first needed. */
-export class Servers {
+export class Servers implements Part {
   readonly #options: ServersOptions
   #home: Promise<ExampleHome | undefined> | undefined
   #starting: Promise<McpIntegration | undefined> | undefined
@@ -56,7 +56,7 @@ export class Servers {
   status(): ServerStatus[] {
     const isOver = this.#options.closing.aborted || this.problem !== undefined
     const isStarting = this.#starting !== undefined && !this.#mcp && !isOver
-    return serverStatus(this.#options.description(), this.#mcp?.status() ?? [], isStarting)
+    return serverStatus(this.#options.configuration.current, this.#mcp?.status() ?? [], isStarting)
   }
 
   /** The logins at the servers, once those were started. */
@@ -65,41 +65,75 @@ export class Servers {
   }
 
   async restart(server: string): Promise<void> {
-    if (!this.#mcp) throw new Error(`There is no MCP server '${server}'`)
-    await this.#mcp.restart(server)
+    await this.#started(server).restart(server)
   }
 
   async stop(server: string): Promise<void> {
-    if (!this.#mcp) throw new Error(`There is no MCP server '${server}'`)
-    await this.#mcp.stop(server)
+    await this.#started(server).stop(server)
+  }
+
+  #started(server: string): McpIntegration {
+    if (this.#mcp) return this.#mcp
+    throw new Error(`There is no MCP server '${server}'`)
+  }
+
+  /** Starts them. Resolves when every one, or the one named, is ready or has failed; never rejects. */
+  async ready(name?: string): Promise<void> {
+    const mcp = await this.start()
+    await mcp?.ready(name)
+  }
+
+  /** As `ready` for the server of a tool, for `limitMs` at most; problems of the others are reported only if that one is not ready. */
+  waitFor(server: string, tool: string, limitMs?: number): Promise<void> {
+    const { tools, reports } = this.#options
+    const wait = async () => {
+      const mcp = await this.start()
+      if (mcp) await waitForServer(server, tool, { tools, mcp, limitMs })
+    }
+    return reports.unless(() => this.#isReady(server), wait)
+  }
+
+  /**
+   * As `ready`, but a server that fails counts after its first attempt, and none is waited for longer than `limitMs`; of the
+   * others, nothing is told if one is named.
+   */
+  async tried(name?: string, limitMs?: number): Promise<void> {
+    const wait = async () => {
+      const mcp = await this.start()
+      if (mcp) await inTime([mcp.tried(name)], limitMs)
+    }
+    if (name === undefined) return wait()
+    await this.#options.reports.unless(() => this.#isReady(name), wait)
+  }
+
+  #isReady(name: string): boolean {
+    return this.status().some(server => server.name === name && server.state === 'ready')
   }
 
   /** How a server is configured. */
   async entryOf(server: string): Promise<ServerEntry | undefined> {
-    return serverEntries(this.#options.description(), await this.#home)[server]
+    return serverEntries(this.#options.configuration.current, await this.#home)[server]
   }
 
   /** The home of the built-in example, started now if it was not before; `undefined` if there is none. */
   home(): Promise<ExampleHome | undefined> {
-    const { homeProgram: program, closing: signal, description, reports } = this.#options
+    const { homeProgram: program, closing: signal, configuration, reports } = this.#options
     const onProblem = (problem: string) => {
       this.problem = problem
       reports.add(`The example home could not be started; continuing with local tools only: ${problem}`)
     }
     const onMissing = () => reports.add(MISSING_HOME)
     this.#home ??=
-      description().file === undefined
+      configuration.current.file === undefined
         ? startHome({ program, signal, onProblem, onMissing })
         : Promise.resolve(undefined)
     return this.#home
   }
 
-  /** Brings what was started in line with the configuration as it is now. */
-  async apply(before: Description): Promise<void> {
+  async apply({ brokenServers, config, file }: Description, before: Description): Promise<void> {
     if (!this.#starting) return
-    const { description, reports } = this.#options
+    const { reports } = this.#options
     await this.#starting
-    const { brokenServers, config, file } = description()
     for (const [name, problem] of Object.entries(brokenServers))
       if (before.brokenServers[name] !== problem) reports.add(brokenText(name, problem))
     const home = file === undefined ? await this.home() : undefined
@@ -109,7 +143,7 @@ export class Servers {
   }
 
   #entries(home: ExampleHome | undefined): Record<string, ServerEntry> {
-    const description = this.#options.description()
+    const description = this.#options.configuration.current
     const entries = Object.entries(serverEntries(description, home))
     return Object.fromEntries(entries.map(([name, entry]) => [name, withStarter(entry, description.file)]))
   }
@@ -131,17 +165,17 @@ export class Servers {
   }
 
   async #open(): Promise<McpIntegration | undefined> {
-    const { beforeStart, description, reports } = this.#options
-    await beforeStart()
-    for (const [name, problem] of Object.entries(description().brokenServers))
+    const { configuration, reports } = this.#options
+    await configuration.answerInputs()
+    for (const [name, problem] of Object.entries(configuration.current.brokenServers))
       reports.add(brokenText(name, problem))
     return this.#begin(await this.home())
   }
 
   /** Servers that cannot even be begun with are a problem to tell, and no reason to stop. */
   async #begin(home: ExampleHome | undefined): Promise<McpIntegration | undefined> {
-    const { tools, catalog, sample, logger, reports, onStatus, closing, description } = this.#options
-    const { config, file } = description()
+    const { tools, catalog, sample, logger, reports, onStatus, closing, configuration } = this.#options
+    const { config, file } = configuration.current
     try {
       const servers = this.#entries(home)
       if (Object.keys(servers).length === 0) return undefined

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import type { CloseOptions, Part } from './part.ts'
 
 /** Turns what somebody said into text. */
 export interface VoiceInput {
@@ -22,7 +23,7 @@ export interface VoiceGateway extends VoiceInput {
   ready(): Promise<unknown>
   status(): VoicePart[]
   /** Lets the answer under way end, for `drainMs` at most. */
-  close(options?: { drainMs?: number }): Promise<void>
+  close(options?: CloseOptions): Promise<void>
 }
 
 /** Starts the voice gateway beside the rest: it takes the same way to the same tools. */
@@ -56,7 +57,7 @@ export async function startInstalledVoice<Project>(
 }
 
 /** The voice gateway of a project, from its start to its end. */
-export class Voice<Project> {
+export class Voice<Project> implements Part {
   readonly #start: () => Promise<VoiceGateway>
   readonly #onChange: () => void
   #gateway: VoiceGateway | undefined
@@ -88,7 +89,7 @@ export class Voice<Project> {
     return (this.#gateway?.status() ?? []).filter(({ name }) => name !== 'tools' && name !== 'model')
   }
 
-  async close(options?: { drainMs?: number }): Promise<void> {
+  async close(options?: CloseOptions): Promise<void> {
     this.#isClosed = true
     await this.#gateway?.close(options)
   }

@@ -1,5 +1,5 @@
 /*
- * What compiling a schema, and validating with it, will cost: told before it is done, so that what is dear is done in
+ * What compiling a schema, and validating with it, will cost: estimated beforehand, so that what is expensive is done in
  * another process. Figures are in validations of one small schema, about a microsecond if it fails.
  */
 import { isObjectLike, isRecord } from '../runtime/guards.ts'
@@ -12,7 +12,7 @@ const MAX_COMPILED_HERE = 150
 const MAX_WORK_HERE = 20_000
 /** Arguments that need repairs are validated again and again. */
 const REPAIR_FACTOR = 8
-/** Less than this is never dear, whatever the arguments are. */
+/** Less than this is never expensive, whatever the arguments are. */
 export const QUICK_WORK = MAX_WORK_HERE / REPAIR_FACTOR
 
 const MAX_STEPS = 4_000

@@ -6,7 +6,7 @@ interface Entry {
   position: number
 }
 
-/** So many places of the array are looked at before a name is said not to be there. */
+/** How many places of the array are checked before a name counts as missing. */
 const PROBES = 16
 
 /**

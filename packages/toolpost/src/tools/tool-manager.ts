@@ -78,7 +78,7 @@ export class ToolManager {
     return this.removeAll([name]) > 0
   }
 
-  /** Takes many tools away at once, and tells of it once; says how many there were. */
+  /** Removes many tools at once, and notifies once; returns how many there were. */
   removeAll(names: Iterable<string>): number {
     const gone = new Set([...names].flatMap(name => this.findTool(name) ?? []))
     this.#index.removeAll(gone)

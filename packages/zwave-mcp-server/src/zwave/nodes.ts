@@ -19,7 +19,7 @@ const MULTILEVEL_SWITCH = 17
 const WINDOW_COVERING = 9
 const MOTORS = [3, 5, 6, 7]
 
-/** The nodes in the result of `getNodes`; undefined if it is no list. */
+/** The nodes in the result of `getNodes`; undefined if it is not a list. */
 export function parseNodes(result: unknown): Node[] | undefined {
   return Array.isArray(result) ? result.flatMap(parseNode) : undefined
 }

@@ -32,7 +32,7 @@ export function Markdown({ text, className = '', first = FIRST_MARKDOWN }: Props
         </Button>
       )}
       {text.length > limit && limit >= MAX_MARKDOWN && (
-        <p className="muted">The rest is too long to be rendered: see the text.</p>
+        <p className="muted">The rest is too long to render; see the text.</p>
       )}
     </>
   )

@@ -14,7 +14,7 @@ export interface PaletteItem {
   run: () => void
 }
 
-const THEME_NAMES = { auto: 'Theme of the system', light: 'Light theme', dark: 'Dark theme' }
+const THEME_NAMES = { auto: 'System theme', light: 'Light theme', dark: 'Dark theme' }
 const THEME_ICONS = { auto: 'auto', light: 'sun', dark: 'moon' } as const
 
 /** What can always be done. */

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef } from 'react'
 import type { CallRecord } from 'toolpost/gateway'
 import { textOf } from '../../api/checked.ts'
 import { cancelCall } from '../../api/gateway-api.ts'
@@ -8,8 +8,10 @@ import { CopyButton } from '../../components/copy-button.tsx'
 import { EmptyState, Loading } from '../../components/empty-state.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { Problem } from '../../components/problem.tsx'
 import { ProgressBar } from '../../components/progress-bar.tsx'
 import { ArgumentsAndResult } from '../../components/result-view.tsx'
+import { useAttempt } from '../../components/use-attempt.ts'
 import { useNow } from '../../components/use-now.ts'
 import { WebLink } from '../../components/web-link.tsx'
 import { hrefOf } from '../../routing/route.ts'
@@ -82,20 +84,14 @@ function CallBody({ call }: { call: CallRecord }) {
 
 /** How far it is, and the way to end it. */
 function Running({ call }: { call: CallRecord }) {
-  const [problem, setProblem] = useState<string>()
-  const cancel = () =>
-    cancelCall(call.serial).catch(error => setProblem(error instanceof Error ? error.message : String(error)))
+  const { problem, attempt } = useAttempt()
   return (
     <div className="call-running">
       <ProgressBar progress={call.progress} label={`Progress of call ${call.serial}`} />
-      <Button icon="stop" onClick={() => void cancel()}>
+      <Button icon="stop" onClick={() => void attempt(() => cancelCall(call.serial))}>
         Cancel
       </Button>
-      {problem !== undefined && (
-        <p className="field-problem" role="alert">
-          {oneLine(problem)}
-        </p>
-      )}
+      <Problem text={problem} />
     </div>
   )
 }

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'react'
 import type { CallRecord } from 'toolpost/gateway'
 import { Button } from '../../components/button.tsx'
+import { Choice } from '../../components/choice.tsx'
 import { goInPlace } from '../../routing/use-route.ts'
 import type { CallFilter } from '../../state/call-list.ts'
 import { oneLine } from '../../text/visible-text.ts'
@@ -96,28 +97,6 @@ function SearchField({ value, onChange }: FieldProps) {
         onChange={event => setText(event.target.value)}
         onBlur={() => onChange(text.trim() || undefined)}
       />
-    </label>
-  )
-}
-
-interface ChoiceProps extends FieldProps {
-  label: string
-  choices: string[]
-}
-
-function Choice({ label, value, choices, onChange }: ChoiceProps) {
-  const all = value === undefined || choices.includes(value) ? choices : [value, ...choices]
-  return (
-    <label className="filter">
-      <span>{label}</span>
-      <select value={value ?? ''} onChange={event => onChange(event.target.value || undefined)}>
-        <option value="">all</option>
-        {all.map(choice => (
-          <option key={choice} value={choice}>
-            {oneLine(choice, 60)}
-          </option>
-        ))}
-      </select>
     </label>
   )
 }

@@ -31,7 +31,7 @@ export function CallTable({ calls, selected, filter, loaded, end }: Props) {
   return (
     <>
       <table className="call-table">
-        <caption className="visually-hidden">Calls, the newest first</caption>
+        <caption className="visually-hidden">Calls, newest first</caption>
         <Columns
           names={['Time', 'Tool', 'Source', 'From', 'Outcome', 'Took']}
           classes={{ Source: 'wide-only', From: 'wide-only', Took: 'numeric' }}

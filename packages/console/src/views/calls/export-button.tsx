@@ -1,29 +1,18 @@
-import { useState } from 'react'
 import { exportCalls } from '../../api/gateway-api.ts'
 import { Button } from '../../components/button.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { useAttempt } from '../../components/use-attempt.ts'
 import type { CallFilter } from '../../state/call-list.ts'
-import { oneLine } from '../../text/visible-text.ts'
 import { historyQuery } from './use-older-calls.ts'
 
 /** All calls that the filters let through, also those that the page does not show, as a file. */
 export function ExportButtons({ filter }: { filter: CallFilter }) {
-  const [problem, setProblem] = useState<string>()
-  const save = async (format: 'csv' | 'jsonl') => {
-    try {
-      const blob = await exportCalls(historyQuery(filter), format)
-      setProblem(undefined)
-      download(blob, `calls.${format}`)
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
-    }
-  }
+  const { problem, attempt } = useAttempt()
+  const save = (format: 'csv' | 'jsonl') =>
+    attempt(async () => download(await exportCalls(historyQuery(filter), format), `calls.${format}`))
   return (
     <>
-      {problem !== undefined && (
-        <span className="field-problem" role="alert">
-          {oneLine(problem)}
-        </span>
-      )}
+      <Problem text={problem} />
       <Button look="quiet" icon="download" onClick={() => void save('csv')}>
         CSV
       </Button>

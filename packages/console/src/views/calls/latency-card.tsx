@@ -39,7 +39,7 @@ export function LatencyCard({ calls, filter }: { calls: readonly CallRecord[]; f
           </Button>
         </div>
         <div className="latency-chart">
-          {columns[0].length < 2 && <p className="muted">One moment only: there is no line to draw yet.</p>}
+          {columns[0].length < 2 && <p className="muted">Not enough data for a line yet.</p>}
           {columns[0].length > 1 && (
             <Suspense fallback={<div className="plot-place" />}>
               <LatencyPlot

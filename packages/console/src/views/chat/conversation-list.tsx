@@ -2,6 +2,7 @@ import { type SyntheticEvent, useEffect, useState } from 'react'
 import type { ConversationInfo } from 'toolpost/gateway'
 import { Button, IconButton } from '../../components/button.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { Problem } from '../../components/problem.tsx'
 import { hrefOf } from '../../routing/route.ts'
 import { chat } from '../../state/chat.ts'
 import { conversations } from '../../state/conversations.ts'
@@ -32,11 +33,7 @@ export function ConversationList() {
       </button>
       <div className="conversations-list">
         <h2>Conversations</h2>
-        {problem !== undefined && (
-          <p className="field-problem" role="alert">
-            {oneLine(problem)}
-          </p>
-        )}
+        <Problem text={problem} />
         <ul>
           {list.map(one => (
             <li key={one.id}>

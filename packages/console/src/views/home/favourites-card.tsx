@@ -14,9 +14,7 @@ export function FavouritesCard() {
         <h2 id="home-favourites">Favourites</h2>
         <a href={hrefOf({ view: 'tools' })}>All tools</a>
       </div>
-      {names.length === 0 && (
-        <p className="muted">Mark a tool with the star beside its name, and it is here.</p>
-      )}
+      {names.length === 0 && <p className="muted">Star a tool, and it appears here.</p>}
       <ul className="plain-list rows">
         {names.map(name => (
           <li key={name}>

@@ -1,11 +1,13 @@
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
 import type { Run } from 'toolpost/project'
 import { cancelRun, runAgain } from '../../api/runs-api.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { Problem } from '../../components/problem.tsx'
 import { ArgumentsAndResult } from '../../components/result-view.tsx'
+import { useAttempt } from '../../components/use-attempt.ts'
 import { hrefOf, type RunFilter } from '../../routing/route.ts'
 import { go } from '../../routing/use-route.ts'
 import { runs } from '../../state/runs.ts'
@@ -52,12 +54,7 @@ function Body({ run }: { run: Run }) {
 }
 
 function Actions({ run }: { run: Run }) {
-  const [problem, setProblem] = useState<string>()
-  const attempt = (action: () => Promise<unknown>) =>
-    action().then(
-      () => setProblem(undefined),
-      error => setProblem(error instanceof Error ? error.message : String(error)),
-    )
+  const { problem, attempt } = useAttempt()
   const again = async () => {
     const id = await runAgain(run.id)
     if (id !== undefined) go({ view: 'runs', id })
@@ -73,11 +70,7 @@ function Actions({ run }: { run: Run }) {
           Run again
         </Button>
       )}
-      {problem !== undefined && (
-        <p className="field-problem" role="alert">
-          {oneLine(problem)}
-        </p>
-      )}
+      <Problem text={problem} />
     </div>
   )
 }

@@ -42,7 +42,7 @@ export function RunsView({ id, filter = {} }: Props) {
   return (
     <div className={`page runs ${id === undefined ? '' : 'calls-detail'}`}>
       <div className="calls-main">
-        <PageHead title="Runs" sub="Durable calls: they end, whatever crashes" />
+        <PageHead title="Runs" sub="Durable calls finish, whatever crashes" />
         {problem !== undefined && (
           <p className="notice notice-bad" role="alert">
             {oneLine(problem)} <Button onClick={() => void runs.refresh()}>Try again</Button>
@@ -67,11 +67,11 @@ function TurnedOff() {
       <PageHead title="Runs" />
       <EmptyState title="Durable runs are off" icon="runs">
         <p>
-          With them, a call that was accepted ends even if Toolpost or the machine crashes, and work spreads
-          over several machines. Install <code>toolpost-durable</code> and add to <code>toolpost.json</code>:
+          With them, an accepted call finishes even if Toolpost or the machine crashes, and work spreads over
+          several machines. Install <code>toolpost-durable</code> and add to <code>toolpost.json</code>:
         </p>
         <pre className="snippet">{`"durable": true`}</pre>
-        <p>That starts a PostgreSQL of its own. To use one that you have:</p>
+        <p>That starts an embedded PostgreSQL. To use your own:</p>
         <pre className="snippet">{`"durable": { "databaseUrl": "\${DATABASE_URL}" }`}</pre>
       </EmptyState>
     </div>
@@ -99,7 +99,7 @@ function RunTable({
 }) {
   return (
     <table className="call-table run-table">
-      <caption className="visually-hidden">Runs, the newest first</caption>
+      <caption className="visually-hidden">Runs, newest first</caption>
       <Columns
         names={['Accepted', 'Tool', 'Worker', 'State', 'Attempts']}
         classes={{ Worker: 'wide-only', Attempts: 'numeric' }}
@@ -138,7 +138,7 @@ function RunTable({
 }
 
 export function RunBadge({ run }: { run: Run }) {
-  const words = run.state === 'approval' ? 'waits for approval' : oneLine(run.state, 40)
+  const words = run.state === 'approval' ? 'waiting for approval' : oneLine(run.state, 40)
   return <Badge tone={TONES[run.state] ?? 'plain'}>{words}</Badge>
 }
 

@@ -72,7 +72,7 @@ export function AddServer() {
 
 /** One after the other; stops at the first that cannot be added. */
 async function addAll(servers: readonly PastedServer[], check: boolean): Promise<AddOutcome> {
-  let last: AddOutcome = { kind: 'refused', error: 'There is nothing to add.' }
+  let last: AddOutcome = { kind: 'refused', error: 'Nothing to add.' }
   const tools: string[] = []
   for (const server of servers) {
     last = await addServer({ ...server, check })
@@ -172,10 +172,10 @@ function AddResult({ outcome, onForce }: { outcome: AddOutcome; onForce: () => v
     )
   return (
     <div className="notice notice-bad" role="alert">
-      <p>It does not work, so nothing was written: {visibleText(outcome.error)}</p>
+      <p>It does not work; nothing was written: {visibleText(outcome.error)}</p>
       {outcome.hint !== '' && <p>Check: {oneLine(outcome.hint, 400)}</p>}
       {outcome.stderr.trim() !== '' && <TextBlock text={outcome.stderr} label="stderr of the new server" />}
-      <Button onClick={onForce}>Add it all the same</Button>
+      <Button onClick={onForce}>Add anyway</Button>
     </div>
   )
 }

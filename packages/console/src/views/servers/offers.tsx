@@ -3,6 +3,7 @@ import type { ServerStatus } from 'toolpost/gateway'
 import { listOffers, type Offer, type Offers as OffersOf } from '../../api/servers-api.ts'
 import { Button } from '../../components/button.tsx'
 import { counted } from '../../text/figures.ts'
+import { messageOf } from '../../text/message-of.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { PromptTrial } from './prompt-trial.tsx'
 import { ResourceTrial } from './resource-trial.tsx'
@@ -14,7 +15,7 @@ export function Offers({ server: { name, capabilities = [] } }: { server: Server
   const load = () => {
     listOffers(name)
       .then(setOffers)
-      .catch(error => setOffers({ problem: error instanceof Error ? error.message : String(error) }))
+      .catch(error => setOffers({ problem: messageOf(error) }))
   }
   if (!has) return null
   return (
@@ -33,7 +34,7 @@ export function Offers({ server: { name, capabilities = [] } }: { server: Server
 
 function Lists({ offers: { resources, templates, prompts } }: { offers: OffersOf }) {
   if (resources.length + templates.length + prompts.length === 0)
-    return <p className="muted">It has none at the moment.</p>
+    return <p className="muted">None at the moment.</p>
   return (
     <>
       <List what="resource" offers={[...resources, ...templates]} />

@@ -2,6 +2,8 @@ import { useState } from 'react'
 import type { ServerStatus } from 'toolpost/gateway'
 import { changeServer } from '../../api/servers-api.ts'
 import { Button } from '../../components/button.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { useAttempt } from '../../components/use-attempt.ts'
 import { gateway } from '../../state/gateway.ts'
 import { oneLine } from '../../text/visible-text.ts'
 
@@ -12,28 +14,19 @@ const VERBS = {
 } as const
 type Verb = keyof typeof VERBS
 
-/** Ends a server and starts it, and says why that was not to be. */
+/** Stops and starts a server, and says why if that fails. */
 export function ServerActions({ server }: { server: ServerStatus }) {
   const [busy, setBusy] = useState<Verb>()
-  const [problem, setProblem] = useState<string>()
+  const { problem, attempt } = useAttempt()
   const change = async (verb: Verb) => {
     setBusy(verb)
-    setProblem(undefined)
-    try {
-      gateway.putServer(await changeServer(server.name, verb))
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
-    }
+    await attempt(async () => gateway.putServer(await changeServer(server.name, verb)))
     setBusy(undefined)
   }
   const verbs: Verb[] = server.state === 'closed' ? ['start'] : ['stop', 'restart']
   return (
     <div className="server-restart">
-      {problem !== undefined && (
-        <span className="field-problem" role="alert">
-          {oneLine(problem)}
-        </span>
-      )}
+      <Problem text={problem} />
       {verbs.map(verb => (
         <Button
           key={verb}

@@ -1,6 +1,7 @@
 import { useState } from 'react'
+import { Problem } from '../../components/problem.tsx'
 import { Viewer } from '../../components/viewer/viewer.tsx'
-import { oneLine } from '../../text/visible-text.ts'
+import { messageOf } from '../../text/message-of.ts'
 
 /** What came of something that was tried. */
 export type TrialOutcome =
@@ -15,7 +16,7 @@ export function useTrial(action: () => Promise<unknown>) {
     try {
       setOutcome({ state: 'done', value: await action() })
     } catch (error) {
-      setOutcome({ state: 'failed', why: error instanceof Error ? error.message : String(error) })
+      setOutcome({ state: 'failed', why: messageOf(error) })
     }
   }
   return { outcome, run }
@@ -24,12 +25,7 @@ export function useTrial(action: () => Promise<unknown>) {
 export function Outcome({ outcome, label }: { outcome: TrialOutcome | undefined; label: string }) {
   if (outcome === undefined) return null
   if (outcome.state === 'busy') return <p className="muted">Asking the server …</p>
-  if (outcome.state === 'failed')
-    return (
-      <p className="field-problem" role="alert">
-        {oneLine(outcome.why)}
-      </p>
-    )
+  if (outcome.state === 'failed') return <Problem text={outcome.why} />
   return <Viewer value={shown(outcome.value)} label={label} />
 }
 

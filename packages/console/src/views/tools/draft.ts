@@ -1,5 +1,6 @@
 import type { CallRecord, JsonSchema, ToolInfo } from 'toolpost/gateway'
 import { isRecord } from '../../api/guards.ts'
+import { messageOf } from '../../text/message-of.ts'
 
 /** What a person has filled in for a tool, and has not lost by looking at another one, or by a reload. */
 export interface Draft {
@@ -83,7 +84,7 @@ export function parseArguments(text: string): Parsed {
     if (isRecord(args)) return { ok: true, args }
     return { ok: false, problem: 'The arguments must be an object: { … }' }
   } catch (error) {
-    return { ok: false, problem: error instanceof Error ? error.message : String(error) }
+    return { ok: false, problem: messageOf(error) }
   }
 }
 

@@ -26,7 +26,7 @@ export function RunResult({ tool }: { tool: string }) {
     >
       {run === undefined && (
         <EmptyState title="No result yet" icon="play">
-          Run the tool, and what it answers is shown here.
+          Run the tool to see its result here.
         </EmptyState>
       )}
       {run && run.outcome === undefined && <Running run={run} />}

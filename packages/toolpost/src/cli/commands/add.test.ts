@@ -29,7 +29,7 @@ describe('toolpost add', { timeout: 90_000 }, () => {
     expect(read()).toContain('"A": "b=c"')
     expect(await toolpost(['--config', file, 'add', 'odd', '--', 'x'])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("already has a server 'odd'; --force replaces it"),
+      err: expect.stringContaining("already has a server 'odd'; use --force to replace it"),
     })
     expect(await toolpost(['--config', file, 'remove', 'odd'])).toMatchObject({ code: 0 })
     expect(read().replace(/\{\s+\}/, '{}')).toBe(before)
@@ -71,7 +71,7 @@ describe('toolpost add', { timeout: 90_000 }, () => {
   })
 
   it.each([
-    [['add', 'x'], 'Name a command after --, or a --url'],
+    [['add', 'x'], 'Give a command after --, or a --url'],
     [['add', 'x', '--url', 'localhost:3000'], "--url takes an http or https address, got 'localhost:3000'"],
     [['add', 'x', '--env', 'A', '--', 'y'], "--env takes name=value, got 'A'"],
     [['remove', 'x'], "has no server 'x' under mcpServers"],
@@ -159,7 +159,7 @@ describe('toolpost tools NAME', { timeout: 60_000 }, () => {
     expect(out).not.toContain('math_eval')
     expect(await toolpost(['--config', file, 'tools', 'none'])).toMatchObject({
       code: 1,
-      err: "No server or tool is called 'none'\n",
+      err: "No server or tool named 'none'\n",
     })
   })
 })

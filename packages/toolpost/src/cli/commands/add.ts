@@ -29,7 +29,7 @@ export async function addServer(
   const entry = entryFrom(command, flags)
   const editor = await ConfigEditor.open(options.config)
   if (editor.get(['mcpServers', name]) !== undefined && !flags.force)
-    throw new UsageError(`${editor.file} already has a server '${name}'; --force replaces it`)
+    throw new UsageError(`${editor.file} already has a server '${name}'; use --force to replace it`)
   if (flags.check && !(await works(name, entry, { ...context, folder: editor.folder }))) return EXIT.failed
   editor.set(['mcpServers', name], entry)
   await editor.save()
@@ -53,14 +53,14 @@ async function works(
   }
   const problem = status.error ?? `it is ${status.state}`
   say(terminal, `✘ ${problem}${status.stderr ? `\n${status.stderr}` : ''}`)
-  say(terminal, 'Nothing was written; --no-check adds it all the same.')
+  say(terminal, 'Nothing was written. To add it anyway, use --no-check.')
   return false
 }
 
 function entryFrom(command: readonly string[], { url, env = [], header = [] }: AddFlags): ServerConfig {
   const [program, ...args] = command
   if ((program === undefined) === (url === undefined))
-    throw new UsageError('Name a command after --, or a --url: toolpost add files -- npx -y some-server')
+    throw new UsageError('Give a command after --, or a --url: toolpost add files -- npx -y some-server')
   if (url !== undefined) {
     if (!/^https?:\/\//.test(url)) throw new UsageError(`--url takes an http or https address, got '${url}'`)
     return { url, ...(header.length > 0 && { headers: pairs(header, '--header', ':') }) }

@@ -25,13 +25,13 @@ describe('toolpost auth', { timeout: 90_000 }, () => {
     const before = await run('call', 'write', 'text=on')
     expect(before).toMatchObject({ code: 1, err: expect.stringContaining('toolpost auth remote') })
     const login = await run('auth', 'remote')
-    expect(login).toMatchObject({ code: 0, out: '', err: expect.stringContaining("Logged in at 'remote'.") })
+    expect(login).toMatchObject({ code: 0, out: '', err: expect.stringContaining("Logged in to 'remote'.") })
     expect(await run('call', 'write', 'text=on')).toMatchObject({ code: 0, out: 'on\n' })
     expect(await run('auth', 'remote', '--logout')).toMatchObject({
       code: 0,
       err: "Logged out of 'remote'.\n",
     })
-    expect(await run('auth', 'remote', '--logout')).toMatchObject({ err: "There is no login at 'remote'.\n" })
+    expect(await run('auth', 'remote', '--logout')).toMatchObject({ err: "Not logged in to 'remote'.\n" })
     expect(await run('call', 'write', 'text=on')).toMatchObject({ code: 1 })
     for (const secret of oauth.secrets) expect(before.err + login.err).not.toContain(secret)
   })
@@ -54,7 +54,7 @@ describe('toolpost auth', { timeout: 90_000 }, () => {
     child.stdin.write('http://127.0.0.1/oauth/callback?state=another&code=forged\n')
     child.stdin.write(`${back.href}\n`)
     const code = await new Promise(resolve => child.on('exit', resolve))
-    expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining("Logged in at 'remote'.") })
+    expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining("Logged in to 'remote'.") })
     expect(said).toContain('belongs to another login')
   })
 
@@ -63,7 +63,7 @@ describe('toolpost auth', { timeout: 90_000 }, () => {
     const config = configFile({ mcpServers: { remote: { url: oauth.url } } })
     expect(await toolpost(['--config', config, 'auth', 'remote'], { env })).toMatchObject({
       code: 1,
-      err: expect.stringContaining("Error: cannot log in at 'remote': access_denied"),
+      err: expect.stringContaining("Error: cannot log in to 'remote': access_denied"),
     })
   })
 
@@ -78,9 +78,7 @@ describe('toolpost auth', { timeout: 90_000 }, () => {
       const { code, err } = await toolpost(['--config', config, 'auth', name], { env })
       return `${code} ${err}`
     }
-    expect(await errorOf('local')).toContain(
-      "2 Error: Nothing to log in at: 'local' is not reached over HTTP",
-    )
+    expect(await errorOf('local')).toContain("2 Error: No login needed: 'local' is not reached over HTTP")
     expect(await errorOf('remote')).toContain("'remote' has its credentials in the configuration")
     expect(await errorOf('remot')).toContain("2 Error: No usable server 'remot'. Did you mean remote?")
   })

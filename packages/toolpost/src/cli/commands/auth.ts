@@ -30,24 +30,24 @@ export async function logIn(context: CommandContext, server: string, flags: Auth
     if (flags.logout) say(terminal, FAREWELLS[await login.logout()](server))
     else {
       await unlessStopped(logInAt(login, terminal, flags), stop.signal)
-      say(terminal, `Logged in at '${server}'.`)
+      say(terminal, `Logged in to '${server}'.`)
     }
     return EXIT.ok
   } catch (error) {
     if (stop.signal.aborted) throw error
     say(
       terminal,
-      `Error: cannot log ${flags.logout ? 'out of' : 'in at'} '${server}': ${describeError(error)}`,
+      `Error: cannot log ${flags.logout ? 'out of' : 'in to'} '${server}': ${describeError(error)}`,
     )
     return EXIT.failed
   }
 }
 
 const FAREWELLS = {
-  none: (server: string) => `There is no login at '${server}'.`,
+  none: (server: string) => `Not logged in to '${server}'.`,
   revoked: (server: string) => `Logged out of '${server}'.`,
   forgotten: (server: string) =>
-    `The login at '${server}' is forgotten here. Its server did not revoke it; if it must not be used any more, revoke it there.`,
+    `The login for '${server}' was removed here. Its server did not revoke it; if it must no longer be usable, revoke it there.`,
 }
 
 async function loginAt(server: string, project: Project): Promise<ServerLogin> {
@@ -66,7 +66,7 @@ async function loginAt(server: string, project: Project): Promise<ServerLogin> {
   if (login) return login
   const why =
     entry.url === undefined ? 'is not reached over HTTP' : 'has its credentials in the configuration'
-  throw new UsageError(`Nothing to log in at: '${server}' ${why}`)
+  throw new UsageError(`No login needed: '${server}' ${why}`)
 }
 
 async function logInAt(login: ServerLogin, terminal: Terminal, { browser }: AuthFlags): Promise<void> {
@@ -79,9 +79,9 @@ async function logInAt(login: ServerLogin, terminal: Terminal, { browser }: Auth
     const isOpened = browser && openBrowser(url)
     say(
       terminal,
-      `${isOpened ? 'Log in in the browser. If none opens, go to' : 'To log in, go to'}\n\n  ${url}\n`,
+      `${isOpened ? 'Log in in your browser. If it does not open, go to' : 'To log in, go to'}\n\n  ${url}\n`,
     )
-    say(terminal, 'If the browser is on another machine, paste here the address that it ends at.')
+    say(terminal, 'If the browser is on another machine, paste the address it ends up at here.')
     readAnswers(
       answer => void answers.take(answer).catch(error => say(terminal, describeError(error))),
       over.signal,

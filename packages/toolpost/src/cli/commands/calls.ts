@@ -34,7 +34,7 @@ const DEFAULT_SHOWN = '20'
 /** `toolpost calls`: what was called, from the file itself; no gateway has to run. */
 export function listCalls({ project, terminal }: CallsContext, flags: CallsFlags): number {
   const { json = false, failed, search, limit = DEFAULT_SHOWN, ...given } = flags
-  if (failed && given.outcome !== undefined) throw new UsageError('--failed and --outcome exclude each other')
+  if (failed && given.outcome !== undefined) throw new UsageError('--failed and --outcome cannot be combined')
   const filter = { ...given, limit, ...(failed && { outcome: 'failed' }), ...(search && { q: search }) }
   const file = historyFile(project)
   if (file === undefined) throw new UsageError("Calls are not kept: 'history' is false in the configuration")
@@ -66,7 +66,7 @@ const COLUMNS = ['TIME', 'TOOL', 'SOURCE', 'FROM', 'OUTCOME', 'TOOK', 'ARGUMENTS
 
 function printCalls(calls: readonly StoredCall[], terminal: Terminal): void {
   if (calls.length === 0)
-    return say(terminal, 'No calls. `toolpost up` keeps them; see toolpost calls --help')
+    return say(terminal, 'No calls. `toolpost up` records them; see toolpost calls --help')
   const style = (text: string, column: number) => {
     if (column !== OUTCOME) return text
     return styled(terminal.out, text.trim() === 'ok' ? 'green' : 'red', text)

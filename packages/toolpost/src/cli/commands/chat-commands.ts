@@ -13,8 +13,8 @@ interface CommandSetup {
 }
 
 const HELP = `/help          this list
-/tools         the tools that can be used
-/model         the models there are; /model NAME asks another one from now on
+/tools         list the tools
+/model         list the models; /model NAME switches to another one
 /quit          leave (so do exit, Ctrl-D, and Ctrl-C twice)`
 
 /** Whether a line is for the program, and not a question. */
@@ -29,7 +29,7 @@ export async function runCommand(line: string, setup: CommandSetup): Promise<voi
   if (command === '/help') return say(terminal, HELP)
   if (command === '/tools') return say(terminal, toolList(project))
   if (command === '/model') return words[0] ? useModel(words[0], setup) : showModels(setup)
-  say(terminal, `There is no ${command}; expected one of /help, /tools, /model, /quit`)
+  say(terminal, `unknown command ${command}; expected one of /help, /tools, /model, /quit`)
 }
 
 function toolList({ tools }: ChatCommands): string {
@@ -39,7 +39,7 @@ function toolList({ tools }: ChatCommands): string {
     const own = all.filter(tool => (tools?.originOf(tool)?.server ?? 'local') === server)
     return `${server}: ${own.map(({ name }) => name).join(', ')}`
   })
-  return lines.join('\n') || 'There are no tools.'
+  return lines.join('\n') || 'No tools.'
 }
 
 async function showModels({ project, conversation, terminal }: CommandSetup): Promise<void> {
@@ -52,9 +52,9 @@ async function useModel(name: string, { project, conversation, terminal }: Comma
   try {
     const client = await project.clientOf?.(name)
     const found = (await project.models?.())?.find(model => model.name === name)
-    if (!client || !found) return say(terminal, `There is no model '${name}'; /model lists those there are`)
+    if (!client || !found) return say(terminal, `unknown model '${name}'; /model lists the models`)
     conversation.use(client, found)
-    say(terminal, `From now on: ${name}`)
+    say(terminal, `Switched to ${name}`)
   } catch (error) {
     if (!(error instanceof ModelError)) throw error
     say(terminal, error.message)

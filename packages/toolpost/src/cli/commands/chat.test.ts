@@ -39,7 +39,7 @@ function chat(
   const choice = new ModelChoice({
     executor,
     logger: silentLogger,
-    config: () => ({}),
+    configuration: { config: {} },
     whenReady: ready,
     onChosen: () => {},
     wanted: flags.model,
@@ -349,9 +349,9 @@ describe('toolpost chat, a conversation on a terminal', () => {
     await seen('err', '* ollama:')
     await seen('err', '  offline (Sentences of the tools')
     input.write('/model nonsense\n')
-    await seen('err', "There is no model 'nonsense'")
+    await seen('err', "unknown model 'nonsense'")
     input.write('/model offline\n')
-    await seen('err', 'From now on: offline')
+    await seen('err', 'Switched to offline')
     input.write('half a quest')
     await seen('err', 'half a quest')
     input.write('\u0003')

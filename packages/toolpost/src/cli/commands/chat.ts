@@ -30,7 +30,7 @@ export interface ChatContext {
   stop: Pick<StopSignals, 'signal'>
 }
 
-const HELP = 'Ask a question. /help shows what else there is; Ctrl-C stops an answer, /quit leaves.'
+const HELP = 'Ask a question. /help lists the commands; Ctrl-C stops an answer, /quit leaves.'
 
 /** `toolpost chat [question]`: answers a question or every line of a pipe, or holds a conversation on a terminal. */
 export async function chat(

@@ -55,7 +55,7 @@ export async function generateCode(
   const servers = await unlessStopped(project.ready(), stop.signal)
   for (const { name, state, error } of servers)
     if (state !== 'ready')
-      say(terminal, `⚠️ Without the tools of '${name}', which is ${state}: ${error ?? ''}`)
+      say(terminal, `⚠️ The tools of '${name}' are missing; it is ${state}: ${error ?? ''}`)
   const code = codeFor(project.tools)
   if (out === undefined) printResult(terminal, code.trimEnd())
   else {

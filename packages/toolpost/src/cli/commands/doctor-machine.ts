@@ -48,7 +48,7 @@ function speech({ config: { voice } }: Project): Verdict {
   return {
     ok: !isConfigured,
     isOff: true,
-    text: `speech: hears, but cannot speak: ${wanted && isConfigured ? wanted : SPEAKERS.join(', ')} not found`,
+    text: `speech: can hear, but not speak: ${wanted && isConfigured ? wanted : SPEAKERS.join(', ')} not found`,
     advice: ['Install espeak-ng, or piper with a voice'],
   }
 }
@@ -85,7 +85,7 @@ function history(project: Project): Verdict {
   try {
     if (!existsSync(file)) accessSync(existingFolder(dirname(file)), constants.W_OK)
     else readOnce(file)
-    return { ok: true, text: `history: ${file}${existsSync(file) ? '' : ' (begins with the first call)'}` }
+    return { ok: true, text: `history: ${file}${existsSync(file) ? '' : ' (created by the first call)'}` }
   } catch (error) {
     return { ok: false, text: `history: ${file}: ${(error as Error).message}` }
   }
@@ -124,7 +124,7 @@ export function reach(host: string, port: number, timeoutMs = DATABASE_TIMEOUT_M
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, timeout: timeoutMs })
     socket.once('connect', () => resolve(socket.destroy() && undefined))
-    socket.once('timeout', () => socket.destroy(new Error(`no answer in ${timeoutMs} ms`)))
+    socket.once('timeout', () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)))
     socket.once('error', reject)
   })
 }

@@ -230,7 +230,7 @@ describe('what is wrong with durable calls', () => {
       })
       expect(wrong).toMatchObject({
         code: 2,
-        err: expect.stringContaining('durable.databaseUrl: is not the address'),
+        err: expect.stringContaining('durable.databaseUrl: is not a PostgreSQL URL'),
       })
       expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('127.0.0.1:1') })
       expect(off).toMatchObject({

@@ -248,7 +248,7 @@ describe.skipIf(!isLinux)('a Toolpost that is its own server', () => {
     const itself = { command: process.execPath, args: [COMMAND, 'serve', '--stdio'] }
     const mcp = { retry: { attempts: 1 } }
     await using toolpost = await up({ mcpServers: { itself, a: gatedServer('a') }, mcp })
-    await toolpost.says(/stderr: Error: .*toolpost\.json has this Toolpost as a server of its own/)
+    await toolpost.says(/stderr: Error: .*toolpost\.json lists this Toolpost as one of its own servers/)
     expect(await toolpost.servers()).toMatchObject([{ state: 'failed' }, { name: 'a' }])
   })
 })

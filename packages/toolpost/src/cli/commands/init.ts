@@ -35,9 +35,9 @@ export async function writeConfig(context: EditContext, flags: InitFlags): Promi
     }
     if (wanted.length > 0) editor.set(['include'], wanted)
     editor.set(['mcpServers'], {})
-    if (await agrees('Keep the calls that are made, for `toolpost calls` and the console?')) {
+    if (await agrees('Keep a history of calls, for `toolpost calls` and the console?')) {
       editor.set(['history'], { file: '.toolpost/history.db', days: 30 })
-      if (!hasDatabase()) next.unshift('npm i libsql                     (what keeps the calls)')
+      if (!hasDatabase()) next.unshift('npm i libsql                     (stores the history)')
     }
   } finally {
     answers.close()

@@ -60,11 +60,11 @@ describe('toolpost service', { timeout: 60_000 }, () => {
     expect(await toolpost(words)).toMatchObject({ code: 2, err: expect.stringContaining(problem) })
   })
 
-  it.skipIf(hasSystemd())('says that systemd does not run here', async () => {
+  it.skipIf(hasSystemd())('says that systemd is not running here', async () => {
     for (const action of ['install', 'status', 'remove'])
       expect(await toolpost(['--config', config, 'service', action])).toMatchObject({
         code: 2,
-        err: expect.stringContaining('systemd does not run here'),
+        err: expect.stringContaining('systemd is not running here'),
       })
   })
 

@@ -61,7 +61,7 @@ async function install({ project, terminal }: CommandContext, flags: ServiceFlag
     const code = await systemctl(step, isSystem(flags))
     if (code !== 0) return EXIT.failed
   }
-  say(terminal, `Started ${flags.name}; it comes back at every start. Its log: ${logCommand(flags)}`)
+  say(terminal, `Started ${flags.name}; it starts again at every boot. Its log: ${logCommand(flags)}`)
   if (!isSystem(flags)) say(terminal, 'To keep it running while you are logged out: loginctl enable-linger')
   return EXIT.ok
 }
@@ -91,7 +91,7 @@ function commandFor(file: string, { host, port, voice }: ServiceFlags): string[]
 
 function requireSystemd(): void {
   if (!hasSystemd())
-    throw new UsageError('systemd does not run here; `toolpost service install --print` shows the unit')
+    throw new UsageError('systemd is not running here; `toolpost service install --print` shows the unit')
 }
 
 function isSystem({ system }: ServiceFlags): boolean {

@@ -51,8 +51,8 @@ export async function listTools(
   if (all.length === 0 && (search ?? name) !== undefined) {
     const wish =
       search === undefined
-        ? `No server or tool is called '${name}'`
-        : `No tool fits '${search}'${await nearest(tools, search)}`
+        ? `No server or tool named '${name}'`
+        : `No tool matches '${search}'${await nearest(tools, search)}`
     terminal.err.write(`${escapeControls(wish)}\n`)
     return EXIT.failed
   }

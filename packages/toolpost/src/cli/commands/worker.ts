@@ -21,7 +21,7 @@ export async function runWorker({ project, stop, terminal }: CommandContext): Pr
   notifySystemd('STOPPING=1')
   following.stop()
   announcements.stop()
-  say(terminal, 'Finishing the runs under way, for ten seconds at most; others take what is left.')
+  say(terminal, 'Finishing the runs in progress, for up to ten seconds; other workers take over the rest.')
   await project.closeDurable()
   return EXIT.ok
 }

@@ -19,7 +19,8 @@ export async function listWorkers(
   const isThis = ({ pid, host }: DurableWorker) => pid === process.pid && host === hostname()
   const workers = all.filter(worker => !isOver(worker) && !isThis(worker))
   if (json) printResult(terminal, JSON.stringify(workers, null, 2))
-  else if (workers.length === 0) say(terminal, 'No workers. `toolpost up` and `toolpost worker` are some.')
+  else if (workers.length === 0)
+    say(terminal, 'No workers. Start one with `toolpost worker` or `toolpost up`.')
   else printTable(WORKER_COLUMNS, workers.map(workerRow), terminal)
   return EXIT.ok
 }

@@ -110,7 +110,7 @@ describe('a request to a gateway with an issuer', () => {
     ['of another issuer', () => ({ claims: { iss: 'https://evil.example' } }), 'another issuer'],
     ['of an issuer with one slash more', ({ url }) => ({ claims: { iss: `${url}/` } }), 'another issuer'],
     ['for a logout', () => ({ header: { typ: 'logout+jwt' } }), 'not an access token'],
-    ['of nobody', () => ({ claims: { sub: undefined } }), 'names no subject'],
+    ['of nobody', () => ({ claims: { sub: undefined } }), 'has no subject'],
     ['bound to a key', () => ({ claims: { cnf: { jkt: 'x' } } }), 'bound to a key'],
     ['with a foreign kid', () => ({ header: { kid: 'other' } }), 'unknown key'],
     ['too long', () => ({ claims: { padding: 'x'.repeat(20_000) } }), 'too long'],
@@ -457,11 +457,11 @@ describe('gateway.oauth', () => {
     [{ issuer: 'http://login.example.com' }, 'gateway.oauth.issuer: must begin with https://'],
     [{ issuer: 'login' }, 'gateway.oauth.issuer: is not a valid URL'],
     [{ issuer: 'https://a:b@login.example.com' }, 'user name or password'],
-    [{ issuer: 'https://login.example.com/?x=1' }, 'no query'],
+    [{ issuer: 'https://login.example.com/?x=1' }, 'must not have a query'],
     [{ audience: ' ' }, 'gateway.oauth.audience: must not be empty'],
     [{ resource: 'ftp://x' }, 'gateway.oauth.resource: must begin with https://'],
-    [{ scopes: {} }, 'gateway.oauth.scopes: names no scope'],
-    [{ scopes: { 'a b': ['*'] } }, 'gateway.oauth.scopes.a b: a scope has'],
+    [{ scopes: {} }, 'gateway.oauth.scopes: lists no scope'],
+    [{ scopes: { 'a b': ['*'] } }, 'gateway.oauth.scopes.a b: a scope consists'],
     [{ scopes: { a: ['[x]'] } }, 'gateway.oauth.scopes.a.0: invalid pattern'],
   ])('%j is refused', (changes, problem) => {
     const oauth = { issuer: 'https://login.example.com', audience: 'x', ...changes }

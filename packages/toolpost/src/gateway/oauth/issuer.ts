@@ -113,8 +113,9 @@ function descriptionsOf(issuer: string): string[] {
 /** Whoever describes itself as another is not believed. */
 function keysAddressIn(description: unknown, issuer: string): URL {
   const { issuer: named, jwks_uri: address } = isRecord(description) ? description : {}
-  if (named !== issuer) throw new Error(`it calls itself ${JSON.stringify(named)?.slice(0, 200)}`)
-  if (typeof address !== 'string' || !URL.canParse(address)) throw new Error('it names no jwks_uri')
+  if (named !== issuer)
+    throw new Error(`its metadata names another issuer: ${JSON.stringify(named)?.slice(0, 200)}`)
+  if (typeof address !== 'string' || !URL.canParse(address)) throw new Error('its metadata has no jwks_uri')
   const url = new URL(address)
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return url
   throw new Error('its jwks_uri must begin with https://')

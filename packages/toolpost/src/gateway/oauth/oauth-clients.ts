@@ -98,7 +98,7 @@ export class OAuthClients {
 
   #welcome(request: Request, config: OAuthConfig, claims: JWTPayload): Client | Response {
     const name = nameIn(claims)
-    if (name === undefined) return unauthorized(request, config, 'the token names no subject')
+    if (name === undefined) return unauthorized(request, config, 'the token has no subject')
     const known = Object.keys(config.scopes ?? {})
     const given = scopesIn(claims)
     const granted = known.filter(scope => given.includes(scope))

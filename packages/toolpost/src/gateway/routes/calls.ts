@@ -146,7 +146,7 @@ async function exported(
     throw new FilterError(`invalid format '${format}'; expected one of ${EXPORT_FORMATS.join(', ')}`)
   for (const name of ['limit', 'cursor'])
     if (name in filter)
-      throw new FilterError(`'${name}' has no meaning here: all calls that fit are exported`)
+      throw new FilterError(`'${name}' is not supported here: all matching calls are exported`)
   const query = queryOf(client, filter)
   const texts = historyOf(context)?.export(query, format) ?? journalTexts(context, query, format)
   return textStream(texts, {

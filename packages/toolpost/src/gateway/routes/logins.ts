@@ -9,21 +9,21 @@ import { failure, json } from '../http/answers.ts'
 export function addLoginRoutes(app: Hono, { source, clients }: GatewayContext): void {
   app.post('/api/servers/:name/login', async c => {
     const name = c.req.param('name')
-    if (clients.of(c.req.raw).isNamed) return failure(403, 'Named clients may not log in at servers')
+    if (clients.of(c.req.raw).isNamed) return failure(403, 'Named clients may not log in to servers')
     const login = source.logins?.()?.of(name)
-    if (!login) return failure(404, `No server '${name}' to log in at`)
+    if (!login) return failure(404, `No server '${name}' to log in to`)
     try {
       if (login.isInteractive) return json({ url: await login.begin(ownAddress(c.req.raw) + REDIRECT_PATH) })
       await login.signIn()
       return json({})
     } catch (error) {
-      return failure(502, `Cannot log in at '${name}': ${describeError(error)}`)
+      return failure(502, `Cannot log in to '${name}': ${describeError(error)}`)
     }
   })
   app.get(REDIRECT_PATH, c => {
     const logins = source.logins?.()
     const finish = async (answer: URLSearchParams) => {
-      if (!logins) throw new Error('There is no server to log in at')
+      if (!logins) throw new Error('No server to log in to')
       return logins.finish(answer)
     }
     return finishedPage(new URL(c.req.url).searchParams, finish, '/')

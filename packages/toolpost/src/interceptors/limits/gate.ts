@@ -137,7 +137,7 @@ function noRoom(limits: readonly Limit[]): Refusal | undefined {
 function tooLong(limits: readonly Limit[]): Refusal {
   const limit = fullOf(limits)
   const maxWaitMs = Math.min(...limits.map(each => each.maxWaitMs))
-  const reason = `${allowance(limit)}; no place was free within ${inSeconds(maxWaitMs)}`
+  const reason = `${allowance(limit)}; no slot was free within ${inSeconds(maxWaitMs)}`
   return { limit, reason, retryAfterMs: limit.placeInMs }
 }
 

@@ -20,7 +20,7 @@ export function loginPage({ title, text, home }: { title: string; text: string; 
 }
 
 export function loggedInPage(server: string, home?: string): Response {
-  const text = `Toolpost is logged in at '${server}'. You can close this window.`
+  const text = `Toolpost is logged in to '${server}'. You can close this window.`
   return loginPage({ title: 'Logged in', text, ...(home !== undefined && { home }) })
 }
 

@@ -89,7 +89,7 @@ export class ServerLogin {
     this.#challenge ??= await askForChallenge(url)
     const attempt = await this.#grants.attempt(this.#login, redirectUrl)
     await this.#grants.advance(attempt, this.#wanted)
-    if (!attempt.url) throw new Error('the authorization server named no login page')
+    if (!attempt.url) throw new Error('the authorization server gave no login page')
     this.#pending.add(attempt)
     return attempt.url.href
   }

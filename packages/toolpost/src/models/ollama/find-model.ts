@@ -1,7 +1,7 @@
 import { isObjectLike } from '../../runtime/guards.ts'
 import { beginningOf } from '../bounded-body.ts'
 
-/** What Ollama tells about itself and its models is no longer. */
+/** Ollama's answers about itself and its models are never longer. */
 const MAX_FACTS_BYTES = 8 * 1024 * 1024
 
 export interface FoundModel {

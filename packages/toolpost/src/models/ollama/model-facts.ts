@@ -1,7 +1,7 @@
 import { isRecord } from '../../runtime/guards.ts'
 import { askOllama } from './find-model.ts'
 
-/** What Ollama tells of a model; nothing if it does not answer. */
+/** What Ollama says about a model; nothing if it does not answer. */
 export interface ModelFacts {
   /** The longest context that the model was made for. */
   contextLength?: number | undefined

@@ -9,7 +9,10 @@ import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { describeThrown } from '../../runtime/quietly.ts'
 import { fitsTool } from '../../tools/tool-pattern.ts'
+import type { Configuration } from '../configuration.ts'
 import type { CreateDurable, Durable, DurableChange, DurableOptions, DurableStatus } from '../durable.ts'
+import type { Description } from '../open-project.ts'
+import type { CloseOptions, Part } from '../part.ts'
 import { DurableRuns } from './durable-runs.ts'
 import { workerId } from './worker-id.ts'
 
@@ -25,7 +28,7 @@ export interface DurableParts {
   executor: ToolExecutor
   approvals: Approvals
   logger: Logger
-  described(): { config: ToolpostConfig; file: string | undefined }
+  configuration: Configuration
   /** Puts an interceptor inside of all others; returns a function that removes it. */
   use(interceptor: Interceptor): () => void
   say(text: string): void
@@ -55,7 +58,7 @@ async function createInstalled(options: DurableOptions): Promise<Durable> {
 }
 
 /** The durable calls of a project, from their start to their end. Nothing is loaded before it is started. */
-export class ProjectDurable {
+export class ProjectDurable implements Part {
   readonly #parts: DurableParts
   readonly #wishes: DurableWishes
   #runs: DurableRuns | undefined
@@ -71,14 +74,14 @@ export class ProjectDurable {
   }
 
   get isConfigured(): boolean {
-    return configOf(this.#parts.described().config) !== undefined
+    return configOf(this.#parts.configuration.config) !== undefined
   }
 
   /** Whether all calls of a tool are durable. */
   isNamed(name: string): boolean {
     const { tools } = this.#parts.executor
     const tool = tools.findTool(name)
-    const patterns = configOf(this.#parts.described().config)?.tools ?? NO_TOOLS
+    const patterns = configOf(this.#parts.configuration.config)?.tools ?? NO_TOOLS
     return tool !== undefined && patterns.some(each => fitsTool(each, tool, tools.originOf(tool)?.server))
   }
 
@@ -102,51 +105,53 @@ export class ProjectDurable {
   }
 
   /** Follows a configuration that has changed. What was started under the other one ends first. */
-  async apply(before: ToolpostConfig): Promise<void> {
-    if (isDeepStrictEqual(engineOf(before), engineOf(this.#parts.described().config))) return
+  async apply(after: Description, before: Description): Promise<void> {
+    if (isDeepStrictEqual(engineOf(before.config), engineOf(after.config))) return
     const wasStarted = this.#starting !== undefined
     await this.#end()
     if (wasStarted) void this.start()
     this.#parts.onChange({ type: 'state' })
   }
 
-  async close(options?: { drainMs?: number }): Promise<void> {
+  /** Takes no more runs, and gives those under way up to `drainMs`; the others' workers take what is left. */
+  async close(options?: CloseOptions): Promise<void> {
     this.#isClosed = true
     await this.#end(options)
   }
 
-  async #end(options?: { drainMs?: number }): Promise<void> {
+  async #end(options?: CloseOptions): Promise<void> {
     // What is still starting ends by being closed.
     const runs = this.#runs
     if (!runs) await this.#starting
-    // That it is shut down is no news.
+    // Its own shutdown is not news.
     this.#stop?.()
     await (runs ?? this.#runs)?.close(options)
     this.#runs = this.#starting = this.#problem = undefined
   }
 
   async #open(): Promise<void> {
-    const { described, onBack, say, ...parts } = this.#parts
+    const { configuration, executor, approvals, use, onBack, onChange, say } = this.#parts
     const { create = createInstalled, role, concurrency } = this.#wishes
-    const isServer = (name: string) => Object.hasOwn(described().config.mcpServers ?? {}, name)
-    const named = () => configOf(described().config)?.tools ?? NO_TOOLS
+    const isServer = (name: string) => Object.hasOwn(configuration.config.mcpServers ?? {}, name)
+    const named = () => configOf(configuration.config)?.tools ?? NO_TOOLS
     const publishes = role !== 'gateway' && concurrency !== 0
+    const options = { executor, approvals, use, isServer, named, onBack, publishes }
     try {
       const durable = await create(this.#engineOptions())
-      this.#stop = durable.onChange(change => parts.onChange(change))
-      this.#runs = new DurableRuns(durable, { ...parts, isServer, named, onBack, publishes })
+      this.#stop = durable.onChange(onChange)
+      this.#runs = new DurableRuns(durable, options)
       await durable.ready()
       this.#runs?.update()
     } catch (error) {
       this.#problem = safeText(describeThrown(error))
       say(`⚠️ Durable calls are off: ${this.#problem}`)
     }
-    parts.onChange({ type: 'state' })
+    onChange({ type: 'state' })
   }
 
   #engineOptions(): DurableOptions {
-    const { described, executor, logger, say, use } = this.#parts
-    const { config, file } = described()
+    const { configuration, executor, logger, say, use } = this.#parts
+    const { config, file } = configuration.current
     const { databaseUrl, pool, concurrency, limits, days } = configOf(config) ?? {}
     const { role, stays, create: _, ...wishes } = this.#wishes
     const folder = join(file === undefined ? process.cwd() : dirname(file), '.toolpost')

@@ -59,7 +59,7 @@ class PlainValue {
     if (typeof value === 'number') return [value]
     if (this.#math.isComplex(value)) return [value.re, value.im]
     if (this.#math.isUnit(value)) return this.#numbersIn((value as { value?: unknown }).value)
-    // Its size is no obstacle: 1e+500 is a number that text can hold.
+    // Its size does not matter: 1e+500 is a number that text can hold.
     if (this.#math.isBigNumber(value) && !value.isFinite()) return [value.toNumber()]
     return []
   }

@@ -100,7 +100,7 @@ function linesOf(tools: readonly Tool[]): string {
 }
 
 function noneFits(query: string): string {
-  return `No tool fits "${shortText(query, 100)}".`
+  return `No tool matches "${shortText(query, 100)}".`
 }
 
 function signature(tool: Tool): string {

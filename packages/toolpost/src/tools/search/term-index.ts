@@ -1,4 +1,4 @@
-import { distance } from 'fastest-levenshtein'
+import { isNear, likeness, type Spelling, spellingOf } from './spelling.ts'
 import type { ToolTerms } from './tool-text.ts'
 import { isLight, relatedTerms, termOf } from './words.ts'
 
@@ -13,17 +13,13 @@ const MAX_WORDS = 20
 /** Of words that begin alike, or differ by a letter, so many are looked at. */
 const MAX_NEAR = 50
 
-/** Where nothing fits, words are compared by their letters: so many, so long, so much alike, so many of them. */
+/** If nothing fits, words are compared by their letters: so many, so much alike, so many of them. */
 const MAX_COMPARED_WORDS = 3
-const MAX_COMPARED_LENGTH = 32
 const MIN_LIKENESS = 0.4
 const MAX_ALIKE = 10
 
 /** Where a term stands: slots of entries, and what it counts there. */
-interface Postings {
-  term: string
-  /** Its letters as bits: most terms need not be compared further. */
-  letters: number
+interface Postings extends Spelling {
   slots: number[]
   weights: number[]
   /** How many of them are still there. */
@@ -84,7 +80,7 @@ export class TermIndex<Entry extends object> {
   #of(term: string): Postings {
     let postings = this.#postings.get(term)
     if (!postings) {
-      postings = { term, letters: lettersOf(term), slots: [], weights: [], live: 0 }
+      postings = { ...spellingOf(term), slots: [], weights: [], live: 0 }
       this.#postings.set(term, postings)
     }
     return postings
@@ -122,13 +118,10 @@ export class TermIndex<Entry extends object> {
 
   /** The terms that look most like one, whatever they mean. */
   #alike(term: string): Fitting[] {
-    if (term.length > MAX_COMPARED_LENGTH) return []
-    const letters = lettersOf(term)
+    const wanted = spellingOf(term)
     const alike: Fitting[] = []
     for (const postings of this.#postings.values()) {
-      const longer = Math.max(term.length, postings.term.length)
-      if (longer > MAX_COMPARED_LENGTH || countBits(letters & ~postings.letters) > longer / 2) continue
-      const factor = 1 - distance(term, postings.term) / longer
+      const factor = likeness(wanted, postings)
       if (factor >= MIN_LIKENESS) alike.push({ postings, factor })
     }
     return alike.sort((a, b) => b.factor - a.factor).slice(0, MAX_ALIKE)
@@ -200,11 +193,10 @@ export class TermIndex<Entry extends object> {
   #near(term: string): Fitting[] {
     if (term.length < 3) return []
     const near: Fitting[] = []
-    const letters = lettersOf(term)
-    const slips = term.length < 4 ? 0 : term.length > 6 ? 2 : 1
+    const wanted = spellingOf(term)
     for (const postings of this.#postings.values()) {
       if (near.length >= MAX_NEAR) break
-      if (isNear({ term, letters, slips }, postings)) near.push({ postings, factor: NEAR })
+      if (isNear(wanted, postings)) near.push({ postings, factor: NEAR })
     }
     return near
   }
@@ -224,32 +216,4 @@ export class TermIndex<Entry extends object> {
     for (const [at, { entry }] of kept.entries()) this.#slots.set(entry, at)
     this.#removed = 0
   }
-}
-
-interface Wanted {
-  term: string
-  letters: number
-  slips: number
-}
-
-function isNear({ term, letters, slips }: Wanted, other: Postings): boolean {
-  const missing = countBits(letters & ~other.letters)
-  if (missing === 0 && other.term.startsWith(term)) return true
-  if (slips === 0 || Math.abs(other.term.length - term.length) > slips) return false
-  // A letter that the other has not is at least one slip.
-  if (missing > slips || countBits(other.letters & ~letters) > slips) return false
-  return distance(term, other.term) <= slips
-}
-
-function lettersOf(term: string): number {
-  let letters = 0
-  for (let at = 0; at < term.length; at++) letters |= 1 << term.charCodeAt(at)
-  return letters
-}
-
-function countBits(bits: number): number {
-  let left = bits
-  let ones = 0
-  for (; left !== 0; ones++) left &= left - 1
-  return ones
 }

@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packageRoot } from '../../runtime/package-root.ts'
 import { foldWord } from '../local/documents/words.ts'
-import { PHRASES } from './phrases.ts'
 import { stem } from './stem.ts'
-import { SYNONYMS } from './synonyms.ts'
 
 /** Words that say nothing about what a tool does. */
 const FILLERS = new Set(
@@ -88,21 +89,35 @@ export function wantedWords(query: string): string[] {
   return kept.length > 0 ? kept : words
 }
 
+function linesOf(file: string): string[] {
+  return readFileSync(join(packageRoot(), 'data', file), 'utf8')
+    .trim()
+    .split(/\r?\n/)
+}
+
+/** What people say in several words, and the words that tools have for it. */
+let phrases: string[][] | undefined
+
 /** `get rid of it` → delete remove it. */
 function withMeanings(query: string): string {
   let text = ` ${splitWords(query).join(' ').toLowerCase()} `
-  for (const [phrase, meaning] of PHRASES) text = text.replaceAll(` ${phrase} `, ` ${meaning} `)
+  phrases ??= linesOf('phrases.txt').map(line => line.split(': '))
+  for (const [phrase, meaning] of phrases) text = text.replaceAll(` ${phrase} `, ` ${meaning} `)
   return text
 }
 
-const related = new Map<string, Set<string>>()
-for (const line of SYNONYMS) {
-  const terms = line.split(' ').map(termOf)
-  for (const term of terms) {
-    const others = related.get(term) ?? new Set()
-    for (const other of terms) if (other !== term) others.add(other)
-    related.set(term, others)
-  }
+let synonyms: Map<string, Set<string>> | undefined
+
+/** Words that people and the authors of tools use for one another: in the file, a line for each meaning. */
+function readSynonyms(): Map<string, Set<string>> {
+  const related = new Map<string, Set<string>>()
+  for (const terms of linesOf('synonyms.txt').map(line => line.split(' ').map(termOf)))
+    for (const term of terms) {
+      const others = related.get(term) ?? new Set()
+      for (const other of terms) if (other !== term) others.add(other)
+      related.set(term, others)
+    }
+  return related
 }
 
 /** Words that say little about what a tool does, unless nothing else does. */
@@ -120,5 +135,6 @@ export function isLight(term: string): boolean {
 
 /** Terms that mean much the same. */
 export function relatedTerms(term: string): Iterable<string> {
-  return related.get(term) ?? []
+  synonyms ??= readSynonyms()
+  return synonyms.get(term) ?? []
 }

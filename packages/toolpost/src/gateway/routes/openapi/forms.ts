@@ -29,13 +29,13 @@ export const ERRORS: Record<number, string> = {
   401: 'The token is missing or wrong',
   403: 'Host or Origin not allowed',
   404: 'Not found',
-  409: 'It is being worked on already, has ended, or there is one of that name',
+  409: 'Already in progress, already ended, or the name is taken',
   410: 'The result has expired',
   413: 'The body is too large',
   415: 'The content type is not audio/wav',
   422: 'No speech recognized, a mistake in the configuration, a server that does not work, or an Idempotency-Key of another call',
   429: 'Over a limit: the result says which, and Retry-After when to try again',
-  502: 'The server, or where one logs in at it, does not answer as it should',
+  502: 'The server or its authorization server gave an unexpected answer',
   503: 'Busy or shutting down: try again later',
 }
 export const CALL_ERRORS = [400, 404, 413, 503]

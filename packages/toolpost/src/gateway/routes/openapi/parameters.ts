@@ -38,7 +38,7 @@ export const KEY = {
   name: 'idempotency-key',
   in: 'header',
   schema: { ...TEXT, maxLength: MAX_KEY_LENGTH },
-  description: 'The call is durable, and the same key with the same call is the same run',
+  description: 'Makes the call durable; repeating it with the same key returns the same run',
 }
 export const RUN_FILTER = [
   { name: 'state', in: 'query', schema: { enum: RUN_STATES } },

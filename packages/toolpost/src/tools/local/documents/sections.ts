@@ -46,7 +46,7 @@ function splitAtHeadings(text: string): Block[] {
     .filter(saysSomething)
 }
 
-/** The fence that is open after this line: a `# comment` in a code block is no heading. */
+/** The fence that is open after this line: a `# comment` in a code block is not a heading. */
 function fenceAfter(open: string | undefined, line: string): string | undefined {
   const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
   if (mark === undefined) return open

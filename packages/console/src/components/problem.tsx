@@ -1,0 +1,11 @@
+import { oneLine } from '../text/visible-text.ts'
+
+/** Why something did not work, if it did not. */
+export function Problem({ text }: { text: string | undefined }) {
+  if (text === undefined) return null
+  return (
+    <p className="field-problem" role="alert">
+      {oneLine(text)}
+    </p>
+  )
+}

@@ -1,0 +1,83 @@
+import { Catalog } from '../mcp/catalog.ts'
+import { Listeners } from '../runtime/listeners.ts'
+import { assemble, ownTools } from './assemble.ts'
+import { Configuration } from './configuration.ts'
+import { Control } from './control.ts'
+import { ProjectDurable } from './durable/project-durable.ts'
+import { ModelChoice } from './model-choice.ts'
+import type { Description } from './open-project.ts'
+import type { Part } from './part.ts'
+import type { Project } from './project.ts'
+import { ProjectHistory } from './project-history.ts'
+import type { ProjectEvents, ProjectOptions } from './project-options.ts'
+import { Reports } from './reports.ts'
+import { sampling } from './sampling.ts'
+import { Servers } from './servers.ts'
+import { Voice } from './voice.ts'
+
+export type Ground = ReturnType<typeof makeGround>
+export type Parts = ReturnType<typeof makeParts>
+
+/** What all parts of a project stand on. Throws a ConfigError on a tool that cannot be used. */
+export function makeGround(description: Description, options: ProjectOptions) {
+  const { say } = options
+  const logger = options.logger(description.config)
+  const reports = new Reports(say, description.notices, options.looksForItself)
+  const closing = new AbortController()
+  const configuration = new Configuration(description, { ...options, closing: closing.signal })
+  const { tools, executor, bigResults } = assemble(description, logger)
+  const listeners = new Listeners<ProjectEvents>((event, error) =>
+    logger.warn({ event, error: String(error) }, 'A listener of the project failed'),
+  )
+  const control = new Control(executor, description, {
+    server: server => listeners.tell('server', server),
+    warn: warning => reports.add(warning),
+  })
+  const { approvals } = control
+  approvals.onChange(waiting => listeners.tell('approval', waiting))
+  tools.onChange(() => listeners.tell('tools', tools.getTools()))
+  const catalog = new Catalog()
+  return {
+    ...{ configuration, tools, executor, bigResults, catalog, control, approvals },
+    ...{ listeners, logger, reports, say, closing },
+  }
+}
+
+/** The parts of a project, each with what it needs of the others. Starts nothing. */
+export function makeParts(project: Project, ground: Ground, options: ProjectOptions) {
+  const { configuration, executor, control, listeners, say } = ground
+  const model = new ModelChoice({
+    ...ground,
+    whenReady: () => project.ready(),
+    onChosen: chosen => listeners.tell('model', chosen),
+    ...options.model,
+  })
+  const onChange = () => listeners.tell('voice', voice?.status() ?? [])
+  const voice = options.voice && new Voice(project, options.voice, { onChange, onNotice: say })
+  const durable = new ProjectDurable(
+    {
+      ...ground,
+      use: interceptor => control.useInside(interceptor),
+      onChange: change => listeners.tell('durable', change),
+      onBack: pool => control.resetBreaker(pool),
+    },
+    options.durable,
+  )
+  const servers = new Servers({
+    ...ground,
+    closing: ground.closing.signal,
+    sample: sampling({ executor, choose: () => model.choose() }),
+    onStatus: status => control.noteServer(status),
+    homeProgram: options.homeProgram,
+    triesOnce: options.triesOnce,
+  })
+  const history = new ProjectHistory(ground)
+  return { configuration, control, model, voice, durable, servers, history }
+}
+
+/** The parts in the order in which they follow the configuration, and end: nothing more is heard once the project closes. */
+export function inOrder({ tools, bigResults }: Ground, parts: Parts): Set<Part> {
+  const { control, model, voice, configuration, durable, servers, history } = parts
+  const all = [control, ownTools(tools), model, voice, configuration, durable, servers, history]
+  return new Set<Part>([...all, bigResults?.store].filter(part => part !== undefined))
+}
