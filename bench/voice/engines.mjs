@@ -10,8 +10,9 @@ const ENGINES = {
   'espeak-ng': {
     programs: ['espeak-ng'],
     install: 'espeak-ng',
-    speak: (voice, jobs) => {
-      for (const [text, file] of jobs) run('espeak-ng', ['-v', voice, '-s', '160', '-w', file, text])
+    speak: (voice, jobs, { settings }) => {
+      const set = [['s', '160'], ...settings].flatMap(([name, value]) => [`-${name}`, value])
+      for (const [text, file] of jobs) run('espeak-ng', ['-v', voice, ...set, '-w', file, text])
     },
   },
   flite: {
@@ -38,7 +39,10 @@ const ENGINES = {
   },
 }
 
-/** Speaks `jobs` with a voice, `espeak-ng:en-us` or, with settings of its engine, `flite:slt duration_stretch=1.15`. */
+/**
+ * Speaks `jobs` with a voice, `espeak-ng:en-us` or, with settings of its engine, `flite:slt duration_stretch=1.15`,
+ * `espeak-ng:en-us s=150 p=40`.
+ */
 export function speakAll(voice, jobs, folder) {
   const { engine, name, settings } = partsOf(voice)
   ENGINES[engine].speak(name, jobs, { settings, folder })

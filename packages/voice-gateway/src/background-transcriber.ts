@@ -31,6 +31,8 @@ export interface BackgroundTranscriberOptions {
   client: AiClient
   /** What can be understood without a model: speech is heard along it. */
   grammar?: (() => Promise<Grammar | undefined>) | undefined
+  /** Names that somebody may say though no sentence has them; they change only what is no sentence. */
+  hotwords?: (() => Promise<readonly string[]>) | undefined
   /** Runs every call; the transcriber has no tools of its own. */
   executor: ToolExecutor
   /** Without one, answers are text only. */
@@ -85,7 +87,7 @@ export class BackgroundTranscriber {
   #working: Promise<void> | undefined
 
   constructor(options: BackgroundTranscriberOptions) {
-    const { transcriber, grammar, client, executor, speaker, ask, onNotice = () => {} } = options
+    const { client, executor, speaker, ask, onNotice = () => {} } = options
     const { clock = systemClock, logger = silentLogger } = options
     const { signal } = this.#closing
     this.#clock = clock
@@ -111,7 +113,7 @@ export class BackgroundTranscriber {
       fillerAfterMs: options.fillerAfterMs ?? FILLER_AFTER_MS,
       timeLimitMs: options.answerTimeLimitMs ?? ANSWER_TIME_LIMIT_MS,
     })
-    this.#listening = new Listening({ transcriber, grammar })
+    this.#listening = new Listening(options)
     this.#hear = ears((samples, conversation) =>
       this.#listening.hear(samples, { signal, history: this.#answering.historyOf(conversation) }),
     )

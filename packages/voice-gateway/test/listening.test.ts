@@ -124,6 +124,25 @@ describe('what is heard along the sentences', () => {
     expect(done).toEqual([])
   })
 
+  it('has the names that were told only where no sentence was heard', async () => {
+    const free = { text: 'Ask the plaques.', score: -3, sentences: [] }
+    const textOf = async (heard: Listened) => {
+      const { speak, bus } = home(heard)
+      await speak()
+      return bus.heard[0]
+    }
+    expect(await textOf({ ...free, withNames: 'Ask Plex.' })).toMatchObject({
+      text: 'Ask Plex.',
+      free_text: 'Ask the plaques.',
+      decision: 'free',
+    })
+    expect(await textOf({ ...MISHEARD, withNames: 'Don on Plex.' })).toMatchObject({
+      text: 'turn on the lamp',
+      decision: 'sentence',
+    })
+    expect(await textOf({ ...free, withNames: 'Turn on the lamp.' })).toMatchObject({ text: free.text })
+  })
+
   it('is the free text alone without a grammar', async () => {
     const { speak, bus, versions } = home({ ...MISHEARD, text: 'Turn on the lamp.' }, { hasGrammar: false })
     expect(await speak()).toMatchObject({ text: 'The lamp is on.' })

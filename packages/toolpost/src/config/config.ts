@@ -129,6 +129,8 @@ export interface VoiceConfig {
   /** The program that plays sound; `none` for silence. */
   player?: string
   mqtt?: { url?: string; username?: string; password?: string; clientId?: string }
+  /** Names that are said to a model, and that it would hear otherwise. */
+  hotwords?: string[]
   microphone?: boolean
   /** Listen also while it speaks itself: for headsets. */
   bargeIn?: boolean

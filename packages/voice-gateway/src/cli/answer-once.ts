@@ -8,6 +8,7 @@ import type { VoiceBus } from '../bus/voice-bus.ts'
 import type { Speaker } from '../speech-out/speaker.ts'
 import type { Transcriber } from '../speech-to-text/transcriber.ts'
 import { grammarOf } from '../start-up/grammar-of.ts'
+import { hotwordsOf } from '../start-up/hotwords-of.ts'
 import { makeTranscriber } from '../start-up/make-transcriber.ts'
 import { NO_VOICE, speakerFor } from '../start-up/speech-output.ts'
 import type { Utterance } from '../utterance.ts'
@@ -42,6 +43,7 @@ export async function answerOnce(
   const background = new BackgroundTranscriber({
     transcriber,
     grammar,
+    hotwords: hotwordsOf(project, voice),
     client,
     executor,
     speaker,

@@ -22,6 +22,10 @@ function understand(text: string): Meaning {
   if (/^is (the )?switch one on$/.test(words))
     return { kind: 'tell', key: 'is switch one on', changes: false }
   if (/^(the )?switch one on$/.test(words)) return { kind: 'act', key: 'switch one on', changes: true }
+  if (/^turn off switches$/.test(words))
+    return { kind: 'act', key: 'switch one off + demo switch off', changes: true }
+  const [lights, asked] = /^(is )?the lights off$/.exec(words) ?? []
+  if (lights) return { kind: asked ? 'tell' : 'act', key: lights, changes: !asked }
   if (/^search for/.test(words)) return { kind: 'tell', key: words, changes: false }
   if (/^what is (the|my) /.test(words)) return { kind: 'tell', key: words, changes: false, isGuess: true }
   if (/^what is .* plus /.test(words)) return { kind: 'tell', key: words, changes: false }
@@ -73,6 +77,17 @@ describe('the decision what was said', () => {
     const sentences = ['the switch one on -6.2']
     expect(decided('The, switch one on. -6.2', sentences).decision).toBe('exact')
     expect(decided('Then switch one on. -2.3', sentences).decision).toBe('ask')
+  })
+
+  it('asks before it does something with several devices that were not heard well', () => {
+    const sentences = ['turn off switches -5']
+    expect(decided('Turn offs which I am. -3', sentences).decision).toBe('ask')
+    expect(decided('Turn off switches. -5', sentences).decision).toBe('exact')
+    expect(decided('Turn off witches. -3', sentences).decision).toBe('sentence')
+  })
+
+  it('hears no apostrophe', () => {
+    expect(decided("The light's off. -4", ['the lights off -5']).decision).toBe('exact')
   })
 
   it('asks if the contrary or another number is nearly as likely', () => {

@@ -1,4 +1,5 @@
 import type { HeardSentence, Listened } from '../speech-to-text/transcriber.ts'
+import { type Candidate, Candidates } from './candidates.ts'
 import type { Meaning } from './grammar.ts'
 import { isWithin } from './is-within.ts'
 import { comparePhones } from './phone-distance.ts'
@@ -6,7 +7,7 @@ import { saidWords } from './said-words.ts'
 import {
   areOpposites,
   beginsOtherwise,
-  isPlausible,
+  doesSeveral,
   isTwo,
   isUndone,
   numbersIn,
@@ -22,7 +23,6 @@ import {
   LEAST_MARGIN_OF_UNDONE,
   LEAST_PER_FREE_WORD,
   LEAST_PER_GUESSED_WORD,
-  LESS_LIKELY_IF_TWO,
   MISSPELT,
   NEAR,
   NEAR_IF_LIKELIER,
@@ -33,7 +33,6 @@ import {
   NEARLY_AS_LIKELY,
   type Nearness,
   RIVAL_WITHIN,
-  WIDEST_MARGIN,
 } from './thresholds.ts'
 
 export type Decision = 'exact' | 'sentence' | 'ask' | 'free'
@@ -57,8 +56,6 @@ export interface DecideOptions {
   isRefusal?: boolean
 }
 
-type Candidate = HeardSentence & Meaning
-
 /** Decides between a sentence of the grammar, what was heard freely, and asking. Never bends other speech into a command. */
 export function decide({ text, score, sentences }: Listened, options: DecideOptions): Heard {
   return new Choice({ text, score, ...options.understand(text) }, sentences, options).heard()
@@ -66,27 +63,19 @@ export function decide({ text, score, sentences }: Listened, options: DecideOpti
 
 class Choice {
   readonly #free: Candidate
-  readonly #sentences: readonly HeardSentence[]
+  readonly #candidates: Candidates
   readonly #options: DecideOptions
-  readonly #understood: Candidate[] = []
-  /** Whether what was heard freely is a sentence of the graph, word for word. */
-  readonly #isWritten: boolean
 
   constructor(free: Candidate, sentences: readonly HeardSentence[], options: DecideOptions) {
     this.#free = free
-    const written = saidWords(free.text).join(' ')
-    this.#isWritten = sentences.some(({ text }) => text === written)
-    this.#sentences = sentences
-      .filter(({ text }) => text === written || isPlausible(text))
-      .map(({ text, score }) => ({ text, score: isTwo(text) ? score - LESS_LIKELY_IF_TWO : score }))
-      .sort((a, b) => b.score - a.score)
+    this.#candidates = new Candidates(sentences, { freeText: free.text, understand: options.understand })
     this.#options = options
   }
 
   heard(): Heard {
-    const best = this.#candidate(0)
+    const { best } = this.#candidates
     if (!best) return this.#result(this.#free, this.#exactDecision(undefined))
-    const margin = this.#margin(best)
+    const margin = this.#candidates.margin(best)
     if (this.#isFreeSentence(best))
       return this.#result(this.#free, this.#exactDecision({ ...best, margin }), margin)
     if (!doesSomething(best)) return this.#besideDecoy(best, margin)
@@ -100,7 +89,7 @@ class Choice {
   #isFreeSentence(best: Candidate): boolean {
     const free = this.#free
     if (!doesSomething(free)) return false
-    if (best.key === free.key || this.#isWritten) return true
+    if (best.key === free.key || this.#candidates.hasFree) return true
     return !this.#isWithin(best, free.isGuess ? NEARLY : MISSPELT)
   }
 
@@ -108,20 +97,20 @@ class Choice {
   #exactDecision(best: (Candidate & { margin: number }) | undefined): Decision {
     const free = this.#free
     if (!doesSomething(free)) return 'free'
-    const isUnwritten = best?.key !== free.key && !this.#isWritten
+    const isUnwritten = best?.key !== free.key && !this.#candidates.hasFree
     const least = free.isGuess ? LEAST_PER_GUESSED_WORD : LEAST_PER_FREE_WORD
     if ((isUnwritten && perWord(free) < least) || this.#isDoubtful(free)) return 'ask'
-    if (best && free.changes && !this.#isWritten && this.#isHalfQuestion(best)) return 'ask'
+    if (best && free.changes && !this.#candidates.hasFree && this.#isHalfQuestion(best)) return 'ask'
     if (!best || !(free.changes || numbersIn(free.text).length > 0)) return 'exact'
     const isClose =
       best.key === free.key
-        ? best.margin < (this.#isWritten ? LEAST_MARGIN_IF_EXACT : this.#leastMargin(best))
+        ? best.margin < (this.#candidates.hasFree ? LEAST_MARGIN_IF_EXACT : this.#leastMargin(best))
         : free.score - best.score < LEAST_MARGIN
     return isClose ? 'ask' : 'exact'
   }
 
   #bound(likeliest: Candidate, margin: number): Heard {
-    const other = this.#other(likeliest)
+    const other = this.#candidates.besides(likeliest)
     const isTie =
       likeliest.changes && other?.kind === 'tell' && margin < LEAST_MARGIN && this.#isWithoutVerb(likeliest)
     const best = isTie ? other : likeliest
@@ -142,8 +131,7 @@ class Choice {
 
   /** Of those that are as likely, the one that sounds most like what was heard is worth asking about. */
   #nearestBeside(best: Candidate): Candidate {
-    const rivals = this.#sentences.filter(({ score }) => best.score - score < LEAST_MARGIN)
-    const candidates = rivals.flatMap((_, index) => this.#candidate(index) ?? []).filter(doesSomething)
+    const candidates = this.#candidates.within(LEAST_MARGIN, best).filter(doesSomething)
     return candidates.reduce((nearest, other) => (this.#soundsNearer(other, nearest) ? other : nearest), best)
   }
 
@@ -157,14 +145,14 @@ class Choice {
   #nearnessFor(best: Candidate): Nearness {
     const belowFree = this.#free.score - best.score
     if (belowFree <= 0) return NEAR_IF_LIKELIER
-    if (isTwo(best.text)) return NEAR_IF_TWO
+    if (isTwo(best.text) || doesSeveral(best)) return NEAR_IF_TWO
     if (best.changes && this.#isWithoutVerb(best)) return belowFree <= AS_LIKELY ? NEAR : NEAR_WITHOUT_VERB
     return belowFree <= NEARLY_AS_LIKELY ? NEAR_IF_LIKELY : NEAR
   }
 
   /** The likeliest sentence does nothing. What does something and is nearly as likely is asked about. */
   #besideDecoy(best: Candidate, margin: number): Heard {
-    const rival = this.#find(doesSomething)
+    const rival = this.#candidates.find(doesSomething)
     if (rival && best.score - rival.score < RIVAL_WITHIN && this.#isWithin(rival, NEAR))
       return this.#result(rival, 'ask', margin)
     const isSaid = best.kind !== 'nothing' && this.#isWithin(best, NEAR)
@@ -175,37 +163,9 @@ class Choice {
     return { text, free_text: this.#free.text, decision, ...(margin !== undefined && { margin }) }
   }
 
-  /** Understanding takes its time: only as many as are needed. */
-  #candidate(index: number): Candidate | undefined {
-    const sentence = this.#sentences[index]
-    if (!sentence) return undefined
-    this.#understood[index] ??= { ...sentence, ...this.#options.understand(sentence.text) }
-    return this.#understood[index]
-  }
-
-  #find(isWanted: (candidate: Candidate) => boolean): Candidate | undefined {
-    for (let index = 0; index < this.#sentences.length; index++) {
-      const candidate = this.#candidate(index)
-      if (candidate && isWanted(candidate)) return candidate
-    }
-    return undefined
-  }
-
-  #margin(best: Candidate): number {
-    const other = this.#other(best)
-    return Math.min(WIDEST_MARGIN, other ? best.score - other.score : WIDEST_MARGIN)
-  }
-
-  /** The next sentence that means something else; those that are far less likely need not be understood. */
-  #other(best: Candidate): Candidate | undefined {
-    return this.#find(
-      ({ key, kind, score }) => best.score - score >= WIDEST_MARGIN || key !== best.key || kind !== best.kind,
-    )
-  }
-
   /** To tell something instead of doing it does no harm; but "did you" is soon heard for "could you". */
   #leastMargin(best: Candidate): number {
-    const other = this.#other(best)
+    const other = this.#candidates.besides(best)
     if (!other) return 0
     if (best.kind === 'tell' && other.kind !== 'tell') {
       const isAsLikely = beginsOtherwise(best.text, other.text) || this.#soundsNearer(other, best)

@@ -4,7 +4,7 @@ import type { ConversationMessage, SentenceGraph } from 'toolpost/models'
 export interface Meaning {
   /** `act` changes something, `tell` only reads, `ask` and `talk` call nothing; `nothing` was not understood. */
   kind: 'act' | 'tell' | 'ask' | 'talk' | 'nothing'
-  /** Equal for sentences that mean the same. */
+  /** Equal for sentences that mean the same; several calls are joined by ` + `. */
   key: string
   changes: boolean
   /** It is only what is left if no sentence fits: any question may be one to the notes. */

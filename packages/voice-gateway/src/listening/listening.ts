@@ -15,6 +15,8 @@ interface ListeningOptions {
   transcriber: Transcriber
   /** The sentences that can be understood at this moment, if there are any. */
   grammar?: (() => Promise<Grammar | undefined>) | undefined
+  /** Names that somebody may say to a model, though no sentence has them. */
+  hotwords?: (() => Promise<readonly string[]>) | undefined
 }
 
 interface HearOptions {
@@ -34,24 +36,27 @@ export type HeardSpeech = Pick<Heard, 'text'> &
 export class Listening {
   readonly #transcriber: Transcriber
   readonly #grammar: () => Promise<Grammar | undefined>
+  readonly #hotwords: () => Promise<readonly string[]>
   readonly #pronunciation = new Pronunciation()
   #soundAlikes: { graph: SentenceGraph; alikes: SoundAlikes } | undefined
   #learned: { graph: SentenceGraph; done: Promise<void> } | undefined
 
-  constructor({ transcriber, grammar = async () => undefined }: ListeningOptions) {
+  constructor({ transcriber, grammar, hotwords }: ListeningOptions) {
     this.#transcriber = transcriber
-    this.#grammar = grammar
+    this.#grammar = grammar ?? (async () => undefined)
+    this.#hotwords = hotwords ?? (async () => [])
   }
 
   /** Rejects with a TranscriberError. */
   async hear(samples: Float32Array, { signal, history = [] }: HearOptions = {}): Promise<HeardSpeech> {
     const grammar = this.#transcriber.listen && (await this.#grammar())
+    const names = await this.#hotwords()
     if (!grammar || !this.#transcriber.listen)
-      return { text: (await this.#transcriber.transcribe(samples, { signal })).trim() }
+      return { text: (await this.#transcriber.transcribe(samples, { signal, names })).trim() }
     const graph = grammar.graph()
     // While it listens.
     const learned = this.#learn(graph)
-    const listened = await this.#transcriber.listen(samples, { signal, graph })
+    const listened = await this.#transcriber.listen(samples, { signal, graph, names })
     await learned
     const text = listened.text.trim()
     const answer = yesOrNo(text)
@@ -69,7 +74,11 @@ export class Listening {
     )
     if (heard.decision !== 'free' || ['act', 'tell'].includes(understand(heard.text).kind)) return heard
     const name = unheardName(heard.text, grammar.unspeakable?.() ?? [], understand)
-    return name === undefined ? heard : { ...heard, unheardName: name }
+    if (name !== undefined) return { ...heard, unheardName: name }
+    const { withNames = '' } = listened
+    // What a name made a sentence of was heard as none.
+    const isForModel = withNames !== '' && understand(withNames).kind === 'nothing'
+    return isForModel ? { ...heard, text: withNames } : heard
   }
 
   #learn(graph: SentenceGraph): Promise<void> {

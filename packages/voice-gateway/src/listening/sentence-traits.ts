@@ -1,4 +1,5 @@
 import type { HeardSentence } from '../speech-to-text/transcriber.ts'
+import type { Meaning } from './grammar.ts'
 import { NUMBER_WORDS, saidWords } from './said-words.ts'
 import { FEWEST_WORDS } from './thresholds.ts'
 
@@ -25,8 +26,18 @@ export function numbersIn(text: string): string[] {
   return saidWords(text).filter(word => NUMBER_WORDS.includes(word))
 }
 
+/** A text as it is said; an apostrophe is not: "light's off" is "lights off". */
+export function lettersOf(text: string): string {
+  return saidWords(text).join(' ').replaceAll("'", '')
+}
+
 export function isTwo(text: string): boolean {
   return text.includes(' and ')
+}
+
+/** Whether it does something with several things at once: "switches" is soon heard for a switch that is not there. */
+export function doesSeveral({ key }: Pick<Meaning, 'key'>): boolean {
+  return key.includes(' + ')
 }
 
 /** A word or two are soon like anything, and nobody says the same thing twice. */

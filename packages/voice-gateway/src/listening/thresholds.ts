@@ -1,7 +1,7 @@
 /*
  * When a sentence that was heard along the grammar is taken for what was said. The numbers come from the sets `tuning`,
- * `held-out` and `second` of bench/voice/split.json: first from the tuning half alone, later also from misses of the others, so
- * that only `unseen` says what they are worth.
+ * `held-out`, `second` and `third` of bench/voice/split.json: first from the tuning half alone, later also from misses of the
+ * others, so that only `unseen` says what they are worth.
  */
 
 /** How far a sentence may be from what was heard freely. */
@@ -41,7 +41,7 @@ export const NEAR_IF_LIKELY: Nearness = { ...NEAR, mostDistance: 0.45, longestGa
 /** For one that is likelier than what was heard freely, which is only the likeliest word after word. */
 export const NEAR_IF_LIKELIER: Nearness = { ...NEAR, mostDistance: 0.65, longestGap: 6, mostLonger: 8 }
 
-/** For two commands in one: nearly anything can be put together of so many words. */
+/** For two commands in one, and for several devices at once: nearly anything can be put together of so many words. */
 export const NEAR_IF_TWO: Nearness = { ...NEAR, leastPerWord: -1.5, mostDistance: 0.2 }
 
 /** It is asked about. */

@@ -24,8 +24,9 @@ export interface DecoderState {
 }
 
 export const START_TOKEN = 1
+export const END_TOKEN = 2
 /** Texts that are written in one run: with more of them at once, the model's memory grows by 60 MB. */
-const MOST_ROWS = 8
+export const MOST_ROWS = 8
 
 /** Writes what the encoder heard, several texts at once, a token at a time. A state can be continued in many ways. */
 export class Decoder {

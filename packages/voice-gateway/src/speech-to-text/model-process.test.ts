@@ -117,7 +117,7 @@ describe('the process of the speech model', () => {
     }
     const child = new ModelProcess({ file: childFile, args: [], clock: fakeClock(), logger, onEnd })
     await child.ready
-    const { answer } = child.ask({ type: 'transcribe', samples: second, isBound: false }, 1_000)
+    const { answer } = child.ask({ type: 'transcribe', samples: second, isBound: false, names: [] }, 1_000)
     expect(await failure(answer)).toBe('The speech model ended (exit code 7)')
     await child.gone
     expect(logger.at('error')).toHaveLength(1)
@@ -188,12 +188,12 @@ describe('the process of the speech model', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('gets no flags, no secrets and no place to print', async () => {
+  it('gets no flags of its parent, no secrets and no place to print', async () => {
     process.env.SOME_SECRET = 'secret'
     onTestFinished(() => void delete process.env.SOME_SECRET)
     const { transcriber } = transcriberOf(`console.log('junk')
       answer(message, JSON.stringify([process.execArgv, process.env.SOME_SECRET, process.env.NODE_OPTIONS]))`)
-    expect(await transcriber.transcribe(second)).toBe('[[],null,null]')
+    expect(await transcriber.transcribe(second)).toBe('[["--expose-gc"],null,null]')
   })
 })
 

@@ -174,7 +174,7 @@ export class ModelProcess {
 function startProcess(file: URL, args: readonly string[]): ChildProcess {
   return fork(file, args, {
     // Not those of this process: a second debugger would find its port taken.
-    execArgv: [],
+    execArgv: ['--expose-gc'],
     env: Object.fromEntries(INHERITED_VARIABLES.map(key => [key, process.env[key]])),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

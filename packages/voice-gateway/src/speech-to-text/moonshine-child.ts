@@ -7,6 +7,7 @@ import { tokenLetters } from './bound/token-letters.ts'
 import type { ModelName } from './models.ts'
 import type { FromChild, Request, ToChild, Value } from './moonshine-messages.ts'
 import { MoonshineModel } from './moonshine-model.ts'
+import { NameTree } from './names/name-tree.ts'
 import { amplified, LONGER_SILENCE, preparePiece } from './prepare-piece.ts'
 import { isUnsure, surer } from './second-hearing.ts'
 import { Silero, type SileroStream } from './silero.ts'
@@ -43,6 +44,12 @@ interface Models {
   moonshine: MoonshineModel
 }
 
+interface HowToListen {
+  isStopped(): boolean
+  allowed: AllowedTokens | undefined
+  names: NameTree | undefined
+}
+
 function receive(message: ToChild, models: Models): void {
   if (message.type === 'stop') stoppedId = message.id
   else if (message.type === 'reset') streams.delete(message.detector)
@@ -62,12 +69,25 @@ async function answer(request: Request, models: Models): Promise<void> {
   } catch (error) {
     send({ type: 'failed', id: request.id, message: textOf(error) })
   }
+  // What the decoder gave lies outside of the heap, where nobody is in a hurry to collect 30 MB of it.
+  if (request.type === 'transcribe') setImmediate(() => globalThis.gc?.())
 }
 
 function answerTo(request: Request, models: Models): Promise<Value> {
   if (request.type === 'probability') return streamOf(request.detector, models.silero)(request.frame)
   const isStopped = () => stoppedId === request.id
-  return listen(request.samples, models, { isStopped, allowed: request.isBound ? allowed : undefined })
+  return listen(request.samples, models, {
+    isStopped,
+    allowed: request.isBound ? allowed : undefined,
+    names: treeOf(request.names),
+  })
+}
+
+function treeOf(names: readonly string[]): NameTree | undefined {
+  if (names.length === 0) return undefined
+  const encode = (text: string) => llamaTokenizer.encode(text, false)
+  const endsWord = (token: number) => !/^[\p{L}\p{N}']/u.test(llamaTokenizer.vocabById[token] ?? '')
+  return new NameTree(names, { encode, endsWord })
 }
 
 function streamOf(detector: number, silero: Silero): SileroStream {
@@ -83,7 +103,7 @@ function streamOf(detector: number, silero: Silero): SileroStream {
 async function listen(
   recording: Float32Array,
   { silero, moonshine }: Models,
-  { isStopped, allowed }: { isStopped(): boolean; allowed: AllowedTokens | undefined },
+  { isStopped, allowed, names }: HowToListen,
 ): Promise<Listened> {
   const samples = amplified(recording)
   const pieces = speechPieces(samples, await silero.probabilities(samples, isStopped))
@@ -93,17 +113,26 @@ async function listen(
     if (isStopped()) break
     const speech = samples.subarray(start, end)
     const bound = isCommand ? allowed : undefined
-    const first = await moonshine.listen(preparePiece(speech), isStopped, { allowed: bound })
+    const first = await moonshine.listen(preparePiece(speech), isStopped, { allowed: bound, names })
     const isEnough = !bound || !isUnsure(first)
     const again = () =>
-      moonshine.listen(preparePiece(speech, LONGER_SILENCE), isStopped, { allowed: bound, isWide: true })
+      moonshine.listen(preparePiece(speech, LONGER_SILENCE), isStopped, {
+        allowed: bound,
+        names,
+        isWide: true,
+      })
     heard.push(isEnough ? first : surer(first, await again()))
   }
   return {
-    text: heard.flatMap(({ text }) => (text === '' ? [] : [text])).join(' '),
+    text: joined(heard.map(({ text }) => text)),
     score: heard.reduce((sum, { score }) => sum + score, 0),
     sentences: heard[0]?.sentences ?? [],
+    ...(names && { withNames: joined(heard.map(({ text, withNames = text }) => withNames)) }),
   }
+}
+
+function joined(texts: readonly string[]): string {
+  return texts.filter(text => text !== '').join(' ')
 }
 
 function send(message: FromChild): void {

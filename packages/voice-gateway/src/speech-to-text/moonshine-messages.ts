@@ -3,7 +3,7 @@ import type { Listened } from './transcriber.ts'
 
 /** To the child. Requests are answered in their order; `graph`, `stop` and `reset` are not answered. */
 export type ToChild =
-  | { type: 'transcribe'; id: number; samples: Float32Array; isBound: boolean }
+  | { type: 'transcribe'; id: number; samples: Float32Array; isBound: boolean; names: readonly string[] }
   | { type: 'probability'; id: number; detector: number; frame: Float32Array }
   /** The sentences to listen along from now on. */
   | { type: 'graph'; graph: SentenceGraph }

@@ -3,15 +3,18 @@ import llamaTokenizer from 'llama-tokenizer-js'
 import type { InferenceSession } from 'onnxruntime-common'
 import { SAMPLE_RATE, secondsOf } from '../audio/samples.ts'
 import type { AllowedTokens } from './bound/allowed-tokens.ts'
-import { beamSearch } from './bound/beam-search.ts'
-import { Decoder, type DecoderState, logProbability, type Row, START_TOKEN } from './decoder.ts'
+import { SentenceSearch } from './bound/sentence-search.ts'
+import { Decoder, MOST_ROWS, START_TOKEN } from './decoder.ts'
+import { FreeText } from './free-text.ts'
 import { openModel } from './model-session.ts'
 import { MODELS, type ModelName } from './models.ts'
+import type { NameTree } from './names/name-tree.ts'
+import { NamedText } from './names/named-text.ts'
 import { Tensor } from './onnx-runtime.ts'
-import { withoutLoop } from './repetition.ts'
+import { isUnsure } from './second-hearing.ts'
 import type { Listened } from './transcriber.ts'
+import { type Writing, writeTogether } from './write-together.ts'
 
-const END_TOKEN = 2
 /** Nobody speaks faster; a model that writes more is inventing. */
 const TOKENS_PER_SECOND = 6.5
 /** More threads than these only wait for each other in a model this small. */
@@ -20,6 +23,13 @@ const MOST_THREADS = 4
 const FLOOR_BELOW_FREE = 25
 /** Figures and the mark at the end take a few tokens more than the words that were heard. */
 const MORE_TOKENS = 8
+
+interface ListenOptions {
+  /** The sentences to listen along. */
+  allowed?: AllowedTokens | undefined
+  isWide?: boolean
+  names?: NameTree | undefined
+}
 
 /** Turns a piece of speech into text with one of Moonshine's English models. */
 export class MoonshineModel {
@@ -47,67 +57,36 @@ export class MoonshineModel {
   async listen(
     samples: Float32Array,
     isStopped: () => boolean,
-    { allowed, isWide }: { allowed?: AllowedTokens | undefined; isWide?: boolean } = {},
+    { allowed, isWide, names }: ListenOptions = {},
   ): Promise<Listened> {
     const input = new Tensor('float32', samples, [1, samples.length])
-    const { last_hidden_state: heard } = await this.#encoder.run({ input_values: input })
-    const decoder = new Decoder(this.#decoder, MODELS[this.#name].shape, heard as Tensor)
+    const { last_hidden_state: sound } = await this.#encoder.run({ input_values: input })
+    const decoder = new Decoder(this.#decoder, MODELS[this.#name].shape, sound as Tensor)
     const first = await decoder.first()
+    const write = (...writings: Writing[]) =>
+      writeTogether(writings, {
+        first,
+        advance: (...step) => decoder.advance(...step),
+        most: isWide ? 2 * MOST_ROWS : MOST_ROWS,
+        isStopped,
+      })
     const mostTokens = Math.ceil(secondsOf(samples) * TOKENS_PER_SECOND)
-    const free = await writeFreely(decoder, first, { mostTokens, isStopped })
-    const sentences = allowed
-      ? await beamSearch({
-          allowed,
-          first,
-          advance: (state, tokens, from) => decoder.advance(state, tokens, from),
-          endToken: END_TOKEN,
-          mostTokens: mostTokens + MORE_TOKENS,
-          floor: free.score - FLOOR_BELOW_FREE,
-          isWide,
-          isStopped,
-        })
-      : []
-    return { text: textOf(free.tokens), score: free.score, sentences }
+    const free = new FreeText(mostTokens)
+    const floor = () => (free.hasEnded ? free.score - FLOOR_BELOW_FREE : Number.NEGATIVE_INFINITY)
+    const search =
+      allowed && new SentenceSearch({ allowed, mostTokens: mostTokens + MORE_TOKENS, floor, isWide })
+    await write(free, ...(search ? [search] : []))
+    const heard = { text: textOf(free.tokens), score: free.score, sentences: search?.sentences() ?? [] }
+    if (!names || !isUnsure(heard)) return heard
+    const named = new NamedText({ names, mostTokens, freeScore: free.score })
+    await write(named)
+    return named.tokens ? { ...heard, withNames: textOf(named.tokens) } : heard
   }
 
   /** The first run allocates; a person should not wait for that. */
   async warmUp(): Promise<void> {
     await this.listen(new Float32Array(SAMPLE_RATE), () => false)
   }
-}
-
-/** The likeliest token, again and again. It has to begin with a word: left to itself the model passes over one short sentence in four. */
-async function writeFreely(
-  decoder: Decoder,
-  first: DecoderState,
-  { mostTokens, isStopped }: { mostTokens: number; isStopped(): boolean },
-): Promise<{ tokens: readonly number[]; score: number }> {
-  const tokens: number[] = []
-  let state = first
-  let score = 0
-  while (tokens.length < mostTokens && !isStopped()) {
-    const row = state.rows[0] as Row
-    const token = likeliest(row, tokens.length > 0)
-    score += logProbability(row, token)
-    if (token === END_TOKEN) break
-    tokens.push(token)
-    const sane = withoutLoop(tokens)
-    if (sane.length < tokens.length) return { tokens: sane, score }
-    state = await decoder.advance(state, [token], [0])
-  }
-  return { tokens, score }
-}
-
-function likeliest({ logits }: Row, mayEnd: boolean): number {
-  let best = 0
-  let highest = Number.NEGATIVE_INFINITY
-  logits.forEach((logit, token) => {
-    if (logit > highest && (mayEnd || token !== END_TOKEN)) {
-      highest = logit
-      best = token
-    }
-  })
-  return best
 }
 
 /** Tokens beyond the tokenizer's are marks without a text. Nobody speaks quotation marks. */

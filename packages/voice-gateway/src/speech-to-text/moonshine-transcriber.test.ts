@@ -171,6 +171,28 @@ describe.skipIf(!hasVoice)('what is heard along sentences', () => {
   })
 })
 
+describe.skipIf(!hasVoice)('names that it was told', () => {
+  const names = ['Plex', 'Prometheus', 'Nextcloud', 'Zigbee', 'Okonkwo']
+
+  it('are heard where they were said, and nowhere else', async () => {
+    for (const name of ['Prometheus', 'Zigbee']) {
+      const samples = await spoken(`what is the status of ${name}`)
+      expect(await transcriber.transcribe(samples, { names })).toContain(name)
+    }
+    for (const said of ['we bought some soup and bread', 'clouds are coming next week']) {
+      const samples = await spoken(said)
+      expect(await transcriber.transcribe(samples, { names })).toBe(await transcriber.transcribe(samples))
+    }
+  })
+
+  it('change nothing in what is heard along sentences', async () => {
+    const graph = sentenceGraph({ sentence: 'turn (on|off) the demo switch' })
+    const samples = await spoken('turn on the demo switch')
+    const heard = await transcriber.listen(samples, { graph, names: ['Nintendo Switch', 'Demos'] })
+    expect(heard).toMatchObject(await transcriber.listen(samples, { graph }))
+  })
+})
+
 describe('the base model', () => {
   it('says how to install it', async () => {
     const base = new MoonshineTranscriber({ model: 'base' })

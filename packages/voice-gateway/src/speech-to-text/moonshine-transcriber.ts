@@ -64,8 +64,12 @@ export class MoonshineTranscriber implements Transcriber {
     await this.#readyChild()
   }
 
-  async transcribe(samples: Float32Array, { signal }: TranscribeOptions = {}): Promise<string> {
-    return (await this.#turns.take(() => this.#ask(samples, { signal }), signal)).text
+  async transcribe(samples: Float32Array, options: TranscribeOptions = {}): Promise<string> {
+    const { text, withNames = text } = await this.#turns.take(
+      () => this.#ask(samples, options),
+      options.signal,
+    )
+    return withNames
   }
 
   listen(samples: Float32Array, options: TranscribeOptions & { graph: SentenceGraph }): Promise<Listened> {
@@ -95,13 +99,14 @@ export class MoonshineTranscriber implements Transcriber {
   /** Resolves when the process has answered, also to a request that was given up: then it is free for the next. */
   async #ask(
     samples: Float32Array,
-    { signal, graph }: TranscribeOptions & { graph?: SentenceGraph | undefined },
+    { signal, names = [], graph }: TranscribeOptions & { graph?: SentenceGraph | undefined },
   ): Promise<Listened> {
     const child = await this.#readyChild()
     if (signal?.aborted) return { text: '', score: 0, sentences: [] }
     if (graph) this.#follow(graph, child)
     const limitMs = ANSWER_LIMIT_MS + ANSWER_LIMIT_MS_PER_SECOND * secondsOf(samples)
-    const { id, answer } = child.ask({ type: 'transcribe', samples, isBound: graph !== undefined }, limitMs)
+    const isBound = graph !== undefined
+    const { id, answer } = child.ask({ type: 'transcribe', samples, isBound, names }, limitMs)
     const stop = () => child.tell({ type: 'stop', id })
     signal?.addEventListener('abort', stop, { once: true })
     try {

@@ -11,10 +11,14 @@ export interface Listened {
   text: string
   score: number
   sentences: readonly HeardSentence[]
+  /** The text with names that somebody may have said (`TranscribeOptions.names`), if no sentence is near. */
+  withNames?: string
 }
 
 export interface TranscribeOptions {
   signal?: AbortSignal | undefined
+  /** Names that are a little likelier than they sound. */
+  names?: readonly string[] | undefined
 }
 
 /** Turns speech into text. */

@@ -8,6 +8,7 @@ import type { Speaker } from '../speech-out/speaker.ts'
 import type { Transcriber } from '../speech-to-text/transcriber.ts'
 import { Closables } from './closables.ts'
 import { grammarOf } from './grammar-of.ts'
+import { hotwordsOf } from './hotwords-of.ts'
 import { makeTranscriber } from './make-transcriber.ts'
 import { startMicrophone } from './microphone-input.ts'
 import { startMqtt } from './mqtt-input.ts'
@@ -93,6 +94,7 @@ export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
   const transcriber = new BackgroundTranscriber({
     transcriber: hearing,
     grammar,
+    hotwords: hotwordsOf(project, voice),
     client: tellingOfMissing(project.client, () => missingIn(project.status().servers)),
     executor: project.executor,
     speaker,

@@ -1,0 +1,103 @@
+import { END_TOKEN, logProbability, type Row } from '../decoder.ts'
+import type { HeardSentence } from '../transcriber.ts'
+import type { Step, Writing } from '../write-together.ts'
+import type { AllowedTokens } from './allowed-tokens.ts'
+import type { LetterNode } from './letter-tree.ts'
+
+export interface SearchOptions {
+  allowed: AllowedTokens
+  mostTokens: number
+  /** What is less likely than this is not followed. It may become known on the way. */
+  floor(): number
+  /** It takes half as long again, and finds more. */
+  isWide?: boolean | undefined
+}
+
+interface Hypothesis extends Step {
+  node: LetterNode
+  /** The words before the one that is being written. */
+  said: string
+  score: number
+}
+
+/** How many hypotheses are followed, and how much less likely than the best of them: anything can come at the beginning. */
+const AT_FIRST = { tokens: 4, width: 8, below: 14 }
+/** The same if there is time: many names begin alike, and the right one is not always among the first. */
+const AT_FIRST_IF_WIDE = { tokens: 7, width: 16, below: 14 }
+const LATER = { width: 8, below: 9 }
+const MOST_SENTENCES = 12
+/** What is so much less likely than the best sentence says nothing about it any more. */
+const OF_INTEREST = 9
+
+/** Follows the likeliest sentences of a graph for what was heard. */
+export class SentenceSearch implements Writing {
+  readonly #options: SearchOptions
+  readonly #finished = new Map<string, number>()
+  #beam: readonly Hypothesis[]
+  #length = 0
+
+  constructor(options: SearchOptions) {
+    this.#options = options
+    this.#beam = [{ node: options.allowed.start(), said: '', score: 0, row: 0, token: 0 }]
+  }
+
+  next(rows: readonly Row[], most: number): readonly Step[] {
+    const { isWide, mostTokens } = this.#options
+    const atFirst = isWide ? AT_FIRST_IF_WIDE : AT_FIRST
+    const { width, below } = this.#length < atFirst.tokens ? atFirst : LATER
+    const beam = this.#widened(rows).sort((a, b) => b.score - a.score)
+    const least = (beam[0]?.score ?? 0) - below
+    const likely = beam.slice(0, Math.min(width, most)).filter(({ score }) => score >= least)
+    this.#beam = this.#length++ < mostTokens ? likely : []
+    return this.#beam
+  }
+
+  /** The likeliest sentences, best first; none if all are below the floor. */
+  sentences(): HeardSentence[] {
+    return [...this.#finished]
+      .map(([text, score]) => ({ text, score }))
+      .filter(({ score }) => score > this.#options.floor())
+      .sort((a, b) => b.score - a.score)
+      .slice(0, MOST_SENTENCES)
+  }
+
+  /** Each hypothesis with each token that may follow it; what may end here is kept. */
+  #widened(rows: readonly Row[]): Hypothesis[] {
+    const { allowed } = this.#options
+    const next = new Map<string, Hypothesis>()
+    const least = this.#least()
+    this.#beam.forEach(({ node, said, score }, row) => {
+      const logits = rows[row] as Row
+      const { tokens, mayEnd } = allowed.from(node)
+      if (mayEnd) this.#finish(joined(said, node.words), score + logProbability(logits, END_TOKEN))
+      for (const { token, to, endsWord } of tokens) {
+        const likelihood = score + logProbability(logits, token)
+        if (likelihood < least) continue
+        const words = endsWord ? joined(said, node.words) : said
+        const key = keyOf(words, to)
+        if ((next.get(key)?.score ?? Number.NEGATIVE_INFINITY) < likelihood)
+          next.set(key, { node: to, said: words, score: likelihood, row, token })
+      }
+    })
+    return [...next.values()]
+  }
+
+  #least(): number {
+    const floor = this.#options.floor()
+    return Math.max(floor, ...[...this.#finished.values()].map(score => score - OF_INTEREST))
+  }
+
+  #finish(text: string, score: number): void {
+    if (score > (this.#finished.get(text) ?? Number.NEGATIVE_INFINITY)) this.#finished.set(text, score)
+  }
+}
+
+/** What differs in case, punctuation or the way in which a number is written is one. */
+function keyOf(said: string, node: LetterNode): string {
+  const isWhole = node.after !== undefined && node.letters.size === 0
+  return isWhole ? joined(said, node.words) : `${said}|${node.id}`
+}
+
+function joined(said: string, words: string): string {
+  return said === '' || words === '' ? said + words : `${said} ${words}`
+}
