@@ -26,10 +26,13 @@ export async function startGateway({ tools = [], mcpServers = {}, options = [], 
   const env = {
     ...process.env,
     ATTACK_VITALS: vitals,
-    NODE_OPTIONS: `--expose-gc --require ${here('vitals.cjs')}`,
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --expose-gc --require ${here('vitals.cjs')}`,
   }
   const words = [TOOLPOST, 'up', '--port', '0', '--config', file, ...options]
   const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
   let output = ''
   let loggedBytes = 0
   child.stderr.on('data', data => {
@@ -46,7 +49,10 @@ export async function startGateway({ tools = [], mcpServers = {}, options = [], 
     child.once('exit', code => reject(new Error(`toolpost up ended with ${code}: ${output}`)))
   })
   const probe = fork(here('probe.mjs'), [url], { env: process.env })
+  /** What the probe felt, until the gateway was killed. */
+  let last
   const figures = () =>
+    last ??
     new Promise(resolve => {
       probe.once('message', resolve)
       probe.send('figures')
@@ -55,7 +61,10 @@ export async function startGateway({ tools = [], mcpServers = {}, options = [], 
   return {
     url,
     figures,
-    child,
+    async kill() {
+      last = await figures()
+      child.kill('SIGKILL')
+    },
     loggedBytes: () => loggedBytes,
     lastWords: () => output,
     isAlive: () => child.exitCode === null && child.signalCode === null,

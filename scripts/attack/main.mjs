@@ -24,10 +24,11 @@ const attacks = [...schemaAttacks, ...argumentAttacks, ...serverAttacks, ...clie
   .filter((_, at) => at % parts === part - 1)
 
 console.log(
-  '| attack | p50 / p99 / max beside it (ms) | idle p99 | codes of the attacked calls | latest | memory | |',
+  '| attack | p50 / p99 / max beside it (ms) | idle p99 | longest turn (CPU ms) | codes of the attacked calls | latest | memory | |',
 )
-console.log('|---|---|---|---|---|---|---|')
+console.log('|---|---|---|---|---|---|---|---|')
 let misses = 0
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 for (const attack of attacks) misses += await measure(attack).catch(error => failed(attack, error))
 console.log(`Attacks: ${attacks.length}, missed: ${misses}`)
 process.exit(misses > 0 ? 1 : 0)
@@ -36,6 +37,7 @@ async function measure({
   name,
   setUp = () => ({}),
   run,
+  isKilled = false,
   codes = /^(?:success|timeout|invalid_arguments|invalid_schema|unavailable|tool_error|unknown_tool)$/,
 }) {
   const { tearDown, ...setting } = await setUp()
@@ -48,7 +50,8 @@ async function measure({
   await gateway.figures()
   const calls = (await run({ ...gateway, setting })) ?? []
   const beside = await gateway.figures()
-  const after = await memoryBack(gateway, before)
+  const isAlive = gateway.isAlive()
+  const [after, busyMs] = isKilled ? [before, 0] : await memoryBack(gateway, before)
   const closeMs = await gateway.close()
   await tearDown?.()
 
@@ -62,14 +65,14 @@ async function measure({
     latest > limit && 'late',
     calls.some(({ code }) => !codes.test(code)) && 'wrong code',
     !(left < MAX_LEFT_MB) && 'memory',
-    !gateway.isAlive() && closeMs === 0 && 'died',
+    !isAlive && !isKilled && 'died',
     closeMs > 12_000 && 'did not end',
   ].filter(Boolean)
   const counted = Object.entries(numberOf(calls))
   const told = counted.map(([code, count]) => `${count} ${code}`).join(', ') || '–'
   const [p50, p99, max, idle99, late] = [beside.p50, beside.p99, beside.max, idle.p99, latest].map(Math.round)
   console.log(
-    `| ${name} | ${p50} / ${p99} / ${max} | ${idle99} | ${told} | ${late > 0 ? `+${late} ms` : 'in time'} | ` +
+    `| ${name} | ${p50} / ${p99} / ${max} | ${idle99} | ${Math.round(busyMs)} | ${told} | ${late > 0 ? `+${late} ms` : 'in time'} | ` +
       `${Math.round(before.heldMb)} → ${Math.round(after.heldMb)} MB (RSS ${Math.round(before.rssMb)} → ${Math.round(after.rssMb)}) | ${problems.join(', ') || '✔'} |`,
   )
   if (problems.length > 0)
@@ -78,7 +81,7 @@ async function measure({
 }
 
 function failed({ name }, error) {
-  console.log(`| ${name} | – | – | ${error.message.split('\n')[0]} | – | – | failed |`)
+  console.log(`| ${name} | – | – | – | ${error.message.split('\n')[0]} | – | – | failed |`)
   return 1
 }
 
@@ -92,7 +95,8 @@ function numberOf(calls) {
 async function memoryBack(gateway, before) {
   const end = performance.now() + FREEING_MS
   let after = await gateway.memory()
+  const { busyMs } = after
   while (!(after.heldMb - before.heldMb < MAX_LEFT_MB) && performance.now() < end)
     after = await gateway.memory()
-  return after
+  return [after, busyMs]
 }

@@ -30,6 +30,7 @@ export async function connect(url) {
       const data = text.startsWith('{') ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? '{}')
       return JSON.parse(data)
     },
+    end: async () => (await fetch(`${url}mcp`, { method: 'DELETE', headers })).status,
     stream: () => fetch(`${url}mcp`, { headers: { ...headers, accept: 'text/event-stream' } }),
   }
 }

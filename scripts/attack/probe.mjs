@@ -22,6 +22,8 @@ setInterval(() => {
   asked.end(isCall ? '{}' : undefined)
 }, PERIOD_MS)
 
+// Whoever asked is gone.
+process.on('disconnect', () => process.exit())
 process.on('message', () => {
   const sorted = waits.sort((a, b) => a - b)
   const at = share => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

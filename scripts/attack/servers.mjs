@@ -50,7 +50,9 @@ const ANSWERS = [
   setUp: () => stdio(attack),
   async run({ url }) {
     await ready(url, 'victim')
-    return times(3, () => call(url, 'victim', {}, { timeoutMs: 4_000 }))
+    // Progress moves the deadline, up to `maxTimeoutMs`.
+    const timeoutMs = attack.includes('progress') ? 10_000 : 4_000
+    return times(3, () => call(url, 'victim', {}, { timeoutMs }))
   },
 }))
 
@@ -72,11 +74,11 @@ const deaf = {
 const leftovers = {
   name: 'stdio server: never ends, with grandchildren; gateway killed',
   setUp: () => stdio('never ends, with grandchildren'),
-  async run({ url, child }) {
+  async run({ url, kill }) {
     await ready(url, 'victim')
     const results = [await call(url, 'victim', {})]
     const begun = processesWith('never ends, with grandchildren', 'attack-grandchild')
-    child.kill('SIGKILL')
+    await kill()
     for (
       let tries = 0;
       tries < 100 && processesWith('never ends, with grandchildren', 'attack-grandchild') > 0;
@@ -91,10 +93,10 @@ const leftovers = {
 
 const http = Object.keys(HTTP_ATTACKS).map(attack => ({
   name: `HTTP server: ${attack}`,
-  codes: /^(?:timeout|unavailable|tool_error)$/,
+  codes: /^(?:success|timeout|unavailable|tool_error)$/,
   async setUp() {
     const { url, close } = await serveHostile(attack)
-    return { mcpServers: { hostile: { url } }, tearDown: close }
+    return { mcpServers: { hostile: { url, timeoutMs: 1_000, maxTimeoutMs: 3_000 } }, tearDown: close }
   },
   async run({ url }) {
     await ready(url, 'victim')

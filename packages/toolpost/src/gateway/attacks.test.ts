@@ -89,6 +89,20 @@ describe('a body', () => {
     expect(await (await mcp(gateway, body)).text()).toContain('nested')
   })
 
+  it('[F46] that is long lets everybody else in before it is looked at, however many come at once', async () => {
+    await using gateway = testGateway()
+    const body = '['.repeat(200_000)
+    let turns = 0
+    let hasEnded = false
+    const counting = (async () => {
+      for (; !hasEnded; turns++) await turn()
+    })()
+    await Promise.all(Array.from({ length: 20 }, () => mcp(gateway, body)))
+    hasEnded = true
+    await counting
+    expect(turns).toBeGreaterThanOrEqual(20)
+  })
+
   it('that is longer than its content-length says is refused all the same', async () => {
     await using gateway = testGateway()
     const headers = { 'content-length': '2' }
@@ -188,12 +202,13 @@ describe('clients of the events', () => {
     expect(await clients(gateway)).toBe('0')
   })
 
-  it('are bounded in number', async () => {
+  it('[F71] are bounded in number', async () => {
     await using gateway = testGateway()
     const watching = await Promise.all(
       Array.from({ length: MAX_EVENT_CLIENTS }, () => gateway.get('/api/events')),
     )
-    expect((await gateway.get('/api/events')).status).toBe(503)
+    const refused = await gateway.get('/api/events')
+    expect([refused.status, refused.headers.get('connection')]).toEqual([503, 'close'])
     await watching[0]?.body?.cancel()
     expect((await gateway.get('/api/events')).status).toBe(200)
   })

@@ -7,7 +7,7 @@ import type {
   OpenQuestion,
   ServerStatus,
 } from './api-types.ts'
-import type { Client } from './clients.ts'
+import type { Client } from './client.ts'
 
 /*
  * What a client may see. The owner sees everything; a named client its own calls, and of the servers what concerns

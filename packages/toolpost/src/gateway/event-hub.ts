@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
+import { nextTurn } from '../runtime/turns.ts'
 import { commentText, eventText } from './http/event-text.ts'
-import { EVENT_FLUSH_MS, HEARTBEAT_MS, MAX_WAITING_BYTES, REPLAYED_BYTES, REPLAYED_EVENTS } from './limits.ts'
+import {
+  EVENT_FLUSH_MS,
+  EVENT_SHARE,
+  HEARTBEAT_MS,
+  MAX_WAITING_BYTES,
+  REPLAYED_BYTES,
+  REPLAYED_EVENTS,
+  TOLD_AT_ONCE,
+} from './limits.ts'
 
 interface HubEvent {
   number: number
@@ -17,6 +26,15 @@ interface Client {
   controller: ReadableStreamDefaultController<Uint8Array>
   cut(): void
   view: View | undefined
+  /** The number of the last event that it was told of. */
+  toldUpTo: number
+}
+
+/** Events as they go out to everybody with the same view who was told up to the same one. */
+interface Piece {
+  after: number
+  upTo: number
+  bytes: Uint8Array
 }
 
 export interface HubOptions {
@@ -37,7 +55,8 @@ export interface WatchOptions {
 
 /**
  * Events for everybody who watches, replayed for those who come back. Events of one moment are written once and sent
- * to all in one piece. A client that reads too slowly is cut off, so that it costs nobody else.
+ * to all in one piece: to some at a time, and the less often the longer that takes. A client that reads too slowly is cut
+ * off, so that it costs nobody else.
  */
 export class EventHub<Events extends object = Record<string, unknown>> {
   /** Ids of another run of the program mean nothing here. */
@@ -50,8 +69,11 @@ export class EventHub<Events extends object = Record<string, unknown>> {
   #events: HubEvent[] = []
   #bytes = 0
   #number = 0
-  #flushed = 0
+  /** Written lately, by view. */
+  readonly #pieces = new Map<View | undefined, Piece>()
   #flushTimer: Timer | undefined
+  #isFlushing = false
+  #pauseMs = EVENT_FLUSH_MS
   #heartbeat: Timer | undefined
   #isClosed = false
 
@@ -70,26 +92,45 @@ export class EventHub<Events extends object = Record<string, unknown>> {
     this.#bytes += bytes
     if (this.#events.length > 2 * REPLAYED_EVENTS || this.#bytes > REPLAYED_BYTES) this.#forgetOldest()
     if (this.#clients.size > 0) this.#flushSoon()
-    else this.#flushed = this.#number
   }
 
   #flushSoon(): void {
-    if (this.#flushTimer) return
-    this.#flushTimer = this.#clock.setTimer(() => this.#flush(), EVENT_FLUSH_MS)
+    if (this.#flushTimer || this.#isFlushing) return
+    this.#flushTimer = this.#clock.setTimer(() => void this.#flush(), this.#pauseMs)
     this.#flushTimer.hold(false)
   }
 
-  /** Half of them at once, so that it is seldom. */
+  async #flush(): Promise<void> {
+    this.#flushTimer = undefined
+    this.#isFlushing = true
+    const last = this.#number
+    const tookMs = await this.#eachInTurn(client => this.#tellNew(client))
+    this.#isFlushing = false
+    this.#pieces.clear()
+    this.#pauseMs = Math.max(EVENT_FLUSH_MS, tookMs / EVENT_SHARE)
+    if (this.#number > last && this.#clients.size > 0) this.#flushSoon()
+  }
+
+  /** Some clients at a time: each takes a system call. Gives how long it took, others that came in between included. */
+  async #eachInTurn(tell: (client: Client) => void): Promise<number> {
+    const began = this.#clock.now()
+    let told = 0
+    for (const client of this.#clients) {
+      tell(client)
+      if (++told % TOLD_AT_ONCE === 0) await nextTurn(this)
+    }
+    return this.#clock.now() - began
+  }
+
+  /** Half of them at once, so that it is seldom; not before everybody was told. */
   #forgetOldest(): void {
-    this.#flush()
+    for (const client of this.#clients) this.#tellNew(client)
     this.#events = this.#events.slice(Math.ceil(this.#events.length / 2))
     this.#bytes = this.#events.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
   /** The stream of a client. */
   watch({ lastEventId, greeting = [], cut, view }: WatchOptions = {}): ReadableStream<Uint8Array> {
-    // What is under way goes to those who are there; the newcomer begins after it.
-    this.#flush()
     const missed = this.#after(lastEventId)
     const first = missed ? this.#text(missed, view) : this.#greetingText(greeting)
     let client: Client | undefined
@@ -101,6 +142,8 @@ export class EventHub<Events extends object = Record<string, unknown>> {
           client = {
             controller,
             view,
+            // What is under way goes to those who are there; the newcomer begins after it.
+            toldUpTo: this.#number,
             cut: cut ?? (() => controller.error(new Error('The client reads too slowly'))),
           }
           this.#add(client)
@@ -115,9 +158,10 @@ export class EventHub<Events extends object = Record<string, unknown>> {
 
   /** Sends what is left and ends all streams. */
   close(): void {
-    this.#flush()
+    this.#flushTimer?.cancel()
     this.#isClosed = true
     for (const client of [...this.#clients]) {
+      this.#tellNew(client)
       this.#remove(client)
       quietly(() => client.controller.close())
     }
@@ -125,9 +169,7 @@ export class EventHub<Events extends object = Record<string, unknown>> {
 
   #add(client: Client): void {
     this.#clients.add(client)
-    if (this.#clients.size > 1) return
-    this.#flushed = this.#number
-    this.#beat()
+    if (this.#clients.size === 1) this.#beat()
   }
 
   #remove(client: Client): void {
@@ -137,41 +179,33 @@ export class EventHub<Events extends object = Record<string, unknown>> {
 
   #beat(): void {
     this.#heartbeat = this.#clock.setTimer(() => {
-      this.#send(commentText('still here'), [...this.#clients])
+      const bytes = this.#encoder.encode(commentText('still here'))
+      void this.#eachInTurn(client => this.#send(bytes, client))
       if (this.#clients.size > 0) this.#beat()
     }, HEARTBEAT_MS)
     this.#heartbeat.hold(false)
   }
 
-  #flush(): void {
-    this.#flushTimer?.cancel()
-    this.#flushTimer = undefined
-    const fresh = this.#number - this.#flushed
-    this.#flushed = this.#number
-    if (fresh > 0 && this.#clients.size > 0) this.#sendEvents(this.#events.slice(-fresh))
+  #tellNew(client: Client): void {
+    if (client.toldUpTo === this.#number) return
+    const { bytes } = this.#pieceFor(client)
+    client.toldUpTo = this.#number
+    if (bytes.length > 0) this.#send(bytes, client)
   }
 
   /** Written once for all who see the same. */
-  #sendEvents(events: readonly HubEvent[]): void {
-    const groups = new Map<View | undefined, Client[]>()
-    for (const client of this.#clients) {
-      const group = groups.get(client.view)
-      if (group) group.push(client)
-      else groups.set(client.view, [client])
-    }
-    for (const [view, clients] of groups) this.#send(this.#text(events, view), clients)
+  #pieceFor({ view, toldUpTo: after }: Client): Piece {
+    const known = this.#pieces.get(view)
+    const upTo = this.#number
+    if (known?.after === after && known.upTo === upTo) return known
+    const bytes = this.#encoder.encode(this.#text(this.#events.slice(after - upTo), view))
+    const piece = { after, upTo, bytes }
+    this.#pieces.set(view, piece)
+    return piece
   }
 
-  #send(text: string, clients: readonly Client[]): void {
-    if (text === '') return
-    const bytes = this.#encoder.encode(text)
-    for (const client of clients) {
-      if ((client.controller.desiredSize ?? 0) > 0) quietly(() => client.controller.enqueue(bytes))
-      else this.#cutOff(client)
-    }
-  }
-
-  #cutOff(client: Client): void {
+  #send(bytes: Uint8Array, client: Client): void {
+    if ((client.controller.desiredSize ?? 0) > 0) return quietly(() => client.controller.enqueue(bytes))
     this.#remove(client)
     quietly(() => client.cut())
   }

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { echoTool, eventReader, type TestGateway, testGateway } from '../../test/gateway.ts'
 import { unharmed } from '../../test/unharmed.ts'
@@ -5,7 +6,7 @@ import type { ServerStatus } from '../mcp/server-status.ts'
 import { startHostile } from '../testing/hostile-server/harness.ts'
 import { fakeClock } from '../testing/index.ts'
 import { EventHub } from './event-hub.ts'
-import { HEARTBEAT_MS } from './limits.ts'
+import { EVENT_FLUSH_MS, EVENT_SHARE, HEARTBEAT_MS, TOLD_AT_ONCE } from './limits.ts'
 
 const watch = async (gateway: TestGateway, headers: Record<string, string> = {}) =>
   eventReader(await gateway.get('/api/events', headers))
@@ -137,6 +138,48 @@ describe('the hub', () => {
     await clock.advance(100)
     const { value } = await reader.read()
     expect(new TextDecoder().decode(value).match(/^event: call$/gm)).toHaveLength(100)
+  })
+
+  it('[F71] tells many clients some at a time, and the less often the longer that takes', async () => {
+    const clock = fakeClock()
+    const hub = new EventHub({ clock })
+    const count = 20 * TOLD_AT_ONCE
+    const readers = Array.from({ length: count }, () => hub.watch().getReader())
+    let told = 0
+    for (const reader of readers) {
+      await reader.read()
+      void reader.read().then(() => told++)
+    }
+    hub.publish('call', { n: 1 })
+    await clock.advance(EVENT_FLUSH_MS)
+    expect(told).toBeLessThan(count)
+    // As if it took this long.
+    await clock.advance(100)
+    while (told < count) await turn()
+    await turn()
+    void readers[0]?.read().then(() => told++)
+    hub.publish('call', { n: 2 })
+    await clock.advance(100 / EVENT_SHARE - 1)
+    expect(told).toBe(count)
+    await clock.advance(1)
+    while (told === count) await turn()
+  })
+
+  it('[F71] begins with a newcomer after what was published before it came', async () => {
+    const clock = fakeClock()
+    const hub = new EventHub({ clock })
+    const readers = [hub.watch().getReader()]
+    hub.publish('call', { n: 1 })
+    readers.push(hub.watch().getReader())
+    hub.publish('call', { n: 2 })
+    await clock.advance(EVENT_FLUSH_MS)
+    const told = await Promise.all(
+      readers.map(async reader => {
+        await reader.read()
+        return new TextDecoder().decode((await reader.read()).value).match(/(?<="n":)\d/g)
+      }),
+    )
+    expect(told).toEqual([['1', '2'], ['2']])
   })
 
   it('keeps a bounded past: who was away for longer is greeted anew', async () => {

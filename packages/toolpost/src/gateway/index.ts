@@ -29,7 +29,7 @@ export type {
   ToolSuccess,
   Transcription,
 } from './api-types.ts'
-export type { ClientList, ClientOptions } from './clients.ts'
+export type { ClientList, ClientOptions } from './client.ts'
 export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
 export type { GatewaySource } from './gateway-context.ts'
 export { GatewayError } from './gateway-error.ts'

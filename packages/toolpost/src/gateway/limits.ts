@@ -20,6 +20,11 @@ export const MAX_CONNECTIONS = 16_000
 /** That wait to be accepted. Over it the system says nothing, and the client tries again after a second: 511 are few. */
 export const CONNECTIONS_WAITING = 4_096
 
+/** From a client with more requests than this behind the one that is being answered, nothing more is read. */
+export const MAX_PIPELINED = 16
+/** More than this, of all clients together, and the connection is closed: each takes some kB. */
+export const MAX_PIPELINED_IN_ALL = 10_000
+
 /** The largest body of a request to the API. */
 export const MAX_BODY_BYTES = 1_000_000
 /** A list or a record in a body counts 1, any other value a quarter. */
@@ -61,8 +66,11 @@ export const RECORDED_BYTES = 64 * 1024
 /** How many events are kept for those who come back, and how much memory they take at most, roughly. */
 export const REPLAYED_EVENTS = 2_000
 export const REPLAYED_BYTES = 1024 * 1024
-/** Events are sent together, this often. */
+/** Events are sent together, this often … */
 export const EVENT_FLUSH_MS = 20
+/** … to so many clients at a time, which takes a millisecond or two; all of it takes no more of the time than this. */
+export const TOLD_AT_ONCE = 32
+export const EVENT_SHARE = 0.2
 /** How far calls are is told this often at most, and in so many words. */
 export const PROGRESS_TOLD_MS = 100
 export const MAX_PROGRESS_MESSAGE = 500

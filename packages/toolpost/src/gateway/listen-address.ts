@@ -4,7 +4,7 @@ import { oauthProblems } from '../config/check-oauth.ts'
 import type { OAuthConfig } from '../config/config.ts'
 import { tokenProblem } from '../config/token-problem.ts'
 import { isLoopback } from '../runtime/loopback.ts'
-import type { ClientList } from './clients.ts'
+import type { ClientList } from './client.ts'
 import { GatewayError } from './gateway-error.ts'
 
 /** Throws if a token could be guessed, or cannot be sent. */

@@ -1,5 +1,5 @@
 import type { Run } from '../project/durable.ts'
-import type { Client } from './clients.ts'
+import type { Client } from './client.ts'
 import { RECORDED_BYTES } from './limits.ts'
 import { recordValue } from './record-value.ts'
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { createGateway, type Gateway, type GatewayOptions, oauthOf } from './gateway.ts'
 import { GatewayError } from './gateway-error.ts'
+import { oneAtATime } from './http/one-at-a-time.ts'
 import {
   CONNECTIONS_WAITING,
   DEFAULT_HOST,
@@ -53,10 +54,7 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
   const server = createHttpServer()
   await listen(server, host, port, options.port === undefined ? PORTS_TRIED : 0)
   const gateway = createGateway({ ...options, hosts: [...namesOf(host), ...hosts] })
-  server.on(
-    'request',
-    getRequestListener((request, env) => gateway.fetch(request, env)),
-  )
+  server.on('request', oneAtATime(getRequestListener((request, env) => gateway.fetch(request, env))))
   // Without a listener, one connection that cannot be accepted (EMFILE) would end the process.
   server.on('error', error => options.logger?.warn({ error: error.message }, 'Connection not accepted'))
   const bound = (server.address() as AddressInfo).port

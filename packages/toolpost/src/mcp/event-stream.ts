@@ -1,6 +1,8 @@
-import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { SLICE_MS } from '../runtime/slices.ts'
+import { nextTurn } from '../runtime/turns.ts'
+import { bodyChunks } from './body-chunks.ts'
 import type { HttpMessages, SentRequest } from './http-messages.ts'
 import { HTTP_REPLY_MS, SDK_MESSAGE_MS, UNASKED_BURST, UNASKED_PAUSE_MS } from './limits.ts'
 
@@ -78,8 +80,8 @@ class EventReader {
 
   async *#events(): AsyncGenerator<string> {
     const { messages, request } = this.#options
-    for (let read = await this.#reader.read(); !read.done; read = await this.#reader.read()) {
-      yield* this.#feed(this.#decoder.decode(read.value, { stream: true }))
+    for await (const chunk of bodyChunks(this.#reader)) {
+      yield* this.#feed(this.#decoder.decode(chunk, { stream: true }))
       if (!this.#isTooLong) continue
       await this.#reader.cancel().catch(() => {})
       yield* messages.refuse(tooLong(messages.maxBytes), request).map(asData)
@@ -98,7 +100,8 @@ class EventReader {
   async #spend(ms: number): Promise<void> {
     this.#spentMs += ms
     if (this.#spentMs < SLICE_MS) return
-    await (this.#count > UNASKED_BURST ? pause(UNASKED_PAUSE_MS) : turn())
+    if (this.#count > UNASKED_BURST) await pause(UNASKED_PAUSE_MS)
+    await nextTurn(this)
     this.#spentMs = 0
   }
 

@@ -138,6 +138,21 @@ describe('answers over HTTP without measure', () => {
     expect(client.status()).toMatchObject({ state: 'failed', error: expect.stringContaining('maxLineBytes') })
   })
 
+  it.each(['json', 'sse'])(
+    '[F49] more values than anybody can handle are refused in words: %s',
+    async kind => {
+      const behave: Behaviour = ({ message, response }) => {
+        const text = `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":[${'0,'.repeat(70_000)}0]}`
+        if (kind === 'json') response.writeHead(200, { 'content-type': 'application/json' }).end(text)
+        else response.writeHead(200, sse).end(`data: ${text}\n\n`)
+      }
+      const { result } = await callOf(behave, { maxLineBytes: MB })
+      expect(result).toMatchObject({
+        error: expect.stringContaining("The server's answer has more than 65536 values"),
+      })
+    },
+  )
+
   it.each(['json', 'sse'])('[F49] a long answer arrives whole: %s', async kind => {
     const items = Array.from({ length: 100_000 }, (_, id) => ({ id, name: 'something of some length' }))
     const { result } = await callOf(({ message, response }) => {

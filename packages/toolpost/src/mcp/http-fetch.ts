@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { STATUS_CODES } from 'node:http'
 import type { FetchLike } from '@modelcontextprotocol/client'
+import { bodyChunks } from './body-chunks.ts'
 import { eventStream, tooLong } from './event-stream.ts'
 import type { HttpMessages, SentRequest } from './http-messages.ts'
 import { HTTP_ERROR_CHARACTERS, MAX_RETRY_AFTER_MS } from './limits.ts'
@@ -176,9 +177,9 @@ async function textUpTo({ body }: Response, maxBytes: number, cut = false): Prom
   const chunks: Uint8Array[] = []
   let bytes = 0
   const reader = body?.getReader()
-  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
-    chunks.push(read.value)
-    bytes += read.value.length
+  for await (const chunk of reader ? bodyChunks(reader) : []) {
+    chunks.push(chunk)
+    bytes += chunk.length
     if (bytes <= maxBytes) continue
     await reader?.cancel().catch(() => {})
     return cut ? Buffer.concat(chunks).toString('utf8', 0, maxBytes) : undefined

@@ -75,7 +75,8 @@ export class HttpMessages {
     try {
       const isLong = text.length > SLICED_OVER_CHARACTERS
       const maxValues = this.maxBytes / BYTES_PER_VALUE
-      const value: unknown = isLong ? await parseInSlices(text, { maxValues }) : JSON.parse(text)
+      const isWanted = () => !request || this.isPending(request)
+      const value: unknown = isLong ? await parseInSlices(text, { maxValues, isWanted }) : JSON.parse(text)
       const messages = Array.isArray(value) ? value : [value]
       return messages.flatMap(message => this.#forSdk(message, isLong, request))
     } catch (error) {

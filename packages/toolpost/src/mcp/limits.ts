@@ -34,6 +34,9 @@ export const MAX_META_BYTES = 16 * 1024
 export const SLICED_OVER_CHARACTERS = 128 * 1024
 /** A message may have one value (list, object, text, number …) for so many bytes of `maxLineBytes`: 1,048,576 in all. */
 export const BYTES_PER_VALUE = 16
+/** So much of a body over HTTP is read at once, before others get their turn; a chunk counts at least for what it costs. */
+export const READ_AT_ONCE_BYTES = 64 * 1024
+export const CHUNK_COST_BYTES = 512
 /** A line that goes on for this long has no end: the server is started anew. */
 export const ENDLESS_LINE_BYTES = 1024 * 1024 * 1024
 /** How much is kept of both ends of a line that is too long, to tell which call it answers. */

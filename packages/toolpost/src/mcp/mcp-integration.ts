@@ -1,38 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
-import { removeFromLogs } from '../logging/safe-value.ts'
-import { type Clock, systemClock } from '../runtime/clock.ts'
+import { systemClock } from '../runtime/clock.ts'
 import { Listeners } from '../runtime/listeners.ts'
-import type { Sample } from '../tools/caller.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { Catalog } from './catalog.ts'
 import { describeFailure, describeLogin } from './failure-report.ts'
+import { checkServers, type McpIntegrationOptions } from './integration-options.ts'
 import { CONNECT_TIMEOUT_MS, MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
 import { Logins } from './oauth/logins.ts'
 import { type Change, ServerConnection } from './server-connection.ts'
-import { checkServerEntry, type ServerEntry } from './server-entry.ts'
+import type { ServerEntry } from './server-entry.ts'
 import { describeError, type ServerFailure } from './server-failure.ts'
-import { secretsOf } from './server-secrets.ts'
 import type { ServerStatus } from './server-status.ts'
-
-export interface McpIntegrationOptions {
-  /** `mcpServers`, as people have it. Their order decides who keeps a name that two of them use. */
-  servers: Readonly<Record<string, ServerEntry>>
-  /** Of the first connection. A server that is lost later is tried for ever. */
-  retry?: { attempts?: number | undefined; baseDelayMs?: number | undefined } | undefined
-  connectTimeoutMs?: number | undefined
-  /** The folder that logins at servers are kept in; in memory alone if left out. */
-  loginsFolder?: string | undefined
-  logger?: Logger | undefined
-  /** Given the text for a person when a server is unavailable. It is logged as well. */
-  onReport?: ((text: string) => void) | undefined
-  clock?: Clock | undefined
-  /** Writes messages for servers with `sampling`, if the caller cannot. */
-  sample?: Sample | undefined
-  /** Shows their resources and prompts; one of its own if left out. */
-  catalog?: Catalog | undefined
-}
 
 const CLOSED = 'This McpIntegration is closed'
 
@@ -63,7 +43,7 @@ export class McpIntegration {
   #closing: Promise<unknown> | undefined
 
   constructor(options: McpIntegrationOptions) {
-    check(options.servers)
+    checkServers(options.servers)
     this.#options = options
     this.catalog = options.catalog ?? new Catalog()
     this.catalog.show(() => this.#connections)
@@ -87,7 +67,7 @@ export class McpIntegration {
    */
   apply(options: Pick<McpIntegrationOptions, 'servers' | 'retry' | 'connectTimeoutMs'>): void {
     if (this.#closing) throw new Error(CLOSED)
-    check(options.servers)
+    checkServers(options.servers)
     this.#options = { ...this.#options, ...options }
     const tools = this.#tools
     if (!tools) return
@@ -243,13 +223,5 @@ export class McpIntegration {
   #localTools(): string[] {
     const tools = this.#tools?.getTools() ?? []
     return tools.filter(tool => !this.#tools?.originOf(tool)).map(tool => tool.name)
-  }
-}
-
-/** Throws on an entry that cannot be used. */
-function check(servers: McpIntegrationOptions['servers']): void {
-  for (const [name, entry] of Object.entries(servers)) {
-    checkServerEntry(name, entry)
-    removeFromLogs(secretsOf(entry))
   }
 }

@@ -8,7 +8,7 @@ import type { ToolServer } from './mcp-tool.ts'
 import type { ServerLogin } from './oauth/server-login.ts'
 import type { ServerEntry } from './server-entry.ts'
 import { failureWith, type ServerFailure, unavailable } from './server-failure.ts'
-import type { LinkContext, ServerLink } from './server-link.ts'
+import { type LinkContext, linkStatus, type ServerLink } from './server-link.ts'
 import { type OfferEvents, ServerOffers } from './server-offers.ts'
 import { ServerRequests } from './server-requests.ts'
 import { secretsOf } from './server-secrets.ts'
@@ -29,8 +29,6 @@ export interface ConnectionOptions
   /** The first connection could not be made, and is tried slowly from now on; or it waits for a login. */
   onFailed(connection: ServerConnection, failure: ServerFailure, attempts: number): void
 }
-
-const MAX_CAPABILITIES = 20
 
 /** `tools` if its tools changed too. */
 export type Change = 'server' | 'tools'
@@ -145,16 +143,12 @@ export class ServerConnection implements ToolServer, ConnectingServer {
       error: this.#state === 'ready' ? undefined : this.failure?.cause,
       stderr: this.link?.stderr() ?? this.failure?.stderr ?? '',
       exitCode: this.failure?.exitCode ?? null,
-      pid: this.link?.pid,
       junkLines: this.log.junkLines,
       nextAttemptAt: this.#attempts.nextAt,
       readyAfterMs: this.#readyAfterMs,
-      protocolVersion: this.link?.protocolVersion,
       info: this.offers.info,
       target: shownTarget(this.entry),
-      ...(this.link && {
-        capabilities: Object.keys(this.link.about.capabilities).slice(0, MAX_CAPABILITIES),
-      }),
+      ...linkStatus(this.link),
       ...(this.#state === 'ready'
         ? { readySince: this.#readySince }
         : { hint: hintFor(this.name, this.entry) }),

@@ -5,6 +5,7 @@ import type { ServerLogin } from './oauth/server-login.ts'
 import type { ServerEntry } from './server-entry.ts'
 import type { ServerFailure } from './server-failure.ts'
 import type { ServerRequests } from './server-requests.ts'
+import type { ServerStatus } from './server-status.ts'
 import type { McpToolDefinition } from './tool-definition.ts'
 
 export type { Requester }
@@ -129,4 +130,15 @@ function holdAll<T>(requesters: readonly Requester[], wait: () => Promise<T>): P
   const held = (inner: () => Promise<T>, each: Requester) =>
     each.hold ? () => each.hold?.(inner) ?? inner() : inner
   return requesters.reduce(held, wait)()
+}
+
+const MAX_CAPABILITIES = 20
+
+/** What there is to say of a server because it is connected. */
+export function linkStatus(
+  link: ServerLink | undefined,
+): Pick<ServerStatus, 'pid' | 'protocolVersion' | 'capabilities'> {
+  if (!link) return { pid: undefined, protocolVersion: undefined }
+  const { pid, protocolVersion, about } = link
+  return { pid, protocolVersion, capabilities: Object.keys(about.capabilities).slice(0, MAX_CAPABILITIES) }
 }

@@ -1,8 +1,9 @@
-import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { isRecord } from '../runtime/guards.ts'
 import { parseInSlices, TooLargeError } from '../runtime/sliced-json.ts'
 import { SLICE_MS } from '../runtime/slices.ts'
+import { nextTurn } from '../runtime/turns.ts'
 import {
   BYTES_PER_VALUE,
   LONG_LINE_ENDS_BYTES,
@@ -159,8 +160,9 @@ export class StdioTransport implements Transport {
   }
 
   /** A server that sends what nobody asked for, without end, gets a part of this process and no more. */
-  #nextTurn(): Promise<unknown> {
-    return this.#unasked > UNASKED_BURST ? pause(UNASKED_PAUSE_MS) : turn()
+  async #nextTurn(): Promise<void> {
+    if (this.#unasked > UNASKED_BURST) await pause(UNASKED_PAUSE_MS)
+    await nextTurn(this)
   }
 
   #take(message: unknown, line: string): void {

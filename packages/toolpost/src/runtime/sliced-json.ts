@@ -8,6 +8,8 @@ export class TooLargeError extends Error {
 export interface JsonLimits {
   maxValues: number
   maxDepth?: number
+  /** Looked at now and then: what nobody waits for any more is read no further, and `undefined`. */
+  isWanted?: () => boolean
 }
 
 /** A list or an object that is being read. */
@@ -40,7 +42,7 @@ const LITERAL = /[\w.+-]+/y
  */
 export async function parseInSlices(text: string, limits: JsonLimits): Promise<unknown> {
   const reader = new JsonReader(text, limits)
-  await inSlices(reader.read(), () => {})
+  await inSlices(reader.read(), limits.isWanted ?? (() => {}))
   return reader.result
 }
 

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { nextTurn } from './turns.ts'
 
 /** How long a slice of work may hold up the event loop. */
 export const SLICE_MS = 8
@@ -9,7 +9,7 @@ export async function inSlices<T>(items: Iterable<T>, work: (item: T) => unknown
   for (const item of items) {
     if (work(item) === false) return
     if (performance.now() < until) continue
-    await turn()
+    await nextTurn(items)
     until = performance.now() + SLICE_MS
   }
 }

@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { JsonWriter } from '../../runtime/json-writer.ts'
+import { nextTurn } from '../../runtime/turns.ts'
 
 /**
  * What goes with every answer that is not a page. By hand: with Hono's `secureHeaders` a call over HTTP costs 1.15 times
@@ -73,9 +73,9 @@ export function failure(status: number, error: string, headers?: Record<string, 
 
 export const NO_TOKEN = 'The token is missing or wrong: send it as Authorization: Bearer <token>'
 
-/** What cannot be done now may be done soon. */
+/** What cannot be done now may be done soon. Until then, the connection is one too many. */
 export function busy(error: string): Response {
-  return failure(503, error, { 'retry-after': '5' })
+  return failure(503, error, { 'retry-after': '5', connection: 'close' })
 }
 
 export function shuttingDown(): Response {

@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { JsonWriter } from '../../runtime/json-writer.ts'
+import { nextTurn } from '../../runtime/turns.ts'
 import { MAX_MCP_ANSWER } from '../limits.ts'
 
 /** Whether the SDK can write a result in one go. Looked at in slices, since it may be huge. */

@@ -1,6 +1,6 @@
 import type { Server, ServerContext } from '@modelcontextprotocol/server'
 import type { Caller, Question } from '../../tools/caller.ts'
-import type { Client } from '../clients.ts'
+import type { Client } from '../client.ts'
 import type { ClientCall, Work } from './client-call.ts'
 import {
   addressesRequired,

@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { isRecord } from '../../runtime/guards.ts'
 import type { Answer, Caller, Question } from '../../tools/caller.ts'
-import type { Client } from '../clients.ts'
+import type { Client } from '../client.ts'
 import { ELICITATION_MS } from '../limits.ts'
 
 export type McpRequest = ServerContext['mcpReq']

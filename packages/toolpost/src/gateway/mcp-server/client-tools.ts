@@ -7,7 +7,7 @@ import { onlyFor, type ResultOwner } from '../../tools/results/result-store.ts'
 import { CALL_TOOL, FIND_TOOLS, innerCall, searchTools } from '../../tools/search/search-tools.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { fitsTool } from '../../tools/tool-pattern.ts'
-import type { Client } from '../clients.ts'
+import type { Client } from '../client.ts'
 import { REMEMBERED_SUBJECTS } from '../limits.ts'
 
 /** How tools are offered to those who search them. */

@@ -3,7 +3,7 @@ import type { ToolResult } from '../../call/tool-result.ts'
 import { cancelled, unavailable } from '../../executor/failure.ts'
 import type { RunOptions } from '../../executor/options.ts'
 import { refusal } from '../../interceptors/refuse.ts'
-import type { Client } from '../clients.ts'
+import type { Client } from '../client.ts'
 import { type DurableSource, KEY_META, keyProblem, offText } from '../durable-wish.ts'
 import type { ClientHelp } from './client-call.ts'
 

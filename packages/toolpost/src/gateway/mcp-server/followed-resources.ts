@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from '@modelcontextprotocol/server'
 import type { Catalog } from '../../mcp/catalog.ts'
 import { isRecord } from '../../runtime/guards.ts'
-import type { Client } from '../clients.ts'
+import type { Client } from '../client.ts'
 import { MAX_FOLLOWED } from '../limits.ts'
 import { answering } from './offers.ts'
 

@@ -8,8 +8,10 @@ import { type Logger, silentLogger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { Catalog } from '../../mcp/catalog.ts'
 import { isRecord } from '../../runtime/guards.ts'
+import { myTurn } from '../../runtime/turns.ts'
 import { innerCall } from '../../tools/search/search-tools.ts'
-import type { Client, Clients, Refusal } from '../clients.ts'
+import type { Client } from '../client.ts'
+import type { Clients, Refusal } from '../clients.ts'
 import { failure, shuttingDown } from '../http/answers.ts'
 import { readJson } from '../http/read-body.ts'
 import { MAX_FOLLOWED, MAX_MCP_BATCH, MAX_MCP_BODY_BYTES } from '../limits.ts'
@@ -44,6 +46,11 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const modern = createMcpHandler(createServer, { legacy: 'reject', onerror: onError })
   const legacy = new LegacySessions({ createServer, onError })
   let isClosed = false
+  // Each takes a millisecond or so of the SDK's: those of one session do not hold up another's.
+  const turnFor = (request: Request, clientId: string) => {
+    const session = request.headers.get('mcp-session-id')
+    return myTurn(session !== null && legacy.has(session) ? session : clientId)
+  }
   const stops = [
     onListChanges(executor.tools, catalog, kind => {
       modern.notify[`${kind}Changed`]()
@@ -55,7 +62,10 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
     async handle(request, client) {
       const { key: clientId } = client
       if (isClosed) return shuttingDown()
-      if (request.method !== 'POST') return legacy.handle(request, undefined, clientId)
+      if (request.method !== 'POST') {
+        await turnFor(request, clientId)
+        return legacy.handle(request, undefined, clientId)
+      }
       if (!isJsonContentType(request.headers.get('content-type')))
         return failure(415, 'The Content-Type must be application/json')
       const body = await readJson(request, MAX_MCP_BODY_BYTES, parseFailure)
@@ -63,6 +73,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       if (body.value === undefined) return parseFailure('The body is empty')
       if (Array.isArray(body.value) && body.value.length > MAX_MCP_BATCH)
         return rpcFailure(400, `Invalid Request: a batch has at most ${MAX_MCP_BATCH} messages`)
+      await turnFor(request, clientId)
       const searches = client.toolSearch ?? options.offer?.().toolSearch ?? false
       const refusal = refuseCalls(body.value, searches, name => clients.refuseCall(request, name))
       if (refusal) return refusal

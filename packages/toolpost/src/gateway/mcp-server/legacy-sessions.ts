@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setImmediate as turn } from 'node:timers/promises'
 import {
   type AuthInfo,
   isInitializeRequest,
@@ -7,7 +6,7 @@ import {
   legacyStatelessFallback,
   type Server,
 } from '@modelcontextprotocol/server'
-import { DEFAULT_CLIENT } from '../clients.ts'
+import { DEFAULT_CLIENT } from '../client.ts'
 import { MAX_MCP_SESSIONS, MCP_SESSION_IDLE_MS } from '../limits.ts'
 import { type ListKind, sendListChanged } from './list-changes.ts'
 import { rpcFailure } from './rpc-failure.ts'
@@ -48,7 +47,6 @@ export class LegacySessions {
   readonly #sessions = new Map<string, LegacySession>()
   readonly #withoutSession: LegacyHttpHandler
   #beginning = 0
-  #lastBegun: Promise<unknown> = Promise.resolve()
 
   constructor(options: LegacySessionsOptions) {
     this.#options = options
@@ -58,6 +56,10 @@ export class LegacySessions {
 
   get size(): number {
     return this.#sessions.size
+  }
+
+  has(id: string): boolean {
+    return this.#sessions.has(id)
   }
 
   async handle(request: Request, parsedBody: unknown, clientId = DEFAULT_CLIENT): Promise<Response> {
@@ -102,17 +104,10 @@ export class LegacySessions {
     }
     this.#beginning++
     try {
-      await this.#myTurn()
       return await this.#connect(request, message)
     } finally {
       this.#beginning--
     }
-  }
-
-  /** One begins after the other, and everybody else comes in between: each takes a millisecond or two. */
-  #myTurn(): Promise<unknown> {
-    this.#lastBegun = this.#lastBegun.then(() => turn())
-    return this.#lastBegun
   }
 
   async #connect(request: Request, { clientId, parsedBody }: ClientMessage): Promise<Response> {

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isSpecType, type Tool as McpToolEntry } from '@modelcontextprotocol/server'
 import { isRecord } from '../../runtime/guards.ts'
+import { nextTurn } from '../../runtime/turns.ts'
 import { compileSchema } from '../../schema/compile-schema.ts'
 import { type JsonSchema, propertiesOf, requiredOf } from '../../schema/json-schema.ts'
 import { plainSchema } from '../../schema/plain-schema.ts'

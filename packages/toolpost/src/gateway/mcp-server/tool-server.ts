@@ -1,55 +1,27 @@
 import { randomUUID } from 'node:crypto'
-import {
-  type CallToolResult,
-  ProtocolError,
-  ProtocolErrorCode,
-  type Server,
-  type ServerContext,
-} from '@modelcontextprotocol/server'
-import type { ToolResult } from '../../call/tool-result.ts'
-import type { RunOptions } from '../../executor/options.ts'
-import type { ToolExecutor } from '../../executor/tool-executor.ts'
+import type { CallToolResult, Server, ServerContext } from '@modelcontextprotocol/server'
 import { Catalog } from '../../mcp/catalog.ts'
 import { toolpostVersion } from '../../runtime/version.ts'
-import { traceContext } from '../../telemetry/trace-context.ts'
-import type { Ask } from '../../tools/caller.ts'
-import type { BigResults } from '../../tools/results/big-results.ts'
-import type { Tool } from '../../tools/tool.ts'
-import type { ActiveCalls } from '../active-calls.ts'
-import { metaOf, onSignal } from '../caller.ts'
-import type { Client } from '../clients.ts'
-import { type DurableSource, KEY_META } from '../durable-wish.ts'
-import { fits } from './answer-size.ts'
-import { ClientCall, type ClientHelp, type Work } from './client-call.ts'
+import type { Client } from '../client.ts'
+import { type CallToolOptions, callTool } from './call-tool.ts'
+import { ClientCall, type Work } from './client-call.ts'
 import { afterAnswer, conversationOf, helper, isSession, type Session } from './client-help.ts'
-import { capabilitiesOf, logTo, type McpRequest } from './client-peer.ts'
+import { capabilitiesOf, logTo } from './client-peer.ts'
 import { ClientTools, Discoveries, KnownClients, type OfferSettings } from './client-tools.ts'
-import { callDurably, callOfRun, wantsRun } from './durable-call.ts'
+import { callOfRun } from './durable-call.ts'
 import { followResources, whenClosed } from './followed-resources.ts'
-import { longAnswer, readResource } from './long-answer.ts'
+import { readResource } from './long-answer.ts'
 import { offerCatalog } from './offers.ts'
-import { ProgressNotices } from './progress-notices.ts'
 import { SuspendedCalls } from './suspended-calls.ts'
 import { beginTask, offerTasks, TaskServer, taskCapabilities } from './task-methods.ts'
 import { Tasks } from './tasks.ts'
-import { toolAnswer } from './tool-answer.ts'
 import { ToolList } from './tool-list.ts'
 
-export interface ToolServerOptions {
-  executor: ToolExecutor
-  calls: ActiveCalls
-  /** Makes calls durable, if anything does. */
-  source?: DurableSource | undefined
+export interface ToolServerOptions extends CallToolOptions {
   /** What the servers have beside tools. */
   catalog?: Catalog | undefined
   /** Waits until the tools are there, for as long as it sees fit. */
   whenListed?: (() => Promise<void>) | undefined
-  /** Asks the person of a client that cannot show a question itself. */
-  ask?: Ask | undefined
-  /** Who asks, as the journal has it. */
-  origin?: string | undefined
-  /** Keeps results that are too long for a model. */
-  results?: BigResults | undefined
   /** How tools are offered; read again at every list. */
   offer?: (() => OfferSettings) | undefined
   /** Told when clients without a session should list the tools again. */
@@ -160,93 +132,4 @@ export function toolServerFactory(
     followResources(server, catalog, client)
     return server
   }
-}
-
-interface McpCall {
-  name: string
-  args: Record<string, unknown>
-  /** Tools that the manager does not have. */
-  also: readonly Tool[]
-  tools: ClientTools
-  /** The idempotency key, if it is not in the request. */
-  key?: string
-  help: ClientHelp
-  signal: AbortSignal
-  /** The request that the client waits for now. */
-  current(): McpRequest | undefined
-}
-
-async function callTool(
-  { name, args, key, also, tools, help, signal: given, current }: McpCall,
-  { mcpReq: request, http }: ServerContext,
-  options: ToolServerOptions & { client: Client | undefined; version: string | undefined },
-): Promise<CallToolResult> {
-  const { executor, calls, client, origin = 'mcp' } = options
-  if (calls.isDraining) return problem('Toolpost is shutting down')
-  const notices = new ProgressNotices(current)
-  const came = metaOfCall(request, http?.req)
-  const meta = key === undefined ? came : { ...came, [KEY_META]: key }
-  const runOptions = {
-    ...client?.runOptions(name),
-    ...help,
-    ask: help.ask ?? options.ask,
-    also,
-    conversation: tools.owner.conversation,
-    origin,
-    onProgress: both(notices.listener, help.onProgress),
-    meta,
-  }
-  const result = await calls.run(onSignal(given), signal =>
-    wantsRun(meta)
-      ? callDurably({ name, args }, { ...runOptions, signal }, options.source)
-      : executor.run({ name, args }, { ...runOptions, signal }),
-  )
-  await notices.settled()
-  if (isUnknown(result)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownText(result))
-  await options.results?.keep(result, tools.owner)
-  tools.noteCall(name, { isLong: result.success && result.handle !== undefined })
-  const tool = executor.tools.findTool(name)
-  const isServer = tool !== undefined && executor.tools.originOf(tool) !== undefined
-  const isNewest = request.envelope !== undefined
-  const source = { isServer, hasOutputSchema: tool?.outputSchema !== undefined, isNewest }
-  const kept = result.success ? options.results?.keptOf(result) : undefined
-  if (result.success && kept)
-    return longAnswer(result, { kept, source, hasLinks: knowsLinks(options.version, isNewest) })
-  if (!(await fits(result))) return problem(`The result of '${name}' is too large for MCP`)
-  return toolAnswer(result, source)
-}
-
-/** Links came with the protocol of June 2025: older clients would refuse the whole result. */
-function knowsLinks(version: string | undefined, isNewest: boolean): boolean {
-  return isNewest || (version ?? '') >= '2025-06-18'
-}
-
-/** What came along. A trace in the message itself is nearer than that of the request which carries it. */
-function metaOfCall({ _meta }: McpRequest, request: Request | undefined): RunOptions['meta'] {
-  const isTraced = _meta && traceContext(key => _meta[key])?.traceparent !== undefined
-  return isTraced || !request ? _meta : { ..._meta, ...metaOf(request) }
-}
-
-/** Tells both of them, if there are two. */
-function both(first: RunOptions['onProgress'], second: RunOptions['onProgress']): RunOptions['onProgress'] {
-  if (!first || !second) return first ?? second
-  return progress => {
-    first(progress)
-    second(progress)
-  }
-}
-
-function problem(text: string): CallToolResult {
-  return { isError: true, content: [{ type: 'text', text }] }
-}
-
-type UnknownTool = ToolResult & { success: false }
-
-function isUnknown(result: ToolResult): result is UnknownTool {
-  return !result.success && result.code === 'unknown_tool'
-}
-
-function unknownText({ error, diagnosis }: UnknownTool): string {
-  const suggestions = diagnosis?.suggestions ?? []
-  return suggestions.length > 0 ? `${error}. Did you mean ${suggestions.join(', ')}?` : error
 }

@@ -6,9 +6,10 @@ import { type CallQuery, FilterError, parseQuery } from '../../history/filter.ts
 import type { History } from '../../history/history.ts'
 import { pageOf } from '../../history/match-calls.ts'
 import type { StoredCall } from '../../history/stored-call.ts'
+import { myTurn } from '../../runtime/turns.ts'
 import type { CallPage, CallRecord } from '../api-types.ts'
+import type { Client } from '../client.ts'
 import { approvalsFor, callsFor, questionsFor, serversFor, viewOf } from '../client-view.ts'
-import type { Client } from '../clients.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { busy, EVENT_STREAM_HEADERS, failure, json, textStream } from '../http/answers.ts'
 import { GREETING_BYTES, MAX_EVENT_CLIENTS } from '../limits.ts'
@@ -33,9 +34,11 @@ export function addCallRoutes(app: Hono, context: GatewayContext): void {
     if (isSeen && underWay.cancel(serial)) return new Response(null, { status: 204 })
     return failure(404, `Call ${serial} is not under way`)
   })
-  app.get('/api/events', c => {
+  app.get('/api/events', async c => {
     // Nobody would read, or end, the stream of a HEAD.
     if (c.req.method === 'HEAD') return new Response(null, { headers: EVENT_STREAM_HEADERS })
+    // One newcomer after the other: thousands may come at once.
+    await myTurn(events)
     if (events.clients >= MAX_EVENT_CLIENTS) return busy('Too many event subscribers')
     const client = clients.of(c.req.raw)
     const lastEventId = c.req.header('last-event-id')

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { isText, whyMissing } from '../../tools/results/read-result.ts'
 import { HANDLE_PREFIX, type MayRead } from '../../tools/results/result-store.ts'
-import type { Client } from '../clients.ts'
+import type { Client } from '../client.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { bytes, failure } from '../http/answers.ts'
 

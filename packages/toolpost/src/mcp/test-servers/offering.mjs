@@ -1,25 +1,11 @@
 // A server that offers whatever it is told to, in plain JSON-RPC: it starts fast and may break every rule. Options as
 // JSON in the first argument over stdio; `offering(options)` answers messages for whoever has another way to bring them.
 import { fileURLToPath } from 'node:url'
+import { echoed, needs, toolsOf } from './offering-tools.mjs'
 
 const VERSION = '2026-07-28'
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId'
 const object = { type: 'object' }
-const TOOLS = [
-  'ask',
-  'sample',
-  'roots',
-  'rounds',
-  'many',
-  'notify',
-  'flood',
-  'hold',
-  'release',
-  'state',
-  'set',
-  'result',
-  'progress',
-]
 
 export function offering(options = {}) {
   const { name = 'offering', protocol = 'legacy', capabilities = {}, acknowledges = true } = options
@@ -32,7 +18,7 @@ export function offering(options = {}) {
     ],
     templates: options.templates ?? [],
     prompts: options.prompts ?? [],
-    tools: [...TOOLS.map(tool => ({ name: tool, inputSchema: object })), ...(options.tools ?? [])],
+    tools: [],
   }
   const able = {
     tools: { listChanged: true },
@@ -47,10 +33,12 @@ export function offering(options = {}) {
   const held = new Map()
   const listeners = new Map()
   let asked = 0
+  const tools = toolsOf({ isModern, seen, held, listeners, lists, elicit, notify })
+  lists.tools = [
+    ...Object.keys(tools).map(each => ({ name: each, inputSchema: object })),
+    ...(options.tools ?? []),
+  ]
 
-  const text = value => ({
-    content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) }],
-  })
   const page = (kind, field, { cursor }) => {
     if (options.endless === kind)
       return {
@@ -148,10 +136,15 @@ export function offering(options = {}) {
       case 'logging/setLevel':
         return {}
       case 'tools/call':
-        return tool(params.name, params.arguments ?? {}, params, way)
+        return call(params, way)
       default:
         return refuse(-32601, 'Method not found')
     }
+  }
+
+  function call(params, way) {
+    const { name: called, arguments: args = {} } = params
+    return Object.hasOwn(tools, called) ? tools[called](args, params, way) : echoed(called, args)
   }
 
   async function special(key, params, way) {
@@ -216,111 +209,6 @@ export function offering(options = {}) {
     if (!isModern) return (await request('elicitation/create', question)).result
     if (params.inputResponses) return params.inputResponses.one
     return needs({ one: { method: 'elicitation/create', params: question } }, 'state "ü" \n ✓')
-  }
-
-  function needs(inputRequests, requestState) {
-    return {
-      resultType: 'input_required',
-      inputRequests,
-      ...(requestState !== undefined && { requestState }),
-    }
-  }
-
-  async function tool(called, args, params, way) {
-    const { send, request, id } = way
-    if (called === 'ask') {
-      const answered = await elicit(
-        { message: 'Really?', requestedSchema: { ...object, properties: {} }, ...args },
-        params,
-        way,
-      )
-      if (answered?.resultType) return answered
-      return text({ answered, state: params.requestState })
-    }
-    if (called === 'many') {
-      if (isModern && params.inputResponses) return text(params.inputResponses)
-      const questions = Array.from({ length: args.count }, (_, at) => ({
-        message: `${args.label ?? 'Question'} ${at}`,
-        requestedSchema: { ...object, properties: {} },
-      }))
-      if (isModern)
-        return needs(
-          Object.fromEntries(
-            questions.map((given, at) => [`k${at}`, { method: 'elicitation/create', params: given }]),
-          ),
-        )
-      const replies = await Promise.all(questions.map(given => request('elicitation/create', given)))
-      return text(replies.map(({ result, error }) => result ?? error))
-    }
-    if (called === 'rounds') {
-      const round = Number(params.requestState ?? 0)
-      if (round >= args.count) return text(`after ${round} rounds: ${JSON.stringify(params.inputResponses)}`)
-      return needs(
-        {
-          [`r${round}`]: {
-            method: 'elicitation/create',
-            params: { message: `Round ${round}`, requestedSchema: { ...object, properties: {} } },
-          },
-        },
-        `${round + 1}`,
-      )
-    }
-    if (called === 'sample') {
-      const wanted = {
-        messages: [{ role: 'user', content: { type: 'text', text: args.text ?? 'hi' } }],
-        maxTokens: 10,
-      }
-      if (isModern && !params.inputResponses)
-        return needs({ s: { method: 'sampling/createMessage', params: wanted } })
-      return text(isModern ? params.inputResponses.s : await request('sampling/createMessage', wanted))
-    }
-    if (called === 'roots') return text((await request('roots/list', {})).result ?? 'none')
-    if (called === 'notify') {
-      if (args.parts) args.params.data = Array.from({ length: args.parts }, (_, at) => ({ at }))
-      for (let at = 0; at < (args.count ?? 1); at++) notify(send, args.method, args.params)
-      return text('told')
-    }
-    if (called === 'flood') {
-      const replies = await Promise.all(
-        Array.from({ length: args.count }, () => request(args.method, args.params)),
-      )
-      return text({ replies: replies.length, refused: replies.filter(({ error }) => error).length })
-    }
-    if (called === 'hold') {
-      held.set(id, send)
-      return undefined
-    }
-    if (called === 'release') {
-      for (const [each, back] of held) back({ jsonrpc: '2.0', id: each, result: text('released') })
-      held.clear()
-      return text('done')
-    }
-    if (called === 'progress') {
-      const token = params._meta?.progressToken
-      const report = progress =>
-        token !== undefined &&
-        send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress } })
-      report(params.inputResponses ? 2 : 1)
-      if (!params.inputResponses)
-        return elicit({ message: 'Go on?', requestedSchema: { ...object, properties: {} } }, params, way)
-      await new Promise(resolve => setTimeout(resolve, 30))
-      return text('progressed')
-    }
-    if (called === 'state')
-      return text({
-        seen: args.method
-          ? seen.filter(([method]) => method === args.method)
-          : seen.map(([method]) => method),
-        listening: [...listeners.values()],
-      })
-    if (called === 'set') {
-      for (const [kind, entries] of Object.entries(args)) {
-        lists[kind] = entries
-        notify(send, `notifications/${kind === 'templates' ? 'resources' : kind}/list_changed`, {})
-      }
-      return text('set')
-    }
-    return args.result ?? text({ called, args })
   }
 
   /** To all who listen, in the newest protocol. */
