@@ -43,7 +43,16 @@ interface SentencesConfig {
   groups?: Record<string, string[]>
   aliases?: Record<string, string[]>
   rules?: Record<string, string>
-  lists?: Record<string, (string | { say: string | string[]; value?: unknown })[]>
+  lists?: Record<string, (string | { say: string | string[]; value?: unknown })[] | ListSourceConfig>
+}
+
+/** A list that a tool fills. */
+interface ListSourceConfig {
+  tool: string
+  args?: Record<string, unknown>
+  items?: string
+  say?: string
+  value?: string
 }
 
 interface ClientConfig {

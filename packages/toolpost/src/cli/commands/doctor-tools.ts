@@ -1,6 +1,7 @@
 import type { ServerStatus } from '../../mcp/index.ts'
 import { readSentences } from '../../models/offline/sentence-book.ts'
 import { readSettings } from '../../models/offline/spoken-words.ts'
+import { ToolLists } from '../../models/offline/tool-lists.ts'
 import type { Project } from '../../project/project.ts'
 import { defaultBuiltins } from '../../tools/builtins/index.ts'
 import type { ToolDeclaration } from '../../tools/declared-tools.ts'
@@ -14,7 +15,7 @@ export async function toolVerdicts(project: Project, servers: ServerStatus[]): P
     ...(await documents(project)),
     ...handlers(project),
     ...sameNames(project),
-    ...sentences(project),
+    ...(await sentences(project)),
     ...lostSentences(project, servers),
   ]
 }
@@ -51,9 +52,14 @@ function sameNames({ config: { tools = [], documents } }: Project): Verdict[] {
   })
 }
 
-function sentences({ tools, config }: Project): Verdict[] {
+async function sentences({ tools, config, executor }: Project): Promise<Verdict[]> {
   const spoken = readSettings(config.sentences)
-  const rules = spoken.problems.map(problem => ({ ok: false, text: `sentences: the ${problem}` }))
+  const lists = new ToolLists(spoken.sources, () => {})
+  await lists.read(tools.getTools(), executor)
+  const rules = [...spoken.problems, ...lists.problems(tools.getTools(), executor)].map(problem => ({
+    ok: false,
+    text: `sentences: the ${problem}`,
+  }))
   const byTool = tools.getTools().flatMap(tool => {
     const { problems } = readSentences(tool, tools, spoken)
     return problems.map(problem => ({ ok: false, text: `tool ${tool.name}: the ${problem}` }))

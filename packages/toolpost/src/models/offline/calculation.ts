@@ -35,6 +35,28 @@ const UNIT_CONVERSION = /^(-?[\d.]+) ([\p{L}°]+) (?:to|in|into|as) ([\p{L}°]+)
  * signs or their names, known functions, or one unit in another. `text` is the words as they were written.
  */
 export function readCalculation(words: readonly Word[], text: string): string | undefined {
+  return readSigns(words, text) ?? verbFirst(words)
+}
+
+/** What is done first, then to what: "add 3 and 4", "subtract 3 from 10". */
+const VERBS: Readonly<Record<string, { joints: readonly string[]; sign: string; isTurned?: boolean }>> = {
+  add: { joints: ['and', 'to'], sign: '+' },
+  multiply: { joints: ['by', 'with', 'and'], sign: '*' },
+  divide: { joints: ['by'], sign: '/' },
+  subtract: { joints: ['from'], sign: '-', isTurned: true },
+}
+
+function verbFirst([verb, ...words]: readonly Word[]): string | undefined {
+  const { joints, sign, isTurned } = VERBS[verb?.key ?? ''] ?? { joints: [], sign: '' }
+  const first = readNumber(words, 0)
+  if (!first || !joints.includes(words[first.used]?.key ?? '')) return undefined
+  const second = readNumber(words, first.used + 1)
+  if (!second || first.used + 1 + second.used !== words.length) return undefined
+  const [left, right] = isTurned ? [second, first] : [first, second]
+  return `${left.value} ${sign} ${right.value}`
+}
+
+function readSigns(words: readonly Word[], text: string): string | undefined {
   const pieces: string[] = []
   let isConverted = false
   for (let at = 0; at < words.length; ) {
@@ -44,8 +66,14 @@ export function readCalculation(words: readonly Word[], text: string): string | 
     if (step.isConverted) isConverted = true
     at += step.used
   }
+  // Numbers side by side are counted, not calculated.
+  if (pieces.some((piece, at) => isFigure(piece) && isFigure(pieces[at + 1]))) return undefined
   const expression = isConverted ? written(pieces) : text
   return /\d/.test(expression) || /^(pi|e)$/.test(expression) ? expression : undefined
+}
+
+function isFigure(piece: string | undefined): boolean {
+  return piece !== undefined && /^[\d.,]+$/.test(piece)
 }
 
 interface Step {

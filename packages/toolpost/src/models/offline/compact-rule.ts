@@ -21,7 +21,7 @@ class Finished {
   readonly states: State[] = []
   readonly #rule: GraphRule
   readonly #ends: ReadonlySet<number>
-  readonly #byStates = new Map<string, number>()
+  readonly #byStates = new Map<string | number, number>()
   readonly #byForm = new Map<string, number>()
 
   constructor(rule: GraphRule) {
@@ -31,12 +31,13 @@ class Finished {
 
   /** The one state for these states of the rule. */
   state(states: readonly number[]): number {
-    const key = states.join(' ')
+    const [only = 0, ...others] = states
+    const key = others.length === 0 ? only : states.join(' ')
     const known = this.#byStates.get(key)
     if (known !== undefined) return known
     const arcs = new Map<Label, number>()
     for (const [label, next] of this.#next(states)) {
-      const to = this.state([...next].sort((a, b) => a - b))
+      const to = this.state(next.length > 1 ? [...new Set(next)].sort((a, b) => a - b) : next)
       if (!this.#leadsNowhere(to)) arcs.set(label, to)
     }
     const isEnd = states.some(state => this.#ends.has(state))
@@ -50,13 +51,13 @@ class Finished {
     return state !== undefined && !state.isEnd && state.arcs.size === 0
   }
 
-  #next(states: readonly number[]): Map<Label, Set<number>> {
-    const byLabel = new Map<Label, Set<number>>()
+  #next(states: readonly number[]): Map<Label, number[]> {
+    const byLabel = new Map<Label, number[]>()
     for (const state of states) {
       for (const [label, to] of this.#rule.arcs[state] ?? []) {
         const targets = byLabel.get(label)
-        if (targets) targets.add(to)
-        else byLabel.set(label, new Set([to]))
+        if (targets) targets.push(to)
+        else byLabel.set(label, [to])
       }
     }
     return byLabel
@@ -64,7 +65,7 @@ class Finished {
 
   #unique(state: State): number {
     const arcs = [...state.arcs].map(([label, to]) => `${typeof label === 'number' ? '#' : ''}${label}>${to}`)
-    const form = `${state.isEnd} ${arcs.sort().join(' ')}`
+    const form = `${state.isEnd} ${(arcs.length > 1 ? arcs.sort() : arcs).join(' ')}`
     const known = this.#byForm.get(form) ?? this.states.push(state) - 1
     this.#byForm.set(form, known)
     return known

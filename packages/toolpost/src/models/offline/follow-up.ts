@@ -1,10 +1,14 @@
 import { lastAnswer, lastQuestion, mentionedIn, type SoFar } from './conversation-so-far.ts'
 import type { Grammar, Reading } from './grammar.ts'
+import type { HomeDevice } from './home/home.ts'
+import { fitsList } from './home/home-lists.ts'
 import { meaningOf } from './home/meanings.ts'
-import { isReference } from './home/references.ts'
+import { isReference } from './home/reference.ts'
+import { isAlike } from './home/said-of.ts'
 import { type Meaning, saying } from './meaning.ts'
 import { type Request, requestOf } from './request.ts'
 import type { TemplateNode } from './template.ts'
+import { nameTokens } from './tokens.ts'
 import type { Word } from './words.ts'
 
 const phrases = (text: string) => new Set(text.split(','))
@@ -12,7 +16,7 @@ const YES = phrases(
   'yes,yeah,yep,yup,sure,correct,right,exactly,yes do it,do it,do that,go ahead,that is right,of course,i do,i did,yes i did,yes i do,absolutely,ok,okay,yes that one',
 )
 const NO = phrases(
-  "no,nope,nah,no thanks,no thank you,don't,wrong,not that,no i did not,no i don't,no not that,cancel",
+  "no,nope,nah,no thanks,no thank you,neither,none,none of them,neither of them,don't,wrong,not that,no i did not,no i don't,no not that,cancel",
 )
 const AGAIN = phrases(
   'again,do it again,do that again,once more,one more time,repeat,repeat that,same again,the same again,more,a bit more,even more,a little more,some more',
@@ -25,6 +29,25 @@ const ALSO = [
   'do the same for',
   'and the same for',
   'same for',
+  'same with',
+  'the same with',
+  'do the same with',
+  'same thing for',
+  'the same thing for',
+  'same',
+  'the same',
+  'do the same',
+  'make that',
+  'make it',
+  'not that one',
+  'no not that one',
+  'no wait',
+  'wait no',
+  'no sorry',
+  'oops',
+  'sorry i meant',
+  'i said',
+  'no i said',
   'what about',
   'how about',
   'and what about',
@@ -88,7 +111,7 @@ function again(previous: { text: string; before: SoFar }, understand: Understand
 /** "The porch light", "the second one", "both": of the names that were offered. */
 function chosenOf(request: Request, names: string, grammar: Grammar): readonly string[] | undefined {
   const offered = names.split(/, | or /)
-  const said = request.words.map(({ key }) => key).filter(key => key !== 'the' && key !== 'one')
+  const said = request.words.map(({ key }) => key).filter(key => !BESIDE_CHOICE.has(key))
   if (said.length === 1 && (said[0] === 'both' || said[0] === 'all')) return offered
   if (said.length === 1 && said[0] === 'last') return offered.slice(-1)
   const at = said.length === 1 ? ORDINALS.indexOf(said[0] ?? '') : -1
@@ -96,11 +119,14 @@ function chosenOf(request: Request, names: string, grammar: Grammar): readonly s
   const named = wholeReference(request, 'devices', grammar) ?? []
   const chosen = named.filter(name => offered.includes(name))
   if (chosen.length > 0 || named.length === 1) return chosen.length > 0 ? chosen : named
-  const telling = (grammar.home?.devices ?? []).filter(
-    ({ words }) => said.length > 0 && said.every(word => words.has(word)),
-  )
-  return telling.length === 1 ? telling.map(({ call }) => call) : undefined
+  const telling = (grammar.home?.devices ?? [])
+    .filter(({ words }) => said.length > 0 && said.every(word => words.has(word)))
+    .map(({ call }) => call)
+  const among = telling.filter(name => offered.includes(name))
+  return among.length === 1 ? among : telling.length === 1 ? telling : undefined
 }
+
+const BESIDE_CHOICE = new Set('the one of them in i mean meant'.split(' '))
 
 /** The devices that all words of a request, from a place on, speak of. */
 function wholeReference(request: Request, list: string, grammar: Grammar, at = 0): string[] | undefined {
@@ -111,7 +137,7 @@ function wholeReference(request: Request, list: string, grammar: Grammar, at = 0
 
 /** "And the other one", "the porch light too", "and in the kitchen": what was asked for last, of something else. */
 function instead(request: Request, before: SoFar, grammar: Grammar): Meaning | undefined {
-  const start = startOf(request)
+  const start = startOf(request) ?? startAfterNot(request, grammar)
   const last = start === undefined ? undefined : lastReading(before, grammar)
   if (!last || start === undefined) return undefined
   const mentioned = mentionedIn(before, grammar.home)
@@ -127,6 +153,17 @@ function startOf({ words, text }: Request): number | undefined {
   return /\b(?:too|as well|also)\W{0,3}$/i.test(text) ? 0 : undefined
 }
 
+/** "Not the tv, the fan": how many words say what was not meant. */
+function startAfterNot(request: Request, { lexicon }: Grammar): number | undefined {
+  const { words } = request
+  const at = words[0]?.key === 'no' ? 1 : 0
+  if (words[at]?.key !== 'not') return undefined
+  if (words[at + 1]?.key === 'there') return at + 2
+  const ends = (lexicon.list('devices')?.read(request, at + 1) ?? []).map(({ used }) => at + 1 + used)
+  const end = ends.filter(place => place < words.length).at(-1)
+  return end !== undefined && words[end]?.key === 'but' ? end + 1 : end
+}
+
 function otherDevice(request: Request, start: number, last: Reading, { lexicon }: Grammar) {
   const list = listOf(last.sentence.nodes)
   const taken = list === undefined ? undefined : lexicon.list(list)?.read(request, start)
@@ -134,12 +171,25 @@ function otherDevice(request: Request, start: number, last: Reading, { lexicon }
   return whole && { deviceName: whole.value }
 }
 
-function otherRoom(request: Request, start: number, last: Reading, { lexicon }: Grammar) {
-  if (!ABOUT_ROOMS.has(last.sentence.means ?? '')) return undefined
+function otherRoom(request: Request, start: number, last: Reading, { lexicon, home }: Grammar) {
   const at = request.words.findIndex(({ key }, place) => place >= start && !BEFORE_ROOMS.has(key))
   const taken = at < 0 ? undefined : lexicon.list('rooms')?.read(request, at)
   const whole = taken?.find(({ used }) => used === request.words.length - at)
-  return whole && { room: whole.value }
+  if (!whole || ABOUT_ROOMS.has(last.sentence.means ?? '')) return whole && { room: whole.value }
+  const inside = home?.room(nameTokens(String(whole.value)))?.devices
+  return inside && sameIn([...inside], last)
+}
+
+/** What there is in a room of the same kind: "the kitchen light", and now "in the bedroom". */
+function sameIn(room: readonly HomeDevice[], { args, sentence }: Reading) {
+  const { deviceName: before } = args
+  if (!isReference(before)) return undefined
+  const list = listOf(sentence.nodes) ?? ''
+  const devices = room.filter(
+    device =>
+      !device.isDead && fitsList(list, device) && before.devices.some(other => isAlike(device, other)),
+  )
+  return devices.length === 0 ? undefined : { deviceName: { ...before, devices }, room: undefined }
 }
 
 const ABOUT_ROOMS = new Set(['measure', 'which'])

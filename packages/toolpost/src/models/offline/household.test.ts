@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { household } from '../../../test/household.ts'
 import { HOME, SCENES } from '../../../test/household-home.ts'
+import { OTHER_HOMES } from '../../../test/other-homes.ts'
 import type { ConversationMessage } from '../ai-client.ts'
 
 /** Lines of a table: `what is said => the calls it means`. */
@@ -12,10 +13,11 @@ const table = (file: string) =>
     .filter(line => line !== '' && !line.startsWith('#'))
     .map(line => line.split(/ =>\s*/) as [said: string, expected?: string])
 
-const { client, calls, reset } = household(HOME, { scenes: SCENES })
+const home = household(HOME, { scenes: SCENES })
+type Household = typeof home
 
 /** The calls of the last turn, as the tables write them: `on Desk Lamp` for control_zwave_device. */
-async function callsOf(...turns: string[]): Promise<string> {
+async function callsOf(turns: string[], { client, calls, reset }: Household = home): Promise<string> {
   let messages: ConversationMessage[] = []
   reset()
   for (const turn of turns) {
@@ -42,21 +44,32 @@ function inShort(call: string): string {
 }
 
 describe('what people say at home, and the calls it means', () => {
-  const phrasings = table('phrasings.txt')
-  it.each(phrasings)('%s', async (said, expected = '') => expect(await callsOf(said)).toBe(expected))
+  const phrasings = [...table('phrasings.txt'), ...table('more-phrasings.txt')]
+  it.each(phrasings)('%s', async (said, expected = '') => expect(await callsOf([said])).toBe(expected))
   it('are many', () => expect(phrasings.length).toBeGreaterThanOrEqual(250))
 })
 
 describe('what must do nothing', () => {
-  const sentences = table('nothing.txt')
+  const sentences = ['nothing.txt', 'more-nothing.txt', 'talk-in-the-room.txt'].flatMap(table)
   it.each(sentences)('%s', async said => {
-    for (const form of [said, `Please ${said}.`]) expect(await callsOf(form)).toBe('')
+    for (const form of [said, `Please ${said}.`]) expect(await callsOf([form])).toBe('')
   })
   it('are many', () => expect(sentences.length).toBeGreaterThanOrEqual(250))
 })
 
 describe('what was said before', () => {
   it.each(table('conversations.txt'))('%s', async (said, expected = '') => {
-    expect(await callsOf(...said.split(' / '))).toBe(expected)
+    expect(await callsOf(said.split(' / '))).toBe(expected)
+  })
+})
+
+describe.each(Object.entries(OTHER_HOMES))('in the %s', (name, { devices, scenes }) => {
+  const other = household(devices, { scenes })
+  const lines = table('other-homes.txt')
+  const first = lines.findIndex(([said]) => said === `${name}:`) + 1
+  const after = lines.slice(first)
+  const end = after.findIndex(([said]) => said.endsWith(':'))
+  it.each(end < 0 ? after : after.slice(0, end))('%s', async (said, expected = '') => {
+    expect(await callsOf(said.split(' / '), other)).toBe(expected)
   })
 })

@@ -1,4 +1,4 @@
-import type { SentencesByMeaning } from '../../known-servers/zwave-sentences.ts'
+import type { SentencesByMeaning } from '../../known-servers/zwave-rules.ts'
 
 /** What is said to local tools and is more than one call. */
 export const LOCAL_SENTENCES: Readonly<Record<string, SentencesByMeaning>> = {
@@ -12,7 +12,15 @@ export const LOCAL_SENTENCES: Readonly<Record<string, SentencesByMeaning>> = {
       'make [the] (volume|sound|music) [<bit>] {direction:louder=up|quieter=down|softer=down}',
       'turn it {direction:up|down} [<by>]',
     ],
+    'call typed': [
+      '(mute|silence) (yourself|everything|the (speaker|speakers)) {action=mute}',
+      '(silence|hush|shush|quiet|keep quiet|stop talking) {action=mute}',
+      '{level#percent} volume {action=set}',
+      '(set|turn|put|make) [the] (volume|sound) {level#percent} {action=set}',
+    ],
     'step typed': [
+      '<nudge> {direction:up|down} [the] (volume|sound|music|speaker|speakers) [<by>]',
+      '<nudge> [the] (volume|sound|music|speaker|speakers) {direction:up|down} [<by>]',
       '[<bit>] {direction:louder=up|quieter=down|softer=down}',
       'it is [far|much|a bit|a little] too {direction:loud=down|quiet=up}',
     ],
@@ -27,6 +35,8 @@ export const NOTES = {
     '(where is|where are) (the|my|our) {query}',
     'where (do|did) (i|we) {query}',
     'when (is|are) [the|my|our] {query}',
+    'when (was|were|does|do) (the|my|our) {query}',
+    'when did (i|we) {query}',
     'how (often|many times) (should|do|must) (i|we) {query}',
     'when do (we|i) {query}',
     'who is (the|my|our) {query}',

@@ -9,14 +9,17 @@ import { ModelError } from '../model-error.ts'
 import { carryOut, onlySaid } from './carry-out.ts'
 import { questionIn, soFar } from './conversation-so-far.ts'
 import { Grammar } from './grammar.ts'
+import type { Home } from './home/home.ts'
 import { unspeakableNames } from './home/spoken-names.ts'
-import { KnownHome } from './known-home.ts'
+import { knownHome } from './known-home.ts'
+import type { Listing } from './listing.ts'
 import type { Meaning, PlannedCall } from './meaning.ts'
 import { requestOf } from './request.ts'
 import { SentenceBook } from './sentence-book.ts'
 import type { SentenceGraph } from './sentence-graph.ts'
 import { readSettings, type SentenceSettings, type SpokenWords } from './spoken-words.ts'
 import { suggest } from './suggestions.ts'
+import { ToolLists } from './tool-lists.ts'
 import { understand } from './understand.ts'
 import { graphOf } from './word-graph.ts'
 
@@ -62,7 +65,8 @@ export class OfflineClient implements AiClient {
   readonly #logger: Logger
   readonly #book: SentenceBook
   readonly #spoken: SpokenWords
-  readonly #home: KnownHome
+  readonly #home: Listing<Home>
+  readonly #lists: ToolLists
   readonly #listeners: Listeners<{ graph: undefined }>
   #grammars: Grammar[] = []
   #graph: { grammar: Grammar; graph: SentenceGraph } | undefined
@@ -77,7 +81,9 @@ export class OfflineClient implements AiClient {
     this.#listeners = new Listeners((_, error) =>
       logger.warn({ error: describeThrown(error) }, 'A listener for changed sentences failed'),
     )
-    this.#home = new KnownHome(this.#spoken.home, () => this.#listeners.tell('graph', undefined))
+    const changed = () => this.#listeners.tell('graph', undefined)
+    this.#home = knownHome(this.#spoken.home, changed)
+    this.#lists = new ToolLists(this.#spoken.sources, changed)
   }
 
   /** The first call that a request would make, if it is one that a sentence knows. */
@@ -97,9 +103,10 @@ export class OfflineClient implements AiClient {
     return { kind, key, changes: kind === 'act', ...(isGuess && { isGuess }) }
   }
 
-  /** Finds out what is in the home, if a tool tells. Never rejects. */
+  /** Finds out what is in the home and in the lists that tools fill. Never rejects. */
   async refresh(options: AskOptions = {}): Promise<void> {
-    await this.#home.read(this.#tools(options), this.#executorFor(options), options)
+    const [tools, executor] = [this.#tools(options), this.#executorFor(options)]
+    await Promise.all([this.#home, this.#lists].map(source => source.read(tools, executor, options)))
   }
 
   /** All sentences that can be understood now. The same graph for as long as that does not change. */
@@ -157,13 +164,17 @@ export class OfflineClient implements AiClient {
     const [tools, executor] = [this.#tools(options), this.#executorFor(options)]
     const isKnown = this.#home.of(tools, executor) !== undefined
     const isClear = meaning !== undefined && meaning.calls.length > 0 && !meaning.isGuess
-    if (isClear && meaning.calls.every(({ tool }) => isLocal(tool, executor))) return meaning
-    if (isClear && isKnown) {
-      if (this.#home.isOld(tools, executor)) void this.#home.read(tools, executor, options)
+    const isOld = (ageMs?: number) =>
+      [this.#home, this.#lists].some(source => source.isOld(tools, executor, ageMs))
+    const isLocal = isClear && meaning.calls.every(({ tool }) => executor.tools.originOf(tool) === undefined)
+    // What needs no list of a server waits for none.
+    if (isLocal && this.#spoken.sources.size === 0) return meaning
+    if (isClear && (isKnown || isLocal)) {
+      if (isOld()) void this.refresh(options)
       return meaning
     }
-    if (!this.#home.isOld(tools, executor, RECENT_MS)) return meaning
-    await this.#home.read(tools, executor, options)
+    if (!isOld(RECENT_MS)) return meaning
+    await this.refresh(options)
     return this.#meaning(prompt, options)
   }
 
@@ -182,7 +193,13 @@ export class OfflineClient implements AiClient {
     const executor = this.#executorFor(options)
     const tools = this.#tools(options)
     const home = this.#home.of(tools, executor)
-    const known = this.#grammars.find(grammar => grammar.home === home && isSame(grammar.tools, tools))
+    const filled = this.#lists.of(tools, executor)
+    const known = this.#grammars.find(
+      grammar =>
+        grammar.home === home &&
+        isSame(grammar.tools, tools) &&
+        isSame([...grammar.filled.values()], [...filled.values()]),
+    )
     if (known) return known
     const grammar = new Grammar({
       tools,
@@ -190,6 +207,7 @@ export class OfflineClient implements AiClient {
       book: this.#book,
       spoken: this.#spoken,
       home,
+      filled,
     })
     this.#grammars = [grammar, ...this.#grammars].slice(0, KEPT_GRAMMARS)
     return grammar
@@ -198,7 +216,9 @@ export class OfflineClient implements AiClient {
   #helpFor(question: string, options: AskOptions): string {
     const manager = this.#executorFor(options).tools
     const byTool = this.#tools(options).map(tool =>
-      this.#book.of(tool, { manager, spoken: this.#spoken }).filter(({ means }) => means === undefined),
+      this.#book
+        .of(tool, { manager, spoken: this.#spoken })
+        .filter(({ means, isTyped }) => means === undefined && !isTyped),
     )
     const examples = suggest(requestOf(question), byTool)
     if (examples.length === 0)
@@ -210,12 +230,8 @@ export class OfflineClient implements AiClient {
 /** A name that is not known may have come since; it is looked up again, but not with every question. */
 const RECENT_MS = 2_000
 
-function isLocal(tool: Tool, { tools }: ToolExecutor): boolean {
-  return tools.originOf(tool) === undefined
-}
-
-function isSame(known: readonly Tool[], tools: readonly Tool[]): boolean {
-  return known.length === tools.length && known.every((tool, at) => tool === tools[at])
+function isSame(known: readonly unknown[], now: readonly unknown[]): boolean {
+  return known.length === now.length && known.every((one, at) => one === now[at])
 }
 
 function listed(items: readonly string[]): string {

@@ -1,11 +1,14 @@
 import { EMPTY_LEXICON, type Lexicon } from './lexicon.ts'
 import { readNumber } from './numbers.ts'
-import { compareWords, type Likeness, requestWords, type Word } from './words.ts'
+import { requestWords } from './politeness.ts'
+import { compareWords, type Likeness, type Word } from './words.ts'
 
 /** What was said before, as far as "it" and "the other one" need it. */
 export interface Mentioned {
   /** Names of the devices that the last calls were about. */
   readonly devices: readonly string[]
+  /** In the same sentence: "on and off" is not on and then off. */
+  readonly isSameSentence?: boolean
 }
 
 /** What an argument could take at some place: how many words, and how much they say for this being the argument. */
@@ -62,7 +65,7 @@ export class Request {
   about(devices: readonly string[]): Request {
     return devices.length === 0
       ? this
-      : new Request(this.text, this.words, { ...this, mentioned: { devices } })
+      : new Request(this.text, this.words, { ...this, mentioned: { devices, isSameSentence: true } })
   }
 
   /** Whether the word at a place is that of a sentence. One that is known as it stands is no misspelling of another. */
@@ -75,6 +78,15 @@ export class Request {
     if (!this.#likenesses.has(pair))
       this.#likenesses.set(pair, this.lexicon.knows(said) ? undefined : compareWords(said, key))
     return this.#likenesses.get(pair)
+  }
+
+  /** Whether the word at a place is one of these. */
+  isOneOf(at: number, keys: ReadonlySet<string>): boolean {
+    const said = this.words[at]?.key
+    if (said === undefined || keys.has(said)) return said !== undefined
+    if (this.lexicon.knows(said)) return false
+    for (const key of keys) if (this.likeness(at, key)) return true
+    return false
   }
 
   /** The word at a place as names are compared, and a number that starts there as one: "twenty one" is `21`. */

@@ -1,8 +1,5 @@
-import {
-  type SentencesByMeaning,
-  ZWAVE_HOME_SENTENCES,
-  ZWAVE_SENTENCES,
-} from '../../known-servers/zwave-sentences.ts'
+import type { SentencesByMeaning } from '../../known-servers/zwave-rules.ts'
+import { ZWAVE_HOME_SENTENCES, ZWAVE_SENTENCES } from '../../known-servers/zwave-sentences.ts'
 import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import { jsonSchemaOf } from '../../schema/json-schema.ts'

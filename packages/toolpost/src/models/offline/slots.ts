@@ -14,11 +14,14 @@ export function slotReader(slot: SlotNode, schema: JsonSchema): SlotReader {
   if (slot.isCalculation) return readMath
   const property = propertyOf(schema, slot.name)
   if (slot.isNumber || slot.isPercent) return numberReader(property, slot.isPercent ? 'needed' : 'taken')
+  if (slot.isDegrees) return readDegrees
   const choices = slot.choices ?? choicesOf(property)
   if (choices) return choiceReader(choices, property)
   if (slot.list !== undefined) return listReader(slot.list)
   if (property.type === 'integer' || property.type === 'number')
-    return numberReader(property, /temperature|degrees/i.test(slot.name) ? 'refused' : 'taken')
+    return /temperature|degrees/i.test(slot.name)
+      ? readTemperature(property)
+      : numberReader(property, 'taken')
   if (property.type === 'boolean') return choiceReader([...YES, ...NO].map(asItIs), property)
   return takesAnyText(slot.name) ? readText : readName
 }
@@ -99,9 +102,32 @@ function numberReader(
     if (!number) return []
     const percent = percentAt(words, at + number.used)
     if (!share && percentSign === (percent === 0 ? 'needed' : 'refused')) return []
+    if (!share && percent === 0 && isHour(words, at, number)) return []
     const used = number.used + percent
     return [{ value: number.value, used, weight: used * WEIGHTS.same, free: 0 }]
   }
+}
+
+/** "At seven": the time, not how much. */
+function isHour(
+  words: readonly Word[],
+  at: number,
+  { value, used }: { value: number; used: number },
+): boolean {
+  const isMeasured = /^(?:degrees?|celsius|c|f)$/.test(words[at + used]?.key ?? '')
+  return words[at - 1]?.key === 'at' && value <= 12 && !isMeasured
+}
+
+/** A number that nobody says of anything but the temperature of a room: "thermostat 2" may be a name, "thermostat 21" is none. */
+const readDegrees: SlotReader = (request, at) =>
+  numberReader({}, 'refused')(request, at).filter(({ value }) => Number(value) >= 10 && Number(value) < 100)
+
+/** Where the schema sets no limits, those of any home. */
+function readTemperature(property: JsonSchema): SlotReader {
+  const read = numberReader(property, 'refused')
+  const { minimum = -50, maximum = 150 } = property as { minimum?: number; maximum?: number }
+  return (request, at) =>
+    read(request, at).filter(({ value }) => Number(value) >= minimum && Number(value) <= maximum)
 }
 
 function percentAt(words: readonly Word[], at: number): number {
@@ -123,7 +149,16 @@ const PORTIONS = new Map(
     'a quarter': 0.25,
     'one quarter': 0.25,
     'three quarters': 0.75,
+    quarter: 0.25,
     'a third': 1 / 3,
+    'one third': 1 / 3,
+    'two thirds': 2 / 3,
+    'one half': 0.5,
+    halfway: 0.5,
+    'half way': 0.5,
+    highest: 1,
+    'the max': 1,
+    'the highest': 1,
   }),
 )
 

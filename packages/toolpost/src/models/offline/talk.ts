@@ -13,8 +13,9 @@ import type { Request } from './request.ts'
 const SMALL_TALK: readonly (readonly [readonly string[], string])[] = [
   [
     [
-      '(thanks|thank you|cheers) [very much|so much|a lot|again|a bunch]',
-      '(great|perfect|nice|cool|awesome|good job|well done|lovely|excellent)',
+      '[many] (thanks|thank you|cheers|ta|thx) [very much|so much|a lot|again|a bunch|a million|for [your|the] help|for that|everyone] [indeed]',
+      '[that is|you are|it is] [so|very|really|just] (great|perfect|nice|cool|awesome|lovely|excellent|brilliant|wonderful|amazing|fantastic|helpful|the best|a star|much better|better)',
+      '(good (job|work|bot|girl|boy)|well done|nice one|i appreciate it|much appreciated|much obliged)',
     ],
     'You are welcome.',
   ],
@@ -44,8 +45,15 @@ const SMALL_TALK: readonly (readonly [readonly string[], string])[] = [
 ]
 
 const ABOUT_ME = [
-  'what (can|do) you do [for me]',
-  'what can i (say|ask|do) [here|to you]',
+  '[tell me|show me] what (can you|do you|you can|you) do [for (me|us)|around here|here]',
+  'what (kind|kinds|sort|sorts|type|types) of (things|stuff|commands|tasks|questions) (can|do) (you do|you (handle|understand|know)|i (say|ask))',
+  'what (are you|you are) (able to do|capable of|good (for|at)|for)',
+  'what (things|stuff|all) can you do',
+  'what can you (help|assist) [me|us] with',
+  'how can you help [me|us]',
+  'what are (my|the) options',
+  '(list|show|tell) [me] [all] (your|the) (commands|skills|features|functions|abilities)',
+  'what can i (say|ask|do) [you] [here|to you]',
   '[i need|give me|show me|can i get] [some] help [me]',
   'what (are|is) (your commands|possible)',
   'how does this work',
@@ -70,7 +78,7 @@ const CANNOT: readonly (readonly [string, readonly string[]])[] = [
     'set alarms',
     [
       '[set|stop|cancel|turn off|snooze] [a|an|the|my|all] (alarm|alarms) [{text}]',
-      '[set|cancel] [a|an|the|my] {text} alarm [{text}]',
+      '(set|cancel|make|create|add|i need|i want|give me) [a|an|the|my] {text} alarm [{text}]',
       'wake (me|us) [up] [{text}]',
     ],
   ],
@@ -133,7 +141,10 @@ const CANNOT: readonly (readonly [string, readonly string[]])[] = [
   ],
   [
     'tell the news',
-    ['[what is|tell me|read|play] [the] [latest] (news|headlines) [{text}]', 'what happened today'],
+    [
+      '[what is|tell me|read [me]|play [me]|give me] [the] [latest] (news|headlines) [{text}]',
+      'what happened today',
+    ],
   ],
   ['order or buy things', ['(order|buy|purchase) {text}', 'book {text}']],
   ['tell jokes or stories', ['tell me a (joke|story|riddle)', '(make me laugh|sing [me] [a song])']],
@@ -155,7 +166,7 @@ const HINTS: readonly (readonly [string, readonly string[]])[] = [
   [
     'make it cooler',
     [
-      'i am [so|too|very|really|a bit|feeling] (hot|warm)',
+      'i am [so|too|very|really|a bit|feeling] (hot|warm|boiling|melting|roasting|sweating)',
       'it is [so|very|really|a bit|quite|pretty|boiling] (hot|warm|boiling) [in here|here|inside]',
     ],
   ],

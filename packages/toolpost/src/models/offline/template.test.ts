@@ -32,7 +32,7 @@ describe('sentence templates', () => {
     ['turn {}', "has '{}', which is not an argument"],
     ['turn {a b}', "has '{a b}', which is not an argument"],
     ['turn {a:on|}', "has '{a:on|}' with an empty value"],
-    ['turn {a#date}', "has '{a#date}'; expected #math, #number or #percent, at character 6"],
+    ['turn {a#date}', "has '{a#date}'; expected #math, #number, #percent or #degrees, at character 6"],
     ['   ', 'has no words'],
     ['x'.repeat(1_001), 'is longer than 1000 characters'],
   ])('%s %s', (template, problem) => {

@@ -12,7 +12,7 @@
  *   {drink@drinks}        an argument that takes what a list of that name has
  *   {action=get}          an argument with this value; takes no words
  *   {expression#math}     an argument that takes a calculation and nothing else
- *   {amount#number}       an argument that takes a number, whatever the schema says; `#percent` one that says so
+ *   {amount#number}       an argument that takes a number, whatever the schema says; `#percent` one that says so, `#degrees` one of two digits
  *
  * `<turn> {action:on|off} [the] {deviceName}` matches "Turn on the living room light".
  */
@@ -31,6 +31,7 @@ export type SlotNode = {
   isCalculation?: boolean
   isNumber?: boolean
   isPercent?: boolean
+  isDegrees?: boolean
 }
 
 export type TemplateNode =
@@ -168,7 +169,8 @@ function readSlot(token: string, place: number): TemplateNode {
   if (mark === '#') {
     if (rest === 'number') return { kind: 'slot', name, isNumber: true }
     if (rest === 'percent') return { kind: 'slot', name, isPercent: true }
-    if (rest !== 'math') throw wrong('; expected #math, #number or #percent')
+    if (rest === 'degrees') return { kind: 'slot', name, isDegrees: true }
+    if (rest !== 'math') throw wrong('; expected #math, #number, #percent or #degrees')
     return { kind: 'slot', name, isCalculation: true }
   }
   if (mark === '@') {

@@ -3,7 +3,7 @@ import { wordsOf } from './words.ts'
 
 /** A name as it is compared: words in lower case, numbers in figures, whatever stands between them left out. */
 export function nameTokens(name: string): string[] {
-  const words = wordsOf(name.normalize('NFKC').replaceAll(/[_/-]+/g, ' '))
+  const words = wordsOf(withInitials(name.normalize('NFKC')).replaceAll(/[_/-]+/g, ' '))
   const tokens: string[] = []
   for (let at = 0; at < words.length; ) {
     const number = readNumber(words, at)
@@ -14,9 +14,17 @@ export function nameTokens(name: string): string[] {
   return tokens
 }
 
-/** "Kitchen's" is the kitchen, and "café" is written "cafe" by whoever has no é. */
+/** "Kitchen's" is the kitchen, "A/C" is written "ac", and "café" "cafe" by whoever has no é. */
 export function plain(key: string): string {
-  return unaccented(key).replace(/'s?$/, '')
+  return withInitials(unaccented(key)).replace(/'s?$/, '')
+}
+
+/** "A/C", "T.V." and "P C" as one word: letters that each stand alone. */
+function withInitials(text: string): string {
+  if (!/[./ ]/.test(text)) return text
+  return text.replaceAll(/(?<![\p{L}\p{N}])\p{L}(?:[./ ]\p{L}(?![\p{L}\p{N}']))+/gu, initials =>
+    initials.replaceAll(/[./ ]/g, ''),
+  )
 }
 
 /** Without the marks on Latin letters. */

@@ -1,16 +1,19 @@
 import { jsonSchemaOf } from '../../schema/json-schema.ts'
+import { aside } from './asides.ts'
 import { mentionedIn, type SoFar } from './conversation-so-far.ts'
 import { followUp } from './follow-up.ts'
 import type { Grammar } from './grammar.ts'
 import { halfUnderstood } from './half-understood.ts'
 import { meaningOf } from './home/meanings.ts'
+import { isReference } from './home/reference.ts'
 import { NOTES } from './local-sentences.ts'
 import { matchSentence, prepareSentence, type Sentence } from './match.ts'
 import { MATCHED, type Meaning, type PlannedCall } from './meaning.ts'
 import { phraseTogether } from './phrase-answer.ts'
+import { withoutAround, withoutNow } from './politeness.ts'
 import { type Request, requestOf } from './request.ts'
 import { talkAbout } from './talk.ts'
-import { withoutNow, wordsOf } from './words.ts'
+import { wordsOf } from './words.ts'
 
 /** What a request means in a conversation: the whole of it; `undefined` if it means nothing. Never throws. */
 export function understand(text: string, before: SoFar, grammar: Grammar): Meaning | undefined {
@@ -34,33 +37,31 @@ function inConversation(
   return (
     followUp(request, { grammar, before, understand: again }) ??
     plainly(request, grammar) ??
-    plainly(request.with(withoutStart(request.words)), grammar) ??
+    aside(request, rest => plainly(rest, grammar) ?? talkAbout(rest, grammar)) ??
     talkAbout(request, grammar) ??
     halfUnderstood(request, grammar, part => plainly(part, grammar)) ??
     lookUp(request, grammar)
   )
 }
 
-const STARTS =
-  `and;then;now;also;so;but;tell me;do you know;can you tell me;let me know;i want to know;i would like to know;let us;
-  let's;i am leaving;i am going out;i am going to bed;i am off to bed;i am home;i am back;time to;you can;you could;you may`
-    .split(';')
-    .map(phrase => phrase.trim().split(' '))
-
-/** "And turn off the light", "now turn it off", "I'm leaving, lock the door". */
-function withoutStart(words: Request['words']): Request['words'] {
-  let rest = words
-  for (let before = -1; before !== rest.length; ) {
-    before = rest.length
-    const start = STARTS.find(phrase => phrase.every((key, at) => rest[at]?.key === key))
-    rest = rest.slice(start?.length ?? 0)
+/** "The porch light, turn it on": what it is about comes first. */
+function topical(request: Request, grammar: Grammar): Meaning | undefined {
+  for (const { value, used } of grammar.lexicon.list('devices')?.read(request, 0) ?? []) {
+    const rest = request.words.slice(used)
+    if (!isReference(value) || !rest.some(({ key }) => PRONOUNS.has(key))) continue
+    const about = [...value.devices, ...value.unfit].map(({ call }) => call)
+    const meaning = clear(request.about(about).with(withoutAround(rest)), grammar)
+    // Of several things called so, it is one that can do it.
+    if (meaning && meaning.calls.length > 0 && (value.isAll || meaning.calls.length === 1)) return meaning
   }
-  return rest.length < words.length ? rest : []
+  return undefined
 }
+
+const PRONOUNS = new Set(['it', 'them', 'that'])
 
 /** Nobody writes that down. */
 const NOT_NOTED =
-  /\b(?:tomorrow|yesterday|weather|forecast|meaning|news|score|capital|president|population)\b/i
+  /\b(?:tomorrow|yesterday|weather|forecast|meaning|news|score|capital|president|population|opened|closed|locked|unlocked|shut|turned|switched)\b/i
 
 const questions = new WeakMap<Grammar, readonly Sentence[]>()
 
@@ -73,10 +74,11 @@ function lookUp(request: Request, grammar: Grammar): Meaning | undefined {
   questions.set(grammar, sentences)
   for (const sentence of sentences) {
     const match = matchSentence(sentence, request)
+    if (!match) continue
     // Who asks how something is done does not want it done, and the notes are not about that either.
-    const query = String(match?.args.query)
+    const query = String(match.args.query)
     const isCommand = NOT_NOTED.test(query) || plainly(request.with(wordsOf(query)), grammar)?.kind === 'act'
-    const meaning = match && !isCommand ? meaningOf(grammar, { ...match, sentence, tool }) : undefined
+    const meaning = isCommand ? undefined : meaningOf(grammar, { ...match, sentence, tool })
     if (meaning) return { ...meaning, isGuess: true }
   }
   return undefined
@@ -85,10 +87,19 @@ function lookUp(request: Request, grammar: Grammar): Meaning | undefined {
 /** As it stands, without the "now" at its end, or as several requests in one. */
 function plainly(request: Request, grammar: Grammar): Meaning | undefined {
   const reading = grammar.read(request) ?? grammar.read(request.with(withoutNow(request.words)))
-  return (reading && meaningOf(grammar, reading)) ?? together(request, grammar)
+  return (reading && meaningOf(grammar, reading)) ?? topical(request, grammar) ?? together(request, grammar)
 }
 
-const JOINTS = [['and', 'then'], ['and', 'also'], ['and'], ['then'], ['and', 'please']]
+const JOINTS = [
+  'and then',
+  'and also',
+  'and please',
+  'and after that',
+  'after that',
+  'and',
+  'then',
+  'but',
+].map(joint => joint.split(' '))
 const MAX_PARTS = 6
 
 /** "Turn on the light and close the blinds": every part has to be clear. */

@@ -39,7 +39,7 @@ export function datetimeTool({ clock = Date }: DatetimeOptions = {}): Tool {
     idempotent: true,
     sentences: [
       'what time is it [right] [now] [in {timezone}]',
-      '[tell me] [what is] the [current|local] (time|date|day) [now] [today] [in {timezone}]',
+      '[tell me] [what is] the [current|local] (time|date|day) [right] [now] [today] [in {timezone}]',
       '(do you know|tell me|can you tell me) what (time|day|date) it is [now|today] [in {timezone}]',
       '(what|which) (day|date|weekday|day of the week|month|year) is it [today] [in {timezone}]',
       '(what|which) (day|date|weekday|day of the week) is today',

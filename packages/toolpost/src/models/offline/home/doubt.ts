@@ -1,5 +1,5 @@
 import { listWords, type Matched, type Meaning, saying } from '../meaning.ts'
-import type { Reference } from './references.ts'
+import type { Reference } from './reference.ts'
 
 const MAX_NAMED = 5
 

@@ -1,5 +1,5 @@
 import { nameTokens } from '../tokens.ts'
-import { COMMON_ROOMS, nounOf } from './nouns.ts'
+import { COMMON_ROOMS, nounOf, singularNoun } from './nouns.ts'
 
 /** A device as a tool lists it. */
 interface ListedDevice {
@@ -179,7 +179,7 @@ function describe(
   const inRooms = [...new Set([...rooms, ...(location ? [location] : []), ...roomsIn(tokens)])]
   const things = thingsOf(tokens, kind)
   const said = [...tokens, ...inRooms.flatMap(nameTokens), ...things]
-  const words = new Set(said.flatMap(word => [word, ...(nounOf(word) ? [nounOf(word)?.thing ?? ''] : [])]))
+  const words = new Set(said.flatMap(word => [word, singularNoun(word), nounOf(word)?.thing ?? word]))
   const call = isShared && location ? `${location} ${name}` : name
   return { ...listed, call, tokens, things, words, rooms: inRooms }
 }
@@ -201,10 +201,20 @@ const THING_OF_KIND: Readonly<Record<string, string>> = {
 const ALWAYS = new Set(['lock', 'thermostat', 'sensor'])
 
 function thingsOf(tokens: readonly string[], kind: string | undefined): Set<string> {
-  const named = tokens.flatMap(token => nounOf(token)?.thing ?? []).filter(thing => thing !== 'garage')
+  const named = tokens.flatMap(token => thingCalled(token) ?? []).filter(thing => thing !== 'garage')
   const byKind = kind === undefined ? undefined : THING_OF_KIND[kind]
   const counts = byKind !== undefined && (named.length === 0 || ALWAYS.has(byKind))
-  return new Set([...named, ...(counts ? [byKind] : [])])
+  // What has a lock and says nothing else is a door.
+  const isDoor = kind === 'lock' && named.every(thing => thing === 'lock')
+  return new Set([...named, ...(counts ? [byKind] : []), ...(isDoor ? ['door'] : [])])
+}
+
+/** What a word of a name says that the thing is: also a floodlight is a light. */
+function thingCalled(token: string): string | undefined {
+  return (
+    nounOf(token)?.thing ??
+    (/\p{L}(?:lights?|lamps?|lampen?|leuchten?|licht)$/u.test(token) ? 'light' : undefined)
+  )
 }
 
 function namesOf({ name, location }: HomeDevice): string[] {

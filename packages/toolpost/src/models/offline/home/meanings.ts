@@ -4,7 +4,7 @@ import { phraseResults } from '../phrase-answer.ts'
 import { nameTokens } from '../tokens.ts'
 import { doubtAbout } from './doubt.ts'
 import { checkMeaning, measureMeaning, roomsMeaning, whichMeaning } from './questions.ts'
-import { isReference, type Reference } from './references.ts'
+import { isReference, type Reference } from './reference.ts'
 import { stepMeaning } from './steps.ts'
 
 /** What a meaning is made of. */

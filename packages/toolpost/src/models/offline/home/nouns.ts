@@ -3,10 +3,12 @@
  */
 
 const NOUNS: Readonly<Record<string, string>> = {
-  light: 'lamp bulb lighting chandelier spotlight downlight lantern sconce lightbulb spot',
+  light:
+    'lamp bulb lighting chandelier spotlight downlight downlighter uplighter lantern sconce lightbulb spot pendant',
   switch: '',
   plug: 'outlet socket',
   fan: 'ventilator',
+  ac: 'aircon airco airconditioner airconditioning',
   heater: 'radiator',
   blind: 'shade curtain shutter drape',
   door: '',
@@ -16,7 +18,11 @@ const NOUNS: Readonly<Record<string, string>> = {
   lock: 'deadbolt',
   thermostat: 'heating',
   sensor: 'detector',
-  tv: 'television telly',
+  tv: 'television telly tele',
+  computer: 'pc',
+  fridge: 'refrigerator',
+  vacuum: 'hoover',
+  printer: '',
   speaker: '',
   pump: '',
   machine: 'maker',
@@ -45,6 +51,11 @@ export function nounOf(word: string): { thing: string; isPlural: boolean } | und
     .map(form => KIND_OF_NOUN.get(form))
     .find(found => found !== undefined)
   return many === undefined ? undefined : { thing: many, isPlural: true }
+}
+
+/** A noun as it is said of one: "curtains" is a curtain. */
+export function singularNoun(word: string): string {
+  return nounOf(word)?.isPlural ? (singulars(word).find(form => KIND_OF_NOUN.has(form)) ?? word) : word
 }
 
 /** "switches": switche, switch. */

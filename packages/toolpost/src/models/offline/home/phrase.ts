@@ -1,7 +1,7 @@
 import { type Request, WEIGHTS } from '../request.ts'
 import { plain } from '../tokens.ts'
 import type { Home } from './home.ts'
-import { meansAnything, nounOf, singulars } from './nouns.ts'
+import { meansAnything, nounOf, singularNoun, singulars } from './nouns.ts'
 
 const words = (text: string) => new Set(text.split(' '))
 const ALL = words('all every each both')
@@ -22,6 +22,10 @@ export interface Phrase {
   isMadeOne: boolean
   isAnything: boolean
   isOther: boolean
+  /** Said with an article: "the velux". */
+  isDefinite: boolean
+  /** The house itself, and no word for all of it. */
+  isHouse: boolean
   /** The kind of thing that it names: "light". */
   noun?: string | undefined
   weight: number
@@ -38,20 +42,25 @@ export function readPhrase(request: Request, start: number, used: number, home: 
     isMadeOne: false,
     isAnything: false,
     isOther: false,
+    isDefinite: ARTICLES.has(request.words[start - 1]?.key ?? ''),
+    isHouse: false,
     weight: 0,
   }
   const end = start + used
   for (let at = start; at < end; ) {
     const word = plain(request.words[at]?.key ?? '')
     const isFirst = phrase.tokens.length === 0 && !phrase.isAnything
-    if (isFirst && ALL.has(word)) {
+    const joined = readJoined(request, at, phrase, home)
+    if (joined && at + joined.used <= end) {
+      at += joined.used - 1
+    } else if (isFirst && ALL.has(word)) {
       phrase.isAll = true
       if (word === 'both') phrase.isBoth = true
     } else if (
       ARTICLES.has(word) &&
       (isFirst || PREPOSITIONS.has(request.words[at - 1]?.key ?? '') || word === 'of')
     ) {
-      // says nothing
+      phrase.isDefinite = true
     } else if (!isFirst && PREPOSITIONS.has(word) && at + 1 < end) {
       if (word === 'on' && !ARTICLES.has(request.words[at + 1]?.key ?? '')) return undefined
     } else if (meansAnything(word)) {
@@ -60,7 +69,7 @@ export function readPhrase(request: Request, start: number, used: number, home: 
     } else if (isFirst && word === 'other') {
       phrase.isOther = true
     } else if (word === 'whole' || (WHOLE_HOME.has(word) && !home.knows(word))) {
-      if (word !== 'whole' && isFirst && !phrase.isAll) phrase.isAnything = true
+      if (word !== 'whole' && isFirst && !phrase.isAll) phrase.isAnything = phrase.isHouse = true
       phrase.isAll = true
     } else {
       const token = readToken(request, at, phrase, home)
@@ -83,12 +92,11 @@ function readToken(request: Request, at: number, phrase: Phrase, home: Home): { 
     const noun = nounOf(token)
     if (noun) phrase.noun = noun.thing
     phrase.said.push(token)
-    if (home.knows(token)) {
-      if (noun?.isPlural) phrase.isPlural = true
+    if (home.knows(token) && !noun?.isPlural) {
       phrase.tokens.push(token)
       return { used }
     }
-    const single = singulars(token).find(form => home.knows(form)) ?? noun?.thing
+    const single = [singularNoun(token), ...singulars(token)].find(form => home.knows(form)) ?? noun?.thing
     if (single === undefined || !home.knows(single)) {
       phrase.said.pop()
       continue
@@ -103,7 +111,22 @@ function readToken(request: Request, at: number, phrase: Phrase, home: Home): { 
   return readCompound(request, at, phrase, home) ?? readMisspelt(request, at, phrase, home)
 }
 
-/** "livingroom" for "living room", "bed room" for "bedroom". */
+/** Letters by themselves belong to what stands before them: "a c" is "ac", "three d" is "3d". */
+function readJoined(request: Request, at: number, phrase: Phrase, home: Home): { used: number } | undefined {
+  for (const { token, used: first } of request.tokensAt(at)) {
+    if (!/^(?:\p{L}|\d+)$/u.test(token)) continue
+    let [joined, used] = [token, first]
+    while (/^\p{L}$/u.test(request.words[at + used]?.key ?? '')) joined += request.words[at + used++]?.key
+    if (used === first || !home.knows(joined)) continue
+    phrase.tokens.push(joined)
+    phrase.said.push(joined)
+    phrase.weight += used - 1
+    return { used }
+  }
+  return undefined
+}
+
+/** "livingroom" for "living room", "bed room" for "bedroom", "air conditioning" for the ac. */
 function readCompound(
   request: Request,
   at: number,
@@ -112,9 +135,11 @@ function readCompound(
 ): { used: number } | undefined {
   const word = request.words[at]?.key ?? ''
   const both = word + (request.words[at + 1]?.key ?? '')
-  if (both !== word && home.knows(both)) {
-    phrase.tokens.push(both)
-    phrase.said.push(both)
+  const known = both === word ? undefined : [both, nounOf(both)?.thing ?? ''].find(form => home.knows(form))
+  if (known !== undefined) {
+    phrase.tokens.push(known)
+    phrase.said.push(known)
+    phrase.noun = nounOf(known)?.thing ?? phrase.noun
     phrase.weight += 1
     return { used: 2 }
   }

@@ -6,7 +6,7 @@ import { phraseResults } from '../phrase-answer.ts'
 import { nameTokens } from '../tokens.ts'
 import { Home, type HomeDevice } from './home.ts'
 import type { MeaningContext } from './meanings.ts'
-import { isReference } from './references.ts'
+import { isReference } from './reference.ts'
 import { isInState, reportIn, statesIn } from './states.ts'
 
 /** "Is the light on?": yes or no, and how it is. */
@@ -164,15 +164,30 @@ export function measureMeaning({ grammar, reading, matched }: MeaningContext): M
 
 const MAX_SENSORS = 5
 
+/** What a sensor is for, by its name or what it reports. */
+const SENSES: Readonly<Record<string, RegExp>> = {
+  motion: /motion|movement|occupancy|presence/,
+  water: /water|leak|flood|moisture/,
+  smoke: /smoke|fire/,
+  gas: /gas|carbon|monoxide/,
+}
+
 function measures({ name, kind, state = '' }: HomeDevice, what: string): boolean {
+  const senses = SENSES[what]
+  if (senses) return kind === 'sensor' && senses.test(`${name} ${state}`.toLowerCase())
   return statesIn(state).some(part => {
     const said = part.name ?? name.toLowerCase()
     if (what === 'temperature') return /°[CF]$/.test(part.text) && !/setpoint|set to/.test(said)
-    return /%$/.test(part.text) && said.includes('humid') && kind !== 'dimmer'
+    return (
+      /%$/.test(part.text) &&
+      /humid|hygro|moisture/.test(`${said} ${name.toLowerCase()}`) &&
+      kind !== 'dimmer'
+    )
   })
 }
 
 function sayMeasured(results: readonly ToolResult[], what: string): string | undefined {
+  if (SENSES[what]) return undefined
   const found = results.flatMap(result => {
     const report = reportIn(result)
     const reading = report?.readings.find(({ name, unit }) =>

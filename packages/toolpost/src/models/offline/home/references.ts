@@ -1,26 +1,11 @@
 import type { ListReader } from '../lists.ts'
 import { type Request, type Taking, WEIGHTS } from '../request.ts'
+import { plain } from '../tokens.ts'
 import type { Home, HomeDevice } from './home.ts'
 import { nounOf, plural } from './nouns.ts'
 import { type Phrase, readPhrase } from './phrase.ts'
-
-/** Devices that somebody spoke of. */
-export interface Reference {
-  readonly kind: 'reference'
-  readonly devices: readonly HomeDevice[]
-  /** Whether all of them are meant; if not, and there are several, it is not clear which. */
-  readonly isAll: boolean
-  /** Whether two are meant, which may be clear only with the room. */
-  readonly isBoth?: boolean | undefined
-  /** What they were called together: "lights". */
-  readonly noun?: string | undefined
-  /** Those that were meant but cannot do it. */
-  readonly unfit: readonly HomeDevice[]
-}
-
-export function isReference(value: unknown): value is Reference {
-  return (value as Reference | null)?.kind === 'reference'
-}
+import { type Reference, together, without } from './reference.ts'
+import { alive, devicesSaid, isAlike, isNamedBy, mostAlike, roomAsTarget, withAll } from './said-of.ts'
 
 const words = (text: string) => new Set(text.split(' '))
 const PRONOUNS = new Set([
@@ -33,6 +18,8 @@ const PRONOUNS = new Set([
   'those',
   'these',
   'them all',
+  'them both',
+  'it all',
   'all of them',
   'both of them',
   'the same one',
@@ -45,6 +32,9 @@ const STOP = words(
   `turn switch put dim set make lower raise brighten to when if then or is are was not don't do did by percent % at-once
   until after before while because`,
 )
+/** Before the room in which those are that are not meant. */
+const THOSE_IN = ['the ones in', 'those in', 'the one in', 'in'].map(phrase => phrase.split(' '))
+const MAX_ROOM_WORDS = 4
 const MAX_WORDS = 9
 const MAX_JOINED = 8
 
@@ -54,6 +44,8 @@ export interface ReferencesOptions {
   fits(device: HomeDevice): boolean
   /** Whether a room by itself means what is in it ("turn off the kitchen"). */
   takesRooms?: boolean
+  /** Whether the house by itself means everything in it ("lock the house"). */
+  takesHouse?: boolean
 }
 
 /** Reads how people speak of devices: by name, by what they are and where, all of them, those just spoken of. */
@@ -88,7 +80,7 @@ export class References implements ListReader {
     const first = taking.value as Reference
     const except = EXCEPT.find(phrase => phrase.every((word, k) => request.words[at + k]?.key === word))
     if (except)
-      return this.#alone(request, at + except.length).map(next =>
+      return this.#excepted(request, at + except.length).map(next =>
         extended(taking, next, except.length, without(first, next.value as Reference)),
       )
     const joint = jointAt(request, at)
@@ -98,6 +90,20 @@ export class References implements ListReader {
       const isClear = second.devices.length === 1 || second.isAll
       return isClear ? extended(taking, next, joint, together(first, second)) : []
     })
+  }
+
+  /** "The lamp", "the bedroom", "the ones in the bedroom". */
+  #excepted(request: Request, at: number): Taking[] {
+    const { home } = this.#options
+    const lead = THOSE_IN.find(phrase => phrase.every((word, k) => request.words[at + k]?.key === word)) ?? []
+    const rooms: Taking[] = []
+    for (let used = 1; used <= MAX_ROOM_WORDS && at + used <= request.words.length; used++) {
+      const said = request.words.slice(at + lead.length, at + lead.length + used).map(({ key }) => plain(key))
+      const room = home.room(said[0] === 'the' ? said.slice(1) : said)
+      const found = room && this.#taken({ devices: [...room.devices], isAll: true }, lead.length + used)
+      if (found) rooms.push({ ...found, used: lead.length + used })
+    }
+    return [...this.#alone(request, at), ...rooms]
   }
 
   #alone(request: Request, at: number): Taking[] {
@@ -139,14 +145,15 @@ export class References implements ListReader {
         !(phrase.isOther && before.includes(device)) &&
         before.some(other => isAlike(device, other)),
     )
-    return this.#taken({ devices, isAll: last === 'ones', isLoose: true }, used)
+    const meant = phrase.isOther ? mostAlike(devices, before) : devices
+    return this.#taken({ devices: meant, isAll: last === 'ones', isLoose: true }, used)
   }
 
   #found(request: Request, phrase: Phrase): Omit<Taking, 'used'> | undefined {
     const { home, takesRooms } = this.#options
     const { tokens, isAll, weight } = phrase
     if (tokens.length === 0)
-      return phrase.isAnything
+      return phrase.isAnything && (!phrase.isHouse || this.#options.takesHouse)
         ? this.#taken({ devices: alive(home.devices), isAll: true, isLoose: true }, weight)
         : undefined
     const exactly = home.called(phrase.said)
@@ -160,13 +167,13 @@ export class References implements ListReader {
       return this.#taken({ devices: alive([...room.devices]), isAll: true, isLoose: true }, weight)
     if (room && !isAll && !takesRooms && phrase.noun === undefined) return undefined
     if (room && !isAll && takesRooms)
-      return this.#taken({ ...roomAsTarget([...room.devices]), isLoose: true }, weight)
+      return this.#taken({ ...roomAsTarget([...room.devices], this.#options.fits), isLoose: true }, weight)
     const candidates = this.#candidates(request, phrase)
     if (candidates.length === 0) return undefined
     const isTwo = !phrase.isBoth || alive(candidates).filter(this.#options.fits).length === 2
     const several = (isAll || phrase.isPlural) && isTwo
     const noun = phrase.noun && plural(phrase.noun)
-    const devices = several ? alive(candidates) : candidates
+    const devices = several || alive(candidates).length === 1 ? alive(candidates) : candidates
     const { chosen } = request
     return this.#taken(
       { devices, isAll: several, isBoth: phrase.isBoth, noun, isLoose: true, chosen },
@@ -217,54 +224,6 @@ export class References implements ListReader {
   }
 }
 
-/** A word that others are said for ("light") means all of them; "lamp" means what is called so, if anything is. */
-function devicesSaid(home: Home, token: string): ReadonlySet<HomeDevice> {
-  const noun = nounOf(token)
-  if (!noun || noun.thing === token) return home.withWord(token)
-  const own = home.withWord(token)
-  return own.size > 0 ? own : home.withWord(noun.thing)
-}
-
-/** Those that are in all of these. */
-function withAll(sets: ReadonlySet<HomeDevice>[]): HomeDevice[] {
-  const [smallest, ...rest] = sets.sort((a, b) => a.size - b.size)
-  return [...(smallest ?? [])].filter(device => rest.every(set => set.has(device)))
-}
-
-/** Whether two devices are called the same kind of thing. */
-function isAlike(device: HomeDevice, other: HomeDevice): boolean {
-  const shared = [...device.things].some(thing => other.things.has(thing))
-  return shared || (device.things.size === 0 && other.things.size === 0 && device.kind === other.kind)
-}
-
-/** Whether the words are more than half a name: they say what it is, or leave out nothing else. Numbers stand where they stand. */
-function isNamedBy(device: HomeDevice, { tokens }: Phrase): boolean {
-  const number = tokens.findIndex(token => /^\d/.test(token))
-  if (number >= 0 && !isRun(device.tokens, tokens)) return false
-  if (tokens.some(token => device.things.has(nounOf(token)?.thing ?? ''))) return true
-  return device.tokens.every(token => tokens.includes(token) || nounOf(token) !== undefined)
-}
-
-function isRun(name: readonly string[], tokens: readonly string[]): boolean {
-  return ` ${name.join(' ')} `.includes(` ${tokens.join(' ')} `)
-}
-
-/** Who says "turn off the kitchen" means its lights, or the one thing that is there. */
-function roomAsTarget(devices: readonly HomeDevice[]): {
-  devices: readonly HomeDevice[]
-  isAll: boolean
-  noun?: string
-} {
-  const lights = alive(devices).filter(({ things }) => things.has('light'))
-  return lights.length > 0
-    ? { devices: lights, isAll: true, noun: 'lights' }
-    : { devices, isAll: devices.length === 1 }
-}
-
-function alive(devices: readonly HomeDevice[]): HomeDevice[] {
-  return devices.filter(({ isDead }) => !isDead)
-}
-
 function jointAt({ words: said, text }: Request, at: number): number | undefined {
   const [before, next] = [said[at - 1], said[at]]
   if (!before || !next) return undefined
@@ -280,17 +239,4 @@ function extended(first: Taking, next: Taking, joint: number, value: Reference):
     weight: first.weight + joint + next.weight,
     free: 0,
   }
-}
-
-function together(first: Reference, second: Reference): Reference {
-  return {
-    kind: 'reference',
-    devices: [...new Set([...first.devices, ...second.devices])],
-    isAll: true,
-    unfit: [...first.unfit, ...second.unfit],
-  }
-}
-
-function without(first: Reference, second: Reference): Reference {
-  return { ...first, isAll: true, devices: first.devices.filter(device => !second.devices.includes(device)) }
 }

@@ -3,7 +3,7 @@ import { isSaid, wordsSaid } from '../spoken-form.ts'
 import { nameTokens } from '../tokens.ts'
 import type { Home, HomeDevice } from './home.ts'
 import { fitsList } from './home-lists.ts'
-import { nounOf, plural, singulars } from './nouns.ts'
+import { nounOf, plural, singularNoun } from './nouns.ts'
 
 const LISTS = new Set([
   'devices',
@@ -85,15 +85,11 @@ const ALWAYS_MANY = new Set(['blind', 'curtain', 'shade', 'shutter', 'drape'])
 function nouns(devices: readonly HomeDevice[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { things, tokens } of devices) {
-    const own = tokens.map(singular).filter(token => things.has(nounOf(token)?.thing ?? ''))
+    const own = tokens.map(singularNoun).filter(token => things.has(nounOf(token)?.thing ?? ''))
     const said = [...things].flatMap(thing => [thing, ...(ALSO_SAID[thing] ?? [])])
     for (const noun of new Set([...said, ...own])) counts.set(noun, (counts.get(noun) ?? 0) + 1)
   }
   return counts
-}
-
-function singular(word: string): string {
-  return nounOf(word)?.isPlural ? (singulars(word).find(form => nounOf(form)) ?? word) : word
 }
 
 /** "The thermostat" if there is one; "the lights", "all the lights". A question may be about any one of several. */

@@ -3,7 +3,7 @@ import { keyOf, type Meaning, type PlannedCall } from '../meaning.ts'
 import { phraseResults } from '../phrase-answer.ts'
 import { doubtAbout } from './doubt.ts'
 import type { MeaningContext } from './meanings.ts'
-import { isReference } from './references.ts'
+import { isReference } from './reference.ts'
 import { reportIn } from './states.ts'
 
 /** How far a step goes if nobody says how far, and what it stays between. */

@@ -1,0 +1,234 @@
+import { type Word, wordsOf } from './words.ts'
+
+const phrases = (lines: string) =>
+  lines
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '')
+    .map(phrase => phrase.split(' '))
+    .sort((a, b) => b.length - a.length)
+
+/** What people say around a request without meaning anything by it, longest first. */
+const BEFORE = phrases(`
+  i want that you
+  you please
+  please to
+  first
+  first of all
+  firstly
+  i would like you to
+  i would love you to
+  i would love it if you could
+  i would love it if you would
+  i would appreciate it if you could
+  i would appreciate it if you would
+  i would be grateful if you could
+  it would be great if you could
+  it would be nice if you could
+  do you think you could
+  any chance you could
+  is there any chance you could
+  i wonder if you could
+  could i ask you to
+  can i ask you to
+  may i ask you to
+  might you
+  would you be so kind as to
+  would you be so kind and
+  would you be kind enough to
+  be so kind as to
+  be so kind and
+  be a dear and
+  be a love and
+  be a darling and
+  be a star and
+  be a sweetheart and
+  be a good boy and
+  be a good girl and
+  would you kindly
+  could you kindly
+  could you possibly
+  can you possibly
+  could you maybe
+  can you maybe
+  could you quickly
+  can you quickly
+  could you just
+  can you just
+  go and
+  let's
+  let us
+  alrighty
+  hiya
+  hi there
+  hello there
+  good afternoon
+  i want you to
+  i need you to
+  i was wondering if you could
+  would it be possible to
+  is it possible to
+  do me a favor and
+  do me a favour and
+  could you please
+  can you please
+  would you please
+  will you please
+  could you
+  can you
+  would you
+  will you
+  go ahead and
+  please
+  kindly
+  just
+  quickly
+  alright
+  all right
+  excuse me
+  okay
+  hey there
+  good morning
+  good evening
+  hello
+  hey
+  hi
+  ok
+  oh
+  so
+  um
+  uh
+  well
+`)
+const NOW = phrases(`
+  right now
+  now
+  right away
+  straight away
+  immediately
+  at once
+  at the moment
+  currently
+  again
+`)
+const AFTER = phrases(`
+  thank you very much
+  thank you so much
+  thanks very much
+  thanks so much
+  many thanks
+  thank you kindly
+  ta
+  thx
+  pretty please
+  if you please
+  if you wouldn't mind
+  if that is okay
+  if that is ok
+  if that is possible
+  would you please
+  could you please
+  would you kindly
+  won't you
+  will ya
+  then
+  quickly
+  quick
+  asap
+  thank you
+  thanks a lot
+  thanks
+  cheers
+  please
+  for me
+  for us
+  will you
+  would you
+  could you
+  can you
+  if you can
+  if you could
+  if you would
+  if you don't mind
+  if possible
+  real quick
+  as well
+  too
+`)
+/** "Would you mind turning it off" asks for what "turn it off" asks for. */
+const MIND = phrases(`
+  would you mind
+  do you mind
+`)
+const GERUNDS: Readonly<Record<string, string>> = {
+  turning: 'turn',
+  switching: 'switch',
+  putting: 'put',
+  setting: 'set',
+  dimming: 'dim',
+  opening: 'open',
+  closing: 'close',
+  shutting: 'shut',
+  locking: 'lock',
+  making: 'make',
+  raising: 'raise',
+  lowering: 'lower',
+  muting: 'mute',
+  starting: 'start',
+  activating: 'activate',
+  checking: 'check',
+  telling: 'tell',
+}
+
+/** How people type in a hurry. */
+const SHORT: Readonly<Record<string, string>> = {
+  teh: 'the',
+  hte: 'the',
+  pls: 'please',
+  plz: 'please',
+  u: 'you',
+}
+
+/** Between words, they are only breath. */
+const BREATH = new Set('um umm uh uhm er erm hmm hm mm ah eh'.split(' '))
+
+/** The words of a request, without the politeness around it. */
+export function requestWords(text: string): Word[] {
+  const words = wordsOf(text).filter(({ key }) => !BREATH.has(key))
+  return withoutAround(words.map(word => ({ ...word, key: SHORT[word.key] ?? word.key })))
+}
+
+/** The same without the politeness at both ends. */
+export function withoutAround(said: readonly Word[]): Word[] {
+  let words = [...said]
+  for (let before = -1; before !== words.length; ) {
+    before = words.length
+    words = withoutPoliteness(withoutMind(words))
+  }
+  return words
+}
+
+/** The words without the "now" or "again" at their end, if there is one: what is asked for is meant now anyway. */
+export function withoutNow(words: readonly Word[]): readonly Word[] {
+  const now = NOW.find(phrase => isAt(words, words.length - phrase.length, phrase))
+  return now ? words.slice(0, words.length - now.length) : words
+}
+
+function withoutMind(words: Word[]): Word[] {
+  const mind = MIND.find(phrase => isAt(words, 0, phrase))
+  const [first, ...rest] = words.slice(mind?.length)
+  const verb = mind && first && Object.hasOwn(GERUNDS, first.key) ? GERUNDS[first.key] : undefined
+  return first && verb ? [{ ...first, key: verb }, ...rest] : words
+}
+
+function withoutPoliteness(words: Word[]): Word[] {
+  const before = BEFORE.find(phrase => isAt(words, 0, phrase))?.length ?? 0
+  const rest = words.slice(before)
+  const after = AFTER.find(phrase => isAt(rest, rest.length - phrase.length, phrase))?.length ?? 0
+  // A word that is all there is may be meant.
+  return rest.length - after > 0 ? rest.slice(0, rest.length - after) : words
+}
+
+function isAt(words: readonly Word[], at: number, phrase: readonly string[]): boolean {
+  return at >= 0 && phrase.every((key, offset) => words[at + offset]?.key === key)
+}

@@ -1,0 +1,121 @@
+import type { ToolExecutor } from '../../executor/tool-executor.ts'
+import { isObjectLike } from '../../runtime/guards.ts'
+import type { Tool } from '../../tools/tool.ts'
+import type { AskOptions } from '../ai-client.ts'
+import { Listing, listingTool } from './listing.ts'
+import { type ListEntry, type ListReader, WordList } from './lists.ts'
+
+/** A list that a tool fills, such as the drinks of a bar. Paths are keys with dots between them: `menu.drinks`. */
+export interface ListSource {
+  /** A tool that only reads. */
+  tool: string
+  args?: Readonly<Record<string, unknown>> | undefined
+  /** Where its result has the entries; the result itself if left out. */
+  items?: string | undefined
+  /** Where an entry has what is said; `name` if left out. Entries may also be plain texts. */
+  say?: string | undefined
+  /** Where an entry has what the tool gets; what is said if left out. */
+  value?: string | undefined
+}
+
+/** More can neither be said nor be listened for. */
+const MAX_ITEMS = 5_000
+
+/** The lists that tools fill. */
+export class ToolLists {
+  readonly #lists: ReadonlyMap<string, Listing<ListReader>>
+  readonly #sources: ReadonlyMap<string, ListSource>
+
+  constructor(sources: ReadonlyMap<string, ListSource>, onChange: () => void) {
+    this.#sources = sources
+    this.#lists = new Map([...sources].map(([name, source]) => [name, listing(source, onChange)]))
+  }
+
+  /** Those that are known now. */
+  of(tools: readonly Tool[], executor: ToolExecutor): Map<string, ListReader> {
+    const known = new Map<string, ListReader>()
+    for (const [name, list] of this.#lists) {
+      const entries = list.of(reading(tools), executor)
+      if (entries) known.set(name, entries)
+    }
+    return known
+  }
+
+  isOld(tools: readonly Tool[], executor: ToolExecutor, ageMs?: number): boolean {
+    return [...this.#lists.values()].some(list => list.isOld(reading(tools), executor, ageMs))
+  }
+
+  /** Reads those that are old. Never rejects. */
+  async read(tools: readonly Tool[], executor: ToolExecutor, options: AskOptions = {}): Promise<void> {
+    await Promise.all([...this.#lists.values()].map(list => list.read(reading(tools), executor, options)))
+  }
+
+  /** What is wrong with those that cannot be read, after they were. */
+  problems(tools: readonly Tool[], executor: ToolExecutor): string[] {
+    const known = this.of(tools, executor)
+    return [...this.#sources].flatMap(([name, { tool: toolName, items }]) => {
+      if (known.has(name)) return []
+      const tool = listingTool(tools, executor, toolName)
+      if (!tool) return `list '${name}' needs a tool '${toolName}', which there is not`
+      if (!tool.readOnly)
+        return `list '${name}' needs a tool that only reads; '${toolName}' may change something`
+      return `list '${name}' could not be read: '${toolName}' gave no list${items ? ` at '${items}'` : ''}`
+    })
+  }
+}
+
+/** Nothing is changed to find out what can be said. */
+function reading(tools: readonly Tool[]): readonly Tool[] {
+  return tools.filter(({ readOnly }) => readOnly)
+}
+
+function listing({ tool, args = {}, ...where }: ListSource, onChange: () => void): Listing<ListReader> {
+  return new Listing({
+    tool,
+    args,
+    onChange,
+    read: result => {
+      const entries = entriesIn(result, where)
+      return entries && { text: JSON.stringify(entries), make: () => new WordList(entries) }
+    },
+  })
+}
+
+function entriesIn(
+  result: unknown,
+  { items, say = 'name', value }: Pick<ListSource, 'items' | 'say' | 'value'>,
+): ListEntry[] | undefined {
+  const listed = at(structured(result), items)
+  if (!Array.isArray(listed)) return undefined
+  return listed.slice(0, MAX_ITEMS).flatMap(item => {
+    const said = [isObjectLike(item) ? at(item, say) : item].flat().filter(isSayable).map(String)
+    const [first] = said
+    if (first === undefined) return []
+    return {
+      say: said,
+      value: (isObjectLike(item) && value !== undefined ? at(item, value) : first) ?? first,
+    }
+  })
+}
+
+function isSayable(text: unknown): boolean {
+  return (typeof text === 'string' && text.trim() !== '') || typeof text === 'number'
+}
+
+/** Servers that give no structure give it as text. */
+function structured(result: unknown): unknown {
+  if (typeof result !== 'string') return result
+  try {
+    return JSON.parse(result)
+  } catch {
+    return undefined
+  }
+}
+
+function at(value: unknown, path: string | undefined): unknown {
+  return (path?.split('.') ?? []).reduce<unknown>(
+    (inner, key) =>
+      isObjectLike(inner) && Object.hasOwn(inner, key) ? (inner as Record<string, unknown>)[key] : undefined,
+    value,
+  )
+}
