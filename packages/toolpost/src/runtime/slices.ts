@@ -13,3 +13,14 @@ export async function inSlices<T>(items: Iterable<T>, work: (item: T) => unknown
     until = performance.now() + SLICE_MS
   }
 }
+
+let lastTurn: Promise<void> = Promise.resolve()
+
+/**
+ * Resolves in a turn of the event loop that nobody else has who asked here: for work that takes its time and cannot be
+ * cut. Many such pieces at once then hold the others up for one of them, and not for their sum.
+ */
+export function ownTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => turn())
+  return lastTurn
+}

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { ownTurn } from '../../runtime/slices.ts'
 import { LONG_BODY_CHARACTERS, MAX_BODIES_BYTES, SMALL_BODY_BYTES } from '../limits.ts'
 import { busy, failure } from './answers.ts'
 import { whyDear } from './json-cost.ts'
@@ -17,11 +17,13 @@ export async function readJson(
   const text = await read(request, maxBytes, 'text')
   if (text instanceof Response) return text
   if (text.trim() === '') return { value: undefined }
+  const isLong = text.length > LONG_BODY_CHARACTERS
+  if (isLong) await ownTurn()
   const problem = whyDear(text)
   if (problem) return failure(413, `The body ${problem}`)
   try {
     const value: unknown = JSON.parse(text)
-    if (text.length > LONG_BODY_CHARACTERS) await turn()
+    if (isLong) await ownTurn()
     return { value }
   } catch (error) {
     return notJson(`The body is not JSON: ${(error as Error).message}`)
