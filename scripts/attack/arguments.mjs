@@ -26,6 +26,12 @@ const BODIES = {
   '900 nulls': JSON.stringify({ list: numbers(900).map(() => null) }),
   '40,000 entries with extras': JSON.stringify({ list: numbers(40_000).map(n => ({ n, extra: n })) }),
   '30,000 names': JSON.stringify(Object.fromEntries(numbers(30_000).map(n => [`n${n}`, n]))),
+  // Just under the limit, so that they are looked at.
+  '24,000 names': JSON.stringify(Object.fromEntries(numbers(24_000).map(n => [`n${n}`, n]))),
+  '90,000 names': JSON.stringify(Object.fromEntries(numbers(90_000).map(n => [`n${n}`, 1]))),
+  '50,000 numbers as names': JSON.stringify(
+    Object.fromEntries(numbers(50_000).map(n => [`${(n * 7_919) % 4_000_037}`, 1])),
+  ),
   '5,000 deep': deep(5_000),
   '300,000 deep': deep(150_000),
   '900 kB of escapes': `{"text":"${'\\u0041'.repeat(150_000)}"}`,

@@ -73,7 +73,7 @@ function textStart(text: string, limit: number): Printed {
   return { text: visibleText(text.slice(0, limit)), whole: text.length <= limit }
 }
 
-const TOKEN = /("(?:[^"\\]|\\.)*(?:"|$))(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g
+const TOKEN = /("(?:[^"\\]|\\[\s\S]?)*(?:"|$))(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g
 
 /** Keys, texts and other values in colours of their own; elements, never HTML. */
 function coloured(json: string): React.ReactNode {

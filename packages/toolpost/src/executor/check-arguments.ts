@@ -4,8 +4,8 @@ import { kindOf } from '../schema/explain-errors.ts'
 const MAX_ARGUMENT_DEPTH = 200
 const MAX_ARGUMENT_OBJECTS = 100_000
 const MAX_NAME_LENGTH = 2_000
-/** Listing the names of a larger object takes Node 10 ms and more, each time that somebody looks at them all. */
-const MAX_NAMES = 30_000
+/** Listing the names of a larger object takes milliseconds, each time that somebody looks at them all. */
+const MAX_NAMES = 25_000
 
 export type Arguments = Record<string, unknown>
 

@@ -204,7 +204,7 @@ describe('arguments that are too many', () => {
     const executor = executorFor(schema)
     for (const args of [manyNames, { list: manyNames }])
       expect(await attacked(executor, args)).toMatchObject({
-        error: 'Invalid parameters: an object in the arguments has more than 30000 names',
+        error: 'Invalid parameters: an object in the arguments has more than 25000 names',
       })
   })
 

@@ -1,5 +1,6 @@
 import type { ToolResult } from '../call/tool-result.ts'
 import { JsonWriter } from '../runtime/json-writer.ts'
+import { digitsOf } from '../runtime/plain-value.ts'
 
 /** So many times what a model may read is written of a value, at most. */
 const MAX_WRITTEN = 4
@@ -26,7 +27,8 @@ function failureText({ code, error, tool_name, diagnosis }: ToolResult & { succe
 export function textOf(value: unknown, maxChars = Number.POSITIVE_INFINITY): string {
   if (typeof value === 'string') return value
   if (value === undefined) return '(no result)'
-  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
+  if (typeof value === 'number') return String(value)
+  if (typeof value === 'bigint') return digitsOf(value)
   if (typeof value === 'function' || typeof value === 'symbol') return `(a ${typeof value})`
   return new JsonWriter(value, { maxChars }).rest()
 }

@@ -11,6 +11,7 @@ import { type DeadlineQueue, type Deadlines, type Expiring, limitOf } from './de
 import type { Observers } from './observers.ts'
 import type { RunOptions } from './options.ts'
 import type { Plan } from './plan.ts'
+import { QUESTION_MS, QuestionTime } from './question-time.ts'
 import { unwatch, watch } from './watched-signals.ts'
 
 /** Time-box: runs the tool as `call`, which ends when the tool does, at its deadline, or when the caller gives up. */
@@ -102,17 +103,7 @@ export class Limits {
 }
 
 const { then } = Promise.prototype
-
-/** The longest that a call waits for an answer to a question of its tool. */
-const QUESTION_MS = 5 * 60_000
-const NO_QUESTIONS: Readonly<Questions> = { open: 0, since: undefined, waitedMs: 0 }
-
-/** How many questions are open, since when there are any, and how long earlier ones were waited for. */
-interface Questions {
-  open: number
-  since: number | undefined
-  waitedMs: number
-}
+const NO_QUESTIONS: Readonly<QuestionTime> = new QuestionTime()
 
 /**
  * A tool at work. Ends exactly once: by its value, its error, its deadline or its caller, whichever comes first.
@@ -126,7 +117,7 @@ export class RunningCall implements Expiring {
   readonly limits: Limits
   #ended = false
   #aborted = false
-  #questions: Questions | undefined
+  #questions: QuestionTime | undefined
   #controller: AbortController | undefined
   #listeners: (() => void)[] | undefined
   readonly #deadlines: Deadlines
@@ -169,9 +160,8 @@ export class RunningCall implements Expiring {
 
   expire(): void {
     const { startedAt, timeoutMs } = this.limits
-    const { since, waitedMs: before } = this.#questions ?? NO_QUESTIONS
-    const waitedMs = before + (since === undefined ? 0 : QUESTION_MS)
-    const afterMs = Math.max(timeoutMs, Math.round(this.deadlineAt - startedAt - waitedMs))
+    const { waitedMs, allowanceMs } = this.#questions ?? NO_QUESTIONS
+    const afterMs = Math.max(timeoutMs, Math.round(this.deadlineAt - startedAt - waitedMs - allowanceMs))
     if (this.finish({ kind: 'timeout', afterMs })) this.#abort(`timed out after ${afterMs} ms`)
   }
 
@@ -211,31 +201,21 @@ export class RunningCall implements Expiring {
       )
   }
 
-  /**
-   * The deadline stands still while somebody is asked, for as long as a person may take; once, however many questions
-   * are open together.
-   */
+  /** The deadline stands still while somebody is asked, for as long as a person may take. */
   async asking<T>(ask: () => Promise<T>): Promise<T> {
-    this.#questions ??= { ...NO_QUESTIONS }
+    this.#questions ??= new QuestionTime()
     const questions = this.#questions
-    if (questions.open++ === 0) {
-      questions.since = this.#deadlines.now()
-      this.#moveDeadline(this.deadlineAt + QUESTION_MS)
-    }
+    if (questions.begin(this.#deadlines.now())) this.#moveDeadline(this.deadlineAt + QUESTION_MS)
     try {
       return await ask()
     } finally {
-      if (--questions.open === 0 && questions.since !== undefined)
-        this.#moveDeadline(this.deadlineAt - QUESTION_MS + this.#countWait(questions))
+      if (questions.end()) this.#moveDeadline(this.deadlineAt - QUESTION_MS + this.#countWait(questions))
     }
   }
 
-  #countWait(questions: Questions): number {
-    if (questions.since === undefined) return 0
-    const waitedMs = Math.min(this.#deadlines.now() - questions.since, QUESTION_MS)
-    questions.since = undefined
-    questions.waitedMs += waitedMs
-    // What a person or a model was waited for is not the tool's time.
+  /** What a person or a model was waited for is not the tool's time. */
+  #countWait(questions: QuestionTime): number {
+    const waitedMs = questions.count(this.#deadlines.now())
     this.limits.attempt.waitedMs += waitedMs
     return waitedMs
   }
@@ -243,9 +223,8 @@ export class RunningCall implements Expiring {
   #extend(): void {
     const { startedAt, timeoutMs, maxTimeoutMs } = this.limits
     if (maxTimeoutMs === undefined || maxTimeoutMs <= timeoutMs) return
-    const { since, waitedMs } = this.#questions ?? NO_QUESTIONS
+    const { since, waitedMs, allowanceMs } = this.#questions ?? NO_QUESTIONS
     const latest = startedAt + maxTimeoutMs + waitedMs
-    const allowanceMs = since === undefined ? 0 : QUESTION_MS
     const deadlineAt = Math.min((since ?? this.#deadlines.now()) + timeoutMs, latest) + allowanceMs
     if (deadlineAt > this.deadlineAt) this.#moveDeadline(deadlineAt)
   }

@@ -45,7 +45,8 @@ import { argumentsFromText } from './validate-arguments.ts'
  */
 export class ToolExecutor {
   readonly metrics = new Metrics()
-  readonly #tools: ToolManager
+  /** The tools that calls are found among. */
+  readonly tools: ToolManager
   readonly #defaults: CallDefaults
   readonly #maxTextBytes: number
   readonly #slowMs: number
@@ -57,7 +58,7 @@ export class ToolExecutor {
   readonly #prepared: PreparedTools
 
   constructor(tools: ToolManager, options: ExecutorOptions = {}) {
-    this.#tools = tools
+    this.tools = tools
     this.#maxTextBytes = limitOf(options.maxTextBytes) ?? DEFAULT_MAX_TEXT_BYTES
     // A logger that fails, on a full disk for instance, must not turn an answer into a failure.
     this.#logger = quietLogger(options.logger ?? silentLogger)
@@ -73,11 +74,6 @@ export class ToolExecutor {
     this.#prepared = new PreparedTools(tools, this.metrics, this.#logger)
   }
 
-  /** The tools that calls are found among. */
-  get tools(): ToolManager {
-    return this.#tools
-  }
-
   /** Runs a call of a tool at hand: its arguments and its result are typed. */
   run<Args extends object, Result>(
     call: TypedCall<Args, Result>,
@@ -91,7 +87,7 @@ export class ToolExecutor {
     try {
       const { name, args, options: given } = attempt
       if (this.#observers.isWatching) attempt.event = this.#observers.begin(attempt)
-      const tool = findTool(this.#tools, name, given)
+      const tool = findTool(this.tools, name, given)
       if (tool instanceof Failure) return this.#refuse(attempt, tool)
       const prepared = this.#prepared.get(tool)
       if (!prepared || typeof args === 'string') return this.#prepareAndProceed(attempt, tool)
@@ -160,7 +156,7 @@ export class ToolExecutor {
             ? this.#invoke(attempt, plan, ending.value as Fitted | Failure)
             : this.#refuse(attempt, failureOf(ending, plan, attempt), plan.tool),
         )
-      const call = new RunningCall(this.#limits(attempt, plan.tool), this.#deadlines, end)
+      const call = new RunningCall(new Limits(attempt, plan.tool, this.#defaults), this.#deadlines, end)
       attempt.running = call
       call.waitFor(fit(new CallOptions(call)))
       if (attempt.isCancelled || attempt.options.signal?.aborted) call.cancel()
@@ -182,14 +178,14 @@ export class ToolExecutor {
   /** A call that cannot run. Interceptors see it too. */
   #refuse(attempt: Attempt, failure: Failure, tool?: Tool): Promise<ToolResult> {
     if (this.#interceptors.isEmpty) return Promise.resolve(this.#fail(attempt, failure))
-    const { args } = attempt
-    return this.#intercept(attempt, { tool, args, failure }, async () => this.#fail(attempt, failure))
+    const parts = { tool, args: attempt.args, failure }
+    return this.#intercept(attempt, parts, async () => this.#fail(attempt, failure))
   }
 
   /** With interceptors around it, a call ends when they have answered, or when its caller gives up waiting for them. */
   async #intercept(attempt: Attempt, parts: InterceptedParts, goOn: Next): Promise<ToolResult> {
     attempt.isIntercepted = true
-    const passage = this.#interceptors.around(new InterceptedCall(attempt, parts, this.#tools), waitedMs => {
+    const passage = this.#interceptors.around(new InterceptedCall(attempt, parts, this.tools), waitedMs => {
       attempt.waitedMs = waitedMs
       return goOn()
     })
@@ -203,15 +199,11 @@ export class ToolExecutor {
   #runTool(attempt: Attempt, plan: Plan, args: Fitted['args']): Promise<ToolResult> {
     return new Promise(resolve => {
       const end = (ending: Ending) => resolve(this.#answer(attempt, plan, ending))
-      const call = new RunningCall(this.#limits(attempt, plan.tool), this.#deadlines, end)
+      const call = new RunningCall(new Limits(attempt, plan.tool, this.#defaults), this.#deadlines, end)
       attempt.running = call
       if (attempt.isCancelled) call.cancel()
       else timeBox(plan, args, call)
     })
-  }
-
-  #limits(attempt: Attempt, tool: Tool): Limits {
-    return new Limits(attempt, tool, this.#defaults)
   }
 
   #answer(attempt: Attempt, plan: Plan, ending: Ending): ToolResult {
@@ -249,7 +241,7 @@ export class ToolExecutor {
     const { event, options } = attempt
     this.metrics.end(attempt, result)
     if (this.#logger !== silentLogger) {
-      const available = options.among ?? this.#tools.getTools()
+      const available = options.among ?? this.tools.getTools()
       quietly(() => logCall(this.#logger, attempt, result, { available, slowMs: this.#slowMs }))
     }
     if (event) this.#observers.end(event, result, attempt)

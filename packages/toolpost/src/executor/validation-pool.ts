@@ -1,5 +1,6 @@
 import { type IsolatedFunction, isolate } from '../isolation/isolated-function.ts'
 import { compiledFile } from '../runtime/package-root.ts'
+import { plainSize } from '../runtime/plain-size.ts'
 import { schemaText } from '../schema/compile-schema.ts'
 import type { Arguments } from './check-arguments.ts'
 import type { Failure } from './failure.ts'
@@ -24,8 +25,14 @@ export async function validateInChild(
     export: 'validate',
     heapMb: 256,
   })
-  const answer = (await isolated({ schema: schemaText(plan.schema), args, repair }, call)) as ChildAnswer
-  if (answer.unusable !== undefined) return unusableSchema(plan.tool, answer.unusable)
-  plan.warnLeftOut(answer.leftOut)
-  return answer.validated ?? { args }
+  const request = { schema: schemaText(plan.schema), args: handedOver(args), repair }
+  const { validated, leftOut, unusable } = (await isolated(request, call)) as ChildAnswer
+  if (unusable !== undefined) return unusableSchema(plan.tool, unusable)
+  plan.warnLeftOut(leftOut)
+  return (typeof validated === 'string' ? JSON.parse(validated) : validated) ?? { args }
+}
+
+/** As JSON, if that says all of it. */
+function handedOver(args: Arguments): Arguments | string {
+  return plainSize(args, Number.POSITIVE_INFINITY) === undefined ? args : JSON.stringify(args)
 }

@@ -69,9 +69,13 @@ describe('a huge result', () => {
 })
 
 describe('a body', () => {
+  const names = (count: number) => `{${Array.from({ length: count }, (_, n) => `"n${n}":1`).join()}}`
+
   it.each([
     ['4 MB of [', '['.repeat(4_000_000), 'The body is nested more than 60000 levels deep'],
     ['4 MB of {}', `[${'{},'.repeat(1_300_000)}1]`, 'The body has too many values'],
+    ['60,000 names', names(60_000), 'The body has an object with more than 25000 names'],
+    ['as many inside', `[{"a":{}},${names(60_000)}]`, 'The body has an object with more than 25000 names'],
     ['750 kB of {"a":', `${'{"a":'.repeat(150_000)}1`, 'The body is nested more than 60000 levels deep'],
   ])('[F46] that would take long to read is refused: %s', async (_what, body, error) => {
     await using gateway = testGateway()

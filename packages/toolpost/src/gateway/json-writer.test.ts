@@ -76,6 +76,30 @@ describe('JSON of any value', () => {
     expect(writer.isWhole).toBe(false)
   })
 
+  it('[F52] of a number without end says how long it is, and smaller ones are whole', () => {
+    expect(written({ n: 2n ** 3_000_000n })).toEqual({ n: '[a whole number of about 903091 digits]' })
+    expect(written({ n: -(10n ** 300n) })).toEqual({ n: `-1${'0'.repeat(300)}` })
+  })
+
+  it('[F52] of a proxy without end is read a few times for each character, not at every level anew', () => {
+    let reads = 0
+    const endless = (): object =>
+      new Proxy(
+        {},
+        {
+          ownKeys: () => ['a', 'b'],
+          getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true, value: 1 }),
+          get: (_, key) => {
+            reads++
+            return key === 'toJSON' ? undefined : endless()
+          },
+        },
+      )
+    const text = new JsonWriter(endless(), { maxChars: 10_000 }).rest()
+    expect(() => JSON.parse(text)).not.toThrow()
+    expect(reads).toBeLessThan(4 * text.length)
+  })
+
   it('takes JSON as it is where that is there already', () => {
     expect(written({ a: { toJSON: () => new RawJson('{"b":1}') } })).toEqual({ a: { b: 1 } })
   })

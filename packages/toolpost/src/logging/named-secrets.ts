@@ -20,8 +20,8 @@ const PAIR_NAME =
 const PAIR_REACH = 300
 /** Says that there is no secret. */
 const NO_SECRET = /^(?:true|false|null|none|undefined)$/i
-const HEADER_NAME = /authorization|cookie/i
-const HEADER_VALUE = /(?:="[^"\r\n]*"|[^\r\n"'`]|(?<=\w\\{0,7})["'`](?=\w))*/y
+const HEADER_NAME = /authorization|cookie|^creds?$|credentials$/i
+const HEADER_VALUE = /(?:=\\{0,7}"[^"\r\n]*"|[^\r\n"'`]|(?<=\w\\{0,7})["'`](?=\w))*/y
 const QUOTE_OR_BRACKET = /["'`{}[\]]/g
 const ESCAPED_LETTER = /(?<!\\)\\+u00([4-7][0-9a-f])/gi
 
@@ -56,7 +56,7 @@ const STATUS =
   /^(?:passed|failed|denied|granted|allowed|refused|accepted|rejected|valid|invalid|expired|missing|required|present|absent|ok|okay|yes|no|not|unknown|empty|set|unset|refreshed|revoked|renewed|enabled|disabled|wrong|incorrect|changed|updated|must|should|cannot|is|was|has)(?![\w-])/i
 /** What a sentence has in it, and a secret has not. */
 const SENTENCE =
-  /^[A-Z]?[a-z'-]{1,30},? (?:[a-z'-]{1,30},? ){0,8}?(?:a|an|the|by|with|for|from|of|to|in|on|at|is|was|are|not|has|and|or)(?![\w-])/
+  /^[A-Z]?[a-z'-]{1,30},? (?:[a-z'-]{1,30},? ){0,8}?(?:a|an|the|by|with|for|from|of|to|in|on|at|is|was|are|not|has|and|or)(?![\w=-])/
 const SECRET_WORDS = /pass|pwd|pin|phrase|mnemonic|kennwort/i
 
 /** Whether a bare value is a word or a sentence about something that happens to have the name of a secret. */
@@ -69,6 +69,7 @@ function isNoSecret(
   const isProse = /^: /.test(separator) && !isQuote(text, index - 1) && !isQuote(text, from - 1)
   if (!isProse || (closed && !HEADER_NAME.test(name))) return false
   const words = text.slice(from, from + MAX_NAME)
+  if (/signature$/i.test(name) && /^[\w.]{1,60}\(/.test(words)) return true
   return STATUS.test(words) || (!SECRET_WORDS.test(name) && SENTENCE.test(words))
 }
 
@@ -110,7 +111,7 @@ function quotedName(before: string, close: number): string {
 function bareName(before: string): string {
   const start = startOfWord(before, before.length)
   const word = before.slice(start)
-  return /^keys?$/i.test(word) && before[start - 1] === ' '
+  return /^(?:key|phrase|code|word)s?$/i.test(word) && before[start - 1] === ' '
     ? before.slice(startOfWord(before, start - 1))
     : word
 }

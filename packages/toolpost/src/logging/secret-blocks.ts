@@ -24,6 +24,10 @@ const YAML_LINE = /(?:\r?\n|\\n)([ \t]*)((?:[^\n\\]|\\(?!n))*)/y
 const YAML_PAIR =
   /((?:name|key):[ \t]{1,20}["']?([\w.-]{1,100})["']?[ \t]{0,20}(?:\r?\n|\\n)[ \t]{0,100}value:[ \t]{1,20})[^\s\\](?:[^\n\\]|\\(?!n))*/g
 
+/** `password = """`, of TOML, and everything up to the next three. */
+const QUOTED_BLOCK =
+  /((?:^|\n)[ \t]{0,100}([\w.-]{1,100})[ \t]{0,20}[=:][ \t]{0,20}("{3}|'{3}))(?:(?!\3)[\s\S])+/g
+
 /** A part of a form: `name="password"`, an empty line, and the value. */
 const FORM_PART = new RegExp(
   `(\\bname=\\\\{0,7}["']([\\w.[\\]-]{1,100})\\\\{0,7}["']${LINE_END}${LINE_END})(?:(?!${LINE_END}--)[\\s\\S])+`,
@@ -37,6 +41,7 @@ export function blockSpans(text: string): Span[] {
   if (text.includes('Private-Lines')) spans.push(...wholeMatches(text, PUTTY_KEY))
   if (text.includes('form-data')) spans.push(...namedMatches(text, FORM_PART, 2))
   if (/:[ \t]*(?:[|>][^\n\\]{0,20})?(?:\n|\r\n|\\n)[ \t]+\S/.test(text)) spans.push(...yamlSpans(text))
+  if (/"{3}|'{3}/.test(text)) spans.push(...namedMatches(text, QUOTED_BLOCK, 2))
   if (/value:/.test(text)) spans.push(...namedMatches(text, YAML_PAIR, 2))
   return spans
 }

@@ -26,9 +26,10 @@ const PROGRAMS: readonly { name: RegExp; option: RegExp }[] = [
   { name: /zip$|mosquitto_\w{1,5}$/, option: /^-P/ },
   { name: /openssl$/, option: /^-k/ },
   { name: /https?$|xh$/, option: /^-a/ },
+  { name: /^mongo/, option: /^-p/ },
 ]
 const PROGRAM =
-  /\b(?:curl|sshpass|openssl|xh|https?(?!:)|mosquitto_\w{1,5}|(?:docker|podman|nerdctl|buildah|skopeo|registry|auth)(?:["'\s,\\:[]|args){1,20}login|(?:mysql|mariadb)[\w-]{0,20}|7za?|redis-cli|ldap\w{1,20}|(?:un)?zip)(?=["'\s\\])/g
+  /\b(?:curl|sshpass|openssl|xh|https?(?!:)|mosquitto_\w{1,5}|(?:docker|podman|nerdctl|buildah|skopeo|registry|auth|az)(?:["'\s,\\:[]|args){1,20}login|(?:mysql|mariadb|mongo)[\w-]{0,20}|7za?|redis-cli|ldap\w{1,20}|(?:un)?zip)(?=["'\s\\])/g
 const PROGRAM_REACH = 300
 
 /** Whether the program before an option takes a secret by it. */

@@ -10,8 +10,10 @@ import {
   SHORT_OPTION,
   USER_OPTION,
 } from './secret-commands.ts'
+import { type Form, ifNamed, isWord, type Left } from './secret-form.ts'
 import { MARKED, MARKS } from './secret-marks.ts'
 import { mayNameASecret, namesASecret } from './secret-names.ts'
+import { PHRASES } from './secret-phrases.ts'
 import { cut, type Finder, merged, type Span } from './secret-spans.ts'
 
 /*
@@ -19,29 +21,12 @@ import { cut, type Finder, merged, type Span } from './secret-spans.ts'
  * begun once, or is bounded.
  */
 
-/** A word and not a key: `expired`, `Required`. */
-function isWord(value: string): boolean {
-  return /^[A-Z]?[a-z'-]*[.,;:!?)]*$/.test(value)
-}
-
 /** Of base64, not of a word: "Basic dXNlcjpwYXNz", "basic information". */
 function likeCredentials(word: string): boolean {
   return /[\d=+/]/.test(word) || (/[a-z]/.test(word) && /.[A-Z]/.test(word))
 }
 
-/** What is left of a match: what it was, or what stands before the secret, `REMOVED`, and what stands after it. */
-type Left = (all: string, groups: readonly string[], at: number, text: string) => string
-
-interface Form {
-  /** Which texts can have one. */
-  hint: { test(text: string): boolean }
-  pattern: RegExp
-  left: Left
-}
-
 const afterFirst: Left = (_, [before]) => `${before}${REMOVED}`
-/** What stands before the secret is kept, if it names one. */
-const ifNamed: Left = (all, [before, name = '']) => (namesASecret(name) ? before + REMOVED : all)
 const ifNamedInList: Left = (all, [before = '', , name = '']) => ifNamed(all, [before, name], 0, '')
 /** Only if the value is not a word: `| password | required |`. */
 const ifNamedAndNoWord: Left = (all, [before = '', name = '', value = '']) =>
@@ -72,8 +57,8 @@ const FORMS: readonly Form[] = [
   },
   // A key or a code that an address carries, if nobody would take it for a word.
   {
-    hint: /[?&#;](?:key|code|session|sid|k)=/i,
-    pattern: /([?&#;](?:key|code|session|sid|k)=)([^\s&#"'`<>\\]{16,})/gi,
+    hint: /(?:[?&#;]|[?&#;][\w.-]{0,40}[_.-])(?:key|code|session|sid|k)=/i,
+    pattern: /([?&#;](?:[\w.-]{0,40}[_.-])?(?:key|code|session|sid|k)=)([^\s&#"'`<>\\]{16,})/gi,
     left: (all, [before, value = '']) => (looksRandom(value) ? before + REMOVED : all),
   },
   { hint: /-u/, pattern: USER_OPTION, left: afterFirst },
@@ -128,22 +113,6 @@ const FORMS: readonly Form[] = [
       /(<meta\s[^<>]{0,100}?name=\\{0,7}["']([\w.-]{1,100})\\{0,7}["']\s{1,20}content=\\{0,7}["'])[^"'\\<>]+/g,
     left: ifNamed,
   },
-  // "the password is x", if x is not a word.
-  {
-    hint: / (?:is|was)[ :]/,
-    pattern:
-      /(\b((?:(?:api|access|private|secret|ssh|auth|pin) )?[A-Za-z][\w-]{0,60}) (?:is|was)(?: now| set to)?:? ["'`]?)((?<=["'`])[^\s"'`]+|[^\s"'`]+)/gi,
-    left: (all, [before = '', name = '', value = '']) =>
-      namesASecret(name) && (/["'`]$/.test(before) || !isWord(value)) ? before + REMOVED : all,
-  },
-  // netrc: `machine h login l password x`, also in lines.
-  {
-    hint: /password\s/,
-    pattern:
-      /((?:\b(?:login|machine)\s+\S{1,200}\s{1,20}|^\s{0,20})password\s{1,20})([^\s=:|→][^\s]*)(?=\s|$)/gm,
-    left: (all, [before = '', value = '']) =>
-      (before.startsWith('p') && isWord(value)) || value === '->' ? all : before + REMOVED,
-  },
   {
     hint: /basic/i,
     pattern: /\b((?:authorization\W{0,5})?basic\s+)([\w.~+/=-]{8,})/gi,
@@ -177,9 +146,9 @@ const FORMS: readonly Form[] = [
   },
   // Encoded for an address, or for a page: `password%3Dx`, `&quot;password&quot;:&quot;x`.
   {
-    hint: /%3[adAD]/,
+    hint: /%(?:25)*3[adAD]/,
     pattern:
-      /((?<![\w.-])([\w.-]{1,100})(?:%2[27])?%3[ad](?:%2[027])*)(?:[^\s&"'%]|%(?!2[26cC7]|7[dD])[\da-f]{2})+/gi,
+      /((?<![\w.-])([\w.-]{1,100})(?:%(?:25){0,3}2[27])?%(?:25){0,3}3[ad](?:%2[027])*)(?:[^\s&"'%]|%(?!2[26cC7]|7[dD])[\da-f]{2})+/gi,
     left: (all, [before = '', name = '']) =>
       ifNamed(all, [before, name.replace(/^(?:2[26c]|7b)/i, '')], 0, ''),
   },
@@ -204,7 +173,7 @@ function formSpans({ pattern, left }: Form, text: string): Span[] {
   return spans
 }
 
-const findForms = FORMS.map(
+const findForms = [...PHRASES, ...FORMS].map(
   (form): Finder =>
     text =>
       form.hint.test(text) ? formSpans(form, text) : [],
@@ -216,9 +185,9 @@ export const FINDERS: readonly Finder[] = [findBlocks, ...findForms, namedSpans]
 
 /** In every text with a secret; a test of a few nanoseconds, which most texts fail. */
 const QUICK_HINT =
-  /[:=<[_|%&'：＝→-]|eyJ|atlasv1|A[A-CIKS][A-Zz]|SG\.|hv[sb]\.|dp\.|dapi|SK[0-9a-f]|\.\w{6}\.|sl\.|ya29|1\/\/0|AT[AC]TT3|[bB][eE][aA][rR]|[bB][aA][sS][iI]| is | was |password\s|set|ENV|ARG|export|\t| {2}/
+  /[:=<[_|%&'：＝→-]|eyJ|atlasv1|A[A-CIKS][A-Zz]|SG\.|hv[sb]\.|dp\.|dapi|SK[0-9a-f]|\.\w{6}\.|sl\.|ya29|1\/\/0|AT[AC]TT3|[bB][eE][aA][rR]|[bB][aA][sS][iI]| is | was |pass|PASS|Pass|pw |secret|token|api.?key|auth|AUTH|code |key |stdin|"|set|ENV|ARG|export|\t| {2}/
 const HINT = new RegExp(
-  `${MARKS.source}|PRIVATE KEY|Private-Lines|${SHORT_OPTION.source}|:\\/\\/|jdbc:|-[uU]|[iI](?:dentified|DENTIFIED)|[bB][aA][sS][iI][cC]|\\\\u00[4-7]|[?&#;](?:key|code|session|sid|k)=`,
+  `${MARKS.source}|sudo -S|-stdin|PRIVATE KEY|Private-Lines|${SHORT_OPTION.source}|:\\/\\/|jdbc:|-[uU]|[iI](?:dentified|DENTIFIED)|[bB][aA][sS][iI][cC]|\\\\u00[4-7]|[?&#;][\\w.-]{0,40}(?:key|code|session|sid|k)=`,
 )
 
 /** Whether there may be a secret in a text. */

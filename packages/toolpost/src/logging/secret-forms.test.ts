@@ -142,8 +142,65 @@ describe('[F34] a secret is found', () => {
   })
 })
 
+describe('[F34] a secret is found where only blanks or a word stand before it', () => {
+  it.each([
+    ...['requirepass hunter2', 'bindpw hunter2', 'mqtt_password hunter2', 'keytool -storepass hunter2'],
+    ...['USER me\r\nPASS hunter2', 'one-time password hunter2', `apikey ${KEY}`, 'WPA2 passphrase "hunter2"'],
+    ...['Your verification code is: 99hunter2', 'the wifi key is hunter2', 'Passwort lautet hunter2'],
+    ...['echo hunter2 | sudo -S ls', 'docker login --password-stdin <<< hunter2', 'az login -u a -p hunter2'],
+    ...['mongosh -u me -p hunter2', 'pass phrase: hunter2', 'creds: me / hunter2', 'password%253Dhunter2'],
+    ...[
+      'password = """\nhunter2\n"""',
+      `https://h/?invite_code=${KEY}`,
+      'Proxy-Authorization: Digest a="b", c="hunter2"',
+    ],
+    ...[`https://api.telegram.org/bot123456789:AA${KEY}/send`],
+  ])('%j', text => {
+    for (const safe of [safeText(text), safeLines(text), safeText(JSON.stringify({ text }))])
+      expect(safe).not.toMatch(HIDDEN)
+  })
+
+  it.each([
+    ...[
+      'api_token_v2',
+      'tokenValue',
+      'auth_header',
+      'securityCode',
+      'security_answer',
+      'keyMaterial',
+      'bindpw',
+      'storepass',
+    ],
+  ])('by its name: %s', name => expect(safeValue({ [name]: 'hunter2' })).toEqual({ [name]: '[removed]' }))
+
+  it.each([
+    [{ name: 'secret', in: 'query', example: 'hunter2' }],
+    [{ id: 'password', answer: 'hunter2' }],
+    [{ prompt: 'Enter PIN', input: 'hunter2' }],
+  ])('by what stands beside it: %j', value => {
+    expect(JSON.stringify(safeValue(value))).not.toMatch(HIDDEN)
+  })
+})
+
 describe('a text without a secret stays as it is', () => {
   it.each([
+    ...[
+      'the password sha256 hash',
+      'The password must be 8 characters',
+      'auth oauth2 flow',
+      'PASS src/a.test.ts',
+    ],
+    ...[
+      'bypass: true',
+      'a compass rose',
+      'token v2.1.0',
+      'the key is under the mat',
+      'zip code: 12345',
+      'pin GPIO17',
+    ],
+    ...['signature: add(a: number): number', 'secret santa 2026', 'max_tokens: 4096', 'code 404 is returned'],
+    ...['commit 3f2a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a', '550e8400-e29b-41d4-a716-446655440000'],
+    ...['data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB', 'echo hello | sort', 'author is Jane'],
     ...[
       "Unexpected token 'a' in JSON at position 1",
       'call_Ab12Cd34Ef56Gh78Ij90',

@@ -22,9 +22,9 @@ export const MARKED = new RegExp(
       '(?:re|vercel|secret)_(?=\\w{0,100}\\d)(?=\\w{0,100}[A-Z])\\w{20,}|secret_(?=\\w{0,100}\\d)\\w{24,}',
       '\\w{10,20}\\.atlasv1\\.[\\w-]{16,}|[sp]k\\.eyJ[\\w.-]{16,}|sl\\.[\\w-]{40,}', // Terraform, Mapbox, Dropbox
       '\\d{6,12}:AA[\\w-]{30,}|[MNO][\\w-]{17,27}\\.\\w{6}\\.[\\w-]{27,}', // Telegram, Discord
-      '(?<=hooks\\.slack\\.com/services/)[\\w/]+|(?<=/bot)\\d{5,12}:[\\w-]{16,}|(?<=/webhooks?/)[\\w@./-]{16,}',
+      '(?<=hooks\\.slack\\.com/services/)[\\w/]+|(?<=/webhooks?/)[\\w@./-]{16,}',
     ].join('|'),
-    ')|(?<![\\w-])eyJ[\\w-]{6,}\\.[\\w-]{8,}(?:\\.[\\w-]*)*', // JSON Web Tokens
+    ')|(?<=/bot)\\d{5,12}:[\\w-]{16,}|(?<![\\w-])eyJ[\\w-]{6,}\\.[\\w-]{8,}(?:\\.[\\w-]*)*', // JSON Web Tokens
   ].join(''),
   'g',
 )

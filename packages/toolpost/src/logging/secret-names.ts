@@ -7,10 +7,11 @@
 const ANYWHERE =
   'password|passwort|passwd|passphrase|passcode|contrase(?:n|ñ)a|motdepasse|wachtwoord|пароль|密码|密碼|パスワード|secret(?!ar)|authorization|cookie|credential|bearer|sess(?:ion)?id|connectsid|mnemonic|seedphrase|(?:api|private|access|signing|encryption|security)key|clientkeydata|s[02](?:accesscontrol|authenticated|unauthenticated|legacy)'
 /** At the end of a name: `max_tokens` and `tokenizer` are none. */
-const ENDINGS = 'token|pwd|jwt|psk'
+const ENDINGS =
+  'token|pwd|pw|jwt|psk|(?<!com|by|tres|over|sur|under|fast)pass|(?:master|basic|proxy|http)auth|keymaterial|(?:security|secret)answer'
 /** A word of its own at the end, so that `compass`, `author`, `spinning` and `pinned` are none. */
 const LAST_WORDS =
-  'pass|passe|senha|pw|pin|otp|totp|2fa|mfa|csrf|xsrf|auth|creds?|cvv|cvc|passkey|sig|signature|kennwort|(?:pin|otp|mfa|2fa|auth|verification|recovery|backup) ?(?:codes?|number)'
+  'pass|passe|senha|pw|pin|otp|totp|2fa|mfa|csrf|xsrf|auth|creds?|cvv|cvc|passkey|sig|signature|kennwort|(?:pin|otp|mfa|2fa|auth|verification|recovery|backup|security|access|invite|pairing|unlock|alarm|door|gate|lock|user|confirmation|time) ?(?:codes?|number)'
 /** Whose `key` is a secret: `primary_key`, `cache_key` and a lone `key` are none. */
 const KEY_OWNERS =
   'decryption|secret|ssh|gpg|pgp|rsa|hmac|aes|tls|ssl|master|account|auth|client|service|deploy|licen[sc]e|storage|shared|webhook|admin|app|subscription|functions?|wi ?fi|wlan|wpa|network|session|openai|anthropic|gemini|google|aws|azure|github|gitlab|stripe|slack'
@@ -20,7 +21,7 @@ const VARIABLE =
 
 /** Every secret name has one of these in it. */
 const HINTS =
-  'p(?:ass|w|in|at|sk)|s(?:ig|rf|alt|eed|ess|ecret|enha|[02][ _]?[aul])|c(?:red|vv|vc|ode|ookie|ontrase|onnect\\.sid)|kennwort|wachtw|otp|auth|number|key|dsn|token|jwt|bearer|m(?:nemonic|fa)|2fa'
+  'p(?:ass|w|in|at|sk)|s(?:ig|rf|ecurity|alt|eed|ess|ecret|enha|[02][ _]?[aul])|c(?:red|vv|vc|ode|ookie|ontrase|onnect\\.sid)|kennwort|wachtw|otp|auth|number|key|dsn|token|jwt|bearer|m(?:nemonic|fa)|2fa'
 
 /** The same in other alphabets; of a text in ours it costs nothing. */
 const FOREIGN_HINTS = /[пП]ароль|密[码碼]|パスワード/
@@ -71,11 +72,15 @@ export function mayNameASecret(text: string): boolean {
   return hints.test(text) || FOREIGN_HINTS.test(text)
 }
 
+/** `tokenValue`, `auth_header`: what the name is of stands before. */
+const AS_WHAT = /(?<=.{3})(?:value|header|string|plain|raw|hex|b64|base64)$/
+
 function plainOf(name: string): string {
   return name
     .toLowerCase()
     .replace(/[^a-z\d\u00df-\uffff]/g, '')
-    .replace(/\d{1,9}$/, '')
+    .replace(/v?\d{1,9}$/, '')
+    .replace(AS_WHAT, '')
 }
 
 /** `dbPass1`, `DB_PASS` and `MQTTPass` as `db pass` and `mqtt pass`. */
@@ -86,7 +91,9 @@ function wordsOf(name: string): string {
     .toLowerCase()
     .replace(/[^a-z\d]+/g, ' ')
     .trim()
-    .replace(/ ?\d{1,9}$/, '')
+    .replace(/(?: v| )?\d{1,9}$/, '')
+    .replace(AS_WHAT, '')
+    .trimEnd()
 }
 
 const KUBERNETES_SECRET = /\bkind\\{0,7}["']?:\s{0,5}\\{0,7}["']?Secret(?![\w ])/

@@ -21,9 +21,10 @@ const PAIRS = new Map(
     text: 'name field label element selector',
     content: 'name key header field',
     default: 'name key',
-    input: 'name field label element selector',
+    input: 'name field label element selector prompt question id',
     argument: 'name parameter param option',
-    answer: 'question prompt name label',
+    answer: 'question prompt name label id',
+    example: 'name key id parameter param',
   }).map(([value, names]) => [value, new Set(names.split(' '))]),
 )
 

@@ -1,6 +1,7 @@
 import { isObjectLike } from './guards.ts'
+import { namesOf } from './names-of.ts'
 import { plainSize } from './plain-size.ts'
-import { plainForm, unreadable } from './plain-value.ts'
+import { digitsOf, plainForm, unreadable } from './plain-value.ts'
 
 export interface JsonLimits {
   maxChars: number
@@ -19,6 +20,8 @@ const SLICE_MS = 5
 const VALUES_PER_LOOK = 256
 /** What is smaller, and plain, is written by JSON.stringify, which is ten times as fast. */
 const MAX_PLAIN_VALUES = 1_000
+/** What looking in vain whether something is plain may take, beside what was written: it is done at every level. */
+const MAX_VAIN_VALUES = 64 * MAX_PLAIN_VALUES
 const REST = '[too large: the rest is left out]'
 
 /** JSON that is written as it is. */
@@ -41,6 +44,7 @@ export class JsonWriter {
   #text = ''
   #chars = 0
   #values = 0
+  #vainValues = 0
   #lookAt = VALUES_PER_LOOK
   #until = 0
   isDone: boolean
@@ -88,13 +92,17 @@ export class JsonWriter {
     if (isObjectLike(value)) return this.#writePlain(value)
     if (typeof value === 'string' && value.length > SLICE_CHARS) return false
     this.#values++
-    this.#text += isOdd(value) ? `"${String(value)}"` : (JSON.stringify(value) ?? 'null')
+    this.#text += isOdd(value) ? `"${wordsFor(value)}"` : (JSON.stringify(value) ?? 'null')
     return true
   }
 
   #writePlain(value: object): boolean {
+    if (this.#vainValues > MAX_VAIN_VALUES + this.#chars + this.#text.length) return false
     const size = plainSize(value, MAX_PLAIN_VALUES)
-    if (size === undefined) return false
+    if (size === undefined) {
+      this.#vainValues += MAX_PLAIN_VALUES
+      return false
+    }
     this.#text += JSON.stringify(value)
     this.#values += size
     return true
@@ -166,11 +174,15 @@ function isOdd(value: unknown): boolean {
   return typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value))
 }
 
+function wordsFor(value: unknown): string {
+  return typeof value === 'bigint' ? digitsOf(value) : String(value)
+}
+
 /** A proxy may refuse to tell. */
-function shapeOf(plain: object): { keys?: string[]; length: number } {
+function shapeOf(plain: object): { keys?: readonly string[]; length: number } {
   try {
     if (Array.isArray(plain)) return { length: plain.length }
-    const keys = Object.keys(plain)
+    const keys = namesOf(plain)
     return { keys, length: keys.length }
   } catch {
     return { keys: [], length: 0 }

@@ -1,3 +1,5 @@
+import { namesOf } from './names-of.ts'
+
 /** How much of a value is copied. Anything that is left out is said in the copy. */
 export interface PlainLimits {
   maxDepth: number
@@ -53,6 +55,17 @@ export function plainForm(value: object): unknown {
   return typeof toJSON === 'function' ? toJSON.call(value) : value
 }
 
+/** Of a longer number, the decimal digits take a time that grows with its square. */
+const MAX_HEX_DIGITS = 10_000
+const DIGITS_PER_HEX_DIGIT = Math.log10(16)
+
+/** A whole number of any length as text; of a very long one only how long it is. */
+export function digitsOf(value: bigint): string {
+  const { length } = value.toString(16)
+  if (length <= MAX_HEX_DIGITS) return String(value)
+  return `[a whole number of about ${Math.round(length * DIGITS_PER_HEX_DIGIT)} digits]`
+}
+
 /** Longer ones are not copied to be written. */
 const MAX_LISTED = 50_000
 
@@ -103,7 +116,7 @@ class Copier {
         this.bytes += 5
         return Number.isFinite(value) ? value : String(value)
       case 'bigint':
-        return this.#text(String(value))
+        return this.#text(digitsOf(value))
       case 'object':
         return value === null ? this.#null() : this.#object(value)
       case 'function':
@@ -169,8 +182,7 @@ class Copier {
 
   #entries(value: object): Record<string, unknown> {
     const copied: Copied = { entries: {}, originals: undefined }
-    // Once: of an object with many names, listing them is what takes long.
-    const keys = Object.keys(value)
+    const keys = namesOf(value)
     for (let taken = 0; taken < keys.length; taken++) {
       if (this.#isFull(taken)) {
         copied.entries['…'] = `${keys.length - taken} more`

@@ -3,6 +3,7 @@
  * another process. Figures are in validations of one small schema, about a microsecond if it fails.
  */
 import { isObjectLike, isRecord } from '../runtime/guards.ts'
+import { namesOf } from '../runtime/names-of.ts'
 import { type JsonSchema, refTarget } from './json-schema.ts'
 import { type Form, formOf, formsOfProperty } from './walk-schema.ts'
 
@@ -173,8 +174,8 @@ function eachApplication(
   if (Array.isArray(value)) {
     for (const schema of form.items) for (const part of value) apply(schema, part)
   } else if (isObjectLike(value)) {
-    for (const [name, part] of Object.entries(value)) {
-      for (const schema of formsOfProperty(form, name)) apply(schema, part)
+    for (const name of namesOf(value)) {
+      for (const schema of formsOfProperty(form, name)) apply(schema, (value as JsonSchema)[name])
       for (const schema of form.names) apply(schema, name)
     }
   }
@@ -192,7 +193,7 @@ function ownCost({ declared, schema: { patternProperties, required, enum: choice
 
 function costOnValue(schema: JsonSchema, value: unknown): number {
   if (Array.isArray(value)) return comparesEntries(schema) ? value.length ** 2 / 2 : 0
-  if (typeof value !== 'string') return isObjectLike(value) ? Object.keys(value).length : 0
+  if (typeof value !== 'string') return isObjectLike(value) ? namesOf(value).length : 0
   return (
     value.length * (statesOf(schema.pattern) / 10 + (schema.format === undefined ? 0 : UNITS_PER_FORMAT_CHAR))
   )

@@ -50,5 +50,5 @@ export function LinkPart({ part }: { part: Extract<ContentPart, { kind: 'link' }
 }
 
 function fileName(name: string, mimeType: string): string {
-  return `${name}.${(mimeType.split('/')[1] ?? 'bin').replace(/[^a-z0-9].*$/, '')}`
+  return `${name}.${(mimeType.split('/')[1] ?? 'bin').replace(/[^a-z0-9][\s\S]*$/, '')}`
 }

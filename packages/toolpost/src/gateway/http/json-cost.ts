@@ -1,7 +1,8 @@
-import { MAX_JSON_COST, MAX_JSON_DEPTH } from '../limits.ts'
+import { MAX_JSON_COST, MAX_JSON_DEPTH, MAX_JSON_NAMES } from '../limits.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c
+const COLON = 0x3a
 const BACKSLASH = 0x5c
 const LIST = 0x5b
 const RECORD = 0x7b
@@ -9,23 +10,30 @@ const END_OF_LIST = 0x5d
 const END_OF_RECORD = 0x7d
 
 /**
- * Why a text should not be given to `JSON.parse`, which cannot be interrupted: it has more lists, records and values, or
- * more levels of them, than that and whoever looks at them afterwards get through in a moment. 4 MB of `[` or `{},` take
- * seconds.
+ * Why a text should not be given to `JSON.parse`, which cannot be interrupted: it has more lists, records and values,
+ * more levels of them, or more names in one record, than that and whoever looks at them afterwards get through in a
+ * moment. 4 MB of `[` or `{},` take seconds.
  */
 export function whyDear(text: string): string | undefined {
   let cost = 0
   let depth = 0
+  /** Of the records around the place that is read, by their depth. */
+  const names = [0]
   // What is shorter cannot cost as much.
   if (text.length <= MAX_JSON_COST) return undefined
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = endOfString(text, at)
     else if (code === COMMA) cost++
-    else if (code === END_OF_LIST || code === END_OF_RECORD) depth--
+    else if (code === COLON) {
+      const count = (names[depth] ?? 0) + 1
+      if (count > MAX_JSON_NAMES) return `has an object with more than ${MAX_JSON_NAMES} names`
+      names[depth] = count
+    } else if (code === END_OF_LIST || code === END_OF_RECORD) depth--
     else if (code === LIST || code === RECORD) {
       cost += 4
       if (++depth > MAX_JSON_DEPTH) return `is nested more than ${MAX_JSON_DEPTH} levels deep`
+      names[depth] = 0
     }
     if (cost > 4 * MAX_JSON_COST) return 'has too many values'
   }

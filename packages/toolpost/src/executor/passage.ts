@@ -1,0 +1,105 @@
+import type { ToolResult } from '../call/tool-result.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { isRecord } from '../runtime/guards.ts'
+import { describeThrown } from '../runtime/quietly.ts'
+import type { GoOn, InterceptedCall, Interceptor, Next } from './intercept.ts'
+import { unwatch, watch } from './watched-signals.ts'
+
+/** The way of one call through the interceptors that there were when it began. */
+export class Passage {
+  #waitedMs: number | undefined
+  readonly #list: readonly Interceptor[]
+  readonly #call: InterceptedCall
+  readonly #goOn: GoOn
+  readonly #clock: Clock
+  readonly #since: number
+
+  constructor(list: readonly Interceptor[], call: InterceptedCall, goOn: GoOn, clock: Clock) {
+    this.#list = list
+    this.#call = call
+    this.#goOn = goOn
+    this.#clock = clock
+    this.#since = clock.now()
+  }
+
+  /** How long the call is held back, or was. */
+  get waitedMs(): number {
+    return this.#waitedMs ?? this.#clock.now() - this.#since
+  }
+
+  /** Resolves to the answer; to `undefined` as soon as the caller gives up while the call is held back. Never rejects. */
+  answer(): Promise<ToolResult | undefined> {
+    const call = this.#call
+    const { callerSignal: signal } = call
+    return new Promise(resolve => {
+      const end = (result: ToolResult | undefined) => {
+        if (signal) unwatch(signal, caller)
+        resolve(result)
+      }
+      const caller = { cancel: () => void (this.#waitedMs === undefined && end(undefined)) }
+      const canBeEnded = call.heldBy(caller)
+      if (!signal && !canBeEnded) return resolve(this.#enter(0))
+      this.#enter(0).then(end)
+      if (signal) watch(signal, caller)
+    })
+  }
+
+  /** What the interceptors from `index` on answer, and behind them the tool. */
+  #enter(index: number): Promise<ToolResult> {
+    const interceptor = this.#list[index]
+    if (interceptor) return this.#step(interceptor, index)
+    this.#waitedMs = this.waitedMs
+    return this.#goOn(this.#waitedMs)
+  }
+
+  #step(interceptor: Interceptor, index: number): Promise<ToolResult> {
+    let inner: Promise<ToolResult> | undefined
+    let isAnswered = false
+    const next: Next = () => {
+      // The answer was given: a tool that ran now would run unseen.
+      if (isAnswered)
+        return Promise.resolve(mistake(this.#call, interceptor, 'next() was called after the answer'))
+      if (inner) throw new Error('next() was called twice')
+      inner = this.#enter(index + 1)
+      return inner
+    }
+    const explain = (error: unknown): ToolResult => {
+      isAnswered = true
+      return mistake(this.#call, interceptor, describeThrown(error))
+    }
+    const answer = (result: ToolResult): ToolResult => {
+      isAnswered = true
+      try {
+        return ownResult(result)
+      } catch (error) {
+        return explain(error)
+      }
+    }
+    try {
+      const given: unknown = interceptor(this.#call, next)
+      // An interceptor that only passes on: there is nothing to look at.
+      if (given === inner && inner) return inner
+      const promise = given instanceof Promise ? given : Promise.resolve(given as ToolResult)
+      return promise.then(answer, explain)
+    } catch (error) {
+      return Promise.resolve(explain(error))
+    }
+  }
+}
+
+/** A copy of what an interceptor gave: it may be another call's result, and its getters may throw. */
+function ownResult(result: ToolResult): ToolResult {
+  if (!isRecord(result) || typeof result.success !== 'boolean') throw new Error('it gave no result')
+  return { ...result }
+}
+
+function mistake(call: InterceptedCall, interceptor: Interceptor, problem: string): ToolResult {
+  const name = interceptor.name === '' ? 'without a name' : `'${interceptor.name}'`
+  return {
+    success: false,
+    code: 'tool_error',
+    error: `The interceptor ${name} failed: ${problem}`,
+    tool_name: call.name,
+    execution_time_ms: 0,
+  }
+}
