@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './tests/longest-first.ts'
 
-const folders = readdirSync('packages').flatMap(name => [`packages/${name}/src`, `packages/${name}/test`])
-const files = ['tests', ...folders].filter(existsSync).flatMap(testsIn)
+const root = import.meta.dirname
+const packages = readdirSync(join(root, 'packages')).map(name => join(root, 'packages', name))
+const folders = [join(root, 'tests'), ...packages.flatMap(path => [join(path, 'src'), join(path, 'test')])]
+const files = folders.filter(existsSync).flatMap(testsIn)
 /**
- * What these tests measure, replace or clean up is their process: memory, freezes, listeners, modules, programs built once. They get one that nobody has
- * used. The others share a few, because reading all modules again takes longer than most files.
+ * What these tests measure, replace or clean up is their process: memory, freezes, listeners, modules, programs built once.
+ * They get one that nobody has used. The others share a few, because reading all modules again takes longer than most files.
  */
 const OWN_PROCESS =
   /\b(unharmed|besideAttack|memoryUsage|vi\.mock|vi\.doMock|process\.on)\(|globalThis\.\w+ = |support\/(program|server)\.ts/

@@ -41,8 +41,18 @@ const UNNAMED = lines(
   'the light;the lights;the lamp;it;everything;the heater;the tv;the switch;the door;the blinds',
 )
 
-/** Ways through sentences that mean nothing; `commands` begin with what is to be done. */
-export function addDecoys(writer: RuleWriter, commands: number | undefined): States {
+/** What is typed to a tool, and never done by a sentence: without it, "unlock" would be heard as "lock". */
+const UNLOCK = lines('unlock;unlock the;unlock my;open the lock of the')
+
+interface Known {
+  /** Each begins with what is to be done. */
+  commands: number | undefined
+  /** The names of locks. */
+  locks: number | undefined
+}
+
+/** Ways through sentences that mean nothing. */
+export function addDecoys(writer: RuleWriter, { commands, locks }: Known): States {
   const from = writer.start
   const phrases = (at: States, all: readonly string[][]) => all.flatMap(phrase => writer.words(at, phrase))
   const switched = (verbs: States) =>
@@ -50,5 +60,6 @@ export function addDecoys(writer: RuleWriter, commands: number | undefined): Sta
   const denied = writer.rule(phrases(from, BEFORE), commands)
   const unnamed = switched(phrases(from, lines('turn;switch')))
   const later = phrases([...writer.rule(from, commands), ...unnamed], AFTER)
-  return [...denied, ...later, ...switched(phrases(from, PAST))]
+  const unlocked = writer.rule(phrases(from, UNLOCK), locks)
+  return [...denied, ...later, ...switched(phrases(from, PAST)), ...unlocked]
 }

@@ -167,9 +167,9 @@ export class GraphBuilder {
   /** What a list has, and of devices also two of them. In a command, things may be named that are not there. */
   #list(name: string, said: ToolSentence): number | undefined {
     const isCommand = this.#isCommand(said)
-    const alone = this.#names(name, { isCommand, isQuestion: said.tool.readOnly === true })
+    const alone = this.names(name, { isCommand, isQuestion: said.tool.readOnly === true })
     if (alone === undefined || !isCommand || !JOINED.has(name)) return alone
-    const [key, real] = [`joined ${name}`, this.#names(name, {})]
+    const [key, real] = [`joined ${name}`, this.names(name)]
     if (!this.#named.has(key))
       this.#named.set(
         key,
@@ -178,7 +178,8 @@ export class GraphBuilder {
     return this.#named.get(key)
   }
 
-  #names(name: string, place: { isCommand?: boolean; isQuestion?: boolean }): number | undefined {
+  /** What a list has, as it is said. */
+  names(name: string, place: { isCommand?: boolean; isQuestion?: boolean } = {}): number | undefined {
     const { home, lexicon } = this.#grammar
     return this.#once(`list ${name} ${place.isCommand ? 'told' : place.isQuestion ? 'asked' : ''}`, () => {
       const spoken = home && spokenNames(home, name, place)

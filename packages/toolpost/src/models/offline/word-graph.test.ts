@@ -43,6 +43,10 @@ describe('the graph of sentences', () => {
     'dim the bedroom to twenty percent',
     'turn the tv on and then close the curtains',
     'is the light on in the bedroom',
+    'please unlock the back door',
+    'turn off switch five',
+    'turn switch eleven on',
+    'what is the humidity level in the bathroom',
   ])('has "%s"', sentence => expect(accepts(graph, sentence)).toBe(true))
 
   it.each([

@@ -28,7 +28,7 @@ export function graphOf(grammar: Grammar): SentenceGraph {
   const call = builder.phrases(CALL)
   const before = builder.phrases(BEFORE)
   const after = builder.phrases(AFTER)
-  const decoys = builder.write(writer => addDecoys(writer, orders))
+  const decoys = builder.write(writer => addDecoys(writer, { commands: orders, locks: builder.names('locks') }))
   builder.fill(whole, writer => {
     const called = [...writer.start, ...writer.rule(writer.start, call)]
     const start = [...called, ...writer.rule(called, before)]

@@ -17,6 +17,8 @@ const LISTS = new Set([
 ])
 const BY_ROOM = new Set(['devices', 'switchable', 'dimmable', 'levelled', 'covers'])
 
+const NUMBERS = Array.from({ length: 12 }, (_, index) => String(index + 1))
+
 /** How the devices of a list are spoken of, word by word; `undefined` if it is no list of devices. */
 export function spokenNames(
   home: Home,
@@ -124,7 +126,19 @@ function inCommands(home: Home, list: string): string[] {
   if (list !== 'switchable') return []
   const missing = MISSING_DEVICES.filter(name => !isLikeOne(home, name))
   const rooms = [...home.rooms()].flatMap(([room]) => [room, `everything in the ${room}`])
-  return ['everything', ...rooms, ...missing]
+  return ['everything', ...rooms, ...missing, ...otherNumbers(home)]
+}
+
+/** "Switch five" where there is a switch one: without it, the nearest that there is would be heard. */
+function otherNumbers(home: Home): string[] {
+  const numbered = [...home.names()].map(([name]) => name.split(' ')).filter(isNumbered)
+  const stems = new Set(numbered.map(words => words.slice(0, -1).join(' ')))
+  const others = [...stems].flatMap(stem => NUMBERS.map(number => `${stem} ${number}`))
+  return others.filter(name => home.called(name.split(' ')).length === 0)
+}
+
+function isNumbered(words: readonly string[]): boolean {
+  return words.length > 1 && NUMBERS.includes(words.at(-1) ?? '')
 }
 
 /** "Dim the bedroom". */
