@@ -1,5 +1,5 @@
 // Recordings of the test set through the product: what becomes of what is said, and how long it takes.
-// npm run bench:voice [-- --half tuning|held-out|second|third|fourth|unseen|all --voices flite,en-us --condition clean,reverb --sample 100 --realtime]
+// npm run bench:voice [-- --half tuning|held-out|second|third|fourth|fifth|unseen|all --voices flite,en-us --condition clean,reverb --sample 100 --realtime]
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
