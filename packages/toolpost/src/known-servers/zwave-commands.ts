@@ -27,12 +27,13 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
       '[<the>] {deviceName@covers} {action:up=on|down=off|open=on|closed=off|shut=off} [in [<the>] {room@rooms}]',
       '(open|close|set|move|put|raise|lower) [<the>] {deviceName@covers} (halfway|half way|half) [open|closed|up|down] {action=dim} {level=50}',
       '(open|close) [<the>] {deviceName@covers} {level#percent} {action=dim}',
-    ],
-    'call typed': [
-      '[<the>] {deviceName@switchable} out [in [<the>] {room@rooms}] {action=off}',
       // "At seven" is a time.
       '(turn|switch|<flick>) [<the>] {deviceName@levelled} on (at|to) {level#percent} {action=dim}',
       '(turn|switch|<flick>) on [<the>] {deviceName@levelled} (at|to) {level#percent} {action=dim}',
+      '(make sure|ensure|see that|see to it) [that] [<the>] {deviceName@switchable} (is|are) [turned|switched] {action:on|off}',
+    ],
+    'call typed': [
+      '[<the>] {deviceName@switchable} out [in [<the>] {room@rooms}] {action=off}',
       '{action:on|off} {deviceName@just_switched}',
       '{action:open=on|close=off|up=on|down=off|shut=off} {deviceName@just_moved}',
       '<adjust> [<the>] {deviceName@levelled} brightness [to|at] {level} {action=dim}',
@@ -54,7 +55,6 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
       '<adjust> [<the>] {deviceName@levelled} on {level#percent} {action=dim}',
       '(open|close|raise|lower) [<the>] {deviceName@covers} {level#percent} [of the way] [open|closed|up|down] {action=dim}',
       '(let us have|give me) [<the>] {deviceName@switchable} {action:on|off}',
-      '(make sure|ensure|see that|see to it) [that] [<the>] {deviceName@switchable} (is|are) [turned|switched] {action:on|off}',
       '[<the>] {deviceName@levelled} (to|at) {level} in [<the>] {room@rooms} {action=dim}',
       '(<i_want>) [<the>] {deviceName@levelled} (to|at) {level} {action=dim}',
       '(<i_want>) {level#percent} (on|in|for) [<the>] {deviceName@levelled} {action=dim}',
@@ -126,6 +126,7 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
     ],
     step: [
       'make it [<bit>] {direction:warmer=up|hotter=up|cooler=down|colder=down|less warm=down} [in here|here|inside|in the house] {deviceName@the_thermostat}',
+      'make it <some_degrees> <warmth> [in here|here|inside] {deviceName@the_thermostat}',
       '<nudge> {direction:up|down} [<the>] {deviceName@thermostats} [<by>] [<degrees>]',
       '<nudge> [<the>] {deviceName@thermostats} {direction:up|down} [<by>] [<degrees>]',
       '<nudge> {direction:up|down} the (heat|temperature) [<by>] [<degrees>] {deviceName@the_thermostat}',
@@ -152,8 +153,10 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
     ],
   },
   control_lock: {
-    'call typed': [
+    call: [
       '(make sure|ensure|see that|see to it) [that] [<the>] {deviceName@locks} (is|are) locked {action=lock}',
+    ],
+    'call typed': [
       '(bolt|secure) [<the>] {deviceName@locks} {action=lock}',
       'lock [<the>] {deviceName@locks} up {action=lock}',
       'lock up [for the night] {deviceName@the_locks} {action=lock}',
@@ -164,7 +167,7 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
     call: [
       '(activate|start|run|set|begin|launch|play|do|enable|turn on|switch on|put on) [the|my] {sceneName@scenes} [scene|mode]',
       '(activate|start|run|set|turn on) [the|my] scene {sceneName@scenes}',
-      "(it is|time for|set the house to|switch to|let's do|do) {sceneName@scenes} [scene|mode] [time]",
+      "(it is|time for|set the house to|switch to|let's (do|start|have)|do) {sceneName@scenes} [scene|mode] [time]",
     ],
     'call typed': [
       '[the] {sceneName@scenes} [scene|mode] [on]',

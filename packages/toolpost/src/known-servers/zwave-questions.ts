@@ -14,10 +14,8 @@ export const ZWAVE_QUESTIONS: Readonly<Record<string, SentencesByMeaning>> = {
       '(did|have) (i|we|you|someone|somebody|anybody|anyone) (forget to|remember to) (turn|switch) {state:off|on} [<the>] {deviceName@devices}',
       '(did|have) (i|we|you|someone|somebody|anybody|anyone) {state:lock=locked|locked|unlock=unlocked|unlocked|close=closed|closed|shut=closed|open|opened=open} [<the>] {deviceName@devices}',
       '(did|have) (i|we|you|someone|somebody|anybody|anyone) (forget to|remember to) {state:lock=locked|close=closed|shut=closed} [<the>] {deviceName@devices}',
-      '(check|tell me|see|do you know|verify|confirm|find out) (if|whether|that) [<the>] {deviceName@devices} (is|are) [still] {state@states}',
-    ],
-    'check typed': [
       '(is|are) [<the>] {deviceName@devices} [still] {state@states} or (not|on|off|open|closed|shut|locked|unlocked)',
+      '(check|tell me|see|do you know|verify|confirm|find out) (if|whether|that) [<the>] {deviceName@devices} (is|are) [still] {state@states}',
     ],
     'read typed': [
       '[what is|tell me|give me|show me] [the] [current] (temperature|temp|humidity) (in|inside|of|from|by) [<the>] {deviceName@sensors}',

@@ -107,6 +107,17 @@ describe('the decision what was said', () => {
     ).toBe('ask')
   })
 
+  it('asks about "fifteen" and "fifty" unless one of them is much likelier', () => {
+    const said = (level: string) => `dim the living room light to ${level} percent`
+    const heard = (margin: number) =>
+      decided('Then the living room light to thirteen percent. -4', [
+        `${said('thirteen')} -5`,
+        `${said('thirty')} ${-5 - margin}`,
+      ]).decision
+    expect(heard(2)).toBe('ask')
+    expect(heard(3)).toBe('sentence')
+  })
+
   it('asks if another number was heard freely', () => {
     const heard = decided('Then the living room light to 30 percent. -4', [
       'dim the living room light to thirteen percent -7',

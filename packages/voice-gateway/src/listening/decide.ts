@@ -6,6 +6,7 @@ import { comparePhones } from './phone-distance.ts'
 import { saidWords } from './said-words.ts'
 import {
   areOpposites,
+  areTeens,
   beginsOtherwise,
   doesSeveral,
   isTwo,
@@ -20,6 +21,7 @@ import {
   LEAST_MARGIN_IF_EXACT,
   LEAST_MARGIN_IF_UNLIKE,
   LEAST_MARGIN_OF_OPPOSITES,
+  LEAST_MARGIN_OF_TEENS,
   LEAST_MARGIN_OF_UNDONE,
   LEAST_PER_FREE_WORD,
   LEAST_PER_GUESSED_WORD,
@@ -173,6 +175,7 @@ class Choice {
       return isCommand ? LEAST_MARGIN_OF_OPPOSITES : 0
     }
     if (isUndone(best.text, other.text)) return LEAST_MARGIN_OF_UNDONE
+    if (areTeens(best.text, other.text)) return LEAST_MARGIN_OF_TEENS
     return areOpposites(best.text, other.text) ? LEAST_MARGIN_OF_OPPOSITES : LEAST_MARGIN
   }
 

@@ -26,6 +26,16 @@ export function numbersIn(text: string): string[] {
   return saidWords(text).filter(word => NUMBER_WORDS.includes(word))
 }
 
+/** Whether their numbers differ by "-teen" and "-ty" alone: nothing is misheard more often. */
+export function areTeens(text: string, other: string): boolean {
+  const [numbers, others] = [numbersIn(text), numbersIn(other)]
+  return numbers.join() !== others.join() && numbers.map(stemOf).join() === others.map(stemOf).join()
+}
+
+function stemOf(number: string): string {
+  return number.replace('fourteen', 'forteen').replace(/(?:teen|ty)$/, '')
+}
+
 /** A text as it is said; an apostrophe is not: "light's off" is "lights off". */
 export function lettersOf(text: string): string {
   return saidWords(text).join(' ').replaceAll("'", '')

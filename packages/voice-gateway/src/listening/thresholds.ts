@@ -69,6 +69,8 @@ export const FEWEST_WORDS = 3
 export const LEAST_MARGIN = 1
 /** The same if that one differs by a number, or by on and off, alone: nothing else tells them apart. */
 export const LEAST_MARGIN_OF_OPPOSITES = 1.5
+/** The same for "fifteen" and "fifty". */
+export const LEAST_MARGIN_OF_TEENS = 2.5
 /** The same for what changes something and sounds less like what was heard freely than this. */
 export const LEAST_MARGIN_IF_UNLIKE = 2.5
 export const ALIKE: Nearness = { ...NEAR, mostDistance: 0.25 }

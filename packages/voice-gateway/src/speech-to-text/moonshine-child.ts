@@ -22,6 +22,9 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 /** What is longer is no command, and following sentences along it would take long. */
 const LONGEST_COMMAND = 12 * SAMPLE_RATE
 
+/** Whoever speaks waits for it: a second hearing that takes longer is given up. */
+const PATIENCE_MS = 930
+
 const letters = tokenLetters(llamaTokenizer.vocabById)
 const streams = new Map<number, SileroStream>()
 let stoppedId: number | undefined
@@ -105,6 +108,8 @@ async function listen(
   { silero, moonshine }: Models,
   { isStopped, allowed, names }: HowToListen,
 ): Promise<Listened> {
+  const until = performance.now() + PATIENCE_MS
+  const isLate = () => performance.now() > until
   const samples = amplified(recording)
   const pieces = speechPieces(samples, await silero.probabilities(samples, isStopped))
   const isCommand = pieces.length === 1 && pieces.every(({ start, end }) => end - start <= LONGEST_COMMAND)
@@ -114,14 +119,16 @@ async function listen(
     const speech = samples.subarray(start, end)
     const bound = isCommand ? allowed : undefined
     const first = await moonshine.listen(preparePiece(speech), isStopped, { allowed: bound, names })
-    const isEnough = !bound || !isUnsure(first)
+    const isEnough = !bound || !isUnsure(first) || isLate()
     const again = () =>
-      moonshine.listen(preparePiece(speech, LONGER_SILENCE), isStopped, {
+      moonshine.listen(preparePiece(speech, LONGER_SILENCE), () => isStopped() || isLate(), {
         allowed: bound,
         names,
         isWide: true,
       })
-    heard.push(isEnough ? first : surer(first, await again()))
+    const second = isEnough ? undefined : await again()
+    // What was broken off is half a sentence.
+    heard.push(second && !isLate() ? surer(first, second) : first)
   }
   return {
     text: joined(heard.map(({ text }) => text)),

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 /** What has a word of a denial, and is none. */
 const WANTED =
-  /(?:good|movie) (?:night|time)|can i (?:get|have)|but not|not (?:so|as)|\bi (?:want|need|would like) (?:to have )?.*(?:turned|switched)/g
+  /(?:good|movie) (?:night|time)|(?:make sure|ensure|see (?:that|to it)).*(?:turned|switched)|can i (?:get|have)|but not|not (?:so|as)|\bi (?:want|need|would like) (?:to have )?.*(?:turned|switched)/g
 
 describe('the graph of sentences', () => {
   it.each([
@@ -44,6 +44,11 @@ describe('the graph of sentences', () => {
     'turn the tv on and then close the curtains',
     'is the light on in the bedroom',
     'please unlock the back door',
+    'is the desk lamp on or off',
+    'make sure the back door is locked',
+    'make it two degrees warmer',
+    'turn on the desk lamp at forty percent',
+    "let's start movie time",
     'turn off switch five',
     'turn switch eleven on',
     'what is the humidity level in the bathroom',

@@ -11,7 +11,9 @@ const BEFORE = phrases(
   `please;could you;could you please;can you;can you please;would you;would you please;will you;just;i want you to;
   i would like you to`,
 )
-const AFTER = phrases('please;thanks;thank you;now;right now;for me;for me please;now please')
+const AFTER = phrases(
+  'please;thanks;thank you;now;right now;for me;for me please;now please;would you;will you',
+)
 
 /** "Turn the fan on and *the light off*". */
 const ON_OR_OFF = '[<the>] {deviceName@switchable} {action:on|off}'
@@ -28,7 +30,9 @@ export function graphOf(grammar: Grammar): SentenceGraph {
   const call = builder.phrases(CALL)
   const before = builder.phrases(BEFORE)
   const after = builder.phrases(AFTER)
-  const decoys = builder.write(writer => addDecoys(writer, { commands: orders, locks: builder.names('locks') }))
+  const decoys = builder.write(writer =>
+    addDecoys(writer, { commands: orders, locks: builder.names('locks') }),
+  )
   builder.fill(whole, writer => {
     const called = [...writer.start, ...writer.rule(writer.start, call)]
     const start = [...called, ...writer.rule(called, before)]
