@@ -26,7 +26,7 @@ ENV NODE_ENV=production
 RUN mkdir /data && chown node:node /data
 WORKDIR /data
 USER node
-# toolpost.json, and .toolpost with history, logins and decisions.
+# toolpost.json, toolpost.approvals.json, and .toolpost with history and logins.
 VOLUME /data
 EXPOSE 4040
 STOPSIGNAL SIGTERM

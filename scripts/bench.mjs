@@ -1,5 +1,5 @@
 // Runs the benchmarks: `npm run bench`, or one of them: `npm run bench -- executor|catalog|cold-start|mcp|gateway|tool-search`.
-// Builds the product and installs what it is compared with, where that is missing. Imports Node's own modules only.
+// Builds the product and installs the peers if they are missing. Imports only Node's own modules.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ const BENCHMARKS = {
 const chosen = process.argv.slice(2)
 const wrong = chosen.find(name => !Object.hasOwn(BENCHMARKS, name))
 if (wrong !== undefined)
-  fail(`There is no benchmark '${wrong}'. Choose from: ${Object.keys(BENCHMARKS).join(', ')}.`, 2)
+  fail(`unknown benchmark '${wrong}'; expected one of ${Object.keys(BENCHMARKS).join(', ')}`, 2)
 
 run(process.execPath, [join('scripts', 'setup.mjs')], { cwd: root, stdio: ['ignore', 2, 2] })
 const names = chosen.length > 0 ? chosen : Object.keys(BENCHMARKS)
@@ -36,10 +36,10 @@ for (const name of names) {
   })
 }
 
-/** Installs bench/, unless the last successful install was of the same packages. */
+/** Installs bench/, unless the last successful installation had the same packages. */
 function installPeers() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint()) return
-  process.stderr.write('Installing the peers to compare with …\n')
+  process.stderr.write('Installing the peers …\n')
   run(...npmCommand(['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']), {
     cwd: bench,
     stdio: ['ignore', 2, 2],

@@ -1,43 +1,27 @@
-// Bundles each command line into one CommonJS file: it starts in half the time of separate modules.
-import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// Bundles each command line into one CommonJS file, which starts in half the time of separate modules.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { keepCompiled } from './keep-compiled.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
-/** Loaded only when they are used, from node_modules. */
-const external = [
+/** Loaded from node_modules, only when they are used. */
+const rarelyUsed = [
   'pino',
   'mathjs',
   'minisearch',
   'json5',
   're2js',
   '@langchain/*',
-  '@modelcontextprotocol/*',
   '@napi-rs/*',
   '@opentelemetry/*',
 ]
 
-const entries = [
-  { in: 'packages/toolpost/src/cli/main.ts', out: 'packages/toolpost/dist/cli.cjs', external },
-  {
-    in: 'packages/zwave-mcp-server/src/cli.ts',
-    out: 'packages/zwave-mcp-server/dist/zwave-mcp-server.cjs',
-    external: [],
-  },
-  {
-    in: 'packages/zwave-mcp-server/src/home/cli.ts',
-    out: 'packages/zwave-mcp-server/dist/zwave-home.cjs',
-    external: [],
-  },
-]
-
 /**
- * Commands that load more than a bundle should hold are left out of it: `bin/toolpost.cjs` runs them from the modules.
- * So no module is ever there twice in one process, once in the bundle and once beside it.
+ * Keeps commands with heavy imports out of the small bundle: `bin/toolpost.cjs` runs them from the large one. A process
+ * loads only one of the two, so no module is ever loaded twice.
  */
 const withoutLargeCommands = {
   name: 'without-large-commands',
@@ -48,10 +32,32 @@ const withoutLargeCommands = {
   },
 }
 
-const dist = join(root, 'packages/toolpost/dist')
-// What was kept for another bundle must never be run with this one.
-for (const name of existsSync(dist) ? readdirSync(dist) : [])
-  if (name.endsWith('.compiled')) rmSync(join(dist, name))
+const entries = [
+  {
+    in: 'packages/toolpost/src/cli/main.ts',
+    out: 'packages/toolpost/dist/cli.cjs',
+    external: [...rarelyUsed, '@modelcontextprotocol/*'],
+    plugins: [withoutLargeCommands],
+  },
+  {
+    in: 'packages/toolpost/src/cli/main.ts',
+    out: 'packages/toolpost/dist/cli-large.cjs',
+    external: [...rarelyUsed, 'libsql'],
+  },
+  {
+    in: 'packages/zwave-mcp-server/src/cli.ts',
+    out: 'packages/zwave-mcp-server/dist/zwave-mcp-server.cjs',
+  },
+  {
+    in: 'packages/zwave-mcp-server/src/home/cli.ts',
+    out: 'packages/zwave-mcp-server/dist/zwave-home.cjs',
+  },
+]
+
+// Compiled code of another bundle must never run with this one.
+for (const folder of new Set(entries.map(({ out }) => dirname(join(root, out)))))
+  for (const name of existsSync(folder) ? readdirSync(folder) : [])
+    if (name.endsWith('.compiled')) rmSync(join(folder, name))
 
 for (const entry of entries) {
   if (!existsSync(join(root, entry.in))) continue
@@ -63,8 +69,8 @@ for (const entry of entries) {
     platform: 'node',
     target: 'node20',
     format: 'cjs',
-    external: entry.external,
-    plugins: [withoutLargeCommands],
+    external: entry.external ?? [],
+    plugins: entry.plugins ?? [],
     minify: true,
     keepNames: true,
     legalComments: 'none',
@@ -78,17 +84,8 @@ const bundle_import = typeof load_module === 'undefined' ? name => import(name) 
     logLevel: 'warning',
   })
   const file = join(root, entry.out)
-  // Compiled code that was kept cannot import: bin/load-bundle.cjs does it for it.
+  // Cached code cannot use `import()`; `load-bundle` does it instead.
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll('import("', 'bundle_import("'))
 }
 
-keepCompiled()
-
-/** Runs a call once, and keeps the compiled code of all that it needed. Without it, everything works, and starts slower. */
-function keepCompiled() {
-  const loader = join(root, 'packages/toolpost/bin/load-bundle.cjs')
-  const cwd = mkdtempSync(join(tmpdir(), 'toolpost-build-'))
-  const code = `process.argv.splice(1, 0, 'toolpost'); require(${JSON.stringify(loader)}).keepCompiled()`
-  spawnSync(process.execPath, ['-e', code, 'call', 'echo', 'x=1'], { cwd, stdio: 'ignore', timeout: 30_000 })
-  rmSync(cwd, { recursive: true, force: true })
-}
+await keepCompiled(root)

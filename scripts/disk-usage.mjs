@@ -1,8 +1,8 @@
-// What a folder takes on the disk. Imports Node's own modules only.
+// The disk usage of a folder. Imports only Node's own modules.
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** In megabytes, as `du -sm` counts: by blocks, links not followed, a file with two names once. `skip` are names of folders. */
+/** In megabytes, as `du -sm` counts: by blocks, symlinks not followed, hard links once. `skip` lists folder names. */
 export function megabytesOf(folder, { skip = [] } = {}) {
   const seen = new Set()
   const bytesIn = path =>

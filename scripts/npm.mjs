@@ -1,16 +1,16 @@
-// npm as a program that every platform can start: on Windows its command is a script, which would need a shell, and a shell
-// splits paths at their blanks. Imports Node's own modules only.
+// Runs npm on every platform: on Windows its command is a script, which would need a shell, and a shell splits paths at
+// blanks. Imports only Node's own modules.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** `[command, args]` that run npm with these arguments. */
+/** `[command, args]` to run npm with these arguments. */
 export function npmCommand(args) {
   const cli = npmScript()
   return cli ? [process.execPath, [cli, ...args]] : ['npm', args]
 }
 
-/** What npm prints; throws if it fails. */
+/** Returns what npm prints; throws if it fails. */
 export function runNpm(args, options = {}) {
   return execFileSync(...npmCommand(args), { encoding: 'utf8', ...options })
 }

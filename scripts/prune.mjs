@@ -1,38 +1,37 @@
-// Takes out of node_modules what this machine cannot use and what nothing here loads: 390 of 870 MB. Imports Node's own
-// modules only.
+// Removes from node_modules what this machine cannot use and what nothing here loads. Imports only Node's own modules.
 import { existsSync, linkSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Parts of packages that neither the product nor its tests, builds or benchmarks load; `*` is any one folder. */
 const UNUSED = [
-  // LangChain takes `js-tiktoken/lite`; this is every vocabulary, three times.
+  // LangChain uses `js-tiktoken/lite`; this is every vocabulary, three times.
   'js-tiktoken/dist/ranks',
   'js-tiktoken/dist/index.js',
   'js-tiktoken/dist/index.cjs',
-  // `math_eval` runs the one bundled file in lib/browser.
+  // `math_eval` uses the one bundled file in lib/browser.
   'mathjs/lib/cjs',
   'mathjs/lib/esm',
-  // Icons that are chosen while the page runs, and their names a second and third time.
+  // Icons chosen at run time, and second and third copies of their names.
   'lucide-react/dynamic.d.ts',
   'lucide-react/dynamic.d.mts',
   'lucide-react/dynamicIconImports.d.ts',
   'lucide-react/dynamicIconImports.d.mts',
   'lucide-react/dist/lucide-react.prefixed.d.ts',
   'lucide-react/dist/lucide-react.suffixed.d.ts',
-  // For bundlers; Node takes build/src.
+  // For bundlers; Node uses build/src.
   '@opentelemetry/*/build/esm',
   '@opentelemetry/*/build/esnext',
-  // Sources beside what was built of them.
+  // Sources of what is already built.
   'superjson/src',
   'zod/src',
   '@anthropic-ai/sdk/src',
-  // Older models, and the viewer of traces.
+  // Older models, and the trace viewer.
   '@ricky0123/vad-web/dist/silero_vad_legacy.onnx',
   '@ricky0123/vad-web/dist/silero_vad_v5.onnx',
   'playwright-core/lib/vite',
 ]
 
-/** Removes it; returns how many megabytes that were. */
+/** Returns the number of megabytes removed. */
 export function prune(modules) {
   const steps = [otherPlatforms, otherLibc, unusedParts, sourceMaps, secondEsbuild]
   return Math.round(steps.reduce((sum, step) => sum + step(modules), 0) / 1e6)
@@ -51,7 +50,7 @@ function matching(folder, [first, ...rest]) {
   return existsSync(folder) ? readdirSync(folder).flatMap(name => matching(join(folder, name), rest)) : []
 }
 
-/** onnxruntime-node brings the builds of every platform in one package. */
+/** onnxruntime-node contains the builds for every platform. */
 function otherPlatforms(modules) {
   const bin = join(modules, 'onnxruntime-node', 'bin', 'napi-v6')
   if (!existsSync(bin)) return 0
@@ -60,14 +59,14 @@ function otherPlatforms(modules) {
   return others.reduce((sum, build) => sum + remove(join(bin, build)), 0)
 }
 
-/** libsql's packages do not say which C library they are for, so npm installs both. */
+/** libsql's packages do not declare their C library, so npm installs both. */
 function otherLibc(modules) {
   if (process.platform !== 'linux') return 0
   const isGlibc = process.report.getReport().header.glibcVersionRuntime !== undefined
   return remove(join(modules, '@libsql', `linux-${process.arch}-${isGlibc ? 'musl' : 'gnu'}`))
 }
 
-/** esbuild's install script copies the program of its platform's package; a link does as well. */
+/** esbuild's install script copies the binary from its platform's package; a hard link is enough. */
 function secondEsbuild(modules) {
   const copy = join(modules, 'esbuild', 'bin', 'esbuild')
   const program = join(modules, '@esbuild', `${process.platform}-${process.arch}`, 'bin', 'esbuild')
@@ -79,7 +78,7 @@ function secondEsbuild(modules) {
   return size
 }
 
-/** Of other people's code; nothing here reads them. */
+/** Source maps of dependencies; nothing here reads them. */
 function sourceMaps(folder) {
   return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
     const path = join(folder, entry.name)

@@ -1,7 +1,7 @@
 // One version for all packages, in three steps:
-//   npm run release -- --dry-run      what would be published, with sizes and changes; changes nothing
-//   npm run release -- 0.2.0          writes the version into every package.json and closes "Unreleased" in CHANGELOG.md: commit and tag it
-//   npm run release -- --publish      packs every platform, writes the bill of materials, publishes; what the workflow runs for a tag
+//   npm run release -- --dry-run      shows what would be published, with sizes and changes; changes nothing
+//   npm run release -- 0.2.0          sets the version everywhere and closes "Unreleased" in CHANGELOG.md; then commit and tag
+//   npm run release -- --publish      packs every platform, writes the bill of materials, publishes; run by the workflow
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ else fail(['expected --dry-run, --publish or a version'])
 
 function prepare(version) {
   const problems = [
-    ...(/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version) ? [] : [`'${version}' is not a version`]),
+    ...(/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version) ? [] : [`'${version}' is not a valid version`]),
     ...(changesOf('Unreleased') === '' ? ['CHANGELOG.md has nothing under Unreleased'] : []),
   ]
   if (problems.length > 0) fail(problems)
@@ -36,7 +36,7 @@ function prepare(version) {
   say(`Now: git commit -am "Release ${version}" && git tag v${version} && git push --follow-tags`)
 }
 
-/** All packages have the version of the workspace, and need each other in that version. */
+/** All packages have the workspace's version, and depend on each other in that version. */
 function writeVersion(version) {
   const names = new Set(publicPackages().map(({ manifest }) => manifest.name))
   const folders = [
@@ -70,26 +70,26 @@ function release({ isDry }) {
     )
   say(`  bill of materials: ${sbom}`)
   if (isDry) say(`\nChanges:\n\n${changesOf('Unreleased') || changesOf(current) || '(none)'}`)
-  // Provenance needs a workflow that may sign; `publishConfig` asks for it.
+  // Provenance, requested by `publishConfig`, needs a workflow that may sign.
   else for (const { file } of packed) runNpm(['publish', file], { cwd: root, stdio: 'inherit' })
 }
 
 function versionProblems() {
   return publicPackages()
     .filter(({ manifest }) => manifest.version !== current)
-    .map(({ manifest }) => `${manifest.name} has version ${manifest.version}, the workspace ${current}`)
+    .map(({ manifest }) => `${manifest.name} has version ${manifest.version}, but the workspace ${current}`)
 }
 
-/** Published is what is in git, and what the changelog tells of. */
+/** Only what is committed and in the changelog may be published. */
 function releaseProblems() {
   const changed = execFileSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' }).trim()
   return [
-    ...(changed === '' ? [] : ['there are changes that are not committed']),
+    ...(changed === '' ? [] : ['there are uncommitted changes']),
     ...(changesOf(current) === '' ? [`CHANGELOG.md has nothing under ${current}`] : []),
   ]
 }
 
-/** What CHANGELOG.md has under a heading. */
+/** The text under a heading of CHANGELOG.md. */
 function changesOf(heading) {
   const parts = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').split('\n## ')
   const part = parts.find(text => text.split('\n')[0].split(' ')[0] === heading)

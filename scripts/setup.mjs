@@ -1,5 +1,5 @@
-// Installs and builds what is missing or out of date, and nothing else: `npm start` and `npm test` run it first.
-// Imports Node's own modules only, because it runs before anything is installed.
+// Installs and builds only what is missing or out of date: `npm start` and `npm test` run it first.
+// Imports only Node's own modules, because it runs before anything is installed.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -17,13 +17,22 @@ const packages = readdirSync(join(root, 'packages')).filter(name =>
 const major = Number(process.versions.node.split('.')[0])
 if (major < 20) fail(`Toolpost needs Node 20 or newer; this is ${process.version}.`)
 
+/** What the build depends on, besides the package sources. */
+const BUILD_FILES = [
+  'tsconfig.json',
+  'tsconfig.base.json',
+  'scripts/bundle.mjs',
+  'scripts/keep-compiled.mjs',
+  'scripts/run-keeping.cjs',
+  'packages/common/bin/load-bundle.cjs',
+]
 const npmOptions = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error']
 const node = (...args) => run(process.execPath, args)
 
 step('install', installFingerprint, {
-  // Not `npm ci`: it refuses a lockfile that lacks the optional packages of another platform.
+  // Not `npm ci`: it rejects a lockfile without the optional packages of another platform.
   'Installing packages (npm)': () => run(...npmCommand(['install', ...npmOptions])),
-  'Removing what this machine does not need': () => prune(join(root, 'node_modules')),
+  'Removing unneeded files': () => prune(join(root, 'node_modules')),
 })
 step('build', buildFingerprint, {
   'Compiling the packages': () => node(join('node_modules', 'typescript', 'bin', 'tsc'), '-b'),
@@ -38,7 +47,7 @@ step('build', buildFingerprint, {
     ),
 })
 
-/** Runs its parts unless their last successful run had the same fingerprint; says what each does and how long it took. */
+/** Runs its parts unless the last successful run had the same fingerprint; prints each part and how long it took. */
 function step(name, fingerprint, parts) {
   const stamp = join(stamps, name)
   const before = existsSync(stamp) ? readFileSync(stamp, 'utf8') : undefined
@@ -66,11 +75,10 @@ function installFingerprint() {
   return hash.digest('hex')
 }
 
-/** Sources by size and time, and whether each package still has its output. */
+/** Sources by size and modification time, and whether each package still has its output. */
 function buildFingerprint() {
   const hash = createHash('sha256').update(installFingerprint())
-  for (const file of ['tsconfig.json', 'tsconfig.base.json', 'scripts/bundle.mjs'])
-    addFile(hash, join(root, file))
+  for (const file of BUILD_FILES) addFile(hash, join(root, file))
   for (const name of packages) {
     for (const part of ['src', 'public', 'index.html', 'vite.config.ts', 'tsconfig.json'])
       addPath(hash, join(root, 'packages', name, part))
@@ -99,11 +107,11 @@ function addFile(hash, path) {
 }
 
 function run(command, args) {
-  // Its output goes to stderr: stdout belongs to the program that is started afterwards.
+  // Output goes to stderr: stdout belongs to the program that is started afterwards.
   const { status, error } = spawnSync(command, args, {
     cwd: root,
     stdio: ['ignore', 2, 2],
-    // As in .npmrc, for an npm that passes no settings it does not know.
+    // As in .npmrc, for versions of npm that do not pass on unknown settings.
     env: { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' },
   })
   if (error) fail(`${command} could not be run: ${error.message}`)

@@ -9,18 +9,18 @@ function freeze(ms: number): void {
 }
 
 describe('the probe beside an attack', () => {
-  it('gives what the attack gave, if nobody felt it', async () => {
+  it('returns the result of the attack if nobody felt it', async () => {
     const probe = async () => {}
     expect(await besideAttack({ attack: () => pause(20, 'done'), probe })).toBe('done')
   })
 
-  it('gives the error of an attack that fails', async () => {
+  it('rejects with the error of an attack that fails', async () => {
     await expect(besideAttack({ attack: () => Promise.reject(new Error('no')) })).rejects.toThrow('no')
   })
 
   const once = { attempts: 1, slowdown: () => 1 }
 
-  it('tells a freeze of the event loop every time, although nothing could be measured meanwhile', async () => {
+  it('reports a freeze of the event loop every time, although nothing could be measured meanwhile', async () => {
     let attempts = 0
     const attack = async () => {
       attempts++
@@ -34,17 +34,17 @@ describe('the probe beside an attack', () => {
     expect(attempts).toBe(2)
   })
 
-  it('tells a freeze that begins with the attack', async () => {
+  it('reports a freeze that begins with the attack', async () => {
     const attack = async () => freeze(200)
     await expect(besideAttack({ attack, ...once })).rejects.toThrow('felt beside it')
   })
 
-  it('leaves room for a machine that is busy', async () => {
+  it('makes allowance for a busy machine', async () => {
     const attack = async () => freeze(200)
     await besideAttack({ attack, attempts: 1, slowdown: () => 1_000 })
   })
 
-  it('tells a long freeze that is one of many waits', async () => {
+  it('reports a long freeze among many short waits', async () => {
     const attack = async () => {
       await pause(10)
       freeze(1_050)
@@ -53,7 +53,7 @@ describe('the probe beside an attack', () => {
     await expect(besideAttack({ attack, ...once })).rejects.toThrow('felt beside it')
   })
 
-  it('tells that another call waits, although the event loop is free', async () => {
+  it('reports that another call has to wait, although the event loop is free', async () => {
     let isAttacked = false
     const probe = () => pause(isAttacked ? 300 : 1)
     const attack = async () => {
@@ -64,7 +64,7 @@ describe('the probe beside an attack', () => {
     await expect(besideAttack({ attack, probe, ...once })).rejects.toThrow('felt beside it')
   })
 
-  it('tells what an attack leaves in memory, and not what can be collected', async () => {
+  it('reports what an attack leaves in memory, but not what can be collected', async () => {
     const kept: Buffer[] = []
     const attack = async () => {
       for (let n = 0; n < 8; n++) kept.push(Buffer.alloc(10 * MB, 1))

@@ -3,25 +3,25 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 export interface BesideOptions<T> {
-  /** What must not be felt elsewhere. Repeated if the machine was too busy to tell. */
+  /** Must not be felt elsewhere. Repeated if the machine was too busy to tell. */
   attack(): Promise<T>
-  /** A call of something that the attack has nothing to do with: another tool, `GET /healthz`. */
+  /** A call unrelated to the attack: another tool, `GET /healthz`. */
   probe?(): Promise<unknown>
-  /** How often it may be felt: a busy machine holds up one attempt, a freeze holds up all. */
+  /** Fails only if all attempts are felt: a busy machine delays one, a freeze delays them all. */
   attempts?: number
-  /** How many times longer than on an idle machine work takes now; measured if left out. */
+  /** How many times longer work takes now than on an idle machine; measured by default. */
   slowdown?(): number
 }
 
-/** What a caller beside an attack may feel on a machine that has nothing else to do. */
+/** The longest delay that another caller may feel, on an otherwise idle machine. */
 const LIMIT_MS = 100
-/** On a machine that is busy: so many times what the same caller felt before the attack. */
+/** On a busy machine: this many times what the same caller felt before the attack. */
 const TIMES_IDLE = 10
-/** A freeze, even if it comes but once. */
+/** A freeze, even if it happens only once. */
 const FREEZE_MS = 1_000
-/** What may be left of an attack in memory. */
+/** How much memory an attack may leave behind. */
 const LEFT_BYTES = 50 * 1024 * 1024
-/** Sockets, processes and timers of an attack need a moment to go. */
+/** An attack's sockets, processes and timers take a moment to go away. */
 const FREEING_MS = 2_000
 const PERIOD_MS = 5
 const IDLE_MS = 250
@@ -29,11 +29,10 @@ const SPIN_MS = 50
 const ATTEMPTS = 3
 
 /**
- * Runs an attack with a probe beside it, and gives what the attack resolved to. The probe is due every 5 ms; its
- * time, with that which the event loop let it wait, must at p99 stay under 100 ms, and never reach a second; longer,
- * the more the processors are shared with others. If it does not, the attack is repeated, and may take ten times what
- * the probe took right before, in the same process. Without a `probe` only the event loop is measured.
- * Afterwards the memory must be back, to within 50 MB. Throws with the figures if the attack was felt every time.
+ * Runs an attack with a probe beside it, and returns the attack's result. The probe is due every 5 ms; its time, including
+ * event loop delay, must stay under 100 ms at p99 and never reach a second, or more if the machine is busy. Otherwise the
+ * attack is repeated, with a limit of at least ten times what the probe took right before. Without a `probe` only the event
+ * loop is measured. Afterwards memory must be back to within 50 MB. Throws with the figures if every attempt was felt.
  *
  *     const result = await besideAttack({
  *       attack: () => executor.run({ name: 'flood' }),
@@ -55,7 +54,7 @@ export async function besideAttack<T>({
     const { p99Ms, worstMs } = figuresOf(waits)
     const result = await work.result
     await memoryIsBack(heldBefore)
-    // Most attacks are not felt at all: then nobody asks how busy the machine is.
+    // Most attacks are not felt at all: then there is no need to measure how busy the machine is.
     const times = p99Ms <= LIMIT_MS && worstMs <= FREEZE_MS ? 1 : slowdown()
     const limitMs = Math.max(LIMIT_MS * times, Math.min(FREEZE_MS, TIMES_IDLE * idleMs))
     if (p99Ms <= limitMs && worstMs <= FREEZE_MS * times) return result
@@ -65,12 +64,12 @@ export async function besideAttack<T>({
   throw new Error(`The attack was felt beside it, at p99: ${figures.join('; ')}`)
 }
 
-/** What the probe takes while nothing else happens in this process. */
+/** How long the probe takes while nothing else happens in this process. */
 async function idleFor(probe?: () => Promise<unknown>): Promise<number> {
   return figuresOf((await waitsDuring(() => pause(IDLE_MS), probe)).waits).p99Ms
 }
 
-/** How long each probe took that was due while the work went on: also those that a freeze kept from beginning. */
+/** How long each probe took that was due during the work, including those that a freeze kept from starting. */
 async function waitsDuring<T>(start: () => Promise<T>, probe?: () => Promise<unknown>) {
   const waits: number[] = []
   let due = performance.now() + PERIOD_MS
@@ -120,7 +119,7 @@ function usedBytes(): number {
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-/** What is in use and not only waits to be collected. */
+/** Memory in use, without garbage. */
 function heldBytes(): number {
   collectGarbage()
   return usedBytes()

@@ -1,4 +1,4 @@
-// What fragments of code in the documents take for granted.
+// Declarations that code fragments in the documents rely on.
 import type { ToolCall, ToolExecutor, ToolManager } from 'toolpost'
 import type { ServerEntry } from 'toolpost/mcp'
 import type { AiClient } from 'toolpost/models'

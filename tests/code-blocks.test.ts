@@ -17,14 +17,14 @@ const blocks = handWritten.flatMap(codeBlocks)
 const of = (...languages: string[]) => blocks.filter(({ language }) => languages.includes(language))
 const place = ({ document, line }: CodeBlock) => `${document}:${line}`
 
-// Inside of node_modules, so that packages are found as in a project that has installed them.
+// Inside node_modules, so that packages are resolved as in a project that has installed them.
 const cache = join(root, 'node_modules', '.cache')
 mkdirSync(cache, { recursive: true })
 const folder = mkdtempSync(join(cache, 'code-blocks-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('the code in the documents', () => {
-  it('has types that fit', async () => {
+  it('type-checks', async () => {
     const compilerOptions = {
       ...{
         target: 'ES2022',
@@ -52,7 +52,7 @@ describe('the code in the documents', () => {
     expect(printed).toBe('')
   }, 120_000)
 
-  it('is JSON, and a configuration that is one', () => {
+  it('is valid JSON, and a valid configuration if it is one', () => {
     const schema = JSON.parse(readFileSync(join(root, 'packages/toolpost/toolpost.schema.json'), 'utf8'))
     const check = new Ajv({
       strict: false,
@@ -77,7 +77,7 @@ describe('the code in the documents', () => {
     expect(problems).toEqual([])
   })
 
-  it('calls commands, options and scripts that there are', () => {
+  it('uses commands, options and scripts that exist', () => {
     const commands = readFileSync(join(root, 'docs/reference/command-line.md'), 'utf8')
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }
     const lines = of('sh', 'bash', 'console').flatMap(block =>
@@ -98,7 +98,7 @@ function unknownScript(line: string, scripts: object): string[] {
   return [...line.matchAll(/\bnpm run ([\w:]+)/g)].flatMap(([, name = '']) => (name in scripts ? [] : [name]))
 }
 
-/** A command of `toolpost` or `voice-gateway`, and its options, that their help does not have. */
+/** Options of `toolpost` or `voice-gateway` commands that are not in their help. */
 function unknownWords(line: string, reference: string): string[] {
   const [, program, rest = ''] =
     /(?:^|[\s$;&|])(toolpost|voice-gateway) ((?:[^|;&"']|"[^"]*"|'[^']*')*)/.exec(line) ?? []

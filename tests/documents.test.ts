@@ -20,7 +20,7 @@ function idsInTitles(): Set<string> {
   return new Set(titles.flatMap(([, ids = '']) => ids.split(' ')))
 }
 
-/** The ids of a table that are not marked as still to come. */
+/** The ids in a table, without rows marked "(to come)". */
 function idsInTable(path: string): string[] {
   return [...read(path).matchAll(/^\| ([A-Z]\d\d) \|(.*)$/gm)]
     .filter(([row]) => !row.includes('(to come)'))
@@ -40,12 +40,12 @@ describe('the documents', () => {
     expect(idsInTable('docs/faults.md').filter(id => !titles.has(id))).toEqual([])
   })
 
-  it('list the failure codes that there are', () => {
+  it('list all failure codes', () => {
     const listed = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| /gm)].map(([, code]) => code)
     expect(listed).toEqual([...FAILURE_CODES, ...MODEL_ERROR_CODES])
   })
 
-  it('[E10] give the decision on argument names, also where the normaliser lives', () => {
+  it('[E10] record the decision on argument names, as does the normaliser', () => {
     const decision = 'docs/decisions/2026-11-15-argument-names.md'
     expect(read(decision)).toMatch(/stays/)
     const normaliser = read('packages/toolpost/src/tools/argument-names.ts')
@@ -64,7 +64,7 @@ describe('the documents', () => {
     )
   })
 
-  it('link only to files and headings that are there', () => {
+  it('link only to files and headings that exist', () => {
     const links = documents().flatMap(document =>
       [...read(document).matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(([, target = '']) => ({
         document,
@@ -81,7 +81,7 @@ describe('the documents', () => {
     expect(broken).toEqual([])
   })
 
-  it('explain messages that there are', () => {
+  it('explain messages that exist', () => {
     const source = sourceFiles(/packages\/[^/]+\/src\/.*(?<!\.test)\.ts$/)
       .map(read)
       .join('\n')
@@ -98,13 +98,13 @@ describe('the documents', () => {
     expect(pieces.filter(piece => !plain.includes(piece))).toEqual([])
   })
 
-  it('have an index that leads to every guide', () => {
+  it('have an index that links to every guide', () => {
     const index = read('docs/README.md')
     const pages = documents().filter(path => /^docs\/(?!README|decisions|reference)/.test(path))
     expect(pages.filter(path => !index.includes(`](${path.slice('docs/'.length)}`))).toEqual([])
   })
 
-  it('have a reference that says what the source says; if not, run: npm run docs', async () => {
+  it('have a reference that matches the source; if not, run: npm run docs', async () => {
     const { stdout } = await run(process.execPath, ['scripts/docs/main.mjs', '--check'], { cwd: root })
     expect(stdout).toBe('')
   }, 60_000)

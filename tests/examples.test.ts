@@ -20,7 +20,7 @@ describe('the examples', () => {
   })
 })
 
-/** The README's commands and what it says that they print. */
+/** The README's commands, each with its documented output. */
 function shellSessions(): { command: string; printed: string }[] {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
   return [...readme.matchAll(/```console\n([\s\S]*?)```/g)].flatMap(([, block = '']) =>
@@ -35,7 +35,7 @@ function shellSessions(): { command: string; printed: string }[] {
 }
 
 describe('the README', () => {
-  it.each(shellSessions())('is right that `$command` prints that', async ({ command, printed }) => {
+  it.each(shellSessions())('shows what `$command` prints', async ({ command, printed }) => {
     const env = { ...process.env, npm_config_loglevel: 'error' }
     const shown = await run('sh', ['-c', `{ ${command}; } 2>&1 || true`], { cwd: root, env })
     expect(shown.stdout.trimEnd()).toBe(printed)

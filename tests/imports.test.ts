@@ -5,7 +5,7 @@ import { root, sourceFiles } from './project.ts'
 
 const SRC = 'packages/toolpost/src/'
 
-/** What each folder may import from; itself always. ARCHITECTURE.md draws it. */
+/** What each folder may import, besides itself; see ARCHITECTURE.md. */
 const FLOOR = ['call', 'runtime', 'logging', 'known-servers', 'telemetry']
 const TOOLS = [...FLOOR, 'schema', 'isolation', 'tools']
 const ALLOWED: Record<string, string[]> = {
@@ -45,7 +45,7 @@ function importsOf(file: string): Import[] {
 const product = sourceFiles(/packages\/[^/]+\/src\/.*\.ts$/).filter(file => !file.endsWith('.test.ts'))
 
 describe('imports', () => {
-  it('point one way inside of toolpost', () => {
+  it('point one way inside toolpost', () => {
     const wrong = product
       .filter(file => file.startsWith(SRC) && file.slice(SRC.length).includes('/'))
       .flatMap(importsOf)
@@ -64,14 +64,14 @@ describe('imports', () => {
     expect(wrong).toEqual([])
   })
 
-  it('of LangChain stand in models/ alone', () => {
+  it('of LangChain are only in models/', () => {
     const found = product.flatMap(importsOf).filter(({ to }) => to.startsWith('@langchain/'))
     expect(
       found.filter(({ from }) => !from.startsWith(`${SRC}models/`) && !from.startsWith(`${SRC}testing/`)),
     ).toEqual([])
   })
 
-  it('never lead from toolpost or the Z-Wave server to another package but common, nor from common to any', () => {
+  it('of toolpost and the Z-Wave server lead to no other package but common, and those of common to none', () => {
     const packages = [
       'toolpost',
       'toolpost-common',
@@ -93,7 +93,7 @@ describe('imports', () => {
     expect(found).toEqual([])
   })
 
-  it('of the voice gateway go to the public names of toolpost alone', () => {
+  it('of the voice gateway use only the public names of toolpost', () => {
     const found = product
       .filter(file => file.startsWith('packages/voice-gateway/'))
       .flatMap(importsOf)

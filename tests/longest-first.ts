@@ -1,16 +1,33 @@
+import { readFileSync } from 'node:fs'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * Begins with what takes long, so that the last worker does not end long after the others: first the tests with a process of
- * their own, then those of whole programs. A worker is kept only for as long as the next file may share it.
+ * Starts with what takes longest, so that the last worker does not finish long after the others: first the tests in separate
+ * processes, then those of whole programs. A worker is kept only as long as the next file may share it.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b))
+    const sorted = await super.sort(files)
+    const alone = sorted.filter(isAlone)
+    const shared = sorted.filter(file => !isAlone(file))
+    return [...takingTurns(alone), ...shared.sort((a, b) => rank(a) - rank(b))]
   }
 }
 
-function rank({ project, moduleId }: TestSpecification): number {
-  if (project.config.isolate) return 0
-  return /\/(tests?|cli)\//.test(moduleId) ? 1 : 2
+const isAlone = ({ project }: TestSpecification): boolean => project.config.isolate
+
+const rank = ({ moduleId }: TestSpecification): number => (/\/(tests?|cli)\//.test(moduleId) ? 1 : 2)
+
+/** Attacks are CPU-bound and measure latency: in parallel they would disturb each other. The others mostly wait. */
+function takingTurns(files: TestSpecification[]): TestSpecification[] {
+  const attacks = files.filter(isAttack)
+  const others = files.filter(file => !isAttack(file))
+  const turns = Math.max(attacks.length, others.length)
+  return Array.from({ length: turns }, (_, turn) => [others[turn], attacks[turn]])
+    .flat()
+    .filter(file => file !== undefined)
+}
+
+function isAttack({ moduleId }: TestSpecification): boolean {
+  return /\b(unharmed|besideAttack)\(/.test(readFileSync(moduleId, 'utf8'))
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './project.ts'
 
-/** Every document that a reader is led to. */
+/** Every document for readers. */
 export function documents(): string[] {
   const inFolder = (folder: string): string[] =>
     readdirSync(join(root, folder), { withFileTypes: true }).flatMap(entry => {
@@ -26,7 +26,7 @@ export interface CodeBlock {
   code: string
 }
 
-/** The fenced blocks of a document that name their language. */
+/** A document's fenced blocks with a language. */
 export function codeBlocks(document: string): CodeBlock[] {
   const text = readFileSync(join(root, document), 'utf8')
   return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].map(match => ({
@@ -37,7 +37,7 @@ export function codeBlocks(document: string): CodeBlock[] {
   }))
 }
 
-/** The anchors that the headings of a document have, as GitHub makes them. */
+/** The anchors of a document's headings, as on GitHub. */
 export function anchors(document: string): Set<string> {
   const text = readFileSync(join(root, document), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '')
   return new Set(

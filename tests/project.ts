@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
-/** The project's own files whose path matches, from the root. */
+/** The project's own files whose path matches, relative to the root. */
 export function sourceFiles(pattern: RegExp, folders = ['packages', 'tests', 'examples']): string[] {
   return folders.flatMap(folder => walk(join(root, folder))).filter(file => pattern.test(file))
 }

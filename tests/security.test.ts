@@ -5,9 +5,9 @@ import { root } from './project.ts'
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** What is promised: `{ claim, tests }`, a claim a line, its tests below it. */
+/** The promises, one per line with their tests below: `{ claim, tests }`. */
 function claims() {
-  const promises = read('SECURITY.md').split('## What it does not protect from')[0] ?? ''
+  const promises = read('SECURITY.md').split('## What it does not protect against')[0] ?? ''
   return promises
     .split(/^- /m)
     .slice(1)
@@ -19,18 +19,18 @@ function claims() {
     }))
 }
 
-/** Whether a file has a test of that title, or one of a table of tests. */
+/** Whether a file has a test with that title, or a table of tests that contains it. */
 function holds({ file, title }: { file: string; title: string }): boolean {
   return /\.test\.ts$/.test(file) && existsSync(join(root, file)) && read(file).includes(title)
 }
 
 describe('SECURITY.md', () => {
-  it('names a test for everything that it promises', () => {
+  it('names a test for every promise', () => {
     expect(claims().length).toBeGreaterThan(25)
     expect(claims().filter(({ tests }) => tests.length === 0)).toEqual([])
   })
 
-  it('names tests that there are', () => {
+  it('names tests that exist', () => {
     const named = claims().flatMap(({ tests }) => tests)
     expect(named.filter(test => !holds(test))).toEqual([])
   })

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { root } from './project.ts'
 
-// Inside of node_modules, so that packages are found as in a project that has installed them.
+// Inside node_modules, so that packages are resolved as in a project that has installed them.
 const cache = join(root, 'node_modules', '.cache')
 mkdirSync(cache, { recursive: true })
 const folder = mkdtempSync(join(cache, 'strict-project-'))
@@ -31,7 +31,7 @@ function compile(): Promise<string> {
 }
 
 describe('the types of toolpost', () => {
-  it('compile in a strict project that checks its libraries, and find wrong arguments', async () => {
+  it('compile in a strict project that checks its libraries, and reject wrong arguments', async () => {
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
     copyFileSync(join(root, 'tests', 'strict-project', 'typed-calls.ts'), join(folder, 'typed-calls.ts'))

@@ -5,19 +5,19 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { root } from './project.ts'
 
-/** The files of the product that one call of a tool over stdio runs through, as V8 saw it. */
+/** The files of the product that one call to a tool over stdio runs through, by V8's coverage. */
 function filesOfACall(): string[] {
   const script = fileURLToPath(new URL('walk/one-call.mjs', import.meta.url))
   return JSON.parse(execFileSync(process.execPath, [script], { encoding: 'utf8' })) as string[]
 }
 
-/** Those of every call: now and then something else happens meanwhile, such as a look at what servers have started. */
+/** Those that every call runs through: now and then something else happens meanwhile, such as a look at child processes. */
 function filesOfEveryCall(): string[] {
   const [first = [], ...others] = [filesOfACall(), filesOfACall(), filesOfACall()]
   return first.filter(file => others.every(files => files.includes(file)))
 }
 
-/** The files that ARCHITECTURE.md names in its walk. */
+/** The files listed in ARCHITECTURE.md's walk. */
 function filesOfTheWalk(): string[] {
   const architecture = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
   const [, walk = ''] = /### A walk[\s\S]*?\n```\n([\s\S]*?)```/.exec(architecture) ?? []

@@ -1,6 +1,6 @@
-// What durability costs: the same call direct, durable in this process, and durable through a queue to another process, in
-// turn in one run; then how a tool that takes 100 ms scales from one worker to three, and how soon a cancel and a death are
-// noticed. Prints the tables of docs/durable.md.
+// What durability costs: the same call direct, durable in this process, and durable through a queue to another process,
+// interleaved in one run; then how a 100 ms tool scales from one worker to three, and how soon a cancellation and a death
+// are noticed. Prints the tables in docs/durable.md.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -42,9 +42,9 @@ async function startWorker(pool, concurrency) {
   const state = await new Promise(resolve => lines.once('line', resolve))
   if (state !== 'ready') throw new Error(`The worker is ${state}`)
   while (!durable.offers().some(offer => offer.pool === pool && offer.workers > 0)) await sleep(20)
-  // DBOS looks for new queues once a second.
+  // DBOS checks for new queues once a second.
   await sleep(1_200)
-  /** Resolves when the worker says `text`. */
+  /** Resolves when the worker prints `text`. */
   const says = text =>
     new Promise(resolve => {
       const hear = line => {
@@ -109,7 +109,7 @@ async function scale() {
   await startWorker('nappers', 4)
   const three = await measure(nap('nappers'), { parallel: 64, total: NAPS * 3 })
   const factor = (three.perSecond / alone.perSecond).toFixed(2)
-  console.log('\n| tool of 100 ms, 4 at once a worker | calls/s |\n|---|---|')
+  console.log('\n| tool of 100 ms, 4 calls per worker in parallel | calls/s |\n|---|---|')
   console.log(`| one worker | ${alone.perSecond} |\n| three workers | ${three.perSecond} (${factor} ×) |`)
 }
 

@@ -1,5 +1,5 @@
-// How soon others notice: a cancel until the tool's signal is aborted in another process, and SIGKILL of a worker until its
-// call has begun again on another one. Both are timed here, by a line that the worker writes.
+// Reaction times: from a cancellation until the tool's signal is aborted in another process, and from SIGKILL of a worker
+// until its call starts again on another one. Both are timed here, by a line that the worker prints.
 const POOL = 'noticing'
 const CANCELS = 50
 const DEATHS = 6
@@ -14,9 +14,9 @@ export async function timeNotice(durable, startWorker) {
     deaths.push(took)
     worker = next
   }
-  console.log('\n| from … until … | times | p50, ms | longest, ms |\n|---|---|---|---|')
-  row('cancel, until the tool is stopped in another process', cancels)
-  row('SIGKILL of a worker, until its call has begun on another', deaths)
+  console.log('\n| from … to … | times | p50, ms | max, ms |\n|---|---|---|---|')
+  row('cancel → the tool is aborted in another process', cancels)
+  row('SIGKILL of a worker → its call starts on another', deaths)
 }
 
 async function hold(durable, worker) {

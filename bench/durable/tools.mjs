@@ -1,5 +1,5 @@
-// The tools of the bench: one that does nothing, one that must not be repeated, one that takes 100 ms, and one that holds on
-// until it is stopped and says so.
+// The tools of the benchmark: one that does nothing, one that may not be repeated, one that takes 100 ms, and one that runs
+// until it is aborted and reports that.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineTool, ToolManager } from 'toolpost'
 

@@ -1,4 +1,4 @@
-// A worker in a process of its own: node worker.mjs <database url> <pool> <concurrency>
+// A worker in a separate process: node worker.mjs <database url> <pool> <concurrency>
 import { ToolExecutor } from 'toolpost'
 import { createDurable } from 'toolpost-durable'
 import { benchTools, published } from './tools.mjs'

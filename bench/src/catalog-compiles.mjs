@@ -1,11 +1,11 @@
-// Counts the schemas that Ajv compiles for a catalog: by registering it, and by a first call. Prints JSON.
+// Counts the schemas that Ajv compiles for a catalog: when it is registered, and for a first call. Prints JSON.
 import { createRequire } from 'node:module'
 import { ToolExecutor, ToolManager } from 'toolpost'
 import { argsOf, nameOf, toolOf } from './catalog-tool.mjs'
 
 const size = Number(process.argv[2])
 
-/** The Ajv that the product uses, not the one of this folder. */
+/** The product's Ajv, not the one in this folder. */
 const { prototype } = createRequire(import.meta.resolve('toolpost'))('ajv/dist/core').default
 const { compile } = prototype
 let compiled = 0

@@ -1,11 +1,11 @@
-// One catalog in a process of its own: prints its measurements as JSON. The argument is the number of tools.
+// One catalog in a separate process: prints its measurements as JSON. The argument is the number of tools.
 import { ToolExecutor, ToolManager } from 'toolpost'
 import { argsOf, nameOf, toolOf } from './catalog-tool.mjs'
 
 const size = Number(process.argv[2])
 const LOOKUPS = 2_000
 const MISSES = 50
-/** How many different tools are called in turn, and how often in all. */
+/** How many different tools are called in turn, and the total number of calls. */
 const TURN_TOOLS = Math.min(size, 200)
 const TURN_CALLS = 20_000
 
@@ -48,7 +48,7 @@ async function callMs(index) {
   return took
 }
 
-/** A warm call where each call is of another tool than the one before. */
+/** Warm calls, each to a different tool than the one before. */
 async function callsInTurnNs() {
   const calls = Array.from({ length: TURN_TOOLS }, (_, index) => ({
     name: nameOf(index),

@@ -4,7 +4,7 @@ export const nameOf = index => `tool_${index}`
 
 export const argsOf = index => ({ [`subject_${index}`]: 'it', mode: 'fast' })
 
-/** Every tool has a schema of its own, so that no compiled form is shared. */
+/** Every tool has a different schema, so that no compiled form is shared. */
 export function toolOf(index) {
   const subject = `subject_${index}`
   const options = {

@@ -1,5 +1,5 @@
-// Catalogs of many tools: what registering, finding and first calling costs. Each measurement has a process of its
-// own, so that nothing is compiled or loaded yet.
+// Catalogs of many tools: the cost of registering, finding and first calling them. Each measurement runs in a separate
+// process, so that nothing is compiled or loaded yet.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { fixed, printGoals, printTable } from './report.mjs'
@@ -9,7 +9,7 @@ const SIZES = [20, 1_000, 10_000]
 const WARM_UP_ROUNDS = 1
 const ROUNDS = 9
 
-console.log(`Node ${process.version}; median of ${ROUNDS} processes a size, the worst in brackets.\n`)
+console.log(`Node ${process.version}; median of ${ROUNDS} processes per size, the maximum in brackets.\n`)
 const taken = await interleave({
   contenders: SIZES,
   warmUpRounds: WARM_UP_ROUNDS,
@@ -39,13 +39,13 @@ function printCatalogs() {
       row('registered as custom tools, ms', 'customMs', 1),
       row('registered as MCP tools, ms', 'mcpMs', 1),
       row('lookup, µs', 'lookupUs', 2),
-      row('lookup of a name that is not there, µs', 'missUs', 2),
+      row('lookup of an unknown name, µs', 'missUs', 2),
       row('first call in the process, ms', 'firstInProcessMs', 1),
-      row('first call of another tool, ms', 'firstCallMs', 2),
-      row('second call of it, µs', 'secondCallUs', 1),
+      row('first call to another tool, ms', 'firstCallMs', 2),
+      row('second call to it, µs', 'secondCallUs', 1),
       row('a warm call, up to 200 tools in turn, ns', 'inTurnNs', 0),
       row('memory of the tools themselves, MB', 'toolsMb', 2),
-      row('memory that registering adds, MB', 'registeredMb', 2),
+      row('memory added by registering, MB', 'registeredMb', 2),
       ['schemas compiled by registering', ...compiles.map(({ byRegistering }) => byRegistering)],
       ['schemas compiled by a first call', ...compiles.map(({ byFirstCall }) => byFirstCall)],
     ],
@@ -67,8 +67,8 @@ function goals(measured, { byRegistering }) {
   return [
     most('10,000 tools registered in ≤ 100 ms', 'customMs', 100, 'ms'),
     most('lookup < 1 ms', 'lookupUs', 999, 'µs'),
-    most('lookup < 1 ms, of a name that is not there', 'missUs', 999, 'µs'),
-    most('first call of one ≤ 5 ms', 'firstCallMs', 5, 'ms'),
+    most('lookup of an unknown name < 1 ms', 'missUs', 999, 'µs'),
+    most('first call to one ≤ 5 ms', 'firstCallMs', 5, 'ms'),
     { goal: 'no eager compile', measured: `${byRegistering} schemas`, reached: byRegistering === 0 },
   ]
 }

@@ -1,4 +1,4 @@
-// How long the command line takes to start, beside a node that does nothing.
+// How long the command line takes to start, compared with a Node that does nothing.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ const COMMANDS = [
   { id: 'call', title: 'toolpost call echo x=1', args: [program, 'call', 'echo', 'x=1'], prints: /1/ },
 ]
 
-// A folder with no configuration, as on the first day.
+// A folder without a configuration, as for a new user.
 const cwd = mkdtempSync(join(tmpdir(), 'toolpost-bench-'))
 try {
   for (const command of COMMANDS) verify(command)
@@ -35,7 +35,7 @@ try {
 function verify({ title, args, prints }) {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' })
   if (status !== 0 || !prints.test(stdout.trim())) {
-    throw new Error(`'${title}' ended with ${status} and printed ${JSON.stringify(stdout)} ${stderr}`)
+    throw new Error(`'${title}' exited with ${status} and printed ${JSON.stringify(stdout)} ${stderr}`)
   }
 }
 
@@ -43,7 +43,7 @@ function runMs({ title, args }) {
   const begin = performance.now()
   const { status } = spawnSync(process.execPath, args, { cwd, stdio: 'ignore' })
   const took = performance.now() - begin
-  if (status !== 0) throw new Error(`'${title}' ended with exit code ${status}`)
+  if (status !== 0) throw new Error(`'${title}' exited with ${status}`)
   return took
 }
 

@@ -1,5 +1,5 @@
-// Who is compared. `create(work, limitMs)` gives the function that is timed: arguments in, an outcome out.
-// `answerOf` takes the tool's value out of that outcome; it is used to check the contender and is not timed.
+// The contenders. `create(work, limitMs)` returns the function that is timed: arguments in, an outcome out.
+// `answerOf` extracts the tool's value from that outcome; it is used to check the contender and is not timed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -78,7 +78,7 @@ export const CONTENDERS = [
     hasDeadline: true,
     create: (work, limitMs) => toolpost(work, { timeoutMs: limitMs }, executor => history.observe(executor)),
     answerOf: toolpostValue,
-    // Handing calls over to the thread that writes is part of their cost, not of the next contender's.
+    // Handing calls over to the writer thread is part of their cost, not of the next contender's.
     settle: () => history.list({ limit: 1 }),
   },
   { id: 'ai', title: 'AI SDK executeTool, no validation', create: aiSdk, answerOf: asIs },
@@ -157,7 +157,7 @@ function mastra(work) {
   return args => tool.execute(args, {})
 }
 
-/** Its arguments come as JSON text; that is its interface. */
+/** Its interface takes arguments as JSON text. */
 function openAiAgents(work, timeoutMs) {
   const parameters = ZOD_SCHEMA.extend({ days: ZOD_SCHEMA.shape.days.nullable() })
   const execute = (args, _context, details) => work(args, details)

@@ -1,4 +1,4 @@
-// The executor beside its peers, in one process. Needs `--expose-gc`: scripts/bench.mjs gives it.
+// The executor against its peers, in one process. Needs `--expose-gc`, which scripts/bench.mjs passes.
 import { readFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setTracingDisabled } from '@openai/agents'
@@ -26,7 +26,7 @@ setTracingDisabled(true)
 for (const contender of CONTENDERS) await verify(contender)
 console.log(`Node ${process.version}; ${PEERS.map(versionOf).join(', ')}`)
 console.log(
-  'Every contender returned the right value, refused wrong arguments and held its deadline, as far as it has one.\n',
+  'Every contender returned the right value, rejected wrong arguments and met its deadline, where it has one.\n',
 )
 
 const timings = await race(CONTENDERS)
@@ -34,7 +34,7 @@ printCalls(timings)
 printGoals(goals(timings))
 await turnByTurn()
 
-/** Nanoseconds a call, by id, one number a round. */
+/** Nanoseconds per call, by id, one number per round. */
 async function race(contenders, sliceOf = slice) {
   const entrants = contenders.map(({ id, work = forecast, create, settle }) => ({
     id,
@@ -62,7 +62,7 @@ async function slice(entrant) {
   return measured
 }
 
-/** The same with one call a turn of the event loop, as calls come in a server. */
+/** The same with one call per turn of the event loop, as in a server. */
 async function sliceByTurns(entrant) {
   const { call, calls } = entrant
   await settle()
@@ -74,7 +74,7 @@ async function sliceByTurns(entrant) {
   return finishSlice(entrant, begin)
 }
 
-/** One contender's garbage and timers are not the next one's bill. */
+/** Keeps one contender's garbage and timers from being charged to the next. */
 async function settle() {
   await nextTurn()
   globalThis.gc({ type: 'minor' })
@@ -92,7 +92,7 @@ function printCalls(timings) {
     whole(median(timings[id])),
     times(ratio(timings[id], timings.naive)),
   ])
-  printTable(['', 'ns a call', '× naive (10–90 % of rounds)'], rows)
+  printTable(['', 'ns per call', '× naive (10–90 % of rounds)'], rows)
 }
 
 function goals(timings) {
@@ -119,7 +119,7 @@ function goals(timings) {
   ]
 }
 
-/** Calls in a row share what a turn of the event loop costs; here nobody does. An empty turn is taken off. */
+/** Consecutive calls share the cost of a turn of the event loop; these do not. An empty turn is subtracted. */
 async function turnByTurn() {
   const chosen = CONTENDERS.filter(({ id }) => ['naive', 'toolpost', 'mastra', 'langchain'].includes(id))
   const empty = { id: 'empty', create: () => async () => {} }
@@ -130,7 +130,7 @@ async function turnByTurn() {
     whole(median(net(id))),
     times(ratio(net(id), net('naive'))),
   ])
-  printTable(['one call a turn of the event loop', 'ns a call', '× naive (10–90 % of rounds)'], rows)
+  printTable(['one call per turn of the event loop', 'ns per call', '× naive (10–90 % of rounds)'], rows)
 }
 
 function versionOf(name) {

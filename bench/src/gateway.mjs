@@ -1,6 +1,6 @@
-// The gateway beside bare servers, over real connections on the loopback: `POST /api/tools/echo/call` beside a Hono route
-// that parses and answers the same body, and `/mcp` beside the SDK's own server with the same tool.
-// This process makes the load; a child has all servers, and only one of them is loaded at a time.
+// The gateway against bare servers, over real connections on loopback: `POST /api/tools/echo/call` against a Hono route
+// that parses and returns the same body, and `/mcp` against the SDK's own server with the same tool.
+// This process generates the load; a child runs all servers, and only one of them is under load at a time.
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,9 +26,9 @@ const META = {
 if (process.argv[2] === '--servers') await serveAll()
 else await measureAll()
 
-/** The child: every contender on a port of its own, all made the way `toolpost up` makes its server. */
+/** The child: every contender on its own port, all set up like the server of `toolpost up`. */
 async function serveAll() {
-  // The versions that the product uses, not those of a peer.
+  // The product's versions, not those of a peer.
   const product = createRequire(new URL('../../packages/toolpost/package.json', import.meta.url))
   const { serve } = product('@hono/node-server')
   const { Hono } = product('hono')
@@ -45,7 +45,7 @@ async function serveAll() {
     required: ['text'],
   }
   tools.addCustomTool(
-    defineTool({ name: 'echo', description: 'Gives back its arguments', schema, handler: args => args }),
+    defineTool({ name: 'echo', description: 'Returns its arguments', schema, handler: args => args }),
   )
   const gateway = createGateway({ executor: new ToolExecutor(tools) })
 
@@ -53,7 +53,7 @@ async function serveAll() {
   const content = args => ({ content: [{ type: 'text', text: JSON.stringify(args) }] })
   const highLevel = sdk.createMcpHandler(() => {
     const server = new sdk.McpServer({ name: 'bare', version: '1' })
-    server.registerTool('echo', { description: 'Gives back its arguments', inputSchema }, content)
+    server.registerTool('echo', { description: 'Returns its arguments', inputSchema }, content)
     return server
   })
   const lowLevel = sdk.createMcpHandler(() => {
@@ -123,7 +123,7 @@ async function verify({ port, path, body, headers, title }) {
   assert.deepEqual(value, ARGS, title)
 }
 
-/** As many requests as fit into a slice, one at a time on each of the connections. */
+/** As many requests as fit into a slice, one at a time on each connection. */
 async function requestsASecond(contender) {
   const before = performance.now()
   const until = before + SLICE_MS
@@ -131,7 +131,7 @@ async function requestsASecond(contender) {
   return (counts.reduce((sum, count) => sum + count, 0) / (performance.now() - before)) * 1_000
 }
 
-/** Raw HTTP/1.1 on one connection: a client that costs little beside the server. */
+/** Raw HTTP/1.1 on one connection: a client that costs little compared with the server. */
 function keepAsking({ port, path, body, headers = {} }, until) {
   const lines = Object.entries({ 'content-type': 'application/json', ...headers }).map(
     ([name, value]) => `${name}: ${value}`,
@@ -179,7 +179,7 @@ function report(rates, contenders) {
     mcp: 'highLevel',
   }
   printTable(
-    ['', 'requests a second', '× its reference (10–90 % of rounds)'],
+    ['', 'requests per second', '× its reference (10–90 % of rounds)'],
     contenders.map(({ id, title }) => [
       title,
       whole(median(rates[id])),

@@ -1,4 +1,4 @@
-// A server with one tool that does nothing, so that what is measured is the client's side.
+// A server with one tool that does nothing, so that only the client's side is measured.
 import { Server } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 

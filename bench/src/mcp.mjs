@@ -1,5 +1,5 @@
-// MCP over stdio: the SDK's client alone, LangChain's adapter, and Toolpost with executor and all, each with a server
-// process of its own, at 1, 32 and 256 calls at the same time.
+// MCP over stdio: the SDK's client alone, LangChain's adapter, and Toolpost including the executor, each with its own
+// server process, with 1, 32 and 256 parallel calls.
 import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
 import { MultiServerMCPClient } from '@langchain/mcp-adapters'
@@ -51,7 +51,7 @@ function report() {
       ]
     })
   })
-  printTable(['', 'calls a second', '× the SDK (10–90 % of rounds)'], rows)
+  printTable(['', 'calls per second', '× the SDK (10–90 % of rounds)'], rows)
   const at32 = rates.get(32)
   const measured = ratio(at32.get(contenders[2]), at32.get(base)).median
   const goal = '32 at a time: ≥ 110 % of the SDK client on its own transport'

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import { JSON_SCHEMA } from './sample-tool.mjs'
 
-/** What one writes first: Ajv, AbortController, setTimeout and clearTimeout, Promise.race. */
+/** The obvious implementation: Ajv, AbortController, setTimeout and clearTimeout, Promise.race. */
 export function naiveExecutor(work, limitMs) {
   const validate = new Ajv().compile(JSON_SCHEMA)
   return async args => {

@@ -1,4 +1,4 @@
-/** Prints rows as a Markdown table, numbers to the right. */
+/** Prints rows as a Markdown table, with numbers right-aligned. */
 export function printTable(columns, rows) {
   const texts = rows.map(row => row.map(String))
   const widths = columns.map((column, at) => Math.max(column.length, ...texts.map(row => row[at].length)))
@@ -12,7 +12,7 @@ export function printTable(columns, rows) {
   console.log()
 }
 
-/** Prints each goal with what was measured. A missed goal is said, not an error: a benchmark is no test. */
+/** Prints each goal with its measurement. A missed goal is not an error: a benchmark is not a test. */
 export function printGoals(goals) {
   printTable(
     ['goal', 'measured', ''],

@@ -1,8 +1,7 @@
-// Interleaved rounds: in every round each contender gets one slice, in an order that is shuffled anew every round.
-// A slow phase of the machine then hits all of them, and nobody always inherits the caches and the heap of the same
-// other one.
+// Interleaved rounds: each contender gets one slice per round, in an order shuffled for every round. So a slow phase of
+// the machine affects all of them, and nobody always inherits the caches and the heap of the same predecessor.
 
-/** Takes rounds of `measure(contender)` and gives the measurements by contender, in the order of the rounds. */
+/** Runs rounds of `measure(contender)` and returns the measurements by contender, in the order of the rounds. */
 export async function interleave({ contenders, warmUpRounds, rounds, measure }) {
   const taken = new Map(contenders.map(contender => [contender, []]))
   for (let round = 0; round < warmUpRounds + rounds; round++) {
@@ -25,7 +24,7 @@ function shuffled(values) {
   return result
 }
 
-/** The value below which `share` of the numbers lie. */
+/** The value below which a `share` of the numbers lies. */
 export function quantile(numbers, share) {
   const sorted = [...numbers].sort((a, b) => a - b)
   const place = (sorted.length - 1) * share
@@ -36,7 +35,7 @@ export function quantile(numbers, share) {
 
 export const median = numbers => quantile(numbers, 0.5)
 
-/** How `numbers` compare with `base`, round by round: the median, and the span that holds four rounds of five. */
+/** How `numbers` compare with `base`, round by round: the median, and the 10th and 90th percentiles. */
 export function ratio(numbers, base) {
   const ratios = numbers.map((number, round) => number / base[round])
   return { median: median(ratios), low: quantile(ratios, 0.1), high: quantile(ratios, 0.9) }

@@ -1,4 +1,4 @@
-// The one tool that every contender runs: the same function, arguments and schema.
+// The tool that every contender runs: the same function, arguments and schema.
 import { z } from 'zod'
 
 export const NAME = 'get_forecast'

@@ -4,7 +4,7 @@ import { ARGS, EXPECTED, forecast, LIMIT_MS, WRONG_ARGS } from './sample-tool.mj
 const HANGS_AFTER_MS = 5_000
 const SHORT_LIMIT_MS = 20
 
-/** Throws unless a contender does what its row of the table claims. */
+/** Throws unless a contender does what its row in the table claims. */
 export async function verify(contender) {
   await returnsTheValue(contender)
   if (contender.validates) await refusesWrongArguments(contender)
@@ -22,7 +22,7 @@ async function refusesWrongArguments({ title, create }) {
     ran = true
     return EXPECTED
   }
-  // A refusal is a rejection with some, a value that says so with others: what counts is that the tool did not run.
+  // Some reject, others return a value that says so: what counts is that the tool did not run.
   await Promise.resolve(create(work, LIMIT_MS)(WRONG_ARGS)).catch(() => {})
   if (ran) throw new Error(`${title}: ran the tool with wrong arguments`)
 }

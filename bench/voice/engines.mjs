@@ -1,10 +1,10 @@
-// The voices of the test set: three speech synthesisers of Debian.
+// The voices of the test set: three speech synthesisers from Debian.
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 
 /**
- * What each engine needs, which voices it has (those of espeak-ng always), and how one of them speaks many texts: `jobs`
- * are pairs of a text and a WAV file to be written, `settings` pairs of a name and a number.
+ * What each engine needs, which voices it has (espeak-ng's are always installed), and how a voice speaks many texts: `jobs`
+ * are pairs of a text and a WAV file to write, `settings` pairs of a name and a number.
  */
 const ENGINES = {
   'espeak-ng': {
@@ -40,12 +40,21 @@ const ENGINES = {
 }
 
 /**
- * Speaks `jobs` with a voice, `espeak-ng:en-us` or, with settings of its engine, `flite:slt duration_stretch=1.15`,
- * `espeak-ng:en-us s=150 p=40`.
+ * Speaks `jobs` with a voice: `espeak-ng:en-us` or, with settings for its engine, `flite:slt duration_stretch=1.15`,
+ * `espeak-ng:en-us s=150 p=40`, or turned into another speaker with sox, `flite:rms sox-speed=0.92`.
  */
 export function speakAll(voice, jobs, folder) {
   const { engine, name, settings } = partsOf(voice)
-  ENGINES[engine].speak(name, jobs, { settings, folder })
+  const isEffect = ([setting]) => setting.startsWith('sox-')
+  ENGINES[engine].speak(name, jobs, { settings: settings.filter(one => !isEffect(one)), folder })
+  const effects = settings.filter(isEffect).flatMap(([effect, value]) => [effect.slice(4), value])
+  if (effects.length > 0) for (const [, file] of jobs) alter(file, effects)
+}
+
+function alter(file, effects) {
+  const altered = `${file}.altered.wav`
+  run('sox', [file, altered, 'gain', '-3', ...effects])
+  renameSync(altered, file)
 }
 
 export function partsOf(voice) {
@@ -58,7 +67,7 @@ export function partsOf(voice) {
   }
 }
 
-/** Whether its engine, which is installed, has this voice. */
+/** Whether the voice is installed; its engine must be. */
 export function isThere(voice) {
   const { engine, name } = partsOf(voice)
   const { voices } = ENGINES[engine]
@@ -71,7 +80,7 @@ export function isThere(voice) {
   )
 }
 
-/** The Debian packages that are missing for these voices, and for sox. */
+/** The missing Debian packages for these voices, including sox. */
 export function missingPackages(voices) {
   const engines = new Set(voices.map(voice => partsOf(voice).engine))
   const unknown = [...engines].filter(name => !Object.hasOwn(ENGINES, name))

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import mqtt from 'mqtt'
 
-/** What devices report of what can be commanded: `zwave/Demo_Switch/switch_binary/endpoint_0/currentValue`. */
+/** Reports of values that can be commanded: `zwave/Demo_Switch/switch_binary/endpoint_0/currentValue`. */
 const REPORT =
   /([^/]+)\/(?:(?:switch_binary|switch_multilevel|door_lock)\/endpoint_0\/current(?:Value|Mode)|thermostat_(?:setpoint|mode)\/endpoint_0\/\w+(?:\/1)?)$/
-/** Those of the example that can be commanded and answer. */
+/** The example's devices that can be commanded and answer. */
 const DEVICES = [
   'Switch One',
   'Demo Switch',
@@ -16,7 +16,7 @@ const DEVICES = [
 ]
 const SETTLED_MS = 5_000
 
-/** The devices of the home, as they report themselves. */
+/** The devices of the home, by their own reports. */
 export async function watchHome(url) {
   const client = await mqtt.connectAsync(url)
   const state = new Map()
@@ -35,7 +35,7 @@ export async function watchHome(url) {
 
   const differences = (changes = {}) =>
     [...atFirst.keys()].filter(name => !isAsSaid(state.get(name), changes[name] ?? atFirst.get(name)))
-  /** The moment at which the home is as at first but for `changes`; `undefined` if it is not in time. */
+  /** Resolves to the time when the home is in its initial state plus `changes`; `undefined` after `limitMs`. */
   const reaches = (changes, limitMs) =>
     new Promise(resolve => {
       const end = at => {
@@ -50,9 +50,9 @@ export async function watchHome(url) {
     })
   return {
     reaches,
-    /** The devices that are not as expected. */
+    /** The devices that are not in the expected state. */
     differences,
-    /** As at first, but for what is given. */
+    /** Restores the initial state, plus what is given. */
     async prepare(given = {}) {
       for (const name of differences(given)) {
         const topic = topics.get(name).replace('/current', '/target')
@@ -70,7 +70,7 @@ function deviceOf(topic) {
   return name && topic.includes('/thermostat_mode/') ? `${name} mode` : name
 }
 
-/** A dimmer that is switched on goes to where it was: `> 0`. */
+/** A dimmer that is switched on returns to its last level: `> 0`. */
 function isAsSaid(value, expected) {
   const [, sign, limit] = /^([<>]) (\d+)$/.exec(expected) ?? []
   if (sign) return sign === '>' ? value > Number(limit) : value < Number(limit)

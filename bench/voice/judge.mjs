@@ -1,11 +1,11 @@
-/** A device that does not report in time has not switched. */
+/** A device that has not reported by then counts as not switched. */
 const SWITCHED_MS = 500
 const LONGEST_TURN_MS = 15_000
 
 /**
- * One recording through the gateway, and what became of it: `right`; `asked` (it asked, and a yes did what was said);
- * `nothing` (not understood, or asked about something else, to which one says no); `wrong` (anything else was called).
- * Speech that must do nothing is `right`, or `wrong` if anything was done. A call that failed has done nothing.
+ * Sends one recording through the gateway. The outcome is `right`; `asked` (it asked, and a yes did what was said);
+ * `nothing` (not understood, or it asked about something else, which is answered with no); or `wrong` (anything else was
+ * called). Speech that must do nothing is `right`, or `wrong` if anything was done. A failed call counts as nothing.
  */
 export async function hear(recording, session, send) {
   const { expected } = recording

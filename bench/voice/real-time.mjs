@@ -1,5 +1,5 @@
-// Plays the part of a recorder: writes silence, and the recordings that it is told to play, at the pace at which they
-// would be heard. It answers with the moment of the last sound.
+// Simulates a recorder: writes silence, and the recordings that it is told to play, in real time. It answers with the time
+// of the last sound.
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -9,7 +9,7 @@ const [socket] = process.argv.slice(2)
 const BYTES_PER_MS = 32
 const STEP_MS = 20
 const WAV_HEADER_BYTES = 44
-/** What is quieter than this at the end of a recording is its silence. */
+/** Samples below this at the end of a recording count as silence. */
 const QUIET = 300
 const bench = connect(socket)
 let sound = Buffer.alloc(0)

@@ -9,13 +9,13 @@ import { isThere, missingPackages, partsOf, run, speakAll } from './engines.mjs'
 const read = name => JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8'))
 const { commands, nothing } = read('sentences.json')
 export const SPLIT = read('split.json')
-/** What a sentence must do: `{nothing: true}`, or the entry of `commands`. */
+/** What a sentence must do: `{nothing: true}`, or its entry in `commands`. */
 const EXPECTED = new Map([
   ...commands.map(command => [command.say, command]),
   ...nothing.map(say => [say, { nothing: true }]),
 ])
 
-/** What is done to a clean recording: effects of sox, or so many dB between speech and pink noise. */
+/** What is done to a clean recording: sox effects, or pink noise at a signal-to-noise ratio in dB. */
 export const CONDITIONS = {
   clean: {},
   'pink 20 dB': { snr: 20 },
@@ -28,7 +28,7 @@ export const CONDITIONS = {
 const RATE = 16_000
 const NOISE_SECONDS = 60
 
-/** The entries of the manifest for a choice of halves, voices and conditions; nothing is recorded yet. */
+/** The manifest's entries for a choice of halves, voices and conditions; records nothing yet. */
 export function plan({ halves, voices, conditions }) {
   return halves.flatMap(half =>
     SPLIT[half].voices
@@ -49,7 +49,7 @@ export function plan({ halves, voices, conditions }) {
   )
 }
 
-/** Records what is planned, or says which packages are missing. A voice that is not installed is left out, with a line. */
+/** Records what is planned; throws if packages are missing. A voice that is not installed is left out, with a message. */
 export function record(planned, folder) {
   const recordings = sayable(planned)
   const voices = [...new Set(recordings.map(({ voice }) => voice))]
@@ -80,14 +80,14 @@ function sayable(planned) {
   return planned.filter(({ voice }) => !absent.includes(voice))
 }
 
-/** Through sox: mono, 16 kHz, as loud as somebody nearby, with a little silence around. */
+/** Through sox: mono, 16 kHz, as loud as somebody nearby, with a little silence at both ends. */
 function samplesOf(input, effects = []) {
   const output = ['-t', 'raw', '-e', 'signed', '-b', '16', '-c', '1', '-r', String(RATE), '-']
   const bytes = run('sox', [...input, ...output, ...effects, 'gain', '-n', '-6', 'pad', '0.2', '0.2'])
   return Float32Array.from({ length: bytes.length / 2 }, (_, n) => bytes.readInt16LE(2 * n) / 32_768)
 }
 
-/** So many dB below the speech; each sentence has another piece of the noise. */
+/** Adds noise `snr` dB below the speech; each sentence gets a different piece of it. */
 function withNoise(samples, noise, snr) {
   const factor = (power(samples) / power(noise)) * 10 ** (-snr / 20)
   const offset = (samples.length * 7) % (noise.length - samples.length)

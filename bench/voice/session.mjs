@@ -1,11 +1,11 @@
-// The product as it runs, without sound: `toolpost up --voice` with the example and its sentences.
+// The real product, without sound: `toolpost up --voice` with the example and its sentences.
 import { execFileSync } from 'node:child_process'
 import { openProject, stderrLogger } from 'toolpost/project'
 import { startHome } from 'zwave-mcp-server/home'
 import { startVoice } from '../../packages/voice-gateway/dist/index.js'
 import { watchHome } from './home.mjs'
 
-/** A gateway at a virtual home; `devices` instead of those of the example. */
+/** A gateway with a virtual home; `devices` replaces those of the example. */
 export async function openSession({ devices, microphone = false, speaker } = {}) {
   const running = await startHome({ devices })
   process.env.MQTT_BROKER_URL = running.url
@@ -30,7 +30,7 @@ export async function openSession({ devices, microphone = false, speaker } = {})
     gateway,
     home,
     readyMs: durationMs,
-    /** A recording is about to be heard; a question about it is answered with `reply`. */
+    /** Call before each recording; a question about it is answered with `reply`. */
     begin(reply) {
       turn = new Turn(gateway, microphone ? 'microphone' : `bench ${count++}`, reply)
       return turn
@@ -45,7 +45,7 @@ export async function openSession({ devices, microphone = false, speaker } = {})
   }
 }
 
-/** What is told of one recording: what was heard, asked, called and answered. */
+/** What the bus reports for one recording: what was heard, asked, called and answered. */
 class Turn {
   heard
   asked = 0
@@ -68,7 +68,7 @@ class Turn {
     this.transcribeMs ??= message.durations.transcribeMs
   }
 
-  /** Asked in the middle of a turn: before something dangerous, or whether it was meant. */
+  /** Asked in the middle of a turn: for an approval, or "Did you mean …?" */
   question() {
     this.asked++
     void this.take({ text: this.reply })
@@ -80,7 +80,7 @@ class Turn {
 
   async end() {
     const last = this.responses.at(-1)
-    // Asked by an answer that is a question.
+    // An answer that is itself a question.
     if (/\?$/.test(last?.text ?? '') && last.calls.length === 0) {
       this.asked++
       await this.take({ text: this.reply })

@@ -1,4 +1,4 @@
-// A microphone to play recordings to: a program that the gateway takes for `arecord`.
+// A fake microphone that plays recordings: a program that the gateway takes for `arecord`.
 import { chmodSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
@@ -6,11 +6,11 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-/** After so much silence an utterance has ended (packages/voice-gateway/src/audio/utterance-cutter.ts). */
+/** An utterance ends after this much silence (packages/voice-gateway/src/audio/utterance-cutter.ts). */
 const QUIET_MS = 600
 const HEARD_WITHIN_MS = 2_500
 
-/** Puts the stand-in first on the PATH. `send` plays a recording in real time and gives the moment at which it has ended. */
+/** Puts the stand-in first on the PATH. `send` plays a recording in real time and returns the time when it ended. */
 export async function microphoneStandIn(folder) {
   const socket = join(folder, 'microphone.sock')
   const program = fileURLToPath(new URL('real-time.mjs', import.meta.url))

@@ -1,5 +1,5 @@
-// Recordings of the test set through the product: what becomes of what is said, and how long it takes.
-// npm run bench:voice [-- --half tuning|held-out|second|third|fourth|fifth|unseen|all --voices flite,en-us --condition clean,reverb --sample 100 --realtime]
+// Runs the test set's recordings through the product: what each command does, and how long it takes.
+// npm run bench:voice [-- --half tuning|held-out|second|third|fourth|fifth|unseen|seventh|all --voices flite,en-us --condition clean,reverb --sample 100 --realtime]
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,25 +15,25 @@ import { microphoneStandIn } from './stand-in.mjs'
 const { values: options } = parseArgs({
   options: {
     half: { type: 'string', default: 'unseen' },
-    /** Those whose name has one of these parts. */
+    /** Only voices whose name contains one of these parts. */
     voices: { type: 'string', default: '' },
     condition: { type: 'string', default: '' },
-    /** So many recordings of each condition, the same each time. */
+    /** This many recordings per condition, the same each time. */
     sample: { type: 'string' },
     /** Through a stand-in for the microphone. */
     realtime: { type: 'boolean', default: false },
-    /** A folder of recordings that were made before. */
+    /** A folder of existing recordings. */
     recordings: { type: 'string' },
-    /** Every recording that did not go right. */
+    /** Print every recording that was not right. */
     misses: { type: 'boolean', default: false },
-    /** All turns as JSON, into a file. */
+    /** Write all turns to a file, as JSON. */
     json: { type: 'string' },
-    /** Recordings only, without the measurements after them. */
+    /** Only the recordings, without the further measurements. */
     quick: { type: 'boolean', default: false },
   },
 })
 const folder = mkdtempSync(join(tmpdir(), 'voice-bench-'))
-/** Whoever has seen enough gets the figures of what was heard so far. */
+/** Ctrl-C prints the figures so far. */
 let isEnough = false
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.once(signal, () => {
@@ -99,7 +99,7 @@ function listed(text) {
   return text === '' ? [] : text.split(',').map(part => part.trim())
 }
 
-/** In an order that is the same each time (mulberry32). */
+/** In a reproducible order (mulberry32). */
 function shuffled(items, seed = 0) {
   let state = seed
   const random = () => {
@@ -126,7 +126,7 @@ async function hearAll(recordings, session, send) {
   return turns
 }
 
-/** Handed in as a WAV file; it ends when it is handed in. */
+/** Passes it in as a WAV file; the sound ends at that moment. */
 async function asFile(file, turn) {
   const wav = readFileSync(file)
   const endOfSound = performance.now()

@@ -1,4 +1,4 @@
-/** What a speech model writes in figures, as it is said. */
+/** Digits that a speech model writes, as words. */
 const FIGURES = {
   1: 'one',
   7: 'seven',
@@ -17,7 +17,7 @@ export function wordsIn(text) {
   return (words ?? []).map(word => FIGURES[word] ?? word)
 }
 
-/** How many words have to be changed, added or taken away to make what was said of what was heard. */
+/** The number of words to change, add or remove to turn what was heard into what was said. */
 export function wordErrors(said, heard) {
   const heardWords = wordsIn(heard)
   let row = heardWords.map((_, index) => index + 1)

@@ -1,4 +1,4 @@
-// Measures the built package: start to the first answered tools/list, and a switch until the device confirmed it.
+// Measures the built package: from start to the first answered tools/list, and from a switch command to its confirmation.
 // npm run bench:zwave [-- starts switches]
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

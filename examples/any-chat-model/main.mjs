@@ -1,4 +1,4 @@
-// Any chat model of LangChain uses the tools through the same loop: here ChatOllama, on a server that plays Ollama.
+// Any LangChain chat model can use the tools through the same loop: here ChatOllama, with a fake Ollama server.
 import assert from 'node:assert/strict'
 import { ChatOllama } from '@langchain/ollama'
 import { localTools, ToolExecutor, ToolManager } from 'toolpost'

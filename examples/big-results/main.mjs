@@ -1,4 +1,4 @@
-// A result of 300 kB would fill a model's context. It reads both ends, the shape and a handle, and then the part it needs.
+// A result of 300 kB would fill a model's context. The model gets both ends, the shape and a handle, and reads what it needs.
 import assert from 'node:assert/strict'
 import { BigResults, defineTool, ToolExecutor, ToolManager } from 'toolpost'
 import { ModelClient } from 'toolpost/models'

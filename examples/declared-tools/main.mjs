@@ -1,4 +1,4 @@
-// A chat application declares its tools in JSON: a mock to develop against, a builtin, and a service of its own.
+// A chat application declares its tools in JSON: a mock for development, a builtin, and one of its own services.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { declareTools, ToolExecutor, ToolManager } from 'toolpost'
@@ -16,7 +16,7 @@ const answers = await Promise.all([
   executor.execute('get_weather', { location: 'Oslo' }),
   executor.execute('calculator', { expression: '12 % of 85' }),
   executor.execute('find_customer', { name: 'Ada' }),
-  // An expression that never ends is ended at its deadline, and takes nobody with it.
+  // An expression that never ends is stopped at its deadline, and affects no other call.
   executor.execute('calculator', { expression: 'f(n) = n < 2 ? n : f(n-1) + f(n-2); f(50)' }),
 ])
 console.log(answers)

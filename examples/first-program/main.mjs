@@ -1,4 +1,4 @@
-// The first program of the README, and a check that it does what the README says.
+// The README's first program, and a check that it does what the README says.
 import assert from 'node:assert/strict'
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
 

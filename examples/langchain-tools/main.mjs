@@ -1,4 +1,4 @@
-// Tools made with LangChain go in unchanged, and get deadlines, validation and one form of results.
+// LangChain tools work unchanged, and get deadlines, validation and one result shape.
 import assert from 'node:assert/strict'
 import { DynamicTool, tool } from '@langchain/core/tools'
 import { ToolExecutor, ToolManager } from 'toolpost'

@@ -1,4 +1,4 @@
-// Tools whose names and schemas Anthropic refuses are offered in a form that it takes, and called by their own names.
+// Tools whose names and schemas Anthropic rejects are offered in a form that it accepts, and called by their own names.
 import assert from 'node:assert/strict'
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
 import { AnthropicClient, fitSchema } from 'toolpost/models'
@@ -35,6 +35,6 @@ await server.close()
 
 assert.deepEqual(offered.input_schema, fitted.schema)
 assert.deepEqual(Object.keys(offered.input_schema.properties), ['_id', 'title'])
-// Validated against the original, and named back: the tool got what it declares.
+// Validated against the original, with names mapped back: the tool got what it declares.
 assert.deepEqual(answer.results[0].result, 'found {"$id":7}')
 assert.equal(answer.results[0].tool_name, 'notes.find')

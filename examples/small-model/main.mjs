@@ -1,4 +1,4 @@
-// A small model writes its call as text. With `salvage` it is taken for what it is; a call that it explains is not.
+// A small model writes its call as text. With `salvage` it is run; a call that the model only explains is not.
 import assert from 'node:assert/strict'
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
 import { OllamaClient } from 'toolpost/models'

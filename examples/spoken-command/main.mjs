@@ -1,4 +1,4 @@
-// A spoken sentence calls a tool: the recording is turned into text here, by the model that comes with the voice gateway.
+// A spoken sentence calls a tool: the recording is transcribed locally, by the model that comes with the voice gateway.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'

@@ -1,4 +1,4 @@
-// Two hundred tools are too many to show. A model is shown a search instead, and from the next turn on what it found.
+// Two hundred tools are too many to show. A model is shown a search instead, and what it found from the next turn on.
 import assert from 'node:assert/strict'
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
 import { ModelClient } from 'toolpost/models'

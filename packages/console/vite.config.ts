@@ -14,7 +14,7 @@ export default defineConfig({
   plugins: [react()],
   resolve: {
     alias: {
-      // Descriptions come from tools: they are shown as text, and the Markdown library stays out of the page.
+      // Form descriptions come from tools and are shown as text, so its Markdown library stays out of the page.
       'markdown-to-jsx/react': fileURLToPath(new URL('./src/schema/no-markdown.ts', import.meta.url)),
       'fast-uri': fileURLToPath(new URL('./src/schema/no-uri.ts', import.meta.url)),
       './LayoutGridField.js': noLayout,
@@ -33,7 +33,7 @@ export default defineConfig({
     emptyOutDir: true,
   },
   server: {
-    // The gateway takes only its own Origin.
+    // The gateway accepts only its own Origin.
     proxy: Object.fromEntries(
       ['/api', '/metrics', '/healthz'].map(path => [
         path,

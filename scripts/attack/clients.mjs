@@ -1,4 +1,4 @@
-// Clients of the gateway that flood it, hold it or never finish.
+// Clients of the gateway that flood it, block it or never finish.
 import { connect as connectSocket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect, initialize } from './mcp-client.mjs'
@@ -18,7 +18,7 @@ function socket(url, text) {
 }
 
 const sessions = {
-  name: 'clients: 1,500 initialize beside a session with work',
+  name: 'clients: 1,500 times initialize next to a working session',
   codes: /^(?:success|200|503)$/,
   async run({ url }) {
     const working = await connect(url)
@@ -49,7 +49,7 @@ const equalIds = {
       numbers(200).map(() => client.request('tools/call', { name: 'echo', arguments: { text: 'x' } }, 7)),
     )
     const isAnswered = answers.every(({ result, error }) => result || error)
-    return [ended(isAnswered ? 'success' : 'some were not answered', began, 5_000)]
+    return [ended(isAnswered ? 'success' : 'some got no answer', began, 5_000)]
   },
 }
 
@@ -122,7 +122,7 @@ const pipelined = {
 }
 
 const cancelled = {
-  name: 'clients: 5,000 calls that are given up',
+  name: 'clients: 5,000 abandoned calls',
   async run({ url }) {
     for (let round = 0; round < 50; round++) {
       const controller = new AbortController()
@@ -141,7 +141,7 @@ const cancelled = {
   },
 }
 
-/** Opens `count` connections, writes `text` to each, and gives the first line of each answer. */
+/** Opens `count` connections, writes `text` to each, and returns the first line of each answer. */
 async function answersTo(url, count, text) {
   const open = await Promise.all(numbers(count).map(() => socket(url, text)))
   const answers = open.map(
@@ -181,7 +181,7 @@ const odd = [
   ],
   ['200 times Expect: nonsense', /^HTTP\/1.1 417 /, `${JSON_POST}Expect: x\r\nContent-Length: 2\r\n\r\n{}`],
   [
-    '200 lengths and chunks at once',
+    '200 times both a length and chunks',
     /^HTTP\/1.1 400 /,
     `${JSON_POST}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
   ],
@@ -213,7 +213,7 @@ const odd = [
 }))
 
 const initializing = {
-  name: 'clients: 1,000 initialize at once',
+  name: 'clients: 1,000 times initialize in parallel',
   codes: /^(?:200|503)$/,
   async run({ url }) {
     const answers = await Promise.all(numbers(1_000).map(() => initialize(url)))
@@ -222,7 +222,7 @@ const initializing = {
 }
 
 const deletedSessions = {
-  name: 'clients: 200 sessions that are deleted during a call',
+  name: 'clients: 200 sessions deleted during a call',
   codes: /^(?:200|404|503|answered)$/,
   async run({ url }) {
     const clients = await Promise.all(numbers(200).map(() => connect(url)))
@@ -250,7 +250,7 @@ const stalledSessions = {
 }
 
 const lists = {
-  name: 'clients: 300 lists at once, of everything',
+  name: 'clients: 300 parallel lists of everything',
   codes: /^200$/,
   setUp: () => ({ tools: numbers(2_000).map(n => listedTool(n)) }),
   async run({ url }) {

@@ -1,22 +1,25 @@
-// `toolpost up` as somebody would start it, with a probe beside it.
+// `toolpost up` as a user would start it, with a probe that measures it.
 import { fork, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { waitedMs, workOf } from './processors.mjs'
 
 const here = name => fileURLToPath(new URL(name, import.meta.url))
 const TOOLPOST = here('../../packages/toolpost/bin/toolpost.cjs')
 
 const calm = {
   name: 'calm',
-  description: 'A tool beside the attack',
+  description: 'A tool that is not attacked',
   parameters: { type: 'object' },
   implementation: { type: 'mock', mock_response: 'calm' },
 }
 
-/** Starts a gateway with these tools and servers, and what measures it. */
+const pids = new Map()
+
+/** Starts a gateway with these tools and servers, and a probe. */
 export async function startGateway({ tools = [], mcpServers = {}, options = [], config = {} }) {
   const folder = mkdtempSync(join(tmpdir(), 'toolpost-attack-'))
   const file = join(folder, 'toolpost.json')
@@ -46,10 +49,11 @@ export async function startGateway({ tools = [], mcpServers = {}, options = [], 
       const [, found] = /Console {2}(\S+)/.exec(said) ?? []
       if (found) resolve(found)
     })
-    child.once('exit', code => reject(new Error(`toolpost up ended with ${code}: ${output}`)))
+    child.once('exit', code => reject(new Error(`toolpost up exited with ${code}: ${output}`)))
   })
-  const probe = fork(here('probe.mjs'), [url], { env: process.env })
-  /** What the probe felt, until the gateway was killed. */
+  pids.set(url, child.pid)
+  const probe = fork(here('probe.mjs'), [url, String(child.pid)], { env: process.env })
+  /** The probe's last figures before the gateway was killed. */
   let last
   const figures = () =>
     last ??
@@ -61,6 +65,7 @@ export async function startGateway({ tools = [], mcpServers = {}, options = [], 
   return {
     url,
     figures,
+    work: () => workOf(child.pid),
     async kill() {
       last = await figures()
       child.kill('SIGKILL')
@@ -94,9 +99,22 @@ export async function startGateway({ tools = [], mcpServers = {}, options = [], 
   }
 }
 
-/** A call over HTTP with a deadline: its code, and how long after the deadline it was answered. */
+/**
+ * Makes a call over HTTP with a deadline; returns its code and how late the answer arrived, as seen by this process.
+ * For `starvedMs` of that, this process or the gateway was waiting for a CPU.
+ */
 export async function call(url, tool, args, { timeoutMs = 1_000, body } = {}) {
-  const began = performance.now()
+  const seen = { at: performance.now() + timeoutMs, waited: undefined }
+  const waits = () => [waitedMs(), waitedMs(pids.get(url))]
+  const timer = setTimeout(() => {
+    seen.at = performance.now()
+    seen.waited = waits()
+  }, timeoutMs)
+  const late = () => {
+    clearTimeout(timer)
+    const starvedMs = Math.max(0, ...waits().map((waited, at) => waited - (seen.waited?.[at] ?? waited)))
+    return { lateMs: performance.now() - seen.at, starvedMs }
+  }
   try {
     const response = await fetch(`${url}api/tools/${encodeURIComponent(tool)}/call`, {
       method: 'POST',
@@ -106,11 +124,9 @@ export async function call(url, tool, args, { timeoutMs = 1_000, body } = {}) {
     })
     const answer = await response.json()
     const code = answer.code ?? (answer.success ? 'success' : `HTTP ${response.status}`)
-    return { code, error: answer.error, lateMs: performance.now() - began - timeoutMs }
+    const inExecutorMs = (answer.execution_time_ms ?? 0) - timeoutMs
+    return { code, error: answer.error, inExecutorMs, ...late() }
   } catch (error) {
-    return {
-      code: `no answer (${error.cause?.code ?? error.name})`,
-      lateMs: performance.now() - began - timeoutMs,
-    }
+    return { code: `no answer (${error.cause?.code ?? error.name})`, ...late() }
   }
 }

@@ -1,5 +1,9 @@
-// An MCP server over HTTP that answers calls of its tool `victim` as the attack says.
+// An MCP server over HTTP that answers calls to its tool `victim` with the given attack.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { setPriority } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 
 const MB = 1024 * 1024
@@ -21,13 +25,13 @@ const COMPRESS = {
   br: () => brotliCompressSync(Buffer.alloc(200 * MB, ' ')),
 }
 const bombs = {}
-/** Hundreds of MB of blanks around nothing, made once. */
+/** Hundreds of MB of blanks, compressed once. */
 function bomb(kind) {
   bombs[kind] ??= COMPRESS[kind]()
   return bombs[kind]
 }
 
-/** Bytes as they are, in place of an answer. */
+/** Raw bytes in place of an HTTP response. */
 const raw = text => response => {
   response.socket.write(text)
 }
@@ -36,7 +40,7 @@ const event = message => `data: ${JSON.stringify({ jsonrpc: '2.0', ...message })
 const notice = (method, params) => event({ method: `notifications/${method}`, params })
 const blocks = (id, content) => JSON.stringify({ jsonrpc: '2.0', id, result: { content } })
 
-export const HTTP_ATTACKS = {
+const ATTACKS = {
   'an SSE line without end': response => {
     response.writeHead(200, SSE)
     response.write('data: ')
@@ -191,7 +195,21 @@ export const HTTP_ATTACKS = {
   },
 }
 
+/** Serves one attack from a forked process, so that its cost is not charged to the client. */
 export async function serveHostile(attack) {
+  const child = fork(fileURLToPath(import.meta.url), [attack])
+  const [url] = await once(child, 'message')
+  return { url, close: () => child.kill() }
+}
+
+export const HTTP_ATTACKS = Object.keys(ATTACKS)
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await serve(process.argv[2])
+
+async function serve(attack) {
+  // In reality, it would run on another machine.
+  setPriority(19)
+  process.on('disconnect', () => process.exit())
   if (/bomb/.test(attack)) bomb(/brotli/.test(attack) ? 'br' : /deflate/.test(attack) ? 'deflate' : 'gzip')
   const server = createServer(async (request, response) => {
     response.on('error', () => {})
@@ -201,7 +219,7 @@ export async function serveHostile(attack) {
     const { id, method, params } = JSON.parse(body)
     const result = resultOf(method)
     if (id === undefined) return response.writeHead(202).end()
-    if (method === 'tools/call') return HTTP_ATTACKS[attack](response, id, params)
+    if (method === 'tools/call') return ATTACKS[attack](response, id, params)
     response.writeHead(200, JSON_TYPE)
     response.end(
       JSON.stringify(
@@ -212,11 +230,7 @@ export async function serveHostile(attack) {
     )
   })
   await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
-  const close = () => {
-    server.closeAllConnections()
-    server.close()
-  }
-  return { url: `http://127.0.0.1:${server.address().port}/mcp`, close }
+  process.send(`http://127.0.0.1:${server.address().port}/mcp`)
 }
 
 function resultOf(method) {

@@ -1,8 +1,9 @@
-// An MCP server that behaves until its tool `begin` is called, and then attacks as its first argument says.
+// An MCP server that behaves until its tool `begin` is called, and then runs the attack named by its first argument.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { capabilities, offersOf, outputSchemaOf, RESULTS, STORMS } from './hostile-offers.mjs'
 
 const attack = process.argv[2]
 const MB = 1024 * 1024
@@ -22,14 +23,14 @@ async function flood(line, count) {
     if (!process.stdout.write(block)) await once(process.stdout, 'drain')
 }
 
-/** Where the schema of `victim` stands. */
+/** The file with the schema of `victim`. */
 const schemaFile = process.argv[3]
 const inputSchema = schemaFile ? JSON.parse(readFileSync(schemaFile, 'utf8')) : { type: 'object' }
-const own = [tool('begin'), tool('victim', { inputSchema })]
+const own = [tool('begin'), tool('victim', { inputSchema, outputSchema: outputSchemaOf(attack) })]
 const LISTS = {
   '200,000 tools in a page': () => own.concat(numbers(200_000).map(n => tool(`t${n}`))),
   '100,000 equal names': () => own.concat(numbers(100_000).map(() => tool('same'))),
-  '20,000 tools that go at once': () =>
+  '20,000 tools that vanish again': () =>
     lists % 2 === 0 ? own.concat(numbers(20_000).map(n => tool(`t${n}`))) : own,
   'hostile names and schemas': () =>
     own.concat(
@@ -77,7 +78,7 @@ const BEGIN = {
   },
   '200,000 tools in a page': listChanged,
   '100,000 equal names': listChanged,
-  '20,000 tools that go at once': async () => {
+  '20,000 tools that vanish again': async () => {
     for (let n = 0; n < 3; n++) {
       listChanged()
       await new Promise(resolve => setTimeout(resolve, 1_500))
@@ -137,23 +138,37 @@ if (attack === 'never ends, with grandchildren') {
 const input = createInterface({ input: process.stdin })
 input.on('line', async line => {
   const { id, method, params } = JSON.parse(line)
+  // A response to one of our elicitations.
+  if (method === undefined) return
   if (method === 'initialize')
     send({
       id,
       result: {
         protocolVersion: '2025-06-18',
-        capabilities: { tools: { listChanged: true } },
+        capabilities,
         serverInfo: { name: 'hostile', version: '1' },
       },
     })
   else if (method === 'tools/list') list(id, params)
+  else if (offersOf(method, attack)) send({ id, result: offersOf(method, attack) })
   else if (method === 'tools/call' && params.name === 'begin') {
     hasBegun = true
     answer(id, 'begun')
     await BEGIN[attack]?.()
-  } else if (method === 'tools/call') await (VICTIM[attack]?.(id, params) ?? answer(id, 'fine'))
+  } else if (method === 'tools/call' && RESULTS[attack]) send({ id, result: RESULTS[attack]() })
+  else if (method === 'tools/call' && STORMS[attack]) await storm(id, params)
+  else if (method === 'tools/call') await (VICTIM[attack]?.(id, params) ?? answer(id, 'fine'))
   else if (id !== undefined) send({ id, error: { code: -32601, message: 'unknown method' } })
 })
+
+async function storm(id, params) {
+  const token = params?._meta?.progressToken ?? id
+  for (let sent = 0; sent < 100_000; sent += 100) {
+    const lines = numbers(100).map(n => STORMS[attack](sent + n, token))
+    if (!process.stdout.write(`${lines.join('\n')}\n`)) await once(process.stdout, 'drain')
+  }
+  answer(id, 'stormed')
+}
 
 function list(id) {
   const tools = hasBegun && LISTS[attack] ? LISTS[attack]() : own

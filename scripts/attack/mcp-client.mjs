@@ -1,4 +1,4 @@
-// As little of an MCP client as an attack needs, of the protocol of 2025.
+// A minimal MCP client (2025 protocol) for attacks.
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
 export async function initialize(url, signal) {

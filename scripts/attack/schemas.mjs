@@ -1,9 +1,10 @@
-// Schemas of a server's tool that are dear to read, to compile or to validate with.
+// Tool schemas that are expensive to read, compile or validate with.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { call } from './gateway.mjs'
-import { ready, stdio } from './servers.mjs'
+import { KEYWORD_SCHEMAS } from './keyword-schemas.mjs'
+import { listed, ready, stdio } from './servers.mjs'
 
 const numbers = length => Array.from({ length }, (_, n) => n)
 const object = properties => ({ type: 'object', properties })
@@ -15,7 +16,7 @@ function nested(depth, wrap, inner = { type: 'string' }) {
   return schema
 }
 
-/** `width` references over `depth` levels: width to the power of depth ways through them. */
+/** `width` references on each of `depth` levels: width to the power of depth paths. */
 function branching(keyword, width, depth) {
   const $defs = Object.fromEntries(
     numbers(depth).map(level => [
@@ -36,7 +37,7 @@ const ladder = depth =>
 
 const deepList = depth => nested(depth, inner => [inner], 1)
 
-/** By name: the schema, and arguments that make it dear. */
+/** By name: the schema, and arguments that make it expensive. */
 const HOSTILE = {
   'refers to itself': [
     { type: 'object', properties: { a: { $ref: '#' } } },
@@ -89,7 +90,7 @@ const HOSTILE = {
     many(400, n => n),
   ],
   'if/then/else, 20 deep, doubling': [{ type: 'object', ...ladder(16) }, many(50, n => n)],
-  '$dynamicRef that comes back': [
+  'recursive $dynamicRef': [
     {
       $dynamicAnchor: 'node',
       type: 'object',
@@ -109,37 +110,32 @@ const HOSTILE = {
   ],
   'a name of 1 MB': [object({ ['x'.repeat(1_000_000)]: { type: 'string' } }), { a: 1 }],
   'a description of 5 MB': [object({ a: { type: 'string', description: 'd'.repeat(5_000_000) } }), { a: 1 }],
-  'names that are no Unicode text': [
+  'names that are not valid Unicode': [
     object({ '\ud800': { type: 'string' }, '%': {}, '~1': {}, __proto__x: {} }),
     { '\ud800': 1 },
   ],
   'nested 190 deep': [object({ a: nested(60, inner => object({ a: inner })) }), { a: deepList(190) }],
 }
 
-export const schemaAttacks = Object.entries(HOSTILE).map(([name, [inputSchema, args]]) => ({
-  name: `schema: ${name}`,
-  setUp() {
-    const folder = mkdtempSync(join(tmpdir(), 'toolpost-schema-'))
-    const file = join(folder, 'schema.json')
-    writeFileSync(file, JSON.stringify(inputSchema))
-    return { ...stdio('a schema', file), tearDown: () => rmSync(folder, { recursive: true }) }
-  },
-  async run({ url }) {
-    await ready(url, 'begin')
-    const body = JSON.stringify(args)
-    const results = await Promise.all([
-      ...[1, 2, 3].map(() => call(url, 'victim', undefined, { body })),
-      listed(url, 'api/tools'),
-      listed(url, 'api/openapi.json'),
-    ])
-    results.push(await call(url, 'victim', undefined, { body }))
-    return results.filter(Boolean)
-  },
-}))
-
-/** A list that one tool takes away counts as a call that failed. */
-async function listed(url, path) {
-  const response = await fetch(url + path)
-  await response.text()
-  return response.status === 200 ? undefined : { code: `HTTP ${response.status} of ${path}`, lateMs: 0 }
-}
+export const schemaAttacks = Object.entries({ ...HOSTILE, ...KEYWORD_SCHEMAS }).map(
+  ([name, [inputSchema, args]]) => ({
+    name: `schema: ${name}`,
+    setUp() {
+      const folder = mkdtempSync(join(tmpdir(), 'toolpost-schema-'))
+      const file = join(folder, 'schema.json')
+      writeFileSync(file, JSON.stringify(inputSchema))
+      return { ...stdio('a schema', file), tearDown: () => rmSync(folder, { recursive: true }) }
+    },
+    async run({ url }) {
+      await ready(url, 'begin')
+      const body = JSON.stringify(args)
+      const results = await Promise.all([
+        ...[1, 2, 3].map(() => call(url, 'victim', undefined, { body })),
+        listed(url, 'api/tools'),
+        listed(url, 'api/openapi.json'),
+      ])
+      results.push(await call(url, 'victim', undefined, { body }))
+      return results.filter(Boolean)
+    },
+  }),
+)

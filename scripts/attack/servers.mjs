@@ -1,9 +1,10 @@
-// MCP servers that flood, swell, go silent or do not end.
+// MCP servers that flood, grow, go silent or do not exit.
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { call } from './gateway.mjs'
 import { HTTP_ATTACKS, serveHostile } from './hostile-http.mjs'
+import { STORMS as QUESTION_STORMS, RESULTS } from './hostile-offers.mjs'
 
 const SERVER = fileURLToPath(new URL('hostile-stdio.mjs', import.meta.url))
 export const stdio = (...attack) => ({
@@ -13,7 +14,7 @@ export const stdio = (...attack) => ({
 })
 const times = (count, make) => Promise.all(Array.from({ length: count }, make))
 
-/** They begin with a call of `begin`, and go on for a while. */
+/** They start with a call to `begin`, and last for a while. */
 const STORMS = [
   'list_changed after every list',
   'a million stray answers',
@@ -23,7 +24,7 @@ const STORMS = [
   '200 MB on stderr',
   '200,000 tools in a page',
   '100,000 equal names',
-  '20,000 tools that go at once',
+  '20,000 tools that vanish again',
   'pages without end',
   'hostile names and schemas',
 ].map(attack => ({
@@ -50,9 +51,29 @@ const ANSWERS = [
   setUp: () => stdio(attack),
   async run({ url }) {
     await ready(url, 'victim')
-    // Progress moves the deadline, up to `maxTimeoutMs`.
+    // Progress extends the deadline, up to `maxTimeoutMs`.
     const timeoutMs = attack.includes('progress') ? 10_000 : 4_000
     return times(3, () => call(url, 'victim', {}, { timeoutMs }))
+  },
+}))
+
+const RESULT_ATTACKS = Object.keys(RESULTS).map(attack => ({
+  name: `stdio server: ${attack}`,
+  setUp: () => stdio(attack),
+  async run({ url }) {
+    await ready(url, 'victim')
+    return times(3, () => call(url, 'victim', {}, { timeoutMs: 4_000 }))
+  },
+}))
+
+const OFFER_STORMS = [...Object.keys(QUESTION_STORMS), '60,000 resources and prompts'].map(attack => ({
+  name: `stdio server: ${attack}`,
+  setUp: () => stdio(attack),
+  async run({ url }) {
+    await ready(url, 'victim')
+    const results = times(3, () => call(url, 'victim', {}, { timeoutMs: 10_000 }))
+    const offers = times(3, () => listed(url, 'api/servers/hostile/offers'))
+    return [...(await results), ...(await offers)].filter(Boolean)
   },
 }))
 
@@ -91,7 +112,7 @@ const leftovers = {
   isKilled: true,
 }
 
-const http = Object.keys(HTTP_ATTACKS).map(attack => ({
+const http = HTTP_ATTACKS.map(attack => ({
   name: `HTTP server: ${attack}`,
   codes: /^(?:success|timeout|unavailable|tool_error)$/,
   async setUp() {
@@ -104,7 +125,15 @@ const http = Object.keys(HTTP_ATTACKS).map(attack => ({
   },
 }))
 
-export const serverAttacks = [...STORMS, ...ANSWERS, deaf, ...http, leftovers]
+export const serverAttacks = [
+  ...STORMS,
+  ...ANSWERS,
+  ...RESULT_ATTACKS,
+  ...OFFER_STORMS,
+  deaf,
+  ...http,
+  leftovers,
+]
 
 export async function ready(url, tool) {
   for (let tries = 0; tries < 100; tries++) {
@@ -113,6 +142,13 @@ export async function ready(url, tool) {
     await pause(100)
   }
   throw new Error(`the server never offered ${tool}`)
+}
+
+/** A list that one tool breaks counts as a failed call. */
+export async function listed(url, path) {
+  const response = await fetch(url + path)
+  await response.text()
+  return response.status === 200 ? undefined : { code: `HTTP ${response.status} of ${path}`, lateMs: 0 }
 }
 
 function processesWith(...words) {

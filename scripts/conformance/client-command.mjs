@@ -1,4 +1,4 @@
-// What the suite starts: `client-command.mjs <port of the host> <url>`, with the scenario in the environment.
+// Started by the suite: `client-command.mjs <port of the host> <url>`, with the scenario in the environment.
 import { request } from 'node:http'
 import { json } from 'node:stream/consumers'
 

@@ -1,5 +1,4 @@
-// The suite starts a program for every scenario. Ours only hands the scenario over to this process, which has everything
-// loaded.
+// The suite starts a program for every scenario. Ours only passes the scenario to this process, which has everything loaded.
 import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'

@@ -1,14 +1,14 @@
-// What the conformance suite's client does: connects, logs in if it has to, and calls what there is.
+// The client for the conformance suite: connects, logs in if required, and calls the tools.
 import { ToolExecutor, ToolManager } from 'toolpost'
 import { McpIntegration } from 'toolpost/mcp'
 
 const NAME = 'conformance'
-/** As many as a person would try. */
+/** As often as a person would try. */
 const MAX_LOGINS = 3
 const REDIRECT = 'http://127.0.0.1:41888/oauth/callback'
 const CLIENT_METADATA = 'https://conformance-test.local/client-metadata.json'
 
-/** Says whether it could connect: some scenarios expect that it cannot. `log` takes lines about what happened. */
+/** Resolves to whether it could connect: some scenarios expect that it cannot. `log` receives lines on what happened. */
 export async function runScenario({ url, scenario, context = {} }, log) {
   const tools = new ToolManager()
   const executor = new ToolExecutor(tools, { timeoutMs: 10_000 })
@@ -21,7 +21,7 @@ export async function runScenario({ url, scenario, context = {} }, log) {
     await mcp.ready(NAME)
     await client.logInIfNeeded()
     const calls = callsFor(tools, context)
-    // Logins are told apart by what happens after the first call.
+    // Login scenarios differ in what happens after the first call.
     for (const call of oauth ? [...calls, ...calls] : calls) await client.make(call)
     return client.state() === 'ready'
   } finally {
@@ -46,7 +46,7 @@ class Client {
     while (this.state() === 'needs_login' && this.#logins < MAX_LOGINS) await this.logIn()
   }
 
-  /** As a person in a browser would, whom the suite's authorization server lets pass at once. */
+  /** Like a person in a browser; the suite's authorization server approves immediately. */
   async logIn() {
     this.#logins++
     try {
@@ -59,7 +59,7 @@ class Client {
     }
   }
 
-  /** A call for which the login does not suffice is made again after another one. */
+  /** Repeats a call after another login if the first one is not sufficient. */
   async make(call) {
     const ask = async ({ schema = {} }) => ({ action: 'accept', content: valueFor(schema) ?? {} })
     const result = await this.executor.run(call, { ask, repair: true })
@@ -70,7 +70,7 @@ class Client {
   }
 }
 
-/** What the scenario says about a client that is registered already. */
+/** The scenario's settings for a pre-registered client. */
 function oauthFor(scenario, { client_id: clientId, client_secret: clientSecret, ...rest }) {
   const { private_key_pem: privateKey, signing_algorithm: algorithm } = rest
   return {
@@ -81,7 +81,7 @@ function oauthFor(scenario, { client_id: clientId, client_secret: clientSecret, 
   }
 }
 
-/** What the scenario names, or else every tool once. One scenario wants to see a tool's schema as it arrived. */
+/** The scenario's calls, or else every tool once. One scenario wants a tool's schema back as it was received. */
 function callsFor(tools, { toolCalls }) {
   if (toolCalls) return toolCalls.map(({ name, arguments: args }) => ({ name, args }))
   const schema = tools.findTool('json_schema_2020_12_tool')?.schema
@@ -91,7 +91,7 @@ function callsFor(tools, { toolCalls }) {
   })
 }
 
-/** Something that fits a simple schema. */
+/** A value that matches a simple schema. */
 function valueFor({ type, properties = {}, default: preset, enum: choices, oneOf }) {
   if (preset !== undefined) return preset
   if (choices) return choices[0]

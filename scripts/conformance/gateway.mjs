@@ -1,4 +1,4 @@
-// A gateway as `toolpost up` runs it, with the fixture server behind it.
+// A gateway like that of `toolpost up`, with the fixture server behind it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -14,7 +14,7 @@ const silent = {
 
 const fixture = join(dirname(fileURLToPath(import.meta.url)), 'fixture/server.mjs')
 
-/** `era`: which protocol the fixture speaks, so that a client of the same protocol is asked as it expects. */
+/** `era`: the fixture's protocol, so that a client of the same protocol is asked as it expects. */
 export async function startGateway(era, { verbose = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'toolpost-conformance-'))
   const file = join(folder, 'toolpost.json')

@@ -1,4 +1,4 @@
-// The suite needs a newer Node than we do. Both come from npm into a folder of their own, which git ignores.
+// The suite needs a newer Node than we do. Both are installed from npm into a separate folder, which git ignores.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -10,7 +10,7 @@ const here = dirname(fileURLToPath(import.meta.url))
 const folder = join(here, '../../node_modules/.cache/toolpost-conformance')
 const SUITE = '@modelcontextprotocol/conformance'
 
-/** Where they are: `{ node, suite, yaml }`. Throws if they cannot be installed. */
+/** `{ node, suite, yaml }`: two paths, and the suite's YAML parser. Throws if they cannot be installed. */
 export function install() {
   const wanted = readFileSync(join(here, 'versions.json'), 'utf8')
   const done = join(folder, 'installed.json')
@@ -28,7 +28,7 @@ export function install() {
   return { node: nodeIn(require), suite, yaml: fromSuite('yaml') }
 }
 
-/** Node's package has the program itself in another one, by platform. */
+/** The binary of the `node` package; throws if it cannot run. */
 function nodeIn(require) {
   const found = join(
     dirname(require.resolve('node/package.json')),

@@ -1,5 +1,5 @@
 // The official MCP conformance suite, both ways: against the gateway with the fixture server behind it, and against the
-// client. Fails if a scenario fails that is not in baseline.yaml, and if one passes that is.
+// client. Fails if a scenario that is not in baseline.yaml fails, or one that is passes.
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
     side: { type: 'string' },
     scenario: { type: 'string' },
     'spec-version': { type: 'string' },
-    /** Without a gateway: whether the fixture is what the suite expects. */
+    /** Without a gateway: checks that the fixture is what the suite expects. */
     direct: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
@@ -69,7 +69,7 @@ async function results(side, version) {
   }
 }
 
-/** The suite has deadlines of its own: what fails unexpectedly is tried once more, by itself. */
+/** The suite has its own deadlines: an unexpected failure is tried once more, alone. */
 async function settled(result, run) {
   const row = judged(result, run)
   if (row.outcome !== 'FAILED' || options.scenario) return row

@@ -4,15 +4,15 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const SCENARIO_TIMEOUT_MS = 30_000
-/** What the suite calls scenarios that belong to no version of the protocol. */
+/** The suite's name for scenarios that belong to no version of the protocol. */
 export const EXTENSION = 'extension'
 
 /**
- * Runs the suite, or one scenario of it: `[{ scenario, problems, isTested }]`. One that is not tested has found nothing to
+ * Runs the suite, or one scenario of it: `[{ scenario, problems, isTested }]`. `isTested` is false if there was nothing to
  * test, which is not an error. `target` is `['--url', url]` or `['--command', command]`.
  */
 export async function runSuite(installed, run) {
-  // By itself the suite starts all clients at once, and they miss their deadlines on a small machine.
+  // The suite alone would start all clients in parallel, and they would miss their deadlines on a small machine.
   if (run.side === 'server' && run.version !== EXTENSION && !run.scenario)
     return runOnce(installed, { ...run, choice: ['--suite', 'all'] })
   const names = (await scenariosOf(installed, run)).filter(name => !run.scenario || name === run.scenario)
@@ -43,14 +43,14 @@ async function runOnce({ node, suite }, { side, version, target, choice }) {
   try {
     const said = await output(node, args)
     const results = resultsIn(folder, side)
-    if (results.length === 0) throw new Error(`The suite gave no results for ${choice.join(' ')}:\n${said}`)
+    if (results.length === 0) throw new Error(`The suite has no results for ${choice.join(' ')}:\n${said}`)
     return results
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** What a program printed; its exit code says only that something failed, which its files say better. */
+/** The program's output. Its exit code is ignored, because its result files say more. */
 function output(node, args) {
   return new Promise((resolve, reject) => {
     const child = spawn(node, args, { stdio: ['ignore', 'pipe', 'pipe'] })

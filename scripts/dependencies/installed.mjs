@@ -1,4 +1,4 @@
-// What is installed, from the lockfile and the disk.
+// The installed packages, from the lockfile and the disk.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { megabytesOf } from '../disk-usage.mjs'
@@ -6,7 +6,7 @@ import { readJson, root } from '../packing/packages.mjs'
 
 const { packages } = readJson(join(root, 'package-lock.json'))
 
-/** Every package of the registry that is installed: `{ path, name, version, license, isDev }`. */
+/** Every package installed from the registry: `{ path, name, version, license, isDev }`. */
 export function installedPackages() {
   return Object.entries(packages)
     .filter(([path, { link }]) => path.includes('node_modules/') && !link && existsSync(join(root, path)))
@@ -19,7 +19,7 @@ export function installedPackages() {
     }))
 }
 
-/** Megabytes of a package alone, and with everything that it needs. */
+/** Megabytes of a package alone, and with its dependencies. */
 export function weightOf(name) {
   const paths = closure(place(name))
   return {
@@ -38,7 +38,7 @@ function closure(start, seen = new Set()) {
   return [...seen]
 }
 
-/** Where a package is found from another one. */
+/** Where a package is resolved from another one. */
 function place(name, from = '') {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
     const path = [folder, 'node_modules', name].filter(Boolean).join('/')
@@ -54,12 +54,12 @@ function nameOf(path) {
   return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
 }
 
-/** Without packages inside of it: those count for themselves. */
+/** Without nested packages, which are counted separately. */
 function sizeOf(folder) {
   return megabytesOf(folder, { skip: ['node_modules'] })
 }
 
-/** Of the whole clone; what its scripts keep there later is not installed with it. */
+/** Of the whole clone, without the caches of its scripts. */
 export function installedMegabytes() {
   return megabytesOf(join(root, 'node_modules'), { skip: ['.cache'] })
 }

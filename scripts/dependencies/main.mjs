@@ -21,11 +21,11 @@ const ALLOWED = [
   'Zlib',
   'PostgreSQL',
 ]
-/** Only in tests and builds; nothing of them is published. */
+/** For tests and builds only; nothing of it is published. */
 const ALLOWED_IN_DEVELOPMENT = [...ALLOWED, 'MPL-2.0']
 /**
- * Looked at one by one: MPL-2.0 binds whoever changes the package itself; the servers say MIT in a file, and are for
- * tests; OFL-1.1 wants its text to go with the fonts, and the console ships it.
+ * Reviewed one by one: MPL-2.0 applies to changes to the package itself; the servers are MIT, by their LICENSE file, and for
+ * tests only; OFL-1.1 requires its text to ship with the fonts, and the console does.
  */
 const SEEN = {
   'OFL-1.1': /^@fontsource-variable\//,
@@ -62,7 +62,7 @@ function licenceProblems() {
     const { license } = readJson(join(root, path, 'package.json'))
     const text = typeof license === 'string' ? license : (license?.type ?? 'none')
     if (isAllowed(text, isDev ? ALLOWED_IN_DEVELOPMENT : ALLOWED) || SEEN[text]?.test(name)) return []
-    return [`${name} has the licence '${text}', which is not on the list in scripts/dependencies/main.mjs`]
+    return [`${name} has the licence '${text}', which is not allowed in scripts/dependencies/main.mjs`]
   })
 }
 
@@ -79,7 +79,7 @@ function reasonProblems() {
       .map(name => `${name} has no reason in scripts/dependencies/reasons.mjs`),
     ...Object.keys(reasons)
       .filter(name => !direct.includes(name))
-      .map(name => `${name} has a reason and is no dependency`),
+      .map(name => `${name} has a reason, but is not a dependency`),
   ]
 }
 
@@ -99,9 +99,9 @@ function pageProblems() {
 function page() {
   const sections = publicPackages().map(({ manifest }) => section(manifest))
   const intro =
-    'What each package installs, in megabytes on disk on Linux x64: alone, and with everything that it needs itself (shared parts count in\n' +
-    'each). `npm run test:packed` measures what a user gets: `toolpost` within 60 MB and 60 packages, `voice-gateway` within 200 MB.\n' +
-    '`npm run check:dependencies` checks licences and that every one has its reason here.'
+    'What each package installs, in megabytes on disk on Linux x64: alone, and with its own dependencies (shared ones count in\n' +
+    'each). `npm run test:packed` limits what a user gets: `toolpost` to 60 MB and 60 packages, `voice-gateway` to 200 MB.\n' +
+    '`npm run check:dependencies` checks licences, and that every dependency has a reason here.'
   return `# Dependencies\n\n${intro}\n\n${sections.join('\n\n')}\n`
 }
 
@@ -116,12 +116,12 @@ function section(manifest) {
           : `${alone.toFixed(1)} | ${together.toFixed(1)} in ${packages}`
       return `| \`${name}\` | ${figures} | ${reasons[name]} |`
     })
-  return `## ${manifest.name}\n\n| package | MB alone | MB with its own | why |\n|---|---|---|---|\n${rows.join('\n')}`
+  return `## ${manifest.name}\n\n| package | MB alone | MB with dependencies | why |\n|---|---|---|---|\n${rows.join('\n')}`
 }
 
 /**
- * A registry that has no list of vulnerabilities cannot be asked; anything else that goes wrong is a problem. Where it must be
- * asked, as on GitHub, TOOLPOST_REQUIRE_AUDIT=1 makes that one too.
+ * Skipped with a message if the registry has no audit endpoint; any other failure is a problem. With TOOLPOST_REQUIRE_AUDIT=1,
+ * as on GitHub, a missing endpoint is one too.
  */
 function audit() {
   const { status, stdout, stderr } = spawnSync(...npmCommand(['audit', '--omit=dev', '--audit-level=high']), {
@@ -129,11 +129,11 @@ function audit() {
     encoding: 'utf8',
   })
   if (status === 0) {
-    process.stdout.write('npm audit: no known vulnerability of level high or critical\n')
+    process.stdout.write('npm audit: no known vulnerabilities of level high or critical\n')
     return []
   }
   if (/audit endpoint returned an error|ENOTFOUND|ECONNREFUSED|EAI_AGAIN/.test(stderr)) {
-    const words = 'npm audit: NOT DONE, this registry cannot be asked for known vulnerabilities'
+    const words = 'npm audit: NOT DONE, this registry does not list known vulnerabilities'
     if (process.env.TOOLPOST_REQUIRE_AUDIT === '1') return [words]
     process.stderr.write(`${words}\n`)
     return []

@@ -1,4 +1,4 @@
-// docs/reference/api.md: every public name with its declaration and comment, from the declaration files that the compiler writes.
+// docs/reference/api.md: every public name with its declaration and comment, from the compiler's declaration files.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,7 @@ import { root } from './markdown.mjs'
 export function apiReference() {
   const parts = publicEntries().map(({ name, file }) => entry(name, file))
   const intro =
-    'Every public name, as the compiler declares it. Names that are not here may change at any time.'
+    'Every public name, as the compiler declares it. Names that are not listed here may change at any time.'
   return ['# The API, name by name', intro, ...parts].join('\n\n')
 }
 
@@ -34,7 +34,7 @@ function entry(name, file) {
   return [`## ${name}`, ...names.map(each => section(each, file))].join('\n\n')
 }
 
-/** `export { A, type B } from './file.ts'` of an index. */
+/** `export { A, type B } from './file.ts'` in an index. */
 function exportsOf(file) {
   return namesFrom(file, /export/)
 }
@@ -53,7 +53,7 @@ function namesFrom(file, keyword) {
   )
 }
 
-/** The declaration file that `from` in `file` means: one beside it, or one of a package of ours. */
+/** The declaration file that `from` in `file` refers to: a relative one, or one of our packages. */
 function declarationFile(from, file) {
   if (from.startsWith('.')) return join(dirname(file), from.replace(/\.ts$/, '.d.ts'))
   const resolved = createRequire(file).resolve(from)
@@ -67,7 +67,7 @@ function section({ name, original, from }, index) {
   return `### ${name}\n\n${comment}\`\`\`ts\n${found.text}\n\`\`\``
 }
 
-/** The declaration of a name in a file, or where the file has it from. */
+/** The declaration of a name in a file, or in the file it is re-exported from. */
 function declaration(name, file) {
   const lines = readFileSync(file, 'utf8').split('\n')
   const starts = new RegExp(
@@ -88,7 +88,7 @@ function passedOn(name, file) {
   return again && declaration(again.original, again.from)
 }
 
-/** Lines until brackets are closed and the statement ends. */
+/** The lines until brackets are closed and the statement ends. */
 function wholeFrom(lines, at) {
   let depth = 0
   for (let end = at; end < lines.length; end++) {

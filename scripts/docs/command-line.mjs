@@ -1,4 +1,4 @@
-// docs/reference/command-line.md: what the parsers say of themselves.
+// docs/reference/command-line.md: the help texts of the command lines.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'

@@ -12,7 +12,7 @@ export function configurationReference() {
     section(title(name), value, schema.definitions, ''),
   )
   const intro =
-    'Every key of `toolpost.json`. What they do together is in [configuration](../configuration.md); an editor shows the same with\n' +
+    'Every key of `toolpost.json`. [Configuration](../configuration.md) explains how they work together; editors show the same with\n' +
     '`"$schema": "./node_modules/toolpost/toolpost.schema.json"`.'
   return ['# Configuration, key by key', intro, ...sections, '## Shared parts', ...definitions].join('\n\n')
 }
@@ -23,7 +23,7 @@ function section(name, value, definitions, prefix = name) {
   return `### ${name}\n\n${typeOf(value)}. ${value.description ?? ''}`.trimEnd() + table
 }
 
-/** The keys under a part, down to what is described elsewhere. */
+/** The keys below a part, down to shared definitions. */
 function rowsOf(value, path, definitions) {
   const parts = partsOf(value)
   return parts.flatMap(({ key, schema }) => {

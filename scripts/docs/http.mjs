@@ -25,7 +25,7 @@ function page({ paths, components }) {
     ([name, schema]) => `### ${name}\n\n${fields(schema)}`,
   )
   const intro =
-    'From `/api/openapi.json` of a running gateway, which has every tool as an operation of its own as well. Limits, events and safety are in\n' +
+    'From `/api/openapi.json`, which in a running gateway also has an operation for every tool. Limits, events and security are described in\n' +
     '[the HTTP API](../http-api.md).'
   return ['# HTTP, route by route', intro, ...operations, '## Schemas', ...schemas].join('\n\n')
 }
@@ -66,7 +66,7 @@ function fields({ properties = {}, required = [] }) {
     ([name, schema]) =>
       `| \`${name}\` | ${cell(typeOf(schema))} | ${required.includes(name) ? 'always' : 'sometimes'} |`,
   )
-  return `| field | type | there |\n|---|---|---|\n${rows.join('\n')}`
+  return `| field | type | present |\n|---|---|---|\n${rows.join('\n')}`
 }
 
 function typeOf(schema = {}) {

@@ -1,4 +1,4 @@
-// `npm run docs`: writes the reference; with `--check` it only names the pages that are out of date.
+// `npm run docs`: generates the reference; with `--check` it only lists outdated pages.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root } from './markdown.mjs'

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
 
-/** Text in a cell of a table. */
+/** Escapes text for a table cell. */
 export function cell(text) {
   return String(text).replaceAll('|', '\\|').replaceAll('\n', ' ').replaceAll('<', '&lt;')
 }

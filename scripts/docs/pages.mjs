@@ -1,4 +1,4 @@
-// The pages of docs/reference and what they say. `npm run docs` writes them; a test fails if one is out of date.
+// The pages of docs/reference. `npm run docs` writes them; a test fails if one is out of date.
 import { apiReference } from './api.mjs'
 import { commandLineReference } from './command-line.mjs'
 import { configurationReference } from './configuration.mjs'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { ToolExecutor, ToolManager } from 'toolpost'
 import { argumentValues, schemas } from './schemas.mjs'
 
-/** Whatever a tool may do instead of answering. */
+/** What a tool may do instead of answering. */
 const BEHAVIOURS = {
   value: value => value,
   rejects: value => Promise.reject(value),
@@ -93,7 +93,7 @@ export const executorTarget = {
     if (typeof result?.success !== 'boolean') throw new Error('no result')
     if (typeof executor.text(result) !== 'string') throw new Error('no text')
     if (/^invalid/.test(result.code) && /URI malformed|Maximum call stack/.test(result.error))
-      throw new Error(`not in words: ${result.error}`)
+      throw new Error(`unhelpful error: ${result.error}`)
     if (executor.metrics.snapshot().inFlight !== 0) throw new Error('still in flight')
   },
 }

@@ -32,7 +32,7 @@ const inputs = fc.record({
   isCut: fc.boolean(),
 })
 
-/** A server over HTTP whose answer to one tool is whatever is asked of it; another tool must work afterwards. */
+/** An HTTP server that answers one tool with the fuzzed input; another tool must work afterwards. */
 export const httpServerTarget = {
   name: 'http-server',
   inputs,
@@ -61,7 +61,7 @@ export const httpServerTarget = {
   },
 }
 
-/** A connection that was given up on is made anew, which takes a moment. */
+/** Reconnecting after an abandoned connection takes a moment. */
 async function worksAgain(executor) {
   const giveUpAt = performance.now() + 10_000
   for (;;) {

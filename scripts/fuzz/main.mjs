@@ -1,5 +1,5 @@
-// Throws everything it can think of at the product: `npm run fuzz -- --seconds 60 [--seed 1] [--target executor]`.
-// Fails on an uncaught error, a hang, memory that grows, or a check that does not hold; prints the seed that repeats it.
+// Throws random hostile input at the product: `npm run fuzz -- --seconds 60 [--seed 1] [--target executor]`.
+// Fails on an uncaught error, a hang, growing memory or a failed check; prints the seed to reproduce it.
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
 import { executorTarget } from './executor.mjs'
@@ -10,7 +10,7 @@ import { stdioServerTarget } from './stdio-server.mjs'
 import { wavTarget } from './wav.mjs'
 
 const TARGETS = [executorTarget, stdioServerTarget, httpServerTarget, gatewayTarget, wavTarget, mqttTarget]
-/** One input may take so long, on a machine that is busy with other things. */
+/** Generous, because the machine may be busy with other work. */
 const HANG_MS = 30_000
 const MAX_GROWTH_MB = 50
 
@@ -62,7 +62,7 @@ async function fuzz({ name, setUp = async () => ({}), inputs, check, tearDown = 
     : grownMb > MAX_GROWTH_MB && `memory grew by ${grownMb.toFixed(0)} MB`
   const runs = first.numRuns + (first.failed ? 0 : second.numRuns)
   if (problem)
-    console.error(`✘ ${name}: ${problem}\nRepeat it: npm run fuzz -- --target ${name} --seed ${seed}`)
+    console.error(`✘ ${name}: ${problem}\nReproduce: npm run fuzz -- --target ${name} --seed ${seed}`)
   else console.log(`✔ ${name}: ${runs} inputs, memory ${grownMb >= 0 ? '+' : ''}${grownMb.toFixed(1)} MB`)
   return problem
 }

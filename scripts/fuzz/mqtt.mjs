@@ -17,7 +17,7 @@ const payloads = fc.oneof(
     .map(message => Buffer.from(JSON.stringify(message))),
 )
 
-/** Every message is an utterance or is refused in words. */
+/** Every message is an utterance or is refused with a reason. */
 export const mqttTarget = {
   name: 'mqtt',
   inputs: fc.record({

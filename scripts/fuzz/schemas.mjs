@@ -1,4 +1,4 @@
-// Schemas as servers write them, and as nobody should.
+// Schemas as servers write them, and as no server should.
 import fc from 'fast-check'
 
 const name = fc.oneof(
@@ -80,7 +80,7 @@ export const schemas = fc.record(
   { requiredKeys: ['type'] },
 )
 
-/** Arguments as they come: an object, text, or anything at all. */
+/** Arguments: an object, text, or anything at all. */
 export const argumentValues = fc.oneof(
   fc.dictionary(name, fc.anything({ maxDepth: 2, withBigInt: true, withDate: true }), { maxKeys: 5 }),
   fc.json({ maxDepth: 3 }),

@@ -36,7 +36,7 @@ function toLine(message) {
   return JSON.stringify(message).replaceAll('"$id"', '$id')
 }
 
-/** A server that answers calls with whatever lines it is given; after each, an ordinary call must work. */
+/** A server that answers calls with the fuzzed lines; after each, an ordinary call must work. */
 export const stdioServerTarget = {
   name: 'stdio-server',
   inputs: fc.array(junk, { minLength: 1, maxLength: 5 }),

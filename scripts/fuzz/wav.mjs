@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { readAudio } from '../../packages/voice-gateway/dist/audio/read-audio.js'
 
-/** A WAV header with figures that may lie, and some bytes. */
+/** A WAV header that may lie, and some bytes. */
 const wav = fc
   .record({
     format: fc.constantFrom(1, 3, 6, 7, 0xfffe, 85),
@@ -28,7 +28,7 @@ const wav = fc
     return Buffer.concat([header, data]).subarray(0, cutAt)
   })
 
-/** Every recording is read as samples that are numbers, or refused in words. */
+/** Every recording is read as finite samples, or refused with a reason. */
 export const wavTarget = {
   name: 'wav',
   inputs: fc.oneof(
@@ -39,7 +39,7 @@ export const wavTarget = {
   async check(utterance) {
     try {
       const samples = await readAudio(utterance)
-      if (!samples.every(Number.isFinite)) throw new Error('a sample is no number')
+      if (!samples.every(Number.isFinite)) throw new Error('a sample is not a finite number')
     } catch (error) {
       if (error.name !== 'AudioError') throw error
     }

@@ -1,4 +1,4 @@
-// `npm run test:nodes`: the test suite on every Node that we support, each from npm into a folder of its own, and a table.
+// `npm run test:nodes`: runs the test suite on every supported version of Node, each installed from npm, and prints a table.
 //   npm run test:nodes -- --nodes 22,24 tests packages/toolpost/src/executor
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -37,14 +37,14 @@ function runSuite(node, report) {
   const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`]
   const { status } = spawnSync(node, [vitest, 'run', ...reporters, ...positionals], {
     cwd: root,
-    // What the tests start by name is this Node as well.
+    // Tests that start `node` by name get this version too.
     env: { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` },
     stdio: 'inherit',
   })
   return status
 }
 
-/** The program of that Node. Its package has it in another one, by platform. */
+/** The binary of that version, installed on first use. */
 function installed(major) {
   const folder = join(root, 'node_modules/.cache/toolpost-nodes', major)
   const node = join(folder, 'node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node')

@@ -1,7 +1,7 @@
-// The outcomes of the test suite on several Nodes as one table: a row for each package, a column for each Node.
+// The results of the test suite on several versions of Node as one table: a row per package, a column per version.
 import { relative, sep } from 'node:path'
 
-/** What vitest's JSON reporter wrote, by package: `{ [part]: { passed, skipped, failed, files } }`, and what failed. */
+/** Vitest's JSON report by package, `{ [part]: { passed, skipped, failed, files } }`, and the failures. */
 export function summarise(report, root) {
   const parts = {}
   const failures = []
@@ -13,7 +13,7 @@ export function summarise(report, root) {
     for (const { status: outcome } of assertionResults) part[columnOf(outcome)] += 1
     const failed = assertionResults.filter(test => columnOf(test.status) === 'failed')
     failures.push(...failed.map(test => `${file}: ${test.fullName}`))
-    // A file that could not be loaded has no tests that failed.
+    // A file that could not be loaded has no failed tests.
     if (status === 'failed' && failed.length === 0) {
       part.failed += 1
       failures.push(`${file}: ${message.split('\n')[0] || 'could not be run'}`)
@@ -31,7 +31,7 @@ function columnOf(status) {
   return status === 'passed' || status === 'failed' ? status : 'skipped'
 }
 
-/** `outcomes`: `[{ version, seconds, parts }]`, one for each Node. */
+/** `outcomes`: `[{ version, seconds, parts }]`, one per version of Node. */
 export function table(outcomes) {
   const parts = [...new Set(outcomes.flatMap(({ parts }) => Object.keys(parts)))].sort()
   const rows = [

@@ -1,11 +1,11 @@
-// Types of optional packages. In a project that has not installed them, a declaration file that imports their types would not
-// compile (`skipLibCheck: false`); with `@ts-ignore` above the import, those types are `any` there.
+// Types of optional packages. If they are not installed, a declaration file that imports their types would not compile
+// (`skipLibCheck: false`); with `@ts-ignore` above the import, those types are `any`.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const MARK = '// @ts-ignore: an optional package\n'
 
-/** Marks the imports of optional peers in the declaration files of a folder. May run twice. */
+/** Marks the imports of optional peers in a folder's declaration files. May run twice. */
 export function markOptionalTypes(folder, manifest) {
   const optional = Object.keys(manifest.peerDependenciesMeta ?? {})
   for (const file of readdirSync(folder, { recursive: true }).filter(name => name.endsWith('.d.ts'))) {

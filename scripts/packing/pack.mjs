@@ -1,5 +1,5 @@
-// `npm run pack`: the tarballs of every public package, into `packed/` (`-- --out folder`). Of the speech runtime only the one
-// of this platform, so that all of them can be installed together; `-- --all-platforms` packs every one, as a release does.
+// `npm run pack`: packs every public package into `packed/` (`-- --out folder`). The speech runtime is packed for this platform
+// only, so that all tarballs can be installed together; `-- --all-platforms` packs every platform, as a release does.
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -33,7 +33,7 @@ function packOne(one, { out, work }) {
   return pack(folder, out)
 }
 
-/** npm installs the one that fits the machine, and goes on if there is none: WebAssembly does the work then. */
+/** npm installs the one for this machine; if there is none, WebAssembly is used. */
 function withRuntimes(manifest) {
   const optionalDependencies = Object.fromEntries(
     runtimePlatforms.map(({ name }) => [name, manifest.version]),

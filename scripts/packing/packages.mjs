@@ -1,4 +1,4 @@
-// The packages of this workspace that are published, with what is in their package.json.
+// The published packages of this workspace, with their manifests.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 export const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
 export const readJson = file => JSON.parse(readFileSync(file, 'utf8'))
 
-/** `{ folder, manifest }` of every public package, those first that others depend on. */
+/** `{ folder, manifest }` of every public package, dependencies first. */
 export function publicPackages() {
   const all = readdirSync(join(root, 'packages'))
     .map(name => join(root, 'packages', name))
@@ -23,7 +23,6 @@ function inOrder(packages, done = []) {
   const waiting = new Set(left.map(({ manifest }) => manifest.name))
   const isFree = ({ manifest }) => Object.keys(manifest.dependencies ?? {}).every(name => !waiting.has(name))
   const next = left.filter(isFree)
-  if (next.length === 0)
-    throw new Error(`Packages depend on each other in a circle: ${[...waiting].join(', ')}`)
+  if (next.length === 0) throw new Error(`Circular dependencies between packages: ${[...waiting].join(', ')}`)
   return inOrder(packages, [...done, ...next])
 }

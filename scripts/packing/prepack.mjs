@@ -1,4 +1,4 @@
-// Puts into a package what it publishes and does not keep in git: npm runs it before packing, `npm run pack` as well.
+// Adds published files that are not in git to a package: npm runs it before packing, and so does `npm run pack`.
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

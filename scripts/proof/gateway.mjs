@@ -1,5 +1,5 @@
-// A gateway of the proof: node gateway.mjs <database url>. Reads calls as lines from stdin, `{ id, tool }`, and answers with
-// lines `{ id, result }`. The id is the idempotency key: a call that is sent again is the same run.
+// A gateway for the proof: node gateway.mjs <database url>. Reads calls as lines `{ id, tool }` from stdin, and answers with
+// lines `{ id, result }`. The id is the idempotency key: a call that is resent is the same run.
 import { createInterface } from 'node:readline'
 import { ToolExecutor, ToolManager } from 'toolpost'
 import { createDurable } from 'toolpost-durable'

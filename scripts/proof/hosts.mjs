@@ -1,5 +1,5 @@
-// Two hosts on one machine: network namespaces with addresses of their own, each linked to a bridge that PostgreSQL listens
-// on. Workers 1 and 2 live on the first, worker 3 on the second.
+// Two hosts on one machine: network namespaces with separate addresses, each linked to a bridge that PostgreSQL listens
+// on. Workers 1 and 2 run on the first, worker 3 on the second.
 import { execFileSync } from 'node:child_process'
 
 const BRIDGE = 'tpproof0'
@@ -10,7 +10,7 @@ export class Hosts {
   network = `${NET}.0/24`
   #hosts
 
-  /** The hosts, or why there are none. */
+  /** The hosts, or why they cannot be created. */
   static make() {
     if (process.getuid?.() !== 0) return 'network namespaces need root'
     const hosts = new Hosts()
@@ -23,11 +23,11 @@ export class Hosts {
       return hosts
     } catch (error) {
       hosts.remove()
-      return `network namespaces cannot be made here: ${String(error.stderr || error.message).trim()}`
+      return `network namespaces cannot be created here: ${String(error.stderr || error.message).trim()}`
     }
   }
 
-  /** That of a worker. */
+  /** The host of a worker. */
   host(worker) {
     return this.#hosts[worker === 3 ? 1 : 0]
   }
@@ -60,6 +60,6 @@ function quietly(...args) {
   try {
     ip(...args)
   } catch {
-    // There was none.
+    // It did not exist.
   }
 }

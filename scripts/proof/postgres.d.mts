@@ -1,11 +1,11 @@
-/** A PostgreSQL of one's own in a temporary folder, which can be killed and started again. */
+/** A separate PostgreSQL in a temporary folder, which can be killed and started again. */
 export class TestPostgres {
   static start(options?: { address?: string; network?: string; isQuick?: boolean }): Promise<TestPostgres>
   readonly port: number
   readonly folder: string
   url(host?: string): string
   start(): Promise<void>
-  /** As if the power had failed. */
+  /** Like a power failure. */
   kill(): Promise<void>
   stop(): Promise<void>
 }

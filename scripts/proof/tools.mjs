@@ -1,10 +1,10 @@
-// The tools of the proof. A write counts itself, out of band: a line in a file that is opened with O_APPEND, before it answers.
+// The tools of the proof. A write records itself out of band before it answers: a line in a file opened with O_APPEND.
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineTool, ToolManager } from 'toolpost'
 
 const READ_MS = 20
-/** Longer: some are under way whenever a worker or its link is lost. */
+/** Longer, so that some are running whenever a worker or its link is lost. */
 const WRITE_MS = 100
 const schema = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
 

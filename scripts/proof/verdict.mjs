@@ -1,4 +1,4 @@
-// What the ledger says about the answers.
+// Compares the answers with the ledger.
 import { readFileSync } from 'node:fs'
 
 const UNKNOWN = /the outcome of the call is unknown/
@@ -21,19 +21,19 @@ export function judge(answers, ledger) {
     succeeded: answers.filter(({ result }) => result?.success).length,
     lost: answers.filter(({ result }) => !result).length,
     'writes executed twice': writes.filter(write => times(write) > 1).length,
-    'said to be done, and were not': writes.filter(write => write.result?.success && times(write) === 0)
+    'reported done, but not executed': writes.filter(write => write.result?.success && times(write) === 0)
       .length,
     'outcome unknown': unknown.length,
     '… of these executed': unknown.filter(write => times(write) === 1).length,
     '… of these not executed': unknown.filter(write => times(write) === 0).length,
-    'failed otherwise': others.length,
+    'other failures': others.length,
     otherFailures: [...new Set(others.map(({ result }) => result.error))].slice(0, 5),
   }
 }
 
-/** What must be nothing. */
+/** The rows that must be zero and are not. */
 export function failures(table) {
-  return ['lost', 'writes executed twice', 'said to be done, and were not', 'failed otherwise'].filter(
+  return ['lost', 'writes executed twice', 'reported done, but not executed', 'other failures'].filter(
     name => table[name] !== 0,
   )
 }

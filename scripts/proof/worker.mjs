@@ -1,4 +1,4 @@
-// A worker of the proof: node worker.mjs <database url> <ledger> <id>. Ends by being killed.
+// A worker for the proof: node worker.mjs <database url> <ledger> <id>. Runs until it is killed.
 import { ToolExecutor } from 'toolpost'
 import { createDurable } from 'toolpost-durable'
 import { proofTools, published } from './tools.mjs'
@@ -6,7 +6,7 @@ import { proofTools, published } from './tools.mjs'
 const [databaseUrl, ledger, workerId, concurrency = '16'] = process.argv.slice(2)
 const tools = proofTools(ledger)
 const executor = new ToolExecutor(tools)
-// As in a project, where the history does.
+// As in a project, where the history observes.
 executor.observe(() => {})
 const durable = createDurable({
   ...{ executor, databaseUrl, workerId, pool: 'proof', role: 'worker' },

@@ -1,4 +1,4 @@
-// An MCP server over stdio that notes every write in a file, so that what happened can be counted after its death.
+// An MCP server over stdio that records every write in a file, so that writes can be counted after it is killed.
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 

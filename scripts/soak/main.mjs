@@ -1,5 +1,5 @@
-// Mixed load with kills: `npm run soak -- --minutes 10`. Every write is counted by the server that did it.
-// Fails if an answered write is lost, one is done twice, or a call is answered in a way that it should not be.
+// Mixed load while servers are killed: `npm run soak -- --minutes 10`. Servers count the writes they execute.
+// Fails if an answered write is lost, a write is executed twice, or a call gets an unexpected answer.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ const { executor } = project
 const durations = []
 const counts = { calls: 0, answeredWrites: 0, unknown: 0, unavailable: 0, kills: 0 }
 const unexpected = new Map()
-/** By server: every write that was answered with success. */
+/** By server: every write that was answered as successful. */
 const written = new Map(SERVERS.map(server => [server, []]))
 let serial = 0
 

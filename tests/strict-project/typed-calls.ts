@@ -1,4 +1,4 @@
-// What a program with strict types can and cannot write. Compiled, never run: see strict-project.test.ts.
+// What strict types allow and forbid. Compiled, never run: see strict-project.test.ts.
 import {
   declareTools,
   defineTool,
@@ -24,7 +24,7 @@ export type EverySubpath = [
   typeof openHistory,
 ]
 
-/** Each works alone, in one line. */
+/** Each can be used alone, in one line. */
 export function control(executor: ToolExecutor): void {
   executor.use(policy([{ tools: 'fs__*', then: 'ask' }], { approvals: new Approvals() }))
   executor.use(limits({ tools: { 'fs__*': { concurrency: 4, perMinute: 100 } } }))
@@ -98,7 +98,7 @@ export async function calls(executor: ToolExecutor): Promise<void> {
 
   const found = await executor.run({ tool: search, args: { query: 'x' } })
   same<typeof found>()<ToolResult<string[]>>(true)
-  // @ts-expect-error callers give the text, not what it becomes
+  // @ts-expect-error callers pass the input type, not the output
   await executor.run({ tool: search, args: { query: 'x', limit: 5 } })
 
   const drawn = await executor.run({ tool: chart, args: {} })
@@ -109,7 +109,7 @@ export async function calls(executor: ToolExecutor): Promise<void> {
   // @ts-expect-error a is a string
   await executor.run({ tool: annotated, args: { a: 1 } })
 
-  // What a model asks for is checked when it is called.
+  // Calls from a model are checked at run time.
   const asked: ToolResult = await executor.run({ id: '1', name: 'weather', args: { city: 5 } as unknown })
   if (asked.success) same<typeof asked.result>()<unknown>(true)
 }

@@ -1,4 +1,4 @@
-// Makes one call of a tool of an MCP server over stdio, and prints which files of the product ran for it.
+// Makes one call to an MCP server's tool over stdio, and prints which files of the product it ran through.
 import { once } from 'node:events'
 import { Session } from 'node:inspector/promises'
 import { ToolExecutor, ToolManager } from 'toolpost'
@@ -11,7 +11,7 @@ mcp.start(tools)
 await mcp.ready()
 const executor = new ToolExecutor(tools)
 const call = () => executor.run({ name: 'echo', args: { text: 'hello' } })
-// The first call reads the tool; what the start left to do is done before the second.
+// The first call reads the tool; start-up work is finished before the second.
 await call()
 await once(AbortSignal.timeout(300), 'abort')
 

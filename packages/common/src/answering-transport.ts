@@ -2,13 +2,13 @@ import type { Readable, Writable } from 'node:stream'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 
-/** The SDK's stdio transport, which also knows which requests it still owes an answer. */
+/** The SDK's stdio transport, which also tracks the requests that have not been answered yet. */
 export class AnsweringTransport extends StdioServerTransport {
   readonly #open = new Set<unknown>()
   #onIdle = () => {}
   #onClosed = () => {}
 
-  /** Resolves when the connection is over. */
+  /** Resolves when the connection is closed. */
   readonly whenClosed: Promise<void>
 
   constructor(stdin: Readable, stdout: Writable) {
@@ -18,7 +18,7 @@ export class AnsweringTransport extends StdioServerTransport {
     })
   }
 
-  /** Resolves when every request so far has been answered, at the latest after this time. */
+  /** Resolves when every request so far has been answered, or after `maxMs`. */
   whenAnswered(maxMs: number): Promise<void> {
     if (this.#open.size === 0) return Promise.resolve()
     return new Promise(resolve => {
@@ -52,10 +52,10 @@ export class AnsweringTransport extends StdioServerTransport {
   #received(message: JSONRPCMessage): void {
     if (!('method' in message)) return
     if ('id' in message) {
-      // A subscription stays open for as long as the client is there.
+      // A subscription stays open for as long as the client is connected.
       if (message.method !== 'subscriptions/listen') this.#open.add(message.id)
     }
-    // A cancelled request is not answered any more.
+    // A cancelled request gets no answer.
     else if (message.method === 'notifications/cancelled') this.#settled(message.params?.requestId)
   }
 

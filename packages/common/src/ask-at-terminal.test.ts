@@ -63,7 +63,7 @@ describe('a form at a terminal', () => {
     const fields = { name: { type: 'string' }, password: { type: 'string', title: 'Password' } }
     const question = { ...form(fields), secretFields: ['password'] }
     expect(await optional.ask(question)).toEqual({ action: 'accept', content: { name: 'Ada' } })
-    expect(optional.shown()).toContain('must not ask for secrets this way, so this is skipped: Password')
+    expect(optional.shown()).toContain('must not ask for secrets this way; skipped: Password')
     const required = person()
     expect(await required.ask({ ...form(fields, ['password']), secretFields: ['password'] })).toMatchObject({
       action: 'decline',
@@ -71,16 +71,16 @@ describe('a form at a terminal', () => {
     expect(required.shown()).not.toContain('name')
   })
 
-  it('takes decline for an answer where it is one of the choices', async () => {
+  it('accepts decline as an answer if it is one of the choices', async () => {
     const { ask } = person('decline\r', '\r')
     const choice = { type: 'string', enum: ['accept', 'decline'] }
     expect(await ask(form({ choice }))).toEqual({ action: 'accept', content: { choice: 'decline' } })
   })
 
-  it('declines what is no flat form', async () => {
+  it('declines a form that is not flat', async () => {
     const { ask, shown } = person()
     expect(await ask(form({ a: { type: 'object' } }))).toMatchObject({ action: 'decline' })
-    expect(shown()).toContain('more than can be filled in at a terminal')
+    expect(shown()).toContain('cannot be filled in at a terminal')
   })
 
   it.each([{}, { schema: { type: 'object', properties: {} } }])(
@@ -93,7 +93,7 @@ describe('a form at a terminal', () => {
     },
   )
 
-  it('is given up when nobody needs the answer any more', async () => {
+  it('is abandoned when the caller gives up', async () => {
     const caller = new AbortController()
     const { ask, shown } = person()
     const answer = ask({ ...form({ n: { type: 'number' } }), signal: caller.signal })

@@ -7,7 +7,7 @@ export type { AskedTerminal }
 
 interface Asked {
   message: string
-  /** Set if it is about whether a call may run; else a tool, or its server, wants to know something. */
+  /** Set if the question is whether a call may run; otherwise a tool or its server asks for information. */
   about?: unknown
   server?: string | undefined
   schema?: object | undefined
@@ -46,7 +46,7 @@ export function askAtTerminal(terminal: AskedTerminal): (question: Asked) => Pro
   }
 }
 
-/** Why a call was denied is in its result; that a server was declined its answer has to be said. */
+/** A denied call gives the reason in its result; a declined question from a server has to be reported here. */
 function nobody(question: Asked, { say }: AskedTerminal): Answered {
   if (question.about !== undefined || question.server === undefined)
     return { action: 'decline', reason: `${NO_TERMINAL}${WAY_TO_ALLOW}` }
@@ -75,12 +75,12 @@ class TerminalQuestion {
     say(server === undefined ? message : `${server} asks: ${message}`)
     if (url !== undefined) return this.#visit(url)
     const fields = schema && fieldsOf(schema)
-    if (schema && !fields) return this.#decline('It asks for more than can be filled in at a terminal.')
+    if (schema && !fields) return this.#decline('This form cannot be filled in at a terminal.')
     if (fields && fields.length > 0) return this.#form(fields)
     return this.#yesOrNo(about === undefined ? 'cancel' : 'decline')
   }
 
-  /** Whoever closes the terminal has not allowed a call; a server's question they have merely left. */
+  /** Closing the terminal denies a call, but only cancels a server's question. */
   async #yesOrNo(left: 'decline' | 'cancel'): Promise<Answered> {
     const typed = await this.#read('[y/N] ')
     if ('text' in typed) return { action: /^\s*y(es)?\s*$/i.test(typed.text) ? 'accept' : 'decline' }
@@ -91,8 +91,8 @@ class TerminalQuestion {
   #visit(url: string): Promise<Answered> {
     const { say } = this.#terminal
     say(`  ${url}`)
-    if (!URL.canParse(url)) return this.#decline('This is not the address of a web page.')
-    say(`It is a page of ${new URL(url).host}, not of Toolpost. Open it in a browser if you trust it.`)
+    if (!URL.canParse(url)) return this.#decline('This is not a valid URL.')
+    say(`This page belongs to ${new URL(url).host}, not to Toolpost. Open it in a browser if you trust it.`)
     say('Did you open it?')
     return this.#yesOrNo('cancel')
   }
@@ -101,7 +101,7 @@ class TerminalQuestion {
     const { secretFields = [], check } = this.#question
     const secret = fields.filter(({ name }) => secretFields.includes(name))
     const names = secret.map(({ title }) => title).join(', ')
-    const refused = `Servers must not ask for secrets this way, so this is skipped: ${names}.`
+    const refused = `Servers must not ask for secrets this way; skipped: ${names}.`
     if (secret.some(({ isRequired }) => isRequired)) return this.#decline(refused)
     if (secret.length > 0) this.#terminal.say(refused)
     return fillForm(

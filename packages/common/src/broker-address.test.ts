@@ -45,7 +45,7 @@ describe('a broker address', () => {
     )
   })
 
-  it('gives any user and password back, escaped or as they are', () => {
+  it('returns any user and password, escaped or not', () => {
     fc.assert(
       fc.property(fc.constantFrom(...SCHEMES), anyText, anyText, (scheme, username, password) => {
         const escaped = `${encodeURIComponent(username)}:${encodeURIComponent(password)}`
@@ -60,7 +60,7 @@ describe('a broker address', () => {
     )
   })
 
-  it('never shows a password, whatever it holds', () => {
+  it('never shows a password, whatever it contains', () => {
     const raw = fc.string({ unit: 'binary', minLength: 4 })
     fc.assert(
       fc.property(fc.constantFrom(...SCHEMES, 'http', 'x-y'), raw, raw, (scheme, username, password) => {

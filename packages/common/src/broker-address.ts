@@ -9,7 +9,7 @@ const PROTOCOLS = new Map<string, BrokerAddress['protocol']>([
 ])
 const MAX_PORT = 65_535
 
-/** The parts of a broker's address, named as mqtt.js takes them. */
+/** The parts of a broker's address, under the names of mqtt.js's options. */
 export interface BrokerAddress {
   protocol: 'mqtt' | 'mqtts' | 'ws' | 'wss'
   host: string
@@ -24,14 +24,14 @@ interface Parts {
   readonly scheme: string
   /** Undefined if the address has no `@`. */
   readonly login: string | undefined
-  /** Everything behind the credentials: `host[:port][/path][?query]`. */
+  /** Everything after the credentials: `host[:port][/path][?query]`. */
   readonly place: string
 }
 
 /**
- * Reads `mqtt://user:password@host:1883`, also with mqtts, tcp, ssl, tls, ws, wss or no scheme (mqtt).
- * The last `@` ends the credentials, so a password may hold any character; one that looks like a percent escape must be
- * escaped, as must a `:` in a user name. Not `new URL`: it trips over such passwords. Throws in words.
+ * Parses `mqtt://user:password@host:1883`; the scheme may also be mqtts, tcp, ssl, tls, ws, wss or missing (mqtt).
+ * The last `@` ends the credentials, so a password may contain any character, except that what looks like a percent escape
+ * must be escaped, as must a `:` in a user name. `new URL` rejects such passwords. Throws an error fit to show a user.
  */
 export function brokerAddress(text: string): BrokerAddress {
   const { scheme, login, place } = split(text)
@@ -53,7 +53,7 @@ export function brokerAddress(text: string): BrokerAddress {
   }
 }
 
-/** An address that may be shown: no user, no password, no query. Of what follows a broken host name nothing is shown. */
+/** The address without user, password and query, safe to show. Anything after a malformed host name is left out. */
 export function withoutCredentials(text: string): string {
   const { scheme, place } = split(text)
   const [shown = ''] =
@@ -87,7 +87,7 @@ function credentials(login: string): Pick<BrokerAddress, 'username' | 'password'
   }
 }
 
-/** A percent sign that does not begin an escaped character stands for itself: passwords have them. */
+/** A percent sign that does not start an escape is kept as it is, since passwords contain them. */
 function decoded(part: string): string {
   return part.replace(/(?:%[\da-f]{2})+/gi, escapes => {
     try {

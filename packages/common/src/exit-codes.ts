@@ -1,4 +1,4 @@
-/** What a command exits with. */
+/** The exit codes of every command. */
 export const EXIT = {
   ok: 0,
   /** The tool or the answer failed. */

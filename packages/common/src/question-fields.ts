@@ -1,10 +1,9 @@
-/** One of the values that a field can have. */
 export interface Choice {
   value: unknown
   title: string
 }
 
-/** A field of a form, as a person fills it in. */
+/** A form field, as presented to a person. */
 export interface QuestionField {
   name: string
   title: string
@@ -18,8 +17,8 @@ export interface QuestionField {
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * The fields of a form in the schemas of MCP's elicitation, which are flat: texts, numbers, yes or no, one or more of
- * several choices in all the ways that there were to write them. `undefined` if a field is anything else.
+ * The fields of an MCP elicitation schema, which is flat: text, number, boolean, or one or more of several choices, in
+ * any notation the protocol has ever had. `undefined` if a field is anything else.
  */
 export function fieldsOf(schema: unknown): QuestionField[] | undefined {
   const { properties, required } = isSchema(schema) ? schema : {}
@@ -30,7 +29,7 @@ export function fieldsOf(schema: unknown): QuestionField[] | undefined {
   return fields.every(field => field !== undefined) ? fields : undefined
 }
 
-/** Whether all that is asked is yes or no: nothing to fill in, or one such field, which is then named. */
+/** Set if the form is a yes-or-no question: it has no fields, or a single boolean one, which is then named. */
 export function yesNoField(schema: unknown): { field?: string } | undefined {
   const fields = fieldsOf(schema)
   if (fields?.length === 0) return {}
@@ -72,7 +71,7 @@ function choicesIn({ enum: values, enumNames, oneOf, anyOf }: Schema): Choice[] 
   return titled.map(each => ({ value: each.const, title: textIn(each.title) ?? String(each.const) }))
 }
 
-/** What somebody typed for a field, or what is wrong with it. */
+/** Parses what was typed for a field, or says what is wrong with it. */
 export function typedValue(field: QuestionField, typed: string): { value: unknown } | { problem: string } {
   const text = typed.trim()
   if (field.kind === 'text') return { value: typed }
@@ -81,10 +80,10 @@ export function typedValue(field: QuestionField, typed: string): { value: unknow
   if (field.kind === 'number')
     return Number.isFinite(Number(text)) ? { value: Number(text) } : { problem: 'that is not a number' }
   if (/^(?:y|yes|true|1)$/i.test(text)) return { value: true }
-  return /^(?:n|no|false|0)$/i.test(text) ? { value: false } : { problem: 'please say yes or no' }
+  return /^(?:n|no|false|0)$/i.test(text) ? { value: false } : { problem: 'please answer yes or no' }
 }
 
-/** By its value, its title, or its place in the list. */
+/** Matches a value, a title, or a position in the list. */
 function chosen({ choices }: QuestionField, text: string): { value: unknown } | { problem: string } {
   const lower = text.toLowerCase()
   const found =

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream'
 
 /**
- * Keeps stdout for JSON-RPC: from now on everything that is written to `process.stdout`, e.g. by a `console.log` in a
- * tool, lands on stderr. The stream that is returned is the only way to stdout.
+ * Reserves stdout for JSON-RPC: from now on, whatever is written to `process.stdout` (a `console.log` in a tool, say)
+ * goes to stderr. Only the returned stream still writes to stdout.
  */
 export function guardStdout(
   stdout: NodeJS.WriteStream = process.stdout,
@@ -16,7 +16,7 @@ export function guardStdout(
       writeOut(chunk, error => done(error))
     },
   })
-  // A client that is gone closes the pipe: whoever owns the guarded stream hears of it.
+  // A client that exits closes the pipe: pass the error on to the owner of the guarded stream.
   stdout.on('error', error => guarded.destroy(error))
   return guarded
 }

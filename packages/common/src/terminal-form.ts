@@ -1,11 +1,10 @@
 import { type QuestionField, typedValue } from './question-fields.ts'
 import type { Typed } from './terminal-lines.ts'
 
-/** How a form asks. */
 export interface FormTerminal {
   say(text: string): void
   read(prompt: string): Promise<Typed>
-  /** What is wrong with the value of a field. */
+  /** Returns what is wrong with the values, or with `field` alone. */
   check(content: Record<string, unknown>, field?: string): Promise<string | undefined>
 }
 
@@ -16,11 +15,11 @@ export interface Filled {
 
 type Read = { value: unknown } | { problem: string }
 
-const HELP = 'Enter takes the default or skips; type decline to refuse; Ctrl-D or Esc cancels.'
+const HELP = 'Press Enter for the default or to skip, Ctrl-D or Esc to cancel; type decline to refuse.'
 const MAX_SHOWN_CHOICES = 100
 const SKIPPED = Symbol('skipped')
 
-/** Asks field by field, then shows what will be sent: it can be sent, refused, or gone through again. */
+/** Asks field by field, then shows what will be sent, to be confirmed, declined or edited. */
 export async function fillForm(fields: readonly QuestionField[], terminal: FormTerminal): Promise<Filled> {
   terminal.say(HELP)
   for (let defaults: Record<string, unknown> = {}; ; ) {
@@ -37,7 +36,7 @@ export async function fillForm(fields: readonly QuestionField[], terminal: FormT
   }
 }
 
-/** Nothing if the person wants to change something. */
+/** `undefined` if the person wants to change something. */
 async function confirm(
   content: Record<string, unknown>,
   terminal: FormTerminal,
@@ -55,7 +54,7 @@ async function confirm(
   return text === '' || text === 'y' || text === 'yes' ? { action: 'accept', content } : { action: 'decline' }
 }
 
-/** Until what is typed fits. */
+/** Asks until the answer is valid. */
 async function askField(field: QuestionField, terminal: FormTerminal): Promise<Filled | { value: unknown }> {
   terminal.say(describe(field))
   for (;;) {

@@ -1,20 +1,20 @@
 import type { Interface } from 'node:readline'
 
-/** Where the person is. */
+/** The terminal at which a person is asked. */
 export interface AskedTerminal {
-  /** Shows a text to the person, harmless whatever is in it. */
+  /** Shows a text, with control characters made harmless. */
   say(text: string): void
   output: NodeJS.WritableStream & { isTTY?: boolean }
   /** What the person types; standard input if left out. */
   input?: NodeJS.ReadableStream & { isTTY?: boolean }
-  /** The lines of a conversation that is held there already. */
+  /** The line reader of a conversation already running there. */
   lines?: Interface
 }
 
-/** What was typed, or why nothing was: the terminal was closed, Escape pressed, or nobody needs it any more. */
+/** What was typed, or why nothing was: the terminal was closed, Escape was pressed, or the caller gave up. */
 export type Typed = { text: string } | { ended: 'closed' | 'escape' | 'aborted' }
 
-/** Reads one line. The prompt is shown as it is. */
+/** Reads one line. The prompt is shown unescaped. */
 export function readLine(
   lines: Interface,
   prompt: string,

@@ -1,6 +1,6 @@
-// Takes pictures of every view of the product as it is: `toolpost up` with its built-in example, in a real Chromium.
-//   npm run screenshots                       the pictures of the README, into docs/images
-//   npm run screenshots -- --all --out DIR    every view at four widths, light and dark, to be looked at
+// Takes screenshots of every view of the real product: `toolpost up` with its built-in example, in Chromium.
+//   npm run screenshots                       the README's screenshots, into docs/images
+//   npm run screenshots -- --all --out DIR    every view at four widths, light and dark, for review
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +14,7 @@ const { values } = parseArgs({
 })
 const folder = values.out ?? fileURLToPath(new URL('../../../docs/images', import.meta.url))
 
-/** What the README shows: one screen of a laptop, and two in the dark. */
+/** What the README shows: every view on a laptop, and two in the dark theme. */
 const DOCUMENTED = SCENES.map(scene => ({
   scene,
   width: 1440,
@@ -40,7 +40,7 @@ const DOCUMENTED = SCENES.map(scene => ({
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '')
 
-/** Where this copy of the project happens to be is nobody's business. Runs in the page. */
+/** Hides the local path of this checkout. Runs in the page. */
 function hideFolder(root) {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   for (let text = texts.nextNode(); text !== null; text = texts.nextNode())

@@ -8,7 +8,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 
 const command = fileURLToPath(new URL('../../toolpost/bin/toolpost.cjs', import.meta.url))
 
-/** `toolpost up` in a folder of its own, with some calls made and an assistant that can ask for more. */
+/** `toolpost up` in a temporary folder, with some calls made and an MCP client that can make more. */
 export async function startProduct() {
   const folder = mkdtempSync(join(tmpdir(), 'toolpost-screenshots-'))
   const env = { ...process.env, OLLAMA_HOST: '127.0.0.1:9', ANTHROPIC_API_KEY: '' }
@@ -36,7 +36,7 @@ async function addressOf(child) {
     const [, url] = /^Console {2}(\S+)$/.exec(line) ?? []
     if (url) return url
   }
-  throw new Error('toolpost up ended without telling its address')
+  throw new Error('toolpost up exited without printing its address')
 }
 
 async function callTool(url, tool, args) {
@@ -54,7 +54,7 @@ async function assistantAt(url) {
   return client
 }
 
-/** A little of everything, some of it wrong. */
+/** A bit of everything, including failures. */
 async function makeCalls({ url, call, assistant }) {
   await ready(url)
   const lights = ['Living Room Light', 'Porch Light', 'Demo Switch']

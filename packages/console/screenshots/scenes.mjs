@@ -1,4 +1,4 @@
-/** The views, each with what has to happen before its picture is taken. */
+/** The views, each with what must happen before its screenshot. */
 export const SCENES = [
   {
     name: 'home',
@@ -69,7 +69,7 @@ export const SCENES = [
     name: 'approvals',
     at: '/approvals',
     async prepare(page, { assistant }) {
-      // Nobody waits for the answer: it is withdrawn when the pictures are taken.
+      // Nobody waits for the answer: the call is cancelled after the screenshot.
       this.waiting = new AbortController()
       const unlock = { name: 'control_lock', arguments: { deviceName: 'Back Door Lock', action: 'unlock' } }
       assistant.callTool(unlock, { signal: this.waiting.signal }).catch(() => {})

@@ -86,7 +86,7 @@ function useTitle(route: Route): void {
   }, [route.view, part, waiting])
 }
 
-/** A screen reader starts to read at the beginning of the new view; the first view is left alone. */
+/** Makes a screen reader start at the beginning of a new view; leaves the first view alone. */
 function useFocusOnNewView(view: string, main: React.RefObject<HTMLElement | null>): void {
   const shown = useRef(view)
   useEffect(() => {

@@ -11,7 +11,7 @@ applyTheme()
 takeOfferedToken()
 void gateway.follow()
 speaking.follow()
-// A machine that wakes up, or is back on the network, need not wait for the next attempt.
+// After waking up or coming back online, do not wait for the next attempt.
 addEventListener('online', () => gateway.retryNow())
 addEventListener('hashchange', takeOfferedToken)
 document.addEventListener(

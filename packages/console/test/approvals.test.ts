@@ -64,7 +64,7 @@ describe.runIf(hasBrowser)('the approvals of the console', () => {
     const { page, gateway } = await open({ at: '/approvals' })
     const first = gateway.ask('control_lock', UNLOCK, { caller: 'claude' })
     const second = gateway.ask('control_lock', {}, { caller: 'claude' })
-    const choice = card(page, 'control_lock').first().getByLabel('How long it holds')
+    const choice = card(page, 'control_lock').first().getByLabel('How long the decision applies')
     await choice.selectOption('For this session')
     await page.getByText('every call of this tool by claude (mcp), whatever its arguments').waitFor()
     expect(await seriousFindings(page)).toEqual([])
@@ -125,7 +125,7 @@ describe.runIf(hasBrowser)('the approvals of the console', () => {
     [404, /^control_lock is no longer waiting: it has expired/],
     [403, /^You may not decide about control_lock here: not with this token\.$/],
     [500, /^The gateway did not accept the decision about control_lock: not with this token\.$/],
-  ])('say in words why a decision was refused with %i', async (status, words) => {
+  ])('say why a decision was refused with %i', async (status, words) => {
     const { page, gateway } = await open({ at: '/tools' })
     await connected(page)
     const id = gateway.ask('control_lock', UNLOCK)
@@ -169,7 +169,7 @@ describe.runIf(hasBrowser)('the approvals of the console', () => {
 
   it('stand in the details of a call afterwards, with the rule, the wait and the refusal', async () => {
     const { page, gateway } = await open({ at: '/calls/900' })
-    await page.getByText('no longer kept').waitFor()
+    await page.getByText('no longer available').waitFor()
     const base = { tool: 'control_lock', source: 'zwave', origin: 'mcp', caller: 'claude', args: UNLOCK }
     const times = { startedAt: Date.now(), durationMs: 12_003, waitedMs: 12_000, slow: false }
     const approval = { id: 'a', by: 'console', decision: 'denied' }

@@ -47,7 +47,7 @@ describe.runIf(hasBrowser)('the calls of the console', () => {
     const detail = page.getByRole('complementary', { name: 'Call 141' })
     await detail.getByLabel('Arguments', { exact: true }).getByText('"Hall"').waitFor()
     await detail.getByText('31 ms').first().waitFor()
-    await detail.getByText('Asked by').waitFor()
+    await detail.getByText('Requested by').waitFor()
     await detail.getByText('The zwave service is unavailable').waitFor()
     await page.keyboard.press('Escape')
     await detail.waitFor({ state: 'detached' })
@@ -55,7 +55,7 @@ describe.runIf(hasBrowser)('the calls of the console', () => {
 
   it('run again, as they were or edited', async () => {
     const { page, gateway } = await open({ at: '/calls/141' })
-    await page.getByText('no longer kept').waitFor()
+    await page.getByText('no longer available').waitFor()
     await gateway.call(
       'control_zwave_device',
       { deviceName: 'Lamp', action: 'off' },
@@ -73,7 +73,7 @@ describe.runIf(hasBrowser)('the calls of the console', () => {
 
   it('whose secrets were removed are not run again as they are', async () => {
     const { page, gateway } = await open({ at: '/calls/141' })
-    await page.getByText('no longer kept').waitFor()
+    await page.getByText('no longer available').waitFor()
     await gateway.call('echo', { token: '[removed]' }, { origin: 'mcp', signal: never })
     await page.getByText('Secrets were removed').waitFor()
     expect(await page.getByRole('button', { name: 'Run again' }).isDisabled()).toBe(true)

@@ -56,7 +56,7 @@ describe.runIf(hasBrowser)('the chat of the console', () => {
     await page.getByRole('alert').getByText('Ollama does not answer at 127.0.0.1:11434').waitFor()
   })
 
-  it('is still there after a look at another view, and starts anew when asked', async () => {
+  it('is still there after visiting another view, and starts over when asked', async () => {
     const { page } = await open({ at: '/chat' })
     await page.getByRole('button', { name: 'Turn on the living room light' }).click()
     await page.getByText('The room light is on.').waitFor()

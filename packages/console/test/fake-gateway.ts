@@ -228,7 +228,7 @@ export class FakeGateway {
 
   #cancel(serial: number, response: ServerResponse): void {
     const end = this.#running.get(serial)
-    if (!end) return sendJson(response, { error: `Call ${serial} is not under way` }, 404)
+    if (!end) return sendJson(response, { error: `Call ${serial} is not running` }, 404)
     end.abort()
     response.writeHead(204).end()
   }

@@ -69,7 +69,7 @@ describe.runIf(hasBrowser)('a page that is shown hostile things', () => {
     for (const name of Object.keys(schemas)) {
       await openTool(page, name)
       await page.getByRole('heading', { name }).waitFor()
-      if (name !== 'broken') await page.getByText('Give the arguments as JSON.').waitFor()
+      if (name !== 'broken') await page.getByText('Enter the arguments as JSON.').waitFor()
       if (await page.getByText('JSON', { exact: true }).isVisible())
         await page.getByText('JSON', { exact: true }).click()
       await page.getByLabel('Arguments as JSON').fill('{"a":1}')
@@ -205,7 +205,7 @@ describe.runIf(hasBrowser)('a page that is shown hostile things', () => {
     await page.getByText('The gateway could not list its tools:').waitFor()
     await page.getByText('Connected', { exact: true }).waitFor()
     await page.getByRole('article', { name: 'Server zwave' }).waitFor()
-    expect(await page.getByText('The gateway does not answer.').count()).toBe(0)
+    expect(await page.getByText('The gateway is not responding.').count()).toBe(0)
     gateway.answers.clear()
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('The gateway could not list its tools:').waitFor({ state: 'detached' })

@@ -87,7 +87,7 @@ describe.runIf(hasBrowser)('the console on the product itself', { timeout: 60_00
     const detail = await page.getByRole('complementary').textContent()
     for (const part of ['Waited', 'rule 1: ask', 'approved by console']) expect(detail).toContain(part)
     await page.goto(address('#/approvals').href)
-    const decided = page.getByRole('region', { name: 'Decided lately' }).getByRole('link')
+    const decided = page.getByRole('region', { name: 'Recently decided' }).getByRole('link')
     await decided.nth(1).waitFor()
     expect(await decided.allInnerTexts()).toEqual([
       expect.stringMatching(/control_lock.*console.*denied/s),
@@ -148,7 +148,7 @@ describe.runIf(hasBrowser)('the console on the product itself', { timeout: 60_00
     expect(await page.getByText('The result is 42.').count()).toBe(0)
     const list = page.getByRole('complementary', { name: 'Conversations' })
     await list.getByRole('button', { name: /^Rename what is/ }).click()
-    await list.getByLabel('Name of the conversation').fill('Sums')
+    await list.getByLabel('Conversation name').fill('Sums')
     await page.keyboard.press('Enter')
     await list.getByRole('link', { name: /Sums/ }).waitFor()
     await list.getByRole('button', { name: 'Delete Sums' }).click()
@@ -162,7 +162,7 @@ describe.runIf(hasBrowser)('the console on the product itself', { timeout: 60_00
     const { page, close } = await open('/servers?add')
     await page.getByLabel('Name', { exact: true }).fill('mine')
     await page.getByLabel('Command', { exact: true }).last().fill('no-such-program --token abc')
-    await page.getByRole('button', { name: 'Try and add' }).click()
+    await page.getByRole('button', { name: 'Test and add' }).click()
     await page
       .getByRole('alert')
       .getByText(/command not found/)
@@ -170,7 +170,7 @@ describe.runIf(hasBrowser)('the console on the product itself', { timeout: 60_00
     await page.getByText('Pasted JSON').click()
     const pasted = { mcpServers: { mine: { command: process.execPath, args: [server, 'stdio'] } } }
     await page.getByLabel('JSON', { exact: true }).fill(JSON.stringify(pasted))
-    await page.getByRole('button', { name: 'Try and add' }).click()
+    await page.getByRole('button', { name: 'Test and add' }).click()
     await page
       .getByRole('status')
       .getByText(/Added, with \d+ tool/)

@@ -116,7 +116,7 @@ describe.runIf(hasBrowser)('a question in the console', () => {
     await tab.close()
     await expect.poll(() => gateway.answered).toEqual({ [id]: { action: 'accept' } })
     gateway.askPerson({ server: 'bank', message: 'Log in', url: 'javascript:alert(1)' })
-    await dialog(page).getByText('This is not the address of a web page').waitFor()
+    await dialog(page).getByText('This is not a web address').waitFor()
     expect(await link.count()).toBe(0)
   })
 

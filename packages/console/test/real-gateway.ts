@@ -36,7 +36,7 @@ async function addressOf(child: ChildProcess): Promise<string> {
     const [, url] = /^Console {2}(\S+)$/.exec(line) ?? []
     if (url) return url
   }
-  throw new Error('toolpost up ended without telling its address')
+  throw new Error('toolpost up exited without printing its address')
 }
 
 function end(child: ChildProcess): Promise<void> {

@@ -22,7 +22,7 @@ function runOf(number: number, more: Partial<Run> = {}): Run {
 }
 
 describe.runIf(hasBrowser)('the runs of the console', () => {
-  it('say how they are turned on where they are off', async () => {
+  it('say how to turn them on if they are off', async () => {
     const { page } = await open({ at: '/runs' })
     await page.getByRole('heading', { name: 'Durable runs are off' }).waitFor()
     await page.getByText('"databaseUrl"').waitFor()

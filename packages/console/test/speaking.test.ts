@@ -54,7 +54,7 @@ describe.runIf(hasBrowser)('the answer to a spoken question', () => {
     expect(await said()).toEqual(['(silence)'])
   })
 
-  it('is not read aloud once that was switched off, also after the page was opened anew', async () => {
+  it('is not read aloud once that was switched off, even after the page was reopened', async () => {
     const { page, said } = await openWithVoice()
     await page.getByRole('button', { name: 'Do not read answers aloud' }).click()
     await page.reload()

@@ -80,7 +80,7 @@ describe.runIf(hasBrowser)('hold to talk', () => {
     }
   })
 
-  it('works with a finger, also if that is the first touch of the page', async () => {
+  it('works with a finger, even if that is the first touch of the page', async () => {
     const { page, gateway } = await open({ ...chat, ...phone })
     const { x = 0, y = 0 } = (await talkButton(page).boundingBox()) ?? {}
     const finger = await page.context().newCDPSession(page)
@@ -197,7 +197,7 @@ describe.runIf(hasBrowser)('hold to talk', () => {
     await recordedFor(page, LONG_ENOUGH_S)
     await gateway.stop()
     await page.mouse.up()
-    await status(page).getByText('The gateway does not answer.').waitFor()
+    await status(page).getByText('The gateway is not responding.').waitFor()
     expect(await page.getByLabel('Message').inputValue()).toBe('a draft')
     expect(await talkButton(page).getAttribute('aria-disabled')).toBe('true')
   })

@@ -123,7 +123,7 @@ describe.runIf(hasBrowser)('the tools of the console', () => {
   it('answer with images that are shown', async () => {
     const { page, complaints } = await open({ at: '/tools/take_snapshot' })
     await run(page)
-    const image = page.getByRole('img', { name: /Result of the tool/ })
+    const image = page.getByRole('img', { name: /Tool result/ })
     await image.waitFor()
     await expect
       .poll(() => image.evaluate(element => (element as HTMLImageElement).naturalWidth))
@@ -139,14 +139,14 @@ describe.runIf(hasBrowser)('the tools of the console', () => {
     })
     gateway.answers.set('/api/results/one', { text: '{"all": "of it"}' })
     await run(page)
-    await page.getByRole('button', { name: 'Show all of it' }).click()
-    await page.getByRole('tree', { name: 'Whole result' }).getByText('of it').waitFor()
+    await page.getByRole('button', { name: 'Show full result' }).click()
+    await page.getByRole('tree', { name: 'Full result' }).getByText('of it').waitFor()
     const download = page.waitForEvent('download')
     await page.locator('.kept > .toolbar').getByRole('button', { name: 'Download' }).click()
     expect((await download).suggestedFilename()).toBe('result-one.json')
     gateway.answers.set('/api/results/one', { status: 404, text: '{"error":"gone"}' })
-    await page.getByRole('button', { name: 'Show all of it' }).click()
-    await page.getByRole('alert').getByText('no longer keeps this result').waitFor()
+    await page.getByRole('button', { name: 'Show full result' }).click()
+    await page.getByRole('alert').getByText('This result has expired').waitFor()
   })
 
   it('[F33] never put HTML into the page, and show escapes instead of obeying them', async () => {

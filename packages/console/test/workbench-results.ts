@@ -69,7 +69,7 @@ export function showsResults(bench: Workbench): void {
       expect(await bench.call(name)).toMatchObject({ handle: expect.stringMatching(/^result:/) })
       await page.goto(`${bench.url}#/calls?tool=${name}`)
       await page.getByRole('link', { name, exact: true }).last().click()
-      await page.getByRole('button', { name: 'Show all of it' }).click()
+      await page.getByRole('button', { name: 'Show full result' }).click()
       const kept = page.locator('.kept')
       if (name === 'scan')
         await expect

@@ -14,7 +14,7 @@ describe.runIf(hasBrowser)('the workbench of the console', () => {
     const servers = page.getByRole('region', { name: 'Servers' })
     await servers.getByText('broken').waitFor()
     await servers.getByText('failed').waitFor()
-    await page.getByRole('region', { name: 'Calls a minute' }).getByText('in 45 minutes').waitFor()
+    await page.getByRole('region', { name: 'Calls per minute' }).getByText('in 45 minutes').waitFor()
     for (const title of ['Run a tool', 'Ask for something', 'Connect an assistant'])
       await page.getByRole('heading', { name: title }).waitFor()
     await expect.poll(() => page.locator('link[rel=icon]').getAttribute('href')).toContain('d6362c')
@@ -185,9 +185,9 @@ describe.runIf(hasBrowser)('the workbench of the console', () => {
     const { page } = bench
     await bench.openTool('form')
     await page.getByLabel('anything').fill('[1, {"a": null}]')
-    const kinds = page.getByLabel('Kind of place')
+    const kinds = page.getByLabel('Type of place')
     expect(await kinds.locator('option').allTextContents()).toEqual(
-      expect.arrayContaining(['Not given', 'Text', 'Object with lat', 'Null']),
+      expect.arrayContaining(['Not set', 'Text', 'Object with lat', 'Null']),
     )
     const sent = async () => {
       await bench.button('Run').click()
@@ -213,7 +213,7 @@ describe.runIf(hasBrowser)('the workbench of the console', () => {
     await key.blur()
     await page.locator('#argument_labels_colour').fill('red')
     expect(await sent()).toEqual({ ...base, place: 'Graz', labels: { colour: 'red' } })
-    await kinds.selectOption('Not given')
+    await kinds.selectOption('Not set')
     expect(await sent()).toEqual({ ...base, labels: { colour: 'red' } })
   })
 

@@ -1,34 +1,35 @@
 import { randomUUID } from 'node:crypto'
 import type { Tool, ToolCall, ToolResult } from 'toolpost'
 import type { AcceptedRun, DurableRunOptions, RefusedRun } from 'toolpost/project'
+import type { Connection } from './connection.ts'
 import { messageOf } from './database/database-problem.ts'
 import { type Admission, cancelRun, enqueueRun, startRun } from './engine/engine.ts'
 import { failed, nobodyOffers, unavailable } from './runs/kept-result.ts'
 import { readStored } from './runs/run-rows.ts'
 import { attributesOf, idOfKey, storedRun } from './runs/stored-run.ts'
-import type { Session } from './session.ts'
 import { queueFor } from './workers/queues.ts'
 
-/** How long the database may take to journal a run: if it goes away meanwhile, it may be back by then. */
+/** How long the database may take to journal a run: enough for it to come back after a short outage. */
 const JOURNAL_WITHIN_MS = 5_000
 const DEFAULT_APPROVAL_MS = 24 * 3_600_000
 
-/** Where a run goes: into the tool of this process, or into a queue. */
+/** Where a run goes: without a `queue`, to the tool in this process. */
 type Route = { repeatable: boolean; queue?: string } | { refused: ToolResult }
 
 /** Journals a run and sends it on its way. Never rejects. */
 export async function acceptRun(
-  session: Session,
+  connection: Connection,
   call: ToolCall,
   options: DurableRunOptions,
 ): Promise<AcceptedRun | RefusedRun> {
   const { name } = call
   const { key, caller } = options
-  const pool = options.pool ?? session.self.pool
+  const pool = options.pool ?? connection.self.pool
   const id = key === undefined ? `run_${randomUUID().replaceAll('-', '')}` : idOfKey(caller, key)
   try {
-    const route = await routeOf(session, call, options)
-    if ('refused' in route) return (key !== undefined && (await attach(session, id, call, options))) || route
+    const route = await routeOf(connection, call, options)
+    if ('refused' in route)
+      return (key !== undefined && (await attach(connection, id, call, options))) || route
     const { repeatable, queue } = route
     const run = storable(() => storedRun(call, options, { pool, repeatable }))
     if (typeof run === 'string')
@@ -39,27 +40,27 @@ export async function acceptRun(
       attributes: attributesOf(run),
       signal: AbortSignal.timeout(JOURNAL_WITHIN_MS),
     }
-    if (options.approval) return await ask(session, admission, { options, queue })
+    if (options.approval) return await ask(connection, admission, { options, queue })
     const accepted = await (queue === undefined
-      ? begin(session, admission, options)
-      : enqueue(session, admission, { queue }))
-    return accepted ?? (await attach(session, id, call, options)) ?? gone(name, id)
+      ? begin(connection, admission, options)
+      : enqueue(connection, admission, { queue }))
+    return accepted ?? (await attach(connection, id, call, options)) ?? gone(name, id)
   } catch (error) {
-    // It may have been journalled all the same, and nobody waits for it.
+    // It may have been journalled anyway, with nobody waiting for it.
     if (key === undefined) void cancelRun(id).catch(() => {})
     return { refused: unavailable(name, `the call could not be journalled: ${messageOf(error)}`) }
   }
 }
 
-async function routeOf(session: Session, call: ToolCall, options: DurableRunOptions): Promise<Route> {
-  const { self, executor, roster } = session
+async function routeOf(connection: Connection, call: ToolCall, options: DurableRunOptions): Promise<Route> {
+  const { self, executor, roster } = connection
   const { name } = call
   const pool = options.pool ?? self.pool
   const own = pool === self.pool && self.role === 'worker' ? executor.tools.findTool(name) : undefined
   const offer = roster.find(pool, name)
   const isServed = (offer?.processes.length ?? 0) > 0
   if (own) {
-    const { queue, isLimited } = session.queueOf(name)
+    const { queue, isLimited } = connection.queueOf(name)
     return { repeatable: isRepeatable(own), ...(isLimited && isServed && { queue }) }
   }
   if (offer && isServed) return { repeatable: isRepeatable(offer.tool), queue: offer.queue }
@@ -72,9 +73,9 @@ function isRepeatable({ readOnly, idempotent }: Pick<Tool, 'readOnly' | 'idempot
   return readOnly === true || idempotent === true
 }
 
-/** Begins a run in this process. `undefined` if there is one of that id. */
+/** Starts a run in this process. `undefined` if the id is already taken. */
 async function begin(
-  { carrier, ends, notices }: Session,
+  { carrier, ends, notices }: Connection,
   admission: Admission,
   options: DurableRunOptions,
 ): Promise<AcceptedRun | undefined> {
@@ -95,21 +96,21 @@ async function begin(
   const result = admitted
     .ended()
     .then(kept => ({ ...(live.result ?? kept), run_id: id }))
-    // Cancelled, or handed on: it ends elsewhere, or later.
+    // Cancelled or handed over: it ends elsewhere, or later.
     .catch(() => endElsewhere(ends, id, tool))
     .finally(() => carrier.forget(id))
   return { id, result }
 }
 
-function endElsewhere(ends: Session['ends'], id: string, tool: string): Promise<ToolResult> {
+function endElsewhere(ends: Connection['ends'], id: string, tool: string): Promise<ToolResult> {
   const { result } = ends.wait(id, tool)
   ends.announce(id)
   return result
 }
 
-/** Leaves a run to whoever takes it. `undefined` if there is one of that id. */
+/** Queues a run for any worker to take. `undefined` if the id is already taken. */
 async function enqueue(
-  { carrier, ends, notices }: Session,
+  { carrier, ends, notices }: Connection,
   admission: Admission,
   how: { queue: string; isHeld?: boolean },
 ): Promise<AcceptedRun | undefined> {
@@ -127,9 +128,9 @@ async function enqueue(
   return admitted && { id, result }
 }
 
-/** Asks a person first: the question is there before the run that waits for it. */
+/** Asks a person first. The question is stored before the run that waits for it. */
 async function ask(
-  session: Session,
+  connection: Connection,
   admission: Admission,
   { options, queue }: { options: DurableRunOptions; queue: string | undefined },
 ): Promise<AcceptedRun | RefusedRun> {
@@ -144,18 +145,20 @@ async function ask(
     expiresAt: askedAt + timeoutMs,
     state: 'waiting' as const,
   }
-  await session.approvals.ask(id, approval)
-  const how = { queue: queue ?? queueFor(session.self.pool, undefined), isHeld: true }
-  const accepted = await enqueue(session, admission, how)
-  session.notices.send({ approvals: true })
+  await connection.approvals.ask(id, approval)
+  const how = { queue: queue ?? queueFor(connection.self.pool, undefined), isHeld: true }
+  const accepted = await enqueue(connection, admission, how)
+  connection.notices.send({ approvals: true })
   return (
-    accepted ?? (await attach(session, id, { name: run.tool, args: run.args }, options)) ?? gone(run.tool, id)
+    accepted ??
+    (await attach(connection, id, { name: run.tool, args: run.args }, options)) ??
+    gone(run.tool, id)
   )
 }
 
-/** The run that a key was used for already. */
+/** Attaches to the run that already used this key. */
 async function attach(
-  { database, ends }: Session,
+  { database, ends }: Connection,
   id: string,
   call: ToolCall,
   options: DurableRunOptions,

@@ -24,6 +24,7 @@ import type {
   RunVerdict,
 } from 'toolpost/project'
 import { acceptRun } from './accept-run.ts'
+import { Connection } from './connection.ts'
 import { type DatabaseProblem, problemOf } from './database/database-problem.ts'
 import { openDatabase } from './database/open-database.ts'
 import { cancelRun } from './engine/engine.ts'
@@ -32,21 +33,20 @@ import { cancelled, unavailable } from './runs/kept-result.ts'
 import { RunChanges } from './runs/run-changes.ts'
 import { listRuns, readRuns, readStored } from './runs/run-rows.ts'
 import { waitForVerdict } from './runs/wait-for-verdict.ts'
-import { Session } from './session.ts'
 import { Standing } from './standing.ts'
 import { TIMES, type Times } from './times.ts'
 
 const RETRY_START_MS = 2_000
 const DEFAULT_DRAIN_MS = 10_000
 
-/** Durable calls, from their start to their end. */
+/** Durable calls, from connecting to the database to closing it. */
 export class DurableCalls implements Durable {
   readonly #options: DurableOptions
   readonly #logger: Logger
   readonly #times: Times
   readonly #standing: Standing
   readonly #changes: RunChanges
-  #session: Session | undefined
+  #connection: Connection | undefined
   #removeInterceptor: (() => void) | undefined
   #ready: Promise<void>
   #retry: NodeJS.Timeout | undefined
@@ -60,7 +60,7 @@ export class DurableCalls implements Durable {
     this.#logger = options.logger ?? silentLogger
     this.#standing = new Standing(this.#logger, options.onNotice)
     this.#changes = new RunChanges({
-      read: async ids => (this.#session ? readRuns(this.#session.database, ids) : []),
+      read: async ids => (this.#connection ? readRuns(this.#connection.database, ids) : []),
       isWatched: () => this.#standing.isWatched,
       tell: run => this.#standing.tell({ type: 'run', run }),
     })
@@ -84,7 +84,7 @@ export class DurableCalls implements Durable {
     const { id, result } = accepted
     return new Promise(resolve => {
       const giveUp = () => {
-        // With a key, others may wait for the same run, and the caller may come again.
+        // With a key, others may be waiting for the same run, and the caller may come back to it.
         if (key === undefined) void this.cancel(id).catch(() => {})
         resolve(cancelled(call.name, id))
       }
@@ -95,11 +95,11 @@ export class DurableCalls implements Durable {
   }
 
   async accept(call: ToolCall, options: DurableRunOptions = {}): Promise<AcceptedRun | RefusedRun> {
-    const session = this.#session
-    if (!session?.isOpen || this.#closing) return { refused: unavailable(call.name, this.#why()) }
+    const connection = this.#connection
+    if (!connection?.isOpen || this.#closing) return { refused: unavailable(call.name, this.#why()) }
     const { onProgress } = options
-    const accepted = await acceptRun(session, call, options)
-    if (onProgress && 'id' in accepted && !session.carrier.isExpected(accepted.id)) {
+    const accepted = await acceptRun(connection, call, options)
+    if (onProgress && 'id' in accepted && !connection.carrier.isExpected(accepted.id)) {
       const stop = this.#changes.follow(accepted.id, onProgress)
       void accepted.result.finally(stop)
     }
@@ -122,7 +122,7 @@ export class DurableCalls implements Durable {
   }
 
   isRun(call: InterceptedCall): boolean {
-    return this.#session?.carrier.runOf(call) !== undefined
+    return this.#connection?.carrier.runOf(call) !== undefined
   }
 
   async list(filter: RunFilter = {}): Promise<Run[]> {
@@ -130,14 +130,14 @@ export class DurableCalls implements Durable {
   }
 
   async cancel(id: string): Promise<boolean> {
-    const session = this.#open()
-    if (!(await isActive(session.database, id))) return false
+    const connection = this.#open()
+    if (!(await isActive(connection.database, id))) return false
     await cancelRun(id)
-    session.carrier.cancel(id)
-    session.notices.send({ cancel: id })
-    session.notices.send({ ended: id })
-    await session.approvals.withdraw(id)
-    const ended = await session.ends.read(id)
+    connection.carrier.cancel(id)
+    connection.notices.send({ cancel: id })
+    connection.notices.send({ ended: id })
+    await connection.approvals.withdraw(id)
+    const ended = await connection.ends.read(id)
     return ended?.success === false && ended.code === 'cancelled'
   }
 
@@ -147,25 +147,25 @@ export class DurableCalls implements Durable {
 
   publish(tools: readonly PublishedTool[]): void {
     this.#published = tools
-    void this.#session?.publish(tools)
+    void this.#connection?.publish(tools)
   }
 
   offers(): readonly OfferedTool[] {
-    return this.#session?.roster.offers() ?? []
+    return this.#connection?.roster.offers() ?? []
   }
 
   requestApproval(call: InterceptedCall, asked: Approval): Promise<RunVerdict> | undefined {
-    const session = this.#session
-    const run = session?.carrier.runOf(call)
-    if (!session || !run) return undefined
-    return waitForVerdict(session, run, asked)
+    const connection = this.#connection
+    const run = connection?.carrier.runOf(call)
+    if (!connection || !run) return undefined
+    return waitForVerdict(connection, run, asked)
   }
 
   async decide(approvalId: string, decision: 'approve' | 'deny', about: Decision = {}): Promise<boolean> {
-    const session = this.#open()
-    const runId = await session.approvals.decide(approvalId, decision, about)
+    const connection = this.#open()
+    const runId = await connection.approvals.decide(approvalId, decision, about)
     if (runId === undefined) return false
-    await session.release([runId])
+    await connection.release([runId])
     return true
   }
 
@@ -182,35 +182,35 @@ export class DurableCalls implements Durable {
     clearTimeout(this.#retry)
     await this.#ready
     clearTimeout(this.#retry)
-    await this.#session?.close(drainMs)
+    await this.#connection?.close(drainMs)
     this.#removeInterceptor?.()
     await this.#stopDatabase?.()
     this.#changes.close()
-    this.#standing.failed({ message: 'durable calls are shut down', isPassing: false })
+    this.#standing.failed({ message: 'durable calls have been shut down', isPassing: false })
   }
 
-  /** Never rejects. A problem that may pass is tried again, without anybody having to wait for it. */
+  /** Never rejects. After a passing problem, it retries in the background. */
   async #start(): Promise<void> {
     try {
       const { url, place, stop } = await openDatabase(this.#options)
       this.#standing.place = place
       this.#stopDatabase = stop
-      this.#session = await this.#openSession(url)
+      this.#connection = await this.#connect(url)
       const use = this.#options.use ?? (interceptor => this.#options.executor.use(interceptor))
-      this.#removeInterceptor = use(this.#session.carrier.interceptor)
-      if (this.#published.length > 0) await this.#session.publish(this.#published)
+      this.#removeInterceptor = use(this.#connection.carrier.interceptor)
+      if (this.#published.length > 0) await this.#connection.publish(this.#published)
       this.#standing.ready()
     } catch (error) {
       this.#fail(problemOf(error, this.#standing.place))
     }
   }
 
-  #openSession(url: URL): Promise<Session> {
+  #connect(url: URL): Promise<Connection> {
     const { workerId, pool = 'default', role = 'worker' } = this.#options
     const id = workerId ?? `${hostname()}-${pool}`
     const options = { ...this.#options, id, pool, role, logger: this.#logger, times: this.#times }
-    return Session.open(url, options, {
-      onOpen: () => this.#session && this.#standing.ready(),
+    return Connection.open(url, options, {
+      onOpen: () => this.#connection && this.#standing.ready(),
       onLost: reason => !this.#closing && this.#standing.lost(reason),
       onWorkers: () => this.#standing.tell({ type: 'workers' }),
       onApprovals: () => void this.#tellApprovals().catch(() => {}),
@@ -230,16 +230,16 @@ export class DurableCalls implements Durable {
   }
 
   async #tellApprovals(): Promise<void> {
-    if (!this.#session || !this.#standing.isWatched) return
-    this.#standing.tell({ type: 'approvals', approvals: await this.#session.approvals.list() })
+    if (!this.#connection || !this.#standing.isWatched) return
+    this.#standing.tell({ type: 'approvals', approvals: await this.#connection.approvals.list() })
   }
 
   #why(): string {
     return this.#closing ? 'Toolpost is shutting down' : this.#standing.status.text
   }
 
-  #open(): Session {
-    if (!this.#session) throw new Error(`Durable calls are unavailable: ${this.#why()}`)
-    return this.#session
+  #open(): Connection {
+    if (!this.#connection) throw new Error(`Durable calls are unavailable: ${this.#why()}`)
+    return this.#connection
   }
 }

@@ -1,9 +1,8 @@
 import type { Progress } from 'toolpost'
+import type { Connection } from './connection.ts'
 import type { Notice } from './database/notices.ts'
-import type { Session } from './session.ts'
 
-/** What others want to know of a session. */
-export interface SessionEvents {
+export interface ConnectionEvents {
   onOpen(): void
   onLost(reason: string): void
   /** The workers, or what they offer, have changed. */
@@ -13,9 +12,9 @@ export interface SessionEvents {
   onProgress(id: string, progress: Progress): void
 }
 
-/** Does what another process's notice asks for. */
-export function heed(notice: Notice, session: Session, events: SessionEvents): void {
-  const { taking, ends, carrier, approvals } = session
+/** Acts on a notice from another process. */
+export function heed(notice: Notice, connection: Connection, events: ConnectionEvents): void {
+  const { taking, ends, carrier, approvals } = connection
   if ('queue' in notice) taking.announce(notice.queue)
   else if ('ended' in notice) {
     ends.announce(notice.ended)
@@ -23,7 +22,7 @@ export function heed(notice: Notice, session: Session, events: SessionEvents): v
   } else if ('changed' in notice) events.onRun(notice.changed)
   else if ('cancel' in notice) carrier.cancel(notice.cancel)
   else if ('progress' in notice) events.onProgress(notice.progress, notice.value)
-  else if ('workers' in notice) void session.refresh().catch(() => {})
+  else if ('workers' in notice) void connection.refresh().catch(() => {})
   else if ('approvals' in notice) {
     void approvals.look().catch(() => {})
     events.onApprovals()

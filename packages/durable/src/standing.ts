@@ -4,12 +4,12 @@ import type { DatabaseProblem } from './database/database-problem.ts'
 
 type Listener = (change: DurableChange) => void
 
-/** How durable calls stand, and those who are told of what changes. */
+/** The status of durable calls, and the listeners to changes. */
 export class Standing {
   readonly #logger: Logger
   readonly #onNotice: ((text: string) => void) | undefined
   readonly #listeners = new Set<Listener>()
-  /** Where the database is, without user and password. */
+  /** Host and name of the database, without user and password. */
   place = 'PostgreSQL'
   status: DurableStatus = { state: 'starting', text: 'connecting to PostgreSQL' }
 
@@ -28,7 +28,7 @@ export class Standing {
     return () => void this.#listeners.delete(own)
   }
 
-  /** A listener that throws harms nobody else. */
+  /** A listener that throws does not affect the others. */
   tell(change: DurableChange): void {
     for (const listener of this.#listeners) {
       try {
@@ -42,13 +42,13 @@ export class Standing {
   ready(): void {
     const wasLost = this.status.state === 'lost'
     this.#become({ state: 'ready', text: `connected to ${this.place}` })
-    if (wasLost) this.#notice(`PostgreSQL at ${this.place} is back; durable calls go on`)
+    if (wasLost) this.#notice(`PostgreSQL at ${this.place} is back; durable calls continue`)
   }
 
   lost(reason: string): void {
     const text = `PostgreSQL at ${this.place} is gone (${reason}); reconnecting`
     this.#become({ state: 'lost', text })
-    this.#notice(`${text}. Calls that need it fail until then; accepted ones go on afterwards`)
+    this.#notice(`${text}. Calls that need it fail until then; accepted ones continue afterwards`)
   }
 
   failed({ message, isPassing }: Pick<DatabaseProblem, 'message' | 'isPassing'>): void {

@@ -1,8 +1,7 @@
-/** How long is waited. */
 export interface Times {
-  /** A run that a person is asked about keeps its place, and its caller can be told. */
+  /** How long a run that waits for approval stays with its worker, so that its caller can be answered. */
   inPlaceMs: number
-  /** Accepted runs, for a worker to come back that has their tool. */
+  /** How long accepted runs wait for a worker with their tool to come back. */
   desertedMs: number
 }
 

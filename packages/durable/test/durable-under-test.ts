@@ -17,11 +17,11 @@ const schema = { type: 'object', properties: { id: { type: 'string' } } } as con
 
 interface Here extends Partial<DurableOptions> {
   interceptor?: (durable: () => Durable) => Interceptor
-  /** Shorter than anybody would want them. */
+  /** Shorter than in production. */
   times?: Partial<Times>
 }
 
-/** A PostgreSQL for all tests of a file, this process on it, and workers beside it that can be killed. */
+/** One PostgreSQL for all tests of a file, with this process as a worker and others beside it that can be killed. */
 export function durableUnderTest() {
   let postgres: TestPostgres
   let folder: string
@@ -51,7 +51,7 @@ export function durableUnderTest() {
   async function start({ interceptor, times, ...options }: Here = {}) {
     const { tools, executed, underWay } = countingTools(id => appendFileSync(ledger, `put ${id} here\n`))
     const executor = new ToolExecutor(tools)
-    // As in a project, where the history does.
+    // As the history does in a project.
     executor.observe(() => {})
     if (interceptor) executor.use(interceptor(() => durable))
     const durable: Durable = new DurableCalls(
@@ -64,7 +64,7 @@ export function durableUnderTest() {
     return { durable, executed, underWay, executor }
   }
 
-  /** A worker of the pool `elsewhere` in a process of its own. */
+  /** A worker of the pool `elsewhere` in a separate process. */
   async function startWorker(id: string, limits: DurableOptions['limits'] = {}): Promise<ChildProcess> {
     const script = fileURLToPath(new URL('worker-process.mjs', import.meta.url))
     const args = [script, postgres.url(), 'elsewhere', id, ledger, JSON.stringify(limits)]
@@ -75,7 +75,7 @@ export function durableUnderTest() {
     return child
   }
 
-  /** What the tools have noted that begins with `text`. */
+  /** The lines noted by the tools that begin with `text`. */
   function noted(text: string): string[] {
     const lines = readFileSync(ledger, 'utf8').split('\n')
     return lines.filter(line => line.startsWith(`${text} `))

@@ -34,7 +34,7 @@ it('runs a call like the executor, and keeps what became of it, without secrets'
   expect(await durable.run({ name: 'missing' })).toMatchObject({ code: 'unknown_tool' })
 })
 
-it('takes the same key and call of one caller for the same run, and refuses another call', async () => {
+it('treats the same key and call from one caller as the same run, and refuses another call', async () => {
   const { durable, executed } = await start()
   const call = { name: 'note', args: { id: 'k', more: { x: 1, y: 2 } } }
   const reordered = { name: 'note', args: { more: { y: 2, x: 1 }, id: 'k' } }
@@ -98,7 +98,7 @@ it('[F60] repeats a read elsewhere when its worker is killed, and never a write'
   expect(unknown).toMatchObject({ success: false, code: 'unavailable' })
   expect(unknown).toHaveProperty(
     'error',
-    expect.stringContaining("worker 'one' was lost while it ran the call"),
+    expect.stringContaining("worker 'one' was lost while running the call"),
   )
   expect(unknown).toHaveProperty('error', expect.stringContaining('the outcome of the call is unknown'))
   expect(noted('put w1')).toHaveLength(1)
@@ -113,7 +113,7 @@ it('[F60] repeats a read elsewhere when its worker is killed, and never a write'
   expect(await durable.get(held.id)).toMatchObject({ state: 'cancelled' })
   expect(await durable.cancel(held.id)).toBe(false)
 
-  // The last worker is gone, and leaves a run that nobody else can carry out.
+  // The last worker is gone, and leaves a run that nobody else can execute.
   const deserted = await accepted(durable, { name: 'look', args: { id: 'r2', hold: ['two'] } }, elsewhere)
   await vi.waitFor(() => expect(noted('look r2')).toHaveLength(1), WAIT)
   second.kill('SIGKILL')
@@ -121,12 +121,12 @@ it('[F60] repeats a read elsewhere when its worker is killed, and never a write'
   const gone = durable.offers().find(({ tool }) => tool.name === 'put')?.gone_since
   expect(await durable.run({ name: 'put', args: { id: 'late' } }, elsewhere)).toMatchObject({
     code: 'unavailable',
-    error: `The put service is unavailable: no worker of pool 'elsewhere' offers it since ${gone}`,
+    error: `The put service is unavailable: no worker of pool 'elsewhere' runs it, since ${gone}`,
   })
   expect(await deserted.result).toMatchObject({
     code: 'unavailable',
     error: expect.stringContaining(
-      "look service is unavailable: no worker of pool 'elsewhere' offers it since",
+      "look service is unavailable: no worker of pool 'elsewhere' runs it, since",
     ),
     run_id: deserted.id,
   })
@@ -136,7 +136,7 @@ it('[F60] repeats a read elsewhere when its worker is killed, and never a write'
   ])
 })
 
-it('holds a limit of a tool over all calls, through a queue', async () => {
+it('enforces a limit of a tool across all calls, through a queue', async () => {
   const { durable, underWay, executed } = await start({ limits: { 'no*': { concurrency: 1 } } })
   const results = await Promise.all(
     [1, 2, 3, 4].map(number => durable.run({ name: 'note', args: { id: `l${number}` } })),
@@ -146,7 +146,7 @@ it('holds a limit of a tool over all calls, through a queue', async () => {
   expect(underWay.most).toBe(1)
 })
 
-it('[F60] waits for an approval over a restart, and runs once', { timeout: 60_000 }, async () => {
+it('[F60] waits for an approval across a restart, and runs once', { timeout: 60_000 }, async () => {
   const first = await start({ interceptor: asks })
   const run = await accepted(first.durable, { id: 'x', name: 'note', args: { id: 'asked' } })
   await vi.waitFor(
@@ -173,7 +173,7 @@ it('[F60] waits for an approval over a restart, and runs once', { timeout: 60_00
   expect(seen.length).toBeGreaterThan(0)
 })
 
-it('asks before a run begins if that was wanted, and says who denied it', async () => {
+it('asks before a run starts if requested, and says who denied it', async () => {
   const { durable, executed } = await start()
   const run = await accepted(
     durable,
@@ -259,7 +259,7 @@ it('leaves a database of a newer release alone, and a second one in this process
   const newer = await start()
   expect(newer.durable.status()).toMatchObject({
     state: 'failed',
-    text: expect.stringMatching(/belongs to a newer Toolpost .*version 99.*Upgrade Toolpost here/),
+    text: expect.stringMatching(/belongs to a newer Toolpost .*version is 99.*Upgrade Toolpost here/),
   })
   await client.query('UPDATE toolpost.meta SET version = 1')
   await client.end()

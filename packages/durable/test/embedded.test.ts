@@ -20,7 +20,7 @@ function open() {
   return { durable, notices }
 }
 
-it('makes a PostgreSQL once, finds it running, ends it when nobody uses it, and keeps its data', {
+it('creates a PostgreSQL once, finds it running, stops it when nobody uses it, and keeps its data', {
   timeout: 90_000,
 }, async () => {
   const first = open()
@@ -29,7 +29,7 @@ it('makes a PostgreSQL once, finds it running, ends it when nobody uses it, and 
     state: 'ready',
     text: expect.stringContaining('(embedded)'),
   })
-  expect(first.notices).toEqual([expect.stringContaining('Making a PostgreSQL in'), 'PostgreSQL is ready'])
+  expect(first.notices).toEqual([expect.stringContaining('Creating PostgreSQL in'), 'PostgreSQL is ready'])
   const { run_id } = await first.durable.run({ name: 'ping' })
 
   const pidFile = join(dataDir, 'postmaster.pid')
@@ -55,7 +55,7 @@ it('does not touch data of another major version', async () => {
   mkdirSync(old)
   writeFileSync(join(old, 'PG_VERSION'), '12\n')
   await expect(startEmbedded(old)).rejects.toThrow(
-    /are of PostgreSQL 12, and this release brings \d+\. They are not changed/,
+    /belongs to PostgreSQL 12, but this release ships \d+\. It was left unchanged/,
   )
   expect(readFileSync(join(old, 'PG_VERSION'), 'utf8')).toBe('12\n')
 })

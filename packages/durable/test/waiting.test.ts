@@ -16,7 +16,7 @@ async function age(column: 'started_at_epoch_ms' | 'completed_at', milliseconds:
     .finally(() => client.end())
 }
 
-/** Waits until a run is parked: a person is being asked, and no worker has it under way. */
+/** Waits until a run is parked: a person is being asked, and no worker is executing it. */
 async function parked(durable: Durable, id: string): Promise<void> {
   await vi.waitFor(async () => {
     expect(await durable.get(id)).toMatchObject({ state: 'approval' })
@@ -45,7 +45,7 @@ it('[F60] goes on after a restart with what was parked for an approval, and runs
   await first.durable.close({ drainMs: 0 })
   expect(await run.result).toMatchObject({
     code: 'unavailable',
-    error: 'The note service is unavailable: this process is shutting down; the run goes on',
+    error: 'The note service is unavailable: this process is shutting down; the run continues',
   })
   const second = await start({ interceptor: asks })
   expect(await second.durable.get(run.id)).toMatchObject({ state: 'approval' })
@@ -83,7 +83,7 @@ it('holds calls per minute over two workers, and goes on when the minute is over
   expect(noted('put')).toHaveLength(5)
 })
 
-it('keeps runs for as many days as is said', async () => {
+it('keeps runs for the configured number of days', async () => {
   const { durable } = await start()
   const [old = '', young = ''] = await Promise.all(
     ['old', 'young'].map(async id => (await durable.run({ name: 'seek', args: { id } })).run_id),

@@ -1,4 +1,4 @@
-// A worker in a process of its own, to be killed: node worker-process.mjs <database url> <pool> <id> <ledger> <limits>
+// A worker in a separate process, to be killed: node worker-process.mjs <database url> <pool> <id> <ledger> <limits>
 import { appendFileSync } from 'node:fs'
 import { defineTool, ToolExecutor, ToolManager } from 'toolpost'
 import { createDurable } from 'toolpost-durable'
@@ -7,7 +7,7 @@ const [databaseUrl, pool, workerId, ledger, limits = '{}'] = process.argv.slice(
 const note = text => appendFileSync(ledger, `${text} ${workerId}\n`)
 const schema = { type: 'object', properties: { id: { type: 'string' }, hold: { type: 'array' } } }
 
-/** Holds on until it is stopped if its worker is among those who are to. */
+/** Hangs until aborted if this worker is listed in `hold`. */
 const work =
   kind =>
   async ({ id, hold = [] }, options) => {
@@ -28,7 +28,7 @@ tools.addCustomTool(
   defineTool({ name: 'look', description: 'Reads', schema, readOnly: true, handler: work('look') }),
 )
 const executor = new ToolExecutor(tools)
-// As in a project, where the history does.
+// As the history does in a project.
 executor.observe(() => {})
 const durable = createDurable({
   executor,

@@ -1,40 +1,38 @@
 #!/usr/bin/env node
-// The version is answered before anything is loaded.
+// The version is printed without loading anything.
 const words = process.argv.slice(2)
 if (words[0] === '--version' || words[0] === '-V') {
   process.stdout.write(`${require('../package.json').version}\n`)
+} else if (words.includes('--voice') || hasDurable()) {
+  // Voice and durable calls import `toolpost` as modules; a bundle would load every class twice.
+  require('node:module').enableCompileCache?.()
+  import('../dist/cli/main.js')
 } else {
-  // The bundle starts quickly, and has all but these: they run from the modules, so that nothing is loaded twice.
-  const isLarge =
-    hasDurable() ||
-    words.some(word =>
-      [
-        'auth',
-        'calls',
-        'chat',
-        'doctor',
-        'runs',
-        'serve',
-        'service',
-        'up',
-        'worker',
-        'workers',
-        'init',
-        'add',
-        'remove',
-        'completion',
-        'codegen',
-      ].includes(word),
-    )
-  // From Node 22 on compiled code is kept between runs by itself.
-  const { enableCompileCache } = require('node:module')
-  enableCompileCache?.()
-  if (isLarge) import('../dist/cli/main.js')
-  else if (enableCompileCache) require('../dist/cli.cjs')
-  else require('./load-bundle.cjs').load()
+  // The small bundle starts faster and lacks only these commands.
+  const isLarge = words.some(word =>
+    [
+      'auth',
+      'calls',
+      'chat',
+      'doctor',
+      'runs',
+      'serve',
+      'service',
+      'up',
+      'worker',
+      'workers',
+      'init',
+      'add',
+      'remove',
+      'completion',
+      'codegen',
+    ].includes(word),
+  )
+  const bundle = require.resolve(isLarge ? '../dist/cli-large.cjs' : '../dist/cli.cjs')
+  require('toolpost-common/load-bundle').loadBundle(bundle, name => import(name))
 }
 
-// What makes calls durable uses the modules, whichever command it is. Whether it is wanted is looked at here only roughly.
+// Durable calls need the modules, whatever the command. This check is only approximate.
 function hasDurable() {
   const at = words.findIndex(word => word === '--config' || word.startsWith('--config='))
   const file = at < 0 ? 'toolpost.json' : (words[at].split('=')[1] ?? words[at + 1])

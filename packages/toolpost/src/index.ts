@@ -10,7 +10,7 @@ export { ToolExecutor } from './executor/tool-executor.ts'
 export { type Logger, silentLogger } from './logging/logger.ts'
 export { type Clock, systemClock, type Timer } from './runtime/clock.ts'
 export type { JsonSchema, StandardSchema } from './schema/json-schema.ts'
-export type { Answer, Ask, Caller, Question, Sample, ServerLogMessage } from './tools/caller.ts'
+export type { Ask, Caller, Question, QuestionAnswer, Sample, ServerLogMessage } from './tools/caller.ts'
 export { ToolDefinitionError } from './tools/check-tool.ts'
 export {
   type DeclareOptions,

@@ -14,6 +14,8 @@ export interface HouseholdDevice {
   /** What a sensor measures. */
   measures?: string
   isDead?: boolean
+  /** Its state is not known yet. */
+  isUnread?: boolean
 }
 
 const text = { type: 'string', minLength: 1 }
@@ -84,7 +86,7 @@ export function household(
           location: device.location ?? null,
           kind: device.kind,
           status: device.isDead ? 'Dead' : 'Alive',
-          state: reading(device, state.get(device) ?? '').text,
+          state: device.isUnread ? '' : reading(device, state.get(device) ?? '').text,
         })),
       scenes,
       live: true,

@@ -2,7 +2,7 @@ import { type Ask, type Clock, type Logger, silentLogger, systemClock, type Tool
 import type { AiClient } from 'toolpost/models'
 import type { ResponseMessage, VoiceBus } from './bus/voice-bus.ts'
 import { Answering } from './conversation/answering.ts'
-import { ears, type Heard } from './conversation/ears.ts'
+import { ears, type HeardTurn } from './conversation/ears.ts'
 import {
   ANSWER_TIME_LIMIT_MS,
   CLOSED,
@@ -29,44 +29,44 @@ import type { Utterance } from './utterance.ts'
 export interface BackgroundTranscriberOptions {
   transcriber: Transcriber
   client: AiClient
-  /** What can be understood without a model: speech is heard along it. */
+  /** The sentences understood without a model; they guide speech recognition. */
   grammar?: (() => Promise<Grammar | undefined>) | undefined
-  /** Names that somebody may say though no sentence has them; they change only what is no sentence. */
+  /** Names that may be said although no sentence has them; used only for speech that matches no sentence. */
   hotwords?: (() => Promise<readonly string[]>) | undefined
-  /** Runs every call; the transcriber has no tools of its own. */
+  /** Runs every call. */
   executor: ToolExecutor
   /** Without one, answers are text only. */
   speaker?: Speaker | undefined
   bus?: VoiceBus | undefined
   logger?: Logger | undefined
-  /** Asks the person before something dangerous is done, instead of asking aloud. */
+  /** Asks the person before something dangerous is done; by default, the question is spoken. */
   ask?: Ask | undefined
-  /** Told what a person should know, such as that nothing can be spoken. It is logged as well. */
+  /** Called with what a person should know, e.g. that nothing can be spoken. Also logged. */
   onNotice?: ((notice: string) => void) | undefined
   clock?: Clock | undefined
-  /** What the client is told before every conversation. */
+  /** The system prompt of every conversation. */
   instructions?: string | undefined
-  /** Said once when an answer takes longer than `fillerAfterMs`. */
+  /** Said once if an answer takes longer than `fillerAfterMs`. */
   filler?: string | undefined
   fillerAfterMs?: number | undefined
   answerTimeLimitMs?: number | undefined
   queueLimit?: number | undefined
 }
 
-/** Whether an utterance was taken; `done` resolves when it was answered and the answer was heard, and never rejects. */
+/** Whether an utterance was accepted. `done` resolves once the answer has been spoken; it never rejects. */
 export type Taken =
   | { accepted: true; id: string; done: Promise<ResponseMessage> }
   | { accepted: false; reason: string }
 
 interface Waiting {
   turn: Turn
-  heard: Promise<Heard>
+  heard: Promise<HeardTurn>
   resolve(response: ResponseMessage): void
 }
 
 /**
- * Takes what people say and has it answered in the background, one after the other: hears, asks the client with the
- * tools of the executor, tells the bus, and speaks. Every utterance that is taken gets one response.
+ * Answers utterances in the background, one after another: transcribes, asks the client with the executor's tools,
+ * publishes to the bus, and speaks. Every accepted utterance gets exactly one response.
  */
 export class BackgroundTranscriber {
   readonly #clock: Clock
@@ -79,7 +79,7 @@ export class BackgroundTranscriber {
   readonly #mouth: Mouth
   readonly #questions: Questions
   readonly #answering: Answering
-  /** Those that came while a question was open, until it is known what they are. */
+  /** Utterances that came while a question was open, until it is clear whether they answer it. */
   readonly #replies = new Set<Turn>()
   readonly #queue: Waiting[] = []
   readonly #closing = new AbortController()
@@ -124,7 +124,7 @@ export class BackgroundTranscriber {
     }
   }
 
-  /** Takes an utterance and returns at once. As soon as it is understood it interrupts what is being spoken. */
+  /** Accepts an utterance and returns immediately. Once understood, it interrupts what is being spoken. */
   take(utterance: Utterance): Taken {
     const turn = new Turn(utterance, this.#clock)
     const reason = this.#reasonToRefuse(turn)
@@ -133,12 +133,12 @@ export class BackgroundTranscriber {
     return { accepted: true, id: turn.id, done: this.#reply(turn, heard) ?? this.#line(turn, heard) }
   }
 
-  /** What is said in an utterance, for somebody who does something with it himself. Rejects with a TranscriberError. */
+  /** Transcribes an utterance without answering it. Rejects with a TranscriberError. */
   hear(utterance: Utterance, options: { signal?: AbortSignal | undefined } = {}): Promise<Understood> {
     return understand(utterance, samples => this.#listening.hear(samples, options))
   }
 
-  /** Ends what is being spoken; what is being done goes on. */
+  /** Stops speaking; calls in progress go on. */
   interrupt(): void {
     this.#mouth.interrupt()
   }
@@ -148,7 +148,7 @@ export class BackgroundTranscriber {
     await this.#working
   }
 
-  /** Takes nothing more and waits for the answer under way; those who wait are told that it is over. */
+  /** Refuses new utterances, waits for the answer in progress, and fails those still queued. */
   async close({ drainMs = DRAIN_MS }: { drainMs?: number } = {}): Promise<void> {
     this.#isClosed = true
     this.#questions.close()
@@ -163,14 +163,14 @@ export class BackgroundTranscriber {
   #reasonToRefuse(turn: Turn): string | undefined {
     if (this.#isClosed) return 'the voice gateway is shutting down'
     const waiting = [...this.#replies, ...this.#queue.map(({ turn }) => turn)]
-    if (waiting.length >= this.#queueLimit) return `${this.#queueLimit} utterances are waiting already`
+    if (waiting.length >= this.#queueLimit) return `${this.#queueLimit} utterances are already waiting`
     const bytes = waiting.reduce((sum, { bytes }) => sum + bytes, turn.bytes)
-    if (bytes > QUEUE_BYTES && waiting.length > 0) return 'too much audio is waiting already'
+    if (bytes > QUEUE_BYTES && waiting.length > 0) return 'too much audio is already waiting'
     return undefined
   }
 
-  /** What becomes of an utterance that may be the answer to a question; if it is not, it waits like all others. */
-  #reply(turn: Turn, heard: Promise<Heard>): Promise<ResponseMessage> | undefined {
+  /** Handles an utterance that may answer an open question; if it does not, it is queued like any other. */
+  #reply(turn: Turn, heard: Promise<HeardTurn>): Promise<ResponseMessage> | undefined {
     const question = this.#questions.in(turn.conversation)
     if (!question) return undefined
     this.#replies.add(turn)
@@ -183,14 +183,14 @@ export class BackgroundTranscriber {
     })
   }
 
-  #line(turn: Turn, heard: Promise<Heard>): Promise<ResponseMessage> {
+  #line(turn: Turn, heard: Promise<HeardTurn>): Promise<ResponseMessage> {
     if (this.#isClosed) return Promise.resolve(this.#told(turn.response('failed', '', CLOSED)))
     const done = new Promise<ResponseMessage>(resolve => void this.#queue.push({ turn, heard, resolve }))
     this.#working ??= this.#workOff()
     return done
   }
 
-  #understood(turn: Turn, heard: Heard): Heard {
+  #understood(turn: Turn, heard: HeardTurn): HeardTurn {
     if ('failure' in heard) return heard
     const message = turn.transcription(heard)
     this.#tell(bus => bus.transcription(message))
@@ -201,7 +201,7 @@ export class BackgroundTranscriber {
   async #workOff(): Promise<void> {
     for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
       const { turn, resolve } = next
-      // A logger or a clock that throws must not end the conversation with everybody else.
+      // A logger or clock that throws must not stop the queue.
       resolve(await this.#carryOut(next).catch(error => turn.response('failed', '', String(error))))
     }
     this.#working = undefined
@@ -212,7 +212,7 @@ export class BackgroundTranscriber {
     const heard = await hearing
     const response = this.#told(await this.#respond(turn, heard))
     const speakingSince = this.#clock.now()
-    // What was asked to close while this answer was made, is not kept waiting by its sound.
+    // If closed while this answer was being made, do not wait for it to be spoken.
     if (this.#isClosed) this.#mouth.shut()
     await this.#mouth.finish()
     this.#answering.heard(response)
@@ -221,7 +221,7 @@ export class BackgroundTranscriber {
     return response
   }
 
-  async #respond(turn: Turn, heard: Heard): Promise<ResponseMessage> {
+  async #respond(turn: Turn, heard: HeardTurn): Promise<ResponseMessage> {
     if ('failure' in heard) return this.#answering.failed(turn, heard.failure)
     if ('dropped' in heard) return turn.response('dropped', '', heard.dropped)
     turn.question = heard.text
@@ -241,7 +241,7 @@ export class BackgroundTranscriber {
     try {
       if (this.#bus) publish(this.#bus)
     } catch (error) {
-      this.#logger.error({ error: String(error) }, 'The bus failed')
+      this.#logger.error({ error: String(error) }, 'Publishing to the bus failed')
     }
   }
 }

@@ -118,7 +118,7 @@ describe('hearing', () => {
     ['too short', { pcm: tonePcm(0.1) }, /0\.1 s/],
     ['silence', { pcm: new Uint8Array(32_000) }, /quiet|silent/],
     ['a file that is not audio', { wav: new TextEncoder().encode('<html>hello</html>') }, /WAV/],
-    ['audio without words', { pcm: tonePcm() }, /nobody speaks/],
+    ['audio without words', { pcm: tonePcm() }, /contains no speech/],
   ]
   it.each(useless)('drops %s with a reason, and asks nobody', async (_, utterance, reason) => {
     const ask = vi.fn<AiClient['ask']>()
@@ -157,12 +157,12 @@ describe('the queue', () => {
     expect(bus.answers.map(({ question }) => question)).toEqual(['one', 'two', 'three'])
   })
 
-  it('is bounded: what is too much is refused in words', async () => {
+  it('is bounded: what is too much is refused with a reason', async () => {
     const { client, releases } = heldClient()
     const { background } = voice({ client, queueLimit: 2 })
     const taken = ['being answered', 'waits', 'waits too', 'too much'].map(text => background.take({ text }))
     expect(taken.map(({ accepted }) => accepted)).toEqual([true, true, true, false])
-    expect(taken[3]).toEqual({ accepted: false, reason: '2 utterances are waiting already' })
+    expect(taken[3]).toEqual({ accepted: false, reason: '2 utterances are already waiting' })
     await waitFor(() => expect(releases).toHaveLength(1))
     releases.shift()?.()
     await background.close()
@@ -174,7 +174,7 @@ describe('the queue', () => {
     const large = { wav: new Uint8Array(50 * 1024 * 1024) }
     background.take({ text: 'being answered' })
     expect(background.take(large)).toMatchObject({ accepted: true })
-    expect(background.take(large)).toEqual({ accepted: false, reason: 'too much audio is waiting already' })
+    expect(background.take(large)).toEqual({ accepted: false, reason: 'too much audio is already waiting' })
     expect(background.take({ text: 'a few words' })).toMatchObject({ accepted: true })
     await waitFor(() => expect(releases).toHaveLength(1))
     releases.shift()?.()
@@ -245,7 +245,7 @@ describe('speaking', () => {
     expect(speaker.said).toEqual(['The lamp is on.', 'And the door is shut.'])
   })
 
-  it('says one filler where an answer takes more than 1.5 s, and none where it does not', async () => {
+  it('says one filler if an answer takes more than 1.5 s, and none if it does not', async () => {
     const clock = fakeClock()
     const { client, releases } = heldClient()
     const { background, speaker } = voice({ client, clock })
@@ -352,7 +352,7 @@ describe('speaking', () => {
     expect(speaker.said).toEqual(['It is done.', 'It is done.'])
   })
 
-  it('a failure is said also where its answer was interrupted', async () => {
+  it('a failure is spoken even if its answer was interrupted', async () => {
     let fail = (_: Error) => {}
     let asked = 0
     const client: AiClient = {

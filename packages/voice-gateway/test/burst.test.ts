@@ -35,7 +35,7 @@ describe.each(BROKERS.filter(({ isThere }) => isThere))(
         const { heard, ids } = await listen(url, 'voice/response')
         const { bus, logger } = openBus({
           url,
-          onUtterance: () => ({ accepted: false, reason: '16 utterances are waiting already' }),
+          onUtterance: () => ({ accepted: false, reason: '16 utterances are already waiting' }),
         })
         await bus.ready()
         const sender = await openClient(url)

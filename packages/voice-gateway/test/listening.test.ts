@@ -116,7 +116,7 @@ describe('what is heard along the sentences', () => {
   })
 
   it.each([
-    ['Turn on the lump pa.', /If you meant Лампа: that name cannot be said/],
+    ['Turn on the lump pa.', /If you meant Лампа: I cannot recognize that name/],
     ['We had soup for dinner.', /^I did not understand that\. (?!If you meant)/],
   ])('may be a name of another alphabet, which cannot be said: %s', async (text, answer) => {
     const { speak, done } = home({ text, score: -3, sentences: [] }, { unspeakable: 'Лампа' })

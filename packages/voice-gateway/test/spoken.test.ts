@@ -192,35 +192,38 @@ describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
   it('tells a failure once', async () => {
     expect(await voiceGateway([...OFFLINE, '--speaker', 'none', 'say', 'turn on the moon'])).toEqual({
       code: 1,
-      out: 'I know no device called "moon".\n',
+      out: 'I do not know a device called "moon".\n',
       err: '',
     })
   })
 
   const mistakes: [string[], RegExp][] = [
-    [['hear', 'nowhere.wav'], /^Error: nowhere\.wav cannot be read: there is no such file\n$/],
-    [['say', ' '], /^Error: There is nothing to say/],
+    [['hear', 'nowhere.wav'], /^Error: nowhere\.wav cannot be read: no such file\n$/],
+    [['say', ' '], /^Error: Nothing to say/],
     [['--speaker', 'cow', 'say', 'hello'], /^Error: invalid voice 'cow'; expected one of auto, piper/],
-    [['--config', 'nowhere.json', 'say', 'hello'], /^Error: nowhere\.json: there is no such file/],
+    [['--config', 'nowhere.json', 'say', 'hello'], /^Error: nowhere\.json: file not found/],
     [['--speaker', 'piper', 'say', 'hello'], /^Error: The voice piper needs a model/],
-    [['--model', 'bogus:1', 'say', 'hello'], /^Error: There is no model provider 'bogus'/],
-    [['--out', 'no/such/folder.wav', 'say', 'hello'], /^Error: --out no\/such\/folder\.wav: nothing can be/],
+    [['--model', 'bogus:1', 'say', 'hello'], /^Error: Unknown model provider 'bogus'/],
+    [
+      ['--out', 'no/such/folder.wav', 'say', 'hello'],
+      /^Error: --out no\/such\/folder\.wav: its folder does not exist or is not writable/,
+    ],
     [['--out', 'a.wav', '--speaker', 'none', 'say', 'hello'], /^Error: --out needs a voice, not none/],
-    [['hear', '.'], /^Error: \. cannot be read: it is a folder/],
-    [['sing'], /^Error: There is no command 'sing': use listen, say or hear/],
+    [['hear', '.'], /^Error: \. cannot be read: it is a directory/],
+    [['sing'], /^Error: Unknown command 'sing'; expected one of listen, say, hear/],
   ]
-  it('refuses mistakes in words, exit 2', () => {
+  it('refuses mistakes with an explanation, exit 2', () => {
     expect(inOneProcess(mistakes.map(([words]) => [...OFFLINE, ...words]))).toEqual(
       mistakes.map(([, problem]) => ({ code: 2, out: '', err: expect.stringMatching(problem) })),
     )
   })
 
-  it('says that the answer is text only where nothing can speak; --out is refused then', async () => {
+  it('says that the answer is text only if nothing can speak; --out is refused then', async () => {
     const env = { PATH: temporaryFolder() }
     expect(await voiceGateway([...greeter(), 'say', 'good evening'], env)).toEqual({
       code: 0,
       out: 'Good evening to you.\n',
-      err: expect.stringMatching(/^The answer is text only: there is no voice/),
+      err: expect.stringMatching(/^The answer is text only: no voice/),
     })
     const refused = await voiceGateway([...OFFLINE, '--out', 'answer.wav', 'say', 'hello'], env)
     expect(refused).toEqual({ code: 2, out: '', err: expect.stringMatching(/^Error: --out needs a voice/) })
@@ -235,7 +238,7 @@ describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
     })
   })
 
-  it('ends in order where nobody reads its answer', async () => {
+  it('ends in order if nobody reads its answer', async () => {
     const child = spawn(
       process.execPath,
       [COMMAND, ...greeter(), '--speaker', 'none', 'say', 'good evening'],
@@ -265,7 +268,7 @@ describe('the command', { timeout: TEST_TIMEOUT_MS }, () => {
     })
   })
 
-  it('refuses a file that is not audio, in words', async () => {
+  it('refuses a file that is not audio, with an explanation', async () => {
     const file = join(temporaryFolder(), 'page.wav')
     writeFileSync(file, '<html>hello</html>')
     const { code, out, err } = await voiceGateway([...greeter(), '--speaker', 'none', 'hear', file])

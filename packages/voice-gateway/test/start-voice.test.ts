@@ -126,9 +126,9 @@ describe('starting', () => {
     if (!local.accepted || !forServer.accepted) throw new Error('not taken')
     expect(await forServer.done).toMatchObject({
       outcome: 'failed',
-      text: expect.stringMatching(/^I did not understand that\..* zwave is not there right now\.$/),
+      text: expect.stringMatching(/^I did not understand that\..* zwave is unavailable right now\.$/),
     })
-    const notices = logger.at('warn').filter(({ message }) => message === 'Going on with local tools only')
+    const notices = logger.at('warn').filter(({ message }) => message === 'Continuing with local tools only')
     expect(notices).toHaveLength(1)
   })
 
@@ -144,7 +144,7 @@ describe('starting', () => {
       expect(logged).toContainEqual({ part, is: expect.any(String), duration_ms: expect.any(Number) })
   })
 
-  it('goes on without ears: text is answered, audio is refused in words', async () => {
+  it('continues without ears: text is answered, audio is refused with a reason', async () => {
     const broken: Transcriber = {
       ...fakeTranscriber(),
       ready: () => Promise.reject(new Error('onnxruntime has no binary for this machine')),
@@ -190,7 +190,7 @@ describe('starting', () => {
       const taken = gateway.transcriber.take({ text: 'sing me a song' })
       return taken.accepted ? (await taken.done).text : ''
     }
-    expect(await answer()).toMatch(/ zwave is not there right now\.$/)
+    expect(await answer()).toMatch(/ zwave is unavailable right now\.$/)
     state = 'ready'
     expect(await answer()).not.toContain('zwave')
   })
@@ -210,12 +210,12 @@ describe('starting', () => {
       expect.objectContaining({
         name: 'microphone',
         state: 'missing',
-        text: 'the recorder sends no sound after 3 s',
+        text: 'the recorder sent no sound within 3 s',
       }),
     )
   })
 
-  it('is ready, and says what is missing, where the broker is away', async () => {
+  it('is ready, and says what is missing, if the broker is down', async () => {
     const { gateway } = await start({
       voice: { microphone: false, mqtt: { url: 'mqtt://user:secret@127.0.0.1:1' } },
       project: NO_SERVERS,

@@ -1,10 +1,9 @@
 #!/usr/bin/env node
-// A full build makes one file of the program, which starts in half the time; `tsc` alone makes many.
+// A full build bundles the program, which then starts in a third of the time; `tsc` alone does not.
 import { existsSync } from 'node:fs'
-import module from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { loadBundle } from 'toolpost-common/load-bundle'
 
-module.enableCompileCache?.()
 const bundle = fileURLToPath(new URL('../dist/zwave-mcp-server.cjs', import.meta.url))
-if (existsSync(bundle)) module.createRequire(import.meta.url)(bundle)
+if (existsSync(bundle)) loadBundle(bundle, name => import(name))
 else await import('../dist/cli.js')

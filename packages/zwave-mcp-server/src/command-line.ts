@@ -10,7 +10,7 @@ type Values<Given extends Options> = {
   [Name in keyof Given]?: Given[Name] extends typeof FLAG ? boolean : string
 } & { help?: boolean; version?: boolean }
 
-/** The options that a command was given, `--help` and `--version` among them. */
+/** Parses the command's options, including `--help` and `--version`. */
 export function readOptions<Given extends Options>(command: string, options: Given): Values<Given> {
   try {
     const common = { version: FLAG, help: { ...FLAG, short: 'h' } }
@@ -28,7 +28,7 @@ export function stderrLogger(level: LogLevel): Logger {
   })
 }
 
-/** Says in one line why a command failed; gives its exit code. */
+/** Prints one line saying why the command failed; returns its exit code. */
 export function reportFailure(command: string, error: unknown): 1 | 2 {
   process.stderr.write(`${command}: ${error instanceof Error ? error.message : String(error)}\n`)
   return error instanceof ConfigError ? 2 : 1

@@ -34,7 +34,7 @@ describe('the configuration', () => {
     })
   })
 
-  it('takes empty variables as not set', () => {
+  it('treats empty variables as unset', () => {
     expect(readConfig({ MQTT_BROKER_URL: ' ', MQTT_USERNAME: '', ZWAVE_MQTT_TOPIC: '' })).toEqual(
       readConfig({}),
     )
@@ -47,12 +47,12 @@ describe('the configuration', () => {
     [{ ZWAVE_CONFIRM_TIMEOUT_MS: '5s' }, /milliseconds/],
     [{ ZWAVE_STALE_MS: '-1' }, /milliseconds/],
     [{ ZWAVE_LOG_LEVEL: 'loud' }, /trace, debug/],
-  ])('refuses %j in words', (env, message) => {
+  ])('refuses %j with an explanation', (env, message) => {
     expect(() => readConfig(env)).toThrow(ConfigError)
     expect(() => readConfig(env)).toThrow(message)
   })
 
-  it('takes a bare host, and a password with a percent sign', () => {
+  it('accepts a bare host, and a password with a percent sign', () => {
     expect(checkBrokerUrl('broker.local:1883')).toBe('broker.local:1883')
     expect(checkBrokerUrl('mqtt://u:50%off@h')).toBe('mqtt://u:50%off@h')
   })

@@ -1,13 +1,13 @@
 import { brokerAddress } from 'toolpost-common/broker-address'
 import { isLogLevel, type LogLevel } from './log.ts'
 
-/** What the environment says. Durations are in milliseconds. */
+/** The configuration read from the environment. Durations are in milliseconds. */
 export interface Config {
-  /** Undefined: no broker is configured, and the server brings its own broker and virtual home. */
+  /** Undefined: no broker is configured, so the server starts an embedded one with a virtual home. */
   readonly brokerUrl?: string | undefined
   readonly username?: string | undefined
   readonly password?: string | undefined
-  /** The topic prefix of the gateway. */
+  /** The gateway's topic prefix. */
   readonly prefix: string
   /** The gateway's name in its MQTT settings; only needed if its status is not retained. */
   readonly gatewayName?: string | undefined
@@ -16,7 +16,7 @@ export interface Config {
   readonly logLevel: LogLevel
 }
 
-/** A mistake in the configuration; the message says what to write instead. */
+/** A configuration mistake; the message says what to write instead. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -28,7 +28,7 @@ const MAX_DURATION_MS = 2 ** 31 - 1
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads the environment; an empty variable counts as none. */
+/** Reads the environment; an empty variable counts as unset. */
 export function readConfig(env: Environment): Config {
   const brokerUrl = env.MQTT_BROKER_URL?.trim()
   return {
@@ -53,7 +53,7 @@ function readPrefix(env: Environment): string {
   return prefix
 }
 
-/** The URL of a broker, checked. The message never shows a password. */
+/** Validates a broker URL. The error message never shows a password. */
 export function checkBrokerUrl(text: string): string {
   try {
     brokerAddress(text)

@@ -7,7 +7,7 @@ function lines(level: LogLevel, pretty = false) {
 }
 
 describe('the logger', () => {
-  it('writes one JSON line a record', () => {
+  it('writes one JSON line per record', () => {
     const { written, logger } = lines('info')
     logger.info({ device: 'a\nb' }, 'hello')
     expect(written).toHaveLength(1)
@@ -37,21 +37,21 @@ describe('the logger', () => {
     expect(written[0]).not.toContain('hunter2')
   })
 
-  it('hides the password of an address, also in an error', () => {
+  it('hides the password in a URL, even in an error', () => {
     const { written, logger } = lines('info')
     logger.info({ broker: 'mqtt://me:hunter2@host', error: new Error('no mqtt://me:hunter2@host') }, 'x')
     expect(written[0]).not.toContain('hunter2')
     expect(written[0]).toContain('mqtt://me:[secret]@host')
   })
 
-  it('shortens long texts and says how long they were', () => {
+  it('shortens long strings and says how long they were', () => {
     const { written, logger } = lines('info')
     logger.info({ payload: 'x'.repeat(10_000) }, 'x')
     expect(written[0]?.length).toBeLessThan(700)
     expect(written[0]).toContain('10000 characters')
   })
 
-  it('takes errors and bigints', () => {
+  it('accepts errors and bigints', () => {
     const { written, logger } = lines('info')
     logger.info({ error: new Error('boom'), n: 1n }, 'x')
     expect(JSON.parse(written[0] ?? '')).toMatchObject({ error: 'boom', n: '1' })

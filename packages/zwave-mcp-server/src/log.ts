@@ -4,7 +4,7 @@ export type LogLevel = (typeof LEVELS)[number]
 type Fields = Readonly<Record<string, unknown>>
 type Write = (fields: Fields, message: string) => void
 
-/** Logs one record a call; the shape is pino's, so a pino logger fits wherever this one does. */
+/** One record per call, in pino's shape, so a pino logger works wherever this one does. */
 export interface Logger {
   readonly trace: Write
   readonly debug: Write
@@ -15,9 +15,9 @@ export interface Logger {
 
 export interface LoggerOptions {
   readonly level: LogLevel
-  /** Takes one line, without its line break. */
+  /** Receives one line, without the line break. */
   readonly write: (line: string) => void
-  /** For people at a terminal; otherwise a line is JSON. */
+  /** Human-readable lines for a terminal; otherwise JSON. */
   readonly pretty?: boolean
 }
 
@@ -30,7 +30,7 @@ export function isLogLevel(text: string): text is LogLevel {
   return (LEVELS as readonly string[]).includes(text)
 }
 
-/** A logger that writes lines: long texts are shortened, control characters escaped, secrets left out. */
+/** A logger that writes lines: long strings shortened, control characters escaped, secrets redacted. */
 export function createLogger({ level, write, pretty = false }: LoggerOptions): Logger {
   const lowest = LEVELS.indexOf(level)
   const at = (name: LogLevel): Write => {
@@ -41,7 +41,7 @@ export function createLogger({ level, write, pretty = false }: LoggerOptions): L
   return { trace: at('trace'), debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** For those who want no logs. */
+/** A logger that drops everything. */
 export const SILENT: Logger = createLogger({ level: 'silent', write: () => {} })
 
 function jsonLine(level: LogLevel, fields: Fields, message: string): string {

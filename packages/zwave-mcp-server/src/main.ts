@@ -11,7 +11,7 @@ const HELP = `zwave-mcp-server ${VERSION}: an MCP server on stdio for a Z-Wave h
 
 Usage: zwave-mcp-server [--virtual-home]
 
-  --virtual-home  play a home instead of using a real one; the default if MQTT_BROKER_URL is not set
+  --virtual-home  simulate a home instead of using a real one; the default if MQTT_BROKER_URL is not set
   --version       print the version
   --help          print this
 
@@ -19,11 +19,11 @@ Environment: MQTT_BROKER_URL, MQTT_USERNAME, MQTT_PASSWORD, ZWAVE_MQTT_TOPIC (zw
 ZWAVE_CONFIRM_TIMEOUT_MS (5000), ZWAVE_STALE_MS (300000), ZWAVE_LOG_LEVEL (info).
 `
 
-/** A client that lists the tools at once is answered first; the connection to the broker comes after. */
+/** Gives a client that lists the tools right away its answer before the broker connection starts. */
 const START_MS = 300
 const CLOSE_MS = 500
 
-/** Runs the command; `stdout` is for JSON-RPC, `process.stdout` no longer leads there. */
+/** Runs the command; `stdout` carries JSON-RPC, and `process.stdout` no longer writes to it. */
 export async function main(stdout: Writable): Promise<void> {
   try {
     await runCommand(stdout)
@@ -45,7 +45,7 @@ async function runCommand(stdout: Writable): Promise<void> {
 async function run(config: Config, stdout: Writable): Promise<void> {
   const logger = stderrLogger(config.logLevel)
   const virtual = config.brokerUrl === undefined
-  if (virtual) logger.warn({}, 'no MQTT broker is configured (MQTT_BROKER_URL): this is a virtual home')
+  if (virtual) logger.warn({}, 'using a virtual home; set MQTT_BROKER_URL to use a real one')
   const network = new ZwaveNetwork({ ...config, link: connect(config, logger), logger })
   const stop = (reason: string) => void end(network, logger, reason)
   process.once('SIGTERM', () => stop('SIGTERM'))
@@ -59,7 +59,7 @@ async function run(config: Config, stdout: Writable): Promise<void> {
   const context = { network, confirmTimeoutMs, staleMs, virtual, now: Date.now }
   await serve({ context, logger, stdin: process.stdin, stdout })
   await new Promise(resolve => stdout.end(resolve))
-  stop('the client is gone')
+  stop('client disconnected')
 }
 
 function connect({ brokerUrl, username, password, prefix }: Config, logger: Logger): BrokerConnection {
@@ -79,7 +79,7 @@ async function startOwnHome(prefix: string, logger: Logger): Promise<string> {
 }
 
 async function end(network: ZwaveNetwork, logger: Logger, reason: string): Promise<void> {
-  logger.info({ reason }, 'ending')
+  logger.info({ reason }, 'shutting down')
   setTimeout(() => process.exit(0), CLOSE_MS)
   await network.close().catch(() => {})
   process.exit(0)

@@ -15,7 +15,7 @@ export interface ServeOptions {
 
 const ANSWER_MARGIN_MS = 2_000
 
-/** Serves MCP until the client is gone: it closed our stdin, or no longer reads our stdout. */
+/** Serves MCP until the client disconnects: it closes our stdin or stops reading our stdout. */
 export async function serve({ context, logger, stdin, stdout }: ServeOptions): Promise<void> {
   const input = new PassThrough()
   const transport = new AnsweringTransport(input, stdout)
@@ -25,7 +25,7 @@ export async function serve({ context, logger, stdin, stdout }: ServeOptions): P
   })
   const ended = new Promise(resolve => stdin.once('end', resolve).once('close', resolve))
   stdin.pipe(input, { end: false })
-  // A client that writes its requests and closes the pipe still gets its answers: the SDK alone would drop them.
+  // A client that writes its requests and closes the pipe still gets its answers; the SDK alone would drop them.
   const finished = ended.then(() => transport.whenAnswered(context.confirmTimeoutMs + ANSWER_MARGIN_MS))
   await Promise.race([transport.whenClosed, finished])
   await connection.close()

@@ -7,14 +7,14 @@ import { VERSION } from './version.ts'
 
 const INSTRUCTIONS =
   'Controls and reads the Z-Wave devices of a home. Devices are addressed by name; list_zwave_devices lists the names. ' +
-  'Only say that a device was switched when control_zwave_device answered with confirmed: true.'
+  'Only say that a device was switched if control_zwave_device returned confirmed: true.'
 
 export interface ServerOptions {
   readonly context: ToolContext
   readonly logger: Logger
 }
 
-/** An MCP server with the Z-Wave tools; it may be made more than once over the same network. */
+/** An MCP server with the Z-Wave tools; several can share one network. */
 export function createServer({ context, logger }: ServerOptions): Server {
   const instructions = context.virtual
     ? `${INSTRUCTIONS} This home is virtual: no real devices are connected.`
@@ -24,7 +24,7 @@ export function createServer({ context, logger }: ServerOptions): Server {
     { capabilities: { tools: {} }, instructions },
   )
   server.setRequestHandler('tools/list', () => {
-    // Connecting loads the MQTT library: not before this answer is out.
+    // Connecting loads the MQTT library, so let this answer go out first.
     setTimeout(() => context.network.start(), 1)
     return { tools: TOOLS.map(tool => tool.definition) }
   })
@@ -34,7 +34,7 @@ export function createServer({ context, logger }: ServerOptions): Server {
   return server
 }
 
-/** Runs a tool. Whatever goes wrong comes back as a result that says so. */
+/** Runs a tool. Never rejects: a failure becomes an error result. */
 async function callTool(
   name: string,
   args: Arguments,
@@ -43,7 +43,7 @@ async function callTool(
   const tool = TOOLS.find(({ definition }) => definition.name === name)
   if (!tool)
     return refuse(
-      `There is no tool called "${name}"; the tools are ${TOOLS.map(({ definition }) => definition.name).join(', ')}.`,
+      `Unknown tool "${name}"; expected one of ${TOOLS.map(({ definition }) => definition.name).join(', ')}.`,
     )
   const mistakes = describeMistakes(name, tool.definition.inputSchema, args)
   const startedAt = context.now()
@@ -58,7 +58,7 @@ async function callTool(
 }
 
 function onCrash(tool: string, error: unknown, logger: Logger): CallToolResult {
-  logger.error({ tool, error, stack: error instanceof Error ? error.stack : undefined }, 'a tool failed')
+  logger.error({ tool, error, stack: error instanceof Error ? error.stack : undefined }, 'tool failed')
   return refuse(`${tool} failed: ${error instanceof Error ? error.message : String(error)}`)
 }
 

@@ -55,7 +55,7 @@ describe.each(SETTINGS)('a gateway with $topics topics and $payload payloads', s
     expect((await control('demo switch', 'on')).text).toContain('is dead')
   })
 
-  it('is known by the new name of a device at once', async () => {
+  it('knows a device by its new name immediately', async () => {
     const { server, home, control, read } = await start(settings)
     await server.call('list_zwave_devices')
     await home.rename('Switch One', 'Desk Lamp')
@@ -75,7 +75,7 @@ describe('a gateway that is set up in another way', () => {
   it('is said to have no topics that can be followed, if its type is manual', async () => {
     const { server } = await start({ topics: 'manual' })
     const { text, data } = await server.call('check_zwave_health')
-    expect(text).toContain('No topics of any device have been seen (gateway type Manual, or Retain is off)')
+    expect(text).toContain('No topics seen for any device (gateway type Manual, or Retain is off)')
     expect(data).toMatchObject({ healthy: true, problems: [expect.stringContaining('Manual')] })
   })
 
@@ -94,7 +94,7 @@ describe('a gateway that is set up in another way', () => {
     const { control, home } = await start({ retain: false })
     expect(await control('switch one', 'on')).toMatchObject({
       isError: true,
-      text: expect.stringContaining('The gateway has not shown itself'),
+      text: expect.stringContaining('No gateway has been seen'),
     })
     expect(home.commands).toEqual([])
   })
@@ -119,7 +119,7 @@ describe('a gateway that is set up in another way', () => {
     await server.callUntil('check_zwave_health', {}, ({ data }) => data?.healthy === false)
     expect(performance.now() - startedAt).toBeLessThan(2_000)
     expect(await control('switch one', 'on')).toMatchObject({
-      text: 'The Z-Wave driver of the gateway is not ready, so nothing was sent.',
+      text: "The gateway's Z-Wave driver is not ready, so nothing was sent.",
     })
     await home.setDriver(true)
     await server.callUntil('check_zwave_health', {}, ({ data }) => data?.healthy === true)

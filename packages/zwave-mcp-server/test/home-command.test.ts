@@ -25,7 +25,7 @@ function jsonFile(json: unknown): string {
 const on = (deviceName: string) => ({ deviceName, action: 'on' })
 
 describe('zwave-home', () => {
-  it('starts a broker and a home, says where in one line, and ends cleanly', async () => {
+  it('starts a broker and a home, says where in one line, and exits cleanly', async () => {
     const { line, url, process: child, exit } = await startHomeCommand('--virtual-home')
     expect(line).toMatch(/^\{"url":"mqtt:\/\/127\.0\.0\.1:\d+"\}\n$/)
     const server = await startServer({ MQTT_BROKER_URL: url })
@@ -36,7 +36,7 @@ describe('zwave-home', () => {
     await expect(exit).resolves.toBe(0)
   })
 
-  it('ends with the program that started it, where that is asked for', async () => {
+  it('exits with the program that started it, if asked to', async () => {
     const { process: child, exit } = await startHomeCommand('--virtual-home', '--until-stdin-ends')
     child.stdin.end()
     await expect(exit).resolves.toBe(0)
@@ -72,7 +72,7 @@ describe('zwave-home', () => {
     expect((await server.call('check_zwave_health')).data).toMatchObject({ problems: [] })
   })
 
-  it('joins a broker that is there', async () => {
+  it('uses an existing broker', async () => {
     const broker = await aedesBroker()
     const { url } = await startHomeCommand('--virtual-home', '--broker', broker.url)
     expect(url).toBe(broker.url)
@@ -93,7 +93,7 @@ describe('zwave-home', () => {
     [['--virtual-home', '--devices', '/no/such/file'], '/no/such/file'],
     [['--what'], '--what'],
     [['--virtual-home', '--topics', 'x'], 'invalid --topics "x"; expected one of named, valueid, manual'],
-  ])('ends with 2 on %j', async (args, message) => {
+  ])('exits with 2 on %j', async (args, message) => {
     const child = startChild(programs.home, { args })
     await expect(child.exit).resolves.toBe(2)
     expect(child.stderr()).toContain(message)

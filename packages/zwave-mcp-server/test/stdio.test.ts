@@ -59,7 +59,7 @@ describe('what the server writes where', () => {
     await expect(server.request('tools/call', { arguments: {} })).rejects.toThrow()
     expect(await server.call('no_such_tool')).toMatchObject({
       isError: true,
-      text: expect.stringContaining('There is no tool called'),
+      text: expect.stringContaining('Unknown tool'),
     })
   })
 })
@@ -91,29 +91,29 @@ describe('without a broker', () => {
     await server.callUntil('list_zwave_devices', {}, ({ text }) => text.startsWith('There are 10 devices'))
   })
 
-  it('brings its own home where none is configured, and says that it is virtual', async () => {
+  it('brings its own home if none is configured, and says that it is virtual', async () => {
     const server = await startServer({ ZWAVE_CONFIRM_TIMEOUT_MS: '2000' })
     expect((await server.call('control_zwave_device', { deviceName: 'switch one', action: 'on' })).text).toBe(
       'Switch One is on.',
     )
     expect((await server.call('check_zwave_health')).data).toMatchObject({ healthy: true, virtualHome: true })
-    expect(server.stderr()).toContain('this is a virtual home')
+    expect(server.stderr()).toContain('using a virtual home')
   })
 })
 
 describe('arguments outside the schema', () => {
   it.each([
-    ['control_zwave_device', { action: 'on' }, "control_zwave_device needs 'deviceName', a text."],
+    ['control_zwave_device', { action: 'on' }, "control_zwave_device needs 'deviceName', a string."],
     ['control_zwave_device', { deviceName: 'x', action: 'dim' }, 'dim needs a level from 0 to 100.'],
     [
       'control_zwave_device',
       { deviceName: 'x', action: 'dim', level: 300 },
       "'level' must be a number from 0 to 100, not 300.",
     ],
-    ['get_device_sensor_data', { deviceName: ['x'] }, '\'deviceName\' must be a text, not ["x"].'],
+    ['get_device_sensor_data', { deviceName: ['x'] }, '\'deviceName\' must be a string, not ["x"].'],
     ['list_zwave_devices', { includeInactive: 1 }, "'includeInactive' must be true or false, not 1."],
     ['check_zwave_health', { verbose: true }, 'check_zwave_health takes no arguments'],
-  ])('refuses %s %j in words', async (tool, args, text) => {
+  ])('refuses %s %j with an explanation', async (tool, args, text) => {
     const server = await startServer(await nowhere())
     expect(await server.call(tool, args)).toMatchObject({
       isError: true,
@@ -186,7 +186,7 @@ describe('the command line', () => {
     [['--nonsense'], {}, '--nonsense'],
     [[], { MQTT_BROKER_URL: 'http://me:hunter2@host' }, 'mqtt://host:1883'],
     [[], { ZWAVE_STALE_MS: 'soon' }, 'ZWAVE_STALE_MS'],
-  ])('ends with 2 on %j %j', async (args, env, message) => {
+  ])('exits with 2 on %j %j', async (args, env, message) => {
     const child = startChild(programs.server, { args, env })
     watchStdout(child)
     await expect(child.exit).resolves.toBe(2)

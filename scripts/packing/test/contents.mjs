@@ -1,4 +1,4 @@
-// What is in every tarball, and what must not be.
+// Checks what every tarball must and must not contain.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ const NEVER = [
 ]
 const FIELDS = ['description', 'keywords', 'license', 'repository', 'publishConfig']
 
-/** Throws with what is missing or too much. `work` is a folder for what is unpacked. */
+/** Throws with what is missing or superfluous. Tarballs are unpacked into `work`. */
 export async function checkContents(packed, work) {
   const problems = []
   for (const one of packed) {
@@ -35,17 +35,17 @@ function problemsOf({ name, paths }, text) {
     ...paths.filter(path => NEVER.some(pattern => pattern.test(path))).map(path => `${path} is in it`),
     ...FIELDS.filter(field => !manifest[field]).map(field => `no ${field}`),
     ...(manifest.publishConfig?.provenance ? [] : ['publishConfig without provenance']),
-    ...(manifest.repository?.url ? [] : ['no address of the repository']),
+    ...(manifest.repository?.url ? [] : ['no URL of the repository']),
     ...(manifest.scripts || manifest.devDependencies ? ['scripts or devDependencies'] : []),
     ...(text('README.md').includes(name) ? [] : ['a README that is not its own']),
   ]
 }
 
-/** Reads a file of the tarball itself, not of what it was made of. */
+/** Reads files from the tarball itself, not from its sources. */
 async function unpacked({ file, paths }, folder) {
   const there = READ.filter(path => paths.includes(path))
   mkdirSync(folder, { recursive: true })
-  // By its name alone: a drive's letter would be a host.
+  // By its name only: tar would take a drive letter for a host.
   const args = ['xzf', basename(file), '-C', folder, ...there.map(path => `package/${path}`)]
   await run('tar', args, { cwd: dirname(file) })
   return path => (there.includes(path) ? readFileSync(join(folder, 'package', path), 'utf8') : '')

@@ -1,4 +1,4 @@
-// The Dockerfile, read as its engine reads it: stages with their instructions, so that a test can follow them in plain folders.
+// The Dockerfile as stages with their instructions, so that a test can follow them in plain folders.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ function instructions(text) {
     .map(line => [line.split(' ', 1)[0], line.slice(line.indexOf(' ') + 1).trim()])
 }
 
-/** The last instruction of that kind in a stage, or in what it stands on. */
+/** The last instruction of that kind in a stage, or in the stages it is based on. */
 function last(name, word, all = stages()) {
   const stage = all.get(name)
   if (!stage) return undefined
@@ -38,14 +38,14 @@ function last(name, word, all = stages()) {
   return text ?? last(stage.from, word, all)
 }
 
-/** The words of an instruction in brackets, with `/app/` where the project is. */
+/** The words of an instruction in brackets, with `/app/` replaced by the project's folder. */
 export function words(name, word, folder) {
   const text = last(name, word) ?? ''
-  assert.match(text, /\[.*\]$/, `${word} of ${name} is a list, so that no shell stands before Node`)
+  assert.match(text, /\[.*\]$/, `${word} of ${name} is a list, so that no shell wraps Node`)
   return JSON.parse(text.slice(text.indexOf('['))).map(each => each.replaceAll('/app/', `${folder}/`))
 }
 
-/** Runs the commands of a stage in `folder`, which is its `/app`; `packed` is its `/packed`. */
+/** Runs a stage's commands in `folder`, which stands for `/app`; `packed` stands for `/packed`. */
 export async function follow(name, { folder, packed }) {
   const commands = stages()
     .get(name)
@@ -57,7 +57,7 @@ export async function follow(name, { folder, packed }) {
   }
 }
 
-/** What both images promise: not root, a volume, a health check, Node itself as the process. */
+/** Checks both images: not root, a volume, a health check, Node itself as the process. */
 export function checkImages() {
   for (const name of ['toolpost', 'voice']) {
     assert.equal(last(name, 'USER'), 'node', `${name} does not run as root`)

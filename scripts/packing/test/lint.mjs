@@ -1,5 +1,5 @@
-// publint and attw look at the tarballs as npm would deliver them, dockerfile-utils and dclint at the images: hadolint itself
-// is no package (its wrapper downloads it from another host), and runs on GitHub. All come from npm into a folder of their own.
+// publint and attw check the tarballs as npm would deliver them, dockerfile-utils and dclint the images. hadolint itself is not
+// on npm (its wrapper downloads it from another host) and runs on GitHub. All are installed into a separate folder.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,11 +24,11 @@ function install() {
   writeFileSync(done, TOOLS.join())
 }
 
-/** Throws with what they found. */
+/** Throws with the problems found. */
 export async function lint(packed) {
   install()
   const bin = name => join(folder, 'node_modules/.bin', name)
-  // The native builds are CommonJS of another project.
+  // The native builds are another project's CommonJS.
   const ours = packed.filter(({ name }) => !/^voice-gateway-/.test(name))
   const checks = ours.flatMap(({ name, file }) => [
     [name, bin('publint'), ['run', file, '--strict']],

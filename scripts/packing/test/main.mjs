@@ -1,4 +1,4 @@
-// `npm run test:packed`: installs the tarballs into empty projects, with nothing but the registry, and does what README promises.
+// `npm run test:packed`: installs the tarballs into empty projects, from the registry only, and tries what README promises.
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ try {
 } finally {
   rmSync(work, { recursive: true, force: true })
 }
-process.stdout.write(`${failures === 0 ? 'All of it works' : `${failures} failed`}, in ${seconds(began)}\n`)
+process.stdout.write(`${failures === 0 ? 'All passed' : `${failures} failed`}, in ${seconds(began)}\n`)
 process.exitCode = failures === 0 ? 0 : 1
 
 async function main() {
@@ -48,10 +48,10 @@ async function small(file) {
   await step('strict types, without the optional packages', () =>
     checkTypes(folder, ['toolpost', 'toolpost-common']),
   )
-  await step('parts that are missing', () => missingParts(folder))
+  await step('missing packages', () => missingParts(folder))
 }
 
-/** What speaks and hears, with the example home. */
+/** The voice gateway, with the example home. */
 async function voice(packed) {
   const folder = join(work, 'voice')
   const files = packed.filter(({ name }) => name !== 'toolpost-durable').map(({ file }) => file)
@@ -83,7 +83,7 @@ function bounded(folder, limits) {
   const { packages, megabytes, scripts, names } = weigh(folder)
   const text = `${packages} packages of at most ${limits.packages}, ${megabytes} MB of at most ${limits.megabytes}`
   assert.ok(packages <= limits.packages && megabytes <= limits.megabytes, text)
-  assert.deepEqual(scripts, [], 'no package wants to run a script when it is installed')
+  assert.deepEqual(scripts, [], 'no package has an install script')
   assert.deepEqual(
     names.filter(name => /transformers/.test(name)),
     [],
@@ -91,7 +91,7 @@ function bounded(folder, limits) {
   return text
 }
 
-/** A step that fails does not stop the others; what stands on it fails as well, and says so. */
+/** A failed step does not stop the others; steps that depend on it fail as well. */
 async function step(title, action) {
   const from = performance.now()
   try {

@@ -1,4 +1,4 @@
-// An empty project with nothing but our tarballs and the registry.
+// An empty project with only our tarballs and the registry.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { readJson } from '../packages.mjs'
 
 const run = promisify(execFile)
 
-/** As on a stranger's machine: none of our settings. */
+/** As on a new user's machine: without our settings. */
 export const environment = Object.fromEntries(
   Object.entries({
     ...process.env,
@@ -31,7 +31,7 @@ export async function makeProject(folder, packages) {
   return folder
 }
 
-/** `{ packages, megabytes, scripts }`: how much was installed, as the disk has it, and what wanted to run a script. */
+/** `{ packages, megabytes, scripts, names }`: how much was installed, and which packages have install scripts. */
 export function weigh(folder) {
   const { packages } = readJson(join(folder, 'node_modules', '.package-lock.json'))
   const installed = Object.entries(packages).filter(([path]) => existsSync(join(folder, path)))
@@ -43,7 +43,7 @@ export function weigh(folder) {
   }
 }
 
-/** What a command prints, stdout and stderr together, whatever its exit code. */
+/** Returns what a command prints to stdout and stderr, whatever its exit code. */
 export async function shell(command, folder, more = {}) {
   const { stdout } = await run('sh', ['-c', `{ ${command}; } 2>&1 || true`], {
     cwd: folder,

@@ -1,11 +1,11 @@
-// What README promises, tried in a project that has only our tarballs.
+// Tries what README promises, in a project that has only our tarballs.
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../packages.mjs'
 import { shell } from './project.mjs'
 
-/** The commands of a README and what it says that they print. */
+/** The commands in a README, each with its documented output. */
 function sessions(file) {
   const blocks = [...readFileSync(file, 'utf8').matchAll(/```console\n([\s\S]*?)```/g)]
   return blocks.flatMap(([, block]) =>
@@ -17,7 +17,7 @@ function sessions(file) {
   )
 }
 
-/** Two at a time: each starts a home of its own. */
+/** Two at a time: each starts its own home. */
 export async function runReadme(folder) {
   const waiting = sessions(join(root, 'README.md'))
   const count = waiting.length
@@ -29,7 +29,7 @@ export async function runReadme(folder) {
   return `${count} commands print what README says`
 }
 
-/** The programs in the READMEs of the packages, as they stand there. */
+/** The programs in the READMEs, unchanged. */
 export async function runPrograms(folder) {
   const programs = ['README.md', 'packages/toolpost/README.md'].flatMap(file =>
     [...readFileSync(join(root, file), 'utf8').matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code),
@@ -41,7 +41,7 @@ export async function runPrograms(folder) {
   return `${programs.length} programs`
 }
 
-/** Without the optional packages, whoever needs one says what to run. */
+/** If an optional package is missing, the command that needs it says what to install. */
 export async function missingParts(folder) {
   const told = [
     ['npx toolpost call math_eval expression=1+1', 'npm i mathjs'],
@@ -58,7 +58,7 @@ export async function missingParts(folder) {
   for (const [command, advice] of told) {
     const printed = await shell(command, folder)
     const lines = printed.split('\n').filter(line => line.includes(advice))
-    assert.equal(lines.length, 1, `'${command}' should say once '${advice}':\n${printed}`)
+    assert.equal(lines.length, 1, `'${command}' should say '${advice}' once:\n${printed}`)
   }
   return `${told.length} say what to install`
 }

@@ -1,4 +1,4 @@
-// The image of the Dockerfile without an engine: its command, its user's environment and its health check in a plain folder.
+// The Dockerfile's image without Docker: its command, environment and health check in a plain folder.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -14,7 +14,7 @@ async function freePort() {
   return port
 }
 
-/** Starts what a container runs; resolves when it is ready. `data` is the container's volume. */
+/** Starts the container's command; resolves when it is ready. `data` is the container's volume. */
 export async function startService(folder, data, { token, more = [] } = {}) {
   const port = await freePort()
   const [program, ...args] = [
@@ -73,12 +73,12 @@ export async function healthCheck(folder, { port }) {
   return code
 }
 
-/** SIGTERM goes to the process itself; it ends by itself, with code 0. */
+/** Sends SIGTERM to the process itself, which must exit with code 0. */
 export async function stopService({ child, lines }) {
   const over = once(child, 'exit')
   child.kill('SIGTERM')
   const timer = setTimeout(() => child.kill('SIGKILL'), 20_000)
   const [code, signal] = await over
   clearTimeout(timer)
-  if (code !== 0) throw new Error(`It ended with ${signal ?? code}:\n${lines.join('\n')}`)
+  if (code !== 0) throw new Error(`It exited with ${signal ?? code}:\n${lines.join('\n')}`)
 }

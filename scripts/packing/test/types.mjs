@@ -1,10 +1,10 @@
-// Every subpath is imported, with its types in a project that checks its libraries too, and by Node.
+// Imports every subpath: with types, in a project that checks its libraries too, and in Node.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readJson, root } from '../packages.mjs'
 import { shell } from './project.mjs'
 
-/** `toolpost`, `toolpost/mcp`, … of the packages that are installed in a project. */
+/** `toolpost`, `toolpost/mcp`, … of the packages installed in a project. */
 function subpaths(folder, names) {
   return names.flatMap(name => {
     const { exports } = readJson(join(folder, 'node_modules', name, 'package.json'))

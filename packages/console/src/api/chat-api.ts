@@ -6,9 +6,9 @@ import { request, requestJson } from './http.ts'
 export interface ChatQuestion {
   message: string
   conversation?: string | undefined
-  /** The turn that it is asked in place of, counted from 0. */
+  /** The turn that it replaces, counted from 0. */
   turn?: number | undefined
-  /** Another model than usual. */
+  /** Overrides the default model. */
   model?: string | undefined
   signal: AbortSignal
 }
@@ -18,12 +18,12 @@ export function openChat({ signal, ...question }: ChatQuestion): Promise<Respons
   return request('/api/chat', { method: 'POST', body: JSON.stringify(question), headers: ASKABLE, signal })
 }
 
-/** The models to choose from; none if the gateway knows of no choice. */
+/** The models to choose from; empty if the gateway offers no choice. */
 export async function listModels(): Promise<ModelInfo[]> {
   return modelsIn((await requestJson<{ models: unknown }>('/api/models')).models)
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function listConversations(): Promise<ConversationInfo[]> {
   return conversationsIn((await requestJson<{ conversations: unknown }>('/api/conversations')).conversations)
 }

@@ -12,8 +12,8 @@ import type {
 import { isRecord } from './guards.ts'
 
 /*
- * Only what has the parts that the page needs gets in: one malformed tool, server or event must not take the others
- * away.
+ * Lets in only entries with the fields that the page needs: one malformed tool, server or event must not hide the
+ * others.
  */
 
 export function toolsIn(value: unknown): ToolInfo[] {

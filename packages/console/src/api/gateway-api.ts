@@ -4,7 +4,7 @@ import { messageOf } from '../text/message-of.ts'
 import { approvalsIn, callsIn, isResult, questionsIn, serversIn, toolsIn } from './checked.ts'
 import { ApiError, isAbort, queryOf, request, requestJson } from './http.ts'
 
-/** The lists that the gateway keeps, and what of them gets in. */
+/** The lists that the gateway keeps, with their checks. */
 const LISTS = {
   tools: toolsIn,
   servers: serversIn,
@@ -13,7 +13,7 @@ const LISTS = {
   questions: questionsIn,
 }
 
-/** Tools that this page calls may ask: it looks for questions. */
+/** Tools called from this page may ask questions: the page shows them. */
 export const ASKABLE = { prefer: 'questions' }
 
 export type ListName = keyof typeof LISTS
@@ -22,14 +22,14 @@ export async function readList(name: ListName): Promise<ReturnType<(typeof LISTS
   return LISTS[name]((await requestJson<Record<string, unknown>>(`/api/${name}`))[name])
 }
 
-/** What is asked of the gateway's history; it has the parts that are given, and calls before `until` alone. */
+/** A query of the gateway's history. */
 export interface OlderCalls extends Omit<CallQuery, 'limit' | 'since' | 'until'> {
-  /** Milliseconds since 1970, or as the gateway reads times: `1h`, `2026-01-31T12:00`. */
+  /** Milliseconds since 1970, or a time as the gateway accepts it: `1h`, `2026-01-31T12:00`. */
   since?: string | number | undefined
   until?: string | number | undefined
 }
 
-/** A page of calls that have ended, newest first; `next` is the cursor of the following one. */
+/** A page of finished calls, newest first; `next` is the cursor of the next page. */
 export async function listOlderCalls(asked: OlderCalls): Promise<{ calls: CallRecord[]; next?: string }> {
   const { calls, next } = await requestJson<{ calls: unknown; next?: unknown }>(
     `/api/calls?limit=100&${queryOf(asked)}`,
@@ -42,12 +42,12 @@ export async function getCall(serial: number): Promise<CallRecord | undefined> {
   return call
 }
 
-/** Ends a call that is under way, whoever made it. */
+/** Cancels a running call, whoever made it. */
 export async function cancelCall(serial: number): Promise<void> {
   await request(`/api/calls/${serial}`, { method: 'DELETE' })
 }
 
-/** All calls that fit, as a file. */
+/** All matching calls, as a file. */
 export async function exportCalls(asked: OlderCalls, format: 'jsonl' | 'csv'): Promise<Blob> {
   return (await request(`/api/calls/export?format=${format}&${queryOf(asked)}`)).blob()
 }
@@ -56,20 +56,20 @@ export function currentModel(): Promise<ModelInfo> {
   return requestJson<ModelInfo>('/api/model')
 }
 
-/** What is said in a WAV file. */
+/** The transcript of a WAV file. */
 export async function transcribe(wav: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<string> {
   const headers = { 'content-type': 'audio/wav' }
   const options = { method: 'POST', body: wav, headers, signal } as const
   return (await requestJson<{ text: string }>('/api/transcriptions', options)).text
 }
 
-/** Begins a login; the page that the person has to go to, unless the server needs no person. */
+/** Starts a login; returns the page that the person must visit, if there is one. */
 export async function logInAt(name: string): Promise<string | undefined> {
   const path = `/api/servers/${encodeURIComponent(name)}/login`
   return (await requestJson<{ url?: string }>(path, { method: 'POST' })).url
 }
 
-/** What is decided about a call that waits: for this one only, or for those that follow too. */
+/** The decision about a waiting call: for this one only, or for later ones too. */
 export interface ApprovalDecision {
   decision: 'approve' | 'deny'
   remember?: 'session' | 'always' | undefined
@@ -80,7 +80,7 @@ export async function decideApproval(id: string, decision: ApprovalDecision): Pr
   await request(path, { method: 'POST', body: JSON.stringify(decision) })
 }
 
-/** What is answered to a question of a tool. */
+/** The answer to a tool's question. */
 export interface QuestionAnswer {
   action: 'accept' | 'decline' | 'cancel'
   content?: unknown
@@ -91,7 +91,7 @@ export async function answerQuestion(id: string, answer: QuestionAnswer): Promis
   await request(path, { method: 'POST', body: JSON.stringify(answer) })
 }
 
-/** The stream of what happens; `lastEventId` asks for what was missed. */
+/** The event stream; `lastEventId` requests what was missed. */
 export function openEvents(lastEventId: string | undefined, signal: AbortSignal): Promise<Response> {
   const headers = lastEventId === undefined ? undefined : { 'last-event-id': lastEventId }
   return request('/api/events', { ...(headers && { headers }), signal })
@@ -104,7 +104,7 @@ export type CallOutcome =
   | { kind: 'failed'; message: string }
 
 export interface CallRequest {
-  /** What this page calls it: its record has the same. */
+  /** This page's id for the call; its record has the same one. */
   id?: string | undefined
   tool: string
   args: unknown

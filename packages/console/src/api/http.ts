@@ -2,7 +2,7 @@ import { textOf } from './checked.ts'
 import { isRecord } from './guards.ts'
 import { tokenHeaders } from './token.ts'
 
-/** The gateway answered, and said no. */
+/** The gateway answered with an error status. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly status: number
@@ -15,20 +15,20 @@ export class ApiError extends Error {
   }
 }
 
-/** Nobody answered. */
+/** The gateway did not answer. */
 class GatewayGoneError extends Error {
   override name = 'GatewayGoneError'
 }
 
 export interface RequestOptions {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Sent as it is: JSON text, unless `headers` say otherwise. */
+  /** Sent unchanged: JSON text, unless `headers` say otherwise. */
   body?: string | Uint8Array<ArrayBuffer>
   headers?: Record<string, string>
   signal?: AbortSignal
 }
 
-/** A response that says yes. Throws `ApiError`, `GatewayGoneError`, or an `AbortError`. */
+/** A successful response. Throws `ApiError`, `GatewayGoneError`, or an `AbortError`. */
 export async function request(path: string, options: RequestOptions = {}): Promise<Response> {
   const response = await send(path, options)
   if (response.ok) return response
@@ -45,7 +45,7 @@ export async function requestJson<T>(path: string, options?: RequestOptions): Pr
   }
 }
 
-/** As the query of an address: what is given. */
+/** The defined fields as a query string. */
 export function queryOf(asked: object): URLSearchParams {
   const given = Object.entries(asked).filter(([, value]) => value !== undefined)
   return new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
@@ -74,7 +74,7 @@ async function send(
     })
   } catch (error) {
     if (isAbort(error)) throw error
-    throw new GatewayGoneError('The gateway does not answer', { cause: error })
+    throw new GatewayGoneError('The gateway is not responding', { cause: error })
   }
 }
 

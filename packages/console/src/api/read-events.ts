@@ -1,10 +1,10 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 
-/** A longer event is left out. */
+/** Longer events are dropped. */
 const MAX_EVENT_CHARACTERS = 32_000_000
 
 interface ReadOptions {
-  /** The stream is given up after this long without a byte; the gateway sends a comment every 15 s. */
+  /** The stream is abandoned after this long without a byte; the gateway sends a comment every 15 s. */
   silenceMs?: number
   onEvent: (event: EventSourceMessage) => void
 }

@@ -2,11 +2,11 @@ import type { Run } from 'toolpost/project'
 import { has, isResult, listOf } from './checked.ts'
 import { ApiError, queryOf, request, requestJson } from './http.ts'
 
-/** Which runs are asked for; the newest come first. */
+/** Which runs to list, newest first. */
 export interface RunQuery {
   state?: string | undefined
   tool?: string | undefined
-  /** Only those before this one: the next page. */
+  /** Only runs older than this one, for the next page. */
   before?: string | undefined
   limit: number
 }
@@ -30,7 +30,7 @@ export async function cancelRun(id: string): Promise<void> {
   await request(pathOf(id), { method: 'DELETE' })
 }
 
-/** Gives the id of the new run. */
+/** Returns the id of the new run. */
 export async function runAgain(id: string): Promise<string | undefined> {
   const response = await request(`${pathOf(id)}/again`, { method: 'POST' })
   const place = response.headers.get('location') ?? ''

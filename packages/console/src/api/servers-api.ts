@@ -21,7 +21,7 @@ export interface NewServer {
 /** How the attempt to add a server ended. */
 export type AddOutcome =
   | { kind: 'added'; file: string; tools: string[] }
-  /** It does not work; what it said, and what to look at. */
+  /** It could not be started: its stderr, and what to check. */
   | { kind: 'failed'; error: string; stderr: string; hint: string }
   | { kind: 'refused'; error: string }
 
@@ -52,7 +52,7 @@ export interface Offer {
   name: string
   title?: string | undefined
   description?: string | undefined
-  /** Of a resource; a template's has variables in it. */
+  /** Of a resource; a template's contains variables. */
   uri?: string | undefined
   mimeType?: string | undefined
   arguments: PromptArgument[]

@@ -13,7 +13,7 @@ describe('the token in the address', () => {
     expect(tokenIn('')).toBeUndefined()
   })
 
-  it('is taken as it is if it is not well encoded', () => {
+  it('is used as is if it is not well encoded', () => {
     expect(tokenIn('#token=100%')).toBe('100%')
   })
 

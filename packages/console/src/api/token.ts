@@ -1,6 +1,6 @@
 const KEY = 'toolpost.token'
 
-/** Takes `#token=…` out of the address, so that it is neither bookmarked nor sent on. */
+/** Removes `#token=…` from the address, so that it is neither bookmarked nor shared. */
 export function tokenFromAddress(): string | undefined {
   const token = tokenIn(location.hash)
   if (token !== undefined) history.replaceState(null, '', `${location.pathname}${location.search}#/`)

@@ -1,7 +1,7 @@
 import { toolsIn } from './checked.ts'
 import { requestJson } from './http.ts'
 
-/** The names of the tools that fit the words best, best first; `undefined` if the gateway does not say. Never rejects. */
+/** The names of the best matching tools, best first; `undefined` if the gateway does not answer. Never rejects. */
 export async function rankedToolNames(words: string, signal: AbortSignal): Promise<string[] | undefined> {
   try {
     const path = `/api/tools?${new URLSearchParams({ q: words.slice(0, 500) })}`

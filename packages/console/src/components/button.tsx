@@ -6,7 +6,7 @@ interface Props extends ComponentProps<'button'> {
   icon?: IconName
 }
 
-/** A button; one that submits says so by its `type`. */
+/** A button; set `type` for one that submits. */
 export function Button({ look, icon, className = '', children, ...rest }: Props) {
   return (
     <button type="button" className={`button ${look ? `button-${look}` : ''} ${className}`} {...rest}>
@@ -19,11 +19,11 @@ interface IconButtonProps {
   icon: IconName
   label: string
   onClick: () => void
-  /** Of one that stays pressed. */
+  /** For toggle buttons. */
   isPressed?: boolean
 }
 
-/** An icon to press; its label is shown when the pointer rests on it. */
+/** A button with an icon; its label is the tooltip. */
 export function IconButton({ icon, label, onClick, isPressed }: IconButtonProps) {
   return (
     <button

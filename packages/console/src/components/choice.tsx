@@ -7,7 +7,7 @@ interface ChoiceProps {
   onChange: (value: string | undefined) => void
 }
 
-/** One of several values to filter by, or all. A value that is not among them is offered too. */
+/** Filters by one of several values, or all. A current value that is not among them is offered too. */
 export function Choice({ label, value, choices, onChange }: ChoiceProps) {
   const all = value === undefined || choices.includes(value) ? choices : [value, ...choices]
   return (

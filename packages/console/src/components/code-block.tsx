@@ -3,7 +3,7 @@ import { jsonText, type Printed } from '../text/json-text.ts'
 import { visibleText } from '../text/visible-text.ts'
 import { Button } from './button.tsx'
 
-/** More is shown on demand and without colours: they would freeze the page. */
+/** More is shown on demand and without colours, which would freeze the page. */
 const FIRST_CHARACTERS = 20_000
 const MAX_CHARACTERS = 500_000
 
@@ -21,7 +21,7 @@ export function JsonBlock({ value, ...rest }: Props & { value: unknown }) {
   return <CodeBlock value={value} print={jsonText} isJson {...rest} />
 }
 
-/** A paragraph of a tool, which may be a book. */
+/** A paragraph from a tool, which may be very long. */
 export function LongText({ text, className }: { text: string; className: string }) {
   const { shown, more } = useGrowing(text, textStart, 1_000)
   return (
@@ -46,7 +46,7 @@ function CodeBlock<T>({ value, print, label, className = '', isJson = false }: B
   const { shown, more } = useGrowing(value, print, FIRST_CHARACTERS)
   return (
     <div className={`code ${className}`}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to take the focus */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box must be focusable */}
       <section className="code-scroll" aria-label={label} tabIndex={0}>
         <pre>{isJson && shown.whole ? coloured(shown.text) : shown.text}</pre>
       </section>
@@ -55,7 +55,7 @@ function CodeBlock<T>({ value, print, label, className = '', isJson = false }: B
   )
 }
 
-/** The beginning of something long, and a button for more of it, up to what a page can bear. */
+/** The beginning of something long, and a button for more, up to what the page can handle. */
 function useGrowing<T>(value: T, print: (value: T, limit: number) => Printed, first: number) {
   const [limit, setLimit] = useState(first)
   const shown = useMemo(() => print(value, limit), [value, print, limit])
@@ -75,7 +75,7 @@ function textStart(text: string, limit: number): Printed {
 
 const TOKEN = /("(?:[^"\\]|\\[\s\S]?)*(?:"|$))(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g
 
-/** Keys, texts and other values in colours of their own; elements, never HTML. */
+/** Colours keys, strings and other values; with elements, never HTML. */
 function coloured(json: string): React.ReactNode {
   if (json.length > FIRST_CHARACTERS) return json
   const parts: React.ReactNode[] = []

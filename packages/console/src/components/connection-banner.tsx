@@ -5,7 +5,7 @@ import { oneLine } from '../text/visible-text.ts'
 import { Button } from './button.tsx'
 import { useCountdown } from './use-now.ts'
 
-/** Says plainly that the gateway is gone, and when it is tried again; or what it cannot list. */
+/** Says that the gateway is unreachable and when the next attempt is, or what it could not list. */
 export function ConnectionBanner() {
   const connection = useStore(gateway, state => state.connection)
   const problems = useStore(gateway, state => state.problems)
@@ -14,8 +14,8 @@ export function ConnectionBanner() {
       {connection.state === 'gone' && (
         <Banner action="Try now" onAction={() => gateway.retryNow()}>
           <p>
-            <strong>The gateway does not answer.</strong> Is <code>toolpost up</code> still running? What you
-            see may be out of date; this page reconnects by itself.
+            <strong>The gateway is not responding.</strong> Is <code>toolpost up</code> still running? What
+            you see may be out of date; this page reconnects by itself.
           </p>
           <Countdown until={connection.retryAt} />
         </Banner>

@@ -29,10 +29,10 @@ export function CopyButton({ label, text, look = 'quiet' }: Props) {
   )
 }
 
-/** Browsers offer the clipboard on loopback and over HTTPS only; elsewhere the text is selected and copied. */
+/** Browsers offer the clipboard only on loopback and over HTTPS; elsewhere the text is selected and copied. */
 async function copied(text: () => string): Promise<boolean> {
   try {
-    // Throws on a value that is nested too deeply for JSON.
+    // Throws on a value nested too deeply for JSON.
     const made = text()
     return await navigator.clipboard.writeText(made).then(
       () => true,

@@ -25,7 +25,7 @@ export function EmptyState({ title, icon, children, action }: Props) {
   )
 }
 
-/** Grey bars while something is loading. */
+/** Placeholder bars while something is loading. */
 export function Loading({ label, rows = 5 }: { label: string; rows?: number }) {
   return (
     <div className="loading" role="status">

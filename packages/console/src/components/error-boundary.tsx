@@ -8,7 +8,7 @@ interface Props {
   onError?: () => void
 }
 
-/** Keeps a failure inside the part of the page that it happened in. */
+/** Contains a failure to the part of the page where it happened. */
 export class ErrorBoundary extends Component<Props, { error: Error | undefined }> {
   override state: { error: Error | undefined } = { error: undefined }
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Terms with their values; those without a value are left out. */
+/** Terms with their values; empty ones are left out. */
 export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
   const given = Object.entries(facts).filter(([, value]) => value !== undefined && value !== '')
   if (given.length === 0) return null
@@ -16,7 +16,7 @@ export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
   )
 }
 
-/** The head of a table; a class of its own for the columns that `classes` names. */
+/** A table head; `classes` gives class names by column. */
 export function Columns({ names, classes }: { names: string[]; classes: Record<string, string> }) {
   return (
     <thead>

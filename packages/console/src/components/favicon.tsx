@@ -3,7 +3,7 @@ import { useWaiting } from '../state/decisions.ts'
 import { gateway } from '../state/gateway.ts'
 import { useStore } from '../state/store.ts'
 
-/** How a tab that nobody looks at shows that somebody should. */
+/** What the icon of a background tab signals. */
 type Trouble = 'none' | 'waiting' | 'broken'
 
 const MARKS: Record<Trouble, string> = {
@@ -12,7 +12,7 @@ const MARKS: Record<Trouble, string> = {
   broken: '<circle cx="25" cy="7" r="7" fill="#d6362c" stroke="#fff" stroke-width="2"/>',
 }
 
-/** Keeps the icon of the tab in step: red if the gateway or a server is down, amber if something waits for a person. */
+/** Keeps the tab icon up to date: red if the gateway or a server is down, amber if something is waiting for a person. */
 export function Favicon(): null {
   const trouble = useTrouble()
   useEffect(() => {

@@ -62,7 +62,7 @@ function addressOf(view: Route['view']): string {
   return hrefOf(view === 'calls' ? { view, filter: {} } : { view })
 }
 
-/** A count beside a view that needs attention. */
+/** A count next to a view that needs attention. */
 function Mark({ view }: { view: Route['view'] }) {
   const running = useStore(gateway, state => state.calls?.filter(call => !call.result).length ?? 0)
   const down = useStore(gateway, state => state.servers?.filter(one => one.state !== 'ready').length ?? 0)

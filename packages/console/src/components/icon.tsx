@@ -53,7 +53,7 @@ import {
   X,
 } from 'lucide-react'
 
-/** The icons of the page, by what they stand for here; the drawings are Lucide's. */
+/** The page's icons by meaning; the drawings are Lucide's. */
 const ICONS = {
   filter: SlidersHorizontal,
   home: House,
@@ -108,7 +108,7 @@ const ICONS = {
   enter: CornerDownLeft,
 } satisfies Record<string, LucideIcon>
 
-/** Shapes that mean more when they are full. */
+/** Icons drawn filled. */
 const FILLED = new Set<string>(['play', 'stop'])
 
 export type IconName = keyof typeof ICONS

@@ -3,12 +3,12 @@ import { gateway } from '../state/gateway.ts'
 
 const PAUSE_MS = 2_000
 
-/** A part of the page that is loaded when it is first needed: if the gateway is away then, as soon as it is back. */
+/** A part of the page that is loaded on first use; if the gateway is down then, as soon as it is back. */
 export function lazyPart<Props>(load: () => Promise<ComponentType<Props>>) {
   return lazy(async () => ({ default: await loaded(load) }))
 }
 
-/** A failure is not the end: React would keep it for as long as the page lives. */
+/** Retries failures: React would cache one for the lifetime of the page. */
 async function loaded<T>(load: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -19,7 +19,7 @@ async function loaded<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The gateway is back, or some time has passed. */
+/** Resolves when the gateway is back, or after a pause. */
 function nextChance(): Promise<void> {
   return new Promise(resolve => {
     const go = () => {

@@ -2,13 +2,13 @@ import type { ReactNode } from 'react'
 
 interface Props {
   title: string
-  /** A line beside or below the title: how things are. */
+  /** A status line next to or below the title. */
   sub?: ReactNode
-  /** What can be done here. */
+  /** Actions. */
   children?: ReactNode
 }
 
-/** The head of a view: its name, how things are, what can be done. */
+/** The head of a view: title, status and actions. */
 export function PageHead({ title, sub, children }: Props) {
   return (
     <header className="page-head">

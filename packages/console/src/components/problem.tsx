@@ -1,6 +1,6 @@
 import { oneLine } from '../text/visible-text.ts'
 
-/** Why something did not work, if it did not. */
+/** Why something failed, if it did. */
 export function Problem({ text }: { text: string | undefined }) {
   if (text === undefined) return null
   return (

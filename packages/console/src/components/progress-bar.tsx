@@ -1,7 +1,7 @@
 import type { Progress } from 'toolpost/gateway'
 import { oneLine } from '../text/visible-text.ts'
 
-/** How far something is, with the words of who does it; without a total, that it goes on. */
+/** A progress bar with its message; indeterminate without a total. */
 export function ProgressBar({ progress, label }: { progress: Progress | undefined; label: string }) {
   const share = shareOf(progress)
   const message = progress?.message ? oneLine(progress.message, 200) : undefined
@@ -30,7 +30,7 @@ export function ProgressBar({ progress, label }: { progress: Progress | undefine
   )
 }
 
-/** From 0 to 1, if that can be told. */
+/** From 0 to 1, if known. */
 function shareOf({ progress, total }: Partial<Progress> = {}): number | undefined {
   if (progress === undefined || total === undefined || !(total > 0)) return undefined
   return Math.min(1, Math.max(0, progress / total))

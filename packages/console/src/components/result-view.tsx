@@ -19,7 +19,7 @@ interface CallProps {
   slow?: boolean
 }
 
-/** What a call was given, and what it gave. */
+/** The arguments and the result of a call. */
 export function ArgumentsAndResult({ args, result, slow = false }: CallProps) {
   return (
     <>
@@ -35,7 +35,7 @@ export function ArgumentsAndResult({ args, result, slow = false }: CallProps) {
   )
 }
 
-/** A result with everything that it says. One with parts that are not what they should be is shown as it came. */
+/** A result with all its details; a malformed one is shown as raw JSON. */
 export function ResultView(props: { result: ToolResult; slow?: boolean }) {
   return (
     <ErrorBoundary fallback={<JsonBlock value={props.result} label="Result" />}>
@@ -68,7 +68,7 @@ function WholeResult({ result, slow = false }: { result: ToolResult; slow?: bool
   )
 }
 
-/** A call that was not allowed is not a failure. */
+/** Outcomes that are not failures of the tool. */
 const UNWANTED: Record<string, string> = {
   cancelled: 'Cancelled',
   denied: 'Denied',
@@ -116,7 +116,7 @@ function Value({ result }: { result: ToolSuccess }) {
   )
 }
 
-/** A structured value with what came beside it: content blocks, or the text that a model reads. */
+/** A structured value together with its content blocks, or with the text for the model. */
 function withStructured({ result, content, text }: ToolSuccess): unknown {
   if (isBlocks(content)) return { content, structuredContent: result }
   const isData = typeof result === 'object' && result !== null && !isBlocks(result)

@@ -5,7 +5,7 @@ interface Option<T extends string> {
   value: T
   label: string
   icon?: IconName | undefined
-  /** Why it cannot be chosen now. */
+  /** Why it is disabled. */
   obstacle?: string | undefined
 }
 
@@ -17,7 +17,7 @@ interface Props<T extends string> {
   onChange: (value: T) => void
 }
 
-/** One of a few choices, all of them in sight. */
+/** A choice between a few visible options. */
 export function Segmented<T extends string>({ label, options, value, onChange }: Props<T>) {
   const name = useId()
   return (

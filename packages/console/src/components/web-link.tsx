@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { oneLine } from '../text/visible-text.ts'
 
-/** A link that a tool, a server or a model gave: to the web or to a mailbox, in a new tab; anything else is text. */
+/** A link from a tool, a server or a model: http, https or mailto, in a new tab; anything else is text. */
 export function WebLink({ address, children }: { address: string; children: ReactNode }) {
   const href = webAddress(address)
   if (href === undefined) return <span title={oneLine(address, 300)}>{children}</span>

@@ -15,7 +15,7 @@ export function LatencyPlot({ columns, label }: { columns: LatencyColumns; label
   const latest = useRef(columns)
   latest.current = columns
   const colours = useColours()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other colours need a new plot
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new colours need a new plot
   useEffect(() => {
     const element = place.current
     if (element === null) return
@@ -31,7 +31,7 @@ export function LatencyPlot({ columns, label }: { columns: LatencyColumns; label
   return <div ref={place} className="plot-place" role="img" aria-label={label} />
 }
 
-/** Changes when the colours of the page do: by the switch, or by the system. */
+/** Changes when the page's colours do, through the switch or the system. */
 function useColours(): string {
   const chosen = useStore(theme, value => value)
   const dark = useSyncExternalStore(watchSystem, () => darkSystem.matches)
@@ -106,7 +106,7 @@ function powersOfTen(_: uPlot, __: number, least: number, most: number): number[
   return Array.from({ length: count }, (_value, at) => Number((10 ** (first + at)).toPrecision(1)))
 }
 
-/** A colour of the style sheet in a form that the canvas takes, for the current theme. */
+/** A style sheet colour for the current theme, in a form the canvas accepts. */
 function colourOf(element: HTMLElement, name: string): string {
   const probe = document.createElement('span')
   probe.style.color = `var(${name})`

@@ -6,7 +6,7 @@ export function percentile(sorted: readonly number[], share: number): number {
   return sorted[rank - 1] ?? Number.NaN
 }
 
-/** Of the calls that have ended, the busiest tool first. */
+/** Latency of finished calls, busiest tool first. */
 export function latencyByTool(calls: readonly CallRecord[]): ToolLatency[] {
   const groups = new Map<string, CallRecord[]>()
   for (const call of calls) if (call.durationMs !== undefined) push(groups, call.tool, call)
@@ -29,7 +29,7 @@ function summary(tool: string, calls: CallRecord[]) {
   }
 }
 
-/** Columns of a plot: times in seconds, and p50 and p95 in milliseconds of each stretch of time that had calls. */
+/** Plot columns: times in seconds, and p50 and p95 in milliseconds for each interval that had calls. */
 export type LatencyColumns = [times: number[], p50: number[], p95: number[]]
 
 export function latencyOverTime(calls: readonly CallRecord[], stretches = 40): LatencyColumns {
@@ -49,7 +49,7 @@ export function latencyOverTime(calls: readonly CallRecord[], stretches = 40): L
   return columns
 }
 
-/** What was waited before the tool began is not its doing. */
+/** Without the wait before the tool started. */
 function sortedDurations(calls: CallRecord[]): number[] {
   return calls.map(({ durationMs = 0, waitedMs = 0 }) => durationMs - waitedMs).sort((a, b) => a - b)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hrefOf, parseRoute, type Route } from './route.ts'
 
-describe('addresses inside of the page', () => {
+describe('addresses inside the page', () => {
   it.each<[string, Route]>([
     ['#/', { view: 'home' }],
     ['#/tools', { view: 'tools' }],
@@ -26,7 +26,7 @@ describe('addresses inside of the page', () => {
       expect(parseRoute(hash)).toEqual({ view: 'home' })
   })
 
-  it('with a serial that is no number open the list', () => {
+  it('with a serial that is not a number open the list', () => {
     expect(parseRoute('#/calls/x')).toMatchObject({ view: 'calls', serial: undefined })
   })
 })

@@ -6,7 +6,7 @@ export type Route =
   | { view: 'tools'; tool?: string | undefined; from?: number | undefined }
   | { view: 'calls'; serial?: number | undefined; filter: CallFilter }
   | { view: 'approvals' }
-  /** `adding` opens the form for a new one. */
+  /** `adding` opens the form for a new server. */
   | { view: 'servers'; name?: string | undefined; adding?: boolean | undefined }
   | { view: 'chat'; conversation?: string | undefined }
   | { view: 'runs'; id?: string | undefined; filter?: RunFilter | undefined }
@@ -22,7 +22,7 @@ export const TITLES = {
   runs: 'Runs',
 }
 
-/** The view that an address names; the first one if it names none. */
+/** The view that an address names; the home view if it names none. */
 export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
   const [view, ...rest] = path.split('/').map(decoded)

@@ -1,10 +1,10 @@
 import { useEffect, useRef } from 'react'
 import type { Route } from './route.ts'
 
-/** Up to this width, a detail takes the place of its list. */
+/** Up to this width, a detail replaces its list. */
 const REPLACES_LIST = '(max-width: 1080px)'
 
-/** A detail that takes the place of a list begins at its top; whoever goes back finds the list where it was. */
+/** A detail that replaces its list starts at the top; going back restores the list's scroll position. */
 export function useDetailScroll(route: Route): void {
   const detail = detailOf(route)
   const shown = useRef(detail)
@@ -16,7 +16,7 @@ export function useDetailScroll(route: Route): void {
     addEventListener('scroll', note, { passive: true })
     return () => removeEventListener('scroll', note)
   }, [])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another view begins at its top in any case
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another view starts at the top anyway
   useEffect(() => {
     listAt.current = 0
   }, [route.view])

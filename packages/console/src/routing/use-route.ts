@@ -10,10 +10,10 @@ export function go(route: Route): void {
   location.hash = hrefOf(route)
 }
 
-/** Without a step back in the history, for filters. */
+/** Without a new history entry, for filters. */
 export function goInPlace(route: Route): void {
   history.replaceState(history.state, '', hrefOf(route))
-  // The browser reports a new hash in a later task; whoever clicks in between must see the new route.
+  // The browser reports a new hash in a later task; a click in between must see the new route.
   dispatchEvent(new HashChangeEvent('hashchange'))
 }
 

@@ -38,10 +38,10 @@ describe('the choices of a schema', () => {
     ])
   })
 
-  it('begin with none where the argument may be left out, and null is a value', () => {
+  it('start with none if the argument is optional, and null is a value', () => {
     const { anyOf } = withNamedChoices({ anyOf: [{ type: 'string' }, { type: 'null' }] }, true)
     expect(anyOf).toEqual([
-      { type: 'null', not: {}, title: 'Not given' },
+      { type: 'null', not: {}, title: 'Not set' },
       { type: 'string', title: 'Text' },
       { const: null, title: 'Null' },
     ])

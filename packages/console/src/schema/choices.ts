@@ -3,15 +3,15 @@ import { isRecord } from '../api/guards.ts'
 import { shortJson } from '../text/json-text.ts'
 import { oneLine } from '../text/visible-text.ts'
 
-/* The choices of `anyOf` and `oneOf`, each with a name that says what it is. */
+/* The choices of `anyOf` and `oneOf`, each with a descriptive name. */
 
 const KEYWORDS = ['anyOf', 'oneOf'] as const
 const MAX_NAMED = 4
 
-/** Matches nothing, and shows no field: an argument that nobody has given. */
-const NOT_GIVEN: JsonSchema = { type: 'null', not: {}, title: 'Not given' }
+/** Matches nothing and shows no field: an argument that is not set. */
+const NOT_GIVEN: JsonSchema = { type: 'null', not: {}, title: 'Not set' }
 
-/** With named choices; with one more, and that first, if the argument may be left out. */
+/** Names the choices; adds "Not set" first if the argument is optional. */
 export function withNamedChoices(schema: JsonSchema, isOptional: boolean): JsonSchema {
   const named = { ...schema }
   for (const keyword of KEYWORDS) {
@@ -23,7 +23,7 @@ export function withNamedChoices(schema: JsonSchema, isOptional: boolean): JsonS
   return named
 }
 
-/** A list of fixed values is a plain selection, which has an empty choice of its own. */
+/** A list of constants is a plain select, which already has an empty option. */
 function isList(choices: JsonSchema[]): boolean {
   return choices.every(
     choice => 'const' in choice || (Array.isArray(choice.enum) && choice.enum.length === 1),
@@ -32,7 +32,7 @@ function isList(choices: JsonSchema[]): boolean {
 
 function namedChoice(choice: JsonSchema, at: number): JsonSchema {
   const title = nameOf(choice) ?? `Option ${at + 1}`
-  // A field of its own gives the value: one of the type `null` would give none.
+  // A const field yields the value; a field of type `null` would yield none.
   if (choice.type === 'null') return { const: null, title }
   return { ...choice, title }
 }

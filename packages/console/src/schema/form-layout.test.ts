@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { formLayout } from './form-layout.ts'
 
 describe('the layout of a form', () => {
-  it('gives an optional yes-or-no argument a third choice', () => {
+  it('gives an optional boolean a third choice', () => {
     const schema = {
       properties: {
         maybe: { type: 'boolean' },
@@ -14,7 +14,7 @@ describe('the layout of a form', () => {
     expect(formLayout(schema)).toEqual({ maybe: { 'ui:widget': 'select' }, must: {}, preset: {} })
   })
 
-  it('gives long text room, at any depth', () => {
+  it('gives long text a larger field, at any depth', () => {
     const schema = {
       properties: {
         notes: { type: 'array', items: { type: 'object', properties: { body: { type: 'string' } } } },

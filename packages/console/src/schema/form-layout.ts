@@ -1,7 +1,7 @@
 import type { JsonSchema } from 'toolpost/gateway'
 import { isRecord } from '../api/guards.ts'
 
-/** Hints for the form, along the schema. */
+/** Hints for the form, structured like the schema. */
 export type FormLayout = { [key: string]: unknown }
 
 const MAX_DEPTH = 6
@@ -9,8 +9,8 @@ const MAX_TICKED = 20
 const LONG_TEXT = /(text|content|body|message|prompt|code|script|markdown|sql)$/i
 
 /**
- * A yes-or-no argument that may be left out gets three choices, since a box can only say yes or no;
- * text that tends to be long gets room.
+ * An optional boolean gets three choices, since a checkbox can only say yes or no; text that tends to be long gets
+ * a larger field.
  */
 export function formLayout(schema: JsonSchema, depth = 0): FormLayout {
   if (depth > MAX_DEPTH) return {}
@@ -40,7 +40,7 @@ function fieldLayout(property: JsonSchema, { name, required, depth }: Field): Fo
   return formLayout(property, depth + 1)
 }
 
-/** Few enough to be ticked. */
+/** Few enough for checkboxes. */
 function hasFewChoices(items: unknown): boolean {
   if (!isRecord(items)) return false
   const choices = [items.enum, items.oneOf, items.anyOf].find(Array.isArray)

@@ -6,30 +6,30 @@ import { clipped, oneLine } from '../text/visible-text.ts'
 import { withNamedChoices } from './choices.ts'
 import { patternFormat } from './pattern-format.ts'
 
-/** More at once would make every key stroke slow: such arguments are given as JSON. */
+/** More would make every keystroke slow: such arguments are entered as JSON. */
 const MAX_FIELDS = 300
 const MAX_SCHEMAS = 2_000
 const MAX_DEPTH = 64
-/** A choice in a list is cheaper to show than a field. */
+/** An option of a select is cheaper than a field. */
 const CHOICES_PER_FIELD = 20
 
 /** Checked in linear time by the validator; other formats are left to the gateway. */
 const FORMATS = ['date', 'time', 'date-time', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid', 'uri']
 
-/** What is shown of a schema's own words. */
+/** The schema's own texts that are shown. */
 const TEXTS = ['title', 'description']
 const MAX_TEXT = 2_000
 
 const TOO_LARGE = 'This schema is too large or too deeply nested for a form.'
 
-/** What a form cannot be made of. The message is one sentence for the person. */
+/** A schema that cannot become a form. The message is one sentence for the person. */
 export class UnfitSchemaError extends Error {
   override name = 'UnfitSchemaError'
 }
 
 /**
- * A copy of a tool's schema that neither the form nor its validator can hang on. Throws `UnfitSchemaError` if there
- * is none. Patterns become formats of our own, which run in linear time: one from a tool could stop the page.
+ * A copy of a tool's schema that cannot hang the form or its validator. Throws `UnfitSchemaError` if that is
+ * impossible. Patterns become custom formats that run in linear time: a tool's regex could freeze the page.
  */
 export function formSchema(schema: JsonSchema): RJSFSchema {
   // The tool's title and description are already shown above the form.
@@ -82,12 +82,12 @@ function mapped(
 
 function isKept(keyword: string, value: unknown, { patternProperties }: JsonSchema): boolean {
   if (keyword === 'format') return FORMATS.includes(value as string)
-  // Without the patterns nobody can tell which properties are additional.
+  // Without the patterns it is unknown which properties are additional.
   if (keyword === 'additionalProperties') return patternProperties === undefined
   return !['pattern', 'patternProperties', '$id'].includes(keyword)
 }
 
-/** Beside a format of its own, a pattern is left to the gateway. */
+/** If there is also a format, the pattern is left to the gateway. */
 function withPattern(made: JsonSchema, pattern: unknown): JsonSchema {
   const format = typeof pattern === 'string' && made.format === undefined ? patternFormat(pattern) : undefined
   return format === undefined ? made : { ...made, format }
@@ -102,14 +102,14 @@ function copiedKeyword(keyword: string, value: unknown, inner: (part: unknown) =
   return isMap ? Object.fromEntries(Object.entries(value).map(([name, part]) => [name, inner(part)])) : value
 }
 
-/** How many fields a schema shows at once, references followed. Linear: every schema is counted once. */
+/** How many fields a schema shows at once, following references. Linear: every schema is counted once. */
 function fieldCounter(root: JsonSchema): (schema: unknown) => number {
   const known = new Map<JsonSchema, number>()
   const countOf = (schema: unknown): number => {
     if (!isRecord(schema)) return 0
     const before = known.get(schema)
     if (before !== undefined) return before
-    // Until it is counted: what shows itself inside of itself never ends.
+    // Until it is counted: a schema that contains itself never ends.
     known.set(schema, Number.POSITIVE_INFINITY)
     const count = 1 + ownSize(schema) + inside(schema)
     known.set(schema, count)
@@ -126,7 +126,7 @@ function fieldCounter(root: JsonSchema): (schema: unknown) => number {
     ]
     if (typeof $ref === 'string') parts.push(referred($ref, root))
     if (Array.isArray(items)) return sumOf([...parts, ...items])
-    // Items are shown once they are added, or if there have to be some.
+    // Items are shown once added, or if there is a minimum.
     return sumOf(parts) + (typeof minItems === 'number' && minItems > 0 ? minItems * countOf(items) : 0)
   }
   return countOf
@@ -147,7 +147,7 @@ function referred(reference: string, root: JsonSchema): unknown {
   }
 }
 
-/** How many values there are in a value; stops soon after `limit`. */
+/** How many values a value contains; stops soon after `limit`. */
 function sizeOf(value: unknown, limit: number): number {
   const found = [value]
   for (let at = 0; at < found.length && found.length <= limit; at += 1)

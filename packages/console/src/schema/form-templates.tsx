@@ -16,7 +16,7 @@ import { Markdown } from '../components/markdown/markdown.tsx'
 import { visibleText } from '../text/visible-text.ts'
 import { PATTERN_PREFIX } from './pattern-format.ts'
 
-/* How the form looks. Names are made visible here, titles and descriptions by `formSchema`. */
+/* How the form looks. Names are escaped here, titles and descriptions by `formSchema`. */
 
 function Field(props: FieldTemplateProps) {
   const { id, label, children, errors, hidden, required, displayLabel, schema, rawDescription } = props
@@ -44,12 +44,12 @@ function Field(props: FieldTemplateProps) {
   )
 }
 
-/** Titles and no types: whoever fills it in need not know what a call looks like. */
+/** Titles instead of names, and no types: people need not know what a call looks like. */
 function isForPeople({ formContext }: FieldTemplateProps['registry']): boolean {
   return formContext.labels === 'titles'
 }
 
-/** The argument's own name, which is what a call needs; a title often only spells it with spaces. */
+/** The argument's name, which is what a call needs; a title often only spells it with spaces. */
 function nameOf({ fieldPathId, label, registry }: FieldTemplateProps): string {
   if (isForPeople(registry)) return label
   const last = fieldPathId?.path.at(-1)
@@ -60,13 +60,13 @@ function nameOf({ fieldPathId, label, registry }: FieldTemplateProps): string {
 function typeOf(schema: RJSFSchema): string {
   const { type, format, minimum, maximum } = schema
   if (schema.enum) return 'choice'
-  if (type === undefined && (schema.anyOf || schema.oneOf)) return 'one of several kinds'
+  if (type === undefined && (schema.anyOf || schema.oneOf)) return 'one of several types'
   if (type === undefined && schema.const === undefined) return 'any JSON'
   const range = minimum !== undefined && maximum !== undefined ? ` ${minimum}–${maximum}` : ''
   return `${[type].flat().filter(Boolean).join(' or ')}${format && !format.startsWith(PATTERN_PREFIX) ? `, ${format}` : ''}${range}`
 }
 
-/** What the form package calls a new entry. */
+/** The form package's name for a new entry. */
 const NEW_KEY = /^newKey(?:-\d+)?$/
 
 /** An argument that the schema does not name: its name can be edited, and it can be removed. */
@@ -80,7 +80,7 @@ function Additional({
 }: WrapIfAdditionalTemplateProps) {
   const { onKeyRename, onKeyRenameBlur, onRemoveProperty, rawErrors = [] } = rest
   const isNew = ADDITIONAL_PROPERTY_FLAG in schema && NEW_KEY.test(label)
-  // The form package makes up a name; whoever adds an entry knows the name that it is to have.
+  // The form package makes up a name; the person adding the entry knows the right one.
   useEffect(() => {
     if (isNew) onKeyRename('')
   }, [isNew, onKeyRename])
@@ -99,7 +99,7 @@ function Additional({
           placeholder="name"
           defaultValue={label}
           onBlur={onKeyRenameBlur}
-          // biome-ignore lint/a11y/noAutofocus: whoever adds an entry types its name next
+          // biome-ignore lint/a11y/noAutofocus: after adding an entry, its name is typed next
           autoFocus={label === ''}
         />
       </div>
@@ -137,7 +137,7 @@ function ObjectField({ title, description, properties, fieldPathId, ...rest }: O
   )
 }
 
-/** One without a name yet: there is one at a time. */
+/** Whether there is an entry without a name; only one is allowed at a time. */
 function hasNewEntry(formData: unknown): boolean {
   return isRecord(formData) && Object.hasOwn(formData, '')
 }
@@ -154,14 +154,14 @@ function Description({ text }: { text: string }) {
   )
 }
 
-/** The kinds of value that an argument may have, and the field of the one that is chosen. */
+/** The types that an argument may have, and the field of the chosen one. */
 function Choices({ selector, optionSchemaField }: MultiSchemaFieldTemplateProps) {
   const { id, label } = isValidElement<{ id?: string; label?: string }>(selector) ? selector.props : {}
   return (
     <div className="choices">
       {id && (
         <label className="visually-hidden" htmlFor={id}>
-          {`Kind of ${visibleText(label ?? 'value')}`}
+          {`Type of ${visibleText(label ?? 'value')}`}
         </label>
       )}
       {selector}

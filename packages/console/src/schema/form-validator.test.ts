@@ -65,7 +65,7 @@ describe('the validator of a form', () => {
     expect(problems(args, schema)).toEqual(expected)
   })
 
-  it('follows references, also recursive ones and those to the $id of the schema', () => {
+  it('follows references, including recursive ones and those to the $id of the schema', () => {
     const node = {
       type: 'object',
       properties: { id: { type: 'string' }, next: { items: { $ref: '#/$defs/node' } } },
@@ -91,7 +91,7 @@ describe('the validator of a form', () => {
     expect(isValid({ type: 'string' }, undefined, root)).toBe(false)
   })
 
-  it('takes a keyword with a broken value for one that is not there', () => {
+  it('ignores a keyword with an invalid value', () => {
     for (const schema of [{ type: 7 }, { properties: [] }, { required: 'a' }, { enum: 'x' }, { items: 3 }])
       expect(() => problems({ a: [1] }, schema as JsonSchema)).not.toThrow()
   })

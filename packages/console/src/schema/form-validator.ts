@@ -4,10 +4,10 @@ import { ErrorSchemaBuilder } from '@rjsf/utils'
 import { isRecord } from '../api/guards.ts'
 import { problemText } from './problem-text.ts'
 
-/** Schemas that are visited in one task of the page; what is left then passes, and the gateway checks it. */
+/** The most schemas visited per task; beyond that everything passes, and the gateway checks it. */
 const MAX_STEPS = 50_000
 
-/** Not Ajv: it makes functions out of text, which the page's policy forbids. `root` comes from `formSchema`. */
+/** Not Ajv, which generates code, forbidden by the page's CSP. `root` comes from `formSchema`. */
 export function formValidator(root: RJSFSchema): ValidatorType {
   const lookup = lookupOf(root as Schema)
   const draft = draftOf(root)
@@ -16,7 +16,7 @@ export function formValidator(root: RJSFSchema): ValidatorType {
     try {
       return validate(withoutUndefined(value), schema as Schema, draft, lookup, first).errors
     } catch {
-      // Out of steps, or a keyword with a value that is none.
+      // Out of steps, or a keyword with an invalid value.
       return []
     }
   }
@@ -32,7 +32,7 @@ export function formValidator(root: RJSFSchema): ValidatorType {
   }
 }
 
-/** Schemas by their absolute address, and by `#/…` for the pieces that the form makes of them. */
+/** Schemas by absolute URI, and by `#/…` for the pieces that the form validates. */
 function lookupOf(root: Schema): Record<string, Schema | boolean> {
   const lookup: Record<string, Schema | boolean> = dereference(root)
   for (const [address, schema] of Object.entries(lookup)) {
@@ -48,7 +48,7 @@ function draftOf({ $schema }: RJSFSchema): SchemaDraft {
   return draft === undefined ? '2020-12' : '7'
 }
 
-/** The validator has no limit of its own, but reads this keyword of every schema that it visits. */
+/** The validator has no limit, but reads this keyword of every schema it visits. */
 function limitSteps(schemas: (Schema | boolean)[]): void {
   let steps = 0
   const step = () => {
@@ -61,7 +61,7 @@ function limitSteps(schemas: (Schema | boolean)[]): void {
       Object.defineProperty(schema, '$recursiveAnchor', { get: step, configurable: true })
 }
 
-/** A field that was emptied is not given; an item that was emptied is still there. */
+/** A cleared field is absent; a cleared list item is still there. */
 function withoutUndefined(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(item => (item === undefined ? null : withoutUndefined(item)))
   if (!isRecord(value)) return value
@@ -69,16 +69,16 @@ function withoutUndefined(value: unknown): unknown {
   return Object.fromEntries(given.map(([name, inner]) => [name, withoutUndefined(inner)]))
 }
 
-/** Keywords that only say that something inside of them failed … */
+/** Keywords that only say that something inside them failed … */
 const WRAPPERS = new Set(
   '$ref $recursiveRef properties additionalProperties unevaluatedProperties items prefixItems additionalItems unevaluatedItems allOf if dependentSchemas'.split(
     ' ',
   ),
 )
-/** … and keywords that say it all by themselves. */
+/** … and keywords whose own error says it all. */
 const WHOLES = new Set(['anyOf', 'oneOf', 'contains', 'propertyNames'])
 
-/** `false` is dropped as well: it is a closed schema, and the gateway leaves out what that does not name. */
+/** `false` is dropped too: it comes from a closed schema, and the gateway removes properties that it does not name. */
 function causes(errors: OutputUnit[]): OutputUnit[] {
   const wholes = errors.filter(({ keyword }) => WHOLES.has(keyword)).map(error => `${error.keywordLocation}/`)
   return errors.filter(
@@ -106,13 +106,13 @@ function formError(error: OutputUnit): FormError {
   }
 }
 
-/** From the top of the form to its end, so that the first is the one to begin with. */
+/** In the order of the form, so that the first error is the topmost. */
 function inFormOrder(errors: FormError[], root: RJSFSchema): FormError[] {
   const placed = errors.map(error => ({ error, place: placeOf(error.path, root) }))
   return placed.sort((a, b) => compared(a.place, b.place)).map(({ error }) => error)
 }
 
-/** The place of each step of the path among its neighbours, as far as the schema tells. */
+/** The position of each path segment among its siblings, as far as the schema says. */
 function placeOf(path: string[], root: RJSFSchema): number[] {
   let schema: unknown = root
   return path.map(part => {

@@ -2,10 +2,10 @@ import type { FieldProps } from '@rjsf/utils'
 import { useEffect, useState } from 'react'
 import { visibleText } from '../text/visible-text.ts'
 
-/** What marks a field whose text is not JSON: such a form is not sent. */
+/** Marks a field whose text is not valid JSON; such a form is not submitted. */
 export const NOT_JSON = 'data-not-json'
 
-/** An argument that the schema says nothing about: any JSON. A fixed value is given as it is. */
+/** An argument that the schema says nothing about: any JSON. A constant is used as is. */
 export function JsonField(props: FieldProps) {
   return 'const' in props.schema ? <FixedValue {...props} /> : <JsonText {...props} />
 }
@@ -36,7 +36,7 @@ function JsonText({ id, formData, fieldPathId, onChange, required, disabled }: F
       />
       {isWrong && (
         <p id={`${fieldId}-json`} className="field-problem">
-          This is not JSON. Put text into double quotes.
+          This is not valid JSON. Put text in double quotes.
         </p>
       )}
     </>
@@ -51,7 +51,7 @@ function parsed(text: string): { value: unknown } | undefined {
   }
 }
 
-/** Chosen, it is given: there is nothing to fill in. */
+/** Choosing it sets the value: there is nothing to fill in. */
 function FixedValue({ schema, formData, fieldPathId, onChange }: FieldProps) {
   const value: unknown = schema.const
   const isGiven = JSON.stringify(formData) === JSON.stringify(value)

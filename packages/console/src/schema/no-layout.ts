@@ -1,8 +1,8 @@
 /**
- * Stands in for fields and widgets of the form package that no form here asks for: the layout fields, dates in parts,
- * ratings, and files, whose format `formSchema` leaves out.
+ * Replaces fields and widgets of the form package that no form here uses: layout fields, split dates, ratings, and
+ * files, whose format `formSchema` removes.
  */
-// biome-ignore lint/style/noDefaultExport: that is how the package imports them
+// biome-ignore lint/style/noDefaultExport: the package imports it that way
 export default function NoLayout(): null {
   return null
 }

@@ -1,4 +1,4 @@
-/** Stands in for the Markdown library of the form package, which is never switched on here: text stays text. */
+/** Replaces the form package's Markdown library, which is never enabled here: text stays text. */
 export function Markdown({ children }: { children?: string }): string | null {
   return children ?? null
 }

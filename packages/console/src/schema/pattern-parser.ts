@@ -1,4 +1,4 @@
-/* A pattern of a schema as a tree. What a machine without memory cannot match has none: looking around, back-references. */
+/* Parses a schema's pattern. Lookaround and backreferences, which a finite automaton cannot match, are not supported. */
 
 export type PatternNode =
   | { kind: 'character'; test: (character: string) => boolean }
@@ -16,7 +16,7 @@ class UnsupportedError extends Error {}
 export function parsePattern(source: string): PatternNode | undefined {
   if (source.length > MAX_LENGTH) return undefined
   try {
-    // Whether it is one at all; it is never run.
+    // Only checks that it is valid; it is never run.
     new RegExp(source, 'u')
     return new Parser(source).whole()
   } catch {
@@ -95,7 +95,7 @@ class Parser {
   }
 }
 
-/** The browser's own engine tells what is in a set: on a single character there is nothing to go wrong. */
+/** The browser's engine decides what is in a set: on a single character it is safe. */
 function oneOf(set: string): (character: string) => boolean {
   const pattern = new RegExp(`^${set}$`, 'u')
   return character => pattern.test(character)

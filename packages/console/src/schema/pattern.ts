@@ -1,12 +1,12 @@
 import { type PatternNode, parsePattern } from './pattern-parser.ts'
 
 /*
- * Patterns of schemas, matched in linear time: all ways at once, one character after the other. The engine of a
- * browser tries one way after the other, and a pattern of a tool can make that last for ever. (RE2JS does the same
- * and weighs 46 kB: a sixth of what this page may.)
+ * Matches schema patterns in linear time: all paths at once, character by character. The browser's engine backtracks,
+ * and a tool's pattern can make that take forever. (RE2JS does the same, but its 46 kB are a sixth of the page's
+ * budget.)
  */
 
-/** Longer programs, and longer walks, are left to the gateway. */
+/** Longer programs and matches are left to the gateway. */
 const MAX_PROGRAM = 4_000
 const MAX_STEPS = 4_000_000
 
@@ -16,7 +16,7 @@ type Step =
   | { do: 'split'; to: [number, number] }
   | { do: 'jump'; to: number }
 
-/** Whether a text has the pattern in it; `undefined` if that cannot be told here. */
+/** Whether a text contains the pattern; `undefined` if that cannot be decided here. */
 export type Matcher = (text: string) => boolean | undefined
 
 /** `undefined` for a pattern that only the gateway can check. */
@@ -27,7 +27,7 @@ export function compilePattern(source: string): Matcher | undefined {
   return text => matches(program, text)
 }
 
-/** Whether it fits. */
+/** Returns whether the program fits. */
 function emit(node: PatternNode, program: Step[]): boolean {
   if (program.length > MAX_PROGRAM) return false
   switch (node.kind) {
@@ -106,7 +106,7 @@ function matches(program: readonly Step[], text: string): boolean | undefined {
   return false
 }
 
-/** Where the threads get without taking a character. */
+/** Where the threads get without consuming a character. */
 function reachable(program: readonly Step[], from: number[], place: Place): Set<number> {
   const reached = new Set<number>()
   const rest = from

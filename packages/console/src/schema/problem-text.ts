@@ -8,7 +8,7 @@ const TEXTS: Record<string, string> = {
   not: 'has a value that is not allowed',
 }
 
-/** What the validator says about a value, as words that follow the name of its field. */
+/** The validator's error, phrased to follow the field's name. */
 export function problemText({ keyword, error }: OutputUnit): string {
   const text = TEXTS[keyword] ?? reworded(error)
   return oneLine(text, 300)

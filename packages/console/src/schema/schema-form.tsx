@@ -13,7 +13,7 @@ interface Props {
   id: string
   schema: JsonSchema
   args: unknown
-  /** How the ids of its fields begin, if there may be another form on the page. */
+  /** Prefix of its field ids, if there may be another form on the page. */
   idPrefix?: string
   /** Titles are for people; a call needs names. */
   labels?: 'names' | 'titles'
@@ -23,13 +23,13 @@ interface Props {
   checkAlways: boolean
   onChange: (args: unknown) => void
   onRun: (args: unknown) => void
-  /** What does not match, as `deviceName is required`; the first one has the focus. */
+  /** What does not match, e.g. `deviceName is required`; the first one gets the focus. */
   onProblems: (problems: string[]) => void
   /** No form can be shown; `reason` is one sentence. */
   onUnfit: (reason: string) => void
 }
 
-/** The form of a tool's arguments, made from its schema. */
+/** The form for a tool's arguments, generated from its schema. */
 export function SchemaForm({ schema, onUnfit, ...props }: Props) {
   const parts = useMemo(() => formParts(schema), [schema])
   const tooLarge = fitsForm(props.args) ? undefined : 'These arguments are too large for a form.'
@@ -48,15 +48,15 @@ function formParts(schema: JsonSchema): FormParts | { reason: string } {
     return { schema: shown, validator: formValidator(shown), uiSchema: formLayout(schema) }
   } catch (error) {
     return {
-      reason: error instanceof UnfitSchemaError ? error.message : 'No form can be made from this schema.',
+      reason: error instanceof UnfitSchemaError ? error.message : 'This schema cannot be shown as a form.',
     }
   }
 }
 
-/** Whatever has no type of its own is JSON. */
+/** Fields without a type are edited as JSON. */
 const FIELDS = { FallbackField: JsonField }
 
-/** A new entry begins empty. */
+/** A new entry starts empty. */
 function translated(text: TranslatableString, parameters?: string[]): string {
   return text === TranslatableString.NewStringDefault ? '' : englishStringTranslator(text, parameters)
 }
@@ -93,19 +93,19 @@ function FittingForm({ id, args, exact, checkAlways, onChange, onRun, onProblems
         useFallbackUiForUnsupportedType
         experimental_defaultFormStateBehavior={{
           emptyObjectFields: exact ? 'skipDefaults' : 'skipEmptyDefaults',
-          // Nobody has chosen the first of several choices.
+          // Do not preselect the first of several choices.
           constAsDefaults: 'skipOneOf',
           arrayMinItems: { populate: 'requiredOnly' },
         }}
       >
-        {/* In place of a submit button: the run button is outside. */}
+        {/* Replaces the submit button: the run button is outside. */}
         <span hidden />
       </Form>
     </div>
   )
 }
 
-/** The field itself, or the first one inside of it, or around it. */
+/** Focuses the field itself, or the first one inside it, or around it. */
 function showFieldOf(id: string): void {
   for (let rest = id; rest !== ''; rest = rest.slice(0, Math.max(0, rest.lastIndexOf('_')))) {
     const place = document.getElementById(rest)

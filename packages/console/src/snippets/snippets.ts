@@ -1,16 +1,16 @@
 import type { ToolResult } from 'toolpost/gateway'
 
 /*
- * Calls to paste elsewhere. A name and a value can hold anything: what is copied is of printable characters only,
- * because a terminal takes others for keys, and nothing in it runs but the command itself.
+ * Calls to paste elsewhere. Names and values can contain anything: what is copied has only printable characters,
+ * because a terminal treats others as keys, and nothing in it runs but the command itself.
  */
 
 export interface SnippetOptions {
   tool: string
   args: unknown
-  /** Where the gateway is: `http://127.0.0.1:4040`. */
+  /** The gateway's origin: `http://127.0.0.1:4040`. */
   origin: string
-  /** Whether the gateway asks for a token. The token itself is never copied. */
+  /** Whether the gateway requires a token. The token itself is never copied. */
   withToken: boolean
 }
 
@@ -29,7 +29,7 @@ export function asCurl({ tool, args, origin, withToken }: SnippetOptions): strin
   ].join(' \\\n  ')
 }
 
-/** A test that runs as it is, with `node --test`; it expects the result that was seen, if one was. */
+/** A test that runs as is, with `node --test`; it expects the observed result, if there is one. */
 export function asTest(options: SnippetOptions & { result?: ToolResult | undefined }): string {
   const { tool, args, origin, withToken, result } = options
   return `import assert from 'node:assert/strict'
@@ -64,10 +64,10 @@ function addressOf(origin: string, tool: string): string {
   return `${origin}/api/tools/${encodeURIComponent(tool.toWellFormed())}/call`
 }
 
-/** Control, format and unassigned characters, line separators, and halves of characters. */
+/** Control, format and unassigned characters, line separators, and lone surrogates. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu
 
-/** JSON of printable characters only. */
+/** JSON with printable characters only. */
 function plainJson(value: unknown, indent = 0): string {
   const json = JSON.stringify(value ?? null, null, indent)
   return json.replace(UNPRINTABLE, character => (character === '\n' ? character : unicodeEscapes(character)))
@@ -80,7 +80,7 @@ function unicodeEscapes(text: string): string {
     .join('')
 }
 
-/** As text to be parsed if it has a key that means something else in JavaScript than in JSON. */
+/** Uses `JSON.parse` if a key means something else in JavaScript than in JSON. */
 function jsValue(value: unknown, indent: number): string {
   const json = plainJson(value, 2)
   if (json.includes('"__proto__"')) return `JSON.parse(${jsText(plainJson(value))})`
@@ -102,7 +102,7 @@ function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** Characters that cannot be written down come from `printf`; the shell would take line breaks at the end from it. */
+/** Unprintable characters come from `printf`; trailing line breaks do not, because the shell would strip them. */
 function shellPrinted(text: string): string {
   let length = text.length
   while (text[length - 1] === '\n') length--

@@ -6,10 +6,10 @@ import { oneLine } from '../text/visible-text.ts'
 import { gateway } from './gateway.ts'
 import { Store, useStore } from './store.ts'
 
-/** What this page did about a question: it is being sent, it was answered, or the answer did not count for a reason. */
+/** What this page did about a question: sending the answer, answered, or the reason why it was not accepted. */
 type Mark = 'sending' | 'answered' | { problem: string }
 
-/** By the id of the question. */
+/** By question id. */
 class Answers extends Store<{ marks: ReadonlyMap<string, Mark> }> {
   constructor() {
     super({ marks: new Map() })
@@ -37,7 +37,7 @@ class Answers extends Store<{ marks: ReadonlyMap<string, Mark> }> {
 
 export const answers = new Answers()
 
-/** What is still open, as far as this page knows. */
+/** The questions still open, as far as this page knows. */
 export function useOpenQuestions(): OpenQuestion[] {
   const questions = useStore(gateway, state => state.questions)
   const marks = useStore(answers, state => state.marks)

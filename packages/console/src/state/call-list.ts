@@ -5,7 +5,7 @@ import { shortJson } from '../text/json-text.ts'
 /** As many as the gateway keeps. */
 export const MAX_CALLS = 1_000
 
-/** The list with newer records of calls in it, oldest first. A finished call is never set back to running. */
+/** The list updated with newer records, oldest first. A finished call is never set back to running. */
 export function withCalls(calls: readonly CallRecord[], records: Iterable<CallRecord>): CallRecord[] {
   const bySerial = new Map(calls.map(call => [call.serial, call]))
   for (const record of records) {
@@ -16,7 +16,7 @@ export function withCalls(calls: readonly CallRecord[], records: Iterable<CallRe
   return all.slice(-MAX_CALLS)
 }
 
-/** `calls` with a page of older ones before them, both without what the other has; oldest first. */
+/** `calls` preceded by a page of older ones, without duplicates, oldest first. */
 export function withOlder(calls: readonly CallRecord[], older: readonly CallRecord[]): CallRecord[] {
   if (older.length === 0) return [...calls]
   const known = new Set(calls.map(keyOf))
@@ -24,12 +24,12 @@ export function withOlder(calls: readonly CallRecord[], older: readonly CallReco
   return all.sort((a, b) => a.startedAt - b.startedAt || a.serial - b.serial)
 }
 
-/** Processes that share a history may give the same number. */
+/** Processes that share a history may assign the same serial. */
 export function keyOf({ serial, startedAt }: CallRecord): string {
   return `${serial}-${startedAt}`
 }
 
-/** The list with how far a call is; calls that have ended, or that are not known, stay as they are. */
+/** The list with a call's progress; finished and unknown calls stay unchanged. */
 export function withProgress(calls: readonly CallRecord[], serial: number, progress: Progress): CallRecord[] {
   return calls.map(call => (call.serial === serial && !call.result ? { ...call, progress } : call))
 }
@@ -39,7 +39,7 @@ export interface CallFilter {
   source?: string | undefined
   caller?: string | undefined
   origin?: string | undefined
-  /** Words in tool, arguments, result or error, all of them. */
+  /** Words that must all occur in tool, arguments, result or error. */
   q?: string | undefined
   /** `15m`, `1h`, `7d` …, or a date and time as a browser writes it. */
   since?: string | undefined
@@ -86,7 +86,7 @@ export function timeOf(text: string | undefined, now: number): number | undefine
   return Number.isNaN(time) ? undefined : time
 }
 
-/** As the gateway's history finds words: each from the beginning of one. */
+/** Like the gateway's history search: each word matches a prefix. */
 function wordsOf(text: string): string[] {
   const plain = text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
   return plain.split(/[^\p{L}\p{N}]+/u).filter(word => word !== '')
@@ -103,7 +103,7 @@ function outcomeOf({ result }: CallRecord): string {
   return result.success ? 'succeeded' : 'failed'
 }
 
-/** Why the recorded arguments cannot be sent again as they are; `undefined` if they can. */
+/** Why the recorded arguments cannot be sent again unchanged; `undefined` if they can. */
 export function obstacleToRepeat(args: unknown): string | undefined {
   if (isShortened(args)) return 'The arguments were too large to keep.'
   try {
@@ -116,7 +116,7 @@ export function obstacleToRepeat(args: unknown): string | undefined {
   return undefined
 }
 
-/** What the gateway writes in place of what it left out of a long text, a long list, or a deep value. */
+/** What the gateway writes in place of what it cut from a long string, a long list, or a deep value. */
 const SHORTENED = /… \(\d+ characters\)"|"… \d+ more"|"…":"\d+ more"|"\[…\]"/
 
 function isShortened(args: unknown): boolean {

@@ -61,7 +61,7 @@ describe('an answer of the chat', () => {
     expect(after({ kind: 'end', end: finished }, { kind: 'closed' }).state).toBe('done')
   })
 
-  it('is read aloud without its calls, and where there is none the reason is', () => {
+  it('is read aloud without its calls; if there is none, the reason is', () => {
     const whole = after(
       { kind: 'token', text: 'Let me see.' },
       { kind: 'call', call: end },

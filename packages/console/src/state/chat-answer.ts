@@ -6,7 +6,7 @@ export interface Answer {
   model: string | undefined
   /** Why it ended early. */
   note: string | undefined
-  /** How long it took, and how many tokens, once it has ended. */
+  /** How long it took and how many tokens, once finished. */
   durationMs?: number | undefined
   usage?: ChatEnd['usage']
 }
@@ -45,14 +45,14 @@ export function answerAfter(answer: Answer, event: ChatEvent): Answer {
   }
 }
 
-/** An answer that was given before, as the gateway kept it. */
+/** An earlier answer, as the gateway kept it. */
 export function keptAnswer({ parts, end }: ChatTurn): Answer {
   const empty = { ...emptyAnswer, parts }
   if (end.stopReason === 'stopped') return { ...empty, state: 'stopped', note: 'Stopped.', model: end.model }
   return ended(empty, { ...end, text: '', conversation: '' })
 }
 
-/** All that was said in it, without the calls. */
+/** Its text, without the calls. */
 export function textOfAnswer({ parts }: Answer): string {
   const texts = parts.flatMap(part => (part.kind === 'text' ? [part.text.trim()] : []))
   return texts.filter(text => text !== '').join('\n\n')
@@ -71,7 +71,7 @@ const REASONS: Record<string, string> = {
   repeated_failure: 'Stopped: the same call kept failing.',
 }
 
-/** The whole text comes at the end; it is used if nothing was streamed. */
+/** The full text comes at the end; it is used if nothing was streamed. */
 function ended(answer: Answer, end: ChatEnd): Answer {
   const { text, stopReason, model, error, durationMs, usage } = end
   const spoken = answer.parts.some(part => part.kind === 'text' && part.text.trim() !== '')
@@ -87,7 +87,7 @@ function withText(parts: AnswerPart[], text: string): AnswerPart[] {
   return [...parts.slice(0, -1), { kind: 'text', text: last.text + text }]
 }
 
-/** A call that has ended never goes back to running, in whatever order its events come. */
+/** A finished call never goes back to running, whatever the order of its events. */
 function withCall(parts: AnswerPart[], call: ChatCall): AnswerPart[] {
   const at = parts.findIndex(part => part.kind === 'call' && part.call.id === call.id)
   const known = parts[at]

@@ -22,11 +22,11 @@ interface ChatState {
   turns: ChatTurn[]
   conversation: string | undefined
   stop: (() => void) | undefined
-  /** The conversation that is being read, if one is. */
+  /** The conversation being loaded, if any. */
   opening: string | undefined
-  /** The conversation that was left for a new one: the address may name it for a moment longer. */
+  /** The conversation just left for a new one: the address may name it for a moment longer. */
   left: string | undefined
-  /** Why the conversation that was asked for is not shown. */
+  /** Why the requested conversation is not shown. */
   problem: string | undefined
 }
 
@@ -46,8 +46,8 @@ class Chat extends Store<ChatState> {
   }
 
   /**
-   * Resolves with the whole answer; with nothing if another conversation was begun meanwhile. With `turn`, that one (from 0)
-   * is asked anew, and what came after it is forgotten.
+   * Resolves with the full answer; with `undefined` if another conversation was started meanwhile. With `turn`, that
+   * turn (from 0) is asked again, and everything after it is dropped.
    */
   async ask(question: string, { turn }: { turn?: number } = {}): Promise<Answer | undefined> {
     const controller = new AbortController()
@@ -56,7 +56,7 @@ class Chat extends Store<ChatState> {
     const before = turns.slice(0, turn)
     const asked = { number: before.length + 1, question, askedAt: Date.now(), answer: emptyAnswer }
     this.update({ turns: [...before, asked], stop, problem: undefined })
-    // What still arrives after `startOver` belongs to a conversation that is no longer shown.
+    // Events arriving after `startOver` belong to a conversation that is no longer shown.
     const take = (event: ChatEvent) => {
       if (this.get().stop === stop) this.#apply(event)
     }
@@ -79,7 +79,7 @@ class Chat extends Store<ChatState> {
     return this.get().turns.at(-1)?.answer
   }
 
-  /** Shows a conversation that was held before. Never rejects. */
+  /** Shows an earlier conversation. Never rejects. */
   async open(id: string): Promise<void> {
     if (this.get().opening === id || this.get().conversation === id) return
     this.get().stop?.()
@@ -97,7 +97,10 @@ class Chat extends Store<ChatState> {
     } catch (error) {
       if (this.get().opening !== id) return
       const isGone = error instanceof ApiError && error.status === 404
-      this.set({ ...NOTHING, problem: isGone ? 'This conversation is no longer kept.' : problemOf(error) })
+      this.set({
+        ...NOTHING,
+        problem: isGone ? 'This conversation is no longer available.' : problemOf(error),
+      })
     }
   }
 
@@ -107,7 +110,7 @@ class Chat extends Store<ChatState> {
     this.set({ ...NOTHING, left: conversation ?? opening })
   }
 
-  /** The address names nothing any more. */
+  /** The address no longer names a conversation. */
   arrived(): void {
     this.update({ left: undefined })
   }

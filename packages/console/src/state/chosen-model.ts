@@ -2,7 +2,7 @@ import { Store } from './store.ts'
 
 const KEY = 'toolpost.model'
 
-/** The model that questions of this browser go to; `undefined` leaves it to the gateway. */
+/** The model that this browser's questions go to; `undefined` leaves it to the gateway. */
 class ChosenModel extends Store<string | undefined> {
   constructor() {
     super(read())
@@ -14,7 +14,7 @@ class ChosenModel extends Store<string | undefined> {
       if (name === undefined) localStorage.removeItem(KEY)
       else localStorage.setItem(KEY, name)
     } catch {
-      // A browser that keeps nothing: it holds for this page.
+      // No storage: it lasts as long as the page.
     }
   }
 }

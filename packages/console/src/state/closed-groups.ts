@@ -1,6 +1,6 @@
 import { KeptStore } from './kept-store.ts'
 
-/** Servers whose tools are folded away in the list. */
+/** Servers whose tools are collapsed in the list. */
 class ClosedGroups extends KeptStore<readonly string[]> {
   constructor() {
     super({

@@ -1,6 +1,6 @@
 /**
- * An action that runs once at a time: however often it is asked for meanwhile, it runs once more afterwards. A
- * failure is left to the next time.
+ * Runs an action once at a time: however often it is requested meanwhile, it runs just once more afterwards. Failures
+ * are ignored until the next run.
  */
 export function coalesced(action: () => Promise<unknown>): () => Promise<void> {
   let running: Promise<void> | undefined

@@ -12,7 +12,7 @@ export const SILENCE_MS = 40_000
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 5_000
 
-/** The pause before attempt `n` (from 1) to reach the gateway again: none at first, since it may only have closed the stream. */
+/** The pause before reconnect attempt `n` (from 1): none at first, since the gateway may only have closed the stream. */
 export function retryDelayMs(attempt: number): number {
   return attempt <= 1 ? 0 : Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 2))
 }

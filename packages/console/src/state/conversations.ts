@@ -5,14 +5,14 @@ import { coalesced } from './coalesced.ts'
 import { Store } from './store.ts'
 
 interface ConversationsState {
-  /** The newest first; `undefined` until first read. */
+  /** Newest first; `undefined` until first read. */
   list: ConversationInfo[] | undefined
-  /** What there is to choose from. */
+  /** The models to choose from. */
   models: ModelInfo[]
   problem: string | undefined
 }
 
-/** The conversations that the gateway keeps, and who can answer in them. */
+/** The conversations that the gateway keeps, and the models that can answer. */
 class Conversations extends Store<ConversationsState> {
   readonly refresh = coalesced(async () => this.update({ list: await listConversations() }))
   readonly refreshModels = coalesced(async () => this.update({ models: await listModels() }))

@@ -6,13 +6,13 @@ import { oneLine } from '../text/visible-text.ts'
 import { gateway } from './gateway.ts'
 import { Store, useStore } from './store.ts'
 
-/** What this page did about an approval that waits. */
+/** What this page did about a pending approval. */
 type Mark = 'sending' | 'decided' | 'dismissed'
 
 interface DecisionsState {
-  /** By the id of the approval. */
+  /** By approval id. */
   marks: ReadonlyMap<string, Mark>
-  /** Why the last decision did not count. */
+  /** Why the last decision was not accepted. */
   problem: string | undefined
 }
 
@@ -35,7 +35,7 @@ class Decisions extends Store<DecisionsState> {
     }
   }
 
-  /** Out of the way; it stays in the list. */
+  /** Hides the notice; the approval stays in the list. */
   dismiss(id: string): void {
     this.#mark(id, 'dismissed')
   }
@@ -62,7 +62,7 @@ function problemText(tool: string, error: unknown): string {
 
 export const decisions = new Decisions()
 
-/** What still waits, as far as this page knows; `undefined` until the list was read. */
+/** What is still waiting, as far as this page knows; `undefined` until the list was read. */
 export function useWaiting(): Approval[] | undefined {
   const approvals = useStore(gateway, state => state.approvals)
   const marks = useStore(decisions, state => state.marks)

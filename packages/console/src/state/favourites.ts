@@ -3,7 +3,7 @@ import { useStore } from './store.ts'
 
 const MAX_FAVOURITES = 100
 
-/** Names of tools that somebody wants at hand, in the order in which they were chosen. */
+/** Names of favourite tools, in the order they were added. */
 class Favourites extends KeptStore<readonly string[]> {
   constructor() {
     super({ key: 'toolpost.favourites', read: textsIn })

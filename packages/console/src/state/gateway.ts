@@ -18,26 +18,26 @@ interface GatewayState {
   tools: ToolInfo[] | undefined
   servers: ServerStatus[] | undefined
   calls: CallRecord[] | undefined
-  /** What waits for a person's decision, oldest first. */
+  /** Calls waiting for a person's decision, oldest first. */
   approvals: Approval[] | undefined
-  /** What tools ask whoever called them, oldest first. */
+  /** Questions from tools to their caller, oldest first. */
   questions: OpenQuestion[] | undefined
-  /** Who answers the chat, and whether it can be spoken to. */
+  /** Which model answers the chat, and whether it supports speech. */
   model: ModelInfo | undefined
-  /** Why a list could not be read, by its name, though the gateway answers. */
+  /** Why a list could not be read although the gateway answers, by list name. */
   problems: Readonly<Record<string, string>>
 }
 
-/** New records are shown together, this often at most: a busy gateway must not freeze the page. */
+/** New records are shown in batches, at most this often: a busy gateway must not freeze the page. */
 const FLUSH_MS = 60
 
 const LISTS = ['tools', 'servers', 'calls', 'approvals', 'questions'] as const
-/** Lists that come whole with an event, too. */
+/** Lists that also arrive complete in events. */
 const TOLD: readonly ListName[] = ['servers', 'approvals', 'questions']
 
 /**
- * The gateway as this page knows it: reads everything once, follows the events, and starts over by itself when the
- * connection is lost.
+ * The gateway as this page knows it: reads everything once, follows the events, and starts over when the connection
+ * is lost.
  */
 class Gateway extends Store<GatewayState> {
   #lastEventId: string | undefined
@@ -45,12 +45,12 @@ class Gateway extends Store<GatewayState> {
   #wake: (() => void) | undefined
   #pending: CallRecord[] = []
   #flushTimer: ReturnType<typeof setTimeout> | undefined
-  /** How often each list was asked for: an answer that a later one has overtaken says nothing new. */
+  /** How often each list was requested: an answer overtaken by a later one is ignored. */
   readonly #asked: Partial<Record<ListName, number>> = {}
-  /** From a link, for the case that the token of this tab is refused. */
+  /** From a link, in case this tab's token is refused. */
   #offeredToken: string | undefined
   readonly #refreshTools = coalesced(() => this.#refresh('tools'))
-  /** On its own: a gateway that is still looking for a model must not hold up the rest. */
+  /** Separate: a gateway still looking for a model must not hold up the rest. */
   readonly #refreshModel = coalesced(async () =>
     this.update({ model: await currentModel().catch(() => undefined) }),
   )
@@ -68,7 +68,7 @@ class Gateway extends Store<GatewayState> {
     })
   }
 
-  /** For as long as the page lives. */
+  /** Runs for the lifetime of the page. */
   async follow(): Promise<never> {
     for (;;) {
       await this.#connectOnce()
@@ -80,7 +80,7 @@ class Gateway extends Store<GatewayState> {
     this.#wake?.()
   }
 
-  /** Once the gateway has asked for a token, or refused the one that there was. */
+  /** For when the gateway requires a token, or has refused the current one. */
   adoptToken(token: string): void {
     keepToken(token)
     this.retryNow()
@@ -125,7 +125,7 @@ class Gateway extends Store<GatewayState> {
     runs.reconnected()
   }
 
-  /** A list that the gateway answers with an error stays as it was. Rejects if the gateway is gone. */
+  /** If the gateway answers with an error, the list stays unchanged. Rejects if the gateway is unreachable. */
   async #refresh(name: ListName): Promise<void> {
     const before = this.get()[name]
     const turn = (this.#asked[name] ?? 0) + 1
@@ -135,7 +135,7 @@ class Gateway extends Store<GatewayState> {
       const list = await readList(name)
       if (turn !== this.#asked[name]) return
       const { [name]: known } = this.get()
-      // What an event has told meanwhile is newer.
+      // A list from an event meanwhile is newer.
       const isNewer = TOLD.includes(name) && known !== before
       this.update({ [name]: isNewer ? known : list, problems: Object.fromEntries(others()) })
     } catch (error) {
@@ -177,7 +177,7 @@ class Gateway extends Store<GatewayState> {
     this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH_MS)
   }
 
-  /** Events of calls that came in while the list was on its way are newer than the list: they wait for it. */
+  /** Call events received while the list is loading are newer than the list, so they wait for it. */
   #flush(): void {
     clearTimeout(this.#flushTimer)
     this.#flushTimer = undefined
@@ -200,7 +200,7 @@ class Gateway extends Store<GatewayState> {
     this.update({ connection: offered === undefined ? { state: 'token', refused } : { state: 'connecting' } })
   }
 
-  /** Another process may answer next: its calls are numbered from 1 again, so nothing of this one is mixed in. */
+  /** The next answer may come from another process, whose serials start at 1 again, so pending records are dropped. */
   #lost(): void {
     this.#failures += 1
     this.#takePending()

@@ -2,13 +2,13 @@ import { Store } from './store.ts'
 
 interface Options<T> {
   key: string
-  /** What was kept, checked: anybody can write into the storage of a browser. */
+  /** Validates what was stored: anything can be in a browser's storage. */
   read: (kept: unknown) => T
-  /** `localStorage` unless it is for this tab only. */
+  /** `tab` uses `sessionStorage`; default: `localStorage`. */
   storage?: 'local' | 'tab'
 }
 
-/** A value that this browser keeps. One that cannot be kept, for lack of room or of permission, still works. */
+/** A value persisted in this browser. Without room or permission to store it, it still works. */
 export class KeptStore<T> extends Store<T> {
   readonly #key: string
   readonly #storage: Storage | undefined
@@ -30,7 +30,7 @@ export class KeptStore<T> extends Store<T> {
   }
 }
 
-/** Nothing outside of a browser, and in one that forbids it. */
+/** Undefined outside a browser, and in one that forbids it. */
 function storageOf(storage: 'local' | 'tab'): Storage | undefined {
   try {
     return storage === 'tab' ? globalThis.sessionStorage : globalThis.localStorage

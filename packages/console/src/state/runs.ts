@@ -8,17 +8,17 @@ import { Store } from './store.ts'
 const PAGE = 50
 
 interface RunsState {
-  /** The newest first; `undefined` until first read. */
+  /** Newest first; `undefined` until first read. */
   list: Run[] | undefined
   filter: RunFilter
-  /** Whether the gateway has durable runs; `undefined` until that is known. */
+  /** Whether the gateway has durable runs; `undefined` until known. */
   isOn: boolean | undefined
   hasMore: boolean
   problem: string | undefined
   isShown: boolean
 }
 
-/** The durable runs, as far as this page has looked. */
+/** The durable runs loaded so far. */
 class Runs extends Store<RunsState> {
   readonly refresh = coalesced(() => this.#read())
 
@@ -33,7 +33,7 @@ class Runs extends Store<RunsState> {
     })
   }
 
-  /** Nobody asks a gateway for runs before somebody looks at them: most have none. */
+  /** Runs are requested only once somebody looks at them: most gateways have none. */
   show(filter: RunFilter): void {
     const { filter: before, list } = this.get()
     const isSame = before.state === filter.state && before.tool === filter.tool
@@ -45,12 +45,12 @@ class Runs extends Store<RunsState> {
     this.update({ isShown: false })
   }
 
-  /** The gateway is there again. */
+  /** The gateway is reachable again. */
   reconnected(): void {
     if (this.get().isShown) void this.refresh()
   }
 
-  /** A run began, went on or ended. */
+  /** A run started, progressed or ended. */
   take(data: Record<string, unknown>): void {
     const [run] = runsIn([data.run ?? data])
     if (!run) return void this.refresh()
@@ -70,7 +70,7 @@ class Runs extends Store<RunsState> {
     this.update({ list: [...list, ...fresh], hasMore: fresh.length === PAGE })
   }
 
-  /** A run that the list does not have, or that has steps which it does not tell. Never rejects. */
+  /** Loads a run that is not in the list, or whose steps the list does not include. Never rejects. */
   async load(id: string): Promise<void> {
     const run = await getRun(id).catch(() => undefined)
     if (run) this.take({ run })

@@ -1,7 +1,7 @@
 import { isRecord } from '../api/guards.ts'
 import { KeptStore } from './kept-store.ts'
 
-/** Arguments that somebody wants to use again. */
+/** Arguments saved for reuse. */
 interface SavedRequest {
   name: string
   args: unknown
@@ -12,7 +12,7 @@ type Saved = Readonly<Record<string, readonly SavedRequest[]>>
 const MAX_A_TOOL = 20
 const MAX_NAME = 80
 
-/** By the name of the tool, the newest first. */
+/** By tool name, newest first. */
 class SavedRequests extends KeptStore<Saved> {
   constructor() {
     super({ key: 'toolpost.saved-requests', read: savedIn })
@@ -22,7 +22,7 @@ class SavedRequests extends KeptStore<Saved> {
     return Object.hasOwn(this.get(), tool) ? (this.get()[tool] ?? NONE) : NONE
   }
 
-  /** In place of one with the same name. */
+  /** Replaces one with the same name. */
   save(tool: string, { name, args }: SavedRequest): void {
     const request = { name: name.trim().slice(0, MAX_NAME), args }
     const others = this.of(tool).filter(one => one.name !== request.name)

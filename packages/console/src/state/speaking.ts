@@ -18,7 +18,7 @@ class Speaking extends Store<SpeakingState> {
     super({ available: false, muted: stored(KEY) === 'yes' })
   }
 
-  /** For as long as the page lives: voices may load late, and a page that is left must stop talking. */
+  /** For the lifetime of the page: voices may load late, and leaving the page must stop the speech. */
   follow(): void {
     const synthesis = synthesisOf()
     if (!synthesis) return
@@ -39,7 +39,7 @@ class Speaking extends Store<SpeakingState> {
     if (this.get().available) synthesisOf()?.cancel()
   }
 
-  /** Call it during a user gesture: some browsers let a page speak later only if it spoke then. */
+  /** Must be called during a user gesture: some browsers let a page speak later only if it spoke then. */
   unlock(): void {
     const { available, muted } = this.get()
     if (!available || muted || this.#isUnlocked) return

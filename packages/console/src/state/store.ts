@@ -26,12 +26,12 @@ export class Store<T> {
   }
 }
 
-/** What this browser keeps for the page; nothing outside of a browser. */
+/** A value from `localStorage`; null outside a browser. */
 export function stored(key: string): string | null {
   return typeof localStorage === 'undefined' ? null : localStorage.getItem(key)
 }
 
-/** `select` picks a part that stays the same object while it does not change. */
+/** `select` must return the same object as long as nothing changed. */
 export function useStore<T, Part>(store: Store<T>, select: (value: T) => Part): Part {
   return useSyncExternalStore(store.subscribe, () => select(store.get()))
 }

@@ -104,7 +104,7 @@ describe('holding to talk', () => {
     expect([phase(), notice()]).toEqual(['idle', 'Hold the button while you speak.'])
   })
 
-  it('says that the microphone was refused, also after the button was let go', async () => {
+  it('says that the microphone was refused, even after the button was released', async () => {
     let refuse = () => {}
     const record = () =>
       new Promise<never>((_, reject) => {
@@ -157,11 +157,11 @@ describe('holding to talk', () => {
   it('says what the gateway said, and the next recording begins without that', async () => {
     const transcribe = vi
       .fn()
-      .mockRejectedValueOnce(new Error('The gateway does not answer'))
+      .mockRejectedValueOnce(new Error('The gateway is not responding'))
       .mockResolvedValue('hello')
     const { talk, notice, questions, microphone } = talkWith({ transcribe })
     await held(talk, 500)
-    expect(notice()).toBe('The gateway does not answer.')
+    expect(notice()).toBe('The gateway is not responding.')
     await held(talk, 500)
     expect([questions, notice()]).toEqual([['hello'], undefined])
     expect(microphone).toMatchObject({ opened: 2, closed: 2 })

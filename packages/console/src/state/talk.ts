@@ -11,7 +11,7 @@ export interface TalkState {
   phase: 'idle' | 'opening' | 'recording' | 'transcribing'
   /** When the recording began, in milliseconds since 1970. */
   startedAt: number
-  /** Why the last attempt led to no question, in one sentence. */
+  /** Why the last attempt produced no question, in one sentence. */
   notice: string | undefined
 }
 
@@ -53,7 +53,7 @@ export class Talk extends Store<TalkState> {
     try {
       this.#begin(await this.#parts.record({ onLost: () => this.#discard(LOST) }), attempt)
     } catch (error) {
-      // Also if the button was released meanwhile: a refused permission is worth a word.
+      // Even if the button was released meanwhile: a refused permission is worth reporting.
       if (this.#attempt === attempt) this.#discard(problemOf(error))
     }
   }

@@ -13,7 +13,7 @@ export function setTheme(next: Theme): void {
   applyTheme()
 }
 
-/** `auto` follows the system, which needs nothing but the style sheet. */
+/** `auto` follows the system, through the style sheet alone. */
 export function applyTheme(): void {
   const chosen = theme.get()
   if (chosen === 'auto') delete document.documentElement.dataset.theme

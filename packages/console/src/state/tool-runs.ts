@@ -39,7 +39,7 @@ class ToolRuns extends Store<Readonly<Record<string, ToolRun>>> {
   }
 }
 
-/** `randomUUID` is only there on loopback and over HTTPS. */
+/** `randomUUID` is available only on loopback and over HTTPS. */
 function newId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(8)), byte =>
     byte.toString(16).padStart(2, '0'),

@@ -6,7 +6,7 @@ export function durationText(ms: number): string {
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
 }
 
-/** `12 s`, `5 min`, `3 h 20 min`, `4 days 2 h`: as much as one wants to know of a long time. */
+/** `12 s`, `5 min`, `3 h 20 min`, `4 days 2 h`: as precise as a long time needs to be. */
 export function longDurationText(ms: number): string {
   const seconds = Math.floor(ms / 1_000)
   if (seconds < 60) return `${seconds} s`
@@ -31,7 +31,7 @@ export function clockText(timeMs: number): string {
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
 const dayAndYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
 
-/** The time if it was today, else the day, with the year if it was another one. */
+/** The time if it was today, else the day, with the year if it was not this year. */
 export function dayText(timeMs: number, now = Date.now()): string {
   const then = new Date(timeMs)
   const today = new Date(now)

@@ -9,7 +9,7 @@ export interface Printed {
   whole: boolean
 }
 
-/** A value of any size and depth as JSON, as far as `limit` characters go; `undefined` is said in words. */
+/** A value of any size and depth as JSON, cut after `limit` characters; `undefined` becomes `nothing`. */
 export function jsonText(value: unknown, limit: number, indent = 2): Printed {
   if (value === undefined) return { text: 'nothing', whole: true }
   const room = { left: limit }
@@ -17,13 +17,13 @@ export function jsonText(value: unknown, limit: number, indent = 2): Printed {
   return { text: visibleText(json.slice(0, limit)), whole: room.left >= 0 && json.length <= limit }
 }
 
-/** The beginning of it, on one line. */
+/** The beginning of the JSON, on one line. */
 export function shortJson(value: unknown, limit: number): string {
   const { text, whole } = jsonText(value, limit, 0)
   return whole ? text : `${text}…`
 }
 
-/** Enough of a value for so many characters. JSON.stringify fails on a deep one, and takes its time over a large one. */
+/** Enough of a value for `room` characters: JSON.stringify fails on a deep value and is slow on a large one. */
 function start(value: unknown, room: { left: number }, depth: number): unknown {
   const before = room.left
   room.left -= typeof value === 'string' ? value.length : 1

@@ -1,4 +1,4 @@
-/** What an error says, whatever was thrown. */
+/** The message of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,6 +1,6 @@
 /*
- * Text of tools, servers and models as it may be shown: control characters, text direction marks and what is
- * invisible become escapes, so that nothing is obeyed and nothing is hidden.
+ * Makes text from tools, servers and models safe to show: control characters, bidi marks and invisible characters
+ * become escapes, so that nothing takes effect and nothing is hidden.
  */
 
 const HIDDEN =
@@ -11,12 +11,12 @@ export function visibleText(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(HIDDEN, escaped)
 }
 
-/** The beginning of a text that may be of any length. */
+/** The beginning of a text of any length. */
 export function clipped(text: string, limit: number): string {
   return text.length > limit ? `${visibleText(text.slice(0, limit))}…` : visibleText(text)
 }
 
-/** The same on one line, and no longer than `limit`. */
+/** The same on one line, at most `limit` characters. */
 export function oneLine(text: string, limit = 200): string {
   const line = clipped(text, limit).replace(/\n/g, '\\n').replace(/\t/g, '\\t')
   return line.length > limit ? `${line.slice(0, limit - 1)}…` : line

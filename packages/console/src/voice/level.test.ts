@@ -13,7 +13,7 @@ describe('the level of a voice', () => {
     expect(levels[3]).toBeGreaterThan(0.5)
   })
 
-  it('is nothing where there is no sound at all', () => {
+  it('is zero if there is no sound at all', () => {
     expect(levelOf(new Float32Array())).toBe(0)
   })
 })

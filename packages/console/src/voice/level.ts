@@ -2,7 +2,7 @@
 const QUIETEST_DB = -55
 const LOUDEST_DB = -10
 
-/** How loud samples are to the ear, from 0 to 1. */
+/** The perceived loudness of samples, from 0 to 1. */
 export function levelOf(samples: Float32Array): number {
   let sum = 0
   for (const sample of samples) sum += sample * sample

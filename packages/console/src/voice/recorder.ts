@@ -1,10 +1,10 @@
 import { levelOf } from './level.ts'
 
-/** An open microphone that is being recorded. */
+/** A recording in progress. */
 export interface Recording {
   /** How loud it is now, from 0 to 1; stays 0 if the browser cannot tell. */
   level(): number
-  /** Closes the microphone. Resolves with all that was said, as the browser encodes it. */
+  /** Closes the microphone. Resolves with the whole recording, as the browser encodes it. */
   finish(): Promise<Blob>
   /** Closes the microphone and drops the recording. */
   discard(): void
@@ -21,7 +21,7 @@ export function canRecord(): boolean {
   return isSecureContext && mediaDevices?.getUserMedia !== undefined && 'MediaRecorder' in globalThis
 }
 
-/** Resolves once it records. Rejects with the browser's DOMException if no microphone is available. */
+/** Resolves once recording. Rejects with the browser's DOMException if no microphone is available. */
 export async function record({ onLost }: RecordOptions): Promise<Recording> {
   const stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1 } })
   const close = () => {
@@ -36,8 +36,8 @@ export async function record({ onLost }: RecordOptions): Promise<Recording> {
 }
 
 /**
- * MediaRecorder and not an AudioWorklet: a finger held down is not a user activation yet, and without one an
- * AudioContext stays suspended. The meter uses one all the same: it may stay at 0.
+ * MediaRecorder, not an AudioWorklet: a finger held down is not a user activation yet, and without one an
+ * AudioContext stays suspended. The meter uses one anyway: it may stay at 0.
  */
 async function recordStream(
   stream: MediaStream,

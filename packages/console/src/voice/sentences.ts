@@ -1,6 +1,6 @@
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
 
-/** An answer as sentences to be read aloud, without Markdown marks. */
+/** An answer as sentences to read aloud, without Markdown. */
 export function sentencesOf(text: string): string[] {
   const plain = text
     .replace(/[*#`]+/g, '')

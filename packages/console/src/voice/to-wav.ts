@@ -1,11 +1,11 @@
-/** What speech models take. */
+/** The input rate of speech models. */
 const SAMPLE_RATE = 16_000
 const HEADER_BYTES = 44
 const BYTES_PER_SAMPLE = 2
 
-/** What the browser recorded, as a WAV file of 16 kHz, mono, 16 bits. */
+/** The browser's recording as a 16 kHz, mono, 16-bit WAV file. */
 export async function toWav(recorded: Blob): Promise<Uint8Array<ArrayBuffer>> {
-  // Decoding brings it to the rate of the context.
+  // Decoding resamples to the context's rate.
   const context = new OfflineAudioContext(1, 1, SAMPLE_RATE)
   const decoded = await context.decodeAudioData(await recorded.arrayBuffer())
   const channels = Array.from({ length: decoded.numberOfChannels }, (_, at) => decoded.getChannelData(at))
@@ -22,7 +22,7 @@ export function mixed(channels: readonly Float32Array[]): Float32Array {
   return mix.map(sample => sample / channels.length)
 }
 
-/** A WAV file of one channel of 16-bit samples. */
+/** A mono WAV file with 16-bit samples. */
 export function wavOf(samples: Float32Array, sampleRate: number): Uint8Array<ArrayBuffer> {
   const dataBytes = samples.length * BYTES_PER_SAMPLE
   const view = new DataView(new ArrayBuffer(HEADER_BYTES + dataBytes))
@@ -36,7 +36,7 @@ function writeHeader(view: DataView, sampleRate: number, dataBytes: number): voi
   writeText(view, 0, 'RIFF')
   view.setUint32(4, HEADER_BYTES - 8 + dataBytes, true)
   writeText(view, 8, 'WAVEfmt ')
-  view.setUint32(16, 16, true) // bytes of what follows about the format
+  view.setUint32(16, 16, true) // size of the format chunk
   view.setUint16(20, 1, true) // PCM
   view.setUint16(22, 1, true) // channels
   view.setUint32(24, sampleRate, true)

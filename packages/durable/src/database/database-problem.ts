@@ -1,6 +1,6 @@
-/** Why a database cannot be used, in words that say what to do. */
+/** Why a database cannot be used, and what to do about it. */
 export class DatabaseProblem extends Error {
-  /** It may go away by itself: a server that is down, or still starting. */
+  /** It may resolve itself: the server is down, or still starting. */
   readonly isPassing: boolean
 
   constructor(message: string, { isPassing = false, cause }: { isPassing?: boolean; cause?: unknown } = {}) {
@@ -31,7 +31,7 @@ const LASTING: Readonly<Record<string, string>> = {
   '42501': 'does not let this user create tables; grant CREATE on the database',
 }
 
-/** What is wrong with `where`, a database without its password, judging by an error of the driver. */
+/** Turns an error of the driver into a problem with the database at `where`, which is shown and must not include the password. */
 export function problemOf(error: unknown, where: string): DatabaseProblem {
   if (error instanceof DatabaseProblem) return error
   const code = codeOf(error)
@@ -45,7 +45,7 @@ export function problemOf(error: unknown, where: string): DatabaseProblem {
   return new DatabaseProblem(`PostgreSQL at ${where} cannot be used: ${text}`, { isPassing, cause: error })
 }
 
-/** The code of an error, or of the first one inside of it. */
+/** The code of an error, or of the first one it aggregates. */
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError && !('code' in error && error.code)) return codeOf(error.errors[0])
   return error instanceof Error && 'code' in error ? String(error.code) : ''

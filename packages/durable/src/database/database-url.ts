@@ -1,6 +1,6 @@
 import { DatabaseProblem } from './database-problem.ts'
 
-/** Checks the URL of a database; throws a `DatabaseProblem` that says what is expected. */
+/** Parses the URL of a database; throws a `DatabaseProblem` that says what is expected. */
 export function checkedUrl(text: string): URL {
   const expected = 'expected postgresql://user:password@host:5432/database'
   let url: URL
@@ -15,7 +15,7 @@ export function checkedUrl(text: string): URL {
   return url
 }
 
-/** Where a database is, without user and password. */
+/** Host and database name, without user and password. */
 export function placeOf(url: URL): string {
   return `${url.host || 'the local socket'}${url.pathname}`
 }

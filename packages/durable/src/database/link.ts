@@ -9,7 +9,7 @@ import { LOCKS } from './schema.ts'
 const FIRST_DELAY_MS = 50
 const LONGEST_DELAY_MS = 500
 
-/** The server lets go of a client that is gone without a word, behind a link that was cut, within about six seconds. */
+/** Makes the server drop a client that vanished without closing its connection (a cut link) within about six seconds. */
 const NOTICE_SILENCE = `
   SET tcp_keepalives_idle = 2;
   SET tcp_keepalives_interval = 1;
@@ -18,15 +18,15 @@ const NOTICE_SILENCE = `
 `
 
 export interface LinkEvents {
-  /** Connected, and known to be alive: `lockKey` is held. */
+  /** Connected, and seen as alive by the others: the lock is held. */
   onOpen(): Promise<void>
   onLost(reason: string): void
   onNotice(notice: Notice): void
 }
 
 /**
- * The one connection that says that this process is alive: it holds an advisory lock, which PostgreSQL frees when the
- * process dies, and hears what the others tell. Comes back by itself.
+ * The one connection that proves this process is alive: it holds an advisory lock, which PostgreSQL frees when the
+ * process dies, and listens for notices from the others. Reconnects by itself.
  */
 export class Link {
   readonly #url: URL
@@ -44,7 +44,7 @@ export class Link {
     this.#logger = logger
   }
 
-  /** Connects once; rejects if that fails. From then on it reconnects by itself. */
+  /** Connects once; rejects if that fails. Once open, it reconnects by itself. */
   async open(): Promise<void> {
     const client = new pg.Client(connectionOf(this.#url))
     client.on('error', error => this.#lose(client, messageOf(error)))
@@ -55,7 +55,7 @@ export class Link {
     try {
       await client.connect()
       await client.query(NOTICE_SILENCE)
-      // Only since PostgreSQL 14, and only if somebody has set one.
+      // The setting exists since PostgreSQL 14; it matters only if the server sets it.
       await client.query('SET idle_session_timeout = 0').catch(() => {})
       await client.query('SELECT pg_advisory_lock($1, $2)', [LOCKS, this.#lockKey])
       await client.query(`LISTEN ${CHANNEL}`)

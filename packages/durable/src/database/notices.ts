@@ -1,13 +1,13 @@
 import type { Pool } from 'pg'
 import type { Progress } from 'toolpost'
 
-/** What processes tell each other. Losing one costs a second at most: everything is read again by then. */
+/** What processes tell each other. A lost notice costs a second at most: everything is polled that often anyway. */
 export type Notice =
-  /** Something waits in this queue. */
+  /** Something is waiting in this queue. */
   | { queue: string }
   /** This run has ended. */
   | { ended: string }
-  /** This run was accepted, or began. */
+  /** This run was accepted or started. */
   | { changed: string }
   | { cancel: string }
   | { progress: string; value: Progress }
@@ -15,11 +15,11 @@ export type Notice =
   | { approvals: true }
 
 export const CHANNEL = 'toolpost_durable'
-/** PostgreSQL takes 8,000 bytes. */
+/** PostgreSQL accepts less than 8,000 bytes. */
 const MAX_BYTES = 7_500
 const MAX_WAITING = 10_000
 
-/** Sends notices, those of one moment together. */
+/** Sends notices, batching those of one turn of the event loop. */
 export class Notices {
   readonly #pool: Pool
   readonly #waiting = new Set<string>()
@@ -36,7 +36,7 @@ export class Notices {
     this.#sending ??= new Promise<void>(resolve => setImmediate(resolve)).then(() => this.#sendAll())
   }
 
-  /** Resolves when all were sent. */
+  /** Resolves when all have been sent. */
   async sent(): Promise<void> {
     await this.#sending
   }
@@ -44,7 +44,7 @@ export class Notices {
   async #sendAll(): Promise<void> {
     while (this.#waiting.size > 0) {
       const payload = `[${this.#take().join(',')}]`
-      // Lost with the database; what they were about is found by looking.
+      // Lost if the database is down; polling makes up for them.
       await this.#pool.query('SELECT pg_notify($1, $2)', [CHANNEL, payload]).catch(() => {})
     }
     this.#sending = undefined
@@ -63,7 +63,7 @@ export class Notices {
   }
 }
 
-/** What was sent together; nothing if it is not ours. */
+/** The notices in a payload; none if it is not ours. */
 export function readNotices(payload: string | undefined): Notice[] {
   try {
     const notices: unknown = JSON.parse(payload ?? '')

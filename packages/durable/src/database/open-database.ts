@@ -3,13 +3,13 @@ import { checkedUrl, placeOf } from './database-url.ts'
 
 export interface OpenDatabase {
   url: URL
-  /** Where it is, without user and password. */
+  /** Host and database name, without user and password. */
   place: string
-  /** Ends what was started for it, unless others use it. */
+  /** Stops the server that was started for it, unless others use it. */
   stop?: (() => Promise<void>) | undefined
 }
 
-/** The database that the options name; an embedded one is started, or found running. Throws a `DatabaseProblem`. */
+/** The database named by the options. An embedded one is started unless it is running. Throws a `DatabaseProblem`. */
 export async function openDatabase(options: {
   databaseUrl?: string | undefined
   dataDir?: string | undefined

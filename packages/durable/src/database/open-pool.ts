@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Logger } from 'toolpost'
 
 const CONNECT_TIMEOUT_MS = 5_000
-/** A query that takes longer has lost its server, behind a link that was cut for instance. */
+/** A query that takes longer has lost its server, for instance behind a cut link. */
 const QUERY_TIMEOUT_MS = 30_000
 const KEEP_ALIVE_AFTER_MS = 5_000
 const POOL_SIZE = 10
@@ -18,12 +18,12 @@ export function connectionOf(url: URL): pg.ClientConfig {
   }
 }
 
-/** The connections that everything but the link shares. */
+/** The connections shared by everything but the link. */
 export function openPool(url: URL, logger: Logger): pg.Pool {
   const pool = new pg.Pool({ ...connectionOf(url), max: POOL_SIZE })
-  // Of connections that nobody is using: the next query opens a new one.
+  // Emitted for idle connections only: the next query opens a new one.
   pool.on('error', error => logger.debug({ error: error.message }, 'A connection to PostgreSQL was lost'))
-  // A connection that breaks while it is used rejects its query; what it emits beside that tells nobody anything.
+  // A connection that breaks while in use rejects its query; the event it emits as well adds nothing.
   pool.on('connect', client => client.on('error', () => {}))
   return pool
 }

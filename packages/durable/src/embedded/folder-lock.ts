@@ -5,7 +5,7 @@ import { DatabaseProblem } from '../database/database-problem.ts'
 const WAIT_MS = 60_000
 const LOOK_EVERY_MS = 50
 
-/** Held by one process at a time, by a file with its number in it; that of a dead process counts for nothing. */
+/** A lock file that holds the pid of its owner; that of a dead process is ignored. */
 export class FolderLock {
   readonly #file: string
 
@@ -25,7 +25,7 @@ export class FolderLock {
       }
     }
     throw new DatabaseProblem(
-      `Another process is starting PostgreSQL and does not get on; remove ${file} if none is`,
+      `Another process seems to be stuck starting PostgreSQL; if there is none, remove ${file}`,
     )
   }
 
@@ -37,7 +37,7 @@ export class FolderLock {
 async function isStale(file: string): Promise<boolean> {
   try {
     const pid = Number(await readFile(file, 'utf8'))
-    // Just made, and not written yet.
+    // Just created and not written yet.
     if (!Number.isInteger(pid) || pid <= 0) return false
     process.kill(pid, 0)
     return false

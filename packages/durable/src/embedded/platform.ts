@@ -1,6 +1,6 @@
-/* Where platforms differ in this package, and nowhere else; docs/platforms.md says what was tried. */
+/* The only place in this package where platforms differ; docs/platforms.md says what was tested. */
 
 export const isWindows = process.platform === 'win32'
 
-/** As in the names of the packages with PostgreSQL's programs: `linux-x64`. */
+/** As in the names of the packages that contain PostgreSQL: `linux-x64`. */
 export const build = `${isWindows ? 'windows' : process.platform}-${process.arch}`

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { runAs, type ServerUser } from './server-user.ts'
 import { countOthers } from './users.ts'
 
-/* A process of its own: ends the embedded server once nobody has been connected to it for two seconds. */
+/* Runs as a separate process: stops the embedded server once nobody has been connected to it for two seconds. */
 
 const LOOK_EVERY_MS = 1_000
 const UNUSED_LOOKS = 2
@@ -21,7 +21,7 @@ for (let unused = 0; unused < UNUSED_LOOKS; ) {
   try {
     unused = (await countOthers(new URL(url))) === 0 ? unused + 1 : 0
   } catch {
-    // Nobody answers: it was ended already, or is about to come back for somebody else.
+    // No answer: it was stopped already, or is being restarted for somebody else.
     process.exit()
   }
 }

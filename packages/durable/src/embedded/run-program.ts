@@ -1,9 +1,9 @@
 import { type ExecFileOptions, execFile } from 'node:child_process'
 
-/** For the last words of a program that has ended. */
+/** How long the output of a program that has exited is still read. */
 const LAST_WORDS_MS = 500
 
-/** Runs a program to its end; rejects with what it said if it fails. */
+/** Runs a program to completion; rejects with its output if it fails. */
 export function run(
   program: string,
   args: readonly string[],
@@ -16,7 +16,7 @@ export function run(
       const said = `${stderr}${stdout}`.trim().split('\n').slice(-4).join(' ')
       reject(new Error(said || error.message))
     })
-    // What it leaves running may hold its output open: on Windows the server does, for as long as it lives.
+    // A process it leaves running may keep its output open: on Windows the server does, for as long as it lives.
     const letGo = () => [child.stdout, child.stderr].forEach(stream => void stream?.destroy())
     child.on('exit', () => setTimeout(letGo, LAST_WORDS_MS).unref())
   })

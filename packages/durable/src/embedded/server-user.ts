@@ -6,20 +6,20 @@ import { DatabaseProblem } from '../database/database-problem.ts'
 import { isWindows } from './platform.ts'
 import { run } from './run-program.ts'
 
-/** Who PostgreSQL runs as. It refuses to be root. */
+/** The user PostgreSQL runs as. It refuses to run as root. */
 export interface ServerUser {
   uid?: number
   gid?: number
-  /** Stands before every command. */
+  /** Prepended to every command. */
   prefix: readonly string[]
 }
 
-/** A user namespace, in which root's files belong to somebody who is not root. */
+/** A user namespace in which root's files belong to a user other than root. */
 const NAMESPACE = ['unshare', '--user', '--map-user=1000', '--map-group=1000', '--']
 
 /**
- * The user for the server of a folder, which is made and is theirs afterwards: oneself; if that is root, `postgres`, created
- * if there is none; if that one cannot get to the folder or to `program`, root by another name.
+ * Creates the folder and picks the user that owns it and runs its server: the current user, or for root `postgres` (created
+ * if missing), or if that user cannot access the folder or `program`, root in a user namespace.
  */
 export async function serverUser(data: string, program: string): Promise<ServerUser> {
   const isMade = existsSync(join(data, 'PG_VERSION'))
@@ -33,7 +33,7 @@ export async function serverUser(data: string, program: string): Promise<ServerU
   }
   if (!isMade && (await hasNamespaces())) return { prefix: NAMESPACE }
   throw new DatabaseProblem(
-    `PostgreSQL does not run as root, and the user 'postgres' cannot get to ${data} and ${program}. Let others pass their parent folders (chmod o+x), run Toolpost as another user, or set "durable": { "databaseUrl": … }`,
+    `PostgreSQL does not run as root, and the user 'postgres' cannot access ${data} and ${program}. Make their parent folders accessible (chmod o+x), run Toolpost as another user, or set "durable": { "databaseUrl": … }`,
   )
 }
 

@@ -10,7 +10,7 @@ import { runAs, type ServerUser, serverUser } from './server-user.ts'
 import { countOthers, releaseWhenUnused } from './users.ts'
 
 const USER = 'toolpost'
-/** Small, since it is one household's or one team's; what is committed is on the disk all the same. */
+/** Small, for one household or team; commits are still written through to disk. */
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
@@ -23,7 +23,7 @@ const SETTINGS = [
 
 interface Folder {
   data: string
-  /** Beside the data, since that belongs to another user if this process is root's. */
+  /** Next to the data folder, which belongs to another user if this process runs as root. */
   passwordFile: string
   logFile: string
   user: ServerUser
@@ -31,8 +31,8 @@ interface Folder {
 }
 
 /**
- * Starts the PostgreSQL of a folder, or finds it running; the first time, it is made. It outlives this process if others use
- * it, and ends when nobody does. Throws a `DatabaseProblem`.
+ * Starts the PostgreSQL of a folder unless it is running; the first time, it is created. It outlives this process if others
+ * use it, and stops when nobody does. Throws a `DatabaseProblem`.
  */
 export async function startEmbedded(
   dataDir: string,
@@ -42,7 +42,7 @@ export async function startEmbedded(
   const lock = await FolderLock.take(`${folder.data}.lock`)
   try {
     const isNew = !existsSync(join(folder.data, 'PG_VERSION'))
-    if (isNew) onNotice(`Making a PostgreSQL in ${folder.data}; this is done once and takes a few seconds …`)
+    if (isNew) onNotice(`Creating PostgreSQL in ${folder.data}; this happens once and takes a few seconds …`)
     if (isNew) await make(folder)
     else await checkMajor(folder)
     const port = (await runningPort(folder)) ?? (await start(folder))
@@ -53,7 +53,7 @@ export async function startEmbedded(
   } catch (error) {
     if (error instanceof DatabaseProblem) throw error
     throw new DatabaseProblem(
-      `The embedded PostgreSQL in ${folder.data} could not be started: ${messageOf(error)}. Its log is ${folder.logFile}`,
+      `The embedded PostgreSQL in ${folder.data} could not be started: ${messageOf(error)}. See its log: ${folder.logFile}`,
       { cause: error },
     )
   } finally {
@@ -86,11 +86,11 @@ async function checkMajor({ data, binaries }: Folder): Promise<void> {
   const major = (await readFile(join(data, 'PG_VERSION'), 'utf8')).trim()
   if (major === binaries.major) return
   throw new DatabaseProblem(
-    `The data in ${data} are of PostgreSQL ${major}, and this release brings ${binaries.major}. They are not changed: see "Upgrade" in docs/durable.md, or move the folder away to begin anew`,
+    `The data in ${data} belongs to PostgreSQL ${major}, but this release ships ${binaries.major}. It was left unchanged: see "Upgrade" in docs/durable.md, or move the folder away to start afresh`,
   )
 }
 
-/** The port of the server that has this folder; `undefined` if there is none. */
+/** The port of the server running on this folder, if any. */
 async function runningPort({ data }: Folder): Promise<number | undefined> {
   try {
     const [pid, , , port] = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')
@@ -127,7 +127,7 @@ function stopCommand({ binaries, data }: Folder): string[] {
   return [binaries.pg_ctl, '-D', data, '-m', 'fast', '-w', '-t', '30', 'stop']
 }
 
-/** Ends the server unless others use it: then the last of them does. */
+/** Stops the server unless others use it, in which case the last of them does. */
 async function stop(folder: Folder, url: URL, release: () => void): Promise<void> {
   const others = await countOthers(url).catch(() => 0)
   if (others === 0) await runAs(folder.user, stopCommand(folder)).catch(() => {})

@@ -21,9 +21,9 @@ export async function countOthers(url: URL): Promise<number> {
 }
 
 /**
- * Sees to it that the server ends when nobody uses it any more, also if this process is killed: a shell waits for the end of
- * a pipe that only this process holds, and only then becomes a Node that looks who is connected. Returns a function that
- * lets go of the pipe.
+ * Makes sure that the server stops once nobody uses it, even if this process is killed: a shell waits for the end of a pipe
+ * that only this process holds open, and then execs a Node that checks who is connected. Returns a function that closes the
+ * pipe.
  */
 export function releaseWhenUnused(url: URL, stopCommand: readonly string[], user: ServerUser): () => void {
   const script = fileURLToPath(new URL('../../dist/embedded/release.js', import.meta.url))
@@ -33,7 +33,7 @@ export function releaseWhenUnused(url: URL, stopCommand: readonly string[], user
     : ['/bin/sh', '-c', 'cat > /dev/null; exec "$@"', 'sh', ...args]
   const child = spawn(program ?? process.execPath, programArgs, {
     ...{ stdio: ['pipe', 'ignore', 'ignore'], detached: true, cwd: '/', windowsHide: true },
-    // Not on the command line, where everybody could read the password.
+    // Not on the command line, where any user could read the password.
     env: { ...process.env, TOOLPOST_RELEASE: JSON.stringify({ url: url.href, stopCommand, user }) },
   })
   child.on('error', () => {})

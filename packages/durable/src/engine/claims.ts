@@ -1,18 +1,18 @@
 import { SystemDatabase } from '@dbos-inc/dbos-sdk/internal/system_database'
 
 /*
- * Which waiting runs this process takes, and who hears of an end. DBOS takes from every partition of a queue; here a
- * partition is a tool, and only workers that have the tool may take its runs. DBOS polls; here a poll costs nothing unless
- * something was announced. Done at DBOS's own seams: four methods of its `SystemDatabase`.
+ * Which waiting runs this process takes, and who is notified when one ends. DBOS takes from every partition of a queue; here
+ * a partition is a tool, and only workers that have the tool may take its runs. DBOS polls; here a poll costs nothing unless
+ * something was announced. Implemented by wrapping five methods of DBOS's `SystemDatabase`.
  */
 export interface Claims {
-  /** Whether something may wait in `queue`; asked at every poll. */
+  /** Whether something may be waiting in `queue`; called on every poll. */
   mayTake(queue: string): boolean
-  /** Those of the tools with waiting runs whose runs this process takes. */
+  /** Of `tools`, which have waiting runs, those whose runs this process takes. */
   takeable(queue: string, tools: readonly string[]): string[]
-  /** How many more runs it takes now. */
+  /** How many more runs this process can take now. */
   room(): number
-  /** It took these. */
+  /** This process took these runs. */
   taken(ids: readonly string[]): void
   /** The end of this run was journalled here. */
   ended(id: string): void
@@ -32,7 +32,7 @@ type Name =
   | 'recordWorkflowError'
   | 'deadLetterWorkflows'
 
-/** Puts `around` in the place of a method. */
+/** Wraps a method in `around`. */
 function wrap<M extends Name>(
   name: M,
   around: (original: OmitThisParameter<SystemDatabase[M]>) => OmitThisParameter<SystemDatabase[M]>,
@@ -54,7 +54,7 @@ wrap('getQueuePartitions', original => async queue => {
 wrap('findAndMarkStartableWorkflows', original => async (queue, executor, version, tool, ...rest) => {
   const room = claims?.room() ?? 0
   if (room <= 0) return []
-  // The limit of this worker, over all queues, instead of the queue's.
+  // Apply this worker's limit over all queues instead of the queue's.
   const [, running, owner] = rest
   const limited = Object.assign(Object.create(Object.getPrototypeOf(queue)), queue, {
     workerConcurrency: room,

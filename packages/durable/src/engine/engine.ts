@@ -10,18 +10,18 @@ import type { RunAttributes, StoredRun } from '../runs/stored-run.ts'
 import { type Claims, takeOver } from './claims.ts'
 
 /*
- * DBOS, which is one per process: journals runs, queues them and hands them to workers. A run is one workflow. Its only
- * step is the intent; its end is the workflow's output. What DBOS has no public name for is in claims.ts, and here in
- * three imports of its internals, for which the version is pinned.
+ * DBOS, one instance per process: journals runs, queues them and hands them to workers. A run is one workflow. Its only
+ * step is the intent; its result is the workflow's output. Where DBOS has no public API, claims.ts and three imports here
+ * use its internals, which is why its version is pinned.
  */
 
-/** Runs of one version are recovered by processes of the same one only: raise it if the steps of a run change. */
+/** Runs are recovered only by processes of the same version: raise it if the steps of a run change. */
 const JOURNAL_VERSION = 'toolpost-1'
-/** A call that kills each worker that runs it must end, too. */
+/** Ends a call that kills every worker that runs it. */
 const MAX_ATTEMPTS = 20
-/** Between two looks at whether something was announced: no query unless it was. */
+/** How often announcements are checked; there is no query unless there is one. */
 const POLLING_MS = 15
-/** What lives in the queue until somebody decides. */
+/** How long a held run stays in the queue, unless somebody decides. */
 const FOR_EVER_S = 10 * 365 * 24 * 3_600
 
 const NO_RATE_LIMIT = { limitPerPeriod: 1_000_000, periodSec: 1 }
@@ -57,7 +57,7 @@ export async function launchEngine(options: {
   try {
     DBOS.setConfig({
       name: 'toolpost',
-      // Only looked at: the pool is what connects.
+      // Only parsed: the pool does the connecting.
       systemDatabaseUrl: 'postgresql://toolpost@localhost/toolpost',
       systemDatabasePool: options.pool,
       systemDatabaseSchemaName: ENGINE_SCHEMA,
@@ -75,7 +75,7 @@ export async function launchEngine(options: {
   }
 }
 
-/** Waits up to `drainMs` for runs under way; others take over what is left. */
+/** Waits up to `drainMs` for running calls; other workers take over the rest. */
 export async function stopEngine(drainMs: number): Promise<void> {
   try {
     await DBOS.shutdown({ workflowCompletionTimeoutMS: drainMs })
@@ -89,21 +89,21 @@ export interface Admission {
   id: string
   run: StoredRun
   attributes: RunAttributes
-  /** Stops trying, if the database is gone. */
+  /** Stops the retries if the database is gone. */
   signal: AbortSignal
 }
 
-/** A run that is in the journal. `ended` resolves when its end is there, too; only for one that begins here. */
+/** A journalled run. `ended` resolves when its result is journalled too; only for runs that start here. */
 export interface Admitted {
   ended(): Promise<ToolResult>
 }
 
-/** Journals a run and begins it here. `undefined` if there is one of that id. */
+/** Journals a run and starts it here. `undefined` if the id is already taken. */
 export function startRun(admission: Admission): Promise<Admitted | undefined> {
   return admit(admission, {})
 }
 
-/** Journals a run for whoever takes it from `queue`; held back until somebody decides, if asked for. */
+/** Journals a run for any worker of `queue` to take; with `isHeld`, only after somebody has decided. */
 export function enqueueRun(
   admission: Admission,
   { queue, isHeld = false }: { queue: string; isHeld?: boolean },
@@ -134,14 +134,14 @@ async function admit({ id, run, attributes, signal }: Admission, how: object): P
 }
 
 /**
- * Journals `nonce` as the intent to invoke the tool, unless there is one already: resolves to the one that stands in the
- * journal. Rejects if the run is no longer this process's. Only inside of `execute`.
+ * Journals `nonce` as the intent to invoke the tool, unless there is one already; resolves to the intent in the journal.
+ * Rejects if the run no longer belongs to this process. Only inside `execute`.
  */
 export function journalIntent(nonce: string): Promise<string> {
   return DBOS.runStep(async () => nonce, { name: 'intent' })
 }
 
-/** What ends an execution whose run was handed on. */
+/** The error that ends the execution of a run that was handed over. */
 export function handedOn(id: string): Error {
   return new DBOSWorkflowConflictError(id)
 }
@@ -159,12 +159,12 @@ export async function registerQueue(
   { concurrency, perMinute }: { concurrency?: number | undefined; perMinute?: number | undefined } = {},
 ): Promise<void> {
   await DBOS.registerQueue(name, {
-    // Some limit makes a queue one of partitions, which are tools here. Each worker has its own limit beside it.
+    // Any limit makes a queue partitioned (by tool, here). Each worker has its own limit as well.
     ...(concurrency === undefined
       ? { partitionWorkerConcurrency: 1_000_000 }
       : { partitionConcurrency: concurrency }),
     ...(perMinute !== undefined && { partitionRateLimit: { limitPerPeriod: perMinute, periodSec: 60 } }),
-    // With a concurrency of 1 alone, DBOS would take from all partitions at once, whose ever they are.
+    // With only a concurrency of 1, DBOS would take from all partitions at once, whichever worker they are for.
     ...(concurrency === 1 && perMinute === undefined && { partitionRateLimit: NO_RATE_LIMIT }),
     minPollingIntervalMs: POLLING_MS,
     onConflict: 'always_update',
@@ -175,7 +175,7 @@ function parse(text: string | null | undefined): unknown {
   return text === null || text === undefined ? null : JSON.parse(text)
 }
 
-/** What DBOS has to say is for those who look for a fault. */
+/** Everything DBOS logs is for debugging only. */
 function engineLogger(logger: Logger) {
   const debug = (entry: unknown) => logger.debug({ engine: String(entry).slice(0, 1_000) }, 'DBOS')
   return { debug, info: debug, warn: debug, error: debug }

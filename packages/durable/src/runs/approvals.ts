@@ -17,7 +17,7 @@ interface ApprovalRow {
 const COLUMNS = `a.id, a.run_id, a.approval, a.decision, a.decided_by, a.reason,
   (extract(epoch FROM a.asked_at) * 1000)::bigint AS asked, (extract(epoch FROM a.expires_at) * 1000)::bigint AS expires`
 
-/** Questions about runs, in the database: whoever is alive can see and answer them, and a restart loses none. */
+/** Approvals of runs, kept in the database: every process can see and answer them, and a restart loses none. */
 export class RunApprovals {
   readonly #pool: Pool
   readonly #waiting = new Map<string, (verdict: RunVerdict) => void>()
@@ -26,7 +26,7 @@ export class RunApprovals {
     this.#pool = pool
   }
 
-  /** Asks about a run, once: asked again, it keeps its time, or has its answer. */
+  /** Asks about a run, once: asking again keeps the deadline, or returns the verdict. */
   async ask(runId: string, approval: Approval): Promise<RunVerdict | undefined> {
     await this.#pool.query(
       `INSERT INTO ${SCHEMA}.approvals (id, run_id, approval, expires_at)
@@ -36,12 +36,12 @@ export class RunApprovals {
     return this.verdictOn(runId)
   }
 
-  /** What was decided; `undefined` if nobody has, or was asked. */
+  /** What was decided; `undefined` if nobody has decided, or nobody was asked. */
   async verdictOn(runId: string): Promise<RunVerdict | undefined> {
     return (await this.#verdicts([runId])).get(runId)
   }
 
-  /** Resolves when somebody has decided about a run that was asked about. */
+  /** Resolves when somebody decides about the run. */
   decided(runId: string): Promise<RunVerdict> {
     return new Promise(resolve => this.#waiting.set(runId, resolve))
   }
@@ -50,7 +50,7 @@ export class RunApprovals {
     this.#waiting.delete(runId)
   }
 
-  /** Tells those who wait here what was decided elsewhere. */
+  /** Passes decisions made elsewhere to those waiting here. */
   async look(): Promise<void> {
     if (this.#waiting.size === 0) return
     for (const [runId, verdict] of await this.#verdicts([...this.#waiting.keys()])) {
@@ -59,7 +59,7 @@ export class RunApprovals {
     }
   }
 
-  /** The first decision counts. Resolves to the run that it was about; `undefined` if nothing waits by that id. */
+  /** The first decision counts. Resolves to the run's id; `undefined` if no approval with this id is waiting. */
   async decide(id: string, decision: 'approve' | 'deny', about: Decision): Promise<string | undefined> {
     const { rows } = await this.#pool.query<{ run_id: string }>(
       `UPDATE ${SCHEMA}.approvals SET decision = $2, decided_by = $3, reason = $4
@@ -69,7 +69,7 @@ export class RunApprovals {
     return rows[0]?.run_id
   }
 
-  /** Denies what nobody answered in time, by the database's clock. Resolves to the runs. */
+  /** Denies what nobody answered in time, by the database's clock. Resolves to the ids of the runs. */
   async expire(): Promise<string[]> {
     const { rows } = await this.#pool.query<{ run_id: string }>(
       `UPDATE ${SCHEMA}.approvals SET decision = 'expired' WHERE decision IS NULL AND expires_at <= now() RETURNING run_id`,
@@ -77,7 +77,7 @@ export class RunApprovals {
     return rows.map(row => row.run_id)
   }
 
-  /** Nobody need answer any more. */
+  /** The run was cancelled: no answer is needed. */
   async withdraw(runId: string): Promise<void> {
     await this.#pool.query(
       `UPDATE ${SCHEMA}.approvals SET decision = 'denied', reason = 'the call was cancelled'
@@ -90,7 +90,7 @@ export class RunApprovals {
     await this.#pool.query(`DELETE FROM ${SCHEMA}.approvals WHERE run_id = ANY($1)`, [runIds])
   }
 
-  /** What waits for a decision, of all runs, oldest first. */
+  /** All approvals waiting for a decision, oldest first. */
   async list(): Promise<Approval[]> {
     const { rows } = await this.#pool.query<ApprovalRow>(
       `SELECT ${COLUMNS} FROM ${SCHEMA}.approvals a

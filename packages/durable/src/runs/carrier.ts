@@ -10,24 +10,24 @@ const PROGRESS_EVERY_MS = 250
 
 type Within = <T>(work: () => T) => T
 
-/** A run that this process carries out. */
+/** A run being executed by this process. */
 interface CarriedRun {
   readonly id: string
   readonly run: StoredRun
   readonly stop: AbortController
-  /** Back in the journal's context, which only the run itself may be in. */
+  /** Re-enters the journal's context, reserved for the run itself. */
   readonly inside: Within
   readonly isTaken: boolean
-  /** Why its end is not this process's to journal. */
+  /** Why this process may not journal its end. */
   lost?: Error | undefined
 }
 
-/** A run that its caller waits for in this very process. */
+/** A run whose caller waits in this same process. */
 interface LiveRun {
   readonly options: DurableRunOptions
   /** The caller's context, for traces. */
   readonly there: Within
-  /** What the tool returned, before it was made to be kept. */
+  /** What the tool returned, before it was shaped for the journal. */
   result?: ToolResult | undefined
 }
 
@@ -38,10 +38,10 @@ interface CarrierOptions {
   onProgress(id: string, progress: Progress): void
 }
 
-/** Carries runs out in this process, through the executor like every other call. */
+/** Executes runs in this process, through the executor like every other call. */
 export class Carrier {
   readonly #options: CarrierOptions
-  /** Outside of any run: what a tool calls is not a part of the run that called it. */
+  /** Leaves any run: calls made by a tool are not part of the run that invoked it. */
   readonly #outside: Within = AsyncLocalStorage.snapshot()
   readonly #running = new Map<string, CarriedRun>()
   readonly #bySignal = new WeakMap<AbortSignal, CarriedRun>()
@@ -51,7 +51,7 @@ export class Carrier {
     this.#options = options
   }
 
-  /** Runs that were taken from queues. */
+  /** The number of runs taken from queues. */
   get taken(): number {
     let count = 0
     for (const { isTaken } of this.#running.values()) if (isTaken) count++
@@ -59,11 +59,11 @@ export class Carrier {
   }
 
   runOf(call: InterceptedCall): CarriedRun | undefined {
-    // The very one that the run was begun with: `signal` is another one if somebody watches the executor.
+    // Not `signal`: that is a different one if somebody observes the executor.
     return call.callerSignal && this.#bySignal.get(call.callerSignal)
   }
 
-  /** A run that is about to begin here, with a caller who can be reached. */
+  /** Announces a run that is about to start here, whose caller is in this process. */
   expect(id: string, options: DurableRunOptions): LiveRun {
     const live: LiveRun = { options, there: AsyncLocalStorage.snapshot() }
     this.#live.set(id, live)
@@ -78,12 +78,12 @@ export class Carrier {
     this.#live.delete(id)
   }
 
-  /** Runs `work`, such as journalling a run, as a part of no other run. */
+  /** Runs `work`, such as journalling a run, outside any run. */
   outside<T>(work: () => T): T {
     return this.#outside(work)
   }
 
-  /** Carries a run out. Rejects if its end is not this process's to journal. */
+  /** Executes a run. Rejects if this process may not journal its end. */
   async carryOut(id: string, run: StoredRun): Promise<ToolResult> {
     const live = this.#live.get(id)
     const carried: CarriedRun = {
@@ -108,7 +108,7 @@ export class Carrier {
     this.#running.get(id)?.stop.abort()
   }
 
-  /** The run goes on later, maybe elsewhere: what becomes of it here does not count. */
+  /** The run continues later, maybe elsewhere: its outcome here is discarded. */
   handOn(id: string): void {
     const carried = this.#running.get(id)
     if (!carried) return
@@ -121,8 +121,8 @@ export class Carrier {
   }
 
   /**
-   * The innermost interceptor: whatever must not be repeated is announced in the journal before the tool is invoked. A
-   * foreign announcement means that somebody has invoked it already, and nobody knows what came of it.
+   * The innermost interceptor: unless a call is repeatable, its intent is journalled before the tool is invoked. Finding
+   * another's intent means that the tool was invoked already, with an unknown outcome.
    */
   readonly interceptor: Interceptor = async (call, next) => {
     const carried = this.runOf(call)
@@ -157,7 +157,7 @@ export class Carrier {
     return this.#options.executor.run({ id: call_id, name, args }, options)
   }
 
-  /** The caller here hears all of it, the others as much as is good for them. */
+  /** A caller in this process gets every update, the others a throttled few. */
   #progressOf(id: string, tell: RunOptions['onProgress']): (progress: Progress) => void {
     let toldAt = Number.NEGATIVE_INFINITY
     return progress => {

@@ -8,7 +8,7 @@ interface Waiter {
   settle(result: ToolResult): void
 }
 
-/** Those who wait for the end of runs, wherever they run. One query looks for all of them. */
+/** Callers waiting for runs to end, wherever they run. One query checks all of them. */
 export class Ends {
   readonly #pool: Pool
   readonly #waiting = new Map<string, Set<Waiter>>()
@@ -39,7 +39,7 @@ export class Ends {
     }
   }
 
-  /** This process hears of no end any more. */
+  /** From now on this process learns of no more ends. */
   close(): void {
     this.#isClosed = true
     for (const [id, waiters] of this.#waiting)
@@ -47,20 +47,20 @@ export class Ends {
     this.#waiting.clear()
   }
 
-  /** Told that a run has ended. */
+  /** A run has ended, according to a notice. */
   announce(id: string): void {
     if (!this.#waiting.has(id)) return
     this.#announced.add(id)
     void this.#read()
   }
 
-  /** Looks for all that are waited for, in case that a notice was lost. */
+  /** Checks all awaited runs, in case a notice was lost. */
   lookForAll(): void {
     for (const id of this.#waiting.keys()) this.#announced.add(id)
     void this.#read()
   }
 
-  /** The result of a run that has ended. */
+  /** The result of a run; `undefined` if it has not ended. */
   async read(id: string): Promise<ToolResult | undefined> {
     return (await readEnded(this.#pool, [id])).get(id)
   }
@@ -71,7 +71,7 @@ export class Ends {
     while (this.#announced.size > 0) {
       const ids = [...this.#announced]
       this.#announced.clear()
-      // The next look finds them, once the database is back.
+      // The next check finds them, once the database is back.
       const ended = await readEnded(this.#pool, ids).catch(() => new Map<string, ToolResult>())
       for (const [id, result] of ended) this.#settle(id, result)
     }
@@ -86,5 +86,5 @@ export class Ends {
 }
 
 function goesOn(tool: string, id: string): ToolResult {
-  return unavailable(tool, 'this process is shutting down; the run goes on', id)
+  return unavailable(tool, 'this process is shutting down; the run continues', id)
 }

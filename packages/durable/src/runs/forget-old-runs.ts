@@ -1,20 +1,20 @@
 import type { Pool } from 'pg'
+import type { Connection } from '../connection.ts'
 import { ENGINE_SCHEMA } from '../database/schema.ts'
 import { deleteRuns } from '../engine/engine.ts'
-import type { Session } from '../session.ts'
 
 const DEFAULT_DAYS = 30
 const AT_ONCE = 5_000
 
-/** Forgets runs that ended so many days ago, a slice at a time, so that nobody has to wait for it. */
-export async function forgetOldRuns(session: Session, days = DEFAULT_DAYS): Promise<void> {
+/** Deletes runs that ended more than `days` days ago, in batches, so that nothing is blocked for long. */
+export async function forgetOldRuns(connection: Connection, days = DEFAULT_DAYS): Promise<void> {
   let ids: string[]
   do {
-    ids = await oldRuns(session.database, days)
+    ids = await oldRuns(connection.database, days)
     if (ids.length === 0) return
     await deleteRuns(ids)
-    await session.approvals.forget(ids)
-  } while (ids.length === AT_ONCE && session.isOpen)
+    await connection.approvals.forget(ids)
+  } while (ids.length === AT_ONCE && connection.isOpen)
 }
 
 /** By the database's clock. */

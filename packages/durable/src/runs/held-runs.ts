@@ -2,10 +2,10 @@ import type { Pool } from 'pg'
 import { ENGINE_SCHEMA } from '../database/schema.ts'
 
 /*
- * Runs that wait for a person use up nobody's time: DBOS holds them as delayed, without end, until they are let go.
+ * Runs that wait for a person occupy no worker: DBOS holds them as delayed indefinitely until they are released.
  */
 
-/** Takes a run back from the process that carries it out; `false` if it is not that one's. */
+/** Takes a run back from the process executing it; `false` if that process no longer has it. */
 export async function holdRun(
   pool: Pool,
   { id, process, queue }: { id: string; process: string; queue: string },
@@ -20,7 +20,7 @@ export async function holdRun(
   return rowCount === 1
 }
 
-/** Lets runs go on that were held. Resolves to the queues that they wait in now. */
+/** Releases held runs. Resolves to the queues they now wait in. */
 export async function letGo(pool: Pool, ids: readonly string[]): Promise<string[]> {
   const { rows } = await pool.query<{ queue_name: string }>(
     `UPDATE ${ENGINE_SCHEMA}.workflow_status SET status = 'ENQUEUED', delay_until_epoch_ms = NULL
@@ -30,7 +30,7 @@ export async function letGo(pool: Pool, ids: readonly string[]): Promise<string[
   return [...new Set(rows.map(row => row.queue_name))]
 }
 
-/** Whether a run is there and has not ended. */
+/** Whether a run exists and has not ended. */
 export async function isActive(pool: Pool, id: string): Promise<boolean> {
   const { rowCount } = await pool.query(
     `SELECT FROM ${ENGINE_SCHEMA}.workflow_status

@@ -1,13 +1,13 @@
 import type { ToolExecutor, ToolFailure, ToolResult } from 'toolpost'
 import { workerOf } from '../workers/identity.ts'
 
-/** Larger results are kept as the text that a model would read. */
+/** Larger results are stored as the text a model would read. */
 const MAX_RESULT_BYTES = 1_000_000
 
 /** A result as it is journalled: plain data within bounds. Never throws. */
 export function keptResult(result: ToolResult, executor: ToolExecutor): ToolResult {
   const whole = jsonOf(result)
-  if (whole !== undefined && whole.length <= MAX_RESULT_BYTES) return JSON.parse(whole)
+  if (whole !== undefined && Buffer.byteLength(whole) <= MAX_RESULT_BYTES) return JSON.parse(whole)
   const { tool_name, execution_time_ms, tool_call_id } = result
   const base = { tool_name, execution_time_ms, ...(tool_call_id !== undefined && { tool_call_id }) }
   const text = executor.text(result).slice(0, MAX_RESULT_BYTES)
@@ -15,7 +15,7 @@ export function keptResult(result: ToolResult, executor: ToolExecutor): ToolResu
   return { success: true, result: text, ...base }
 }
 
-/** `success` comes first in it. */
+/** Puts `success` first, which the SQL relies on. */
 function jsonOf(result: ToolResult): string | undefined {
   try {
     const { success, ...rest } = result
@@ -41,12 +41,12 @@ export function unavailable(tool: string, cause: string, runId?: string): ToolFa
   return failed(tool, { code: 'unavailable', error: `The ${tool} service is unavailable: ${cause}` }, runId)
 }
 
-/** The answer to a call that may not be begun again: `intent` is what stands in the journal of who began it. */
+/** The result of a call that must not be started again; the journalled `intent` names the process that started it. */
 export function unknownOutcome(tool: string, intent: string): ToolFailure {
   const worker = workerOf(intent.slice(0, intent.lastIndexOf('/')))
   return unavailable(
     tool,
-    `worker '${worker}' was lost while it ran the call; the outcome of the call is unknown`,
+    `worker '${worker}' was lost while running the call; the outcome of the call is unknown`,
   )
 }
 
@@ -59,6 +59,6 @@ export function denied(tool: string, reason: string, runId?: string): ToolFailur
 }
 
 export function nobodyOffers(pool: string, since: string | undefined): string {
-  const text = `no worker of pool '${pool}' offers it`
-  return since === undefined ? text : `${text} since ${since}`
+  const text = `no worker of pool '${pool}' runs it`
+  return since === undefined ? text : `${text}, since ${since}`
 }

@@ -11,7 +11,7 @@ interface RunChangesOptions {
   tell(run: Run): void
 }
 
-/** Tells of runs that have changed, a few times a second at most, and of how far they are. */
+/** Reports changed runs, in batches, and their progress. */
 export class RunChanges {
   readonly #options: RunChangesOptions
   readonly #changed = new Set<string>()
@@ -38,7 +38,7 @@ export class RunChanges {
     this.noteChange(id)
   }
 
-  /** Tells `follower` how far a run is that another process carries out; returns a function that stops it. */
+  /** Passes `follower` the progress of a run executed by another process; returns a function that stops it. */
   follow(id: string, follower: (progress: Progress) => void): () => void {
     const followers = this.#followers.get(id) ?? new Set()
     this.#followers.set(id, followers.add(follower))
@@ -60,7 +60,7 @@ export class RunChanges {
   async #tellAll(): Promise<void> {
     const ids = [...this.#changed]
     this.#changed.clear()
-    // A database that is gone has nothing to tell; what changed is told when it is asked for.
+    // If the database is gone there is nothing to report; changes show when they are asked for.
     const runs = await this.#options.read(ids).catch(() => [])
     for (const run of runs) this.#options.tell(this.withProgress(run))
     this.#timer = this.#changed.size > 0 ? setTimeout(() => void this.#tellAll(), TOGETHER_MS) : undefined

@@ -39,7 +39,7 @@ const SELECT = (maxResult: number) => `
     LEFT JOIN ${ENGINE_SCHEMA}.workflow_output o USING (workflow_uuid)
     LEFT JOIN ${SCHEMA}.approvals a ON a.run_id = s.workflow_uuid`
 
-/** Rows of a state. A failed call is a success of the engine: the journalled result says so at its beginning. */
+/** Conditions for each state. A failed call is a success to the engine; only the start of the journalled result tells. */
 const IN_STATE: Readonly<Record<RunState, string>> = {
   waiting: `s.status IN ('ENQUEUED', 'DELAYED') AND (a.run_id IS NULL OR a.decision IS NOT NULL)`,
   approval: `s.status IN ${ACTIVE} AND a.run_id IS NOT NULL AND a.decision IS NULL`,
@@ -54,7 +54,7 @@ export async function readRuns(pool: Pool, ids: readonly string[]): Promise<Run[
   return rows.map(row => runOf(row))
 }
 
-/** The newest first, without results that are large. */
+/** Newest first, without large results. */
 export async function listRuns(pool: Pool, filter: RunFilter): Promise<Run[]> {
   const { tool, caller, state, before, limit = 50 } = filter
   const attributes = JSON.stringify({ tool, caller })
@@ -76,7 +76,7 @@ export async function listRuns(pool: Pool, filter: RunFilter): Promise<Run[]> {
   return rows.map(row => runOf(row))
 }
 
-/** The run as it was accepted, and what its call was. */
+/** The run as it was accepted. */
 export async function readStored(
   pool: Pool,
   id: string,
@@ -89,7 +89,7 @@ export async function readStored(
   return rows[0] && { run: storedOf(rows[0].inputs), attributes: rows[0].attributes }
 }
 
-/** The results of those that have ended. */
+/** The results of those runs that have ended. */
 export async function readEnded(pool: Pool, ids: readonly string[]): Promise<Map<string, ToolResult>> {
   const { rows } = await pool.query<RunRow>(
     `SELECT s.workflow_uuid AS id, s.status, s.attributes, s.recovery_attempts::int AS attempts, o.output, o.error
@@ -122,7 +122,7 @@ function runOf(row: RunRow): Run {
   }
 }
 
-/** A run that was in no queue began as it was accepted. */
+/** A run that was never queued started when it was accepted. */
 function startOf({ started, intent, created, attempts }: RunRow, state: RunState) {
   const isWaiting = state === 'waiting' || state === 'approval'
   return started ?? intent ?? (attempts > 0 && !isWaiting && state !== 'cancelled' ? created : null)
@@ -150,12 +150,12 @@ function stepsOf(row: RunRow, worker: string | undefined): RunStep[] {
   })
 }
 
-/** What was journalled at the end, or what the engine's state stands for; nothing of a result that was left out. */
+/** The journalled result, or one made from the engine's state; `undefined` if the result was left out. */
 function resultOf({ id, status, output, error, attributes, attempts }: RunRow): ToolResult | undefined {
   const { tool } = attributes
   if (status === 'CANCELLED') return cancelled(tool, id)
   if (status === 'MAX_RECOVERY_ATTEMPTS_EXCEEDED')
-    return unavailable(tool, `its worker died ${attempts} times while it ran the call`, id)
+    return unavailable(tool, `its worker died ${attempts} times while running the call`, id)
   if (status === 'ERROR')
     return unavailable(tool, parsed<{ message?: string }>(error)?.message ?? 'its worker failed', id)
   const result = parsed<ToolResult>(output)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ToolCall } from 'toolpost'
 import type { DurableRunOptions } from 'toolpost/project'
 
-/** A run as it is journalled before anything happens: all that another process needs to carry it out. */
+/** A run as it is journalled before anything happens: all that another process needs to execute it. */
 export interface StoredRun {
   tool: string
   args?: unknown
@@ -14,26 +14,26 @@ export interface StoredRun {
   meta?: Readonly<Record<string, unknown>> | undefined
   key?: string | undefined
   pool: string
-  /** Read-only or idempotent: may be carried out again after a crash. */
+  /** Read-only or idempotent: may be executed again after a crash. */
   repeatable: boolean
-  /** A person was asked before it was let into a queue. */
+  /** A person was asked before it was queued. */
   asked?: boolean | undefined
 }
 
-/** What runs are found by. */
+/** What runs are searched by. */
 export interface RunAttributes {
   tool: string
   pool: string
   caller?: string | undefined
   origin?: string | undefined
   key?: string | undefined
-  /** Of tool and arguments. */
+  /** Hash of tool and arguments. */
   call: string
 }
 
 const MAX_ARGUMENT_BYTES = 1_000_000
 
-/** Plain data, without what JSON has no form for. Throws if there is no JSON of it, or too much. */
+/** Plain data, without values that JSON cannot express. Throws if it cannot be serialized or is too large. */
 export function storedRun(
   call: ToolCall,
   options: DurableRunOptions,
@@ -48,10 +48,8 @@ export function storedRun(
     ...{ origin, caller, timeout_ms: timeoutMs, repair, meta, key, pool, repeatable, asked },
   }
   const text = JSON.stringify(run)
-  if (text.length > MAX_ARGUMENT_BYTES)
-    throw new Error(
-      `its arguments are larger than the ${MAX_ARGUMENT_BYTES} bytes that are kept of a durable call`,
-    )
+  if (Buffer.byteLength(text) > MAX_ARGUMENT_BYTES)
+    throw new Error(`the arguments exceed the limit of ${MAX_ARGUMENT_BYTES} bytes for durable calls`)
   return JSON.parse(text)
 }
 
@@ -60,12 +58,12 @@ export function attributesOf(run: StoredRun): RunAttributes {
   return JSON.parse(JSON.stringify({ tool, pool, caller, origin, key, call: digest([tool, run.args ?? {}]) }))
 }
 
-/** The id of the run of a key: the same for the same caller and key, and impossible to guess from them. */
+/** The id of the run with this key: the same for the same caller and key. */
 export function idOfKey(caller: string | undefined, key: string): string {
   return `run_${digest(['key', caller ?? null, key]).slice(0, 32)}`
 }
 
-/** The same for the same value, whatever the order of its keys. */
+/** Equal for equal values, whatever the order of their keys. */
 function digest(value: unknown): string {
   return createHash('sha256').update(canonical(value)).digest('hex')
 }

@@ -1,26 +1,26 @@
 import type { Approval } from 'toolpost/interceptors'
 import type { RunVerdict } from 'toolpost/project'
-import type { Session } from '../session.ts'
+import type { Connection } from '../connection.ts'
 import { poolQueue } from '../workers/queues.ts'
 import { holdRun } from './held-runs.ts'
 
 /**
- * Asks about a run that is under way, and waits: first in place, then in the database, from where it begins anew once
- * somebody has decided. Never rejects.
+ * Asks about a run in progress and waits: first in place, then in the database, from where it starts over once somebody
+ * has decided. Never rejects.
  */
 export async function waitForVerdict(
-  session: Session,
+  connection: Connection,
   { id, stop }: { id: string; stop: AbortController },
   asked: Approval,
 ): Promise<RunVerdict> {
-  const { approvals } = session
+  const { approvals } = connection
   try {
     const decided = approvals.decided(id)
     const known = await approvals.ask(id, asked)
     if (known) return known
-    session.notices.send({ approvals: true })
-    session.notices.send({ changed: id })
-    const timer = setTimeout(() => void hold(session, id).catch(() => {}), session.times.inPlaceMs)
+    connection.notices.send({ approvals: true })
+    connection.notices.send({ changed: id })
+    const timer = setTimeout(() => void hold(connection, id).catch(() => {}), connection.times.inPlaceMs)
     timer.unref()
     const givenUp = new Promise<RunVerdict>(resolve =>
       stop.signal.addEventListener(
@@ -39,10 +39,10 @@ export async function waitForVerdict(
   }
 }
 
-async function hold(session: Session, id: string): Promise<void> {
-  const { self, carrier, approvals, database } = session
+async function hold(connection: Connection, id: string): Promise<void> {
+  const { self, carrier, approvals, database } = connection
   if (!(await holdRun(database, { id, process: self.process, queue: poolQueue(self.pool) }))) return
   carrier.handOn(id)
-  // Somebody may have decided just now.
-  if (await approvals.verdictOn(id)) await session.release([id])
+  // Somebody may have decided in the meantime.
+  if (await approvals.verdictOn(id)) await connection.release([id])
 }

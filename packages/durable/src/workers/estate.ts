@@ -4,13 +4,13 @@ import { unknownOutcome } from '../runs/kept-result.ts'
 
 /** What became of the runs of a process that died. */
 export interface Estate {
-  /** Runs that had begun and must not be begun again. */
+  /** Runs that had started and must not be started again. */
   ended: string[]
-  /** Where the others wait now. */
+  /** The queues the others now wait in. */
   queues: string[]
 }
 
-/** Ends the runs of a process whose tools may have been invoked: what came of them is unknown. */
+/** Ends the runs of a process whose tools may have been invoked: their outcome is unknown. */
 export async function endBegun(client: PoolClient, process: string): Promise<string[]> {
   const { rows } = await client.query<{ id: string; tool: string; intent: string }>(
     `SELECT s.workflow_uuid AS id, s.attributes->>'tool' AS tool, p.output AS intent
@@ -20,7 +20,7 @@ export async function endBegun(client: PoolClient, process: string): Promise<str
   )
   const ids = rows.map(({ id }) => id)
   if (ids.length === 0) return ids
-  // As DBOS journals an end.
+  // The way DBOS journals an end.
   await client.query(
     `UPDATE ${ENGINE_SCHEMA}.workflow_status SET status = 'SUCCESS', owner_xid = NULL, deduplication_id = NULL,
        updated_at = (extract(epoch FROM now()) * 1000)::bigint, completed_at = (extract(epoch FROM now()) * 1000)::bigint
@@ -36,7 +36,7 @@ export async function endBegun(client: PoolClient, process: string): Promise<str
   return ids
 }
 
-/** Puts the other runs of a process back, as DBOS recovers, and with the partition that a run is found in. */
+/** Requeues the other runs of a process, as DBOS recovery does, but with the partition key needed to find them. */
 export async function requeue(client: PoolClient, process: string, queue: string): Promise<string[]> {
   const { rows } = await client.query<{ queue_name: string }>(
     `UPDATE ${ENGINE_SCHEMA}.workflow_status SET status = 'ENQUEUED', owner_xid = NULL, started_at_epoch_ms = NULL,
@@ -57,7 +57,7 @@ export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) =>
     client.release()
     return result
   } catch (error) {
-    // Closes the connection, which undoes what was done.
+    // Closes the connection, which rolls the transaction back.
     client.release(true)
     throw error
   }

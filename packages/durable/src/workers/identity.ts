@@ -1,17 +1,17 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 
-/** This process among all that share a database. */
+/** This process among all those sharing a database. */
 export interface Identity {
   /** Stays the same over restarts. */
   id: string
-  /** Of this life of the process: what it leaves behind belongs to this name alone. */
+  /** Unique to this run of the process, so that what it leaves behind can be told apart. */
   process: string
   pool: string
   role: 'worker' | 'gateway'
   host: string
   pid: number
-  /** Of the advisory lock that it holds while it lives. */
+  /** Key of the advisory lock it holds while it lives. */
   lockKey: number
 }
 
@@ -23,13 +23,13 @@ export function identityOf(id: string, pool: string, role: Identity['role']): Id
   }
 }
 
-/** The stable name in the name of a process. */
+/** The stable id within the name of a process. */
 export function workerOf(process: string): string {
   const end = process.lastIndexOf('~')
   return end === -1 ? process : process.slice(0, end)
 }
 
-/** Two processes may have been given the same id; the second one gets a number. */
+/** If two processes were given the same id, the second one gets a number. */
 export function freeId(id: string, taken: ReadonlySet<string>): string {
   if (!taken.has(id)) return id
   for (let number = 2; ; number++) if (!taken.has(`${id}-${number}`)) return `${id}-${number}`

@@ -28,14 +28,14 @@ export interface Offer {
   goneSince?: string | undefined
 }
 
-/** A process that has lost its lock. */
+/** A process that no longer holds its lock. */
 export interface Missing {
   process: string
   lockKey: number
   pool: string
 }
 
-/** Live is who holds their lock: PostgreSQL frees it when a process dies. No clocks are compared. */
+/** A process is live while it holds its lock, which PostgreSQL frees when it dies. No clocks are compared. */
 const WORKERS = `
   SELECT w.*, l.objid IS NOT NULL AS live
   FROM ${SCHEMA}.workers w LEFT JOIN pg_locks l
@@ -45,7 +45,7 @@ const WORKERS = `
 
 const FORGET_AFTER = `interval '7 days'`
 
-/** All processes that share the database, and their tools, as the database knows them. */
+/** All processes that share the database, and their tools. */
 export class Roster {
   readonly #pool: Pool
   readonly #self: Identity
@@ -57,7 +57,7 @@ export class Roster {
     this.#self = self
   }
 
-  /** Names this process. It holds its lock already. */
+  /** Registers this process, which already holds its lock. */
   async register(): Promise<void> {
     const { process, id, pool, role, host, pid, lockKey } = this.#self
     await this.#pool.query(
@@ -65,7 +65,7 @@ export class Roster {
        ON CONFLICT (process) DO UPDATE SET gone_at = NULL, seen_at = now()`,
       [process, id, pool, role, host, pid, lockKey],
     )
-    // Earlier lives of this worker, whose runs were taken over, and what nobody has heard of for long.
+    // Earlier runs of this worker, whose calls were taken over, and processes gone for long.
     await this.#pool.query(
       `DELETE FROM ${SCHEMA}.workers WHERE gone_at IS NOT NULL AND process <> $1
        AND (id = $2 OR gone_at < now() - ${FORGET_AFTER})`,
@@ -97,7 +97,7 @@ export class Roster {
     ])
   }
 
-  /** Those that should be there and hold no lock; none while the server has only just started. */
+  /** Registered processes that hold no lock; none while the server has only just started. */
   async missing(graceMs: number): Promise<{ missing: Missing[]; picture: string }> {
     const { rows } = await this.#pool.query<WorkerRow & { settled: boolean }>(
       `SELECT x.*, now() - pg_postmaster_start_time() > $1 * interval '1 millisecond' AS settled
@@ -115,9 +115,9 @@ export class Roster {
   }
 
   /**
-   * Hands on the runs of a process that is dead, while it cannot come back: those that were in no queue to `queue`. Runs
-   * that had announced their intent end here, since nobody may begin them again. `undefined` if it is alive after all, or
-   * another process was quicker.
+   * Hands over the runs of a dead process while holding its lock, so that it cannot come back; those that were never queued
+   * go to `queue`. Runs with a journalled intent end here, since nobody may start them again. `undefined` if the process is
+   * alive after all, or another process was quicker.
    */
   async bury({ process, lockKey }: Missing, queue: string): Promise<Estate | undefined> {
     return inTransaction(this.#pool, async client => {
@@ -135,7 +135,7 @@ export class Roster {
     })
   }
 
-  /** Reads what everybody offers; says whether that has changed. */
+  /** Reads what everybody offers; resolves to whether it has changed. */
   async refresh(): Promise<boolean> {
     const { rows } = await this.#pool.query<
       Pick<WorkerRow, 'process' | 'pool' | 'live' | 'gone_at' | 'seen_at'> & {
@@ -162,7 +162,7 @@ export class Roster {
     return isChanged
   }
 
-  /** Of one tool of a pool: that of live workers if there are any. */
+  /** The offer of one tool of a pool, from live workers if possible. */
   find(pool: string, name: string): Offer | undefined {
     const all = [...this.#offers.values()].filter(offer => offer.pool === pool && offer.tool.name === name)
     return all.find(({ processes }) => processes.length > 0) ?? all[0]
@@ -173,7 +173,7 @@ export class Roster {
     return (this.find(pool, name)?.processes.length ?? 0) > 0
   }
 
-  /** What others offer. One that is gone is left out if the same name is there in another form. */
+  /** What others offer. An offer without workers is left out if the same name is offered in another form. */
   offers(): OfferedTool[] {
     return [...this.#offers.values()].flatMap(({ pool, tool, processes, goneSince }) => {
       const others = processes.filter(process => process !== this.#self.process)

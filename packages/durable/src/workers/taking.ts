@@ -2,15 +2,15 @@ import type { Claims } from '../engine/claims.ts'
 import { poolOf } from './queues.ts'
 import type { Roster } from './roster.ts'
 
-/** A run that was taken begins at once, or never. */
+/** A run that has not started this long after it was taken never will. */
 const BEGINS_WITHIN_MS = 10_000
 
 interface TakingOptions {
   roster: Roster
   pool: string
-  /** How many runs may be under way at once; 0 to take none. */
+  /** How many runs may be in progress at once; 0 to take none. */
   concurrency: number
-  /** How long accepted runs wait for a worker to come back that has their tool. */
+  /** How long accepted runs wait for a worker with their tool to come back. */
   desertedMs: number
   running(): number
   isOpen(): boolean
@@ -21,7 +21,7 @@ interface TakingOptions {
 export class Taking implements Claims {
   readonly #options: TakingOptions
   readonly #announced = new Set<string>()
-  /** All queues that there are: DBOS polls each. */
+  /** All queues there are, since DBOS polls each of them. */
   readonly #known = new Set<string>()
   readonly #begun = new Map<string, number>()
   readonly #deserted = new Map<string, number>()
@@ -31,12 +31,12 @@ export class Taking implements Claims {
     this.#options = options
   }
 
-  /** The tools that this process takes runs of. */
+  /** Sets the tools whose runs this process takes. */
   offer(tools: Iterable<string>): void {
     this.#own = new Set(tools)
   }
 
-  /** Something waits there, or may. */
+  /** Something may be waiting there. */
   announce(queue: string): void {
     this.#announced.add(queue)
   }
@@ -57,7 +57,7 @@ export class Taking implements Claims {
   mayTake(queue: string): boolean {
     this.#known.add(queue)
     if (!this.#options.isOpen() || !this.#announced.has(queue) || this.room() <= 0) return false
-    // Before the look: what is announced during it is looked for again.
+    // Before the query: what is announced during it triggers another one.
     this.#announced.delete(queue)
     return true
   }
@@ -67,7 +67,7 @@ export class Taking implements Claims {
     const takeable = tools.filter(
       tool => (this.#options.concurrency > 0 && this.isOwn(pool, tool)) || this.#isDeserted(pool, tool),
     )
-    // Until nothing waits any more: some may have to wait for a place.
+    // Keep looking until nothing is waiting: some may have to wait for room.
     if (takeable.length > 0) this.announce(queue)
     return takeable
   }
@@ -75,7 +75,7 @@ export class Taking implements Claims {
   room(): number {
     const now = performance.now()
     for (const [id, takenAt] of this.#begun) if (now - takenAt > BEGINS_WITHIN_MS) this.#begun.delete(id)
-    // Those who take nothing still end what nobody else will.
+    // A process that takes no runs still ends the deserted ones.
     return Math.max(this.#options.concurrency, 1) - this.#options.running() - this.#begun.size
   }
 
@@ -87,7 +87,7 @@ export class Taking implements Claims {
     this.#options.onEnded(id)
   }
 
-  /** No live worker has had the tool for so long that its runs are to be ended by whoever is there. */
+  /** Whether no live worker has had the tool for so long that any process may end its runs. */
   #isDeserted(pool: string, tool: string): boolean {
     const key = `${pool}\n${tool}`
     if (this.#options.roster.isServed(pool, tool)) {

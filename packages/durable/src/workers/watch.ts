@@ -5,9 +5,9 @@ import { poolQueue } from './queues.ts'
 import type { Missing, Roster } from './roster.ts'
 
 const LOOK_EVERY_MS = 500
-/** Who holds no lock for so long is dead: those who only lost their connection are back by then. */
+/** A process without its lock for this long is dead: one that only lost its connection is back by then. */
 const DEAD_AFTER_MS = 900
-/** After PostgreSQL has started, everybody has to come back first. */
+/** After PostgreSQL starts, everybody has to reconnect first. */
 const GRACE_MS = 3_000
 const ALIVE_EVERY = 4
 const CHORES_EVERY = 2
@@ -17,17 +17,17 @@ interface WatchOptions {
   roster: Roster
   logger: Logger
   isOpen(): boolean
-  /** Others have come or gone. */
+  /** Other processes have come or gone. */
   onChange(): Promise<void>
-  /** A process is dead, and its runs were seen to. */
+  /** A process died, and its runs were handed over. */
   onBuried(process: string, estate: Estate): void
-  /** What is done every second. */
+  /** Runs every second. */
   chores(): Promise<void>
-  /** What is done every hour. */
+  /** Runs every hour. */
   clean(): Promise<void>
 }
 
-/** Looks after the others: hands on the runs of those that died. */
+/** Watches the other processes, and hands over the runs of those that died. */
 export class Watch {
   readonly #options: WatchOptions
   readonly #missingSince = new Map<string, number>()
@@ -56,7 +56,7 @@ export class Watch {
 
   async #look(): Promise<void> {
     const { isOpen, roster, logger } = this.#options
-    // What was seen before the database was gone says nothing about now.
+    // What was seen before the outage no longer says anything.
     if (!isOpen()) return this.#missingSince.clear()
     try {
       const look = this.#looks++
@@ -68,7 +68,7 @@ export class Watch {
       if (look % ALIVE_EVERY === 0) await roster.sayAlive()
       if (look % CLEAN_EVERY === 0) await this.#options.clean()
     } catch (error) {
-      logger.debug({ error: messageOf(error) }, 'The other workers could not be looked after')
+      logger.debug({ error: messageOf(error) }, 'Could not check on the other workers')
     }
   }
 

@@ -1,10 +1,10 @@
-/** Whether calls reach a server. `open`: they fail at once until `retryAt`; `half-open`: the next one decides. */
+/** Whether calls reach a server. `open`: they fail immediately until `retryAt`; `half-open`: the next one decides. */
 export interface BreakerStatus {
   state: 'closed' | 'open' | 'half-open'
-  /** In a row, up to now. */
+  /** Consecutive, so far. */
   failures: number
-  /** ISO time, while it is open. */
+  /** ISO time, while open. */
   retryAt?: string
-  /** What the last failure said. */
+  /** The message of the last failure. */
   error?: string
 }

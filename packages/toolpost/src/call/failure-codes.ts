@@ -1,4 +1,4 @@
-/** Why a call failed. `docs/errors.md` explains each; a test keeps the two together. */
+/** Why a call failed. `docs/errors.md` explains each; a test keeps the two in sync. */
 export const FAILURE_CODES = [
   'unknown_tool',
   'invalid_arguments',

@@ -2,30 +2,30 @@ import type { FailureCode } from './failure-codes.ts'
 
 interface ResultBase {
   tool_name: string
-  /** The whole attempt: finding, fitting and validating included. */
+  /** The whole attempt, including lookup, fitting and validation. */
   execution_time_ms: number
   tool_call_id?: string
-  /** How long it was held back before the tool was invoked: for a person's decision, for a free place. */
+  /** How long the call waited before the tool was invoked: for a person's decision, for a free slot. */
   waited_ms?: number
-  /** The durable run that it is the result of. */
+  /** The durable run that produced it. */
   run_id?: string
-  /** What was changed in the arguments to make them fit, one sentence each. */
+  /** The changes made to the arguments so that they fit, one sentence each. */
   repairs?: string[]
 }
 
 export interface ToolSuccess<Result = unknown> extends ResultBase {
   success: true
-  /** What the tool returned, whole. */
+  /** The tool's complete return value. */
   result: Result
-  /** What a model reads, if that is not simply `result` as text (content blocks of MCP tools). */
+  /** The text for a model, if it is not simply `result` as text (content blocks of MCP tools). */
   text?: string
-  /** The content blocks that came beside `result`, as they came. */
+  /** The content blocks that came with `result`, unchanged. */
   content?: readonly { readonly type: string; readonly [field: string]: unknown }[]
-  /** `_meta` of an MCP server's result, as it came. */
+  /** `_meta` of an MCP server's result, unchanged. */
   meta?: Readonly<Record<string, unknown>>
-  /** Where the whole text is kept for a while if it is too long for a model: `result://…`; else the first of `kept`. */
+  /** Where the full text is kept for a while if it is too long for a model: `result://…`; otherwise the first of `kept`. */
   handle?: string
-  /** Content blocks with long binary content, which is kept as well. */
+  /** Content blocks whose long binary content is kept too. */
   kept?: readonly KeptPart[]
 }
 
@@ -34,7 +34,7 @@ export interface KeptPart {
   readonly handle: string
   readonly mimeType: string
   readonly bytes: number
-  /** Which content block it is. */
+  /** Index of the content block. */
   readonly block: number
 }
 
@@ -43,23 +43,23 @@ export interface ToolFailure extends ResultBase {
   error: string
   code: FailureCode
   diagnosis?: Diagnosis
-  /** When to try again, if that is known. */
+  /** When to retry, if known. */
   retry_after_ms?: number
 }
 
-/** The one answer that every call gets. Plain data: it survives JSON. */
+/** What every call returns. Plain data: it survives JSON. */
 export type ToolResult<Result = unknown> = ToolSuccess<Result> | ToolFailure
 
-/** What helps whoever has to put a failed call right. */
+/** Help for whoever has to fix a failed call. */
 export interface Diagnosis {
-  /** The arguments that the tool must have: `a (string), x (one of on, off)`. */
+  /** The required arguments: `a (string), x (one of on, off)`. */
   required?: string
   /** How the tool is called: `turn(x: "on" | "off", level?: integer)`. */
   signature?: string
-  /** Names of tools that resemble an unknown one. */
+  /** Tools with a name similar to the unknown one. */
   suggestions?: string[]
   /** Where the failure came from, outermost first. */
   causes?: string[]
-  /** More from the source of the tool, e.g. the last lines of a server's stderr. */
+  /** More from wherever the tool comes from, e.g. the last lines of a server's stderr. */
   details?: Record<string, unknown>
 }

@@ -10,7 +10,7 @@ interface Asked {
   input?: NodeJS.ReadableStream & { isTTY?: boolean }
 }
 
-/** Asks for an input of the configuration at the terminal. `undefined` without a terminal, or without an answer. */
+/** Asks for an input of the configuration at the terminal. `undefined` without a terminal or an answer. */
 export async function askInput(asked: ConfigInput, options: Asked): Promise<string | undefined> {
   const { terminal, input = process.stdin } = options
   if (!input.isTTY || !terminal.err.isTTY) return undefined
@@ -23,13 +23,13 @@ export async function askInput(asked: ConfigInput, options: Asked): Promise<stri
   return choices.includes(answer) ? answer : choices[Number(answer) - 1]
 }
 
-/** `undefined` if the terminal is closed, or Toolpost is stopped. */
+/** `undefined` if the terminal is closed or Toolpost is stopped. */
 async function typedLine(
   question: string,
   isSecret: boolean,
   { terminal, signal, input }: Asked & { input: NodeJS.ReadableStream },
 ): Promise<string | undefined> {
-  // What is typed is shown by whoever reads the line, so for a secret that one writes nowhere.
+  // The line reader echoes what is typed, so for a secret its output is discarded.
   const output = isSecret ? new Writable({ write: (_chunk, _encoding, done) => done() }) : terminal.err
   const lines = createInterface({ input, output, terminal: true })
   if (isSecret) terminal.err.write(question)

@@ -42,7 +42,7 @@ describe.skipIf(!hasPseudoTerminal)('toolpost call at a terminal', () => {
     expect(person.shown()).not.toContain('"echo":')
   })
 
-  it('shows arguments without obeying them', async () => {
+  it('shows control characters in arguments instead of interpreting them', async () => {
     await using person = terminal('call', 'echo', 'x=\u001b[2Jgone', '--config', asking('echo'))
     await person.sees('[y/N] ')
     expect(person.shown()).not.toContain('\u001b[2J')
@@ -61,7 +61,7 @@ describe('toolpost call without a terminal', () => {
     })
   })
 
-  it('is asked about nothing that the policy allows', async () => {
+  it('is not asked about what the policy allows', async () => {
     expect(await toolpost(['call', 'echo', 'x=1', '--config', asking('nosuch')])).toMatchObject({ code: 0 })
   })
 })
@@ -94,7 +94,7 @@ describe.skipIf(!hasPseudoTerminal)('toolpost chat at a terminal', () => {
     expect(person.shown()).not.toContain('did not understand')
   })
 
-  it('asks a dozen times without a complaint of Node', async () => {
+  it('asks a dozen times without a warning from Node', async () => {
     await using person = terminal('chat', '--config', asking('datetime'))
     for (let times = 1; times <= 12; times++) {
       await person.sees('you> ', times)

@@ -22,14 +22,14 @@ describe('toolpost call', () => {
     expect(await toolpost(['call', 'echo', 'x=1'])).toEqual({ code: 0, out: '{"echo":{"x":"1"}}\n', err: '' })
   })
 
-  it('takes JSON as it stands, from the command line or standard input', async () => {
+  it('takes JSON as it is, from the command line or standard input', async () => {
     expect((await toolpost(['call', 'echo', '{"x": 1}'])).out).toBe('{"echo":{"x":1}}\n')
     expect((await toolpost(['call', 'echo', '-'], { input: '{"x": [true]}' })).out).toBe(
       '{"echo":{"x":[true]}}\n',
     )
   })
 
-  it('makes of key=value what the schema says, and text where it says nothing', async () => {
+  it('coerces key=value to the schema, and to text where it says nothing', async () => {
     const config = configFile({
       tools: [{ ...weather, implementation: { type: 'builtin', handler: 'echo' } }],
     })
@@ -46,7 +46,7 @@ describe('toolpost call', () => {
     expect(JSON.parse(out)).toEqual({ echo: { location: 'Oslo', days: 2, unit: 'c', x: '1' } })
   })
 
-  it('makes a list of a key that is given twice', async () => {
+  it('turns a key that is given twice into a list', async () => {
     expect((await toolpost(['call', 'echo', 'tag=a', 'tag=b'])).out).toBe('{"echo":{"tag":["a","b"]}}\n')
   })
 
@@ -120,7 +120,7 @@ describe('toolpost call', () => {
   })
 
   it.each([
-    ['a timeout that is no number', ['call', 'echo', '--timeout', 'soon'], /--timeout takes milliseconds/],
+    ['a non-numeric timeout', ['call', 'echo', '--timeout', 'soon'], /--timeout expects milliseconds/],
     [
       'an argument that is neither',
       ['call', 'echo', 'a=1', 'huh'],
@@ -175,7 +175,7 @@ describe('toolpost call', () => {
     })
     expect(out).toBe('{"echo":{"x":"1"}}\n')
     const seen = readFileSync(seenFile, 'utf8').split('\n')
-    expect(seen.some(name => /dist\/cli\.cjs$|load-bundle\.cjs$/.test(name))).toBe(true)
+    expect(seen.some(name => /dist\/cli\.cjs$|load-bundle$/.test(name))).toBe(true)
     expect(
       seen.filter(name => /langchain|mathjs|pino|modelcontextprotocol|minisearch|json5/.test(name)),
     ).toEqual([])
@@ -185,7 +185,7 @@ describe('toolpost call', () => {
 })
 
 describe('the bundled command line', () => {
-  it('leaves exactly those commands out that are run from the modules', () => {
+  it('leaves exactly those commands out that are run from the large bundle', () => {
     const named = (file: string, pattern: RegExp) =>
       [...readFileSync(join(packageRoot(), file), 'utf8').matchAll(pattern)].map(([, name]) => name).sort()
     const leftOut = named('dist/cli.cjs', /import\("\.\/commands\/(\w+)\.js"\)/g)
@@ -196,17 +196,38 @@ describe('the bundled command line', () => {
     expect(leftOut.length).toBeGreaterThan(0)
   })
 
-  it('imports no module of its own package beside it: everything is there once in a process', () => {
-    const bundle = readFileSync(join(packageRoot(), 'dist/cli.cjs'), 'utf8')
-    const imported = [...bundle.matchAll(/(?:import|require)\("(\.[^"]+|toolpost[^"]*)"\)/g)].map(
-      ([, path]) => path,
+  it.each(['dist/cli.cjs', 'dist/cli-large.cjs'])(
+    '%s imports no module of its own package beside it: everything is there once in a process',
+    file => {
+      const bundle = readFileSync(join(packageRoot(), file), 'utf8')
+      const imported = [...bundle.matchAll(/(?:import|require)\("(\.[^"]+|toolpost[^"]*)"\)/g)].map(
+        ([, path]) => path,
+      )
+      expect(imported.filter(path => !(file === 'dist/cli.cjs' && path?.startsWith('./commands/')))).toEqual(
+        [],
+      )
+    },
+  )
+
+  it.each([
+    ['a command of the small bundle', ['tools', '--json'], {}, 'cli.cjs'],
+    ['a large command', ['calls'], {}, 'cli-large.cjs'],
+    ['durable calls, whose package uses the modules', ['tools', '--json'], { durable: false }, 'main.js'],
+    ['the voice gateway, which does too', ['up', '--voice', '--port', 'none'], {}, 'main.js'],
+  ])('is one of two, or the modules, for %s', async (_what, words, config, file) => {
+    const spy = join(folder, 'stack.cjs')
+    writeFileSync(
+      spy,
+      `const on = process.stdout.on
+       process.stdout.on = function () { process.stderr.write(new Error('FROM').stack + '\\n'); process.stdout.on = on; return on.apply(this, arguments) }`,
     )
-    expect(imported.filter(path => !path?.startsWith('./commands/'))).toEqual([])
+    const { err } = await toolpost([...words, '--config', configFile(config)], { node: ['--require', spy] })
+    expect(err).toMatch(new RegExp(`dist/(cli/)?${file}:`))
   })
 })
 
 describe('toolpost tools', () => {
-  it('shows signatures that a person can read', async () => {
+  it('shows readable signatures', async () => {
     const { code, out, err } = await toolpost(['tools', '--config', configFile({ tools: [weather] })])
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toContain(
@@ -238,7 +259,7 @@ describe('a configuration with a mistake', () => {
   })
 
   it.each([
-    ['JSON that is none', '{\n  "tools": [,]\n}', /:2:13: is not JSON: value expected/i],
+    ['invalid JSON', '{\n  "tools": [,]\n}', /:2:13: is not JSON: value expected/i],
     [
       'an unknown key where a typo would open a door',
       { limits: { tols: {} } },
@@ -326,7 +347,7 @@ describe('a configuration with a mistake', () => {
 
   it('[F41] says that a file that was named is not there', async () => {
     const { code, err } = await toolpost(['tools', '--config', 'nowhere.json'])
-    expect({ code, err }).toEqual({ code: 2, err: 'Error: nowhere.json: there is no such file\n' })
+    expect({ code, err }).toEqual({ code: 2, err: 'Error: nowhere.json: file not found\n' })
   })
 })
 

@@ -15,29 +15,27 @@ export interface GlobalOptions {
   logLevel?: string
 }
 
-/** What a command works with. */
 export interface CommandContext {
   project: Project
   terminal: Terminal
-  /** Every command ends soon after its signal is aborted; its project is closed then. */
+  /** Every command ends soon after its signal is aborted, and its project is closed. */
   stop: StopSignals
-  /** Traces and metrics on their way to a collector, if the environment asks for that. */
+  /** Exports traces and metrics to a collector, if the environment asks for it. */
   telemetry?: TelemetryExport | undefined
 }
 
-/** What a command asks of its project. */
 export type ProjectWishes = Pick<
   OpenProjectOptions,
   'model' | 'voice' | 'durable' | 'looksForItself' | 'triesOnce'
 >
 
-/** Opens the project for one command, sets the exit code, and leaves no process behind, also when stopped. */
+/** Opens the project for one command, sets the exit code, and leaves no process behind, even when stopped. */
 export type Within = (
   command: (context: CommandContext) => number | Promise<number>,
   wishes?: ProjectWishes,
 ) => Promise<void>
 
-/** A command that is soon over runs its own durable calls, and no others. */
+/** A short-lived command runs its own durable calls only. */
 const OWN_RUNS = { role: 'worker', concurrency: 0 } as const
 
 /** Everything a command needs. Throws, before anything runs, if the configuration is wrong. */

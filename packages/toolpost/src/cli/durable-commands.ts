@@ -3,12 +3,12 @@ import type { RunsFlags } from './commands/runs.ts'
 import type { Within } from './context.ts'
 import { UsageError } from './exit-codes.ts'
 
-/** The commands about durable calls. They read and write the database itself: no gateway has to run. */
+/** The commands for durable calls. They use the database directly: no gateway has to run. */
 export function addDurableCommands(program: Command, within: Within): void {
   program
     .command('worker')
     .description("run durable calls with this machine's tools, and offer them to gateways elsewhere")
-    .option('--pool <name>', 'the workers that share these tools (default: as configured)')
+    .option('--pool <name>', 'pool of workers to join (default: as configured)')
     .action(({ pool }: { pool?: string }) =>
       within(async context => (await import('./commands/worker.ts')).runWorker(context), {
         durable: { role: 'worker', pool: checkedPool(pool), stays: true },
@@ -39,5 +39,5 @@ const READER = { durable: { role: 'gateway' } } as const
 
 function checkedPool(pool: string | undefined): string | undefined {
   if (pool === undefined || /^[A-Za-z0-9][\w-]{0,31}$/.test(pool)) return pool
-  throw new UsageError(`--pool takes letters, digits, _ and -, at most 32, got '${pool}'`)
+  throw new UsageError(`--pool expects at most 32 letters, digits, _ or -, got '${pool}'`)
 }

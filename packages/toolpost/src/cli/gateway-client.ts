@@ -1,10 +1,10 @@
 import type { ToolpostConfig } from '../config/config.ts'
-import { DEFAULT_PORT } from '../gateway/limits.ts'
+import { DEFAULT_PORT } from '../config/config.ts'
 import { UsageError } from './exit-codes.ts'
 
 const TIMEOUT_MS = 10_000
 
-/** Speaks to the gateway that `toolpost up` runs, at the address of the same configuration unless told otherwise. */
+/** Talks to a running `toolpost up`, by default at the address in the configuration. */
 export class GatewayClient {
   readonly #url: string
   readonly #token: string | undefined
@@ -37,13 +37,13 @@ export class GatewayClient {
     try {
       return await fetch(`${this.#url}${path}`, { ...request, signal: AbortSignal.timeout(TIMEOUT_MS) })
     } catch (error) {
-      const problem = `Nothing answers at ${this.#url}: start it with \`toolpost up\`, or give its address with --url`
+      const problem = `No gateway at ${this.#url}: start it with \`toolpost up\`, or give its address with --url`
       throw new UsageError(problem, { cause: error })
     }
   }
 }
 
-/** An address to listen on everywhere is none to connect to. */
+/** A wildcard address cannot be connected to. */
 function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host

@@ -16,7 +16,7 @@ import { Stopped, type StopSignals, stopSignals } from './stop-signals.ts'
 import { say, type Terminal } from './terminal.ts'
 
 const terminal: Terminal = { out: process.stdout, err: process.stderr }
-/** Something still tries to reach a collector that does not answer, and would keep the process. */
+/** The export still waits for an unresponsive collector, and would keep the process alive. */
 let isStillSending = false
 
 function createProgram(stop: StopSignals): Command {
@@ -153,13 +153,13 @@ function createProgram(stop: StopSignals): Command {
   return program
 }
 
-/** Where a history is kept, calls of the command line are in it too; opening it would take longer than they do. */
+/** Calls from the command line go into the history too, if there is one, but only as notes: opening it would take too long. */
 function noteCalls({ project }: CommandContext): Promise<void> {
   return project.keepHistory({ briefly: true, unasked: false })
 }
 
 async function main(words: string[]): Promise<void> {
-  // Nobody may read the output any more; the servers are closed all the same.
+  // The reader of the output may be gone; the servers are closed all the same.
   for (const stream of [terminal.out, terminal.err]) stream.on('error', () => {})
   const stop = stopSignals()
   try {
@@ -173,13 +173,13 @@ async function main(words: string[]): Promise<void> {
   if (isStillSending) process.exit()
 }
 
-/** A command that ended well has its own way to be stopped. What others still wait for, such as input, is left. */
+/** A command that exits with 0 handles the signal itself. Exits without waiting for anything, such as input. */
 function endStopped(exitCode: number): never {
   process.exit(process.exitCode === EXIT.ok ? EXIT.ok : exitCode)
 }
 
 function report(error: unknown): number {
-  // Commander has already said what is wrong; help and version are not mistakes.
+  // Commander has already reported what is wrong; help and version are not errors.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   if (error instanceof Stopped) {
     say(terminal, 'Stopped.')

@@ -3,7 +3,7 @@ import { UsageError } from './exit-codes.ts'
 
 export interface TypedArguments {
   args: unknown
-  /** `key=value` was typed by a person: what the schema wants can be made of it. JSON is taken as it stands. */
+  /** Whether to coerce to the schema: `key=value` was typed by a person, while JSON is taken as it is. */
   repair: boolean
 }
 
@@ -15,7 +15,7 @@ export function parseArguments(words: readonly string[]): TypedArguments {
   return { args: fromPairs(words), repair: true }
 }
 
-/** A whole call as code has it, `tool(a: 1, b: "x")`: its name, and its arguments as JSON. `undefined` if it is none. */
+/** Parses a call written as code, `tool(a: 1, b: "x")`, into name and JSON arguments. `undefined` if it is not one. */
 export async function callExpression(word: string): Promise<{ name: string; args: string } | undefined> {
   const [, name, inner = ''] = /^([^\s()]+)\((.*)\)$/s.exec(word) ?? []
   if (name === undefined) return undefined
@@ -47,7 +47,7 @@ function fromJson(text: string): unknown {
   }
 }
 
-/** The line that has the mistake, and a mark below it. */
+/** The line with the mistake, and a caret below it. */
 function shownAt(text: string, offset: number): string {
   const { line, column } = positionIn(text, offset)
   const from = Math.max(0, column - 1 - MAX_SHOWN / 2)

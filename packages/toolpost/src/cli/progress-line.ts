@@ -5,7 +5,7 @@ import { say, type Terminal } from './terminal.ts'
 const BAR = 20
 const MAX_MESSAGE = 200
 
-/** How far a call is, on stderr: one line that is written over on a terminal, a line each time elsewhere. */
+/** The progress of a call on stderr: on a terminal one line that is overwritten, elsewhere a line per update. */
 export class ProgressLine {
   readonly #terminal: Terminal
   #last = ''

@@ -30,7 +30,7 @@ describe.skipIf(!hasPseudoTerminal)('a question of a server at a terminal', () =
       person.types(`${typed}\r`)
     }
     await fill('String (required)', 'Ada', { typed: '', problem: 'this is required' })
-    await fill('Boolean', 'y', { typed: 'perhaps', problem: 'please say yes or no' })
+    await fill('Boolean', 'y', { typed: 'perhaps', problem: 'please answer yes or no' })
     await fill('String with default (default: It was a dark and stormy night.)', '')
     await fill('String with email format', 'ada@example.com', { typed: 'nonsense', problem: "'email' must" })
     await fill('String with uri format', '')
@@ -75,7 +75,7 @@ describe.skipIf(!hasPseudoTerminal)('a question of a server at a terminal', () =
     await using person = onTerminal([COMMAND, ...words], { cwd: folder })
     await person.sees('[y/N] ')
     expect(person.shown()).toContain('https://login.example/a?b=1')
-    expect(person.shown()).toContain('It is a page of login.example, not of Toolpost')
+    expect(person.shown()).toContain('This page belongs to login.example, not to Toolpost')
     person.types('y\r')
     expect(await person.exit).toBe(0)
     expect(person.shown()).toContain('accept')

@@ -148,7 +148,7 @@ describe('toolpost doctor', () => {
     expect(out).toMatch(/^✘ model ollama:qwen3:0\.6b: Ollama is not running at http:\/\/127\.0\.0\.1:9$/m)
   })
 
-  it('gives a verdict a line, exit 0 where everything works', async () => {
+  it('prints one verdict per line, exit 0 if everything works', async () => {
     const { code, out } = await toolpost(['doctor'])
     expect(code).toBe(0)
     expect(out).toMatch(/^✔ configuration: built-in example, \d+ local tools$/m)
@@ -205,7 +205,7 @@ describe('toolpost doctor', () => {
       '✘ tool none: no handler is named',
       '✘ tool twice: declared 2 times; only the last one is used',
       "✘ tool typed: the sentence 'go to {place' has '{', which is not an argument, at character 7",
-      "✘ tool files__echo: the sentence 'say (it' has a bracket without its ')', at character 5",
+      "✘ tool files__echo: the sentence 'say (it' has a bracket without a matching ')', at character 5",
       "✘ server files: has no tool 'ecko' for the sentences under that name",
     ])
     expect(out).toMatch(/^ {4}Expected one of math_eval, echo$/m)

@@ -4,7 +4,7 @@ import type { InitFlags } from './commands/init.ts'
 import type { ServiceFlags } from './commands/service.ts'
 import type { CommandContext, GlobalOptions, Within } from './context.ts'
 
-/** The commands that set things up: the configuration, the shell, the service, generated code. */
+/** The setup commands: configuration, shell completion, service, generated code. */
 export function addSetupCommands(
   program: Command,
   { terminal, stop, within }: Pick<CommandContext, 'terminal' | 'stop'> & { within: Within },
@@ -16,7 +16,7 @@ export function addSetupCommands(
   program
     .command('init')
     .description('write a toolpost.json here, with the MCP servers of other programs on this machine')
-    .option('-y, --yes', 'ask nothing')
+    .option('-y, --yes', 'accept all defaults without asking')
     .action((flags: InitFlags) =>
       editing(async context => (await import('./commands/init.ts')).writeConfig(context, flags)),
     )

@@ -1,12 +1,12 @@
 import { fstatSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A program that started this one may have left a pipe open without meaning anything by it. */
+/** How long to wait for piped input: the parent process may have left a pipe open that will never send anything. */
 const FIRST_WORD_MS = { needed: 1_000, possible: 150, none: 0 }
 
 /**
- * The words of a call, with what comes on standard input: for `-` all of it; with no words at all, a file, or what somebody
- * pipes in, which is waited for a while if the tool needs arguments, and only a moment if it can do without.
+ * The words of a call, completed from standard input: `-` reads all of it; without any words, a file is read, or a pipe,
+ * which gets a while to send something if the tool needs arguments, and only a moment if they are optional.
  */
 export async function withStandardInput(
   words: readonly string[],
@@ -18,7 +18,7 @@ export async function withStandardInput(
   if (kind === undefined || wants === 'none') return words
   if (kind === 'pipe' && !(await speaks(FIRST_WORD_MS[wants]))) return words
   const text = await readAll()
-  // Input meant for something else, such as an answer to a question, does not make a call without arguments fail.
+  // Input meant for something else, such as an answer to a question, must not break a call without arguments.
   const isMeant = wants === 'needed' ? text.trim() !== '' : /^\s*\{/.test(text)
   return isMeant ? [text] : words
 }

@@ -3,21 +3,21 @@ import { isatty } from 'node:tty'
 
 /** SIGTERM, Ctrl-C and a closed terminal, as a request to stop. */
 export interface StopSignals {
-  /** Aborted when the program is asked to stop. A command then ends soon, by itself. */
+  /** Aborted when the program is asked to stop. Commands then end soon, by themselves. */
   readonly signal: AbortSignal
   /** Resolves when the program is asked to stop. */
   readonly first: Promise<void>
   /** Resolves when it is asked again. */
   readonly second: Promise<void>
-  /** Of a command that was ended by the first signal, as shells count: 128 and its number. */
+  /** The exit code after a signal, by the shell's convention: 128 plus the number of the first signal. */
   readonly exitCode: number | undefined
-  /** From now on SIGHUP calls `listener` instead, unless the terminal that there was is closed. */
+  /** From now on SIGHUP calls `listener` instead of stopping, unless it means that the terminal was closed. */
   onHangup(listener: () => void): void
-  /** The signals have their usual effect again. */
+  /** Restores the default effect of the signals. */
   forget(): void
 }
 
-/** What was waited for when the program was asked to stop is left. */
+/** Thrown when waiting was cut short because the program was asked to stop. */
 export class Stopped extends Error {
   override name = 'Stopped'
 }
@@ -32,7 +32,7 @@ export function stopSignals(): StopSignals {
   let reload: (() => void) | undefined
   const hadTerminal = isatty(0)
   const stop = (name: NodeJS.Signals) => {
-    // Of a terminal that was closed, the descriptor is none any more.
+    // The descriptor of a closed terminal is no longer a TTY.
     if (name === 'SIGHUP' && reload && isatty(0) === hadTerminal) return reload()
     exitCode ??= 128 + constants.signals[name]
     stopped.abort()
@@ -55,10 +55,10 @@ export function stopSignals(): StopSignals {
   }
 }
 
-/** What `work` gives; rejects with `Stopped` as soon as the signal is aborted, whatever becomes of the work. */
+/** The result of `work`; rejects with `Stopped` as soon as the signal is aborted, without waiting for the work. */
 export function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stop = () => reject(new Stopped('The program was asked to stop'))
+    const stop = () => reject(new Stopped('Toolpost was asked to stop'))
     if (signal.aborted) stop()
     signal.addEventListener('abort', stop, { once: true })
     void work.then(resolve, reject).then(() => signal.removeEventListener('abort', stop))

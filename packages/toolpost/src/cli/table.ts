@@ -1,20 +1,20 @@
 import { escapeControls } from '../logging/safe-value.ts'
 import { styled, type Terminal } from './terminal.ts'
 
-/** How wide a terminal is that does not say, or says 0. */
+/** Assumed width of a terminal that reports none, or 0. */
 export const DEFAULT_COLUMNS = 100
 const GAP = '  '
 
 interface TableOptions {
-  /** No column but the last is wider than this. */
+  /** Maximum width of every column but the last. */
   maxWidth?: number | undefined
-  /** Lines are cut here; not at all if left out. */
+  /** Lines are cut at this width; not at all if left out. */
   columns?: number | undefined
-  /** Changes the look of a cell after it was made as wide as its column; not its width. */
+  /** Styles a cell after it was padded to the width of its column; must not change its visible width. */
   style?: ((text: string, column: number, row: number) => string) | undefined
 }
 
-/** Rows with their columns aligned, a line each. */
+/** Rows with aligned columns, one line each. */
 export function tableLines(rows: readonly (readonly string[])[], options: TableOptions = {}): string[] {
   const { maxWidth = 40, columns, style = (text: string) => text } = options
   const count = Math.max(0, ...rows.map(row => row.length))
@@ -45,7 +45,7 @@ function shortened(text: string, width: number): string {
 
 type Style = (text: string, column: number) => string
 
-/** Prints rows under the names of their columns. What they say is shown, and not obeyed. */
+/** Prints rows under column headings. Control characters are shown, not interpreted. */
 export function printTable(
   names: readonly string[],
   rows: readonly (readonly string[])[],
@@ -59,7 +59,7 @@ export function printTable(
   out.write(`${lines.join('\n')}\n`)
 }
 
-/** In the time zone of the person who reads it. */
+/** In the local time zone. */
 export function timeText(time: number): string {
   const local = new Date(time - new Date(time).getTimezoneOffset() * 60_000)
   return local.toISOString().slice(0, 19).replace('T', ' ')

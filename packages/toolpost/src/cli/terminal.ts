@@ -18,7 +18,7 @@ export function say({ err }: Terminal, text: string): void {
   err.write(`${shownLines(text)}\n`)
 }
 
-/** Asks the person at a terminal; without one, the answer is no. */
+/** Asks the person at the terminal; without one, the answer is no. */
 export function askingAt(terminal: Terminal, where: Pick<AskedTerminal, 'input' | 'lines'> = {}): Ask {
   return askAtTerminal({ ...where, output: terminal.err, say: text => say(terminal, text) })
 }
@@ -33,7 +33,7 @@ function shownLines(text: string): string {
 const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
 export type Style = keyof typeof STYLES
 
-/** Text in a colour on a terminal; plain elsewhere, and for whoever set NO_COLOR (no-color.org). */
+/** Styled text on a terminal; plain elsewhere, or if NO_COLOR is set (no-color.org). */
 export function styled(stream: NodeJS.WriteStream, style: Style, text: string): string {
   return hasColour(stream) ? `\x1b[${STYLES[style]}m${text}\x1b[0m` : text
 }

@@ -5,5 +5,5 @@ export function timeoutOf({ timeout }: { timeout?: string }): number | undefined
   if (timeout === undefined) return undefined
   const timeoutMs = Number(timeout)
   if (timeout.trim() !== '' && Number.isFinite(timeoutMs) && timeoutMs > 0) return timeoutMs
-  throw new UsageError(`--timeout takes milliseconds, got '${timeout}'`)
+  throw new UsageError(`--timeout expects milliseconds, got '${timeout}'`)
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { packageRoot } from '../runtime/package-root.ts'
 import type { ToolpostConfig } from './config.ts'
 
-/** What there is to try with no configuration at all: the local tools, and a folder of household notes. */
+/** Used without any configuration: the local tools, and a folder of household notes. */
 export function builtInExample(): ToolpostConfig {
   return { documents: join(packageRoot(), 'example', 'notes') }
 }

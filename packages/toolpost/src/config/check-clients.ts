@@ -23,7 +23,7 @@ export function checkClients({ clients = {} }: ToolpostConfig, source: ConfigSou
   if (found) throw source.error(found.path, found.problem)
 }
 
-/** What is wrong with clients, and where. Tokens are not shown; `own` is the gateway's. */
+/** The problems with clients, and where they are. Never shows tokens; `own` is the gateway's token. */
 export function* clientProblems(
   clients: Clients,
   own?: string,
@@ -33,7 +33,7 @@ export function* clientProblems(
     const path = ['clients', name]
     const owner = owners.get(token)
     const wrongName = nameProblem(name)
-    const wrongToken = tokenProblem(token) ?? (owner && `is the same as that of ${owner}`)
+    const wrongToken = tokenProblem(token) ?? (owner && `is the same as the token of ${owner}`)
     if (wrongName) yield { path, problem: wrongName }
     if (wrongToken) yield { path: [...path, 'token'], problem: wrongToken }
     for (const kind of ['tools', 'resources', 'prompts'] as const)
@@ -47,5 +47,5 @@ export function* clientProblems(
 
 function nameProblem(name: string): string | undefined {
   if (name === 'default') return "'default' is reserved for the gateway's own token; choose another name"
-  return NAME.test(name) ? undefined : 'expected at most 64 letters, digits, _, . and -'
+  return NAME.test(name) ? undefined : 'expected at most 64 letters, digits, _, . or -'
 }

@@ -3,7 +3,7 @@ import { globProblem } from '../runtime/glob.ts'
 import type { ToolpostConfig } from './config.ts'
 import type { ConfigPath, ConfigSource } from './config-source.ts'
 
-/** Checks what the schema cannot say of durable calls, with the environment filled in. */
+/** Checks what the schema cannot express about durable calls, with the environment filled in. */
 export function checkDurable({ durable }: ToolpostConfig, source: ConfigSource): void {
   if (typeof durable !== 'object') return
   const { databaseUrl, tools = [], limits = {} } = durable
@@ -24,7 +24,7 @@ export function checkDurable({ durable }: ToolpostConfig, source: ConfigSource):
 const PROTOCOLS = ['postgres:', 'postgresql:']
 const EXPECTED = 'expected postgres://user:password@host:5432/database'
 
-/** Passwords are not shown. */
+/** Never shows passwords. */
 function addressProblem(text: string): string | undefined {
   if (!URL.canParse(text)) return `is not a valid URL: '${shownAddress(text)}'; ${EXPECTED}`
   const { protocol, pathname } = new URL(text)

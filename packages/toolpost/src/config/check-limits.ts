@@ -2,7 +2,7 @@ import { globProblem } from '../runtime/glob.ts'
 import type { ToolpostConfig } from './config.ts'
 import type { ConfigSource } from './config-source.ts'
 
-/** What the schema cannot say: patterns that mean something, and limits that limit something. */
+/** Checks what the schema cannot express: valid patterns, and limits that limit something. */
 export function checkLimits({ limits = {} }: ToolpostConfig, source: ConfigSource): void {
   for (const kind of ['tools', 'servers', 'callers'] as const) {
     for (const [pattern, { concurrency, perMinute }] of Object.entries(limits[kind] ?? {})) {

@@ -3,16 +3,16 @@ import { isLoopback } from '../runtime/loopback.ts'
 import type { OAuthConfig, ToolpostConfig } from './config.ts'
 import type { ConfigPath, ConfigSource } from './config-source.ts'
 
-/** As RFC 6749 has it: printable ASCII without blanks, quotes and backslashes. */
+/** As in RFC 6749: printable ASCII without spaces, double quotes and backslashes. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/
 
-/** Checks the authorization of a configuration's gateway, with the environment filled in. */
+/** Checks the OAuth settings of the gateway, with the environment filled in. */
 export function checkOAuth({ gateway }: ToolpostConfig, source: ConfigSource): void {
   const [found] = gateway?.oauth ? oauthProblems(gateway.oauth) : []
   if (found) throw source.error(['gateway', 'oauth', ...found.path], found.problem)
 }
 
-/** What is wrong with it, and where. */
+/** The problems, and where they are. */
 export function* oauthProblems(oauth: OAuthConfig): Generator<{ path: ConfigPath; problem: string }> {
   const { issuer, audience, resource, scopes } = oauth
   const wrongIssuer = addressProblem(issuer)
@@ -26,7 +26,7 @@ export function* oauthProblems(oauth: OAuthConfig): Generator<{ path: ConfigPath
     if (!SCOPE.test(scope))
       yield {
         path: ['scopes', scope],
-        problem: 'a scope consists of printable ASCII characters without spaces, " and \\',
+        problem: 'a scope consists of printable ASCII characters except space, " and \\',
       }
     for (const [index, pattern] of patterns.entries()) {
       const problem = globProblem(pattern)
@@ -35,12 +35,12 @@ export function* oauthProblems(oauth: OAuthConfig): Generator<{ path: ConfigPath
   }
 }
 
-/** Keys that come over plain HTTP could be anybody's. Issuers are compared as texts, so that they have no more than a path. */
+/** Keys fetched over plain HTTP could be anybody's. Issuers are compared as strings, so they may have no query or fragment. */
 function addressProblem(address: string): string | undefined {
   if (!URL.canParse(address)) return `is not a valid URL: '${address}'`
   const { protocol, hostname, username, password, search, hash } = new URL(address)
   if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname)))
     return 'must begin with https://, or http:// on a loopback address'
   if (username !== '' || password !== '') return 'must not contain a user name or password'
-  return search !== '' || hash !== '' ? 'must not have a query or a fragment' : undefined
+  return search !== '' || hash !== '' ? 'must not have a query or fragment' : undefined
 }

@@ -5,8 +5,8 @@ import type { ToolpostConfig } from './config.ts'
 import type { ConfigSource } from './config-source.ts'
 
 /**
- * What a JSON Schema cannot say about a policy: rules that can never match, and schemas that are none. Gives what may be a
- * mistake: a server that an included file does not have may be there tomorrow.
+ * Checks what a JSON Schema cannot express about a policy: rules that can never match, and unusable schemas. Returns
+ * warnings about what may be a mistake: a server missing from an included file may be there tomorrow.
  */
 export async function checkPolicy(config: ToolpostConfig, source: ConfigSource): Promise<string[]> {
   const rules = config.policy ?? []
@@ -32,7 +32,7 @@ function badPattern({ tools, servers, callers }: PolicyRule): string | undefined
   return patterns.map(globProblem).find(problem => problem !== undefined)
 }
 
-/** Tools may come later; servers and callers stand in the configuration. */
+/** Tools may appear later, but servers and callers are in the configuration. */
 function unknownServers({ servers }: PolicyRule, { mcpServers = {} }: ToolpostConfig): string | undefined {
   if (!isUnknown(servers, Object.keys(mcpServers))) return undefined
   return `can never match: there is no server '${servers?.join("', '")}' in mcpServers`
@@ -53,7 +53,7 @@ function contradiction(rule: PolicyRule): string | undefined {
   return undefined
 }
 
-/** The first rule that fits decides, so one behind a wider one never does. */
+/** The first matching rule decides, so one after a broader one never does. */
 function shadow(rule: PolicyRule, before: readonly PolicyRule[]): string | undefined {
   const index = before.findIndex(wider => isWider(wider, rule))
   return index < 0 ? undefined : `can never match: policy[${index}] matches first`
@@ -62,7 +62,7 @@ function shadow(rule: PolicyRule, before: readonly PolicyRule[]): string | undef
 function isWider(wider: PolicyRule, rule: PolicyRule): boolean {
   return (
     holdsAll(listOf(wider.tools), listOf(rule.tools)) &&
-    // Tools of no server fit no `servers`, not even `*`.
+    // Tools without a server match no `servers`, not even `*`.
     (wider.servers === undefined || (rule.servers !== undefined && holdsAll(wider.servers, rule.servers))) &&
     holdsAll(wider.from, rule.from) &&
     holdsAll(wider.callers, rule.callers) &&
@@ -80,7 +80,7 @@ function holdsAll(wider: readonly string[] | undefined, names: readonly string[]
   return names?.every(name => wider.some(glob => holds(glob, name))) === true
 }
 
-/** Whether `glob` fits whatever `name` fits, which may be a pattern itself: its `*` is more than a `?` of the other. */
+/** Whether `glob` matches everything `name` does, which may be a pattern itself: a `?` does not cover its `*`. */
 function holds(glob: string, name: string): boolean {
   return glob === name || (fitsGlob(name, glob) && !(glob.includes('?') && name.includes('*')))
 }

@@ -4,7 +4,7 @@ import { isHttpUrl } from '../mcp/server-entry.ts'
 import type { ServerConfig } from './config.ts'
 import type { FoundServer } from './found-servers.ts'
 
-/** What a JSON Schema says badly: a server is either started here or reached at an address. */
+/** Checks what a JSON Schema would report badly: a server needs either a command or a URL. */
 export function checkServers(servers: readonly FoundServer[]): void {
   for (const server of servers) {
     const problem = server.problem === undefined ? serverProblem(server) : undefined
@@ -12,7 +12,7 @@ export function checkServers(servers: readonly FoundServer[]): void {
   }
 }
 
-/** Why a server cannot be used. With variables in it, it is checked once they are filled in. */
+/** Why a server cannot be used. One with variables is checked once they are filled in. */
 export function serverProblem({ entry, ignored }: FoundServer): string | undefined {
   if (entry.disabled || JSON.stringify(entry).includes('${')) return undefined
   const problem = problemOf(entry)

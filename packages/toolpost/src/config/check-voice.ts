@@ -1,7 +1,7 @@
 import type { ToolpostConfig } from './config.ts'
 import type { ConfigSource } from './config-source.ts'
 
-/** What the voice gateway cannot do without, beside what the schema says. */
+/** Checks what the voice gateway needs beyond what the schema expresses. */
 export function checkVoice({ voice }: ToolpostConfig, source: ConfigSource): void {
   if (voice?.transcriber === 'whisper.cpp' && !voice.whisper)
     throw source.error(['voice', 'whisper'], "whisper.cpp needs a model file; set 'model'")

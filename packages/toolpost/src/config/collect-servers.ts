@@ -7,23 +7,23 @@ import { ignoredLine } from './ignored-keys.ts'
 import { readIncludes } from './read-includes.ts'
 
 export interface CollectedServers {
-  /** In the order of the configuration: its own, then those of each included file. Each name once. */
+  /** In the order of the configuration: its own, then those of each included file. Names are unique. */
   servers: FoundServer[]
-  /** What a person should know. */
+  /** Warnings for the user. */
   notices: string[]
-  /** Every included file, also those that do not exist yet. */
+  /** Every included file, including those that do not exist yet. */
   paths: string[]
 }
 
 interface CollectOptions {
   schema: ConfigSchema
-  /** Of the project. */
+  /** The project's folder. */
   folder: string
   /** Where the project's own gateway listens. */
   port: number
 }
 
-/** The servers of a configuration and of what it includes. Throws a ConfigError on a file that is not JSON, or a cycle. */
+/** The servers of a configuration and of the files it includes. Throws a ConfigError on invalid JSON or a cycle. */
 export async function collectServers(main: ServerFile, options: CollectOptions): Promise<CollectedServers> {
   const { schema, folder, port } = options
   const { files, paths, notices } = await readIncludes(main)
@@ -53,7 +53,7 @@ function taken({ name, file }: FoundServer, earlier: FoundServer | undefined): s
   return `⚠️ ${file.shown}: skipping '${name}', already defined in ${earlier.file.shown}`
 }
 
-/** A mistake in a file of others costs that one server. */
+/** A mistake in an included file breaks only that one server. */
 function checked(server: FoundServer, schema: ConfigSchema): FoundServer {
   const { name, entry, file } = server
   if (!file.isIncluded || server.problem !== undefined) return server
@@ -66,8 +66,8 @@ function checked(server: FoundServer, schema: ConfigSchema): FoundServer {
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/
 
 /**
- * Whoever added Toolpost to their editor and includes the editor's file would have it start itself, or offer its own tools
- * to itself, without an end.
+ * If an editor has Toolpost as a server and its file is included here, Toolpost would start itself, or offer its own tools to
+ * itself, endlessly.
  */
 function isItself({ entry, file }: FoundServer, port: number): boolean {
   if (!file.isIncluded || !isRecord(entry)) return false

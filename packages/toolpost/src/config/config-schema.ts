@@ -5,7 +5,7 @@ import { packageRoot } from '../runtime/package-root.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
 import { explainErrors, pointerParts } from '../schema/explain-errors.ts'
 
-/** A place that does not fit the schema. */
+/** A violation of the schema. */
 interface SchemaProblem {
   path: string[]
   problem: string
@@ -13,11 +13,11 @@ interface SchemaProblem {
   key: string | undefined
 }
 
-/** `toolpost.schema.json`: the one list of the keys there are, and what their values are checked against. */
+/** `toolpost.schema.json`: the only list of valid keys, and what their values are checked against. */
 export interface ConfigSchema {
   keys: ReadonlySet<string>
   serverKeys: ReadonlySet<string>
-  /** The first problem of a configuration, if it has one. */
+  /** The first problem in a configuration, if any. */
   problemIn(config: unknown): SchemaProblem | undefined
 }
 
@@ -45,7 +45,7 @@ async function load(): Promise<ConfigSchema> {
   }
 }
 
-/** A pattern says nothing to a person; its description says what is expected. */
+/** Patterns are unreadable, so the description says what is expected. */
 function inWords(error: ErrorObject): string {
   const { keyword, parentSchema = {}, params } = error
   if (keyword === 'pattern') return `expected ${parentSchema.description ?? 'another form'}`
@@ -55,7 +55,7 @@ function inWords(error: ErrorObject): string {
   return problem.replace(/^arguments must be/, 'the configuration must be').replace(/^'[^']*' must/, 'must')
 }
 
-/** A misspelt key is the commonest mistake: say what there is. */
+/** A misspelt key is the commonest mistake, so list the valid ones. */
 function knownKeys({ parentSchema }: ErrorObject): string {
   const known = Object.keys(parentSchema?.properties ?? {}).filter(key => !key.startsWith('$'))
   return `; expected one of ${known.join(', ')}`

@@ -3,30 +3,30 @@ import { joinPlace } from '../schema/explain-errors.ts'
 import { ConfigError } from './config.ts'
 import { jsonProblem, positionIn } from './json-problem.ts'
 
-/** The way to a value: keys, and indexes of lists. */
+/** The path to a value: object keys and array indexes. */
 export type ConfigPath = readonly (string | number)[]
 
 const SYNTAX = { allowTrailingComma: true }
-/** `~/.claude.json` also holds what was said: reading that with its places would hold up everything. */
+/** `~/.claude.json` also contains chat history: parsing that with positions would block everything. */
 const LONG_TEXT = 1_000_000
 const MAX_LEVELS = 200
 
-/** The text of a configuration, which knows where everything stands in it. */
+/** The text of a configuration, with the positions of everything in it. */
 export class ConfigSource {
   readonly value: unknown
   readonly #file: string
   readonly #text: string
-  /** Of a long file, made only for a mistake: it costs many times what reading does. */
+  /** For a long file, built only to report an error: it costs many times more than parsing alone. */
   #tree: Node | undefined
 
-  /** `file` is as the person named it. Throws a ConfigError if the text is not JSON; comments are allowed. */
+  /** `file` is the name as the user gave it. Throws a ConfigError if the text is not JSON; comments are allowed. */
   constructor(file: string, text: string) {
     this.#file = file
     this.#text = text.replace(/^\ufeff/, '')
     this.value = this.#plainValue() ?? this.#read()
   }
 
-  /** `undefined` if it is not JSON without comments, or short: then it is read with its places. */
+  /** `undefined` if the text is short, or not plain JSON: then it is parsed with positions. */
   #plainValue(): unknown {
     if (this.#text.length < LONG_TEXT) return undefined
     try {
@@ -44,7 +44,7 @@ export class ConfigSource {
     return this.#tree && getNodeValue(this.#tree)
   }
 
-  /** A mistake at a value, or at what there is of the way to it; `key` is one that does not belong there. */
+  /** An error at a value, or at the part of its path that exists; `key` is one that does not belong there. */
   error(
     path: ConfigPath,
     problem: string,
@@ -66,7 +66,7 @@ export class ConfigSource {
     return node
   }
 
-  /** `toolpost.json:3:7`, as editors and terminals understand it. */
+  /** `toolpost.json:3:7`, which editors and terminals understand. */
   #position(offset: number): string {
     const { line, column } = positionIn(this.#text, offset)
     return `${this.#file}:${line}:${column}`
@@ -82,7 +82,7 @@ function parsed(text: string): Node | undefined {
   try {
     return parseTree(text, [], SYNTAX)
   } catch {
-    // Nested too deeply for a parser that calls itself: then a mistake has no place.
+    // Nested too deeply for the recursive parser: the error has no position then.
     return undefined
   }
 }

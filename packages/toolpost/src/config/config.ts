@@ -3,9 +3,11 @@ import type { LogLevel } from '../logging/logger.ts'
 import type { ServerEntry } from '../mcp/index.ts'
 import type { ToolDeclaration } from '../tools/declared-tools.ts'
 
-/** What `toolpost.json` may say; `toolpost.schema.json` is the same for editors, and what a file is checked against. */
+export const DEFAULT_PORT = 4040
+
+/** The contents of `toolpost.json`; `toolpost.schema.json` says the same, for validation and for editors. */
 export interface ToolpostConfig {
-  /** Files of other programs, or of ours: their servers join those of `mcpServers`. */
+  /** Configuration files, of other programs or ours, whose servers join those of `mcpServers`. */
   include?: string[]
   executor?: { timeoutMs?: number; slowMs?: number; maxTextBytes?: number }
   tools?: ToolDeclaration[]
@@ -15,29 +17,29 @@ export interface ToolpostConfig {
   models?: ModelsConfig
   fastPath?: boolean
   sentences?: SentencesConfig
-  /** Results that are too long for a model: kept and read in parts, or cut in the middle. */
+  /** Results too long for a model are kept and read in parts, or cut in the middle. */
   bigResults?: 'keep' | 'cut'
   documents?: string
   search?: { searxng?: string }
   gateway?: { host?: string; port?: number; oauth?: OAuthConfig; toolSearch?: boolean }
-  /** Which calls run, which are asked about, which are refused; the first rule that fits decides. */
+  /** Which calls run, need approval, or are denied; the first matching rule decides. */
   policy?: PolicyRule[]
   approvals?: { timeoutMs?: number }
-  /** Who may call the gateway with which token, and which tools: patterns with `*` and `?`. */
+  /** Who may call the gateway, with which token and which tools: patterns with `*` and `?`. */
   clients?: Record<string, ClientConfig>
   limits?: LimitsConfig
   voice?: VoiceConfig
-  /** Spans of OpenTelemetry: with what is in the calls, and where a trace is shown; or none at all. */
+  /** OpenTelemetry spans: what they include of a call, and where traces can be viewed; `false` for none. */
   trace?: { arguments?: boolean; results?: boolean; url?: string } | false
-  /** Where calls are kept, and for how long; `false`: nowhere. */
+  /** Where calls are recorded, and for how long; `false` for not at all. */
   history?: HistoryConfig | false
-  /** Calls that survive a crash and spread over machines; `true`: with a PostgreSQL of Toolpost's own. */
+  /** Calls that survive a crash and spread over machines; `true` uses an embedded PostgreSQL. */
   durable?: DurableConfig | boolean
-  /** `secrets` are more names whose values no log may show. */
+  /** `secrets` are additional names whose values must never be logged. */
   log?: { level?: LogLevel | 'silent'; secrets?: string[] }
 }
 
-/** How things are said at home: rooms, groups and other names, and what sentences refer to. */
+/** The vocabulary of the home: rooms, groups and aliases, and the rules and lists that sentences refer to. */
 interface SentencesConfig {
   rooms?: Record<string, string[]>
   groups?: Record<string, string[]>
@@ -46,7 +48,7 @@ interface SentencesConfig {
   lists?: Record<string, (string | { say: string | string[]; value?: unknown })[] | ListSourceConfig>
 }
 
-/** A list that a tool fills. */
+/** A list filled by a tool. */
 interface ListSourceConfig {
   tool: string
   args?: Record<string, unknown>
@@ -69,29 +71,29 @@ interface ModelsConfig {
   maxTools?: number
   /** Names of tools that are always shown, with `*` and `?`. */
   pin?: string[]
-  /** Take a call that a model writes as text, if it would run without anybody being asked. */
+  /** Run a call that a model writes as text, if it needs no approval. */
   salvage?: boolean
   ollama?: { think?: boolean | Record<string, boolean>; keepAlive?: string | number; maxContext?: number }
 }
 
-/** The gateway as an OAuth resource server: whose tokens it takes, and what they open. */
+/** The gateway as an OAuth resource server: whose tokens it accepts, and which tools they open. */
 export interface OAuthConfig {
-  /** The address of the authorization server, exactly as it stands in its tokens. */
+  /** The URL of the authorization server, exactly as in the `iss` of its tokens. */
   issuer: string
-  /** Whom its tokens are for. */
+  /** The `aud` its tokens must have. */
   audience: string
-  /** The gateway's public MCP address; if left out, the audience if that is an address, or else the address asked. */
+  /** The gateway's public MCP URL; by default the audience if that is a URL, or else the URL of the request. */
   resource?: string | undefined
-  /** By scope, the tools it opens: patterns with `*` and `?`. Without any, a valid token opens all tools. */
+  /** The tools each scope opens: patterns with `*` and `?`. Without scopes, a valid token opens all tools. */
   scopes?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
-/** How many calls run at once and begin a minute; patterns with `*` and `?`. */
+/** How many calls may run at once and start per minute; patterns with `*` and `?`. */
 interface LimitsConfig {
   tools?: Record<string, LimitConfig>
   servers?: Record<string, LimitConfig>
   callers?: Record<string, LimitConfig>
-  /** Spares servers that do not answer; on unless it is `false`. */
+  /** Circuit breaker for servers that do not answer; on unless `false`. */
   breaker?: { failures?: number; coolDownMs?: number } | boolean
 }
 
@@ -102,59 +104,59 @@ interface LimitConfig {
   perMinute?: number
 }
 
-/** How calls are kept by `toolpost up`. */
+/** How `toolpost up` records calls. */
 interface HistoryConfig {
   file?: string
   days?: number
   maxMb?: number
 }
 
-/** Where durable calls are kept, and who runs them. */
+/** Where durable calls are stored, and who runs them. */
 export interface DurableConfig {
-  /** A PostgreSQL to use; left out, one is started. */
+  /** The PostgreSQL to use; if left out, an embedded one is started. */
   databaseUrl?: string
-  /** The workers that share these tools. */
+  /** The pool of workers that share these tools. */
   pool?: string
   /** Tools whose calls are always durable: patterns with `*` and `?`. */
   tools?: string[]
-  /** How many runs a worker has under way at once. */
+  /** How many runs a worker executes at once. */
   concurrency?: number
-  /** By tool, with `*` and `?`: limits that hold across all workers of the pool. */
+  /** By tool, with `*` and `?`: limits shared by all workers of the pool. */
   limits?: Record<string, { concurrency?: number; perMinute?: number }>
-  /** How many days runs are kept after their end. */
+  /** How many days a run is kept after it ends. */
   days?: number
 }
 
 /** How the voice gateway hears, speaks and is reached. */
 export interface VoiceConfig {
   transcriber?: 'moonshine' | 'moonshine-base' | 'whisper.cpp'
-  /** whisper.cpp's program, and the file of its model. */
+  /** The whisper.cpp program, and its model file. */
   whisper?: { command?: string; model: string }
   speaker?: 'auto' | 'piper' | 'espeak-ng' | 'say' | 'none'
-  /** The file of piper's voice. */
+  /** The voice file for piper. */
   piperModel?: string
   /** The voice of espeak-ng: `en-us`, `de` … */
   language?: string
   /** The program that plays sound; `none` for silence. */
   player?: string
   mqtt?: { url?: string; username?: string; password?: string; clientId?: string }
-  /** Names that are said to a model, and that it would hear otherwise. */
+  /** Names the transcriber would otherwise mishear. */
   hotwords?: string[]
   microphone?: boolean
-  /** Listen also while it speaks itself: for headsets. */
+  /** Keep listening while it speaks: for headsets. */
   bargeIn?: boolean
-  /** Said when an answer takes its time. */
+  /** Spoken when an answer takes long. */
   filler?: string
 }
 
-/** An MCP server as it stands in the file, with what some editors write beside it. */
+/** An MCP server as in the file, with additional keys that some editors write. */
 export type ServerConfig = ServerEntry & {
   /** Variables for `env`, from a file. */
   envFile?: string
   disabled?: boolean
 }
 
-/** A mistake in the configuration: which file, which place, what is expected there. */
+/** A mistake in the configuration: in which file, where, and what is expected there. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 

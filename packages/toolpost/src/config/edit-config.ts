@@ -9,7 +9,7 @@ import { DEFAULT_CONFIG_FILE } from './read-config.ts'
 
 const EMPTY = '{\n  "$schema": "./node_modules/toolpost/toolpost.schema.json"\n}\n'
 
-/** The text of a configuration, changed in place: comments, order and the other lines stay as the person wrote them. */
+/** Edits the text of a configuration in place: comments, order and all other lines stay as they were written. */
 export class ConfigEditor {
   /** Absolute. */
   readonly file: string
@@ -22,7 +22,7 @@ export class ConfigEditor {
     this.#text = text ?? EMPTY
   }
 
-  /** Opens the file named, or `toolpost.json` here; one that does not exist is begun. Throws a ConfigError if it is not JSON. */
+  /** Opens the given file, or `toolpost.json` here; a missing one is started empty. Throws a ConfigError if it is not JSON. */
   static async open(file: string = DEFAULT_CONFIG_FILE): Promise<ConfigEditor> {
     const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined
@@ -50,7 +50,7 @@ export class ConfigEditor {
     )
   }
 
-  /** `undefined` removes what is there. */
+  /** `undefined` removes the value. */
   set(path: ConfigPath, value: unknown): void {
     const formattingOptions = {
       tabSize: indentOf(this.#text),
@@ -60,7 +60,7 @@ export class ConfigEditor {
     this.#text = applyEdits(this.#text, modify(this.#text, [...path], value, { formattingOptions }))
   }
 
-  /** All of it or nothing: whoever follows the file never reads half of it. */
+  /** Atomic: whoever watches the file never reads half of it. */
   async save(): Promise<void> {
     const draft = join(this.folder, `.${basename(this.file)}.${randomUUID()}`)
     const mode = await stat(this.file).then(

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import util from 'node:util'
+import type { Environment } from '../runtime/environment.ts'
 import { isRecord } from '../runtime/guards.ts'
 import { problemOf } from './check-servers.ts'
 import { ConfigError, type ServerConfig, type ToolpostConfig } from './config.ts'
@@ -10,30 +11,30 @@ import type { ConfigInput } from './inputs.ts'
 import type { LoadedConfig } from './read-config.ts'
 import { pathFrom } from './read-includes.ts'
 import { withFilesFrom } from './server-paths.ts'
-import { type Environment, fillAll, fillText, type Scope } from './variables.ts'
+import { fillAll, fillText, type Scope } from './variables.ts'
 
 type Clients = NonNullable<ToolpostConfig['clients']>
 
 export interface FillOptions {
   environment: Environment
-  /** By the key of an input: what a person answered. */
+  /** A person's answers, by the key of the input. */
   answers?: ReadonlyMap<string, string>
 }
 
 export interface FilledConfig {
   config: ToolpostConfig
-  /** By server: why it cannot be started as it is configured. */
+  /** Why a server cannot be started as configured, by name. */
   brokenServers: Record<string, string>
-  /** What servers want to know that nobody has answered yet. */
+  /** Inputs of servers that nobody has answered yet. */
   inputs: ConfigInput[]
   /** The files with variables for servers. */
   envFiles: string[]
 }
 
 /**
- * Fills `${NAME}` in the values of the servers, of the clients' tokens, of the gateway's OAuth issuer, of the voice gateway's broker
- * and of the database for durable calls from the environment; `${NAME:-text}` gives the text if NAME is not set. A variable that is not set breaks only the server that
- * wants it; for the others it is a ConfigError. Disabled servers are left out.
+ * Replaces `${NAME}` from the environment in servers, clients' tokens, the gateway's OAuth settings, the voice gateway's
+ * broker and the database for durable calls; `${NAME:-text}` becomes the text if NAME is not set. An unset variable breaks
+ * only the server that uses it; anywhere else it is a ConfigError. Disabled servers are left out.
  */
 export function fillEnvironment(loaded: LoadedConfig, options: FillOptions): FilledConfig {
   const { config, source, file } = loaded
@@ -117,7 +118,7 @@ function fillServer(
   return withFilesFrom(started, folder)
 }
 
-/** Fills in the texts of an object, and leaves the rest as it is. */
+/** Fills in the strings of an object, and leaves the rest as it is. */
 function fillTexts<Value extends object>(value: Value, path: ConfigPath, scope: Scope): Value {
   const fill = (key: string, entry: unknown) =>
     typeof entry === 'string' ? fillText(entry, [...path, key], scope) : entry

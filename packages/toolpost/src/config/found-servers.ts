@@ -8,38 +8,38 @@ import { normaliseServer } from './normalise-server.ts'
 /** A file that servers are read from. */
 export interface ServerFile {
   source: ConfigSource
-  /** Its own path, absolute. */
+  /** Absolute. */
   path: string
-  /** As the person named it. */
+  /** The name as the user gave it. */
   shown: string
   isIncluded: boolean
 }
 
-/** A server as it was found, in our words; variables in it are not filled in yet. */
+/** A server as it was found, with our keys; its variables are not filled in yet. */
 export interface FoundServer {
   name: string
   entry: ServerConfig
   file: ServerFile
-  /** Where it stands in its file. */
+  /** Where it is in its file. */
   path: ConfigPath
-  /** Of its file, by id. */
+  /** The inputs of its file, by id. */
   inputs: ReadonlyMap<string, ConfigInput>
-  /** Its keys that mean nothing here. */
+  /** Its keys that Toolpost does not know. */
   ignored: readonly IgnoredKey[]
-  /** Tools that are not asked about. */
+  /** Tools that need no approval. */
   autoApprove: readonly string[]
-  /** Why it cannot be used, if it cannot. */
+  /** Why it cannot be used, if so. */
   problem: string | undefined
 }
 
-/** Where programs keep their servers; Claude Code also by folder, VS Code's settings and ours under `mcp`. */
+/** Where programs keep their servers; Claude Code also has them by folder, VS Code's settings under `mcp`. */
 const SERVER_KEYS = ['mcpServers', 'servers', 'context_servers'] as const
 
 function placesFor(folder: string): ConfigPath[] {
   return [...SERVER_KEYS.map(key => [key]), ['mcp', 'servers'], ['projects', folder, 'mcpServers']]
 }
 
-/** The servers of a file, whichever program wrote it. `known` are the keys of ours; `folder` is the project's. */
+/** The servers in a file, whichever program wrote it. `known` are our own keys; `folder` is the project's. */
 export function serversIn(
   file: ServerFile,
   { known, folder }: { known: ReadonlySet<string>; folder: string },
@@ -54,7 +54,7 @@ export function serversIn(
       const { entry, ignored, autoApprove, problem } = isRecord(raw)
         ? normaliseServer(raw, known)
         : { entry: raw, ignored: [], autoApprove: [], problem: undefined }
-      // What comes with an included file may not change what is asked about.
+      // An included file must not change what needs approval.
       const approved = file.isIncluded ? [] : autoApprove
       found.push({
         name,

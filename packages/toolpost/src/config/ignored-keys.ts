@@ -3,19 +3,19 @@ import { hasSwap } from '../runtime/has-swap.ts'
 import { joinPlace } from '../schema/explain-errors.ts'
 import type { ConfigPath } from './config-source.ts'
 
-/** A key that means nothing here. */
+/** A key that Toolpost does not know. */
 export interface IgnoredKey {
   path: ConfigPath
-  /** The key of ours that was meant, perhaps. */
+  /** The key of ours that was probably meant. */
   meant: string | undefined
 }
 
 const MAX_SHOWN = 20
 
-/** One line that names them all. */
+/** One line naming them, or the first few. */
 export function ignoredLine(file: string, keys: readonly IgnoredKey[]): string | undefined {
   if (keys.length === 0) return undefined
-  // What may be a mistake is never among those left out.
+  // Likely mistakes come first, so they are not left out.
   const sorted = [...keys].sort((a, b) => Number(b.meant !== undefined) - Number(a.meant !== undefined))
   const shown = sorted.slice(0, MAX_SHOWN).map(({ path, meant }) => {
     const place = path.map(String).reduce(joinPlace, '')
@@ -25,7 +25,7 @@ export function ignoredLine(file: string, keys: readonly IgnoredKey[]): string |
   return `⚠️ ${file}: ignoring unknown ${keys.length === 1 ? 'key' : 'keys'} ${shown.join(', ')}${more}`
 }
 
-/** The key that a misspelt one is near to. */
+/** The known key closest to a misspelt one. */
 export function nearestKey(key: string, known: Iterable<string>): string | undefined {
   const wanted = comparable(key)
   return [...known].find(each => isNear(wanted, comparable(each)))

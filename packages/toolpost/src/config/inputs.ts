@@ -1,24 +1,24 @@
 import { isRecord } from '../runtime/guards.ts'
 
-/** What VS Code asks for once: `inputs`, for `${input:id}`. */
+/** A value that VS Code asks for once: one of the `inputs`, used as `${input:id}`. */
 export interface ConfigInput {
   id: string
-  /** The same for the same input of the same file. */
+  /** Identifies the input across reloads: file and id. */
   key: string
   /** The environment variable that answers it. */
   variable: string
   description: string
   /** Not shown while it is typed, nor in a log. */
   isSecret: boolean
-  /** What an empty answer means. */
+  /** Used if the answer is empty. */
   suggestion: string | undefined
-  /** The only answers there are; any, if there are none. */
+  /** The only valid answers; if empty, any answer is. */
   options: readonly string[]
 }
 
 const MAX_INPUTS = 200
 
-/** The inputs of a file, by id; what is none is left out. */
+/** The inputs of a file, by id; malformed ones are left out. */
 export function inputsIn(value: unknown, file: string): ReadonlyMap<string, ConfigInput> {
   const list = Array.isArray(value) ? value.slice(0, MAX_INPUTS) : []
   const inputs = list.flatMap(each => readInput(each, file) ?? [])
@@ -45,7 +45,7 @@ function variableOf(id: string): string {
   return `TOOLPOST_INPUT_${id.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`
 }
 
-/** An option is a text, or a text with a label. */
+/** An option is a string, or a value with a label. */
 function optionOf(option: unknown): string[] {
   const text = textIn(isRecord(option) ? option.value : option)
   return text === undefined ? [] : [text]

@@ -11,7 +11,7 @@ export function jsonProblem(text: string, options?: ParseOptions): JsonProblem |
   try {
     parseTree(text, errors, options)
   } catch {
-    // The parser calls itself for every level.
+    // The parser is recursive.
     return { words: 'nested too deeply', offset: 0 }
   }
   const [error] = errors
@@ -19,7 +19,7 @@ export function jsonProblem(text: string, options?: ParseOptions): JsonProblem |
   return error && { words: `${words}`.toLowerCase(), offset: error.offset }
 }
 
-/** The line and the column of a place in a text, both from 1. */
+/** The line and column of an offset, both starting at 1. */
 export function positionIn(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset)
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }

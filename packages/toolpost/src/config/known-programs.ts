@@ -3,18 +3,19 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { platform as currentPlatform } from '../runtime/platform.ts'
 import { collectServers } from './collect-servers.ts'
+import { DEFAULT_PORT } from './config.ts'
 import { configSchema } from './config-schema.ts'
 import { ConfigSource } from './config-source.ts'
-import { DEFAULT_CONFIG_FILE, DEFAULT_PORT } from './read-config.ts'
+import { DEFAULT_CONFIG_FILE } from './read-config.ts'
 
 /** A program on this machine that keeps MCP servers in a file. */
 export interface KnownProgram {
   name: string
-  /** As a person writes it; `include` takes it so. */
+  /** As written in `include`. */
   file: string
 }
 
-/** Where each program keeps its servers, by platform; `~` is the person's own folder. */
+/** Where each program keeps its servers, by platform; `~` is the home folder. */
 const PROGRAMS: readonly (readonly [
   name: string,
   files: Partial<Record<NodeJS.Platform | 'any', string>>,
@@ -47,7 +48,7 @@ const PROJECT_FILES = [
   ['Claude Code, this folder', '.mcp.json'],
 ] as const
 
-/** The programs whose file is there. */
+/** The programs whose file exists. */
 export function knownPrograms(folder: string, home = homedir(), platform = currentPlatform): KnownProgram[] {
   const personal = PROGRAMS.map(([name, files]) => ({ name, file: files[platform] ?? files.any ?? '' }))
   const local = PROJECT_FILES.map(([name, file]) => ({ name, file: `./${file}` }))

@@ -1,28 +1,28 @@
 import { isRecord } from '../runtime/guards.ts'
 
-/** A server as some program writes it, in our own words. */
+/** Another program's server, translated to our keys. */
 export interface NormalisedServer {
-  /** Keys of ours only; their values are still to be checked. */
+  /** Only keys of ours; their values are not checked yet. */
   entry: Record<string, unknown>
-  /** Keys that mean nothing here. */
+  /** Keys that Toolpost does not know. */
   ignored: string[]
-  /** Tools that are not asked about, as Cline writes it. */
+  /** Tools that need no approval, in Cline's notation. */
   autoApprove: string[]
-  /** Why the server cannot be used, if it cannot. */
+  /** Why the server cannot be used, if so. */
   problem: string | undefined
 }
 
-/** What a foreign key says in our words. */
+/** What another program's key means in ours. */
 interface Part {
   entry?: Record<string, unknown>
   autoApprove?: string[]
   problem?: string
 }
 
-/** `undefined` if the value is not what that program writes: then the key is ignored. */
+/** `undefined` if the value is not what that program would write: the key is then ignored. */
 type Reader = (value: unknown) => Part | undefined
 
-/** Without case, `-` and `_`. */
+/** In lower case, without `-` and `_`. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['stdio', 'stdio'],
   ['local', 'stdio'],
@@ -32,11 +32,11 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 ])
 const EXPECTED_TYPES = 'stdio, http, streamable-http, sse'
 
-/** Cline and its kin offer an hour at most; Gemini CLI counts milliseconds. */
+/** Cline and its forks count seconds, up to an hour; Gemini CLI counts milliseconds. */
 const MAX_SECONDS = 3_600
 
 /**
- * The table: keys that other programs have, or mean differently. Claude, Cursor and VS Code write `type`, Windsurf
+ * Keys that other programs have, or use differently. Claude, Cursor and VS Code write `type`, Windsurf
  * `serverUrl` and `disabledTools`, Zed `source` and a `command` of parts, Cline `autoApprove`, `timeout` and
  * `transportType`, Roo `alwaysAllow`, Gemini CLI `httpUrl`, `includeTools` and `excludeTools`, Copilot `tools`.
  */
@@ -60,14 +60,14 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['source', sourceOf],
 ])
 
-/** Turns a server, as any program writes it, into one of ours; `known` are the keys of ours. Never throws. */
+/** Translates a server written by any program into one of ours; `known` are our keys. Never throws. */
 export function normaliseServer(
   raw: Readonly<Record<string, unknown>>,
   known: ReadonlySet<string>,
 ): NormalisedServer {
   const ignored: string[] = []
   const parts: Part[] = []
-  // Ours come last, and win.
+  // Our own keys come last and win.
   const keys = Object.keys(raw).sort((a, b) => Number(known.has(a)) - Number(known.has(b)))
   for (const key of keys) {
     const value = raw[key]
@@ -85,7 +85,7 @@ export function normaliseServer(
   }
 }
 
-/** Lists and maps of two keys are put together; of anything else, the later counts. */
+/** Lists and objects are merged; of anything else, the later value wins. */
 function joined(before: Record<string, unknown>, after: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(after).map(([key, value]) => {
     const old = before[key]
@@ -96,7 +96,7 @@ function joined(before: Record<string, unknown>, after: Record<string, unknown>)
   return { ...before, ...Object.fromEntries(entries) }
 }
 
-/** A text; a list with the arguments behind it; or, in older files of Zed, its parts. */
+/** A string, a list that includes the arguments, or an object in older files of Zed. */
 function commandOf(value: unknown): Part {
   if (Array.isArray(value)) {
     const [command, ...args] = value
@@ -126,7 +126,7 @@ function namesFor(key: 'include' | 'exclude'): Reader {
   return value => (isTexts(value) ? { entry: { [key]: value } } : undefined)
 }
 
-/** Exact names only: what a pattern would allow, nobody has seen. */
+/** Exact names only: nobody has reviewed what a pattern would allow. */
 function approvedOf(value: unknown): Part | undefined {
   if (!isTexts(value) || value.some(name => /[*?]/.test(name))) return undefined
   return { autoApprove: value }
@@ -134,10 +134,10 @@ function approvedOf(value: unknown): Part | undefined {
 
 function sourceOf(value: unknown): Part {
   if (value !== 'extension') return {}
-  return { problem: 'is an extension of Zed, which only Zed can start' }
+  return { problem: 'is a Zed extension, which only Zed can start' }
 }
 
-/** Some programs write `null` for a variable that should not be set. */
+/** Some programs write `null` for an unset variable. */
 function withoutNulls(value: unknown): unknown {
   if (!isRecord(value)) return value
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null))

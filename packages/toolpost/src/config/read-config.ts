@@ -6,31 +6,36 @@ import { checkPolicy } from './check-policy.ts'
 import { checkServers } from './check-servers.ts'
 import { checkVoice } from './check-voice.ts'
 import { collectServers } from './collect-servers.ts'
-import { ConfigError, type ServerConfig, type ToolpostConfig, type VoiceConfig } from './config.ts'
+import {
+  ConfigError,
+  DEFAULT_PORT,
+  type ServerConfig,
+  type ToolpostConfig,
+  type VoiceConfig,
+} from './config.ts'
 import { type ConfigSchema, configSchema } from './config-schema.ts'
 import { type ConfigPath, ConfigSource } from './config-source.ts'
 import type { FoundServer, ServerFile } from './found-servers.ts'
 import { ignoredLine, nearestKey } from './ignored-keys.ts'
 
 export const DEFAULT_CONFIG_FILE = 'toolpost.json'
-export const DEFAULT_PORT = 4040
 
 export interface LoadedConfig {
   config: ToolpostConfig
   /** Where it was read from. */
   file: string
   source: ConfigSource
-  /** Those of the file and of what it includes, as they were found. */
+  /** The servers of the file and of those it includes, as they were found. */
   servers: readonly FoundServer[]
-  /** What a person should know: keys that were ignored, files that do not exist. */
+  /** Warnings for the user: ignored keys, missing files. */
   notices: readonly string[]
-  /** Every file that this was read from, also those that do not exist yet. */
+  /** Every file this was read from, including those that do not exist yet. */
   files: readonly string[]
 }
 
 /**
- * Reads and checks a configuration; comments are allowed in it. Without a `file` it is `toolpost.json` in `folder`,
- * and `undefined` comes back if there is none. Rejects with a ConfigError that names file, place and expectation.
+ * Reads and checks a configuration; comments are allowed. Without `file`, reads `toolpost.json` in `folder`, and resolves
+ * to `undefined` if there is none. Rejects with a ConfigError that says where the mistake is and what is expected.
  */
 export async function readConfig(
   file: string | undefined,
@@ -59,7 +64,7 @@ export async function readConfig(
   }
 }
 
-/** The configuration in keys of ours, checked, with every server there is. */
+/** The checked configuration, reduced to our keys, with all servers. */
 function takeConfig(
   source: ConfigSource,
   schema: ConfigSchema,
@@ -75,7 +80,7 @@ function takeConfig(
   return { ...known, ...(hasServers && { mcpServers: entriesOf(servers) }) }
 }
 
-/** Before it is checked: an included server at this address would be the gateway itself. */
+/** Read before validation: an included server on this port would be the gateway itself. */
 function portIn(value: unknown): number {
   const gateway = isRecord(value) ? value.gateway : undefined
   const port = isRecord(gateway) ? gateway.port : undefined
@@ -88,12 +93,12 @@ async function readText(path: string, shown: string, wanted: boolean): Promise<s
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' && !wanted) return undefined
-    const problem = code === 'ENOENT' ? 'there is no such file' : `cannot be read: ${message}`
+    const problem = code === 'ENOENT' ? 'file not found' : `cannot be read: ${message}`
     throw new ConfigError(shown, '', problem, { cause: error })
   }
 }
 
-/** What the configuration says in keys of ours; its own servers are in `mcpServers`, whatever they stood under. */
+/** The configuration reduced to our keys, with its own servers in `mcpServers`, whatever key they were under. */
 function ownPart(value: unknown, { keys }: ConfigSchema, servers: readonly FoundServer[]): unknown {
   if (!isRecord(value)) return value
   const own = servers.filter(({ problem }) => problem === undefined)
@@ -105,14 +110,14 @@ function ownPart(value: unknown, { keys }: ConfigSchema, servers: readonly Found
   }
 }
 
-/** A server may stand under another key than ours. */
+/** A server may be under a key other than ours. */
 function pathIn(path: readonly string[], own: readonly FoundServer[]): ConfigPath {
   const [first, name, ...rest] = path
   const server = first === 'mcpServers' ? own.find(each => each.name === name) : undefined
   return server ? [...server.path, ...rest] : path
 }
 
-/** Keys of other programs are no reason to stop; one that may be a misspelt one of ours is said to be. */
+/** Keys of other programs are only reported, with a suggestion if one looks like a misspelt key of ours. */
 function ignoredIn(
   { source: { value }, shown }: ServerFile,
   { keys }: ConfigSchema,
@@ -135,7 +140,7 @@ function without(value: object, keys: readonly string[]): Record<string, unknown
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)))
 }
 
-/** Paths in a configuration are meant from its own folder. */
+/** Paths in a configuration are relative to its folder. */
 function withAbsolutePaths(config: ToolpostConfig, folder: string): ToolpostConfig {
   const { documents, voice, history } = config
   return {

@@ -5,21 +5,21 @@ import { isRecord } from '../runtime/guards.ts'
 import { ConfigSource } from './config-source.ts'
 import type { ServerFile } from './found-servers.ts'
 
-/** `~/.claude.json` also holds what was said, and grows. */
+/** `~/.claude.json` also contains chat history, and grows. */
 const MAX_BYTES = 16_000_000
 const MAX_FILES = 100
-/** What would be overlooked if somebody believed it counted. */
+/** Keys that have no effect in an included file, which should not go unnoticed. */
 const OWN_ONLY = ['policy', 'clients', 'limits', 'gateway', 'approvals']
 
 export interface Included {
-  /** In the order of including, each once. */
+  /** In the order they are included, each once. */
   files: ServerFile[]
-  /** Every file named, also those that do not exist. */
+  /** Every file named, including those that do not exist. */
   paths: string[]
   notices: string[]
 }
 
-/** Reads the files that `main` includes, and those that they include. Throws a ConfigError on a cycle. */
+/** Reads the files that `main` includes, recursively. Throws a ConfigError on a cycle. */
 export async function readIncludes(main: ServerFile): Promise<Included> {
   const included: Included = { files: [], paths: [], notices: [] }
   const { path, shown } = main
@@ -54,7 +54,7 @@ async function includeAll(from: ServerFile, chain: readonly Link[], included: In
   }
 }
 
-/** In files of others, `include` may mean something else. */
+/** In other programs' files, `include` may mean something else. */
 function includesOf({ source: { value } }: ServerFile): string[] {
   const list = isRecord(value) ? value.include : undefined
   return Array.isArray(list) && list.every(each => typeof each === 'string') ? list : []
@@ -79,7 +79,7 @@ function noteOwnKeys({ shown, source }: ServerFile, { notices }: Included): void
   if (keys.length > 0) notices.push(`⚠️ ${shown}: only servers are included; ignoring ${keys.join(', ')}`)
 }
 
-/** Relative to `folder`; `~` is the person's own folder. */
+/** Resolves a path relative to `folder`; `~` is the home folder. */
 export function pathFrom(folder: string, path: string): string {
   const home = path.replace(/^(?:~|\$\{userHome\}|\$\{env:HOME\}|\$\{HOME\})(?=[\\/]|$)/, () => homedir())
   return resolve(folder, home)

@@ -9,8 +9,8 @@ interface Started {
 }
 
 /**
- * A server's command and arguments that are files, as absolute paths: they are meant from the folder of the configuration,
- * wherever Toolpost is started. A file that stands in the server's own `cwd` is left to the server, which finds it there.
+ * Makes a server's command and arguments that name files absolute: they are relative to the folder of the configuration,
+ * wherever Toolpost is started. A file in the server's own `cwd` is left alone: the server finds it there.
  */
 export function withFilesFrom<Entry extends Started>(entry: Entry, folder: string): Entry {
   const { command, args, cwd } = entry
@@ -22,7 +22,7 @@ export function withFilesFrom<Entry extends Started>(entry: Entry, folder: strin
   }
 }
 
-/** `--config=./file` names a file too. */
+/** Handles `--config=./file` as well. */
 function withPlacedValue(arg: string, place: (word: string) => string): string {
   const [, option = '', value = arg] = /^(--?[\w-]+=)(\.{1,2}[\\/].*)$/s.exec(arg) ?? []
   return `${option}${place(value)}`
@@ -34,12 +34,12 @@ function placed(word: string, folder: string, cwd: string | undefined): string {
   return isThere(join(folder, word), word) ? resolve(folder, word) : word
 }
 
-/** Words without a dot or a slash are words, whatever files there are. */
+/** A word without a dot or a slash is never a path, even if such a file exists. */
 function looksLikePath(word: string): boolean {
   return word.length < 1_000 && !word.startsWith('-') && !word.includes('://') && /[./\\]/.test(word)
 }
 
-/** A folder is meant only if it is written as one. */
+/** A folder counts only if it is written as one. */
 function isThere(path: string, word: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false })
   return found?.isFile() === true || (found?.isDirectory() === true && /^\.{1,2}(?:[\\/]|$)/.test(word))

@@ -1,23 +1,22 @@
 import { homedir } from 'node:os'
 import { basename, sep } from 'node:path'
+import type { Environment } from '../runtime/environment.ts'
 import { isObjectLike } from '../runtime/guards.ts'
 import type { ConfigPath, ConfigSource } from './config-source.ts'
 import type { ConfigInput } from './inputs.ts'
 
-export type Environment = Readonly<Record<string, string | undefined>>
-
-/** Where texts are filled in, and from what. */
+/** What variables are replaced from. */
 export interface Scope {
-  /** Says where a mistake stands. */
+  /** Locates mistakes. */
   text: ConfigSource
   environment: Environment
-  /** Of the project. */
+  /** The project's folder. */
   folder: string
-  /** What a file asks for, by id, and what was answered. */
+  /** The inputs of a file, by id, and the answers to them. */
   inputs?: { known: ReadonlyMap<string, ConfigInput>; answerTo(input: ConfigInput): string | undefined }
 }
 
-/** Fills in every text in a value. Numbers and the like become texts, which is what an environment has. */
+/** Fills in every string in a value. Numbers and the like become strings, as in an environment. */
 export function fillAll<Value>(value: Value, path: ConfigPath, scope: Scope): Value {
   if (Array.isArray(value))
     return value.map((entry, index) => fillAll(entry, [...path, index], scope)) as Value
@@ -26,10 +25,10 @@ export function fillAll<Value>(value: Value, path: ConfigPath, scope: Scope): Va
   return Object.fromEntries(entries)
 }
 
-/** `${NAME}`, `${NAME:-default}`, and what Cursor and VS Code write: `${env:NAME}`, `${input:id}`, `${userHome}` … */
+/** `${NAME}`, `${NAME:-default}`, and the variables of Cursor and VS Code: `${env:NAME}`, `${input:id}`, `${userHome}` … */
 const VARIABLE = /\$\{([^}]+?)(?::-([^}]*))?\}/g
 
-/** Throws a ConfigError on a variable that has no value and no default. */
+/** Throws a ConfigError on a variable without a value or default. */
 export function fillText(text: string, path: ConfigPath, scope: Scope): string {
   return text.replace(VARIABLE, (_, name: string, fallback: string | undefined) => {
     const value = lookUp(name, scope) ?? fallback

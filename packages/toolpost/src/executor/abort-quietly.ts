@@ -5,8 +5,8 @@ type Callback = (event: Event) => unknown
 type Listener = Callback | { handleEvent: Callback }
 
 /**
- * Aborts a tool's signal. Node ends the process when a listener throws or rejects; here that goes to `onError`. The
- * listeners are guarded now and not when they are added, because most calls are never aborted.
+ * Aborts a tool's signal. Node would crash the process if a listener throws or rejects; here the error goes to `onError`.
+ * Listeners are guarded now rather than when they are added, because most calls are never aborted.
  */
 export function abortQuietly(
   controller: AbortController,
@@ -21,14 +21,14 @@ export function abortQuietly(
     for (const capture of [false, true]) signal.removeEventListener('abort', listener, { capture })
     signal.addEventListener('abort', guard)
   }
-  // A listener may take back another one that has not run yet.
+  // A listener may remove another that has not run yet.
   const take = signal.removeEventListener
   signal.removeEventListener = (type: string, listener: Listener) =>
     take.call(signal, type, guards.get(listener) ?? listener)
   withGuardedTicks(() => controller.abort(reason), onError)
 }
 
-/** What a listener of a signal that follows ours (`AbortSignal.any`) throws, Node throws again in the next tick: only there can it be caught. */
+/** Node rethrows errors of listeners on dependent signals (`AbortSignal.any`) in the next tick: the only place to catch them. */
 function withGuardedTicks(action: () => void, onError: (error: unknown) => void): void {
   const { nextTick } = process
   process.nextTick = (callback, ...args: unknown[]) =>

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../testing/fake-clock.ts'
-import type { Answer, Ask, Question } from '../tools/caller.ts'
+import type { Ask, Question, QuestionAnswer } from '../tools/caller.ts'
 import { defineTool, type InvokeOptions } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { ToolExecutor } from './tool-executor.ts'
 
 const MINUTE = 60_000
-const ACCEPTED: Answer = { action: 'accept', content: {} }
+const ACCEPTED: QuestionAnswer = { action: 'accept', content: {} }
 
 type Handler = (options: InvokeOptions) => unknown
 interface Limits {
@@ -30,7 +30,7 @@ function asking(handler: Handler, limits: Limits = { timeoutMs: 30_000 }) {
   )
   const executor = new ToolExecutor(tools, { clock })
   const asked: Question[] = []
-  const answers: ((answer: Answer) => void)[] = []
+  const answers: ((answer: QuestionAnswer) => void)[] = []
   const ask: Ask = question => {
     asked.push(question)
     return new Promise(resolve => answers.push(resolve))
@@ -75,7 +75,7 @@ describe('a tool that asks whoever made the call', () => {
   })
 
   it('may ask before it has returned anything', async () => {
-    let answered: Promise<Answer> | undefined
+    let answered: Promise<QuestionAnswer> | undefined
     const { clock, run, answer } = asking(({ ask }) => {
       answered = ask?.(question)
       return answered?.then(never)

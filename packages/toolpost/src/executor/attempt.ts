@@ -5,7 +5,7 @@ import type { ToolFigures } from './metrics.ts'
 import type { CallEvent } from './observers.ts'
 import type { RunOptions, TypedCall } from './options.ts'
 
-/** A call on its way through the stages. What the caller gave was read once, and is not looked at again. */
+/** A call on its way through the stages. The caller's objects are read once and never again. */
 export interface Attempt {
   readonly id: string | undefined
   readonly name: string
@@ -15,32 +15,32 @@ export interface Attempt {
   event: CallEvent | undefined
   figures: ToolFigures | undefined
   repairs: string[] | undefined
-  /** Interceptors have the call: what the stages inside of them answer is not yet the result. */
+  /** Interceptors have the call: the answer of the stages inside them is not yet the result. */
   isIntercepted: boolean
   /** How long they held the call back. */
   waitedMs: number
   meta: Record<string, unknown> | undefined
   notes: Record<string, unknown> | undefined
   onRequest: ((request: ServerRequest) => void) | undefined
-  /** Since its beginning, once it is known; only of calls that somebody watches. */
+  /** Since the start of the call, once known; only for observed calls. */
   foundMs: number | undefined
   fittedMs: number | undefined
-  /** The stage that can be ended: what holds the call back, or the tool at work. */
+  /** The stage that can be cancelled: a waiting interceptor, or the running tool. */
   running: { cancel(): void } | undefined
-  /** Somebody other than the caller ended it. */
+  /** Cancelled by somebody other than the caller. */
   isCancelled: boolean
-  /** Aborts with `isCancelled`, for interceptors that wait. */
+  /** Aborts with `isCancelled`, for waiting interceptors. */
   ended: AbortController | undefined
-  /** The caller's and that one together. */
+  /** Combines the caller's signal and that one. */
   signal: AbortSignal | undefined
 }
 
 const NO_OPTIONS: RunOptions = {}
 const NO_NAME = '(no name)'
-/** Stands for arguments that throw when they are read; no schema takes it. */
+/** Replaces arguments that throw when they are read; no schema accepts it. */
 const UNREADABLE = Symbol('unreadable')
 
-/** Reads a call, which may be anything: null, or an object whose getters throw. Never throws. */
+/** Reads a call, which may be anything, even null or an object whose getters throw. Never throws. */
 export function attemptOf(
   call: ToolCall | TypedCall<object, unknown>,
   options: RunOptions | undefined,
@@ -79,7 +79,7 @@ export function attemptOf(
   }
 }
 
-/** Ends a call at whatever stage it is, as its caller could. */
+/** Cancels a call at any stage, as its caller could. */
 export function cancelAttempt(attempt: Attempt): void {
   attempt.isCancelled = true
   attempt.ended?.abort(new DOMException('The call was cancelled', 'AbortError'))

@@ -20,7 +20,7 @@ const FAILURE_LEVELS: Record<FailureCode, 'info' | 'warn' | 'error'> = {
   tool_error: 'error',
 }
 
-/** Writes the record of a call: `{tool, call_id, args, duration_ms, result}`, or `code` and `error` for `result`. */
+/** Logs a call: `{tool, call_id, args, duration_ms, result}`, or `code` and `error` instead of `result`. */
 export function logCall(
   logger: Logger,
   attempt: Attempt,
@@ -50,7 +50,7 @@ export function logCall(
   const { code, error, diagnosis } = result
   const why = {
     ...(diagnosis && { diagnosis: safeValue(diagnosis) }),
-    // For the person who reads that a tool was not found: what there is.
+    // For whoever reads that a tool was not found: the tools that exist.
     ...(code === 'unknown_tool' && {
       available: available.slice(0, MAX_NAMES).map(tool => safeText(tool.name)),
     }),
@@ -69,7 +69,7 @@ function logSlow(logger: Logger, { name, waitedMs }: Attempt, result: ToolResult
   logger.warn({ tool, duration_ms: tookMs }, `Slow tool: ${tool} took ${Math.round(tookMs)} ms`)
 }
 
-/** What went wrong beside the way of a call, and changed nothing in its answer. */
+/** Logs a problem that did not affect the result of the call. */
 export function logMishap(logger: Logger, { id, name }: Attempt, message: string, error?: unknown): void {
   const cause = error === undefined ? {} : { error: safeText(describeThrown(error)) }
   logger.warn({ tool: safeText(name), call_id: id, ...cause }, message)

@@ -4,7 +4,7 @@ import type { InvokeOptions, Progress } from '../tools/tool.ts'
 import type { RunningCall } from './time-box.ts'
 
 /**
- * The options that a tool gets. `signal` is a getter of the prototype: it costs nothing until it is read.
+ * The options passed to a tool. `signal` is a getter on the prototype: it costs nothing until it is read.
  * LangChain copies its options and would lose it, so its tools get a plain object with a real signal.
  */
 export class CallOptions implements InvokeOptions {
@@ -63,7 +63,7 @@ export class CallOptions implements InvokeOptions {
     return options.peer ?? options.ask ?? caller
   }
 
-  /** What is waited for in it is not the tool's time. */
+  /** Waiting inside it does not count as the tool's time. */
   hold<T>(wait: () => Promise<T>): Promise<T> {
     return this.#call.asking(wait)
   }
@@ -72,7 +72,7 @@ export class CallOptions implements InvokeOptions {
     const { ask } = this.#call.limits.options
     if (!ask) return undefined
     return async question => {
-      // Nobody needs the answer any more.
+      // The answer is no longer needed.
       if (this.#call.hasEnded) return { action: 'cancel' }
       return this.hold(() => ask({ ...question, signal: this.#until(question.signal) }))
     }
@@ -110,7 +110,7 @@ export class CallOptions implements InvokeOptions {
     return this.#call.limits.options.onAddresses
   }
 
-  /** Aborts with the call, and with what asks. */
+  /** Aborts with the call and with the question. */
   #until(signal: AbortSignal | undefined): AbortSignal {
     return signal ? AbortSignal.any([this.#call.signal, signal]) : this.#call.signal
   }

@@ -1,7 +1,7 @@
 import { pointerParts } from '../schema/explain-errors.ts'
 import type { Arguments } from './check-arguments.ts'
 
-/** What to make of the value at a place, by its JSON pointer. */
+/** How to change values, by JSON pointer. */
 export type Changes = ReadonlyMap<string, (value: unknown) => unknown>
 
 interface Node {
@@ -9,14 +9,14 @@ interface Node {
   readonly inner: Map<string, Node>
 }
 
-/** A copy of `args` with all changes made at once; what is not on the way to one is shared with the original. */
+/** A copy of `args` with all changes applied; parts without changes are shared with the original. */
 export function changed(args: Arguments, changes: Changes): Arguments {
   const root: Node = { inner: new Map() }
   for (const [pointer, alter] of changes) nodeAt(root, pointerParts(pointer)).alter = alter
   return rebuilt(args, root) as Arguments
 }
 
-/** A copy of `args` without some keys: for each object, by its JSON pointer, which. */
+/** A copy of `args` without some keys, given by the JSON pointer of their object. */
 export function withoutKeys(args: Arguments, keys: ReadonlyMap<string, ReadonlySet<string>>): Arguments {
   const changes = [...keys].map(
     ([pointer, here]) => [pointer, (value: unknown) => without(value, here)] as const,

@@ -1,19 +1,32 @@
 import { isObjectLike } from '../runtime/guards.ts'
+import { keepNames, MANY_NAMES } from '../runtime/names-of.ts'
 import { kindOf } from '../schema/explain-errors.ts'
 
 const MAX_ARGUMENT_DEPTH = 200
 const MAX_ARGUMENT_OBJECTS = 100_000
 const MAX_NAME_LENGTH = 2_000
-/** Listing the names of a larger object takes milliseconds, each time that somebody looks at them all. */
+/** Listing the keys of a larger object takes milliseconds every time. */
 const MAX_NAMES = 25_000
 
 export type Arguments = Record<string, unknown>
 
+/** Beyond this, every full traversal of the arguments takes milliseconds. */
+const MAX_LIGHT_PARTS = 4_000
+
 /**
- * How much the arguments weigh: their parts and characters. What is wrong with them, in words, if they are not a plain,
- * finite object. Asked of every call, before any schema is.
+ * The weight of the arguments: their parts and characters. If they are not a plain, finite object, what is wrong with
+ * them. Runs for every call, before any schema.
  */
 export function weighArguments(args: unknown): number | string {
+  return weigh(args, Number.POSITIVE_INFINITY) as number | string
+}
+
+/** The same, but stops early and returns `undefined` if there are too many parts. */
+export function weighIfLight(args: unknown): number | string | undefined {
+  return weigh(args, MAX_LIGHT_PARTS)
+}
+
+function weigh(args: unknown, maxParts: number): number | string | undefined {
   if (!isObjectLike(args) || Array.isArray(args)) return `arguments must be object, got ${kindOf(args)}`
   let weight = 1
   let names = 0
@@ -21,16 +34,20 @@ export function weighArguments(args: unknown): number | string {
   for (const key in args) {
     const problem = problemOf(key, ++names)
     if (problem) return problem
+    // Keep checking names, which are already listed; skip the values.
+    if (names > maxParts) continue
     const value = (args as Arguments)[key]
     weight += typeof value === 'string' ? value.length + 1 : 1
     if (!isObjectLike(value)) continue
     nested ??= []
     nested.push(value)
   }
-  return nested ? weighNested(nested, weight) : weight
+  if (names > maxParts) return undefined
+  if (names > MANY_NAMES) keepNames(args)
+  return nested ? weighNested(nested, weight, maxParts - names) : weight
 }
 
-/** Every error about a value names the way to it: a long name would be written again and again. */
+/** Every error about a value contains its path, so a long name would be repeated over and over. */
 function problemOf(name: string, names: number): string | undefined {
   if (names > MAX_NAMES) return `an object in the arguments has more than ${MAX_NAMES} names`
   if (name === '__proto__') return "'__proto__' is not an argument name"
@@ -39,36 +56,51 @@ function problemOf(name: string, names: number): string | undefined {
     : undefined
 }
 
-/** Level by level and not by recursion: the depth is what is being checked. */
-function weighNested(start: object[], startWeight: number): number | string {
+/** Level by level instead of recursively, since the depth is what is being checked. */
+function weighNested(start: object[], startWeight: number, maxParts: number): number | string | undefined {
   let level = start
-  let weight = startWeight
+  const load: Load = { weight: startWeight, partsLeft: maxParts, nested: [] }
   let objects = 0
-  let next: object[] = []
-  const weigh = (part: unknown) => {
-    weight += typeof part === 'string' ? part.length + 1 : 1
-    if (isObjectLike(part)) next.push(part)
-  }
   for (let depth = 2; level.length > 0; depth++) {
     if (depth > MAX_ARGUMENT_DEPTH) return `arguments are nested more than ${MAX_ARGUMENT_DEPTH} levels deep`
     objects += level.length
     if (objects > MAX_ARGUMENT_OBJECTS) return `arguments have more than ${MAX_ARGUMENT_OBJECTS} parts`
     for (const value of level) {
-      const problem = Array.isArray(value) ? value.forEach(weigh) : weighEntries(value as Arguments, weigh)
+      const problem = Array.isArray(value) ? addList(value, load) : addEntries(value as Arguments, load)
       if (problem) return problem
+      if (load.partsLeft < 0) return undefined
     }
-    level = next
-    next = []
+    level = load.nested
+    load.nested = []
   }
-  return weight
+  return load.weight
 }
 
-function weighEntries(value: Arguments, weigh: (part: unknown) => void): string | undefined {
+/** The weight so far, and what is left to visit. */
+interface Load {
+  weight: number
+  partsLeft: number
+  nested: object[]
+}
+
+function addPart(part: unknown, load: Load): void {
+  load.weight += typeof part === 'string' ? part.length + 1 : 1
+  if (isObjectLike(part)) load.nested.push(part)
+}
+
+function addList(values: readonly unknown[], load: Load): undefined {
+  load.partsLeft -= values.length
+  if (load.partsLeft >= 0) values.forEach(value => void addPart(value, load))
+}
+
+function addEntries(value: Arguments, load: Load): string | undefined {
   let names = 0
   for (const key in value) {
     const problem = problemOf(key, ++names)
     if (problem) return problem
-    weigh(value[key])
+    if (--load.partsLeft < 0) continue
+    addPart(value[key], load)
   }
+  if (names > MANY_NAMES && load.partsLeft >= 0) keepNames(value)
   return undefined
 }

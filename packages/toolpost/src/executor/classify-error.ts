@@ -10,11 +10,11 @@ const CONNECTION_CODES = new Set(
   UND_ERR_SOCKET`.split(/\s+/),
 )
 
-/** HTTP: bad gateway, unavailable, gateway timeout. */
+/** HTTP: bad gateway, service unavailable, gateway timeout. */
 const GONE = new Set<unknown>([502, 503, 504])
 const MAX_CAUSES = 6
 
-/** What a thrown value means for the call: `unavailable` for a service out of reach, else `tool_error`. */
+/** What a thrown value means for the call: `unavailable` for an unreachable service, otherwise `tool_error`. */
 export function classifyError(error: unknown, tool: Tool): Failure {
   if (error instanceof ToolFailureError) return failureOf(error)
   const chain = causes(error)
@@ -30,7 +30,7 @@ function failureOf({ code, message, diagnosis, retryAfterMs }: ToolFailureError)
   return failure
 }
 
-/** The error and what caused it, outermost first; the parts of an AggregateError too. */
+/** The error and its causes, outermost first, including the parts of an AggregateError. */
 function causes(error: unknown): unknown[] {
   const chain: unknown[] = []
   const open = [error]
@@ -55,7 +55,7 @@ function isConnectionError(error: unknown): boolean {
 }
 
 function messageOf(error: unknown, tool: Tool): string {
-  // A server's own key must not reach a model because the server tells it in an error.
+  // A server's own key must not reach a model through an error message of that server.
   const text = withoutKnownSecrets(rawMessage(error))
   if (text.trim() !== '') return text
   const name = isObjectLike(error) ? nameOf(error) : undefined
@@ -85,7 +85,7 @@ function causesOf(chain: readonly unknown[], tool: Tool): { causes: string[] } |
   return chain.length > 0 ? { causes: chain.map(error => messageOf(error, tool)) } : undefined
 }
 
-/** LangChain's own check of the arguments, which knows more than a JSON Schema can say. */
+/** LangChain's own check of the arguments, which knows more than a JSON Schema can express. */
 function isParsingException(error: unknown): error is { message: string } {
   return isObjectLike(error) && error.constructor?.name === 'ToolInputParsingException'
 }
@@ -98,7 +98,7 @@ function parsingProblem({ message }: { message: string }): string {
   return details.filter(line => line !== '').join(' ') || message
 }
 
-/** `@langchain/mcp-adapters` puts its own words before the server's. */
+/** `@langchain/mcp-adapters` prefixes the server's message. */
 function withoutAdapterPrefix(message: string, tool: Tool): string {
   if (tool.responseFormat !== 'content_and_artifact') return message
   const text = message.replace(/^MCP tool '[^']*' on server '[^']*' returned an error: /, '')

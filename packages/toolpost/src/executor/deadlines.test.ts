@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../testing/index.ts'
 import { Deadlines, type Expiring } from './deadlines.ts'
@@ -49,6 +50,26 @@ describe('deadlines', () => {
     }
     expect(clock.pending).toBe(1)
     await clock.advance(10_000)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('[F46] of many calls at the same time fire some a turn, and all of them', async () => {
+    const clock = fakeClock()
+    const deadlines = new Deadlines(clock)
+    const expired: string[] = []
+    const fired: number[] = []
+    for (let at = 0; at < 40; at++) deadlines.add(entry(100, `${at}`, expired), 100)
+    deadlines.add(entry(500, 'later', expired), 400)
+    const advanced = clock.advance(100)
+    while (expired.length < 40) {
+      const before = expired.length
+      await turn()
+      fired.push(expired.length - before)
+    }
+    await advanced
+    expect(Math.max(...fired)).toBe(16)
+    await clock.advance(400)
+    expect(expired).toHaveLength(41)
     expect(clock.pending).toBe(0)
   })
 })

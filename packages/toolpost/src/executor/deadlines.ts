@@ -1,6 +1,7 @@
 import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
+import { SLICE_MS } from '../runtime/slices.ts'
 
-/** Something that ends at `deadlineAt` unless it is removed before. The links belong to Deadlines. */
+/** Expires at `deadlineAt` unless removed before. The links belong to Deadlines. */
 export interface Expiring {
   deadlineAt: number
   expire(): void
@@ -9,19 +10,22 @@ export interface Expiring {
   after: Expiring | undefined
 }
 
-/** Calls with the same time limit, earliest deadline first: each is added at the end and taken out anywhere. */
+/** Calls with the same time limit, earliest deadline first: added at the end, removed from anywhere. */
 export interface DeadlineQueue {
   first: Expiring | undefined
   last: Expiring | undefined
 }
 
-/** The longest delay that Node's timers take; a later deadline is looked at again then. */
+/** The longest delay Node's timers support; a later deadline is checked again then. */
 const MAX_DELAY_MS = 2 ** 31 - 1
 
-/** Callers choose their limits: beyond so many, lists that are empty are not kept for the next call. */
+/** Callers choose their limits: beyond this many, empty queues are not kept for the next call. */
 const MAX_QUEUES = 64
 
-/** Joins a queue behind every earlier deadline, which is at its end unless the call was long in being prepared. */
+/** At most this many calls expire per turn of the event loop, since each is logged and reported. */
+const ENDED_AT_ONCE = 16
+
+/** Inserts after every earlier deadline: at the end, unless the call took long to prepare. */
 function link(entry: Expiring, queue: DeadlineQueue): void {
   let before = queue.last
   while (before && before.deadlineAt > entry.deadlineAt) before = before.before
@@ -36,8 +40,8 @@ function link(entry: Expiring, queue: DeadlineQueue): void {
 }
 
 /**
- * All deadlines on one timer. A timer a call would cost more than the rest of the call, so a call only joins a
- * list, and the timer is set again when it fires, not when a call ends.
+ * All deadlines on one timer. A timer per call would cost more than the rest of the call, so a call only joins a
+ * list, and the timer is reset when it fires, not when a call ends.
  */
 export class Deadlines {
   readonly #queues = new Map<number, DeadlineQueue>()
@@ -93,21 +97,27 @@ export class Deadlines {
   #setTimer(at: number): void {
     this.#timer?.cancel()
     this.#timerAt = at
-    // Rounded up: a timer that fires early would find nothing due and be set again.
+    // Rounded up: a timer that fires early would find nothing due and have to be set again.
     const delay = Math.min(Math.max(Math.ceil(at - this.#clock.now()), 1), MAX_DELAY_MS)
     this.#timer = this.#clock.setTimer(() => this.#fire(), delay)
     this.#timer.hold(this.#holding)
   }
 
   #fire(): void {
+    this.#timer?.cancel()
     this.#timer = undefined
     this.#timerAt = Number.POSITIVE_INFINITY
     const now = this.#clock.now()
     let earliest = Number.POSITIVE_INFINITY
+    const until = performance.now() + SLICE_MS
+    let ended = 0
     for (const [limitMs, queue] of this.#queues) {
       for (let due = queue.first; due && due.deadlineAt <= now; due = queue.first) {
+        const isEnough = ended === ENDED_AT_ONCE || (ended > 0 && performance.now() > until)
+        if (isEnough) return void setImmediate(() => this.#fire())
         this.remove(due)
         due.expire()
+        ended++
       }
       if (!queue.first) this.#queues.delete(limitMs)
       else earliest = Math.min(earliest, queue.first.deadlineAt)
@@ -115,7 +125,7 @@ export class Deadlines {
     if (earliest < this.#timerAt) this.#setTimer(earliest)
   }
 
-  /** The timer keeps the process alive only while calls are under way; looked at once a turn, not once a call. */
+  /** The timer keeps the process alive only while calls are running; checked once per turn, not once per call. */
   #releaseSoon(): void {
     this.#idleCheck = true
     setImmediate(() => {
@@ -130,14 +140,14 @@ export class Deadlines {
   }
 }
 
-/** The one that every executor on the system's clock shares. */
+/** Shared by all executors on the system clock. */
 const shared = new Deadlines(systemClock)
 
 export function deadlinesOf(clock: Clock): Deadlines {
   return clock === systemClock ? shared : new Deadlines(clock)
 }
 
-/** A limit in milliseconds; anything else counts as none given. */
+/** A limit in milliseconds; anything else counts as not given. */
 export function limitOf(ms: number | undefined): number | undefined {
   return typeof ms === 'number' && ms >= 0 ? ms : undefined
 }

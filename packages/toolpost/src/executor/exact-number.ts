@@ -1,10 +1,10 @@
 import { trimmedEnd } from '../runtime/trimmed-end.ts'
 
 const NUMBER = /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
-/** No number has more digits than this that mean anything. */
+/** No number has more significant characters than this. */
 const MAX_CHARS = 1_000
 
-/** The number that a text writes, if a number can hold exactly what is written; else `undefined`. */
+/** The number in a text, if a double can represent it exactly; otherwise `undefined`. */
 export function exactNumber(text: string): number | undefined {
   const written = canonical(text)
   if (written === undefined) return undefined

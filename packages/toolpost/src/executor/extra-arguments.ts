@@ -4,17 +4,17 @@ import { pointerParts } from '../schema/explain-errors.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { type Form, formFinder, namesIn } from '../schema/walk-schema.ts'
 
-/** For each object, by its JSON pointer: the keys to leave out. */
+/** The keys to leave out, by the JSON pointer of their object. */
 export type Extras = ReadonlyMap<string, ReadonlySet<string>>
 
 interface Refusal {
   place: string
   key: string
-  /** Which closed schema refuses it. */
+  /** The closed schema that refuses it. */
   by: string
 }
 
-/** The keys that no form of a closed schema knows, as its validation errors name them. */
+/** The keys that no branch of a closed schema knows, taken from its validation errors. */
 export function extraArguments(errors: readonly ErrorObject[], root: JsonSchema): Extras {
   const extras = new Map<string, ReadonlySet<string>>()
   const refusals = refusalsIn(errors)
@@ -36,7 +36,7 @@ function refusalsIn(errors: readonly ErrorObject[]): Map<string, Refusal[]> {
   return grouped(refusals, ({ place }) => place)
 }
 
-/** Each of several forms refuses the keys of the others: extra is only what all of them refuse. */
+/** Each of several branches refuses the keys of the others: only keys that all of them refuse are extra. */
 function refusedByAll(refusals: readonly Refusal[]): string[] {
   const schemas = new Set(refusals.map(({ by }) => by))
   if (schemas.size === 1) return refusals.map(({ key }) => key)
@@ -45,7 +45,7 @@ function refusedByAll(refusals: readonly Refusal[]): string[] {
     .map(([key]) => key)
 }
 
-/** The names that are declared for a place, in any form: also in one that fails for another reason. */
+/** The names declared for a place in any branch, including those that fail for another reason. */
 function nameFinder(root: JsonSchema): (pointer: string) => ReadonlySet<string> {
   const formsAt = formFinder(root)
   const known = new Map<readonly Form[], ReadonlySet<string>>()

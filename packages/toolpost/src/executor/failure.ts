@@ -4,12 +4,12 @@ import type { JsonSchema } from '../schema/json-schema.ts'
 import { requiredArguments, signatureOf } from '../schema/signature.ts'
 import type { Tool } from '../tools/tool.ts'
 
-/** Why a stage stopped a call. A value, handed on; nothing on the way of a call throws. */
+/** Why a stage stopped a call. Passed on as a value; no stage throws. */
 export class Failure {
   readonly code: FailureCode
   readonly error: string
   readonly diagnosis: Diagnosis | undefined
-  /** When to try again, if that is known. */
+  /** When to retry, if known. */
   retryAfterMs: number | undefined
 
   constructor(code: FailureCode, error: string, diagnosis?: Diagnosis) {
@@ -19,7 +19,7 @@ export class Failure {
   }
 }
 
-/** The suggestions are looked for when they are read: among ten thousand names that takes a while. */
+/** Suggestions are computed when read: among ten thousand names that takes a while. */
 export function unknownTool(name: string, suggest: () => string[]): Failure {
   let suggestions: string[] | undefined
   return new Failure('unknown_tool', `Tool '${name}' not found`, {

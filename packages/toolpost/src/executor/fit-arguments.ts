@@ -2,12 +2,14 @@ import { ZWAVE_PARAMETER_NAMES } from '../known-servers/zwave.ts'
 import type { Logger } from '../logging/logger.ts'
 import { safeValue } from '../logging/safe-value.ts'
 import { isThenable } from '../runtime/guards.ts'
+import { nextTurn } from '../runtime/turns.ts'
+import { settling } from '../runtime/when-settled.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
-import { isDearToValidate, QUICK_WORK, trialsFor } from '../schema/validation-cost.ts'
+import { isExpensiveToValidate, QUICK_WORK, trialsFor } from '../schema/validation-cost.ts'
 import { describeRenaming, type FittedNames, fitArgumentNames } from '../tools/argument-names.ts'
 import type { McpOrigin } from '../tools/name-conflicts.ts'
 import type { Tool } from '../tools/tool.ts'
-import { type Arguments, weighArguments } from './check-arguments.ts'
+import { type Arguments, weighArguments, weighIfLight } from './check-arguments.ts'
 import { classifyError } from './classify-error.ts'
 import { Failure, invalidArguments } from './failure.ts'
 import { fitSingleInput } from './fit-input.ts'
@@ -17,38 +19,65 @@ import { unwrapArguments } from './unwrap-arguments.ts'
 import { type Validated, validateArguments } from './validate-arguments.ts'
 import { type AbortSource, validateInChild } from './validation-pool.ts'
 
-/** What the tool gets. */
+/** What the tool receives. */
 export interface Fitted {
   readonly args: Arguments
   readonly repairs?: string[] | undefined
 }
 
-/** Fitting that takes its time. It begins when it is called, and is given up with `call`. */
+/** Fitting that takes time. Starts when called, and is aborted with `call`. */
 export type LateFitting = (call: AbortSource) => Promise<Fitted | Failure>
 
 /**
- * Names, repairs and validates the arguments: what comes out is what the tool gets. Most are done at once; what would
- * hold up the calls beside it, and what a schema library checks asynchronously, is done later.
+ * Names, repairs and validates the arguments; the tool receives the outcome. Usually synchronous; work that would block
+ * other calls, and asynchronous checks of a schema library, are done later.
  */
 export function fitArguments(plan: Plan, given: unknown, repair: boolean): Fitted | Failure | LateFitting {
   const unwrapped = repair ? unwrapArguments(given, { name: plan.tool.name, schema: plan.schema }) : undefined
-  const weight = weighArguments(unwrapped ?? given)
-  if (typeof weight === 'string') return invalidArguments([weight], plan.tool, plan.schema)
-  const own = (unwrapped ?? given) as Arguments
-  const named = plan.naming ? fitNames(own, plan.naming) : own
-  const args = plan.singleInput ? fitSingleInput(plan, named) : named
-  const fitted = validated(plan, args, { weight, repair })
+  const own = unwrapped ?? given
+  const weight = weighIfLight(own)
+  const fitted =
+    weight === undefined ? fitHeavy(plan, own, repair) : fitWeighed(plan, own, { weight, repair })
   return unwrapped ? whenDone(fitted, withUnwrapping) : fitted
 }
 
-function validated(
+/** Each pass over heavy arguments gets a separate turn of the event loop. */
+function fitHeavy(plan: Plan, given: unknown, repair: boolean): LateFitting {
+  return async call => {
+    await nextTurn()
+    call.signal.throwIfAborted()
+    const weight = weighArguments(given)
+    await nextTurn()
+    call.signal.throwIfAborted()
+    const fitted = fitWeighed(plan, given, { weight, repair })
+    return typeof fitted === 'function' ? fitted(call) : fitted
+  }
+}
+
+function fitWeighed(
   plan: Plan,
-  args: Arguments,
-  load: { weight: number; repair: boolean },
+  given: unknown,
+  { weight, repair }: { weight: number | string; repair: boolean },
 ): Fitted | Failure | LateFitting {
+  if (typeof weight === 'string') return invalidArguments([weight], plan.tool, plan.schema)
+  return namedAndValidated(plan, given as Arguments, { weight, repair })
+}
+
+function namedAndValidated(plan: Plan, given: Arguments, load: Load): Fitted | Failure | LateFitting {
+  const named = plan.naming ? fitNames(given, plan.naming) : given
+  const args = plan.singleInput ? fitSingleInput(plan, named) : named
+  return validated(plan, args, load)
+}
+
+interface Load {
+  weight: number
+  repair: boolean
+}
+
+function validated(plan: Plan, args: Arguments, load: Load): Fitted | Failure | LateFitting {
   const { schema, validate } = plan
   const isQuick = plan.costPerPart * load.weight <= QUICK_WORK
-  if (!validate || (!isQuick && isDearToValidate(plan, args, load))) {
+  if (!validate || (!isQuick && isExpensiveToValidate(plan, args, load))) {
     return async call => {
       const outcome = await validateInChild(plan, { args, repair: load.repair }, call)
       const fitted = outcome instanceof Failure ? outcome : parsed(plan, args, outcome, load.weight)
@@ -59,10 +88,10 @@ function validated(
   return parsed(plan, args, validateArguments({ schema, validate }, args, trials), load.weight)
 }
 
-/** Heavier arguments that its JSON Schema refuses are not given to a schema library: it would explain every mistake. */
+/** Heavier arguments that the JSON Schema refuses are not passed to the schema library: it would explain every mistake. */
 const MAX_ASKED_TWICE = 20_000
 
-/** Asks the schema library, if there is one: it knows more than its JSON Schema can say, and it may know better. */
+/** Asks the schema library, if there is one: it knows more than its JSON Schema can express, and may overrule it. */
 function parsed(
   plan: Plan,
   given: Arguments,
@@ -74,7 +103,7 @@ function parsed(
   try {
     const answer = plan.parse(outcome.args ?? given)
     if (!isThenable(answer)) return judged(plan, outcome, answer as StandardOutcome)
-    return async () => judged(plan, outcome, (await answer) as StandardOutcome)
+    return async () => judged(plan, outcome, (await settling(answer)).value as StandardOutcome)
   } catch (error) {
     return classifyError(error, plan.tool)
   }
@@ -109,7 +138,7 @@ export interface Naming {
   logger: Logger
 }
 
-/** For MCP tools only: names the arguments as the tool's server takes them, and logs the change. */
+/** For MCP tools only: gives arguments the names that the tool's server expects, and logs the change. */
 function fitNames(args: Arguments, { tool, schema, origin, logger }: Naming): Arguments {
   const fitted = fitArgumentNames(args, schema, mappingOf(origin))
   if (!fitted) return args

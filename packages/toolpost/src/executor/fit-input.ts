@@ -2,8 +2,8 @@ import type { Arguments } from './check-arguments.ts'
 import type { Plan } from './plan.ts'
 
 /**
- * LangChain's single-input tools know one argument, `input`; models call them by whatever name they like.
- * Such a call gets its `input`: the only text it has, else all of it.
+ * LangChain's single-input tools have one argument, `input`; models give it whatever name they like.
+ * Such a call gets an `input`: its only text, otherwise all of its arguments.
  */
 export function fitSingleInput(plan: Plan, args: Arguments): Arguments {
   if (!plan.singleInput || Object.hasOwn(args, 'input') || Object.keys(args).length === 0) return args

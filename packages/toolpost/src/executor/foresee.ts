@@ -8,33 +8,33 @@ import { InterceptedCall, type Interceptors } from './intercept.ts'
 import type { RunOptions } from './options.ts'
 import type { PreparedTools } from './plan.ts'
 
-/** What would become of a call. */
+/** What would happen to a call. */
 export interface Foreseen {
   tool?: Tool | undefined
   /** Why it could not run. */
   failure?: Failure | undefined
-  /** What the policy says of it; `undefined` if there is none to say anything. */
-  verdict?: Verdict | undefined
+  /** The policy's verdict; `undefined` if there is no policy. */
+  verdict?: PolicyVerdict | undefined
   /** How a person would be asked, if the verdict is to ask. */
   asks?: Asks | undefined
 }
 
-type Verdict = 'allow' | 'ask' | 'deny'
+type PolicyVerdict = 'allow' | 'ask' | 'deny'
 
 export interface Asks {
   because?: string | undefined
   timeoutMs?: number | undefined
 }
 
-/** What an interceptor says of a call in advance; with how it would ask, if it would. */
-export type Foresight = Verdict | { asks: Asks }
+/** What an interceptor says about a call in advance, including how it would ask. */
+export type Foresight = PolicyVerdict | { asks: Asks }
 
 interface Stages {
   prepared: PreparedTools
   interceptors: Interceptors
 }
 
-/** Takes a call through the stages up to the interceptors, which are asked and not run. Nothing is counted or logged. */
+/** Takes a call through the stages up to the interceptors, which are consulted but not run. Nothing is counted or logged. */
 export async function foresee(
   call: ToolCall,
   options: RunOptions,

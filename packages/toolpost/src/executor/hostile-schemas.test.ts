@@ -243,8 +243,7 @@ describe('what is said about a schema', () => {
     const schema = object({ a: { $ref: '#/$defs/p0' } }, { $defs: { ...chain, p10000: { type: 'string' } } })
     const run = executorFor(schema).run({ name: 'attacked', args: { a: 1 } }, { timeoutMs: 20_000 })
     expect(await run).toMatchObject({
-      error:
-        "Tool 'attacked' has an unusable schema: its references are a chain that is too long, or endless",
+      error: "Tool 'attacked' has an unusable schema: its chain of references is too long or endless",
     })
   }, 30_000)
 })

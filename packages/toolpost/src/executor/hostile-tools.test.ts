@@ -63,6 +63,36 @@ type Settle = (value: unknown) => void
 const thenable = (then: (done: Settle, fail: Settle) => void): object =>
   Object.defineProperty({}, 'then', { value: then })
 
+function resolvesToItself(): object {
+  const self: object = { then: (done: Settle) => done(self) }
+  return self
+}
+
+function resolvesInTurn(): object {
+  const one: object = thenable(done => done(other))
+  const other = thenable(done => done(one))
+  return one
+}
+
+function resolvesForEver(): object {
+  return thenable(done => done(resolvesForEver()))
+}
+
+/** Its `then` appears only on the second read. */
+function becomesAThenable(): object {
+  let reads = 0
+  const value = { then: undefined as unknown }
+  const then = (done: Settle) => done(value)
+  Object.defineProperty(value, 'then', { get: () => (reads++ === 0 ? undefined : then) })
+  return thenable(done => done(value))
+}
+
+class Selfish extends Promise<unknown> {
+  override then(done?: unknown): never {
+    return (done as Settle)(this) as never
+  }
+}
+
 /** A promise, and what resolves it. */
 function gate() {
   let open = () => {}
@@ -193,6 +223,29 @@ describe('what a tool returns', () => {
       { result: 'own' },
     ],
     ['is a thenable in a thenable', () => thenable(done => done(thenable(d => d('in')))), { result: 'in' }],
+    ['resolves to itself', resolvesToItself, { code: 'tool_error', error: 'A thenable resolved to itself' }],
+    ['is two thenables that resolve to each other', resolvesInTurn, { code: 'tool_error' }],
+    [
+      'resolves to another thenable for ever',
+      resolvesForEver,
+      { code: 'tool_error', error: 'More than 1000 nested thenables' },
+    ],
+    [
+      'is a promise of a class that resolves to itself',
+      () => new Selfish(done => done('own')),
+      { result: 'own' },
+    ],
+    [
+      'only looks like a promise, and resolves to itself',
+      () => Object.assign(Object.create(Promise.prototype), resolvesToItself()),
+      { code: 'tool_error' },
+    ],
+    [
+      'is a promise in thenables',
+      () => thenable(done => done(thenable(d => d(Promise.resolve('in'))))),
+      { result: 'in' },
+    ],
+    ['becomes a thenable later', becomesAThenable, { success: true }],
     ['is a proxy', untouchable, { code: 'tool_error' }],
   ]
 

@@ -35,7 +35,7 @@ function setUp(handler: (args: { n: number }) => unknown = ({ n }) => n * 2) {
 const passOn: Interceptor = (_call, next) => next()
 
 describe('executor.use', () => {
-  it('puts interceptors around a call, the first outermost', async () => {
+  it('wraps interceptors around a call, the first outermost', async () => {
     const { executor, run } = setUp()
     const seen: string[] = []
     const named =
@@ -173,12 +173,12 @@ describe('an interceptor that makes a mistake', () => {
     [
       'gives no result',
       named('guard', async () => undefined as never),
-      "The interceptor 'guard' failed: it gave no result",
+      "The interceptor 'guard' failed: it returned no result",
     ],
     [
       'gives no promise and no result',
       named('guard', () => 7 as never),
-      "The interceptor 'guard' failed: it gave no result",
+      "The interceptor 'guard' failed: it returned no result",
     ],
     [
       'gives a result that throws',

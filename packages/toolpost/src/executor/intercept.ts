@@ -9,21 +9,21 @@ import type { Asks, Foreseen, Foresight } from './foresee.ts'
 import { Passage } from './passage.ts'
 
 /**
- * Something that goes around every call. It may answer without `next()`, wait before it, or look at what came back;
- * `next()` resolves to the result, whatever happens, and can be called once.
+ * Wraps every call. It may answer without `next()`, wait before it, or inspect the result; `next()` resolves to the
+ * result, whatever happens, and can be called once.
  */
 export interface Interceptor {
   (call: InterceptedCall, next: Next): Promise<ToolResult>
-  /** What it would say of a call that it is only shown; for those that decide about calls. */
+  /** Its verdict on a call without running it; for interceptors that decide about calls. */
   foresee?: ((call: InterceptedCall) => Promise<Foresight>) | undefined
 }
 
 export type Next = () => Promise<ToolResult>
 
-/** What is behind the interceptors; told how long they held the call back. */
+/** Continues after the interceptors; receives how long they delayed the call. */
 export type GoOn = (waitedMs: number) => Promise<ToolResult>
 
-/** What the stages found out about a call. */
+/** What the earlier stages found out about a call. */
 export interface InterceptedParts {
   readonly tool: Tool | undefined
   readonly args: unknown
@@ -32,9 +32,9 @@ export interface InterceptedParts {
 
 /** A call as interceptors see it: found, fitted and validated, or with the reason why it cannot run. */
 export class InterceptedCall implements InterceptedParts {
-  /** Absent if none was found. */
+  /** `undefined` if none was found. */
   readonly tool: Tool | undefined
-  /** Fitted and validated; as they were given if `failure` is set. Not to be changed. */
+  /** Fitted and validated; as given if `failure` is set. Do not change them. */
   readonly args: unknown
   /** Why the call cannot run: `next()` resolves to it. */
   readonly failure: Failure | undefined
@@ -70,22 +70,22 @@ export class InterceptedCall implements InterceptedParts {
     return this.#attempt.options.caller
   }
 
-  /** Which conversation it belongs to, if it does. */
+  /** The conversation it belongs to, if any. */
   get conversation(): string | undefined {
     return this.#attempt.options.conversation
   }
 
-  /** Told how far the tool is. */
+  /** Receives the tool's progress. */
   get onProgress(): ((progress: Progress) => void) | undefined {
     return this.#attempt.options.onProgress
   }
 
-  /** The caller's own limit, if it gave one. */
+  /** The caller's own limit, if it set one. */
   get timeoutMs(): number | undefined {
     return this.#attempt.options.timeoutMs
   }
 
-  /** Aborts when the caller gives up, or somebody else ends the call. What waits must stop then. */
+  /** Aborts when the caller gives up, or somebody else cancels the call. Waiting interceptors must stop then. */
   get signal(): AbortSignal | undefined {
     const attempt = this.#attempt
     const { signal } = attempt.options
@@ -96,45 +96,45 @@ export class InterceptedCall implements InterceptedParts {
     return attempt.signal
   }
 
-  /** The caller's own, which is there without being made. */
+  /** The caller's own signal, which need not be created. */
   get callerSignal(): AbortSignal | undefined {
     return this.#attempt.options.signal
   }
 
-  /** Says what ends the call while it is held back; `false` if nobody but its caller could. */
+  /** Sets what to cancel while the call is waiting; `false` if only its caller could cancel it. */
   heldBy(stage: { cancel(): void }): boolean {
     if (!this.#attempt.event) return false
     this.#attempt.running = stage
     return true
   }
 
-  /** Asks the person who made the call, if there is one to ask. */
+  /** Asks the person behind the call, if there is one. */
   get ask(): Ask | undefined {
     return this.#attempt.options.ask
   }
 
-  /** What goes along to the tool (`_meta` of an MCP call): `traceparent` … May be added to. */
+  /** Metadata passed on to the tool (`_meta` of an MCP call): `traceparent` … May be added to. */
   get meta(): Record<string, unknown> {
     this.#attempt.meta ??= { ...this.#attempt.options.meta }
     return this.#attempt.meta
   }
 
-  /** Told of the request to the tool's server, if it has one. */
+  /** Called with the request to the tool's server, if it has one. */
   set onRequest(listener: (request: ServerRequest) => void) {
     this.#attempt.onRequest = listener
   }
 
-  /** What interceptors write down about the call, for observers: the policy's rule, the approval, the trace. */
+  /** What interceptors record about the call, for observers: the policy's rule, the approval, the trace. */
   get notes(): Record<string, unknown> {
     this.#attempt.notes ??= {}
     return this.#attempt.notes
   }
 }
 
-/** Intercept: what goes around every call, in the order in which it was added; the first is outermost. */
+/** Intercept: wraps every call, in the order the interceptors were added; the first is outermost. */
 export class Interceptors {
   readonly #clock: Clock
-  /** Replaced, never changed: a call keeps those that it began with. */
+  /** Replaced, never changed: a call keeps those it started with. */
   #list: readonly Interceptor[] = []
   isEmpty = true
 
@@ -158,7 +158,7 @@ export class Interceptors {
     this.isEmpty = list.length === 0
   }
 
-  /** The strictest of what they say of a call in advance; nothing if none of them decides about calls. */
+  /** Their strictest verdict on a call in advance; none if no interceptor decides about calls. */
   async foresee(call: InterceptedCall): Promise<Pick<Foreseen, 'verdict' | 'asks'>> {
     const said = await Promise.all(this.#list.map(interceptor => interceptor.foresee?.(call)))
     if (said.includes('deny')) return { verdict: 'deny' }
@@ -167,7 +167,7 @@ export class Interceptors {
     return { verdict: said.find(each => each === 'allow') as 'allow' | undefined }
   }
 
-  /** The way of one call through them, to `goOn`. */
+  /** One call's passage through them to `goOn`. */
   around(call: InterceptedCall, goOn: GoOn): Passage {
     return new Passage(this.#list, call, goOn, this.#clock)
   }

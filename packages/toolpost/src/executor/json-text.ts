@@ -1,17 +1,17 @@
 import { exactNumber } from './exact-number.ts'
 
 const NUMBERS = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
-/** Every number has this in it that a double may not hold as it is written. */
+/** Found in every number that a double may not represent exactly as written. */
 const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/
 const FENCE = '```'
-/** No arguments may be nested deeper than this: a text that is need not be read. */
+/** Arguments may not be nested this deeply, so such a text need not be read. */
 const MAX_DEPTH = 250
-/** Longer texts are not read as JSON: some 50 ms. */
+/** Longer texts are not read as JSON: that takes 50 ms or more. */
 const MAX_JSON_CHARS = 2_000_000
 /** JSON5 takes thirty times as long. */
 const MAX_JSON5_CHARS = 64_000
 
-/** The value that a JSON text writes, if it is one and loses nothing in reading (no unsafe integers). */
+/** The value of a JSON text; `undefined` if it is not JSON, or would lose something (unsafe integers). */
 export function parseJsonText(text: string): unknown {
   if (text.length > MAX_JSON_CHARS) return undefined
   const body = withoutFence(text)
@@ -23,7 +23,7 @@ export function parseJsonText(text: string): unknown {
   }
 }
 
-/** What stands in a code block, if the text is one: ```` ```json … ``` ````. */
+/** The content of a code block, if the text is one: ```` ```json … ``` ````. */
 function withoutFence(text: string): string {
   const body = text.trim()
   if (!body.startsWith(FENCE) || !body.endsWith(FENCE)) return text
@@ -34,8 +34,8 @@ function withoutFence(text: string): string {
 }
 
 /**
- * A text in pieces: every second one is a string, quotes included. A quote without its partner is a character like any
- * other, and so are all later ones of its kind: the text is read twice at most.
+ * Splits a text into pieces: every second one is a string, including its quotes. An unpaired quote is an ordinary
+ * character, and so are all later quotes of its kind: the text is read twice at most.
  */
 function splitStrings(text: string): string[] {
   const pieces: string[] = []
@@ -56,7 +56,7 @@ function splitStrings(text: string): string[] {
   return pieces
 }
 
-/** Where the string that begins at `start` ends; -1 if it does not. */
+/** The end of the string that begins at `start`; -1 if it does not end. */
 function endOfString(text: string, start: number): number {
   const quote = text.charAt(start)
   for (let at = text.indexOf(quote, start + 1); at >= 0; at = text.indexOf(quote, at + 1)) {
@@ -89,8 +89,8 @@ function isShallow(pieces: readonly string[]): boolean {
 }
 
 /**
- * The value of a text that is nearly JSON: quotes of another kind, bare keys, a comma too many, comments, Python's
- * `True`. JSON5 is a grammar and guesses nothing: a text that was cut off, or has a part missing, has no value.
+ * The value of an almost-JSON text: other quotes, bare keys, trailing commas, comments, Python's `True`. JSON5 is a
+ * grammar and does not guess: a truncated or incomplete text has no value.
  */
 export async function parseNearlyJson(text: string): Promise<unknown> {
   if (text.length > MAX_JSON5_CHARS) return undefined
@@ -102,7 +102,7 @@ export async function parseNearlyJson(text: string): Promise<unknown> {
     try {
       return JSON5.parse(candidate.join(''))
     } catch {
-      // Not JSON5, or not in JSON's words.
+      // Not JSON5, or it has Python's words.
     }
   }
   return undefined
@@ -110,7 +110,7 @@ export async function parseNearlyJson(text: string): Promise<unknown> {
 
 const PYTHON_WORDS: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' }
 
-/** Python's words as JSON's, outside of strings. */
+/** Replaces Python's words by JSON's, outside strings. */
 function withJsonWords(piece: string, index: number): string {
   if (index % 2 === 1) return piece
   return piece.replace(/\b(?:True|False|None)\b/g, word => PYTHON_WORDS[word] ?? word)

@@ -68,7 +68,7 @@ describe("LangChain's tools, unchanged", () => {
     expect(await run(box, { input: { a: 1 } })).toMatchObject({ result: '{"a":1}' })
   })
 
-  it('refinements that JSON Schema cannot say come back as invalid arguments', async () => {
+  it('refinements that JSON Schema cannot express come back as invalid arguments', async () => {
     const even = tool(async () => 'ok', {
       name: 'even',
       description: 'even',
@@ -115,7 +115,7 @@ describe("LangChain's tools, unchanged", () => {
 })
 
 describe('schemas of other libraries', () => {
-  it('zod 4 and valibot work where JSON Schema can be had from them', async () => {
+  it('zod 4 and valibot work if they provide JSON Schema', async () => {
     const withZod = defineTool({
       name: 'z',
       description: 'z',
@@ -224,7 +224,7 @@ describe('schemas of other libraries', () => {
     expect(wrong.name).toBe('t')
   })
 
-  it('one that gives no JSON Schema is refused in words', () => {
+  it('one that provides no JSON Schema is refused with a reason', () => {
     const plain = defineTool({
       name: 'v',
       description: 'v',
@@ -232,7 +232,7 @@ describe('schemas of other libraries', () => {
       handler: () => 1,
     })
     expect(() => new ToolManager().addCustomTool(plain)).toThrow(
-      /'v' cannot be used: its schema cannot be read: its valibot schema gives no JSON Schema/,
+      /'v' cannot be used: its schema cannot be read: its valibot schema does not provide a JSON Schema/,
     )
   })
 })

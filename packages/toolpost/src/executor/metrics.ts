@@ -6,7 +6,7 @@ export const DURATION_BUCKETS_MS = [
   1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000,
 ] as const
 
-/** Calls of tools that do not exist are counted under this name, so that made-up names take no memory. */
+/** Calls of nonexistent tools are counted under this name, so that made-up names take no memory. */
 const UNKNOWN = '(unknown)'
 
 export interface ToolFigures {
@@ -15,7 +15,7 @@ export interface ToolFigures {
   repairs: number
   /** Calls that a model wrote as text. */
   salvaged: number
-  /** Calls a bucket of DURATION_BUCKETS_MS, each counted once, and those over the last one. */
+  /** Calls per bucket of DURATION_BUCKETS_MS, each counted once, then those over the last bound. */
   durations: number[]
   durationSumMs: number
 }
@@ -34,12 +34,12 @@ interface EndedCall {
   readonly waitedMs: number
 }
 
-/** What the executor counts. Own counters and not a metrics library's: an observation must cost nanoseconds. */
+/** The executor's counters. Not a metrics library's, because an observation must cost nanoseconds. */
 export class Metrics {
   readonly #tools = new Map<string, ToolFigures>()
   #inFlight = 0
 
-  /** The counters of one tool, to keep at hand. */
+  /** The counters of one tool, for the caller to hold on to. */
   of(name: string): ToolFigures {
     let figures = this.#tools.get(name)
     if (!figures) {
@@ -61,7 +61,7 @@ export class Metrics {
     this.#inFlight++
   }
 
-  /** What interceptors waited for is not the tool's doing, and not counted as its duration. */
+  /** Time that interceptors waited is not the tool's, and does not count as its duration. */
   end({ figures, repairs, waitedMs }: EndedCall, result: ToolResult): void {
     this.#inFlight--
     const counted = figures ?? this.of(UNKNOWN)
@@ -107,18 +107,18 @@ export class Metrics {
       ...family(
         'toolpost_salvaged_total',
         'counter',
-        'Calls taken from the text of a model',
+        "Calls salvaged from a model's text",
         tools,
         salvageLines,
       ),
       ...family(
         'toolpost_call_duration_seconds',
         'histogram',
-        'Time a tool call takes',
+        'Duration of tool calls',
         tools,
         durationLines,
       ),
-      '# HELP toolpost_calls_in_flight Tool calls under way',
+      '# HELP toolpost_calls_in_flight Tool calls in progress',
       '# TYPE toolpost_calls_in_flight gauge',
       `toolpost_calls_in_flight ${inFlight}`,
       '',

@@ -2,12 +2,12 @@ import type { ToolResult } from '../call/tool-result.ts'
 import { JsonWriter } from '../runtime/json-writer.ts'
 import { digitsOf } from '../runtime/plain-value.ts'
 
-/** So many times what a model may read is written of a value, at most. */
+/** At most this many times the text that a model may read is written. */
 const MAX_WRITTEN = 4
-/** Counting the bytes of a longer text takes too long. */
+/** Counting the bytes of a longer text would take too long. */
 const MAX_COUNTED = 10_000_000
 
-/** What a model reads of a result: the value as text, or `Error: ` and what to do about it. */
+/** The text of a result for a model: the value, or `Error: ` and what to do about it. */
 export function modelText(result: ToolResult, maxTextBytes: number): string {
   if (!result.success) return cutMiddle(failureText(result), maxTextBytes)
   return cutMiddle(result.text ?? textOf(result.result, MAX_WRITTEN * maxTextBytes), maxTextBytes)
@@ -21,8 +21,8 @@ function failureText({ code, error, tool_name, diagnosis }: ToolResult & { succe
 }
 
 /**
- * Any value as text. Strings as they are, objects as JSON, and a defined form for what JSON cannot say. Of an object not
- * much more than `maxChars` are written, and the JSON says that there is a rest.
+ * Any value as text: strings as they are, objects as JSON, and a defined form for what JSON cannot express. An object
+ * takes little more than `maxChars`; the JSON notes that the rest was omitted.
  */
 export function textOf(value: unknown, maxChars = Number.POSITIVE_INFINITY): string {
   if (typeof value === 'string') return value
@@ -33,14 +33,14 @@ export function textOf(value: unknown, maxChars = Number.POSITIVE_INFINITY): str
   return new JsonWriter(value, { maxChars }).rest()
 }
 
-/** Cut where it hurts least: the beginning and the end of a long text say the most. */
+/** Cuts where it hurts least: the beginning and the end of a long text say the most. */
 function cutMiddle(text: string, maxBytes: number): string {
   if (text.length <= maxBytes / 4) return text.toWellFormed()
   const isCounted = text.length <= MAX_COUNTED
   const bytes = isCounted ? Buffer.byteLength(text) : text.length
   if (bytes <= maxBytes) return text.toWellFormed()
   const half = Math.floor(maxBytes / 2)
-  // So many characters have as many bytes at least; one more, lest half a character be at the edge.
+  // Every character has at least one byte; one extra, so that the cut never splits a character.
   const start = Buffer.from(text.slice(0, half + 1))
   const end = Buffer.from(text.slice(-half - 1))
   const head = start.subarray(0, boundary(start, half))
@@ -49,7 +49,7 @@ function cutMiddle(text: string, maxBytes: number): string {
   return `${head}\n… [${missing} of ${isCounted ? '' : 'about '}${bytes} bytes left out] …\n${tail}`
 }
 
-/** The last start of a character at or before `at`. */
+/** The start of the character at or before `at`. */
 function boundary(buffer: Buffer, at: number): number {
   let start = at
   while (start > 0 && ((buffer[start] ?? 0) & 0xc0) === 0x80) start--

@@ -1,26 +1,27 @@
 import type { ToolCall } from '../call/tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import { isThenable } from '../runtime/guards.ts'
+import { whenSettled } from '../runtime/when-settled.ts'
 import type { Progress } from '../tools/tool.ts'
 import { type Attempt, cancelAttempt } from './attempt.ts'
 
-/** A call as it begins, or as it ends with its result. */
+/** A call when it begins, or when it ends with its result. */
 export interface CallEvent {
-  /** The same for the beginning and the end of a call, and for no other call of this executor. */
+  /** The same at the beginning and the end of a call, and unique within this executor. */
   serial: number
   call: ToolCall
-  /** Where it came from: `http`, `mcp`, `chat` …, as the caller gave it. */
+  /** Where it came from, as given by the caller: `http`, `mcp`, `chat` … */
   origin: string | undefined
-  /** Who asked, if that is known. */
+  /** Who made the call, if known. */
   caller?: string | undefined
   /** When it began, in milliseconds since 1970. */
   startedAt: number
-  /** What interceptors wrote down about it; there when it has ended. */
+  /** What interceptors recorded about it; set when it has ended. */
   notes?: Readonly<Record<string, unknown>> | undefined
   result?: ToolResult
-  /** When the tool was found and its arguments fitted, in milliseconds since the beginning; there when it has ended. */
+  /** When the tool was found and its arguments fitted, in milliseconds since the start; set when it has ended. */
   stages?: CallStages | undefined
-  /** Ends the call, as its caller could; there when it begins. */
+  /** Cancels the call, as its caller could; set when it begins. */
   cancel?(): void
 }
 
@@ -32,11 +33,11 @@ interface CallStages {
 export type CallObserver = (event: CallEvent) => void
 
 export interface ObserveOptions {
-  /** Told how far a call is that was told of before. Servers are asked for progress only if somebody listens. */
+  /** Receives the progress of calls already reported. Servers are asked for progress only if somebody listens. */
   onProgress?: ((serial: number, progress: Progress) => void) | undefined
 }
 
-/** A class, so that `cancel` costs no closure for every call. */
+/** A class, so that `cancel` costs no closure per call. */
 class Beginning implements CallEvent {
   readonly serial: number
   readonly call: ToolCall
@@ -60,12 +61,12 @@ class Beginning implements CallEvent {
   }
 }
 
-/** Those who watch the calls of an executor. What they throw does not reach the calls. */
+/** Observers of an executor's calls. Their errors never reach the calls. */
 export class Observers {
-  /** Replaced, never changed: one may leave while it is told. */
+  /** Replaced, never changed: an observer may unsubscribe while being notified. */
   #observers: readonly CallObserver[] = []
   #serial = 0
-  /** Whether anybody ever did: while nobody watches, it costs nothing. */
+  /** Whether there has ever been an observer: without any, calls cost nothing extra. */
   isWatching = false
   #followers: readonly NonNullable<ObserveOptions['onProgress']>[] = []
 
@@ -81,7 +82,7 @@ export class Observers {
     }
   }
 
-  /** What is told how far a call is, beside its caller; the caller alone if nobody follows. */
+  /** Reports progress to the followers and the caller; to the caller alone if nobody follows. */
   progressOf({ event, options }: Attempt): ((progress: Progress) => void) | undefined {
     const followers = this.#followers
     if (!event || followers.length === 0) return options.onProgress
@@ -91,7 +92,7 @@ export class Observers {
     }
   }
 
-  /** The event of a beginning call; `undefined` if nobody watches any more. */
+  /** The event of a starting call; `undefined` if nobody is watching any more. */
   begin(attempt: Attempt): CallEvent | undefined {
     if (this.#observers.length === 0) return undefined
     const event = new Beginning(++this.#serial, attempt)
@@ -99,7 +100,7 @@ export class Observers {
     return event
   }
 
-  /** By hand, without spreads and closures: with an observer this runs in every call, and took a quarter of it. */
+  /** Written without spreads and closures: with an observer this runs on every call, and took a quarter of it. */
   end(event: CallEvent, result: ToolResult, { notes, foundMs, fittedMs }: Attempt): void {
     const { serial, call, origin, caller, startedAt } = event
     const stages = foundMs === undefined || fittedMs === undefined ? undefined : { foundMs, fittedMs }
@@ -110,10 +111,12 @@ export class Observers {
     for (const observer of this.#observers) {
       try {
         const returned: unknown = observer(event)
-        if (returned !== undefined && isThenable(returned)) Promise.resolve(returned).catch(() => {})
+        if (returned !== undefined && isThenable(returned)) whenSettled(returned, ignore, ignore)
       } catch {
         // The call goes on.
       }
     }
   }
 }
+
+function ignore(): void {}

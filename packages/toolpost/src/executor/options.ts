@@ -9,7 +9,7 @@ export const DEFAULT_SLOW_MS = 1_000
 export const DEFAULT_MAX_TEXT_BYTES = 100_000
 
 export interface ExecutorOptions {
-  /** How long a tool may take that has no limit of its own. */
+  /** Deadline for tools without their own. */
   timeoutMs?: number | undefined
   /** Calls that take longer are logged as slow. */
   slowMs?: number | undefined
@@ -19,43 +19,43 @@ export interface ExecutorOptions {
   clock?: Clock | undefined
 }
 
-/** A call of one's own program: it does not compile with arguments that the tool does not take. */
+/** A call from the program's own code: arguments that the tool does not accept do not compile. */
 export interface TypedCall<Args extends object, Result> {
   id?: string | undefined
   tool: Tool<Args, Result>
   args: NoInfer<Args>
 }
 
-/** What `result` is for a tool that returns `Result`. */
+/** The type of `result` for a tool that returns `Result`. */
 export type ValueOf<Result> = Result extends ToolOutput<infer Value> ? Value : Result
 
 export interface RunOptions extends Caller {
   signal?: AbortSignal | undefined
   timeoutMs?: number | undefined
-  /** Put right what is certain in the arguments: for calls that a model or a person typed. */
+  /** Repair the arguments if the repair is certain: for calls written by a model or typed by a person. */
   repair?: boolean | undefined
   onProgress?: ((progress: Progress) => void) | undefined
   /** Where the call comes from: `cli`, `http`, `mcp`, `chat`, `voice`, `worker` … */
   origin?: string | undefined
-  /** Who asks, if that is known. Callers share what is scarce, such as child processes, fairly. */
+  /** Who makes the call, if known. Callers share scarce resources, such as child processes, fairly. */
   caller?: string | undefined
-  /** Which conversation it belongs to, if it does: long results that are kept for one are not for another. */
+  /** The conversation it belongs to, if any: long results kept for one cannot be read in another. */
   conversation?: string | undefined
-  /** What goes along to the tool: `_meta` of an MCP call, such as `traceparent`. */
+  /** Metadata passed on to the tool: `_meta` of an MCP call, such as `traceparent`. */
   meta?: Readonly<Record<string, unknown>> | undefined
-  /** The only tools that may be found: what a model was offered. All of them if left out. */
+  /** The only tools that may be found: those a model was offered. All if left out. */
   among?: readonly Tool[] | undefined
-  /** Tools for this call that the manager does not have. */
+  /** Extra tools for this call, which the manager does not have. */
   also?: readonly Tool[] | undefined
 }
 
-/** What `execute` takes of it. */
+/** The options that `execute` accepts. */
 export type ExecuteOptions = Pick<RunOptions, 'signal' | 'timeoutMs'>
 
-/** Who makes a call, and how they are reached: what everything between a caller and the executor hands on. */
+/** Who makes a call and how to reach them: passed along by everything between a caller and the executor. */
 export type CallerOptions = Pick<RunOptions, 'origin' | 'caller' | 'conversation' | 'meta' | keyof Caller>
 
 export function callerOptions(options: CallerOptions): CallerOptions {
-  const { origin, caller, conversation, peer, ask, sample, onLog, meta } = options
-  return { origin, caller, conversation, peer, ask, sample, onLog, meta }
+  const { origin, caller, conversation, meta, peer, ask, sample, roots, onLog, onTask, onAddresses } = options
+  return { origin, caller, conversation, meta, peer, ask, sample, roots, onLog, onTask, onAddresses }
 }

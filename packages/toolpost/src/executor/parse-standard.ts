@@ -6,23 +6,23 @@ interface Issue {
   readonly path?: readonly unknown[] | undefined
 }
 
-/** What a schema library answers: https://standardschema.dev */
+/** What a schema library returns: https://standardschema.dev */
 export type StandardOutcome =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly Issue[]; readonly value?: undefined }
 
 const MAX_ISSUES = 10
 
-/** What a schema library finds wrong, one phrase an issue: `'a.b[0]': too short`. */
+/** What a schema library finds wrong, one phrase per issue: `'a.b[0]': too short`. */
 export function problemsIn(issues: readonly Issue[]): string[] {
-  if (issues.length === 0) return ['arguments refused by their schema']
+  if (issues.length === 0) return ['the schema rejected the arguments']
   return issues.slice(0, MAX_ISSUES).map(({ path = [], message }) => {
     const place = path.map(keyOf).reduce(joinPlace, '')
     return place === '' ? message : `'${place}': ${message}`
   })
 }
 
-/** A part of a path is a key, or an object that has one. */
+/** A path segment is a key, or an object with one. */
 function keyOf(part: unknown): string {
   return String(isObjectLike(part) ? (part as { key?: unknown }).key : part)
 }

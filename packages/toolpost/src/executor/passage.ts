@@ -5,7 +5,7 @@ import { describeThrown } from '../runtime/quietly.ts'
 import type { GoOn, InterceptedCall, Interceptor, Next } from './intercept.ts'
 import { unwatch, watch } from './watched-signals.ts'
 
-/** The way of one call through the interceptors that there were when it began. */
+/** One call's way through the interceptors that were registered when it began. */
 export class Passage {
   #waitedMs: number | undefined
   readonly #list: readonly Interceptor[]
@@ -22,12 +22,12 @@ export class Passage {
     this.#since = clock.now()
   }
 
-  /** How long the call is held back, or was. */
+  /** How long the call has been waiting, or did wait. */
   get waitedMs(): number {
     return this.#waitedMs ?? this.#clock.now() - this.#since
   }
 
-  /** Resolves to the answer; to `undefined` as soon as the caller gives up while the call is held back. Never rejects. */
+  /** Resolves to the answer, or to `undefined` as soon as the caller gives up while the call is waiting. Never rejects. */
   answer(): Promise<ToolResult | undefined> {
     const call = this.#call
     const { callerSignal: signal } = call
@@ -44,7 +44,7 @@ export class Passage {
     })
   }
 
-  /** What the interceptors from `index` on answer, and behind them the tool. */
+  /** The answer of the interceptors from `index` on, and finally the tool. */
   #enter(index: number): Promise<ToolResult> {
     const interceptor = this.#list[index]
     if (interceptor) return this.#step(interceptor, index)
@@ -56,7 +56,7 @@ export class Passage {
     let inner: Promise<ToolResult> | undefined
     let isAnswered = false
     const next: Next = () => {
-      // The answer was given: a tool that ran now would run unseen.
+      // Already answered: a tool that ran now would run unnoticed.
       if (isAnswered)
         return Promise.resolve(mistake(this.#call, interceptor, 'next() was called after the answer'))
       if (inner) throw new Error('next() was called twice')
@@ -77,7 +77,7 @@ export class Passage {
     }
     try {
       const given: unknown = interceptor(this.#call, next)
-      // An interceptor that only passes on: there is nothing to look at.
+      // The interceptor only passed the call on: nothing to check.
       if (given === inner && inner) return inner
       const promise = given instanceof Promise ? given : Promise.resolve(given as ToolResult)
       return promise.then(answer, explain)
@@ -87,9 +87,9 @@ export class Passage {
   }
 }
 
-/** A copy of what an interceptor gave: it may be another call's result, and its getters may throw. */
+/** A copy of an interceptor's result: it may be that of another call, and its getters may throw. */
 function ownResult(result: ToolResult): ToolResult {
-  if (!isRecord(result) || typeof result.success !== 'boolean') throw new Error('it gave no result')
+  if (!isRecord(result) || typeof result.success !== 'boolean') throw new Error('it returned no result')
   return { ...result }
 }
 

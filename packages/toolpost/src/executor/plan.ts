@@ -13,42 +13,42 @@ import {
   propertiesOf,
   resolveRef,
 } from '../schema/json-schema.ts'
-import { costPerPart, isDearToCompile } from '../schema/validation-cost.ts'
+import { costPerPart, isExpensiveToCompile } from '../schema/validation-cost.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { type Failure, invalidSchema } from './failure.ts'
 import type { Naming } from './fit-arguments.ts'
 import type { Metrics, ToolFigures } from './metrics.ts'
 
-/** What the executor worked out about a tool at its first call. */
+/** What the executor worked out about a tool on its first call. */
 export interface Plan {
   readonly tool: Tool
   readonly schema: JsonSchema
-  /** Absent if the schema takes too long to compile: its arguments are validated in another process. */
+  /** `undefined` if the schema takes too long to compile: then arguments are validated in another process. */
   readonly validate: ValidateFunction | undefined
-  /** The most that one part of the arguments costs to validate. */
+  /** The most that validating one part of the arguments can cost. */
   readonly costPerPart: number
-  /** The schema library's own check, whose output the tool gets: refinements, defaults, transforms. */
+  /** The schema library's own check, whose output the tool receives: refinements, defaults, transforms. */
   readonly parse: ((args: object) => unknown) | undefined
-  /** How the arguments are named as the server takes them: MCP tools only. */
+  /** How to give the arguments the server's names: MCP tools only. */
   readonly naming: Naming | undefined
   /** LangChain copies its options, so its tools need a real signal. */
   readonly isLangChain: boolean
-  /** A LangChain tool with the one argument `input`: as text, as anything, or not such a tool. */
+  /** For a LangChain tool whose only argument is `input`: whether it is text or anything; otherwise `undefined`. */
   readonly singleInput: 'text' | 'any' | undefined
-  /** The tool answers with content blocks, and a model reads their text. */
+  /** The tool returns content blocks, and a model reads their text. */
   readonly hasContentBlocks: boolean
-  /** Tells, once, of patterns that cannot be checked. */
+  /** Warns once about patterns that cannot be checked. */
   warnLeftOut(patterns: readonly string[]): void
 }
 
-/** A tool that has been read, or that cannot be, with its counters. */
+/** A tool's plan, or why there is none, with its counters. */
 export interface Prepared {
   readonly plan: Plan | Failure
   readonly figures: ToolFigures
 }
 
-/** The tools that have been read: each once, when it is first called. */
+/** The prepared tools: each is read once, on its first call. */
 export class PreparedTools extends WeakMap<Tool, Prepared> {
   readonly tools: ToolManager
   readonly #metrics: Metrics
@@ -62,7 +62,7 @@ export class PreparedTools extends WeakMap<Tool, Prepared> {
     this.#logger = logger
   }
 
-  /** Calls that come while a tool is being read wait for the same reading. */
+  /** Calls that arrive while a tool is being read wait for the same result. */
   prepare(tool: Tool): Promise<Prepared> {
     const preparing = this.#preparing.get(tool) ?? this.#read(tool)
     this.#preparing.set(tool, preparing)
@@ -77,7 +77,7 @@ export class PreparedTools extends WeakMap<Tool, Prepared> {
   }
 }
 
-/** Reads and compiles what a tool says about itself; `invalid_schema` if that cannot be done. */
+/** Reads a tool and compiles its schema; `invalid_schema` if that fails. */
 async function planFor(tool: Tool, tools: ToolManager, logger: Logger): Promise<Plan | Failure> {
   try {
     const schema = jsonSchemaOf(tool)
@@ -85,14 +85,14 @@ async function planFor(tool: Tool, tools: ToolManager, logger: Logger): Promise<
     const isLangChain = isLangChainTool(tool)
     const warnLeftOut = leftOutWarning(tool, logger)
     const cost = costPerPart(schema)
-    const compiled = isDearToCompile(schema) ? undefined : await compileSchema(schema)
+    const compiled = isExpensiveToCompile(schema) ? undefined : await compileSchema(schema)
     if (compiled) warnLeftOut(compiled.leftOut)
     return {
       tool,
       schema,
       validate: compiled?.validate,
       costPerPart: cost,
-      // LangChain's tools parse by themselves.
+      // LangChain's tools parse their arguments themselves.
       parse: isLangChain ? undefined : parserOf(tool),
       naming: origin && { tool, schema, origin, logger },
       isLangChain,
@@ -105,12 +105,12 @@ async function planFor(tool: Tool, tools: ToolManager, logger: Logger): Promise<
   }
 }
 
-/** What is wrong with a schema may quote it. */
+/** Shortened, because the reason may quote the schema. */
 export function unusableSchema({ name }: Tool, reason: string): Failure {
   return invalidSchema(name, shortText(reason, MAX_REASON_CHARS))
 }
 
-/** Says once which patterns cannot be checked. */
+/** Warns once about patterns that cannot be checked. */
 function leftOutWarning(tool: Tool, logger: Logger): Plan['warnLeftOut'] {
   let isDone = false
   return patterns => {
@@ -128,13 +128,13 @@ function leftOutWarning(tool: Tool, logger: Logger): Plan['warnLeftOut'] {
 const MAX_WARNED = 10
 const MAX_REASON_CHARS = 500
 
-/** How the schema library of a tool checks arguments. */
+/** How a tool's schema library checks arguments. */
 function parserOf({ schema }: Tool): Plan['parse'] {
   const standard = isStandardSchema(schema) ? schema['~standard'] : undefined
   if (!standard?.validate) return undefined
   const { safeParseAsync } = schema as { safeParseAsync?: (args: object) => Promise<ZodOutcome> }
-  // zod's own `validate` first tries without waiting, and leaves an asynchronous refinement behind that nobody awaits:
-  // one that rejects would end the process.
+  // zod's own `validate` first tries synchronously and leaves behind an asynchronous refinement that nobody awaits:
+  // if it rejects, it would crash the process.
   if (typeof safeParseAsync !== 'function') return args => standard.validate?.(args)
   return async args => {
     const { success, data, error } = await safeParseAsync.call(schema, args)

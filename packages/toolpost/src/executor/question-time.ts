@@ -1,32 +1,31 @@
-/** The longest that a call waits for an answer to a question of its tool. */
-export const QUESTION_MS = 5 * 60_000
+import { QUESTION_MS } from '../tools/caller.ts'
 
-/** How long a call waits for those whom its tool asks: once, however many questions are open together. */
+/** How long a call waits for answers to its tool's questions; overlapping questions count once. */
 export class QuestionTime {
   #open = 0
-  /** Since when any are open. */
+  /** Since when questions have been open. */
   since: number | undefined
-  /** How long earlier ones were waited for. */
+  /** Time spent waiting for earlier ones. */
   waitedMs = 0
 
-  /** What the deadline has been moved by for those that are open. */
+  /** How far the deadline has been moved for open questions. */
   get allowanceMs(): number {
     return this.since === undefined ? 0 : QUESTION_MS
   }
 
-  /** `true` for the first that is open. */
+  /** Returns `true` for the first open question. */
   begin(now: number): boolean {
     if (this.#open++ > 0) return false
     this.since = now
     return true
   }
 
-  /** `true` for the last that was open, unless the wait has been counted. */
+  /** Returns `true` for the last open question, unless the wait has already been counted. */
   end(): boolean {
     return --this.#open === 0 && this.since !== undefined
   }
 
-  /** Counts the wait up to now, and gives it. */
+  /** Counts the wait so far and returns it. */
   count(now: number): number {
     if (this.since === undefined) return 0
     const waitedMs = Math.min(now - this.since, QUESTION_MS)

@@ -6,9 +6,9 @@ import { changed, withoutKeys } from './change-arguments.ts'
 import type { Arguments } from './check-arguments.ts'
 import { ABSENT, onlyOf, type Repair, repairFor } from './repair-value.ts'
 
-/** Beyond this the arguments are not slightly wrong, they are something else. */
+/** With more errors, the arguments are not slightly wrong but something else. */
 const MAX_ERRORS = 1_000
-/** So many candidates are weighed one by one. */
+/** How many candidates are weighed one by one. */
 const MAX_WEIGHED = 12
 
 export interface Repaired {
@@ -28,9 +28,9 @@ export interface RepairOptions {
 }
 
 /**
- * One round of repairs, led by what the validation found. If there are alternatives, the one repair that leaves the
- * fewest errors goes first, so that nothing is changed for the sake of an alternative that was not meant; else all are
- * made at once. Returns `undefined` if there is nothing certain to do.
+ * One round of repairs, guided by the validation errors. If there are alternatives, only the repair that leaves the
+ * fewest errors is made, so that nothing is changed for an alternative that was not meant; otherwise all are made
+ * together. Returns `undefined` if no repair is certain.
  */
 export function repairArguments(
   args: Arguments,
@@ -50,7 +50,7 @@ export function repairArguments(
   return tried.sort((a, b) => a.left - b.left)[0]
 }
 
-/** Each candidate for itself; if there are many, what is left out is left out together. */
+/** Each candidate separately; if there are many, all removals count as one. */
 function weighable(candidates: readonly Candidate[]): Candidate[][] {
   if (candidates.length <= MAX_WEIGHED) return candidates.map(candidate => [candidate])
   const absent = candidates.filter(({ repair }) => repair.value === ABSENT)
@@ -58,7 +58,7 @@ function weighable(candidates: readonly Candidate[]): Candidate[][] {
   return [absent, ...others.slice(0, MAX_WEIGHED).map(candidate => [candidate])]
 }
 
-/** Makes the repairs, then takes back those that turn out to be wrong: what was left out is missed, what was made does not fit. */
+/** Makes the repairs, then reverts those that turn out wrong: a removed value is required, or a new one does not fit. */
 function tryOut(
   args: Arguments,
   candidates: readonly Candidate[],
@@ -89,7 +89,7 @@ function repaired(args: Arguments, candidates: readonly Candidate[]): Arguments 
   return withoutKeys(changed(args, values), keys)
 }
 
-/** The places that errors are at or inside of, and those of properties that are missed. */
+/** Every place with an error at or below it, and the places of missing properties. */
 function brokenPlaces(errors: readonly ErrorObject[]): Set<string> {
   const places = new Set<string>()
   for (const { instancePath, keyword, params } of errors) {

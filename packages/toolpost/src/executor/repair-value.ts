@@ -9,13 +9,13 @@ export interface Repair {
   value: unknown
   /** `numeric text → number` */
   what: string
-  /** Right only if no error is left at its place. */
+  /** Correct only if no error is left at its place. */
   isTentative?: boolean
-  /** Not to be made; it only says that others are not certain. */
+  /** Never made; only means that others are not certain. */
   isDoubtful?: boolean
 }
 
-/** The value of an argument that is to be left out. */
+/** The value of an argument to be removed. */
 export const ABSENT = Symbol('absent')
 
 interface Place {
@@ -24,13 +24,13 @@ interface Place {
   isEntry: boolean
 }
 
-/** What puts an error right, if that is certain. */
+/** The repair for an error, if it is certain. */
 export function repairFor(
   { keyword, params, data, parentSchema }: ErrorObject,
   place: Place,
 ): Repair | undefined {
   if (data === null && (keyword === 'type' || keyword === 'enum'))
-    // In a list, a hole would move the others.
+    // Removing an entry of a list would shift the others.
     return place.isEntry ? undefined : { value: ABSENT, what: 'null → left out', isTentative: true }
   if (keyword === 'enum') return toChoice(data, params.allowedValues)
   if (keyword === 'const') return toChoice(data, [params.allowedValue])
@@ -39,13 +39,13 @@ export function repairFor(
   return onlyOf(types.map(type => toType(data, type) ?? toList(data, type, { ...place, parentSchema })))
 }
 
-/** One repair, or several that come to the same. */
+/** The only repair, or one of several with the same outcome. */
 export function onlyOf(repairs: (Repair | undefined)[]): Repair | undefined {
   const [first, ...others] = repairs.filter(repair => repair !== undefined)
   return first && others.every(other => same(other.value, first.value)) ? first : undefined
 }
 
-/** A list of one could be meant, but that is not certain: then nothing else is certain either. */
+/** A list of one may have been meant, which is not certain: then nothing else is certain either. */
 const DOUBTFUL: Repair = { value: Symbol('doubtful'), what: '', isDoubtful: true }
 
 function same(a: unknown, b: unknown): boolean {
@@ -79,14 +79,14 @@ function toBoolean(data: unknown): Repair | undefined {
   return text === 'true' || text === 'false' ? { value: text === 'true', what: `text → ${text}` } : undefined
 }
 
-/** JSON text, or JSON text of JSON text: nobody encodes more often by mistake. */
+/** JSON text, or JSON text inside JSON text: nobody encodes more than twice by mistake. */
 function fromJson(data: unknown, fits: (value: unknown) => boolean, what: string): Repair | undefined {
   const once = typeof data === 'string' ? parseJsonText(data) : undefined
   const value = typeof once === 'string' ? parseJsonText(once) : once
   return value !== undefined && fits(value) ? { value, what: `JSON text → ${what}` } : undefined
 }
 
-/** The one allowed value that differs from the given text only in case and blanks, or in being no text. */
+/** The one allowed value that differs from the text only in case, whitespace, or not being text. */
 function toChoice(data: unknown, choices: readonly unknown[]): Repair | undefined {
   if (typeof data !== 'string') return undefined
   const wanted = folded(data)
@@ -104,8 +104,8 @@ function folded(text: string): string {
 }
 
 /**
- * One value where a list is wanted, if the schema of its entries makes that certain. An entry of a list is never made
- * a list: `[1, 2]` for a list of lists may stand for `[[1, 2]]`.
+ * Wraps a single value if a list is expected and the schema of its entries makes that certain. An entry of a list is
+ * never wrapped: `[1, 2]` for a list of lists may mean `[[1, 2]]`.
  */
 function toList(
   data: unknown,
@@ -136,21 +136,21 @@ function asEntry(data: unknown, forms: readonly Form[]): unknown {
   return takes('boolean') ? toBoolean(data)?.value : undefined
 }
 
-/** An object is an entry if its names are those of one; with other names it is a wrapper, or a list by index. */
+/** An object is an entry if it has the names of one; otherwise it is a wrapper, or a list by index. */
 function isEntryObject(data: Record<string, unknown>, forms: readonly Form[]): boolean {
   const names = Object.keys(data)
   const known = namesIn(forms)
   return names.length > 0 && names.every(name => known.has(name) && !/^\d+$/.test(name))
 }
 
-/** Texts that stand for nothing, and not for themselves. */
+/** Texts that mean "no value" rather than themselves. */
 const NO_VALUE = new Set('none null nil undefined nan na empty void nothing unknown true false'.split(' '))
 const ONE_WORD = /^[\p{L}\p{N}_@#][\p{L}\p{M}\p{N}_@#.-]*$/u
-/** What dates, times and addresses have beside. */
+/** Adds the characters of dates, times and addresses. */
 const ONE_FORMATTED = /^[\p{L}\p{N}_@#.:+-]+$/u
 const ONE_URL = /^[^\s,;|[\](){}<>"'`\\]+$/
 
-/** Whether a text is one value for certain: one word, or what fits a format and has no separator. */
+/** Whether a text is certainly a single value: one word, or a formatted text without a separator. */
 function isOneText(text: string, forms: readonly Form[]): boolean {
   if (NO_VALUE.has(text.toLowerCase().replaceAll('.', ''))) return false
   const format = forms.map(({ schema }) => schema.format).find(one => typeof one === 'string')

@@ -88,7 +88,7 @@ describe('suggestions for an unknown tool', () => {
 })
 
 describe('caller and origin', () => {
-  it('are told to the tool and to those who watch', async () => {
+  it('are passed to the tool and to observers', async () => {
     const seen: unknown[] = []
     const { executor } = setup(tool('t', (_args, options) => seen.push(options?.caller)))
     executor.observe(({ origin, caller, result }) => result && seen.push([origin, caller]))

@@ -7,7 +7,7 @@ import { cancelled, type Failure, timedOut } from './failure.ts'
 import type { Plan } from './plan.ts'
 import type { Ending } from './time-box.ts'
 
-/** Shape: what the end of a call means, as the result that everybody reads. May throw, if the tool's value does. */
+/** Shape: turns the ending of a call into the result that everybody reads. May throw if reading the tool's value does. */
 export function shapeResult(ending: Ending, plan: Plan, attempt: Attempt, elapsedMs: number): ToolResult {
   if (ending.kind !== 'value') return shapeFailure(failureOf(ending, plan, attempt), attempt, elapsedMs)
   const result: ToolSuccess = {
@@ -33,7 +33,7 @@ function addText(result: ToolSuccess, content: unknown): void {
   if (text !== undefined) result.text = text
 }
 
-/** One plain text beside an object: `text` has it all. */
+/** Whether an object has just one plain text with it: then `text` says it all. */
 function isToldByText({ value, content }: ToolOutput): boolean {
   const [block, ...others] = content
   return isRecord(value) && others.length === 0 && block?.type === 'text' && Object.keys(block).length === 2
@@ -68,8 +68,8 @@ export function shapeFailure(failure: Failure, { name }: Attempt, elapsedMs: num
 }
 
 /**
- * The text of what an MCP tool, ours or an adapter's, answers: content blocks, `[content, artifacts]`, or an
- * object around them. `undefined` if the value is none of these.
+ * The text of an MCP tool's return value, ours or an adapter's: content blocks, `[content, artifacts]`, or an object
+ * around them. `undefined` if the value is none of these.
  */
 export function contentText(value: unknown): string | undefined {
   if (isPair(value)) return typeof value[0] === 'string' ? value[0] : contentText(value[0])

@@ -208,7 +208,7 @@ describe('spoiled calls', () => {
     expect(await heal({ schema, spoiled, right: {}, how: '' })).toMatchObject({ code: 'invalid_arguments' })
   })
 
-  it('keep a wrapper that the schema knows, or whose inside it does not know', async () => {
+  it('keep a wrapper that the schema knows, or whose contents it does not know', async () => {
     const known = object({ input: { type: 'object' }, city: text })
     expect(
       await heal({ schema: known, spoiled: { input: { city: 'Rome' } }, right: {}, how: '' }),

@@ -1,6 +1,8 @@
 import type { Logger } from '../logging/logger.ts'
 import { isThenable } from '../runtime/guards.ts'
 import { quietly } from '../runtime/quietly.ts'
+import { whenSettled } from '../runtime/when-settled.ts'
+import { QUESTION_MS } from '../tools/caller.ts'
 import type { Progress, Tool } from '../tools/tool.ts'
 import { abortQuietly } from './abort-quietly.ts'
 import type { Attempt } from './attempt.ts'
@@ -11,7 +13,7 @@ import { type DeadlineQueue, type Deadlines, type Expiring, limitOf } from './de
 import type { Observers } from './observers.ts'
 import type { RunOptions } from './options.ts'
 import type { Plan } from './plan.ts'
-import { QUESTION_MS, QuestionTime } from './question-time.ts'
+import { QuestionTime } from './question-time.ts'
 import { unwatch, watch } from './watched-signals.ts'
 
 /** Time-box: runs the tool as `call`, which ends when the tool does, at its deadline, or when the caller gives up. */
@@ -19,15 +21,14 @@ export function timeBox(plan: Plan, args: Arguments, call: RunningCall): void {
   try {
     if (call.limits.signal?.aborted) return call.cancel()
     const outcome = invoke(plan, args, call)
-    // A promise stays itself; of any other thenable one is made, which settles once and never at once.
-    if (isThenable(outcome)) call.waitFor(Promise.resolve(outcome))
+    if (isThenable(outcome)) call.waitFor(outcome)
     else call.finish({ kind: 'value', value: outcome })
   } catch (error) {
     call.finish({ kind: 'error', error })
   }
 }
 
-/** `tool.invoke(args, { signal })`, straight. docs/decisions says why not `{ input: args }`. */
+/** `tool.invoke(args, { signal })`, without a wrapper. docs/decisions says why not `{ input: args }`. */
 function invoke({ tool, isLangChain }: Plan, args: Arguments, call: RunningCall): unknown {
   const options = isLangChain ? { signal: call.signal } : new CallOptions(call)
   return tool.invoke(tool.inputEnvelope ? { input: args } : args, options)
@@ -40,7 +41,7 @@ export type Ending =
   | { kind: 'timeout'; afterMs: number }
   | { kind: 'cancelled' }
 
-/** What holds for all calls of an executor. */
+/** What all calls of an executor share. */
 export interface CallDefaults {
   timeoutMs: number
   logger: Logger
@@ -48,8 +49,8 @@ export interface CallDefaults {
 }
 
 /**
- * The limits of a call: its caller's, else the tool's, else those of the executor; never more than the tool's `maxTimeoutMs`.
- * What is rarely asked for is looked up then: this is made for every call.
+ * The limits of a call: its caller's, else the tool's, else the executor's; never more than the tool's `maxTimeoutMs`.
+ * Created for every call, so rarely used values are looked up on demand.
  */
 export class Limits {
   readonly startedAt: number
@@ -64,7 +65,7 @@ export class Limits {
     const { options } = attempt
     const { maxTimeoutMs } = tool
     const limitMs = limitOf(options.timeoutMs) ?? limitOf(tool.timeoutMs) ?? timeoutMs
-    // What interceptors waited for does not use up the tool's time.
+    // Time that interceptors waited does not count against the tool.
     this.startedAt = attempt.startedAt + attempt.waitedMs
     this.timeoutMs =
       maxTimeoutMs === undefined ? limitMs : Math.min(limitMs, limitOf(maxTimeoutMs) ?? limitMs)
@@ -96,7 +97,7 @@ export class Limits {
     return this.attempt.event ? this.observers.progressOf(this.attempt) : this.options.onProgress
   }
 
-  /** Logs what nobody else is told: a late answer, a listener that failed. */
+  /** Logs what is reported nowhere else: a late answer, a failed listener. */
   warn(message: string, error?: unknown): void {
     logMishap(this.logger, this.attempt, message, error)
   }
@@ -106,8 +107,8 @@ const { then } = Promise.prototype
 const NO_QUESTIONS: Readonly<QuestionTime> = new QuestionTime()
 
 /**
- * A tool at work. Ends exactly once: by its value, its error, its deadline or its caller, whichever comes first.
- * At the deadline the caller is answered whatever the tool does; the tool is told by its signal.
+ * A running tool. Ends exactly once: by its value, its error, its deadline or its caller, whichever comes first.
+ * At the deadline the caller gets its answer, whatever the tool does; the tool is notified through its signal.
  */
 export class RunningCall implements Expiring {
   deadlineAt: number
@@ -131,15 +132,16 @@ export class RunningCall implements Expiring {
   }
 
   /** From now on the tool, the deadline or the caller's signal ends the call. */
-  waitFor(outcome: Promise<unknown>): void {
-    // Not `outcome.then`: a tool can give it one of its own that settles more than once, or at once.
-    then.call(
-      outcome,
-      value =>
-        this.finish({ kind: 'value', value }) || this.limits.warn('Late answer dropped: the call had ended'),
-      // A rejection after the end is how most tools obey their signal: nothing to report.
-      error => void this.finish({ kind: 'error', error }),
-    )
+  waitFor(outcome: PromiseLike<unknown>): void {
+    const onValue = (value: unknown) =>
+      void (
+        this.finish({ kind: 'value', value }) || this.limits.warn('Late answer dropped: the call had ended')
+      )
+    // Most tools reject once their signal is aborted: nothing to report.
+    const onError = (error: unknown) => void this.finish({ kind: 'error', error })
+    // Not `outcome.then`: a tool can override it with one that settles more than once, or synchronously.
+    if (outcome instanceof Promise) then.call(outcome, onValue, onError)
+    else whenSettled(outcome, onValue, onError)
     if (this.limits.timeoutMs < Number.POSITIVE_INFINITY) this.#deadlines.add(this, this.limits.timeoutMs)
     if (this.limits.signal) watch(this.limits.signal, this)
   }
@@ -201,7 +203,7 @@ export class RunningCall implements Expiring {
       )
   }
 
-  /** The deadline stands still while somebody is asked, for as long as a person may take. */
+  /** Pauses the deadline while somebody is asked, for as long as a person may take. */
   async asking<T>(ask: () => Promise<T>): Promise<T> {
     this.#questions ??= new QuestionTime()
     const questions = this.#questions
@@ -213,7 +215,7 @@ export class RunningCall implements Expiring {
     }
   }
 
-  /** What a person or a model was waited for is not the tool's time. */
+  /** Time spent waiting for a person or a model is not the tool's. */
   #countWait(questions: QuestionTime): number {
     const waitedMs = questions.count(this.#deadlines.now())
     this.limits.attempt.waitedMs += waitedMs
@@ -229,7 +231,7 @@ export class RunningCall implements Expiring {
     if (deadlineAt > this.deadlineAt) this.#moveDeadline(deadlineAt)
   }
 
-  /** Also before it is watched: a tool can ask before it has returned a promise. */
+  /** Works before the deadline is watched, too: a tool can ask before it has returned a promise. */
   #moveDeadline(deadlineAt: number): void {
     const isWatched = this.queue !== undefined
     this.#deadlines.remove(this)

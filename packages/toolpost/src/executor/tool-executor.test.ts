@@ -274,7 +274,7 @@ describe('a call that fails', () => {
     })
   })
 
-  it('answers a call that is no call at all', async () => {
+  it('answers a call that is not a call at all', async () => {
     for (const call of [undefined, null, {}, { name: 7 }]) {
       expect(await executorWith([weather]).run(call as never)).toMatchObject({ code: 'unknown_tool' })
     }
@@ -411,7 +411,7 @@ describe('what could make a call throw or hang', () => {
     expect(result).toMatchObject({ code: 'invalid_schema', error: expect.stringContaining('$async') })
   })
 
-  it('a limit that is no number counts as none given', async () => {
+  it('a limit that is not a number counts as not given', async () => {
     const clock = fakeClock()
     const { tool } = hangingTool()
     const running = executorWith([tool], { clock }).run({ name: 'hang' }, { timeoutMs: Number.NaN })

@@ -40,12 +40,12 @@ import { type CallDefaults, type Ending, Limits, RunningCall, timeBox } from './
 import { argumentsFromText } from './validate-arguments.ts'
 
 /**
- * The one way of a tool call: find, fit, validate, intercept, time-box, shape.
+ * The only path of a tool call: find, fit, validate, intercept, time-box, shape.
  * Every call gets exactly one ToolResult; nothing here throws or rejects because of a call.
  */
 export class ToolExecutor {
   readonly metrics = new Metrics()
-  /** The tools that calls are found among. */
+  /** The tools that can be called. */
   readonly tools: ToolManager
   readonly #defaults: CallDefaults
   readonly #maxTextBytes: number
@@ -60,8 +60,8 @@ export class ToolExecutor {
   constructor(tools: ToolManager, options: ExecutorOptions = {}) {
     this.tools = tools
     this.#maxTextBytes = limitOf(options.maxTextBytes) ?? DEFAULT_MAX_TEXT_BYTES
-    // A logger that fails, on a full disk for instance, must not turn an answer into a failure.
-    this.#logger = quietLogger(options.logger ?? silentLogger)
+    // A logger that fails, say on a full disk, must not turn a result into a failure.
+    this.#logger = quietLogger(options.logger)
     this.#defaults = {
       timeoutMs: limitOf(options.timeoutMs) ?? DEFAULT_TIMEOUT_MS,
       logger: this.#logger,
@@ -74,12 +74,12 @@ export class ToolExecutor {
     this.#prepared = new PreparedTools(tools, this.metrics, this.#logger)
   }
 
-  /** Runs a call of a tool at hand: its arguments and its result are typed. */
+  /** Runs a call of a tool object: its arguments and result are typed. */
   run<Args extends object, Result>(
     call: TypedCall<Args, Result>,
     options?: RunOptions,
   ): Promise<ToolResult<ValueOf<Result>>>
-  /** Runs a call; never rejects. Not an async function: each promise on the way of a call costs a tenth of it. */
+  /** Runs a call; never rejects. Not an async function: each additional promise costs a tenth of a call. */
   run(call: ToolCall, options?: RunOptions): Promise<ToolResult>
   run(call: ToolCall | TypedCall<object, unknown>, options?: RunOptions): Promise<ToolResult> {
     this.metrics.begin()
@@ -97,38 +97,38 @@ export class ToolExecutor {
     }
   }
 
-  /** Runs a call for a model: resolves to the text it reads, `Error: …` if it failed. No repair; never rejects. */
+  /** Runs a call for a model: resolves to the text for it, `Error: …` if the call failed. No repair; never rejects. */
   async execute(name: string, args?: unknown, options?: ExecuteOptions): Promise<string> {
     const { signal, timeoutMs } = options ?? {}
     return this.text(await this.run({ name, args }, { signal, timeoutMs }))
   }
 
-  /** What would become of a call, as far as that can be told without running it. */
+  /** What would happen to a call, as far as that can be told without running it. */
   foresee(call: ToolCall, options: RunOptions = {}): Promise<Foreseen> {
     return foresee(call, options, { prepared: this.#prepared, interceptors: this.#interceptors })
   }
 
-  /** What a model reads of a result. */
+  /** The text of a result for a model. */
   text(result: ToolResult): string {
     return modelText(result, this.#maxTextBytes)
   }
 
-  /** Tells `observer` of every call as it begins and as it ends; returns a function that stops it. */
+  /** Notifies `observer` when a call begins and when it ends; returns a function that removes it. */
   observe(observer: CallObserver, options?: ObserveOptions): () => void {
     return this.#observers.add(observer, options)
   }
 
-  /** Puts `interceptor` around every call from now on, inside of those added before; returns a function that removes it. */
+  /** Wraps `interceptor` around every call from now on, inside those added before; returns a function that removes it. */
   use(interceptor: Interceptor): () => void {
     return this.#interceptors.add(interceptor)
   }
 
-  /** The first call of a tool, which has to be read, and calls whose arguments came as text. */
+  /** For the first call of a tool, which has to be read, and for calls whose arguments are text. */
   async #prepareAndProceed(attempt: Attempt, tool: Tool): Promise<ToolResult> {
     const { args, options } = attempt
     try {
       const prepared = await this.#prepared.prepare(tool)
-      // Text is read if repairs are asked for, else refused as what it is.
+      // Text is parsed if repairs are allowed, otherwise refused.
       const read = typeof args === 'string' && options.repair ? await argumentsFromText(args) : undefined
       if (read) attempt.repairs = ['arguments: text → object']
       return await this.#proceed(attempt, prepared, read ?? args ?? {})
@@ -137,7 +137,7 @@ export class ToolExecutor {
     }
   }
 
-  /** Fits and validates the arguments, runs the tool in its time, and answers. */
+  /** Fits and validates the arguments, then runs the tool within its deadline. */
   #proceed(attempt: Attempt, { plan, figures }: Prepared, given: unknown): Promise<ToolResult> {
     attempt.figures = figures
     if (attempt.event) attempt.foundMs = this.#elapsedMs(attempt)
@@ -147,7 +147,7 @@ export class ToolExecutor {
     return this.#invoke(attempt, plan, fitted)
   }
 
-  /** Fitting that takes its time is part of the call: it has the same deadline and the same caller. */
+  /** Fitting that takes time is part of the call: it has the same deadline and the same caller. */
   #whenFitted(attempt: Attempt, plan: Plan, fit: LateFitting): Promise<ToolResult> {
     return new Promise(resolve => {
       const end = (ending: Ending) =>
@@ -175,14 +175,14 @@ export class ToolExecutor {
     return this.#intercept(attempt, { tool: plan.tool, args }, () => this.#runTool(attempt, plan, args))
   }
 
-  /** A call that cannot run. Interceptors see it too. */
+  /** Answers a call that cannot run. Interceptors see it too. */
   #refuse(attempt: Attempt, failure: Failure, tool?: Tool): Promise<ToolResult> {
     if (this.#interceptors.isEmpty) return Promise.resolve(this.#fail(attempt, failure))
     const parts = { tool, args: attempt.args, failure }
     return this.#intercept(attempt, parts, async () => this.#fail(attempt, failure))
   }
 
-  /** With interceptors around it, a call ends when they have answered, or when its caller gives up waiting for them. */
+  /** An intercepted call ends when the interceptors have answered, or when its caller gives up waiting for them. */
   async #intercept(attempt: Attempt, parts: InterceptedParts, goOn: Next): Promise<ToolResult> {
     attempt.isIntercepted = true
     const passage = this.#interceptors.around(new InterceptedCall(attempt, parts, this.tools), waitedMs => {
@@ -218,7 +218,7 @@ export class ToolExecutor {
     return this.#finish(attempt, shapeFailure(failure, attempt, this.#elapsedMs(attempt)))
   }
 
-  /** For values that throw when they are looked at. */
+  /** For values that throw when they are read. */
   #failUnexpectedly(attempt: Attempt, error: unknown): ToolResult {
     return this.#fail(attempt, toolError(`The call could not be carried out: ${describeThrown(error)}`))
   }
@@ -227,7 +227,7 @@ export class ToolExecutor {
     return Math.round((this.#clock.now() - startedAt) * 1_000) / 1_000
   }
 
-  /** Last stage: the result is completed, counted and logged. What is inside of interceptors is not yet the answer. */
+  /** Last stage: completes, counts and logs the result. Inside interceptors it is not yet the final answer. */
   #finish(attempt: Attempt, result: ToolResult): ToolResult {
     const { id, repairs, waitedMs } = attempt
     if (id !== undefined) result.tool_call_id = id

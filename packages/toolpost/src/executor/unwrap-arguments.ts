@@ -3,7 +3,7 @@ import type { JsonSchema } from '../schema/json-schema.ts'
 import { foldedName, namingOf } from '../tools/argument-names.ts'
 import { parseJsonText } from './json-text.ts'
 
-/** What models put around the arguments, folded. */
+/** Names that models wrap around the arguments, folded. */
 const WRAPPERS = new Set(
   'arguments argument args arg kwargs parameters parameter params param input inputs toolinput toolargs toolarguments functionarguments'.split(
     ' ',
@@ -11,8 +11,8 @@ const WRAPPERS = new Set(
 )
 
 /**
- * The arguments out of a wrapper: `{"arguments": {…}}`, also with the tool's name beside them. Only if the schema
- * knows all names inside and none outside; else `undefined`.
+ * Unwraps arguments: `{"arguments": {…}}`, with or without the tool's name next to them. Only if the schema knows all
+ * names inside and none outside; otherwise `undefined`.
  */
 export function unwrapArguments(
   given: unknown,

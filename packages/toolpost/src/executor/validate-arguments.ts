@@ -7,9 +7,9 @@ import { extraArguments } from './extra-arguments.ts'
 import { parseJsonText, parseNearlyJson } from './json-text.ts'
 import { repairArguments } from './repair-arguments.ts'
 
-/** Text in text in text: each round of repairs may uncover another. */
+/** Each round of repairs may uncover another problem, such as text inside text inside text. */
 const MAX_REPAIRS = 50
-/** How often arguments are validated in all, however cheap that is. */
+/** The most validations per call, however cheap they are. */
 const MAX_TRIALS = 300
 
 export interface Validator {
@@ -17,14 +17,14 @@ export interface Validator {
   readonly validate: ValidateFunction
 }
 
-/** Arguments that fit, with what was repaired; or what is wrong with them. */
+/** Valid arguments and their repairs, or what is wrong with them. */
 export type Validated =
   | { args: Arguments; repairs?: string[]; problems?: undefined }
   | { problems: string[]; args?: undefined; repairs?: undefined }
 
 /**
- * Arguments that fit the schema. What a closed schema does not know is left out; with `trials`, what is certain is put
- * right, and validated so many times at most. The arguments given are never changed: repairs are made on a copy.
+ * Arguments that fit the schema. Names that a closed schema does not know are dropped. With `trials`, certain repairs are
+ * made, with at most that many validations. The given arguments are never changed: repairs are made on a copy.
  */
 export function validateArguments(validator: Validator, given: Arguments, trials = 0): Validated {
   const { schema, validate } = validator
@@ -47,14 +47,14 @@ export function validateArguments(validator: Validator, given: Arguments, trials
         ? repairArguments(args, errors, { root: schema, findErrors })
         : undefined
     if (!repaired || typeof weighArguments(repaired.args) === 'string')
-      return { problems: explainErrors(errors) }
+      return { problems: explainErrors(errors, validate.schema as JsonSchema) }
     args = repaired.args
     repairs.push(...repaired.repairs)
   }
   return repairs.length > 0 ? { args, repairs } : { args }
 }
 
-/** The arguments as an object if they came as text, as some models send them. */
+/** Parses arguments given as text, as some models send them. */
 export async function argumentsFromText(text: string): Promise<Arguments | undefined> {
   let value: unknown = text.trim() === '' ? {} : (parseJsonText(text) ?? (await parseNearlyJson(text)))
   if (typeof value === 'string') value = parseJsonText(value)

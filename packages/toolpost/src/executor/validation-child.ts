@@ -1,4 +1,4 @@
-// What runs in the child process: validation that may take as long as it likes, since the child can be killed.
+// Runs in the child process: validation may take as long as it likes, since the child can be killed.
 import { describeThrown } from '../runtime/quietly.ts'
 import { compileSchema, forgetCompiled } from '../schema/compile-schema.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
@@ -6,26 +6,26 @@ import type { Arguments } from './check-arguments.ts'
 import { type Validated, validateArguments } from './validate-arguments.ts'
 
 interface Request {
-  /** As text, by which a schema that was compiled before is known. */
+  /** As text, which identifies a schema that was compiled before. */
   schema: string
-  /** As JSON, if they are plain data: cloning many small objects takes long. */
+  /** As JSON if they are plain data: cloning many small objects is slow. */
   args: Arguments | string
   repair: boolean
 }
 
 export interface ChildAnswer {
-  /** Absent if the arguments are fine as they are; as JSON, if they came so. */
+  /** Left out if the arguments are fine as they are; JSON if they came as JSON. */
   validated?: Validated | string
   leftOut: string[]
   /** Why the schema cannot be used. */
   unusable?: string
 }
 
-/** Large schemas only come here: few are kept. */
+/** Only large schemas end up here, so few are kept. */
 const MAX_KEPT = 16
 const schemas = new Map<string, JsonSchema>()
 
-/** More would only be tried on arguments that are something else. */
+/** Arguments that need more are something else entirely. */
 const TRIALS = 100
 
 export async function validate({ schema: text, args: given, repair }: Request): Promise<ChildAnswer> {
@@ -54,6 +54,6 @@ function schemaOf(text: string): JsonSchema {
 }
 
 function reason(error: unknown): string {
-  if (error instanceof RangeError) return 'its references are a chain that is too long, or endless'
+  if (error instanceof RangeError) return 'its chain of references is too long or endless'
   return describeThrown(error)
 }

@@ -3,10 +3,10 @@ interface Cancellable {
   cancel(): void
 }
 
-/** One listener a signal, however many calls share it: ten thousand listeners would be slow and warned about. */
+/** One listener per signal, however many calls share it: ten thousand would be slow and cause a warning. */
 const watched = new WeakMap<AbortSignal, Set<Cancellable>>()
 
-/** Cancels `call` when `signal` aborts, at once if it already has. */
+/** Cancels `call` when `signal` aborts, immediately if it already has. */
 export function watch(signal: AbortSignal, call: Cancellable): void {
   if (signal.aborted) return call.cancel()
   let calls = watched.get(signal)

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../runtime/clock.ts'
 import { ABORT_GRACE_MS } from './limits.ts'
 
-/** What is under way, so that the gateway can wait for it before it closes, and end what does not end by itself. */
+/** Tracks running work, so that the gateway can wait for it before closing and abort what does not finish. */
 export class ActiveCalls {
   readonly #running = new Set<{ caller: AbortController }>()
   readonly #waiting = new Set<() => void>()
@@ -11,7 +11,7 @@ export class ActiveCalls {
     return this.#isDraining
   }
 
-  /** Does `work`, whose signal aborts with its caller, or when the gateway gives up waiting. */
+  /** Runs `work`; its signal aborts with its caller, or when the gateway gives up waiting. */
   async run<T>(caller: AbortController, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const entry = { caller }
     this.#running.add(entry)
@@ -24,8 +24,8 @@ export class ActiveCalls {
   }
 
   /**
-   * Nothing new is to begin from now on. Resolves when nothing is under way. After `limitMs` it is aborted, and what
-   * ignores that is not waited for.
+   * Nothing new should start from now on. Resolves when nothing is running. After `limitMs` the rest is aborted; work
+   * that ignores that is not waited for.
    */
   async drain(limitMs: number, clock: Clock = systemClock): Promise<void> {
     this.#isDraining = true
@@ -42,7 +42,7 @@ export class ActiveCalls {
     })
   }
 
-  /** Ends everything that is under way. */
+  /** Aborts everything that is running. */
   abort(): void {
     for (const { caller } of this.#running) caller.abort(new Error('Toolpost is shutting down'))
   }

@@ -72,13 +72,13 @@ describe('an address that a server wants visited before a call', () => {
     expect(client.asked).toMatchObject([{ mode: 'url', url: 'https://login.example/start' }])
   })
 
-  it('is told in words to a client that cannot show it', async () => {
+  it('is put into words for a client that cannot show it', async () => {
     await using client = await connect('legacy', { form: {} })
     expect(JSON.stringify(await client.call('before'))).toContain('Open the address, then call again')
     expect(client.asked).toEqual([])
   })
 
-  it('[F66] is left out if it is no web page', async () => {
+  it('[F66] is left out if it is not a web page', async () => {
     const asked: Question[] = []
     const ask = async (question: Question) => {
       asked.push(question)

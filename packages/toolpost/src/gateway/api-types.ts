@@ -1,11 +1,15 @@
 /*
- * The data of the HTTP API. Types only, so that the console imports them and nothing else of the gateway.
+ * The data of the HTTP API. Types only, so that the console can import them without the rest of the gateway.
  */
+
 import type { BreakerStatus } from '../call/breaker-status.ts'
 import type { Diagnosis, ToolFailure, ToolResult, ToolSuccess } from '../call/tool-result.ts'
+import type { CallPage } from '../history/filter.ts'
+import type { StoredCall } from '../history/stored-call.ts'
 import type { Approval } from '../interceptors/index.ts'
 import type { ServerState, ServerStatus } from '../mcp/server-status.ts'
 import type { Run, RunState, RunStep } from '../project/durable.ts'
+import type { ModelInfo } from '../project/model-choice.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Progress } from '../tools/tool.ts'
 import type { AnswerPart, ChatTurn, ConversationInfo, ConversationRecord } from './chat/chat-types.ts'
@@ -14,11 +18,13 @@ export type {
   AnswerPart,
   Approval,
   BreakerStatus,
+  CallPage,
   ChatTurn,
   ConversationInfo,
   ConversationRecord,
   Diagnosis,
   JsonSchema,
+  ModelInfo,
   Progress,
   Run,
   RunState,
@@ -44,59 +50,34 @@ export interface ToolInfo {
   idempotent?: boolean
   destructive?: boolean
   timeoutMs?: number
-  /** How it can be asked for in words, as its templates have it. */
+  /** Example sentences that call it. */
   sentences?: string[]
 }
 
-/** A call as the console shows it. Plain data, without secrets; no `result` while it is under way. */
-export interface CallRecord {
-  serial: number
-  id?: string
-  tool: string
-  /** `local`, or the name of the server whose tool it is. */
-  source: string
-  /** Where it came from: `http`, `mcp`, `chat` … */
-  origin: string
-  /** On whose behalf, if that is known: one of the clients, or `default`. */
-  caller?: string
-  args: unknown
-  /** Milliseconds since 1970. */
-  startedAt: number
+/** A call as the console shows it. Plain data, without secrets; no `result` while it is running. */
+export interface CallRecord
+  extends Pick<
+    StoredCall,
+    'serial' | 'id' | 'tool' | 'source' | 'origin' | 'caller' | 'args' | 'startedAt' | 'stages'
+  > {
   durationMs?: number
-  /** How long it was held back of that: for a person's decision, for a free place. */
+  /** How much of that it spent waiting: for a person's decision, for a free slot. */
   waitedMs?: number
   slow: boolean
-  /** How far it is, while it is under way, if its tool tells. */
+  /** While it is running, if its tool reports it. */
   progress?: Progress
-  /** When its tool was found and its arguments fitted, in milliseconds since the beginning. */
-  stages?: { foundMs: number; fittedMs: number }
-  /** What interceptors wrote down: `rule`, `approval`, `limit`, `trace_id` … */
+  /** What interceptors noted: `rule`, `approval`, `limit`, `trace_id` … */
   notes?: Record<string, unknown>
   result?: ToolResult
-  /** The policy's rule, the approval and the trace, if there were any. */
+  /** The policy rule, the approval and the trace, if any. */
   rule?: string
   approval?: unknown
   traceId?: string
-  /** Where its trace is shown, if the configuration says so. */
+  /** Where to see its trace, if configured. */
   traceUrl?: string
 }
 
-/** Calls that have ended, newest first, as `GET /api/calls` with parameters answers. */
-export interface CallPage {
-  calls: CallRecord[]
-  /** The `cursor` of the next page; absent on the last one. */
-  next?: string
-}
-
-/** Which client answers the chat, and why. */
-export interface ModelInfo {
-  name: string
-  why: string
-  /** Whether speech can be turned into text; `GET /api/model` adds it. */
-  voice?: boolean
-}
-
-/** A question of a tool to whoever made the call, as MCP's elicitation has it. */
+/** A tool's question to its caller, as in MCP elicitation. */
 export interface OpenQuestion {
   id: string
   message: string
@@ -104,13 +85,13 @@ export interface OpenQuestion {
   server?: string
   /** The tool that was called; left out in a chat. */
   tool?: string
-  /** Who made the call, if that is known. */
+  /** Who made the call, if known. */
   caller?: string
-  /** What the answer must look like; a plain yes or no if there is neither this nor `url`. */
+  /** The schema of the answer; with neither this nor `url`, the answer is a plain yes or no. */
   schema?: JsonSchema
-  /** Fields that look like secrets: no server may ask for those. */
+  /** Fields that look like secrets; servers may not ask for those. */
   secretFields?: readonly string[]
-  /** An address to visit, instead of a form to fill in. */
+  /** A page to visit, instead of a form to fill in. */
   url?: string
   /** In milliseconds since 1970. */
   askedAt: number
@@ -119,20 +100,20 @@ export interface OpenQuestion {
 
 /** The data of the events of `GET /api/events`, by type. */
 export interface GatewayEvents {
-  /** A call begins, or has ended: then it has a `result`. */
+  /** A call started or finished; then it has a `result`. */
   call: CallRecord
-  /** A durable run was accepted, went on, or has ended: then it has a `result`. */
+  /** A durable run was accepted, made progress or finished; then it has a `result`. */
   run: Run
-  /** How far a call is that was told of before. */
+  /** Progress of a call that was announced before. */
   progress: Progress & { serial: number; caller?: string }
   servers: { servers: readonly ServerStatus[] }
   /** The list of tools has changed: fetch it again. */
   tools: Record<string, never>
-  /** What waits for a person's decision. */
+  /** The calls waiting for a person's decision. */
   approvals: { approvals: readonly Approval[] }
-  /** What tools ask whoever called them. */
+  /** The open questions from tools to their callers. */
   questions: { questions: readonly OpenQuestion[] }
-  /** Speech to text has come or gone. */
+  /** Speech to text became available or unavailable. */
   voice: { available: boolean }
 }
 
@@ -140,43 +121,43 @@ export interface GatewayEvents {
 export interface ChatEvents {
   token: { text: string }
   call: ChatCall
-  /** Every second while the model is being loaded into memory, and when that is done. */
+  /** Every second while the model is being loaded into memory, and once it is loaded. */
   status: { state: 'loading' | 'loaded'; model: string; elapsedMs: number }
   end: ChatEnd
 }
 
-/** A call that the chat's model makes. */
+/** A call made by the chat's model. */
 export interface ChatCall {
   phase: 'start' | 'end'
   id: string
   name: string
   args: unknown
-  /** At its end. */
+  /** When it has finished. */
   result?: ToolResult
 }
 
 export interface ChatEnd {
   text: string
-  /** To be sent with the next question of the same conversation. */
+  /** Send it with the next question of the same conversation. */
   conversation: string
   stopReason: 'answer' | 'max_iterations' | 'time_limit' | 'repeated_failure' | 'stopped' | 'error'
   /** The name of the model that answered. */
   model: string
   /** From the question to the end. */
   durationMs?: number
-  /** In tokens, if the model tells. */
+  /** In tokens, if the model reports it. */
   usage?: { input?: number | undefined; output?: number | undefined } | undefined
-  /** What went wrong, if something did. */
+  /** What went wrong, if anything did. */
   error?: string
 }
 
-/** What `POST /api/transcriptions` understood. */
+/** The result of `POST /api/transcriptions`. */
 export interface Transcription {
   text: string
   durationMs: number
 }
 
-/** The answer to a request that the gateway refuses. */
+/** The response to a request that the gateway refuses. */
 export interface ApiError {
   error: string
 }

@@ -61,7 +61,7 @@ describe('approvals over HTTP', () => {
     const [{ id }] = await waiting(CLAUDE)
     const own = await decide(id, CLAUDE)
     expect(own.status).toBe(403)
-    expect(await own.json()).toEqual({ error: 'Whoever asks for a call cannot approve it' })
+    expect(await own.json()).toEqual({ error: 'A client cannot approve its own calls' })
     expect(runs).toEqual([])
     expect((await decide(id, HOME, { decision: 'approve', remember: 'always' })).status).toBe(403)
     expect((await decide(id, HOME, { decision: 'deny' })).status).toBe(200)

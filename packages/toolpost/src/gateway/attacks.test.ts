@@ -52,7 +52,7 @@ describe('a huge result', () => {
     expect(result).toEqual(TOOLS.find(tool => tool.name === name)?.invoke({}))
   })
 
-  it('that is nested without end is valid JSON over HTTP, and says so', async () => {
+  it('that is nested endlessly is valid JSON over HTTP, and says so', async () => {
     await using gateway = testGateway(TOOLS)
     const call = async () => (await gateway.post('/api/tools/deep/call', {})).text()
     const text = await unharmed(call, gateway)
@@ -60,7 +60,7 @@ describe('a huge result', () => {
     expect(text).toContain('[…]')
   })
 
-  it.each(['long', 'rows', 'deep', 'doubling'])('over MCP is refused in words: %s', async name => {
+  it.each(['long', 'rows', 'deep', 'doubling'])('over MCP is refused with a message: %s', async name => {
     await using gateway = testGateway(TOOLS)
     const text = await unharmed(async () => (await mcpCall(gateway, name)).text(), gateway)
     expect(text).toContain(`The result of '${name}' is too large for MCP`)
@@ -234,7 +234,7 @@ describe('clients of the events', () => {
 })
 
 describe('names that nobody has', () => {
-  it('are not there, also if they are too long for a file or not well encoded', async () => {
+  it('are not there, even if they are too long for a file or badly encoded', async () => {
     await using gateway = testGateway()
     for (const name of ['x'.repeat(300), 'x'.repeat(8_000), '%', '%ED%A0%80', '%00', '__proto__', '..%2f'])
       for (const path of ['', 'assets/', 'api/', 'api/tools/', 'api/servers/', 'api/calls/'])

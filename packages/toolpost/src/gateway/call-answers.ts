@@ -3,7 +3,7 @@ import type { DurableRuns } from '../project/durable/durable-runs.ts'
 import type { AcceptedRun, RefusedRun } from '../project/durable.ts'
 import { json } from './http/answers.ts'
 
-/** A tool that failed is an answer like any other, except for what HTTP has a word for. */
+/** A failed tool is a normal response, except where HTTP has a status for it. */
 export function resultAnswer(result: ToolResult): Response {
   if (result.success || result.code !== 'limited')
     return json(result, !result.success && result.code === 'unknown_tool' ? 404 : 200)
@@ -11,14 +11,14 @@ export function resultAnswer(result: ToolResult): Response {
   return json(result, 429, ms === undefined ? undefined : { 'retry-after': String(Math.ceil(ms / 1_000)) })
 }
 
-/** A key that was used for another call is the caller's mistake, a database that is gone is not. */
+/** A key already used for another call is the caller's mistake; an unreachable database is not. */
 export function refusedAnswer({ refused, isConflict }: RefusedRun): Response {
   if (isConflict) return json(refused, 422)
   const isGone = !refused.success && refused.code === 'unavailable'
   return isGone ? json(refused, 503, { 'retry-after': '5' }) : resultAnswer(refused)
 }
 
-/** The run, and where to ask for it. */
+/** The run, with its address in `Location`. */
 export async function acceptedAnswer(
   { durable }: DurableRuns,
   { id }: AcceptedRun,

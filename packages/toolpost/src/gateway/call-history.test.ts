@@ -43,7 +43,7 @@ describe.each(['the history', 'the journal'])('GET /api/calls from %s', kind => 
     expect(second.next).toBeUndefined()
   })
 
-  it('without a question lists the last calls, oldest first, as they were in memory', async () => {
+  it('without parameters lists the last calls, oldest first, as they were in memory', async () => {
     await using gateway = await gatewayOf(kind)
     for (const n of [1, 2]) await gateway.executor.run({ name: 'echo', args: { n } })
     const { calls } = await dataOf(gateway.get('/api/calls'))
@@ -61,14 +61,14 @@ describe.each(['the history', 'the journal'])('GET /api/calls from %s', kind => 
     ['cursor=abc', "Invalid cursor 'abc'"],
     ['q=---', 'Invalid q; expected 1 to 20 words'],
     ['tol=echo', "Unknown parameter 'tol'; expected one of tool,"],
-  ])('answers %s with 400 in words', async (query, error) => {
+  ])('answers %s with 400 and a message', async (query, error) => {
     await using gateway = await gatewayOf(kind)
     const response = await gateway.get(`/api/calls?${query}`)
     expect(response.status).toBe(400)
     expect((await dataOf(response)).error).toContain(error)
   })
 
-  it('exports all that fit', async () => {
+  it('exports all that match', async () => {
     await using gateway = await gatewayOf(kind)
     for (const text of ['=1+1', 'plain'])
       await gateway.executor.run({ id: text, name: 'echo', args: { text } })
@@ -95,7 +95,7 @@ describe.each(['the history', 'the journal'])('GET /api/calls from %s', kind => 
 })
 
 describe('a gateway with a history', () => {
-  it('reaches back over a restart, and numbers calls on', async () => {
+  it('reaches back over a restart, and continues the numbering', async () => {
     const before = await open()
     await before.executor.run({ name: 'echo', args: { run: 1 } })
     await before.history.close()

@@ -84,7 +84,7 @@ describe('the journal', () => {
     })
   })
 
-  it('takes no time for a value without end', () => {
+  it('takes no time for an endless value', () => {
     const cycle: Record<string, unknown> = {}
     cycle.self = cycle
     let tree: Record<string, unknown> = { cycle }
@@ -101,7 +101,7 @@ describe('the journal', () => {
     expect(journal().note(ended(2)).record.slow).toBe(false)
   })
 
-  it('does not blame the tool for what was waited, and keeps who asked and what was noted', () => {
+  it('does not blame the tool for time spent waiting, and keeps who asked and what was noted', () => {
     const result = {
       success: true as const,
       result: 1,

@@ -12,7 +12,7 @@ const MAX_NOTES_BYTES = 2_000
 
 export interface JournalEntry {
   record: CallRecord
-  /** About what it takes in memory. */
+  /** Its approximate size in memory. */
   bytes: number
 }
 
@@ -21,13 +21,13 @@ export interface JournalOptions {
   slowMs: number
   maxCalls?: number
   maxBytes?: number
-  /** What calls are counted from, if not from 0. */
+  /** The serial number to start from; 0 if left out. */
   firstSerial?: () => number
-  /** Where the trace of a call is shown, by its id. */
+  /** Where to see a trace, by its id. */
   traceUrl?: (traceId: unknown) => string | undefined
 }
 
-/** The last calls, in memory: bounded in number and in size. */
+/** The last calls, in memory, bounded in number and size. */
 export class CallJournal {
   readonly #entries = new Map<number, JournalEntry>()
   readonly #options: JournalOptions
@@ -46,7 +46,7 @@ export class CallJournal {
     return Array.from(this.#entries.values(), entry => entry.record)
   }
 
-  /** The newest that take at most `maxBytes` together, oldest first. */
+  /** The newest records that fit into `maxBytes`, oldest first. */
   latest(maxBytes: number): CallRecord[] {
     const entries = [...this.#entries.values()]
     let left = maxBytes
@@ -61,7 +61,7 @@ export class CallJournal {
     return durationMs > this.#options.slowMs
   }
 
-  /** Takes over the beginning or the end of a call; gives its entry. */
+  /** Records the start or end of a call; returns its entry. */
   note(event: CallEvent): JournalEntry {
     const entry = event.result ? this.#ended(event, event.result) : this.#begun(event)
     this.#bytes += entry.bytes - (this.#entries.get(event.serial)?.bytes ?? 0)
@@ -70,11 +70,11 @@ export class CallJournal {
     return entry
   }
 
-  /** Takes down how far a call is; gives its record, unless it has ended. */
+  /** Records the progress of a call; returns its record, unless it has ended. */
   noteProgress(serial: number, progress: Progress): CallRecord | undefined {
     const entry = this.#entries.get(serial)
     if (!entry || entry.record.result) return undefined
-    // A new one: the record of the beginning may not be sent yet.
+    // A copy: the record of the start may not have been sent yet.
     const record = { ...entry.record, progress }
     this.#entries.set(serial, { ...entry, record })
     return record
@@ -102,7 +102,7 @@ export class CallJournal {
   #ended(event: CallEvent, result: ToolResult): JournalEntry {
     const { record, bytes } = this.#entries.get(event.serial) ?? this.#begun(event)
     const recorded = recordResult(result)
-    // A new one, because the record of the beginning may not be sent yet. By hand: this runs in every call.
+    // A copy, because the record of the start may not have been sent yet. Field by field: this runs in every call.
     const { serial, tool, source, origin, args, startedAt } = record
     const durationMs = result.execution_time_ms
     const slow = this.isSlow(durationMs - (result.waited_ms ?? 0))
@@ -138,7 +138,7 @@ export class CallJournal {
   }
 }
 
-/** A large value is left out, and the rest of the result stays what it is. */
+/** Leaves out a large value, but keeps the rest of the result. */
 export function recordResult(result: ToolResult): { result: ToolResult; bytes: number } {
   const whole = recordValue(result, RECORDED_BYTES)
   if (isResult(whole.value)) return { result: whole.value, bytes: whole.bytes }
@@ -156,7 +156,7 @@ function isResult(value: unknown): value is ToolResult {
   return typeof value === 'object' && value !== null && 'success' in value
 }
 
-/** Texts stay texts, even if only their size is left. */
+/** Strings stay strings, even if only their size is left. */
 function asText(key: string, value: unknown): unknown {
   if ((key !== 'text' && key !== 'error') || typeof value === 'string') return value
   return `… ${(value as { '…'?: string })['…'] ?? ''}`

@@ -1,12 +1,12 @@
 import type { CallEvent } from '../executor/observers.ts'
 import { isSubject } from './oauth/subject.ts'
 
-/** Subjects of an OAuth issuer, however many there are, are counted together. */
+/** All OAuth subjects are counted together, however many there are. */
 const SUBJECTS = '(oauth)'
-/** A program's own callers can have any name; those that are not configured are counted together. */
+/** A program can use any caller name; those that are not configured are counted together. */
 const OTHER = '(other)'
 
-/** How many calls each caller made: as many counters as there are clients, and two more. */
+/** How many calls each caller made: one counter per client, plus two. */
 export class CallerFigures {
   readonly #names: () => readonly string[]
   readonly #calls = new Map<string, number>()
@@ -26,7 +26,7 @@ export class CallerFigures {
     return isSubject(caller) ? SUBJECTS : OTHER
   }
 
-  /** Lines for Prometheus. */
+  /** Samples for Prometheus. */
   samples(): (readonly [labels: string, value: number])[] {
     return [...this.#calls].map(([name, calls]) => [`{caller="${name}"}`, calls] as const)
   }

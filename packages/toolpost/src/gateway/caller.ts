@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { RunOptions } from '../executor/options.ts'
 import { traceContext } from '../telemetry/trace-context.ts'
 
-/** What Hono's server for Node passes along with a request. */
+/** What Hono's Node server passes along with a request. */
 interface NodeEnvironment {
   outgoing?: ServerResponse
 }
@@ -11,8 +11,8 @@ interface NodeEnvironment {
 const connections = new WeakMap<Socket, AbortController>()
 
 /**
- * The caller of a request: aborts when it goes away. Over a real connection that is when the connection ends, so that
- * all requests on it share one controller: making one, with its listeners, for each costs as much as a small call.
+ * A controller that aborts when the caller goes away. On a real connection that is when the connection closes, so all
+ * of its requests share one controller: one per request, with its listeners, would cost as much as a small call.
  */
 export function callerOf(request: Request, environment: unknown): AbortController {
   const socket = (environment as NodeEnvironment | undefined)?.outgoing?.socket
@@ -30,7 +30,7 @@ function onConnection(socket: Socket): AbortController {
   return caller
 }
 
-/** What goes along with the calls of a request: the trace that its headers name. */
+/** The `meta` for the calls of a request: the trace named in its headers. */
 export function metaOf({ headers }: Request): RunOptions['meta'] {
   return traceContext(key => headers.get(key)) as RunOptions['meta']
 }

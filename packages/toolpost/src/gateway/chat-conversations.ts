@@ -3,7 +3,7 @@ import type { ConversationMessage } from '../models/ai-client.ts'
 import { Conversations } from '../models/conversations.ts'
 import { KEPT_CHARACTERS, KEPT_CONVERSATIONS, KEPT_MESSAGES } from './limits.ts'
 
-/** The conversations of the chat: one question at a time is answered in each. */
+/** The chat's conversations, each answering one question at a time. */
 export class ChatConversations {
   readonly #kept = new Conversations({
     conversations: KEPT_CONVERSATIONS,
@@ -12,12 +12,12 @@ export class ChatConversations {
   })
   readonly #busy = new Set<string>()
 
-  /** What was said in that conversation, word for word, while this process lives. */
+  /** The exact messages of a conversation, for the lifetime of this process. */
   of(id: string): readonly ConversationMessage[] | undefined {
     return this.#kept.of(id)
   }
 
-  /** The place of a question: the conversation of that id, or a new one, held until it is released. */
+  /** Reserves the conversation of that id, or a new one, until it is released. */
   place(id: string | undefined, prefix = ''): { id: string; release(): void } {
     const own = id ?? `${prefix}${randomUUID()}`
     return { id: own, release: this.#hold(own) }
@@ -27,17 +27,17 @@ export class ChatConversations {
     this.#kept.forget(id)
   }
 
-  /** In how many an answer is being given. */
+  /** How many conversations are being answered. */
   get answering(): number {
     return this.#busy.size
   }
 
-  /** Whether an answer is being given in it. */
+  /** Whether a conversation is being answered. */
   isBusy(id: string | undefined): boolean {
     return id !== undefined && this.#busy.has(id)
   }
 
-  /** Nobody else may answer in it until the function that comes back is called. */
+  /** Marks a conversation as busy until the returned function is called. */
   #hold(id: string): () => void {
     this.#busy.add(id)
     return () => void this.#busy.delete(id)

@@ -10,15 +10,15 @@ import type {
 import type { Client } from './client.ts'
 
 /*
- * What a client may see. The owner sees everything; a named client its own calls, and of the servers what concerns
- * the tools that it may use.
+ * What a client may see. The owner sees everything; a named client sees its own calls and, of the servers, only what
+ * concerns the tools it may use.
  */
 
 export function callsFor(client: Client, calls: readonly CallRecord[]): readonly CallRecord[] {
   return client.isNamed ? calls.filter(({ caller }) => caller === client.name) : calls
 }
 
-/** What servers print is for their owner. */
+/** What servers print is for the owner only. */
 export function serversFor(client: Client, servers: readonly ServerStatus[]): readonly ServerStatus[] {
   if (!client.isNamed) return servers
   const usable = new Set(client.tools().map(({ name }) => name))
@@ -35,7 +35,7 @@ function withoutError({ error: _, ...breaker }: BreakerStatus): BreakerStatus {
   return breaker
 }
 
-/** About the tools that it may use. */
+/** Those for the tools it may use. */
 export function approvalsFor(client: Client, approvals: readonly Approval[]): readonly Approval[] {
   if (!client.isNamed) return approvals
   const usable = new Set(client.tools().map(({ name }) => name))
@@ -43,14 +43,17 @@ export function approvalsFor(client: Client, approvals: readonly Approval[]): re
   return seen.map(approval => ({ ...approval, args: safeValue(approval.args) }))
 }
 
-/** Of its own calls. */
+/** Those from its own calls. */
 export function questionsFor(client: Client, questions: readonly OpenQuestion[]): readonly OpenQuestion[] {
   return client.isNamed ? questions.filter(({ caller }) => caller === client.name) : questions
 }
 
 const views = new WeakMap<Client, (type: string, data: unknown) => unknown>()
 
-/** How a client sees events, as what it may see is then, always the same function for it; nothing for the owner, who sees them as they are. */
+/**
+ * The filter for a client's events, applying its current rights; always the same function for the same client.
+ * `undefined` for the owner, who sees everything.
+ */
 export function viewOf(
   client: Client,
   current: () => Client,
@@ -61,7 +64,7 @@ export function viewOf(
   return view
 }
 
-/** The data of an event as a named client may see it; nothing if it may not. */
+/** The data of an event as a named client may see it; `undefined` if it may not. */
 function eventFor(client: Client, type: string, data: unknown): unknown {
   if (type === 'call' || type === 'progress' || type === 'run')
     return (data as { caller?: string }).caller === client.name ? data : undefined

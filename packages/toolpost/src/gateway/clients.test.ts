@@ -182,7 +182,7 @@ describe('clients with a token of their own', () => {
     await gateway.close({ drainMs: 0 })
   })
 
-  it('watch their own calls only, also those that they missed', async () => {
+  it('watch their own calls only, including those that they missed', async () => {
     await using gateway = gatewayWith()
     const watch = async (headers: Record<string, string>) =>
       eventReader(await gateway.get('/api/events', headers))
@@ -318,7 +318,7 @@ describe('clients over MCP', () => {
     },
   )
 
-  it('a session is of the client that began it: for others there is none', async () => {
+  it('a session belongs to the client that began it: for others it does not exist', async () => {
     await using gateway = gatewayWith({ token: OWN })
     const begun = await post(gateway, initialize, as(CLAUDE))
     const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' }

@@ -6,16 +6,16 @@ import { failure, NO_TOKEN } from './http/answers.ts'
 import type { OAuthClients } from './oauth/oauth-clients.ts'
 import { isSubject } from './oauth/subject.ts'
 
-/** The answer that turns a request away, if it is. */
+/** The response to a refused request; `undefined` if it is admitted. */
 export type Refusal = Response | undefined
 
 export interface ClientsOptions {
   tools: ToolManager
   /** The gateway's own token. */
   token?: string | undefined
-  /** Those of the configuration; read again when it changes. */
+  /** The configured clients; read again when the configuration changes. */
   list(): ClientList | undefined
-  /** Subjects of an OAuth issuer. */
+  /** Clients with OAuth tokens. */
   oauth: OAuthClients
 }
 
@@ -24,13 +24,13 @@ interface Entry {
   digest: Buffer
 }
 
-/** Knows by its token who makes a request. */
+/** Identifies the client of a request by its token. */
 export class Clients {
   readonly #options: ClientsOptions
   readonly #nobody: Client
   readonly #owner: Client
   readonly #own: Buffer | undefined
-  /** Only requests of named clients are in it. */
+  /** Only has requests of named clients. */
   readonly #requests = new WeakMap<Request, Client>()
   #list: ClientList | undefined
   #named: readonly Entry[] = []
@@ -44,19 +44,19 @@ export class Clients {
     if (token !== undefined) removeFromLogs([token])
   }
 
-  /** Whether whoever is not named had to bring a token. */
+  /** Whether an unnamed client needs a token. */
   get hasToken(): boolean {
     return this.#own !== undefined
   }
 
-  /** The names there are: at most these are told apart in figures. */
+  /** The names of all clients; metrics count any other callers together. */
   names(): string[] {
     return [DEFAULT_CLIENT, ...this.#entries().map(({ client }) => client.name)]
   }
 
   /**
-   * Remembers who makes a request, or refuses it. Without a token of the gateway's own, and without an OAuth issuer, a
-   * request that brings none is the owner's; a token that nobody has is refused as soon as there are clients.
+   * Remembers who makes a request, or refuses it. If the gateway has neither its own token nor an OAuth issuer, a request
+   * without a token is the owner's; once there are clients, an unknown token is refused.
    */
   admit(request: Request): Refusal | Promise<Refusal> {
     const { oauth } = this.#options
@@ -66,7 +66,7 @@ export class Clients {
     const client = this.#find(digest(withScheme(given ?? '')), entries)
     if (client?.isNamed) this.#requests.set(request, client)
     if (client) return undefined
-    return oauth.isOn ? this.#admitSubject(request) : unauthorized()
+    return oauth.isOn ? this.#admitSubject(request) : tokenRequired()
   }
 
   async #admitSubject(request: Request): Promise<Refusal> {
@@ -76,23 +76,23 @@ export class Clients {
     return undefined
   }
 
-  /** The answer to a call of a tool that another scope than the caller's opens. */
+  /** The response to a call that needs a scope the caller lacks. */
   refuseCall(request: Request, tool: string): Refusal {
     const client = this.#requests.get(request)
     return client && this.#options.oauth.refuseCall(request, client, tool)
   }
 
-  /** What clients of an OAuth issuer read before they have a token. */
+  /** What OAuth clients read before they have a token. */
   metadata(request: Request): Response | undefined {
     return this.#options.oauth.metadata(request)
   }
 
-  /** Who makes a request that was admitted. */
+  /** The client of an admitted request. */
   of(request: Request): Client {
     return this.#requests.get(request) ?? this.#default
   }
 
-  /** As it is now; one that is gone may use nothing. */
+  /** The client as it is now; one that is gone may use nothing. */
   named(name = DEFAULT_CLIENT): Client {
     if (name === DEFAULT_CLIENT) return this.#default
     if (isSubject(name)) return this.#options.oauth.named(name)
@@ -101,9 +101,9 @@ export class Clients {
   }
 
   /**
-   * Digests are of one length, and all are compared whichever fits, so that the time tells nothing of a token. Not Hono's
-   * `bearerAuth`: it refuses tokens with signs such as `!`, and its two asynchronous digests make a call over HTTP 1.6
-   * times as dear.
+   * Digests have one length, and all of them are compared even after a match, so that timing reveals nothing about a
+   * token. Not Hono's `bearerAuth`: it rejects tokens with characters such as `!`, and its two asynchronous digests make
+   * a call over HTTP 1.6 times as expensive.
    */
   #find(given: Buffer, entries: readonly Entry[]): Client | undefined {
     let found: Client | undefined
@@ -128,7 +128,7 @@ export class Clients {
   }
 }
 
-/** The name of the scheme may be written in any case. */
+/** The scheme is case-insensitive. */
 function withScheme(authorization: string): string {
   return authorization.replace(/^bearer +/i, 'Bearer ')
 }
@@ -137,6 +137,6 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-function unauthorized(): Response {
+function tokenRequired(): Response {
   return failure(401, NO_TOKEN, { 'www-authenticate': 'Bearer' })
 }

@@ -15,14 +15,14 @@ const MISSING_PAGE = `<!doctype html>
 </body></html>
 `
 
-/** What the page may do: load and call what comes from here, and nothing else. Scripts are never inline. */
+/** The page may only load and call what this gateway serves. Scripts are never inline. */
 const pageHeaders = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: ["'self'"],
     scriptSrc: ["'self'"],
     // Plots and forms set styles on elements.
     styleSrc: ["'self'", "'unsafe-inline'"],
-    // Images and sound that tools answer with.
+    // Images and sound from tool results.
     imgSrc: ["'self'", 'data:', 'blob:'],
     mediaSrc: ["'self'", 'data:', 'blob:'],
     connectSrc: ["'self'"],
@@ -34,11 +34,11 @@ const pageHeaders = secureHeaders({
   // The microphone is for the chat's talk button.
   permissionsPolicy: { camera: [], geolocation: [], microphone: ['self'] },
   xFrameOptions: 'DENY',
-  // The gateway speaks HTTP; whoever puts TLS in front of it decides on this.
+  // The gateway speaks plain HTTP; this is up to whatever terminates TLS in front of it.
   strictTransportSecurity: false,
 })
 
-/** Where the built console is; `undefined` if there is none. In a clone the built one, not the copy that packing left. */
+/** The folder of the built console, if any. In a clone, the build itself, not the copy that packing left behind. */
 export function findConsole(): string | undefined {
   const folders = [consolePackage(), join(packageRoot(), 'console')]
   return folders.find(folder => folder !== undefined && existsSync(join(folder, 'index.html')))
@@ -64,14 +64,14 @@ export class ConsoleFiles {
     this.#app.get('/', c => c.html(MISSING_PAGE))
   }
 
-  /** Whether a path is one of the page's own, which a browser asks for without a token. */
+  /** Whether a path is one of the page's own files, which a browser requests without a token. */
   has(path: string): boolean {
     if (path === '/') return true
     if (this.#folder === undefined || !/^(\/[\w-][\w.-]*)+$/.test(path)) return false
     try {
       return statSync(join(this.#folder, path), { throwIfNoEntry: false })?.isFile() ?? false
     } catch {
-      // Too long for the name of a file.
+      // Too long for a file name.
       return false
     }
   }
@@ -81,7 +81,7 @@ export class ConsoleFiles {
   }
 }
 
-/** Files whose name changes with their content may be kept for ever. */
+/** Files named after their content can be cached forever. */
 const addCaching: MiddlewareHandler = async (c, next) => {
   await next()
   const isNamedByContent = c.req.path.startsWith('/assets/')

@@ -65,7 +65,7 @@ describe('calls that are under way', () => {
     await events.cancel()
   })
 
-  it('are cancelled by number, whoever made them, also while a person is asked', async () => {
+  it('are cancelled by number, whoever made them, even while a person is asked', async () => {
     const { tool, begun, aborted } = patientTool()
     await using gateway = testGateway([tool])
     const answer = gateway.executor.run({ name: 'patient' }, { origin: 'mcp' })

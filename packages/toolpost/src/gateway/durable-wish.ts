@@ -7,7 +7,7 @@ import { MAX_ASYNC_WAIT_MS, MAX_KEY_LENGTH } from './limits.ts'
 /** How a caller wants its call to be durable. */
 export interface DurableWish {
   key?: string | undefined
-  /** Answer with the run as soon as it was accepted, or after waiting for so long. */
+  /** Respond with the run once it is accepted, or after this wait. */
   async?: { waitMs: number } | undefined
 }
 
@@ -16,7 +16,7 @@ export const KEY_META = 'toolpost/idempotencyKey'
 
 const OFF = 'durable calls are off: set "durable" in toolpost.json'
 
-/** What a request wants, if it wants anything; or the answer to a key that is none. */
+/** What a request asks for, if anything; or the response to an invalid key. */
 export function durableWish(request: Request): DurableWish | undefined | Response {
   const key = keyIn(request.headers.get('idempotency-key'))
   const preferences = preferencesOf(request)
@@ -27,7 +27,7 @@ export function durableWish(request: Request): DurableWish | undefined | Respons
   return { key, async: isAsync ? waitIn(preferences) : undefined }
 }
 
-/** As a structured field it stands in quotes. */
+/** As a structured field, it is quoted. */
 function keyIn(header: string | null): string | undefined {
   return header?.replace(/^"(.*)"$/, '$1')
 }
@@ -47,16 +47,16 @@ export function keyProblem(key: unknown): string | undefined {
 
 export type DurableSource = Pick<GatewaySource, 'durable' | 'status'>
 
-/** Why no call can be made durable now, in words. */
+/** Why durable calls are unavailable. */
 export function offText(source: DurableSource): string {
   return source.status().durable?.text ?? OFF
 }
 
-/** What knows the runs; or the answer if there is none: not now, or not at all. */
+/** The durable runs, or the response if they are unavailable or off. */
 export function runsOr(source: DurableSource, offStatus: 400 | 404): DurableRuns | Response {
   const runs = source.durable?.()
   if (runs) return runs
   const status = source.status().durable
-  if (status) return busy(`Durable calls cannot be made: ${status.text}`)
+  if (status) return busy(`Durable calls are unavailable: ${status.text}`)
   return failure(offStatus, OFF.charAt(0).toUpperCase() + OFF.slice(1))
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
+import { quietly } from '../runtime/quietly.ts'
 import { nextTurn } from '../runtime/turns.ts'
 import { commentText, eventText } from './http/event-text.ts'
 import {
@@ -19,18 +20,18 @@ interface HubEvent {
   bytes: number
 }
 
-/** What a client may see of an event; nothing if it may not see it. */
+/** What a client may see of an event; `undefined` if it may not see it. */
 type View = (type: string, data: unknown) => unknown
 
 interface Client {
   controller: ReadableStreamDefaultController<Uint8Array>
   cut(): void
   view: View | undefined
-  /** The number of the last event that it was told of. */
+  /** The number of the last event sent to it. */
   toldUpTo: number
 }
 
-/** Events as they go out to everybody with the same view who was told up to the same one. */
+/** Events encoded once for all clients with the same view and the same last event. */
 interface Piece {
   after: number
   upTo: number
@@ -43,33 +44,33 @@ export interface HubOptions {
 }
 
 export interface WatchOptions {
-  /** The last event that the client saw, if it was here before. */
+  /** The last event the client saw, if it is reconnecting. */
   lastEventId?: string | undefined
-  /** What a client is told that is new, or was away for too long. */
+  /** Sent to a client that is new or was away for too long. */
   greeting?: readonly { type: string; data: unknown }[] | undefined
-  /** Breaks the connection of a client that does not read; without it the stream fails. */
+  /** Breaks the connection of a client that does not read; without it, its stream fails. */
   cut?: (() => void) | undefined
-  /** Everything is seen if left out. */
+  /** Everything is visible if left out. */
   view?: View | undefined
 }
 
 /**
- * Events for everybody who watches, replayed for those who come back. Events of one moment are written once and sent
- * to all in one piece: to some at a time, and the less often the longer that takes. A client that reads too slowly is cut
- * off, so that it costs nobody else.
+ * Sends events to all subscribers and replays them to those who reconnect. Events of one moment are encoded once and
+ * sent together, to some clients at a time, and less often the longer that takes. A client that reads too slowly is cut
+ * off, so that it does not affect the others.
  */
 export class EventHub<Events extends object = Record<string, unknown>> {
-  /** Ids of another run of the program mean nothing here. */
+  /** Part of every event id, since ids from another run of the program mean nothing here. */
   readonly #run = randomUUID().slice(0, 8)
   readonly #clock: Clock
   readonly #maxWaitingBytes: number
   readonly #clients = new Set<Client>()
   readonly #encoder = new TextEncoder()
-  /** The last events: written only when somebody wants them. */
+  /** The last events, encoded only when needed. */
   #events: HubEvent[] = []
   #bytes = 0
   #number = 0
-  /** Written lately, by view. */
+  /** Recently encoded, by view. */
   readonly #pieces = new Map<View | undefined, Piece>()
   #flushTimer: Timer | undefined
   #isFlushing = false
@@ -86,7 +87,7 @@ export class EventHub<Events extends object = Record<string, unknown>> {
     return this.#clients.size
   }
 
-  /** `bytes` is about what the event takes in memory. */
+  /** `bytes` is the approximate size of the event in memory. */
   publish<Type extends keyof Events & string>(type: Type, data: Events[Type], bytes = 200): void {
     this.#events.push({ number: ++this.#number, type, data, bytes })
     this.#bytes += bytes
@@ -111,7 +112,7 @@ export class EventHub<Events extends object = Record<string, unknown>> {
     if (this.#number > last && this.#clients.size > 0) this.#flushSoon()
   }
 
-  /** Some clients at a time: each takes a system call. Gives how long it took, others that came in between included. */
+  /** In batches, since each client takes a system call. Resolves to how long it took, including turns given to others. */
   async #eachInTurn(tell: (client: Client) => void): Promise<number> {
     const began = this.#clock.now()
     let told = 0
@@ -122,7 +123,7 @@ export class EventHub<Events extends object = Record<string, unknown>> {
     return this.#clock.now() - began
   }
 
-  /** Half of them at once, so that it is seldom; not before everybody was told. */
+  /** Drops half of them, so that it is rarely needed, after sending what is pending. */
   #forgetOldest(): void {
     for (const client of this.#clients) this.#tellNew(client)
     this.#events = this.#events.slice(Math.ceil(this.#events.length / 2))
@@ -142,7 +143,7 @@ export class EventHub<Events extends object = Record<string, unknown>> {
           client = {
             controller,
             view,
-            // What is under way goes to those who are there; the newcomer begins after it.
+            // Pending events go to those already connected; a new client starts after them.
             toldUpTo: this.#number,
             cut: cut ?? (() => controller.error(new Error('The client reads too slowly'))),
           }
@@ -156,13 +157,14 @@ export class EventHub<Events extends object = Record<string, unknown>> {
     )
   }
 
-  /** Sends what is left and ends all streams. */
+  /** Sends what is pending and ends all streams. */
   close(): void {
     this.#flushTimer?.cancel()
     this.#isClosed = true
     for (const client of [...this.#clients]) {
       this.#tellNew(client)
       this.#remove(client)
+      // The stream may already be closed, here and below.
       quietly(() => client.controller.close())
     }
   }
@@ -193,7 +195,7 @@ export class EventHub<Events extends object = Record<string, unknown>> {
     if (bytes.length > 0) this.#send(bytes, client)
   }
 
-  /** Written once for all who see the same. */
+  /** Encoded once for all clients that see the same. */
   #pieceFor({ view, toldUpTo: after }: Client): Piece {
     const known = this.#pieces.get(view)
     const upTo = this.#number
@@ -221,7 +223,7 @@ export class EventHub<Events extends object = Record<string, unknown>> {
     return greeting.map(({ type, data }) => eventText(type, data, this.#idOf(this.#number))).join('')
   }
 
-  /** What came after an event; `undefined` if that is not known any more. */
+  /** The events after the given one; `undefined` if they are no longer known. */
   #after(lastEventId: string | undefined): HubEvent[] | undefined {
     const [run, text = ''] = lastEventId?.split('-') ?? []
     const number = Number(text)
@@ -232,14 +234,5 @@ export class EventHub<Events extends object = Record<string, unknown>> {
 
   #idOf(number: number): string {
     return `${this.#run}-${number}`
-  }
-}
-
-/** A client that goes away while it is written to. */
-function quietly(action: () => void): void {
-  try {
-    action()
-  } catch {
-    // Its stream has ended already.
   }
 }

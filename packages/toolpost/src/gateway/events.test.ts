@@ -87,7 +87,7 @@ async function bytesOf(response: Response): Promise<number> {
 }
 
 describe('1,000 clients at once', () => {
-  it('all get every event, but for slow ones, which are cut off and hold nobody up', async () => {
+  it('all get every event, except for slow ones, which are cut off and hold nobody up', async () => {
     await using gateway = testGateway()
     const responses = await Promise.all(Array.from({ length: 999 }, () => gateway.get('/api/events')))
     const slow = responses.filter((_, client) => client % 100 === 0)
@@ -182,7 +182,7 @@ describe('the hub', () => {
     expect(told).toEqual([['1', '2'], ['2']])
   })
 
-  it('keeps a bounded past: who was away for longer is greeted anew', async () => {
+  it('keeps a bounded past: whoever was away for longer is greeted anew', async () => {
     const hub = new EventHub({ clock: fakeClock() })
     const id = idIn(await firstPiece(hub))
     for (let n = 0; n < 100; n++) hub.publish('call', { n })

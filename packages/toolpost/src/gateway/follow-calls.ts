@@ -1,12 +1,12 @@
 import type { CallEvent } from '../executor/observers.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { together } from '../runtime/together.ts'
+import { coalesced } from '../runtime/coalesced.ts'
 import type { Progress } from '../tools/tool.ts'
 import type { GatewayContext } from './gateway-context.ts'
 import { MAX_PROGRESS_MESSAGE, PROGRESS_TOLD_MS } from './limits.ts'
 
-/** Calls under way, by their number, and how each is ended. */
+/** Running calls by serial number, so that they can be cancelled. */
 export class CallsUnderWay {
   readonly #calls = new Map<number, CallEvent>()
 
@@ -15,7 +15,7 @@ export class CallsUnderWay {
     else this.#calls.set(serial, event)
   }
 
-  /** `false` if it is not under way. */
+  /** `false` if it is not running. */
   cancel(serial: number): boolean {
     const event = this.#calls.get(serial)
     event?.cancel?.()
@@ -25,12 +25,12 @@ export class CallsUnderWay {
 
 type Parts = Pick<GatewayContext, 'executor' | 'journal' | 'events' | 'callers' | 'underWay'>
 
-/** Takes down every call, wherever it came from, and tells everybody who watches. Returns functions that stop it. */
+/** Records every call, whatever its origin, and publishes it as events. Returns functions that stop it. */
 export function followCalls(context: Parts, clock: Clock | undefined): (() => void)[] {
   const { executor, journal, events, callers, underWay } = context
-  /** The latest of each call, by its number here. */
+  /** The latest progress of each call, by the executor's serial number. */
   const pending = new Map<number, Progress>()
-  const tellAll = together(
+  const tellAll = coalesced(
     () => {
       for (const [serial, progress] of pending) tell(serial, progress)
       pending.clear()
@@ -61,7 +61,7 @@ export function followCalls(context: Parts, clock: Clock | undefined): (() => vo
   return [executor.observe(observer, { onProgress }), tellAll.stop]
 }
 
-/** What a server says of how far it is: bounded, without secrets. */
+/** A server's progress report: bounded, without secrets. */
 function shown({ progress, total, message }: Progress): Progress {
   return {
     progress,

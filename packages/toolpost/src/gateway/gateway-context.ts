@@ -25,7 +25,7 @@ import type { CallsUnderWay } from './follow-calls.ts'
 import type { McpEndpoint } from './mcp-server/http-endpoint.ts'
 import type { Questions } from './questions.ts'
 
-/** What a gateway shows and calls: a Project, or the parts that a program has. */
+/** What a gateway shows and calls: a Project, or a program's own parts. */
 export interface GatewaySource {
   executor: ToolExecutor
   /** Who may call what; read again after a reload. */
@@ -37,39 +37,39 @@ export interface GatewaySource {
         models?: { maxTools?: number | undefined; pin?: readonly string[] | undefined } | undefined
       }
     | undefined
-  /** Keeps results that are too long for a model. */
+  /** Keeps results too long for a model. */
   readonly bigResults?: BigResults | undefined
-  /** Answers the chat; without one there is none. */
+  /** Answers the chat; without one, there is no chat. */
   client: AiClient | undefined
   model(): Promise<ModelInfo>
-  /** The models to choose from, and the client of one of them; without these, there is no choice. */
+  /** The models to choose from, and the client for one of them; without these, there is no choice. */
   models?(): Promise<readonly ModelInfo[]>
   clientOf?(model: string): Promise<AiClient | undefined>
-  /** What turns speech into text now, if anything does. */
+  /** Turns speech into text, if that is available now. */
   voice(): VoiceInput | undefined
-  /** Calls that a person is asked about, if there is a policy that asks. */
+  /** Calls waiting for approval, if there is a policy that asks for it. */
   approvals?: Approvals | undefined
-  /** What the MCP servers have beside tools. */
+  /** The resources and prompts of the MCP servers. */
   catalog?: Catalog | undefined
-  /** The calls that are kept in a file, if they are. */
+  /** The calls kept in a file, if any. */
   history?(): History | undefined
-  /** What makes calls durable and knows the runs, if anything does. */
+  /** Makes calls durable and knows the runs, if that is available. */
   durable?(): DurableRuns | undefined
   status(): { servers: readonly ServerStatus[]; durable?: DurableStatus | undefined }
-  /** The logins at the servers, if there are any. */
+  /** The logins to the servers, if there are any. */
   logins?(): Logins | undefined
   /** Resolves when the server is ready again, or has failed. */
   restart(server: string): Promise<void>
-  /** Ends it until it is restarted. */
+  /** Stops a server until it is restarted. */
   stop?(server: string): Promise<void>
   /** Where the configuration was read from; `undefined` for the built-in example. */
   readonly file?: string | undefined
-  /** Reads the configuration again; rejects, and changes nothing, if it has a mistake. */
+  /** Reloads the configuration; rejects, without changing anything, if it has a mistake. */
   reload?(): Promise<ReloadChanges>
-  /** Is asked before a reload too; returns a function that removes it. */
+  /** Adds a check that also runs before every reload; returns a function that removes it. */
   addCheck?(check: (config: { clients?: ClientList | undefined }) => void): () => void
   on(event: 'server' | 'voice' | 'approval', listener: () => void): () => void
-  /** Told of durable runs as they go on; returns a function that stops it. */
+  /** Reports changes of durable runs; returns a function that stops it. */
   onDurable?(listener: (change: DurableChange) => void): () => void
 }
 
@@ -77,20 +77,20 @@ export interface GatewaySource {
 export interface GatewayContext {
   executor: ToolExecutor
   source: GatewaySource
-  /** Who makes a request. */
+  /** Identifies who makes a request. */
   clients: Clients
   callers: CallerFigures
-  /** What the client is told before every conversation. */
+  /** The system prompt of every conversation. */
   instructions: string
   calls: ActiveCalls
   journal: CallJournal
-  /** Calls that can be ended. */
+  /** Calls that can be cancelled. */
   underWay: CallsUnderWay
   conversations: ChatConversations
-  /** What was said in them, for whoever comes back. */
+  /** Past conversations, for those who come back. */
   archive: ChatArchive
   events: EventHub<GatewayEvents>
-  /** What tools ask those who called them over HTTP. */
+  /** Questions from tools to their callers over HTTP. */
   questions: Questions
   mcp: McpEndpoint
   logger: Logger

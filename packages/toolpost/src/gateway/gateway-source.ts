@@ -2,7 +2,7 @@ import type { McpIntegration } from '../mcp/index.ts'
 import type { GatewayOptions } from './gateway.ts'
 import type { GatewaySource } from './gateway-context.ts'
 
-/** The project of a gateway, or what a program without one gave piece by piece. */
+/** The gateway's project, or a source made of the parts a program passed. */
 export function sourceOf(options: GatewayOptions): GatewaySource {
   const { project, executor, mcp, client, model, voice, approvals, history, bigResults } = options
   if (project) return project
@@ -28,7 +28,7 @@ export function sourceOf(options: GatewayOptions): GatewaySource {
   }
 }
 
-/** What a gateway uses of the MCP servers. */
+/** What a gateway needs from the MCP servers. */
 export type GatewayServers = Pick<McpIntegration, 'status' | 'restart' | 'on'> &
   Partial<Pick<McpIntegration, 'catalog' | 'logins' | 'stop'>>
 

@@ -1,11 +1,13 @@
 import { dirname, join } from 'node:path'
 import { getPath } from 'hono/utils/url'
 import type { OAuthConfig } from '../config/config.ts'
+import { DEFAULT_SLOW_MS } from '../executor/options.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
 import type { History } from '../history/history.ts'
 import type { Approvals } from '../interceptors/index.ts'
 import { longResults } from '../interceptors/long-results.ts'
-import { type Logger, silentLogger } from '../logging/logger.ts'
+import type { Logger } from '../logging/logger.ts'
+import { quietLogger } from '../logging/quiet-logger.ts'
 import { safeText } from '../logging/safe-value.ts'
 import type { AiClient } from '../models/ai-client.ts'
 import type { VoiceInput } from '../project/voice.ts'
@@ -26,7 +28,7 @@ import type { GatewayContext, GatewaySource } from './gateway-context.ts'
 import { type GatewayServers, sourceOf } from './gateway-source.ts'
 import { createGuard } from './http/guard.ts'
 import { DRAIN_MS } from './limits.ts'
-import { checkClients, checkOAuth } from './listen-address.ts'
+import { checkGatewayClients, checkGatewayOAuth } from './listen-address.ts'
 import { createMcpEndpoint } from './mcp-server/http-endpoint.ts'
 import { OAuthClients } from './oauth/oauth-clients.ts'
 import { Questions } from './questions.ts'
@@ -37,49 +39,48 @@ import { traceUrlOf } from './trace-url.ts'
 export interface GatewayOptions {
   /** What a toolpost.json describes, from `openProject`. */
   project?: GatewaySource | undefined
-  /** Without a project, its parts. */
+  /** Without a project: its parts. */
   executor?: ToolExecutor | undefined
   mcp?: GatewayServers | undefined
-  /** Answers the chat; without one there is none. */
+  /** Answers the chat; without one, there is no chat. */
   client?: AiClient | undefined
-  /** What the client is called, and why it was chosen. */
+  /** The client's name, and why it was chosen. */
   model?: ModelInfo | undefined
-  /** Turns speech into text; without one the console has no button for it. */
+  /** Turns speech into text; without it, the console has no talk button. */
   voice?: VoiceInput | undefined
-  /** Calls that a person is asked about, as `policy` was given them. */
+  /** Calls waiting for approval: the ones passed to `policy`. */
   approvals?: Approvals | undefined
   /** Calls kept in a file, from `openHistory`; without one, `/api/calls` has the last 1,000. */
   history?: History | undefined
-  /** Keeps results that are too long for a model; without it, they go out whole. The project's if there is one. */
+  /** Keeps results too long for a model; without it, they are sent whole. The project's if there is one. */
   bigResults?: BigResults | undefined
-  /** What the client is told before every conversation. */
+  /** The system prompt of every conversation. */
   instructions?: string | undefined
-  /** Required on every route but the page's own files; whoever has it may do everything. */
+  /** Required on every route except the page's own files; allows everything. */
   token?: string | undefined
-  /** By name: others with a token of their own, and the tools that they may use. The project's if left out. */
+  /** Others with their own tokens, by name, and what they may use. The project's if left out. */
   clients?: ClientList | undefined
-  /** Takes the access tokens of an OAuth issuer, too. The project's if left out. */
+  /** Also accept access tokens of an OAuth issuer. The project's if left out. */
   oauth?: OAuthConfig | undefined
-  /** Host names that the gateway answers to, beside those of the loopback. */
+  /** Host names the gateway answers to, in addition to loopback. */
   hosts?: readonly string[] | undefined
-  /** Calls that take longer are marked as slow. */
+  /** Calls that take longer are marked slow. */
   slowMs?: number | undefined
-  /** The folder of the built console; `undefined` finds it. */
+  /** The folder of the built console; found automatically if left out. */
   console?: string | undefined
   logger?: Logger | undefined
   clock?: Clock | undefined
 }
 
-/** Toolpost over HTTP, as a function from a request to its answer: it needs no port. */
+/** Toolpost over HTTP, as a function from request to response: it needs no port. */
 export interface Gateway {
   fetch(request: Request, env?: object): Response | Promise<Response>
-  /** Takes no new calls, waits for those under way, at most `drainMs`, then ends them and every stream. */
+  /** Accepts no new calls, waits up to `drainMs` for running ones, then ends them and every stream. */
   close(options?: { drainMs?: number }): Promise<void>
-  /** Ends the calls under way now. */
+  /** Aborts the running calls now. */
   abort(): void
 }
 
-const DEFAULT_SLOW_MS = 1_000
 const DEFAULT_INSTRUCTIONS =
   'Use the tools for what they can do or know, instead of guessing. Answer in a few short sentences.'
 
@@ -91,7 +92,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...tellOfChanges(context, options.clock),
     // A project's executor has it already.
     ...(options.bigResults ? [context.executor.use(longResults(options.bigResults))] : []),
-    context.source.addCheck?.(({ clients }) => checkClients(clients, options.token)) ?? (() => {}),
+    context.source.addCheck?.(({ clients }) => checkGatewayClients(clients, options.token)) ?? (() => {}),
   ]
   const app = createApp(context, options)
   return {
@@ -109,13 +110,14 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 function contextOf(options: GatewayOptions): GatewayContext {
-  const { logger = silentLogger, slowMs = DEFAULT_SLOW_MS, clock } = options
+  const { slowMs = DEFAULT_SLOW_MS, clock } = options
+  const logger = quietLogger(options.logger)
   const source = sourceOf(options)
   const { executor } = source
   const calls = new ActiveCalls()
   const list = () => options.clients ?? source.config?.clients
-  checkClients(list(), options.token)
-  checkOAuth(oauthOf(options))
+  checkGatewayClients(list(), options.token)
+  checkGatewayOAuth(oauthOf(options))
   const oauth = new OAuthClients({ tools: executor.tools, config: () => oauthOf(options), logger })
   const clients = new Clients({ tools: executor.tools, token: options.token, list, oauth })
   return {
@@ -135,7 +137,7 @@ function contextOf(options: GatewayOptions): GatewayContext {
     conversations: new ChatConversations(),
     archive: new ChatArchive({
       folder: () => conversationsFolder(source),
-      onProblem: error => logger.warn({ error: safeText(String(error)) }, 'A conversation was not written'),
+      onProblem: error => logger.warn({ error: safeText(String(error)) }, 'Could not save a conversation'),
     }),
     events: new EventHub({ clock }),
     questions: new Questions({ clock }),
@@ -149,7 +151,7 @@ function contextOf(options: GatewayOptions): GatewayContext {
   }
 }
 
-/** Beside the history; without one, nothing that is said is written down. */
+/** Next to the history; without one, conversations are not saved to disk. */
 function conversationsFolder({ history }: GatewaySource): string | undefined {
   const file = history?.()?.status().file
   return file === undefined ? undefined : join(dirname(file), 'conversations')

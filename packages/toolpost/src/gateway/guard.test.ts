@@ -61,14 +61,14 @@ describe('a request with a foreign Origin', () => {
     }
   })
 
-  it('[F37] is none where it is exactly the address that is asked', async () => {
+  it('[F37] is not foreign if it is exactly the address requested', async () => {
     await using gateway = testGateway()
     const headers = { host: '127.0.0.1:4040', origin: 'http://127.0.0.1:4040' }
     const response = await gateway.post('/api/tools/echo/call', {}, { headers })
     expect(response.status).toBe(200)
   })
 
-  it('[F37] is told by the browser too where it sends no Origin; a link to the page is fine', async () => {
+  it('[F37] is recognized by Sec-Fetch-Site if there is no Origin; a link to the page is fine', async () => {
     await using gateway = testGateway()
     for (const site of ['cross-site', 'same-site'])
       expect((await gateway.get('/api/events', { 'sec-fetch-site': site })).status).toBe(403)
@@ -103,7 +103,7 @@ describe('the token', () => {
       expect((await gateway.fetch(new Request('http://127.0.0.1:4040/', { method }))).status).toBe(status)
   })
 
-  it('may have any printable sign', async () => {
+  it('may have any printable character', async () => {
     const odd = '!"#$%&()*,:;<=>?@[]^`{|}'
     await using gateway = testGateway([], { token: odd })
     expect((await gateway.get('/healthz', { authorization: `Bearer ${odd}` })).status).toBe(200)

@@ -66,7 +66,7 @@ describe('a method that a path does not have', () => {
     expect([response.status, response.headers.get('allow')]).toEqual([405, allow])
   })
 
-  it('is no matter on a path that does not exist', async () => {
+  it('does not matter on a path that does not exist', async () => {
     await using gateway = testGateway()
     for (const method of ['GET', 'POST', 'DELETE'])
       expect((await gateway.fetch(new Request(`${ADDRESS}/nowhere`, { method }))).status).toBe(404)
@@ -74,7 +74,7 @@ describe('a method that a path does not have', () => {
 })
 
 describe('POST /api/tools/:name/call', () => {
-  it('takes arguments and gives the ToolResult', async () => {
+  it('takes arguments and returns the ToolResult', async () => {
     await using gateway = testGateway([turn])
     const response = await gateway.post('/api/tools/turn/call', { action: 'on' })
     expect(response.status).toBe(200)
@@ -130,7 +130,7 @@ describe('POST /api/tools/:name/call', () => {
     expect((await dataOf(response)).error).toMatch(message)
   })
 
-  it('counts a body whose length nobody gave', async () => {
+  it('counts a body of unknown length', async () => {
     await using gateway = testGateway()
     const chunk = new TextEncoder().encode('x'.repeat(100_000))
     let pulled = 0
@@ -156,7 +156,7 @@ describe('POST /api/tools/:name/call', () => {
     }
   })
 
-  it('holds the deadline of x-timeout-ms, and refuses one that is none', async () => {
+  it('holds the deadline of x-timeout-ms, and refuses an invalid one', async () => {
     const { tool, aborted } = patientTool()
     await using gateway = testGateway([tool])
     const headers = { 'x-timeout-ms': '20' }
@@ -328,7 +328,7 @@ describe('the page', () => {
     expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
   })
 
-  it('gives out nothing that is not its own', async () => {
+  it('serves nothing that is not its own', async () => {
     await using gateway = testGateway([], { console: folder })
     for (const path of [
       '/..%2f..%2fetc/passwd',
@@ -343,7 +343,7 @@ describe('the page', () => {
       expect((await gateway.get(path)).status).toBe(404)
   })
 
-  it('says so where the console was not built', async () => {
+  it('says so if the console was not built', async () => {
     await using gateway = testGateway([], { console: join(folder, 'nowhere') })
     const page = await gateway.get('/')
     expect(page.status).toBe(200)
@@ -461,7 +461,7 @@ describe('the chat', () => {
     expect((await gateway.post('/api/chat', body)).status).toBe(status)
   })
 
-  it('says that there is none where no client was given', async () => {
+  it('says that there is none if no client was given', async () => {
     await using gateway = testGateway()
     expect((await gateway.post('/api/chat', { message: 'hello' })).status).toBe(404)
     expect(await dataOf(gateway.get('/api/model'))).toEqual({

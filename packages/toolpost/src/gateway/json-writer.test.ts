@@ -77,7 +77,7 @@ describe('JSON of any value', () => {
   })
 
   it('[F52] of a number without end says how long it is, and smaller ones are whole', () => {
-    expect(written({ n: 2n ** 3_000_000n })).toEqual({ n: '[a whole number of about 903091 digits]' })
+    expect(written({ n: 2n ** 3_000_000n })).toEqual({ n: '[an integer of about 903091 digits]' })
     expect(written({ n: -(10n ** 300n) })).toEqual({ n: `-1${'0'.repeat(300)}` })
   })
 

@@ -1,13 +1,12 @@
 /*
- * Every figure of the gateway, in one place.
+ * All limits of the gateway, in one place.
  */
 
 export const DEFAULT_HOST = '127.0.0.1'
-export const DEFAULT_PORT = 4040
-/** How many ports after the default one are tried if that is taken. */
+/** How many ports to try after the default one if it is taken. */
 export const PORTS_TRIED = 20
 
-/** Of Node's HTTP server: a client that dawdles is answered with 408 and cut off, so that it holds no connection. */
+/** For Node's HTTP server: a client that stalls gets a 408 and is cut off, so that it does not hold a connection. */
 export const HTTP_LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 120_000,
@@ -15,155 +14,155 @@ export const HTTP_LIMITS = {
   keepAliveTimeout: 5_000,
   maxHeaderSize: 16 * 1024,
 }
-/** More connections are closed at once, so that those to servers, and files, can still be opened. */
+/** Further connections are closed immediately, so that files and connections to servers can still be opened. */
 export const MAX_CONNECTIONS = 16_000
-/** That wait to be accepted. Over it the system says nothing, and the client tries again after a second: 511 are few. */
+/** The listen backlog. Beyond it the system drops silently, and clients retry after a second: the default 511 is low. */
 export const CONNECTIONS_WAITING = 4_096
 
-/** From a client with more requests than this behind the one that is being answered, nothing more is read. */
+/** A client with more requests than this waiting behind the current one is not read from. */
 export const MAX_PIPELINED = 16
-/** More than this, of all clients together, and the connection is closed: each takes some kB. */
+/** Beyond this, over all clients, the connection is closed: each request takes some kB. */
 export const MAX_PIPELINED_IN_ALL = 10_000
 
-/** The largest body of a request to the API. */
+/** The largest request body of the API. */
 export const MAX_BODY_BYTES = 1_000_000
-/** A list or a record in a body counts 1, any other value a quarter. */
+/** An array or object in a body costs 1, any other value a quarter. */
 export const MAX_JSON_COST = 150_000
-/** Each level costs as much as ten flat values: a megabyte of `{"a":` would hold everybody up for 70 ms. */
+/** Each level costs as much as ten flat values: a megabyte of `{"a":` would block everyone for 70 ms. */
 export const MAX_JSON_DEPTH = 60_000
-/** Of one object, as in arguments: parsing one with 100,000 names takes 90 ms, and listing them 40, each time. */
+/** Per object: parsing one with 100,000 names takes 90 ms, and listing them another 40 each time. */
 export const MAX_JSON_NAMES = 25_000
-/** A longer body gets turns of its own: 1 MB of small objects takes 50 ms to parse, and as long to look at. */
+/** A longer body gets its own turns: 1 MB of small objects takes 50 ms to parse, and as long to inspect. */
 export const LONG_BODY_CHARACTERS = 32 * 1024
-/** What all bodies that are being read may take together, not counting small ones. */
+/** The total size of all bodies being read, not counting small ones. */
 export const MAX_BODIES_BYTES = 256 * 1024 * 1024
 export const SMALL_BODY_BYTES = 16 * 1024
 /** The largest recording: ten minutes of 16 kHz, 16-bit, mono WAV. */
 export const MAX_AUDIO_BYTES = 20_000_000
-/** The largest message of an MCP client. */
+/** The largest message from an MCP client. */
 export const MAX_MCP_BODY_BYTES = 4 * 1024 * 1024
 export const MAX_MCP_BATCH = 100
-/** The largest answer to an MCP client: it is written in one go, unlike that of the HTTP API. */
+/** The largest response to an MCP client: unlike in the HTTP API, it is written in one go. */
 export const MAX_MCP_ANSWER = { maxChars: 16 * 1024 * 1024, maxValues: 200_000, maxDepth: 500 }
-/** Images and sounds that are longer, as base64, are only linked to. */
+/** Images and sounds longer than this, as base64, are only linked. */
 export const MAX_INLINE_BINARY = 1024 * 1024
-/** How many of a server's resources or prompts the console is shown. */
+/** How many of a server's resources or prompts the console shows. */
 export const MAX_OFFERED = 1_000
-/** How many resources or prompts one list has at most: a client reads it in one go. */
+/** The most resources or prompts in one list: a client reads it in one go. */
 export const MAX_LISTED = 20_000
-/** Larger schemas are not shown; their tools can be called all the same. */
+/** Larger schemas are not shown; their tools can still be called. */
 export const MAX_SHOWN_SCHEMA = { maxChars: 1_000_000, maxValues: 20_000, maxDepth: 200 }
-/** Larger output schemas are not announced over MCP: each is compiled, to see whether clients can use it. */
+/** Larger output schemas are not announced over MCP: each is compiled to check that clients can use it. */
 export const MAX_OUTPUT_SCHEMA = { ...MAX_SHOWN_SCHEMA, maxValues: 500 }
-/** The longest deadline that a caller may ask for. */
+/** The longest deadline a caller may ask for. */
 export const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1_000
 
 /** How many calls the journal keeps … */
 export const JOURNAL_CALLS = 1_000
-/** … and how much memory it takes at most, roughly. */
+/** … and roughly how much memory it may use. */
 export const JOURNAL_BYTES = 32 * 1024 * 1024
-/** Of larger arguments and results only the size is kept. */
+/** Only the size is kept of larger arguments and results. */
 export const RECORDED_BYTES = 64 * 1024
 
-/** How many events are kept for those who come back, and how much memory they take at most, roughly. */
+/** How many events are kept for clients that reconnect, and roughly how much memory they may use. */
 export const REPLAYED_EVENTS = 2_000
 export const REPLAYED_BYTES = 1024 * 1024
 /** Events are sent together, this often … */
 export const EVENT_FLUSH_MS = 20
-/** … to so many clients at a time, which takes a millisecond or two; all of it takes no more of the time than this. */
+/** … to this many clients at a time, which takes a millisecond or two; in total, at most this share of the time. */
 export const TOLD_AT_ONCE = 32
 export const EVENT_SHARE = 0.2
-/** How far calls are is told this often at most, and in so many words. */
+/** Progress is published at most this often; its message is cut at this length. */
 export const PROGRESS_TOLD_MS = 100
 export const MAX_PROGRESS_MESSAGE = 500
-/** A line that says nothing, so that a quiet connection does not look dead. */
+/** How often a comment line shows that a quiet connection is alive. */
 export const HEARTBEAT_MS = 15_000
 export const MAX_EVENT_CLIENTS = 2_000
-/** What a client that was away too long is told of the last calls. */
+/** How much of the last calls is sent to a client that was away for too long. */
 export const GREETING_BYTES = 256 * 1024
-/** What may wait for a client that does not read; then it is cut off. */
+/** How much may queue up for a client that does not read before it is cut off. */
 export const MAX_WAITING_BYTES = 1024 * 1024
 
-/** How many conversations are kept, of one client and in all, and how long each may grow. */
+/** How many conversations are kept, per client and in all, and how long each may get. */
 export const KEPT_CONVERSATIONS = 100
 export const KEPT_CONVERSATIONS_IN_ALL = 500
 export const KEPT_MESSAGES = 200
 export const KEPT_TURNS = 100
 export const KEPT_CHARACTERS = 500_000
-/** A larger file is not read as one. */
+/** A larger file is not read as a conversation. */
 export const MAX_CONVERSATION_BYTES = 4_000_000
 export const MAX_CONVERSATION_NAME = 80
-/** How many questions are answered at once. */
+/** How many questions are answered at the same time. */
 export const MAX_CHATS = 32
 /** The longest question. */
 export const MAX_MESSAGE_LENGTH = 100_000
 
-/** Sessions of MCP clients of the 2025 protocols; of those that are idle, the least recently used goes first. */
+/** Sessions of MCP clients with a 2025 protocol; the least recently used idle one is dropped first. */
 export const MAX_MCP_SESSIONS = 1_000
-/** An idle session that was not used for so long is over. */
+/** A session idle for this long has expired. */
 export const MCP_SESSION_IDLE_MS = 60 * 60 * 1_000
 /**
- * The answer to a call follows its last notice of progress by at least this: the SDK's clients drop a notice that
- * arrives together with the answer.
+ * The result of a call follows its last progress notification by at least this: the SDK's clients drop a notification
+ * that arrives together with the result.
  */
 export const PROGRESS_GAP_MS = 25
-/** How long a person at an MCP client may take to answer a question. Approvals have a limit of their own. */
+/** How long a person may take to answer a question. Approvals have their own limit. */
 export const ELICITATION_MS = 5 * 60 * 1_000
-/** How many questions may be out at clients that come again with the answer; the oldest goes first. */
+/** How many questions may be out at clients that return with the answer; the oldest is dropped first. */
 export const MAX_ELICITATIONS = 1_000
-/** A call of a client that knows the tasks of the newest protocol becomes one if it takes longer. */
+/** If the client knows the newest protocol's tasks, a call that takes longer becomes one. */
 export const TASK_AFTER_MS = 500
-/** How often clients are told to look at a task. */
+/** How often clients are told to poll a task. */
 export const TASK_POLL_MS = 500
-/** How long a task is kept, from its beginning; a client of 2025-11-25 may say, within these. */
+/** How long a task is kept from its start; a client of 2025-11-25 may choose, within these limits. */
 export const TASK_TTL_MS = 15 * 60 * 1_000
 export const MIN_TASK_TTL_MS = 10_000
 export const MAX_TASK_TTL_MS = 60 * 60 * 1_000
-/** How many tasks are kept, of one client or session and in all; those that have ended make room for others … */
+/** How many tasks are kept, per client or session and in all; finished ones make room for others … */
 export const MAX_CLIENT_TASKS = 100
 export const MAX_TASKS = 1_000
-/** … and so they do if their results take more than this, roughly. */
+/** … and also if their results exceed roughly this. */
 export const MAX_TASK_BYTES = 64 * 1024 * 1024
-/** How much is kept of what a task says about how far it is. */
+/** The longest status message of a task. */
 export const MAX_TASK_MESSAGE = 1_000
-/** How many questions may be open to callers over HTTP, in all and to one. */
+/** How many questions may be open to HTTP callers, in all and per caller. */
 export const MAX_QUESTIONS = 100
 export const MAX_QUESTIONS_OF_ONE = 10
-/** What is shown of one, and the longest answer. */
+/** How much of a question is shown, and the longest answer. */
 export const MAX_QUESTION_CHARACTERS = 4_000
 export const MAX_ANSWER_BYTES = 100_000
-/** How many resources one client may follow. */
+/** How many resources one client may subscribe to. */
 export const MAX_FOLLOWED = 1_000
 
-/** How long calls under way may go on after the gateway was told to stop. */
+/** How long running calls may continue after the gateway is told to stop. */
 export const DRAIN_MS = 10_000
-/** How long something may go on after it was aborted. */
+/** How long something may continue after it was aborted. */
 export const ABORT_GRACE_MS = 1_000
-/** What was answered last is on its way; after this its connection is closed. */
+/** How long the last responses may take to reach their clients before connections are closed. */
 export const LAST_WORDS_MS = 250
 
-/** The longest access token of an OAuth issuer that is looked at. */
+/** The longest OAuth access token that is checked. */
 export const MAX_JWT_LENGTH = 8 * 1024
 /** How far the issuer's clock and ours may differ. */
 export const JWT_CLOCK_TOLERANCE_S = 10
-/** A token that names no key is tried with so many. */
+/** How many keys are tried for a token that does not name one. */
 export const MAX_KEYS_TRIED = 8
-/** For an answer of the issuer, and how large it may be. */
+/** How long the issuer may take to respond, and how large its response may be. */
 export const ISSUER_TIMEOUT_MS = 5_000
 export const MAX_ISSUER_BYTES = 256 * 1024
-/** The issuer's keys are fetched again after so long … */
+/** The issuer's keys are fetched again after this long … */
 export const ISSUER_KEYS_AGE_MS = 10 * 60 * 1_000
-/** … or when a token names one that is not among them, but not more often than this. */
+/** … or when a token names an unknown key, but not more often than this. */
 export const ISSUER_KEYS_COOL_DOWN_MS = 10_000
-/** After an issuer failed, it is left alone for so long. */
+/** How long to leave an issuer alone after it failed. */
 export const ISSUER_RETRY_MS = 2_000
-/** How many subjects' tools are remembered. */
+/** How many subjects are remembered, with their tools. */
 export const REMEMBERED_SUBJECTS = 1_000
 
 /** The longest idempotency key. */
 export const MAX_KEY_LENGTH = 255
-/** The longest wait before a caller that would rather come again is told where. */
+/** The longest a `respond-async` call waits before it returns the run's location. */
 export const MAX_ASYNC_WAIT_MS = 60_000
-/** How many runs one list has. */
+/** How many runs a list returns. */
 export const DEFAULT_RUNS = 50
 export const MAX_RUNS = 500

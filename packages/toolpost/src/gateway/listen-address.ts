@@ -7,25 +7,25 @@ import { isLoopback } from '../runtime/loopback.ts'
 import type { ClientList } from './client.ts'
 import { GatewayError } from './gateway-error.ts'
 
-/** Throws if a token could be guessed, or cannot be sent. */
+/** Throws if a token could be guessed or cannot be sent. */
 export function checkToken(token: string | undefined): void {
   const problem = token === undefined ? undefined : tokenProblem(token)
   if (problem) throw new GatewayError(`The token ${problem}`)
 }
 
-/** Throws on clients that could not be told apart, or whose tokens could be guessed. */
-export function checkClients(clients: ClientList = {}, own: string | undefined): void {
+/** Throws if clients could not be told apart or their tokens could be guessed. */
+export function checkGatewayClients(clients: ClientList = {}, own: string | undefined): void {
   const [found] = clientProblems(clients, own)
   if (found) throw new GatewayError(`${found.path.join('.')}: ${found.problem}`)
 }
 
-/** Throws on an issuer that could not be trusted, and on scopes that mean nothing. */
-export function checkOAuth(oauth: OAuthConfig | undefined): void {
+/** Throws on an untrustworthy issuer and on meaningless scopes. */
+export function checkGatewayOAuth(oauth: OAuthConfig | undefined): void {
   const [found] = oauth ? oauthProblems(oauth) : []
   if (found) throw new GatewayError(`gateway.oauth.${found.path.join('.')}: ${found.problem}`)
 }
 
-/** Throws if everybody on the network could call the tools. */
+/** Throws if anyone on the network could call the tools. */
 export function checkHost(host: string, isGuarded: boolean): void {
   if (isLoopback(host) || isGuarded) return
   throw new GatewayError(
@@ -38,8 +38,8 @@ export function checkPort(port: number): void {
   throw new GatewayError(`Invalid port ${port}; expected a number from 0 to 65535`)
 }
 
-/** The names under which a gateway that listens on `host` may be addressed. */
-export function namesOf(host: string): string[] {
+/** The host names of a gateway that listens on `host`. */
+export function hostNamesOf(host: string): string[] {
   if (isLoopback(host)) return [host]
   const addresses = Object.values(networkInterfaces()).flatMap(
     found => found?.map(({ address }) => address) ?? [],
@@ -48,7 +48,7 @@ export function namesOf(host: string): string[] {
   return [host, name, `${name}.local`, ...addresses].filter(each => each !== '0.0.0.0' && each !== '::')
 }
 
-/** As it stands in a URL. */
+/** The host as written in a URL. */
 export function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host

@@ -305,7 +305,7 @@ describe('servers of the newest protocol that ask in place of a result', () => {
 })
 
 describe('a list of the newest protocol', () => {
-  it('may be kept as long as the server says that may be kept least; a list of only some is private', async () => {
+  it('may be cached as long as the strictest server allows; a partial list is private', async () => {
     const kept = (ttlMs: unknown, cacheScope: unknown) => ({
       hints: { ttlMs, cacheScope },
       resources: SHARED.resources,

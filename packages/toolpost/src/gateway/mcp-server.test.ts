@@ -209,7 +209,7 @@ describe.each(CLIENTS)('a client of the %s, with a stdio server behind', (_name,
     expect(bad).not.toHaveProperty('outputSchema')
   })
 
-  it('[F36] reaches two tools of one name under names that can be foretold', async () => {
+  it('[F36] reaches two tools of one name under predictable names', async () => {
     const tools = [{ name: 'lamp', inputSchema: { type: 'object' } }]
     await using servers = harnessFor({
       first: hostileServer({ label: 'first', tools }),

@@ -101,7 +101,7 @@ describe.each(CLIENTS)('a client of the configuration, of the %s', (_, connect) 
     await expect(ada.complete({ type: 'ref/resource', uri }, 'path', 'x')).rejects.toThrow('not found')
   })
 
-  it('reads, completes and gets what it may, also of what is not listed', async () => {
+  it('reads, completes and gets what it may, even what is not listed', async () => {
     expect((await ada.read('file:///public/other')).contents[0].text).toBe('secret file:///public/other')
     expect((await ada.read('docs+doc:///b')).contents[0].text).toBe('docs doc:///b')
     expect((await ada.prompt('explain')).messages).toHaveLength(1)

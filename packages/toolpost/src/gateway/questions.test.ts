@@ -88,8 +88,8 @@ describe('questions over HTTP', () => {
   })
 
   it.each([
-    [{ action: 'accept' }, "The answer does not fit: missing 'name'"],
-    [{ action: 'accept', content: { name: 'A' } }, /The answer does not fit: 'name'/],
+    [{ action: 'accept' }, "Invalid answer: missing 'name'"],
+    [{ action: 'accept', content: { name: 'A' } }, /Invalid answer: 'name'/],
     [{ action: 'accept', content: { name: 'Ada', age: 1.5 } }, /'age' must be integer/],
     [{ action: 'accept', content: { name: 'Ada', code: 'abc' } }, /'code'/],
     [{ action: 'accept', content: [] }, "'content' must be an object"],

@@ -3,22 +3,22 @@ import { type Clock, systemClock } from '../runtime/clock.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import { shortText } from '../runtime/short-text.ts'
 import { answerProblem, isForm } from '../schema/answer-problem.ts'
-import type { Answer, Ask, Question } from '../tools/caller.ts'
+import type { Ask, Question, QuestionAnswer } from '../tools/caller.ts'
 import type { OpenQuestion } from './api-types.ts'
 import { ELICITATION_MS, MAX_QUESTION_CHARACTERS, MAX_QUESTIONS, MAX_QUESTIONS_OF_ONE } from './limits.ts'
 
 interface Entry {
   shown: OpenQuestion
-  settle(answer: Answer): void
+  settle(answer: QuestionAnswer): void
 }
 
-/** Whose call it is that asks. */
+/** The call that asks. */
 interface Asked {
   tool?: string | undefined
   caller: string | undefined
 }
 
-/** Questions of tools to those who made a call over HTTP, until they are answered, or nobody needs that any more. */
+/** Questions from tools to their callers over HTTP, until answered or no longer needed. */
 export class Questions {
   readonly #clock: Clock
   readonly #entries = new Map<string, Entry>()
@@ -28,17 +28,17 @@ export class Questions {
     this.#clock = clock
   }
 
-  /** Calls `listener` whenever what waits has changed; returns a function that stops it. */
+  /** Calls `listener` whenever the open questions change; returns a function that stops it. */
   onChange(listener: () => void): () => void {
     return this.#listeners.on('change', listener)
   }
 
-  /** What waits for an answer, oldest first. */
+  /** The open questions, oldest first. */
   list(): OpenQuestion[] {
     return [...this.#entries.values()].map(({ shown }) => shown)
   }
 
-  /** How the tools of a call ask whoever made it. Approvals have a list of their own, which others decide on too. */
+  /** How a call's tools ask its caller. Approvals have their own list, which others may decide too. */
   askFor(asked: Asked): Ask {
     return async question => {
       if (question.about || question.signal?.aborted) return { action: 'cancel' }
@@ -49,8 +49,8 @@ export class Questions {
     }
   }
 
-  /** What is wrong with an answer; nothing if the question is answered by it. */
-  async answer(id: string, { action, content }: Answer): Promise<string | undefined> {
+  /** Answers a question; resolves to what is wrong with the answer, if anything. */
+  async answer(id: string, { action, content }: QuestionAnswer): Promise<string | undefined> {
     const entry = this.#entries.get(id)
     const { schema } = entry?.shown ?? {}
     if (action !== 'accept' || !schema) {
@@ -65,7 +65,7 @@ export class Questions {
     return problem
   }
 
-  /** Nobody can answer any more. */
+  /** Cancels all open questions. */
   close(): void {
     for (const { settle } of [...this.#entries.values()]) settle({ action: 'cancel' })
   }
@@ -75,11 +75,11 @@ export class Questions {
     return this.#entries.size >= MAX_QUESTIONS || own.length >= MAX_QUESTIONS_OF_ONE
   }
 
-  #ask(question: Question, asked: Asked): Promise<Answer> {
+  #ask(question: Question, asked: Asked): Promise<QuestionAnswer> {
     const onChange = () => this.#listeners.tell('change', undefined)
     const shown = shownQuestion(question, asked)
     return new Promise(resolve => {
-      const settle = (answer: Answer) => {
+      const settle = (answer: QuestionAnswer) => {
         if (!this.#entries.delete(shown.id)) return
         timer.cancel()
         question.signal?.removeEventListener('abort', giveUp)
@@ -91,7 +91,7 @@ export class Questions {
       timer.hold(false)
       this.#entries.set(shown.id, { shown, settle })
       question.signal?.addEventListener('abort', giveUp, { once: true })
-      // Whoever was asked did it elsewhere.
+      // It was done elsewhere, on the page to visit.
       void question.completed?.then(() => settle({ action: 'accept' }))
       onChange()
     })

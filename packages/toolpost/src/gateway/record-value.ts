@@ -2,18 +2,18 @@ import { cleaner } from '../logging/safe-value.ts'
 import { plainCopy } from '../runtime/plain-value.ts'
 
 const MAX_DEPTH = 64
-/** As JSON, with what separates them, values have that many and more: of more of them only some are counted. */
+/** A typical minimum per value in JSON, separators included; limits how many values are counted. */
 const BYTES_PER_VALUE = 4
 
 export interface Recorded {
   value: unknown
-  /** About as many as the value has as JSON. */
+  /** The approximate size as JSON. */
   bytes: number
 }
 
 /**
- * A copy of `value` for the journal: plain data, without secrets. A value of more than `maxBytes` becomes a note of
- * its size. Never throws.
+ * A copy of `value` for the journal: plain data, without secrets. A value over `maxBytes` is replaced by a note of its
+ * size. Never throws.
  */
 export function recordValue(value: unknown, maxBytes: number): Recorded {
   const copy = plainCopy(value, {
@@ -21,6 +21,7 @@ export function recordValue(value: unknown, maxBytes: number): Recorded {
     maxEntries: Number.POSITIVE_INFINITY,
     maxBytes,
     maxValues: maxBytes / BYTES_PER_VALUE,
+    isWhole: true,
     cleaner,
   })
   if (copy.bytes <= maxBytes) return copy

@@ -3,12 +3,12 @@ import type { Client } from './client.ts'
 import { RECORDED_BYTES } from './limits.ts'
 import { recordValue } from './record-value.ts'
 
-/** A named client sees its own runs. */
+/** A named client sees only its own runs. */
 export function seesRun(client: Client, { caller }: Run): boolean {
   return !client.isNamed || caller === client.name
 }
 
-/** A run as lists and events have it: a large result is only told of. `bytes` is about what it takes. */
+/** A run for lists and events: a large result is replaced by a note. `bytes` is its approximate size. */
 export function shortRun(run: Run): { run: Run; bytes: number } {
   const { result, ...rest } = run
   const base = 500 + run.steps.length * 100 + recordValue(run.args, RECORDED_BYTES).bytes

@@ -66,13 +66,13 @@ describe('Idempotency-Key', () => {
     expect(count()).toBe(2)
   })
 
-  it.each(['', ' ', 'a\tb', 'é', 'x'.repeat(256)])('is refused if it is none: %j', async key => {
+  it.each(['', ' ', 'a\tb', 'é', 'x'.repeat(256)])('is refused if it is invalid: %j', async key => {
     const { call, count } = await durableGateway()
     const response = await call('count', { 'idempotency-key': key })
     expect([response.status, count()]).toEqual([400, 0])
   })
 
-  it('is refused where calls are not durable, and while there is no database', async () => {
+  it('is refused if calls are not durable, and while there is no database', async () => {
     await using plain = testGateway()
     const off = await plain.post('/api/tools/echo/call', {}, { headers: { 'idempotency-key': 'k' } })
     expect([off.status, await off.json()]).toEqual([
@@ -87,7 +87,7 @@ describe('Idempotency-Key', () => {
     expect(count()).toBe(1)
   })
 
-  it('costs a caller that goes away nothing: the run goes on', async () => {
+  it('costs a caller that goes away nothing: the run continues', async () => {
     const { gateway, patient, database, call } = await durableGateway()
     const caller = new AbortController()
     const headers = { 'idempotency-key': 'k' }
@@ -224,7 +224,7 @@ describe('/api/runs', () => {
       expect((await ask(method, `/api/runs/${foreign}${path}`, as(HOME))).status).toBe(404)
   })
 
-  it('does not exist where calls are not durable', async () => {
+  it('does not exist if calls are not durable', async () => {
     await using plain = testGateway()
     for (const path of ['/api/runs', '/api/runs/x']) {
       const response = await plain.get(path)
@@ -261,7 +261,7 @@ function mcpClient(fetch: ReturnType<typeof createGateway>['fetch']) {
 }
 
 describe('an MCP call with an idempotency key', () => {
-  it('is a run, and the same key is the same one; a key that is none is refused', async () => {
+  it('is a run, and the same key is the same one; an invalid key is refused', async () => {
     const { gateway, count, database } = await durableGateway()
     const client = mcpClient(gateway.fetch)
     const call = async (key: unknown) =>

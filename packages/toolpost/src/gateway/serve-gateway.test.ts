@@ -2,12 +2,12 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { echoTool, eventReader, patientTool } from '../../test/gateway.ts'
+import { DEFAULT_PORT } from '../config/config.ts'
 import { ToolExecutor } from '../executor/tool-executor.ts'
 import { isLoopback } from '../runtime/loopback.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
-import { DEFAULT_PORT } from './limits.ts'
-import { namesOf } from './listen-address.ts'
+import { hostNamesOf } from './listen-address.ts'
 import { type ServeOptions, serveGateway } from './serve-gateway.ts'
 
 function executorWith(...tools: Tool[]): ToolExecutor {
@@ -81,7 +81,7 @@ describe('listening', () => {
     expect(['0.0.0.0', '::', '127.evil.example', '10.0.0.1', 'localhost.example'].some(isLoopback)).toBe(
       false,
     )
-    expect(namesOf('0.0.0.0')).not.toContain('0.0.0.0')
+    expect(hostNamesOf('0.0.0.0')).not.toContain('0.0.0.0')
   })
 })
 

@@ -1,13 +1,16 @@
 import { createServer, type Server, type ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
+import { DEFAULT_PORT } from '../config/config.ts'
+import { quietLogger } from '../logging/quiet-logger.ts'
+import { welcome } from '../runtime/turns.ts'
 import { createGateway, type Gateway, type GatewayOptions, oauthOf } from './gateway.ts'
 import { GatewayError } from './gateway-error.ts'
+import { inTurn } from './http/in-turn.ts'
 import { oneAtATime } from './http/one-at-a-time.ts'
 import {
   CONNECTIONS_WAITING,
   DEFAULT_HOST,
-  DEFAULT_PORT,
   DRAIN_MS,
   HTTP_LIMITS,
   LAST_WORDS_MS,
@@ -15,18 +18,18 @@ import {
   PORTS_TRIED,
 } from './limits.ts'
 import {
-  checkClients,
+  checkGatewayClients,
+  checkGatewayOAuth,
   checkHost,
-  checkOAuth,
   checkPort,
   checkToken,
-  namesOf,
+  hostNamesOf,
   urlHost,
 } from './listen-address.ts'
 
 export interface ServeOptions extends GatewayOptions {
   host?: string | undefined
-  /** If left out, 4040 or the next free one; a port that is given must be free. */
+  /** If left out, 4040 or the next free port; a given port must be free. */
   port?: number | undefined
 }
 
@@ -35,28 +38,31 @@ export interface ServedGateway {
   url: string
   host: string
   port: number
-  /** The port that was wanted, if another one had to be taken. */
+  /** The preferred port, if it was taken and another one is used. */
   takenPort: number | undefined
-  /** Stops listening, waits for calls under way, at most `drainMs`, and closes every connection. */
+  /** Stops listening, waits up to `drainMs` for running calls, and closes every connection. */
   close(options?: { drainMs?: number }): Promise<void>
-  /** Ends the calls under way now. */
+  /** Aborts the running calls now. */
   abort(): void
 }
 
-/** Listens. Rejects with a GatewayError if it cannot or should not. */
+/** Starts listening. Rejects with a GatewayError if it cannot or should not. */
 export async function serveGateway(options: ServeOptions): Promise<ServedGateway> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, token, hosts = [] } = options
   checkToken(token)
-  checkClients(options.clients ?? options.project?.config?.clients, token)
-  checkOAuth(oauthOf(options))
+  checkGatewayClients(options.clients ?? options.project?.config?.clients, token)
+  checkGatewayOAuth(oauthOf(options))
   checkPort(port)
   checkHost(host, token !== undefined || oauthOf(options) !== undefined)
   const server = createHttpServer()
   await listen(server, host, port, options.port === undefined ? PORTS_TRIED : 0)
-  const gateway = createGateway({ ...options, hosts: [...namesOf(host), ...hosts] })
-  server.on('request', oneAtATime(getRequestListener((request, env) => gateway.fetch(request, env))))
-  // Without a listener, one connection that cannot be accepted (EMFILE) would end the process.
-  server.on('error', error => options.logger?.warn({ error: error.message }, 'Connection not accepted'))
+  const gateway = createGateway({ ...options, hosts: [...hostNamesOf(host), ...hosts] })
+  const listener = getRequestListener((request, env) => gateway.fetch(request, env))
+  server.on('request', oneAtATime(inTurn(listener)))
+  // Without a listener, a connection that cannot be accepted (EMFILE) would crash the process.
+  server.on('error', error =>
+    quietLogger(options.logger).warn({ error: error.message }, 'Could not accept a connection'),
+  )
   const bound = (server.address() as AddressInfo).port
   return {
     url: `http://${urlHost(host)}:${bound}/`,
@@ -71,6 +77,7 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
 export function createHttpServer(limits: ServerOptions = HTTP_LIMITS): Server {
   const server = createServer(limits)
   server.maxConnections = MAX_CONNECTIONS
+  server.on('connection', welcome)
   return server
 }
 

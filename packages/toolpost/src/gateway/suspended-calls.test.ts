@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { Answer, Caller } from '../tools/caller.ts'
+import type { Caller, QuestionAnswer } from '../tools/caller.ts'
 import { ELICITATION_MS, MAX_ELICITATIONS } from './limits.ts'
 import type { McpRequest } from './mcp-server/client-peer.ts'
 import { type SuspendableWork, SuspendedCalls } from './mcp-server/suspended-calls.ts'
@@ -30,7 +30,7 @@ function call<Result>(
 }
 
 const asked = (outcome: unknown) => outcome as InputRequired
-const ask = (peer: Caller, message: string): Promise<Answer> | undefined => peer.ask?.({ message })
+const ask = (peer: Caller, message: string): Promise<QuestionAnswer> | undefined => peer.ask?.({ message })
 
 afterEach(() => void vi.useRealTimers())
 

@@ -163,7 +163,7 @@ describe('tasks for a client of the newest protocol', () => {
     expect((await of('ann')('tasks/get', { taskId })).result).toMatchObject({ status: 'working' })
   })
 
-  it('[F64] there are so many and no more: further calls wait for their result', async () => {
+  it('[F64] their number is limited: further calls wait for their result', async () => {
     const { tool, finish } = patientTool()
     await using gateway = testGateway([tool])
     const send = modernClient(gateway)

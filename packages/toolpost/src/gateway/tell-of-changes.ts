@@ -1,9 +1,9 @@
 import type { Clock } from '../runtime/clock.ts'
-import { together } from '../runtime/together.ts'
+import { coalesced } from '../runtime/coalesced.ts'
 import type { GatewayContext } from './gateway-context.ts'
 import { shortRun } from './run-view.ts'
 
-/** Tells everybody who watches of tools, servers and speech that come and go. */
+/** Publishes changes of tools, servers, approvals, questions, runs and speech as events. */
 export function tellOfChanges(
   { executor, source, events, questions }: GatewayContext,
   clock: Clock | undefined,
@@ -21,10 +21,10 @@ export function tellOfChanges(
     const open = questions.list()
     events.publish('questions', { questions: open }, JSON.stringify(open).length)
   }
-  const servers = together(tellServers, clock)
-  const approvals = together(tellApprovals, clock)
-  const asked = together(tellQuestions, clock)
-  const tools = together(() => events.publish('tools', {}), clock)
+  const servers = coalesced(tellServers, clock)
+  const approvals = coalesced(tellApprovals, clock)
+  const asked = coalesced(tellQuestions, clock)
+  const tools = coalesced(() => events.publish('tools', {}), clock)
   return [
     executor.tools.onChange(tools.soon),
     source.on('server', servers.soon),

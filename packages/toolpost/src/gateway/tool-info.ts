@@ -8,7 +8,7 @@ import type { ToolManager } from '../tools/tool-manager.ts'
 import type { JsonSchema, ToolInfo } from './api-types.ts'
 import { MAX_SHOWN_SCHEMA } from './limits.ts'
 
-/** What cannot be read of a tool is left out of that tool, and harms no other one. */
+/** Leaves out what cannot be read of a tool, without affecting other tools. */
 export function toolInfo(tool: Tool, tools: ToolManager): ToolInfo {
   const { name, title, description = '', readOnly, idempotent, destructive, timeoutMs } = tool
   const outputSchema = plainSchema(() => tool.outputSchema, MAX_SHOWN_SCHEMA)
@@ -36,8 +36,8 @@ export function inputSchemaOf(tool: Tool): JsonSchema {
 }
 
 /**
- * Something told of every tool, as JSON that is made once a tool, when it is first written: a list of 10,000 tools is
- * written in slices, and the next time it is at hand.
+ * A JSON description of each tool, made once per tool when it is first written: a list of 10,000 tools is written in
+ * slices, and is cached the next time.
  */
 export class ToolTexts {
   readonly #texts = new WeakMap<Tool, RawJson>()

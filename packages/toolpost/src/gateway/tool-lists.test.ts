@@ -77,7 +77,7 @@ describe('a tool that cannot be read', () => {
     for (const name of names) expect(paths[`/api/tools/${name}/call`].post.operationId).toBe(name)
   })
 
-  it.each(['2025', '2026'])('[F45] leaves the list of MCP whole, for clients of %s', async year => {
+  it.each(['2025', '2026'])('[F45] leaves the MCP list whole, for clients of %s', async year => {
     const served = await serveGateway({ port: 0, executor: gatewayWith(spoiled).executor })
     const client = year === '2025' ? new ClientV1(INFO) : new ClientV2(INFO)
     const url = new URL(`${served.url}mcp`)

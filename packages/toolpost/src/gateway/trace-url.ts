@@ -2,7 +2,7 @@ import type { GatewaySource } from './gateway-context.ts'
 
 const PLACE = '{traceId}'
 
-/** Where the trace of a call is shown, if the call has one and `trace.url` of the configuration says where. */
+/** Where to see the trace of a call, if it has one and `trace.url` is configured. */
 export function traceUrlOf({ config }: GatewaySource, traceId: unknown): string | undefined {
   const { url } = config?.trace || {}
   if (url === undefined || typeof traceId !== 'string' || !/^[\w-]{1,64}$/.test(traceId)) return undefined

@@ -106,7 +106,7 @@ describe('POST /api/transcriptions', () => {
     expect(heard).toEqual([])
   })
 
-  it('takes 20 MB, and counts a body whose length nobody gave', async () => {
+  it('takes 20 MB, and counts a body of unknown length', async () => {
     const { voice, heard } = hearing({ text: 'a long story' })
     await using gateway = testGateway([], { voice })
     const chunks = (count: number) =>
@@ -119,7 +119,7 @@ describe('POST /api/transcriptions', () => {
     expect((await send(gateway, chunks(21))).status).toBe(413)
   })
 
-  it('says how to get speech to text where there is none', async () => {
+  it('says how to get speech to text if there is none', async () => {
     await using gateway = testGateway()
     const response = await send(gateway, wav)
     expect(response.status).toBe(404)
@@ -190,7 +190,7 @@ describe('POST /api/transcriptions', () => {
     expect(heard).toEqual([])
   })
 
-  it('[F40] does not hold up closing beyond its limit, also where it does not stop', async () => {
+  it('[F40] does not hold up closing beyond its limit, even if it does not stop', async () => {
     const { voice, begun } = patientVoice()
     const gateway = testGateway([], { voice })
     const response = send(gateway, wav)

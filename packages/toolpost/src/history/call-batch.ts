@@ -1,52 +1,53 @@
 import type { ToolResult } from '../call/tool-result.ts'
 import type { CallEvent } from '../executor/observers.ts'
 import { cleaner, safeValue } from '../logging/safe-value.ts'
+import { hasManyNames } from '../runtime/names-of.ts'
 import { type PlainLimits, plainCopy } from '../runtime/plain-value.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import { BATCH_CALLS, SMALL_VALUE } from './limits.ts'
 
 /**
- * Calls on their way to the writer, in a form that is quick to fill and to hand over. Values are copied when the call
- * ends, so that what their owner does with them later changes nothing.
+ * Calls on their way to the writer, in a form that is fast to fill and to transfer. Values are copied when the call
+ * ends, so that later changes by their owner have no effect.
  */
 export interface Batch {
   calls: number
   /** NUMBERS for each call, see `addCall`. */
   numbers: Float64Array<ArrayBuffer>
-  /** For each call: id, arguments, outcome and rest, without those that are absent. */
+  /** For each call: id, arguments, outcome and rest, without absent ones. */
   values: Plain[]
-  /** What comes again and again, such as names of tools, by its number. */
+  /** Numbers for recurring texts, such as names of tools. */
   names: Map<string, number>
-  /** The servers of the tools, by name. */
+  /** The servers of tools, by tool name. */
   servers: Map<string, string | undefined>
   characters: number
-  /** What the numbers of the calls are counted from. */
+  /** Added to the serial of each call. */
   firstSerial: number
 }
 
 export const NUMBERS = 13
 
-/** What few calls have. */
+/** Fields that few calls have. */
 export interface Rest {
   code?: string
   repairs?: unknown
   notes?: Readonly<Record<string, unknown>>
 }
 
-/** What is small and flat: a scalar, or a record of scalars. */
+/** A small, flat value: a scalar, or a record of scalars. */
 type Plain = Scalar | Record<string, Scalar | undefined>
 type Scalar = string | number | boolean | null
 
 /* How a value is kept in a batch. */
 export const ABSENT = 0
-/** As it is, still to be cleaned. */
+/** The value itself, not yet cleaned. */
 export const PLAIN = 1
-/** Its JSON, still to be cleaned. */
+/** Its JSON, not yet cleaned. */
 const RAW = 2
 /** Its JSON, cleaned. */
 export const CLEAN = 3
 
-/** A batch as it goes to the other thread: all values in one text, which costs half of what a text for each does. */
+/** A batch as sent to the other thread: all values in one text, at half the cost of one text each. */
 export type PackedBatch = Omit<Batch, 'values'> & { text: string }
 
 export function packed({ values, ...rest }: Batch): PackedBatch {
@@ -70,7 +71,7 @@ export function newBatch(): Batch {
   }
 }
 
-/** Takes the ended call over. By hand, and without objects: this runs in every call. */
+/** Adds an ended call. Written without creating objects: this runs on every call. */
 export function addCall(batch: Batch, event: CallEvent, result: ToolResult): void {
   const { call } = event
   const { numbers } = batch
@@ -118,31 +119,43 @@ function restOf({ notes }: CallEvent, result: ToolResult): Rest | undefined {
   return rest
 }
 
-/** How `keptOf` keeps its last value. */
+/** How `keptOf` kept its last value. */
 let kind = ABSENT
 
-/** What is small is cleaned later, by the writer: cleaning costs as much as a call. */
+/** Small values are cleaned later, by the writer: cleaning costs as much as a call. */
 function keptOf(value: unknown): Plain {
   try {
     kind = PLAIN
     const copy = flatCopy(value)
     if (copy !== undefined) return copy
+    // Too long for a flat copy is too long for JSON; listing many names again would take milliseconds.
+    if (isUsedUp()) return cleaned(value)
     kind = RAW
     const text = isSmall(value, SMALL_VALUE.depth) ? JSON.stringify(value) : undefined
-    // Getters may have given something else the second time.
+    // Getters may have returned something else the second time.
     if (text !== undefined && text.length <= 8 * SMALL_VALUE.characters) return text
   } catch {
-    // Looked at more carefully below.
+    // Handled more carefully below.
   }
+  return cleaned(value)
+}
+
+function cleaned(value: unknown): string {
   kind = CLEAN
   return cleanText(value)
 }
 
-/** A copy of what is small and flat, `undefined` of everything else. May throw. */
+function isUsedUp(): boolean {
+  return charactersLeft < 0 || valuesLeft < 0
+}
+
+/** A copy of a small, flat value; `undefined` for anything else. May throw. */
 function flatCopy(value: unknown): Plain | undefined {
   if (typeof value !== 'object' || value === null)
     return value !== undefined && isSmall(value, 0) ? (value as Scalar) : undefined
   if (Array.isArray(value) || Object.getPrototypeOf(value) !== Object.prototype) return undefined
+  if (hasManyNames(value)) valuesLeft = -1
+  if (isUsedUp()) return undefined
   const copy: Record<string, Scalar | undefined> = {}
   for (const key in value) {
     const entry = (value as Record<string, unknown>)[key]
@@ -153,7 +166,7 @@ function flatCopy(value: unknown): Plain | undefined {
   return copy
 }
 
-/** What is kept whole: without secrets, and otherwise as it was, so that the call can be repeated. */
+/** Values within these limits are kept whole, except for secrets, so that the call can be repeated. */
 const WHOLE: PlainLimits = {
   maxDepth: 64,
   maxEntries: Number.POSITIVE_INFINITY,
@@ -176,7 +189,7 @@ export function cleanText(value: unknown): string {
 let charactersLeft = 0
 let valuesLeft = 0
 
-/** Whether JSON says all of it, in a few characters. May throw. */
+/** Whether short JSON can express all of it. May throw. */
 function isSmall(value: unknown, depth: number): boolean {
   if (--valuesLeft < 0) return false
   switch (typeof value) {
@@ -198,6 +211,8 @@ function isSmall(value: unknown, depth: number): boolean {
 function areSmall(value: Record<string, unknown>, depth: number): boolean {
   const prototype = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== Array.prototype) return false
+  // On a large value, even starting `for … in` takes milliseconds.
+  if (Array.isArray(value) ? value.length > valuesLeft : hasManyNames(value)) return false
   for (const key in value) {
     charactersLeft -= key.length
     if (key === 'toJSON' || !isSmall(value[key], depth)) return false

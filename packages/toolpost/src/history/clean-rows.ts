@@ -4,7 +4,7 @@ import { ABSENT, type Batch, CLEAN, cleanText, NUMBERS, PLAIN, type Rest } from 
 import { MAX_ERROR, MAX_NAME } from './limits.ts'
 import type { CallRow } from './stored-call.ts'
 
-/** The calls of a batch as rows of the file: without secrets, shortened, as they would stand in a log. */
+/** The calls of a batch as rows of the file: shortened and without secrets, as in a log. */
 export function cleanRows(batch: Batch): CallRow[] {
   const names = [...batch.names.keys()]
   let at = 0
@@ -54,7 +54,7 @@ function cleanRow(
   }
 }
 
-/** To the microsecond: more is noise. */
+/** Rounded to microseconds: anything finer is noise. */
 function momentOf(ms: number | undefined): number | null {
   return ms !== undefined && Number.isFinite(ms) ? Math.round(ms * 1_000) / 1_000 : null
 }
@@ -74,7 +74,7 @@ function givenValue({ kind, value }: Kept): unknown {
   return kind === PLAIN ? value : JSON.parse(String(value))
 }
 
-/** An error is a text of its own. */
+/** An error is stored as plain text, not as JSON. */
 function errorIn(kept: Kept | undefined): string | null {
   const json = cleaned(kept)
   return json === null ? null : safeText(String(JSON.parse(json)), MAX_ERROR)

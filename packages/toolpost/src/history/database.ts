@@ -10,11 +10,11 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
-import { isMissing, MissingPackageError } from '../runtime/missing-package.ts'
+import { isMissingPackage, MissingPackageError } from '../runtime/missing-package.ts'
 import { BUSY_TIMEOUT_MS } from './limits.ts'
 import { COLUMNS } from './stored-call.ts'
 
-/** What is used of libsql; better-sqlite3 has the same. */
+/** The part of libsql that is used; better-sqlite3 has the same interface. */
 export interface Database {
   exec(sql: string): void
   prepare(sql: string): Statement
@@ -28,7 +28,7 @@ export interface Statement {
   all(values?: readonly unknown[]): unknown[]
 }
 
-/** Why there is no history now, in words for a person. `isDamaged`: the file itself is at fault. */
+/** Why the history is unavailable, for a person to read. `isDamaged`: the file itself is corrupt. */
 export class HistoryError extends Error {
   override name = 'HistoryError'
   readonly isDamaged: boolean
@@ -42,7 +42,7 @@ export class HistoryError extends Error {
   }
 }
 
-/** The number of the schema, in the file as `user_version`. */
+/** Stored in the file as `user_version`. */
 const SCHEMA_VERSION = 1
 
 const SCHEMA = `
@@ -54,7 +54,7 @@ const SCHEMA = `
   CREATE VIRTUAL TABLE IF NOT EXISTS calls_text USING fts5(tool, args, outcome, content='', contentless_delete=1);
   PRAGMA user_version = ${SCHEMA_VERSION}`
 
-/** Opens the file, making it if it is not there; for its owner alone. Throws a HistoryError. */
+/** Opens the file, creating it if necessary, readable by its owner only. Throws a HistoryError. */
 export function openForWriting(file: string): Database {
   return withFile(file, () => {
     makeFile(file)
@@ -69,7 +69,7 @@ export function openForWriting(file: string): Database {
   })
 }
 
-/** Of a file that an older Toolpost began; that one goes on writing and reading it, since it names its own columns. */
+/** For a file created by an older Toolpost, which can keep using it, since it names its own columns. */
 function missingColumns(database: Database): string[] {
   const there = database.prepare('PRAGMA table_info(calls)').all() as { name: string }[]
   return COLUMNS.filter(column => !there.some(({ name }) => name === column))
@@ -77,15 +77,15 @@ function missingColumns(database: Database): string[] {
 
 function addColumns(database: Database): void {
   database.exec('BEGIN IMMEDIATE')
-  // Looked for again: another process may have been first.
+  // Checked again: another process may have been first.
   for (const column of missingColumns(database)) database.exec(`ALTER TABLE calls ADD COLUMN ${column}`)
   database.exec('COMMIT')
 }
 
-/** Opens a file that is there. Throws a HistoryError. */
+/** Opens an existing file. Throws a HistoryError. */
 export function openForReading(file: string): Database {
   return withFile(file, () => {
-    if (!existsSync(file)) throw new HistoryError(`There is no ${file} yet`)
+    if (!existsSync(file)) throw new HistoryError(`${file} does not exist yet`)
     return opened(file, database => database.exec('PRAGMA query_only = ON'))
   })
 }
@@ -97,7 +97,7 @@ function opened(file: string, prepare: (database: Database) => void): Database {
     if (versionOf(database) > SCHEMA_VERSION)
       throw new HistoryError(`${file} was written by a newer version of Toolpost`)
     prepare(database)
-    // Reads the first page of the calls: a file that is damaged there shows it now.
+    // Reads the first page of the calls, so that damage there shows now.
     database.prepare('SELECT id FROM calls ORDER BY time LIMIT 1').get()
     return database
   } catch (error) {
@@ -106,7 +106,7 @@ function opened(file: string, prepare: (database: Database) => void): Database {
   }
 }
 
-/** SQLite does not wait here if another process begins the same file; so this thread, which has nothing else to do, does. */
+/** SQLite does not wait here if another process is creating the same file; so this thread, otherwise idle, does. */
 function unlessBusy(action: () => void): void {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -122,7 +122,7 @@ function versionOf(database: Database): number {
   return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
 }
 
-/** Whether a history can be kept: its database is a package of its own. */
+/** Whether a history can be kept: its database is an optional package. */
 export function hasDatabase(): boolean {
   try {
     createRequire(import.meta.url).resolve('libsql')
@@ -134,19 +134,19 @@ export function hasDatabase(): boolean {
 
 type Libsql = new (file: string) => Database
 
-/** Not an import: it is optional, 19 MB, and loaded by those who keep or read a history. */
+/** Not an import: it is optional, 19 MB, and loaded only to keep or read a history. */
 function loadLibsql(): Libsql {
   try {
     return createRequire(import.meta.url)('libsql')
   } catch (cause) {
-    const missing = isMissing(cause) ? new MissingPackageError('The history', ['libsql']) : undefined
+    const missing = isMissingPackage(cause) ? new MissingPackageError('The history', ['libsql']) : undefined
     throw new HistoryError(missing?.message ?? `libsql cannot be loaded: ${cause}`, { cause })
   }
 }
 
 const FOLDER = '.toolpost'
 
-/** The calls of a person are nobody else's business, nor that of their repository. */
+/** A person's calls must be readable by nobody else, and must not end up in their repository. */
 function makeFile(file: string): void {
   const folder = dirname(file)
   if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined && basename(folder) === FOLDER)
@@ -164,7 +164,7 @@ function withFile<T>(file: string, action: () => T): T {
   }
 }
 
-/** What went wrong with the file, in words. */
+/** What went wrong with the file, for a person to read. */
 export function explain(error: unknown, file: string): HistoryError {
   if (error instanceof HistoryError) return error
   const { code = '', message } = error as NodeJS.ErrnoException
@@ -180,7 +180,7 @@ export function explain(error: unknown, file: string): HistoryError {
   return new HistoryError(`${file}: ${reason}`, { cause: error })
 }
 
-/** Moves a damaged file out of the way, with what belongs to it; returns its new name. */
+/** Moves a damaged file and its companions out of the way; returns its new name. */
 export function setAside(file: string): string {
   const aside = `${file}.damaged-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
   renameSync(file, aside)

@@ -3,7 +3,7 @@ import { COLUMNS, type StoredCall } from './stored-call.ts'
 export const EXPORT_FORMATS = ['jsonl', 'csv'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
-/** Calls as text: a JSON object a line, or CSV with a first line of names. */
+/** Calls as text: one JSON object per line, or CSV with a header line. */
 export function exportText(calls: readonly StoredCall[], format: ExportFormat, isFirst: boolean): string {
   if (format === 'jsonl') return calls.map(call => `${JSON.stringify(call)}\n`).join('')
   const head = isFirst ? `${CSV_COLUMNS.join()}\r\n` : ''
@@ -39,7 +39,7 @@ function csvRow(call: StoredCall): string {
   return CSV_COLUMNS.map(column => csvField(fields[column])).join()
 }
 
-/** A spreadsheet takes a text that begins like this for a formula, and runs it. */
+/** A spreadsheet treats a text that begins like this as a formula and runs it. */
 const FORMULA = /^\s*[=+\-@\t\r|%]/
 
 function csvField(value: unknown): string {

@@ -2,7 +2,7 @@ import { FAILURE_CODES } from '../call/failure-codes.ts'
 import { MAX_LIMIT } from './limits.ts'
 import type { StoredCall } from './stored-call.ts'
 
-/** Which calls are asked for; all that are given must fit. */
+/** Which calls to return; all given conditions must match. */
 export interface CallFilter {
   tool?: string | undefined
   /** `local`, or the name of a server. */
@@ -10,7 +10,7 @@ export interface CallFilter {
   caller?: string | undefined
   /** Where they came from: `cli`, `http`, `console`, `mcp` … */
   origin?: string | undefined
-  /** Of this trace. */
+  /** Id of their trace. */
   trace?: string | undefined
   /** `ok`, `failed`, or a failure code. */
   outcome?: string | undefined
@@ -18,14 +18,14 @@ export interface CallFilter {
   since?: number | undefined
   /** … and before this one. */
   until?: number | undefined
-  /** Words that tool, arguments, result or error have, all of them, each from the beginning of a word. */
+  /** Words that must all occur in tool, arguments, result or error; each matches the beginning of a word. */
   q?: string | undefined
 }
 
-/** A filter, and which part of what fits. */
+/** A filter, and which page of the matches. */
 export interface CallQuery extends CallFilter {
   limit?: number | undefined
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   cursor?: string | undefined
 }
 
@@ -36,7 +36,7 @@ export interface CallPage<Call = StoredCall> {
   next?: string
 }
 
-/** Something in a question that cannot be answered. */
+/** An invalid query. */
 export class FilterError extends Error {
   override name = 'FilterError'
 }
@@ -45,7 +45,7 @@ export const OUTCOMES = ['ok', 'failed', ...FAILURE_CODES]
 const TEXTS = ['tool', 'server', 'caller', 'origin', 'trace', 'q'] as const
 export const QUERY_NAMES = [...TEXTS, 'outcome', 'since', 'until', 'limit', 'cursor'] as const
 
-/** Reads a question as people and addresses write it. Throws a FilterError. */
+/** Reads a query as written on a command line or in a URL. Throws a FilterError. */
 export function parseQuery(given: Readonly<Record<string, string | undefined>>, now = Date.now()): CallQuery {
   const unknown = Object.keys(given).find(name => !QUERY_NAMES.includes(name as 'q'))
   if (unknown !== undefined)
@@ -97,7 +97,7 @@ function parseTime(text: string, name: string, now: number): number {
   )
 }
 
-/** Where a page begins: after the call of this time and number. */
+/** Where a page begins: after the call with this time and id. */
 export interface Position {
   time: number
   id: number
@@ -114,7 +114,7 @@ export function positionOf(cursor: string): Position {
   return { time: Number(time), id: Number(id) }
 }
 
-/** The words of a text, as the full-text index has them. */
+/** The words of a text, split as in the full-text index. */
 export function wordsOf(text: string): string[] {
   const plain = text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
   return plain.split(/[^\p{L}\p{N}\p{Co}]+/u).filter(word => word !== '')

@@ -2,7 +2,7 @@ import type { Logger } from '../logging/logger.ts'
 import { quietly } from '../runtime/quietly.ts'
 import type { HistoryStatus } from './history-options.ts'
 
-/** How a history fares, and what is said of it: once each time that it changes. */
+/** The state of a history. Each change is reported once. */
 export class Health {
   state: HistoryStatus['state'] = 'opening'
   problem: string | undefined
@@ -30,7 +30,7 @@ export class Health {
     this.#logger.warn(fields, 'Calls are missing from the history: writing cannot keep up')
   }
 
-  /** It keeps up again: the next time that it does not is said anew. */
+  /** Writing keeps up again: the next lag is reported again. */
   keepsUp(): void {
     this.#isDropping = false
   }

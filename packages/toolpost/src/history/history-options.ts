@@ -7,20 +7,20 @@ export interface HistoryOptions {
   days?: number | undefined
   /** If the file would become larger, the oldest calls are removed. */
   maxMb?: number | undefined
-  /** The file is opened only then; calls that end before it wait. */
+  /** The file is opened only after this settles; calls that end earlier wait. */
   after?: Promise<unknown> | undefined
-  /** Told what a person should know: why calls are not kept, that a damaged file was set aside. */
+  /** Receives what a person should know: why calls are not kept, that a damaged file was set aside. */
   onNotice?: ((text: string) => void) | undefined
   logger?: Logger | undefined
   clock?: Clock | undefined
 }
 
 export interface HistoryStatus {
-  /** `failed`: calls are not kept now, for the reason in `problem`; it is tried again. */
+  /** `failed`: calls are currently not kept, for the reason in `problem`; retried later. */
   state: 'opening' | 'open' | 'failed' | 'closed'
   file: string
   problem: string | undefined
   written: number
-  /** Calls that are not in the file, because it could not be written, or not fast enough. */
+  /** Calls missing from the file because it could not be written, or not fast enough. */
   dropped: number
 }

@@ -25,7 +25,7 @@ function withoutStages(file: string): void {
 }
 
 describe('the history', () => {
-  it('keeps every call, also refused ones, with who asked, what came of it and what interceptors noted', async () => {
+  it('keeps every call, including refused ones, with its caller, its outcome and what interceptors noted', async () => {
     const { history, executor } = await open()
     executor.use(async (call, next) => {
       Object.assign(call.notes, { rule: 'no lamps', approval: { by: 'anna' }, trace_id: 'ab12' })
@@ -278,7 +278,7 @@ describe('the history', () => {
     expect(kept.length).toBeLessThan(3_900)
   }, 60_000)
 
-  it('takes in what one-shot commands left beside it', async () => {
+  it('imports what one-shot commands left next to it', async () => {
     const { spoolCalls } = await import('./spool.ts')
     const { history, executor, file } = await open()
     await executor.run({ name: 'echo', args: { by: 'history' } })

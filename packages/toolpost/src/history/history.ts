@@ -1,6 +1,5 @@
 import type { CallEvent } from '../executor/observers.ts'
 import type { ToolExecutor } from '../executor/tool-executor.ts'
-import { silentLogger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
 import { addCall, type Batch, newBatch } from './call-batch.ts'
@@ -25,7 +24,7 @@ import { serverOf } from './server-of.ts'
 import type { StoredCall } from './stored-call.ts'
 import { Writing } from './writing.ts'
 
-/** Opens the file of a history. Resolves when it is open, or when it is known why not; never rejects. */
+/** Opens a history file. Resolves when it is open or has failed to open; never rejects. */
 export async function openHistory(options: HistoryOptions): Promise<History> {
   const history = new History(options)
   await history.opened
@@ -33,11 +32,11 @@ export async function openHistory(options: HistoryOptions): Promise<History> {
 }
 
 /**
- * Calls that were made, kept in a file. It is written by a thread of its own: a file that is slow, full or gone costs
- * the history, never a call.
+ * Past calls, kept in a file. A separate thread writes it: a file that is slow, full or gone costs the history, never
+ * a call.
  */
 export class History {
-  /** Settles when the file is open, or could not be opened. */
+  /** Resolves when the file is open or has failed to open. */
   readonly opened: Promise<void>
   readonly #options: { file: string; days: number; maxMb: number }
   readonly #clock: Clock
@@ -48,11 +47,11 @@ export class History {
   #writing: Writing | undefined
   #writingSince: number | undefined
   #batch = newBatch()
-  /** Before the file was opened: what calls are counted from is not known yet. */
+  /** Batches from before the file was opened, while `firstSerial` is still unknown. */
   #unsent: Batch[] = []
   #isSettled = false
   #timer: Timer | undefined
-  /** What was not written yet. */
+  /** Not yet written. */
   #waiting = { calls: 0, characters: 0 }
   #firstSerial = 0
   #closed: Promise<void> | undefined
@@ -60,7 +59,7 @@ export class History {
   constructor({ file, days = DEFAULT_DAYS, maxMb = DEFAULT_MAX_MB, ...options }: HistoryOptions) {
     const { logger, clock, after, onNotice } = options
     this.#options = { file, days, maxMb }
-    this.#health = new Health(quietLogger(logger ?? silentLogger), onNotice)
+    this.#health = new Health(quietLogger(logger), onNotice)
     this.#clock = clock ?? systemClock
     this.#reading = new Reading(this.#options, () => this.#writing?.check())
     this.opened = new Promise(resolve => {
@@ -74,7 +73,7 @@ export class History {
     return this.#health.dropped
   }
 
-  /** The calls of this process are numbered from here on: call n of the executor is `firstSerial + n`. */
+  /** Offset of this process's calls: call n of the executor has the serial `firstSerial + n`. */
   get firstSerial(): number {
     return this.#firstSerial
   }
@@ -84,7 +83,7 @@ export class History {
     return { state, file: this.#options.file, problem, written, dropped }
   }
 
-  /** Keeps every call of `executor` from now on, also those that are refused; returns a function that stops it. */
+  /** Keeps every call of `executor` from now on, including refused ones; returns a function that stops it. */
   observe(executor: ToolExecutor): () => void {
     const stop = executor.observe(event => {
       if (event.result) this.#take(event, executor)
@@ -93,19 +92,19 @@ export class History {
     return stop
   }
 
-  /** Calls that have ended, newest first, with those that ended just now. Rejects with a HistoryError. */
+  /** Ended calls, newest first, including those that ended just now. Rejects with a HistoryError. */
   async list(query: CallQuery = {}): Promise<CallPage> {
     await this.#settled()
     return (await this.#reading.ask({ type: 'list', query })) as CallPage
   }
 
-  /** The call of this number. Rejects with a HistoryError. */
+  /** The call with this serial. Rejects with a HistoryError. */
   async get(serial: number): Promise<StoredCall | undefined> {
     await this.#settled()
     return (await this.#reading.ask({ type: 'get', serial })) as StoredCall | undefined
   }
 
-  /** All calls that fit, newest first, as text in pieces; read as fast as they are taken. */
+  /** All matching calls, newest first, as chunks of text; read as fast as they are consumed. */
   async *export(filter: CallFilter = {}, format: ExportFormat = 'jsonl'): AsyncGenerator<string, void> {
     let cursor: string | undefined
     let isFirst = true
@@ -158,7 +157,7 @@ export class History {
     this.#writing = writing
   }
 
-  /** The file is open, or it is known why not. */
+  /** The file is open, or has failed to open. */
   #settle(): void {
     this.#isSettled = true
     this.#isOpened()
@@ -228,7 +227,7 @@ export class History {
     this.#settle()
   }
 
-  /** Everything that has ended is in the file, or it takes too long. */
+  /** Resolves when all ended calls are in the file, or writing takes too long. */
   async #settled(): Promise<void> {
     await this.opened
     this.#flush()

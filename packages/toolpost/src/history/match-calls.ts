@@ -2,7 +2,7 @@ import { type CallFilter, type CallPage, type CallQuery, cursorOf, positionOf, w
 import { DEFAULT_LIMIT } from './limits.ts'
 import type { StoredCall } from './stored-call.ts'
 
-/** The same question to calls that are at hand, `calls` being oldest first. */
+/** The same query on calls in memory; `calls` is oldest first. */
 export function pageOf<Call extends Partial<StoredCall> & { serial: number; startedAt: number }>(
   calls: readonly Call[],
   query: CallQuery,
@@ -40,7 +40,7 @@ function fits(call: Partial<StoredCall> & { startedAt: number }, query: CallFilt
   )
 }
 
-/** Of a call of this process it stands among its notes. */
+/** For a call of this process it is among its notes. */
 function traceOf(call: Partial<StoredCall> & { notes?: Record<string, unknown> }): unknown {
   return call.traceId ?? call.notes?.trace_id
 }

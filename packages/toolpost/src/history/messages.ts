@@ -3,7 +3,7 @@ import type { PackedBatch } from './call-batch.ts'
 import type { CallPage, CallQuery } from './filter.ts'
 import type { StoredCall } from './stored-call.ts'
 
-/** What a thread of the history is started with. */
+/** The start data of a history thread. */
 export interface ThreadData {
   role: 'write' | 'read'
   file: string
@@ -14,9 +14,9 @@ export interface ThreadData {
 export type ToWriter =
   | { type: 'batch'; batch: PackedBatch }
   | { type: 'secrets'; secrets: Secrets }
-  /** Answered once everything before it is in the file, and what commands left too. */
+  /** Answered once everything sent before, and everything commands left, is in the file. */
   | { type: 'flush'; id: number }
-  /** The reader found it so. */
+  /** The reader found the file damaged. */
   | { type: 'damaged' }
   | { type: 'close' }
 

@@ -3,7 +3,7 @@ import { type CallFilter, type CallPage, type CallQuery, cursorOf, positionOf, w
 import { DEFAULT_LIMIT } from './limits.ts'
 import { type CallRow, type StoredCall, storedCall } from './stored-call.ts'
 
-/** Reads calls from the file. Blocks while it reads: for a thread of its own, or a command. Throws HistoryErrors. */
+/** Reads calls from the file. Blocking: for a separate thread, or a command. Throws HistoryErrors. */
 export class HistoryReader {
   readonly #file: string
   #database: Database | undefined
@@ -25,7 +25,7 @@ export class HistoryReader {
     return { calls: page.map(storedCall), ...(last && rows.length > limit && { next: cursorOf(last) }) }
   }
 
-  /** The last call of this number. */
+  /** The latest call with this serial. */
   get(serial: number): StoredCall | undefined {
     const [row] = this.#all('SELECT * FROM calls WHERE serial = ? ORDER BY id DESC LIMIT 1', [serial])
     return row && storedCall(row)
@@ -41,7 +41,7 @@ export class HistoryReader {
       this.#database ??= openForReading(this.#file)
       return this.#database.prepare(sql).all(values) as (CallRow & { id: number })[]
     } catch (error) {
-      // Opened anew next time: the file may have been replaced.
+      // Reopened next time: the file may have been replaced.
       this.close()
       throw explain(error, this.#file)
     }
@@ -79,7 +79,7 @@ function partsOf({ tool, server, caller, origin, trace, outcome, since, until, q
   return parts
 }
 
-/** Every word quoted, so that nothing in them is a command to the index; each may go on. */
+/** Every word is quoted, so that none is an operator of the index, and matches as a prefix. */
 function matchOf(q: string): string {
   return wordsOf(q)
     .map(word => `"${word}"*`)

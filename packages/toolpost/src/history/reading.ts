@@ -4,18 +4,18 @@ import { HistoryError } from './database.ts'
 import { MAX_QUESTIONS } from './limits.ts'
 import type { FromReader, ThreadData, ToReader } from './messages.ts'
 
-interface Question {
+interface PendingQuery {
   resolve(value: unknown): void
   reject(error: HistoryError): void
 }
 
 type Asked = { type: 'list'; query: object } | { type: 'get'; serial: number }
 
-/** The thread that reads, started with the first question. It keeps the process alive only while it is asked. */
+/** The reader thread, started by the first query. Keeps the process alive only while a query is pending. */
 export class Reading {
   readonly #data: Omit<ThreadData, 'role'>
   readonly #onDamaged: () => void
-  readonly #questions = new Map<number, Question>()
+  readonly #questions = new Map<number, PendingQuery>()
   #worker: Worker | undefined
   #id = 0
 
@@ -27,7 +27,7 @@ export class Reading {
   /** Rejects with a HistoryError. */
   ask(asked: Asked): Promise<unknown> {
     if (this.#questions.size >= MAX_QUESTIONS)
-      return Promise.reject(new HistoryError('The history is being searched too often; try again later'))
+      return Promise.reject(new HistoryError('Too many pending searches of the history; try again later'))
     const id = ++this.#id
     return new Promise((resolve, reject) => {
       this.#questions.set(id, { resolve, reject })
@@ -37,7 +37,7 @@ export class Reading {
     })
   }
 
-  /** The file is another one now. */
+  /** The file was replaced. */
   reopen(): void {
     this.#worker?.postMessage({ type: 'reopen' } satisfies ToReader)
   }

@@ -9,8 +9,8 @@ import { serverOf } from './server-of.ts'
 import { type CallRow, COLUMNS } from './stored-call.ts'
 
 /*
- * A command that makes one call must not wait for a database: it leaves a line beside the file, and whoever opens the
- * file next takes the line in.
+ * A command that makes one call must not wait for a database: it leaves a line in a spool file next to the history, and
+ * whoever opens the history next imports it.
  */
 
 function spoolOf(file: string): string {
@@ -21,7 +21,7 @@ export function hasSpool(file: string): boolean {
   return existsSync(spoolOf(file))
 }
 
-/** Keeps the calls of `executor` beside the history's file. A line that cannot be written is lost. */
+/** Writes the calls of `executor` to the spool file. A line that cannot be written is lost. */
 export function spoolCalls(executor: ToolExecutor, file: string): () => void {
   return executor.observe(event => {
     if (event.result) append(spoolOf(file), lineOf(event, executor))
@@ -43,7 +43,7 @@ function lineOf(event: CallEvent, { tools }: ToolExecutor): string {
     .join('')
 }
 
-/** Hands what was left to `insert`; it is left again if that throws. Whoever renames it first has it. */
+/** Passes the spooled calls to `insert`; if that throws, they are spooled again. The first process to rename it wins. */
 export function takeSpool(file: string, insert: (rows: CallRow[]) => void): void {
   const spool = spoolOf(file)
   if (!hasSpool(file)) return
@@ -61,7 +61,7 @@ export function takeSpool(file: string, insert: (rows: CallRow[]) => void): void
   }
 }
 
-/** A line may be cut, if the process that wrote it was killed. */
+/** A line may be truncated if the process that wrote it was killed. */
 function rowIn(line: string): CallRow[] {
   try {
     const row = JSON.parse(line) as Record<string, unknown>

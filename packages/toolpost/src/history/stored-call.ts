@@ -1,24 +1,24 @@
 import type { FailureCode } from '../call/failure-codes.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 
-/** A call that has ended, as the history gives it. Plain data, shortened, without secrets. */
+/** An ended call, as the history returns it. Plain data, shortened, without secrets. */
 export interface StoredCall {
-  /** Grows from call to call, also over restarts. Two processes on one file may give the same number. */
+  /** Increases from call to call, even across restarts. Two processes on one file may assign the same number. */
   serial: number
   /** The caller's own id. */
   id?: string
   tool: string
-  /** `local`, or the name of the server whose tool it was. */
+  /** `local`, or the name of the tool's server. */
   source: string
   /** Where it came from: `http`, `mcp`, `chat` … */
   origin: string
-  /** Who asked, if that was known. */
+  /** Who made the call, if known. */
   caller?: string
   args: unknown
   /** Milliseconds since 1970. */
   startedAt: number
   durationMs: number
-  /** When its tool was found and its arguments fitted, in milliseconds since the beginning, if it came so far. */
+  /** When its tool was found and its arguments fitted, in milliseconds since the start, if it got that far. */
   stages?: { foundMs: number; fittedMs: number }
   result: ToolResult
   /** The policy's rule, the approval and the trace, if there were any. */
@@ -27,7 +27,7 @@ export interface StoredCall {
   traceId?: string
 }
 
-/** The columns of a call, as they stand in the file. */
+/** The columns of a call in the file. */
 export const COLUMNS = [
   'serial',
   'time',
@@ -54,8 +54,8 @@ export const COLUMNS = [
 type Text = string | null
 
 /**
- * A row of the file: a value for each of COLUMNS. `args`, `result`, `repairs` and `approval` are JSON. The last columns
- * are missing in a file that an older Toolpost wrote, until it is written to.
+ * A row of the file: a value for each of COLUMNS. `args`, `result`, `repairs` and `approval` are JSON. In a file of an
+ * older Toolpost, the last columns are missing until it is written to.
  */
 export interface CallRow extends Record<(typeof COLUMNS)[number], string | number | null | undefined> {
   serial: number

@@ -1,4 +1,4 @@
-// What runs in the threads of the history: one writes, one reads, so that a long search holds up no writing.
+// Runs in the threads of the history: one writes, one reads, so that a long search never delays writing.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { learn } from '../logging/safe-value.ts'
 import { unpacked } from './call-batch.ts'
@@ -19,14 +19,14 @@ function write(): void {
   port.on('message', (message: ToWriter) => {
     if (message.type === 'secrets') learn(message.secrets)
     if (message.type === 'batch') writeBatch(writer, message, send)
-    if (message.type === 'damaged') quietly(() => writer.check(), send)
+    if (message.type === 'damaged') reporting(() => writer.check(), send)
     if (message.type === 'flush') {
-      quietly(() => writer.takeSpool(), send)
+      reporting(() => writer.takeSpool(), send)
       send({ type: 'flushed', id: message.id })
     }
     if (message.type === 'close') end(writer)
   })
-  const isOpen = quietly(() => writer.open(), send)
+  const isOpen = reporting(() => writer.open(), send)
   if (isOpen) send({ type: 'open', lastSerial: writer.lastSerial })
   prune(writer, send)
 }
@@ -43,14 +43,14 @@ function writeBatch(
   } catch (error) {
     send({ ...done, problem: explain(error, data.file).message })
   }
-  // As fast as more comes in, so that the file never grows over its limit.
-  if (writer.isFull) quietly(() => writer.prune(), send)
+  // As fast as calls come in, so that the file never exceeds its limit.
+  if (writer.isFull) reporting(() => writer.prune(), send)
 }
 
-/** Some at a time; batches that came in meanwhile are written in between. */
+/** A few at a time, with incoming batches written in between. */
 function prune(writer: HistoryWriter, send: (message: FromWriter) => void): void {
   let isMore = false
-  quietly(() => {
+  reporting(() => {
     writer.takeSpool()
     isMore = writer.prune()
   }, send)
@@ -58,7 +58,7 @@ function prune(writer: HistoryWriter, send: (message: FromWriter) => void): void
   else setTimeout(() => prune(writer, send), PRUNE_MS)
 }
 
-function quietly(action: () => void, send: (message: FromWriter) => void): boolean {
+function reporting(action: () => void, send: (message: FromWriter) => void): boolean {
   try {
     action()
     return true
@@ -70,7 +70,7 @@ function quietly(action: () => void, send: (message: FromWriter) => void): boole
 
 function end(writer: HistoryWriter): void {
   writer.close()
-  // The last answers are on their way; nothing else keeps the thread.
+  // The last answers have been sent; nothing else keeps the thread alive.
   port.close()
   setImmediate(() => process.exit())
 }

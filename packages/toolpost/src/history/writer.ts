@@ -18,14 +18,14 @@ export interface WriterOptions {
   file: string
   days: number
   maxMb: number
-  /** Told that the file was damaged and a new one begun. */
+  /** Called when the file was damaged and a new one was started. */
   onReplaced(text: string): void
 }
 
-/** SQLite's own. */
+/** SQLite's default. */
 const PAGE_BYTES = 4_096
 const DAY_MS = 24 * 60 * 60 * 1_000
-/** Rows that are written with one statement. */
+/** Rows per INSERT statement. */
 const TOGETHER = 50
 const ROW = `(${COLUMNS.map(() => '?').join()})`
 
@@ -36,7 +36,7 @@ interface Open {
   index: Statement
 }
 
-/** Writes calls into the file, and removes old ones. Nothing here is on the way of a call. */
+/** Writes calls to the file and removes old ones. Runs outside the path of a call. */
 export class HistoryWriter {
   readonly #options: WriterOptions
   #open: Open | undefined
@@ -48,7 +48,7 @@ export class HistoryWriter {
     this.#options = options
   }
 
-  /** Opens the file, and takes in what commands have left beside it. Throws a HistoryError. */
+  /** Opens the file and imports the spool. Throws a HistoryError. */
   open(): void {
     if (this.#open) return
     this.#triedAt = Date.now()
@@ -63,18 +63,18 @@ export class HistoryWriter {
     this.takeSpool()
   }
 
-  /** The number of the last call in the file. */
+  /** The serial of the last call in the file. */
   get lastSerial(): number {
     const last = this.#open?.database.prepare('SELECT max(serial) AS serial FROM calls').get()
     return (last as { serial: number | null } | undefined)?.serial ?? 0
   }
 
-  /** Writes a batch, in one transaction. Throws a HistoryError; nothing of the batch is in the file then. */
+  /** Writes a batch in one transaction. Throws a HistoryError; then nothing of the batch is in the file. */
   write(batch: Batch): void {
     if (batch.calls > 0) this.#insert(cleanRows(batch))
   }
 
-  /** What one-shot commands have left. */
+  /** Imports what one-shot commands have left. */
   takeSpool(): void {
     takeSpool(this.#options.file, rows => {
       const last = this.lastSerial
@@ -96,8 +96,8 @@ export class HistoryWriter {
   }
 
   /**
-   * Removes some of the calls that are too old, or the oldest if the file is too large. Returns whether there is more
-   * to do, so that others come in between. Throws a HistoryError.
+   * Removes some of the calls that are too old, or the oldest ones if the file is too large. Returns whether there is
+   * more to do, so that other work can go in between. Throws a HistoryError.
    */
   prune(): boolean {
     if (!this.#open) return false
@@ -112,7 +112,7 @@ export class HistoryWriter {
     }
   }
 
-  /** Looks whether the file is damaged; if so, it is set aside. */
+  /** Checks whether the file is damaged, and sets it aside if so. */
   check(): void {
     const [verdict] = (this.#open?.database.prepare('PRAGMA quick_check(1)').all() ?? []) as Record<
       string,
@@ -121,7 +121,7 @@ export class HistoryWriter {
     if (verdict && !Object.values(verdict).includes('ok')) this.#replaceFile()
   }
 
-  /** Whether the oldest calls have to go, before more are written. */
+  /** Whether the oldest calls have to be removed before more are written. */
   get isFull(): boolean {
     return this.#isFull
   }
@@ -136,7 +136,7 @@ export class HistoryWriter {
     this.open()
   }
 
-  /** The share of the file's largest size that is in use. */
+  /** How much of the file's maximum size is in use, from 0 to 1. */
   #fill(): number {
     const pages = this.#pragma('page_count') - this.#pragma('freelist_count')
     return pages / this.#pragma('max_page_count')
@@ -211,7 +211,7 @@ function insertRows({ database, insert, insertMany, index }: Open, rows: readonl
   index.run([last])
 }
 
-/** Takes in what one-shot commands left beside the file. If it cannot be written to, that stays where it is. */
+/** Imports the spool of one-shot commands. If the history cannot be written, the spool is kept. */
 export function takeNoted(file: string): void {
   if (!hasSpool(file)) return
   const writer = new HistoryWriter({ file, days: DEFAULT_DAYS, maxMb: DEFAULT_MAX_MB, onReplaced: () => {} })

@@ -7,15 +7,15 @@ import type { FromWriter, ThreadData, ToWriter } from './messages.ts'
 
 export interface WritingEvents {
   onOpen(lastSerial: number): void
-  /** A batch is in the file, or, with a problem, it is not. */
+  /** A batch is in the file, or not, if there is a problem. */
   onDone(done: { calls: number; characters: number; problem?: string }): void
   onProblem(problem: string): void
   onReplaced(text: string): void
-  /** The thread has ended, by itself or because it was told to. */
+  /** The thread has ended, on its own or because it was told to. */
   onEnd(): void
 }
 
-/** The thread that writes, as seen from the calls. */
+/** The writer thread, as seen from the main thread. */
 export class Writing {
   readonly #worker: Worker
   readonly #ended: Promise<void>
@@ -28,9 +28,7 @@ export class Writing {
     const worker = new Worker(compiledFile('history/thread.js'), { workerData: { ...data, role: 'write' } })
     this.#worker = worker
     worker.on('message', (message: FromWriter) => this.#take(message, events))
-    worker.on('error', error =>
-      events.onProblem(`The thread that writes the history failed: ${error.message}`),
-    )
+    worker.on('error', error => events.onProblem(`The history's writer thread failed: ${error.message}`))
     this.#forgetSecrets = followSecrets(secrets => this.#post({ type: 'secrets', secrets }))
     this.#ended = new Promise(resolve => {
       worker.once('exit', () => {
@@ -42,14 +40,14 @@ export class Writing {
     })
   }
 
-  /** The batch is the other thread's from here on. */
+  /** Transfers the batch to the other thread. */
   write(batch: Batch): void {
     this.#worker.postMessage({ type: 'batch', batch: packed(batch) } satisfies ToWriter, [
       batch.numbers.buffer,
     ])
   }
 
-  /** Resolves when everything that was handed over is in the file, or lost, or takes longer than `limitMs`. */
+  /** Resolves when everything sent is in the file or lost, or after `limitMs`. */
   flushed(clock: Clock, limitMs: number): Promise<void> {
     const id = ++this.#flushId
     return new Promise(resolve => {
@@ -62,7 +60,7 @@ export class Writing {
     })
   }
 
-  /** Has the file looked at, and set aside if it is damaged. */
+  /** Has the file checked, and set aside if it is damaged. */
   check(): void {
     this.#post({ type: 'damaged' })
   }
@@ -80,7 +78,7 @@ export class Writing {
   }
 
   #take(message: FromWriter, events: WritingEvents): void {
-    // From here on it keeps no process alive.
+    // From here on it no longer keeps the process alive.
     if (!this.#isClosing) this.#worker.unref()
     if (message.type === 'open') events.onOpen(message.lastSerial)
     if (message.type === 'done') events.onDone(message)

@@ -7,11 +7,11 @@ export interface Approval {
   readonly id: string
   readonly tool: string
   readonly server?: string | undefined
-  /** Whole, but for what is known to be secret: a person must see what they allow. */
+  /** Complete, except for known secrets: a person must see what they allow. */
   readonly args: unknown
   readonly origin?: string | undefined
   readonly caller?: string | undefined
-  /** Why it is asked about. */
+  /** Why a person is asked. */
   readonly because?: string | undefined
   /** In milliseconds since 1970. */
   readonly askedAt: number
@@ -22,16 +22,16 @@ export interface Approval {
 export interface Decision {
   /** Who decided: `console`, `terminal`, the name of a client … */
   by?: string | undefined
-  /** Decide the same for this tool and this caller from now on: until the process ends, or for good. */
+  /** Decide the same for this tool and this caller from now on: until the process ends, or permanently. */
   remember?: 'session' | 'always' | undefined
-  /** Why it was denied, for whoever reads the answer. */
+  /** Why it was denied, for whoever reads the result. */
   reason?: string | undefined
 }
 
-/** What was decided for good, kept by the owner of these approvals. */
+/** A permanent decision, stored by the owner of the approvals. */
 export interface RememberedDecision {
   tool: string
-  /** The server that the tool is from; left out for tools of none. */
+  /** The tool's server; left out for tools without one. */
   server?: string | undefined
   origin?: string | undefined
   caller?: string | undefined
@@ -39,7 +39,7 @@ export interface RememberedDecision {
   because: string
 }
 
-/** What came of asking. */
+/** The outcome of asking. */
 export interface Verdict {
   approved: boolean
   /** Why not. */
@@ -63,12 +63,12 @@ export function newApproval(call: InterceptedCall, { args, because }: Asked, lim
   return { id: randomUUID(), ...about, askedAt, expiresAt: askedAt + limitMs, state: 'waiting' }
 }
 
-/** The oldest first. */
+/** Oldest first. */
 export function byAge(a: Approval, b: Approval): number {
   return a.askedAt - b.askedAt
 }
 
-/** The same for calls that one approval is good for; `undefined` if that cannot be told. */
+/** The same for all calls that one approval covers; `undefined` if it cannot be computed. */
 export function keyOf({ name, server, origin, caller, args }: InterceptedCall): string | undefined {
   try {
     return fingerprint([name, server, origin, caller, args])

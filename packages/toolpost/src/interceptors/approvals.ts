@@ -19,39 +19,39 @@ import { type Keep, Remembered } from './remembered.ts'
 import { type SharedApprovals, SharedList } from './shared-approvals.ts'
 
 export interface ApprovalsOptions {
-  /** How long an approval waits, and how long one that was given may be used. */
+  /** How long an approval waits, and how long a granted one may be used. */
   timeoutMs?: number | undefined
-  /** How long calls of an origin are held: then they read that they wait, and may come again. */
+  /** How long calls of an origin are held. After that they fail with a note that they are waiting, and may be repeated. */
   patienceMs?: Readonly<Record<string, number>> | undefined
-  /** More are refused. */
+  /** Calls beyond this are refused. */
   maxWaiting?: number | undefined
   remembered?: readonly RememberedDecision[] | undefined
   onRemember?: Keep | undefined
-  /** Calls that nobody need be asked about; what was remembered counts before it. */
+  /** Calls that need no approval; remembered decisions take precedence. */
   isApproved?: ((call: InterceptedCall) => boolean) | undefined
   clock?: Clock | undefined
 }
 
 const DEFAULT_TIMEOUT_MS = 5 * 60_000
 const DEFAULT_MAX_WAITING = 1_000
-/** The longest that Node's timers take. */
+/** The longest delay Node's timers support. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
-/** Most MCP clients give up after a minute, and a model's answer has two minutes in all. */
+/** Most MCP clients give up after a minute, and a model's answer has two minutes in total. */
 const DEFAULT_PATIENCE_MS = { mcp: 45_000, chat: 90_000 }
 
 interface Entry {
   approval: Approval
-  /** Of tool, arguments and caller: what it is good for. */
+  /** Identifies tool, arguments and caller: what the approval covers. */
   key: string
   timer: Timer
-  /** The call that waits for it. */
+  /** Answers the waiting call. */
   settle: ((verdict: Verdict) => void) | undefined
   by?: string | undefined
 }
 
 /**
- * Questions to a person whether a call may run. An approval is good for one execution of one tool with one set of
- * arguments by one caller, for a limited time.
+ * Asks a person whether a call may run. An approval covers one execution of one tool with one set of arguments by one
+ * caller, for a limited time.
  */
 export class Approvals {
   readonly #entries = new Map<string, Entry>()
@@ -67,31 +67,31 @@ export class Approvals {
     this.#remembered = new Remembered(options.remembered)
   }
 
-  /** Changes how calls are asked about from now on. Those that wait go on waiting, and what holds for the session stays. */
+  /** Changes the options for later calls. Waiting calls keep waiting, and decisions for the session stay. */
   update(options: Pick<ApprovalsOptions, 'timeoutMs' | 'remembered' | 'isApproved'>): void {
     this.#options = { ...this.#options, ...options }
     this.#remembered.update(options.remembered ?? [])
   }
 
-  /** What waits for a decision, oldest first. */
+  /** The approvals waiting for a decision, oldest first. */
   list(): Approval[] {
     const own = [...this.#entries.values()].map(entry => entry.approval)
     const waiting = own.filter(({ state }) => state === 'waiting')
     return this.#shared.isEmpty ? waiting : [...waiting, ...this.#shared.approvals].sort(byAge)
   }
 
-  /** Leaves the calls that `sharing` knows to it; returns a function that ends this. */
+  /** Delegates the calls that `sharing` is responsible for; returns a function that ends this. */
   share = (sharing: SharedApprovals): (() => void) => this.#shared.share(sharing)
 
-  /** What waits there now. */
+  /** Sets what is waiting there now. */
   showShared = (approvals: readonly Approval[]): void => this.#shared.show(approvals)
 
-  /** Calls `listener` with what waits, whenever that changes; returns a function that stops it. */
+  /** Calls `listener` with the waiting approvals whenever they change; returns a function that unsubscribes it. */
   onChange(listener: (waiting: Approval[]) => void): () => void {
     return this.#listeners.on('change', listener)
   }
 
-  /** Decides; `undefined` if nothing waits by that id, because it was decided, has expired or never was. */
+  /** Decides; `undefined` if nothing waits under that id: already decided, expired or never asked. */
   decide(id: string, decision: 'approve' | 'deny', about: Decision = {}): Approval | undefined {
     const { by, reason } = about
     const entry = this.#entries.get(id)
@@ -102,7 +102,7 @@ export class Approvals {
     if (decision === 'deny') this.#end(entry, { approved: false, reason: reason ?? deniedBy(by), id, by })
     else if (entry.settle) this.#end(entry, { approved: true, reason: '', id, by })
     else {
-      // Its call no longer waits, and may come again.
+      // Its call no longer waits, and may be repeated.
       Object.assign(entry, { approval: { ...approval, state: 'approved' }, by })
       this.#tell()
     }
@@ -124,19 +124,19 @@ export class Approvals {
     const about = { key, args: asked.value, because, timeoutMs }
     const verdict = await (this.#elsewhere(call, about) ??
       this.#wait(call, this.#find(key, ({ settle }) => !settle) ?? this.#create(call, about)))
-    // Whoever made the call still holds its arguments, and could have changed them since.
+    // The caller still holds the arguments and could have changed them since.
     if (verdict.approved && keyOf(call) !== key)
       return { ...verdict, approved: false, reason: 'its arguments were changed while it waited' }
     return verdict
   }
 
-  /** Ends everything that waits. */
+  /** Denies everything that is waiting. */
   close(): void {
     for (const entry of [...this.#entries.values()])
       this.#end(entry, { approved: false, reason: 'Toolpost is shutting down' })
   }
 
-  /** An approval that was given while nobody waited for it, used up by this. */
+  /** Uses up an approval that was granted while no call was waiting for it. */
   #take(key: string): Verdict | undefined {
     const entry = this.#find(key, ({ approval }) => approval.state === 'approved')
     if (!entry) return undefined
@@ -149,7 +149,7 @@ export class Approvals {
     return [...this.#entries.values()].find(entry => entry.key === key && fits(entry))
   }
 
-  /** One caller cannot take up all the room. */
+  /** No single caller may fill the queue. */
   #isFull({ caller, origin }: InterceptedCall): boolean {
     const { maxWaiting = DEFAULT_MAX_WAITING } = this.#options
     const waiting = this.list()
@@ -168,12 +168,12 @@ export class Approvals {
     return entry
   }
 
-  /** How long an approval waits that is to wait for `timeoutMs`, if that is said. */
+  /** How long an approval waits; the configured time if `timeoutMs` is left out. */
   limitMs(timeoutMs = this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS): number {
     return Math.min(timeoutMs, MAX_TIMEOUT_MS)
   }
 
-  /** The verdict on a call whose approval is shared; its caller is asked too, if it is still there. */
+  /** The verdict on a call whose approval is shared; its caller is asked too, if still present. */
   #elsewhere(call: InterceptedCall, asked: Asked): Promise<Verdict> | undefined {
     const approval = newApproval(call, asked, this.limitMs(asked.timeoutMs))
     const verdict = this.#shared.request(call, approval)
@@ -189,7 +189,7 @@ export class Approvals {
     return approval
   }
 
-  /** Holds the call until somebody decides, it expires, its caller goes away, or the caller's patience is over. */
+  /** Holds the call until somebody decides, it expires, its caller gives up, or the caller's patience runs out. */
   #wait(call: InterceptedCall, entry: Entry): Promise<Verdict> {
     const { id } = entry.approval
     const asking = new AbortController()
@@ -197,7 +197,7 @@ export class Approvals {
       const giveUp = () => this.#end(entry, { approved: false, reason: 'the caller gave up' })
       const settle = (verdict: Verdict) => {
         patience?.cancel()
-        // A signal may abort once the call is answered, and the approval is still good then.
+        // The signal may abort after the call was answered; the approval is still valid then.
         call.signal?.removeEventListener('abort', giveUp)
         entry.settle = undefined
         resolve(verdict)
@@ -208,7 +208,7 @@ export class Approvals {
       entry.settle = settle
       call.signal?.addEventListener('abort', giveUp, { once: true })
       this.#tell()
-      // Whoever was told may have decided at once.
+      // A listener may have decided synchronously.
       if (this.#entries.has(id)) void this.#askThere(call, entry.approval, asking.signal)
       if (call.signal?.aborted) giveUp()
     }).finally(() => asking.abort())
@@ -221,7 +221,7 @@ export class Approvals {
     return this.#clock.setTimer(end, limitMs)
   }
 
-  /** Asks the person who made the call too, if the way it came allows that. One who does not decide leaves it to others. */
+  /** Also asks the person behind the call, if the channel allows it. If they do not decide, others still can. */
   async #askThere(call: InterceptedCall, approval: Approval, signal: AbortSignal): Promise<void> {
     try {
       const { tool, args } = approval
@@ -231,7 +231,7 @@ export class Approvals {
       if (answer?.action === 'accept') this.decide(approval.id, 'approve', { by })
       if (answer?.action === 'decline') this.decide(approval.id, 'deny', { by, reason: answer.reason })
     } catch {
-      // Could not be asked: others still can.
+      // They could not be asked; others still can.
     }
   }
 

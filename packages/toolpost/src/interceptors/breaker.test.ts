@@ -43,7 +43,7 @@ function bench(options: BreakerOptions = {}) {
 
 describe('breaker', () => {
   it.each(['unavailable', 'timeout'] as const)(
-    'after five %s in a row the calls of a server fail at once, in words, until one is let through',
+    'after five %s in a row the calls of a server fail immediately, with a reason, until one is let through',
     async code => {
       const at = bench()
       await at.fail(5, code)
@@ -76,7 +76,7 @@ describe('breaker', () => {
     expect(at.state.calls).toBe(17)
   })
 
-  it('four are not enough, and any answer of the server counts anew: also an error of the tool', async () => {
+  it('four are not enough, and any answer of the server resets the count, even a tool error', async () => {
     const at = bench()
     for (const answer of ['ok', 'tool_error'] as const) {
       await at.fail(4)
@@ -88,7 +88,7 @@ describe('breaker', () => {
     expect(at.state.calls).toBe(14)
   })
 
-  it('one call alone is let through after the cool-down, and if it fails the waiting begins anew', async () => {
+  it('only one call is let through after the cool-down, and if it fails the wait starts over', async () => {
     const at = bench({ failures: 2, coolDownMs: 1_000 })
     await at.fail(2)
     await at.clock.advance(1_000)
@@ -157,7 +157,7 @@ describe('breaker', () => {
     expect(guard.status('fs')).toEqual({ state: 'closed', failures: 0 })
   })
 
-  it('what one caller got is not told to another', async () => {
+  it('the error of one caller is not shown to another', async () => {
     const { executor, state } = bench()
     state.next = 'unavailable'
     for (let n = 0; n < 5; n++) await executor.run({ name: 'write' }, { caller: 'boss' })
@@ -183,7 +183,7 @@ describe('breaker', () => {
   it.each([
     [{ failures: 0 }, 'breaker.failures must be a whole number, at least 1; got 0'],
     [{ coolDownMs: -1 }, 'breaker.coolDownMs must be a whole number, at least 0; got -1'],
-  ])('options that make no sense are refused: %j', (options, message) => {
+  ])('invalid options are refused: %j', (options, message) => {
     expect(() => breaker(options)).toThrow(message)
   })
 })

@@ -11,30 +11,30 @@ import { wholeNumber } from './whole-number.ts'
 export type { BreakerStatus }
 
 export interface BreakerOptions {
-  /** After so many failures in a row a server's calls fail at once; 5 if left out. */
+  /** After this many consecutive failures, a server's calls fail immediately; 5 if left out. */
   failures?: number | undefined
-  /** For how long, before one call is let through; 10 s if left out. */
+  /** How long until one call is let through; 10 s if left out. */
   coolDownMs?: number | undefined
-  /** Told when the breaker of a server opens or closes. */
+  /** Called when a server's breaker opens or closes. */
   onChange?: ((server: string) => void) | undefined
   clock?: Clock | undefined
 }
 
-/** An interceptor that also tells how the servers do. */
+/** An interceptor that also reports the state of the servers. */
 export interface Breaker extends Interceptor {
   status(server: string): BreakerStatus
-  /** Forgets what a server did: it was started anew. */
+  /** Forgets a server's failures, because it was restarted. */
   reset(server: string): void
 }
 
 const DEFAULT_FAILURES = 5
 const DEFAULT_COOL_DOWN_MS = 10_000
-/** They say nothing about the server. */
+/** Codes that say nothing about the server. */
 const NEUTRAL: readonly string[] = ['cancelled', 'denied', 'limited']
 
 /**
- * Spares a server that does not answer, and its callers the waiting: after some `unavailable` or `timeout` in a row
- * its calls fail at once for a while, then one is let through, and if that succeeds, all are.
+ * Spares an unresponsive server, and its callers the wait: after several consecutive `unavailable` or `timeout` its calls
+ * fail immediately for a while; then one is let through, and if it succeeds, all are.
  */
 export function breaker(options: BreakerOptions = {}): Breaker {
   const { clock = systemClock } = options
@@ -58,14 +58,14 @@ export function breaker(options: BreakerOptions = {}): Breaker {
   })
 }
 
-/** A server that failed. One that works has none. */
+/** State of a failing server. A working server has none. */
 interface Circuit {
   readonly server: string
   failures: number
   error: string
-  /** Who got that error: what one caller does is not told to another. */
+  /** Who got that error: it is not shown to other callers. */
   caller: string | undefined
-  /** Infinitely long ago while it is closed. */
+  /** `CLOSED`, infinitely long ago, while it is closed. */
   retryAt: number
   isProbing: boolean
 }
@@ -86,13 +86,13 @@ class Circuits {
     this.#onChange = server => quietly(() => options.onChange?.(server))
   }
 
-  /** Whether a server is left alone. */
+  /** The circuit of a server, if it is open. */
   openOf(server: string): Circuit | undefined {
     const circuit = this.#circuits.get(server)
     return circuit?.retryAt === CLOSED ? undefined : circuit
   }
 
-  /** Takes over how a call ended. While it is open, only the one that was let through counts. */
+  /** Records how a call ended. While the circuit is open, only the call that was let through counts. */
   note(server: string, call: InterceptedCall, result: ToolResult, probed?: Circuit): ToolResult {
     if (this.openOf(server) !== probed || isImpatient(call, result)) return result
     if (!result.success && (result.code === 'unavailable' || result.code === 'timeout'))
@@ -140,7 +140,7 @@ class Circuits {
   }
 }
 
-/** A deadline of the caller's own, shorter than the tool's, says nothing about the server. */
+/** A caller's own deadline, shorter than the tool's, says nothing about the server. */
 function isImpatient({ timeoutMs, tool }: InterceptedCall, result: ToolResult): boolean {
   if (result.success || result.code !== 'timeout' || timeoutMs === undefined) return false
   return timeoutMs < (tool?.timeoutMs ?? DEFAULT_TIMEOUT_MS)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isRecord } from '../runtime/guards.ts'
 
-/** The same for the same arguments, in whatever order their keys stand. Throws on what is not JSON, such as a cycle. */
+/** The same for equal arguments, whatever the order of their keys. Throws on anything but JSON, such as a cycle. */
 export function fingerprint(value: unknown): string {
   return createHash('sha256').update(canonicalText(value)).digest('hex')
 }
@@ -15,7 +15,7 @@ function canonicalText(value: unknown): string {
   return text ?? 'undefined'
 }
 
-/** What JSON would make the same of that is not: two maps, two kinds of infinity. */
+/** `false` for values that differ but look the same as JSON: two maps, two infinities. */
 function isJson(part: unknown): boolean {
   if (typeof part === 'number') return Number.isFinite(part)
   return !(
@@ -26,7 +26,7 @@ function isJson(part: unknown): boolean {
   )
 }
 
-/** Entries and not an object: keys that look like numbers would stand first in whatever order they come. */
+/** Entries instead of an object, in which numeric keys always come first. */
 function sorted(record: Record<string, unknown>): unknown {
   return { '': Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)) }
 }

@@ -69,7 +69,7 @@ const settled = () => new Promise<void>(resolve => setImmediate(resolve))
 const codes = (results: ToolResult[]) => results.map(result => (result.success ? 'ok' : result.code))
 
 describe('limits', () => {
-  it('let so many run at once, and the others wait in the order in which they came', async () => {
+  it('let only so many run at once, and the others wait in the order they came', async () => {
     const at = bench({ tools: { search: { concurrency: 2 } } })
     const calls = [1, 2, 3, 4, 5].map(n => at.run('search', { n }))
     await settled()
@@ -82,7 +82,7 @@ describe('limits', () => {
     expect(at.peak).toBe(2)
   })
 
-  it('refuse a call that finds the line full, in words and with when to try again', async () => {
+  it('refuse a call that finds the queue full, with a reason and when to try again', async () => {
     const at = bench({ tools: { search: { concurrency: 1, queue: 1 } } })
     const calls = [at.run('search'), at.run('search')]
     const notes: unknown[] = []
@@ -128,7 +128,7 @@ describe('limits', () => {
     }
   })
 
-  it('what a call waited for a place is not taken from its deadline', async () => {
+  it('waiting for a slot does not count against the deadline of a call', async () => {
     const clock = fakeClock()
     const at = bench({ tools: { search: { concurrency: 1 } } }, clock)
     const first = at.run('search', { timeoutMs: 10_000 })
@@ -196,7 +196,7 @@ describe('limits', () => {
     expect(codes(await Promise.all([first, other]))).toEqual(['ok', 'ok'])
   })
 
-  it('each caller that a pattern means has a limit of its own, and calls of nobody in particular are those of default', async () => {
+  it('each caller that matches a pattern has its own limit, and calls without a caller count as default', async () => {
     const at = bench({ callers: { '*': { concurrency: 1, queue: 0 } } })
     const calls = [at.run('local', { caller: 'ann' }), at.run('local', { caller: 'bob' }), at.run('local')]
     expect(await at.run('search', { caller: 'ann' })).toMatchObject({ code: 'limited' })
@@ -219,7 +219,7 @@ describe('limits', () => {
     expect((await call).success).toBe(true)
   })
 
-  it('callers without number take no memory worth speaking of, and share a limit beyond the first thousand', async () => {
+  it('countless callers take hardly any memory, and share a limit beyond the first thousand', async () => {
     const at = bench({ callers: { '*': { concurrency: 1, queue: 0 } } })
     const first = Array.from({ length: 1_000 }, (_, n) => at.run('local', { caller: `one-${n}` }))
     const later = Array.from({ length: 1_000 }, (_, n) => at.run('local', { caller: `two-${n}` }))
@@ -235,7 +235,7 @@ describe('limits', () => {
     await Promise.all(afterwards)
   })
 
-  it('a minute has exactly so many tokens, and each comes back in its time', async () => {
+  it('a minute has exactly perMinute tokens, and each comes back on time', async () => {
     for (const perMinute of [1, 7, 30, 59, 997]) {
       const clock = fakeClock(123)
       const at = bench({ tools: { search: { perMinute } } }, clock)
@@ -248,7 +248,7 @@ describe('limits', () => {
       expect(codes(burst).filter(code => code === 'ok')).toHaveLength(perMinute)
       const refused = burst.at(-1) as ToolResult & { success: false }
       expect(refused).toMatchObject({ code: 'limited', retry_after_ms: Math.ceil(60_000 / perMinute) })
-      expect(refused.error).toContain(`allows ${perMinute} a minute; try again in `)
+      expect(refused.error).toContain(`allows ${perMinute} per minute; try again in `)
       const retryAfterMs = refused.retry_after_ms ?? 0
       await clock.advance(retryAfterMs - 1)
       expect(codes(await tryMany(1))).toEqual(['limited'])
@@ -300,7 +300,7 @@ describe('limits', () => {
     ],
     ['tools', { '*': { concurrency: 1, maxWaitMs: Number.NaN } }, 'tools.*.maxWaitMs must be a whole number'],
     ['tools', { '*': { queue: 5 } }, "tools.* limits nothing: set 'concurrency' or 'perMinute'"],
-  ])('a limit that makes no sense is refused where it is made: %s %j', (kind, rules, message) => {
+  ])('an invalid limit is refused where it is made: %s %j', (kind, rules, message) => {
     expect(() => limits({ [kind]: rules })).toThrow(message)
   })
 })
@@ -390,7 +390,7 @@ describe('limits under 10,000 parallel calls', () => {
         )
         expect(results.filter(code => code === 'ok').length).toBeLessThanOrEqual(at.begun.length)
       }),
-      { numRuns: 8 },
+      { numRuns: 3 },
     )
   }, 120_000)
 
@@ -416,7 +416,7 @@ describe('limits under 10,000 parallel calls', () => {
         expect(results.slice(0, concurrency + queue)).toEqual(Array(concurrency + queue).fill('ok'))
         expect(at.peak).toBe(concurrency)
       }),
-      { numRuns: 8 },
+      { numRuns: 3 },
     )
   }, 120_000)
 })

@@ -9,18 +9,18 @@ import { limited, refusal } from './refuse.ts'
 
 export type { LimitOptions }
 
-/** By pattern, with `*` and `?`. A call needs a place in every limit that means it. */
+/** By pattern, with `*` and `?`. A call needs a slot in every limit that applies to it. */
 export interface LimitsOptions {
-  /** All tools that a pattern means share its limit. */
+  /** All tools that match a pattern share its limit. */
   tools?: LimitRules | undefined
-  /** Each server that a pattern means has its own limit. */
+  /** Each server that matches a pattern has its own limit. */
   servers?: LimitRules | undefined
-  /** Each caller that a pattern means has its own limit; calls of nobody in particular are those of `default`. */
+  /** Each caller that matches a pattern has its own limit; calls without a caller count as `default`. */
   callers?: LimitRules | undefined
   clock?: Clock | undefined
 }
 
-/** Limits how many calls run at once and how many begin a minute. Throws on a limit that makes no sense. */
+/** Limits how many calls run at the same time and how many start per minute. Throws on an invalid limit. */
 export function limits(options: LimitsOptions = {}): Interceptor {
   const { tools = {}, servers = {}, callers = {}, clock = systemClock } = options
   const table = new LimitTable({ tools, servers, callers }, clock)
@@ -38,7 +38,7 @@ export function limits(options: LimitsOptions = {}): Interceptor {
     }
     const since = clock.now()
     try {
-      // The caller may have gone in the moment between its place and its turn.
+      // The caller may have given up between getting its slot and its turn.
       return call.signal?.aborted ? givenUp(call) : await next()
     } finally {
       gate.leave(needed, clock.now() - since)

@@ -1,10 +1,10 @@
 import type { Interceptor } from '../executor/intercept.ts'
 import type { BigResults } from '../tools/results/big-results.ts'
 
-/** Whose results a model reads, or the person who watches: those of the program's own code stay what they are. */
+/** Origins whose results a model or a person reads; results of the program's own calls are left alone. */
 const ORIGINS = new Set<string | undefined>(['chat', 'mcp', 'http', 'voice'])
 
-/** Keeps results that are too long for a model, so that everybody who sees the call knows where the whole one is. */
+/** Keeps results that are too long for a model, so that everybody who sees the call knows where to find all of it. */
 export function longResults(results: BigResults): Interceptor {
   return function longResults(call, next) {
     if (!ORIGINS.has(call.origin)) return next()

@@ -7,28 +7,28 @@ import { fitsTool } from '../tools/tool-pattern.ts'
 import { Approvals } from './approvals.ts'
 import { denied } from './refuse.ts'
 
-/** What a rule says of the calls that fit everything it names. What it does not name, any call fits. */
+/** Applies to calls that match all of its conditions; a condition left out matches every call. */
 export interface PolicyRule {
-  /** Names of tools; `*` stands for any characters, `?` for one. */
+  /** Names of tools; `*` matches any characters, `?` one. */
   tools?: string | readonly string[]
-  /** The MCP servers that they come from. */
+  /** The tools' MCP servers. */
   servers?: readonly string[]
   /** Where the call comes from: `cli`, `http`, `mcp`, `chat`, `voice`, `worker`. */
   from?: readonly string[]
   /** Who calls. */
   callers?: readonly string[]
-  /** What the tool says of itself; what it does not say counts as false. */
+  /** The tool's hints about itself; a missing hint counts as false. */
   if?: { readonly destructive?: boolean; readonly readOnly?: boolean; readonly idempotent?: boolean }
-  /** JSON Schema that the arguments fit. */
+  /** JSON Schema that the arguments must match. */
   args?: JsonSchema
   then: 'allow' | 'ask' | 'deny'
-  /** How long a call waits for a person, if `then` is `ask`; as for all approvals if left out. */
+  /** How long a call waits for a person, if `then` is `ask`; the approvals' default if left out. */
   timeoutMs?: number
-  /** Why, for whoever reads the answer. */
+  /** Why, for whoever reads the result. */
   because?: string
 }
 
-/** What holds if nothing is said: a person is asked before a model does what cannot be undone. */
+/** The default: a person is asked before a model does something that cannot be undone. */
 export const DEFAULT_POLICY: readonly PolicyRule[] = [
   {
     from: ['chat', 'mcp', 'voice'],
@@ -38,7 +38,7 @@ export const DEFAULT_POLICY: readonly PolicyRule[] = [
   },
 ]
 
-/** Decides which calls run: the first rule that fits a call decides, and what no rule fits is allowed. */
+/** Decides which calls run: the first matching rule decides, and calls that match no rule are allowed. */
 export function policy(
   rules: readonly PolicyRule[] = DEFAULT_POLICY,
   { approvals = new Approvals() }: { approvals?: Approvals } = {},
@@ -63,12 +63,12 @@ export function policy(
   return decide
 }
 
-/** Whose calls those are that come without a name. */
+/** The name of callers without a name. */
 const NO_NAME = 'default'
 
 type Compiled = PolicyRule & {
   readonly index: number
-  /** Compiled when it is first needed. */
+  /** Compiled when first needed. */
   validate(): Promise<ValidateFunction>
 }
 
@@ -79,7 +79,7 @@ function compile(rule: PolicyRule, index: number): Compiled {
     index,
     validate() {
       validate ??= compileSchema(rule.args ?? {}).then(({ validate, leftOut }) => {
-        // A rule that does not check what it says would allow more than it says.
+        // A rule that does not check everything would allow more than it says.
         if (leftOut.length === 0) return validate
         throw new Error(
           `'args' of rule ${index + 1} has a pattern that cannot be checked in linear time: ${leftOut[0]}`,
@@ -92,13 +92,13 @@ function compile(rule: PolicyRule, index: number): Compiled {
 
 async function firstFit(rules: readonly Compiled[], call: InterceptedCall): Promise<Compiled | undefined> {
   for (const rule of rules) {
-    if (!isAbout(rule, call)) continue
+    if (!covers(rule, call)) continue
     if (rule.args === undefined || (await rule.validate())(call.args)) return rule
   }
   return undefined
 }
 
-function isAbout(rule: PolicyRule, call: InterceptedCall): boolean {
+function covers(rule: PolicyRule, call: InterceptedCall): boolean {
   const { tools, servers, from, callers } = rule
   const { server, origin, caller, tool } = call
   return (
@@ -117,7 +117,7 @@ function fitsNames(tools: PolicyRule['tools'], { tool, server }: InterceptedCall
   return tool !== undefined && patterns.some(pattern => fitsTool(pattern, tool, server))
 }
 
-/** The console speaks HTTP: a rule about that is about the console too. */
+/** The console uses HTTP, so a rule about HTTP also covers the console. */
 function fitsOrigin(origin: string | undefined, from: readonly string[] | undefined): boolean {
   return fits(origin, from) || (origin === 'console' && fits('http', from))
 }

@@ -2,13 +2,13 @@ import type { InterceptedCall } from '../executor/intercept.ts'
 import { quietly } from '../runtime/quietly.ts'
 import { type Approval, type Decision, isAbout, type RememberedDecision } from './approval.ts'
 
-/** Keeps a decision for good. If it throws or rejects, the decision holds until the process ends. */
+/** Stores a decision permanently. If it throws or rejects, the decision holds until the process ends. */
 export type Keep = (decision: RememberedDecision) => void | Promise<void>
 
-/** Decisions that hold for later calls, the newest first. */
+/** Decisions that apply to later calls, newest first. */
 export class Remembered {
   #decisions: readonly RememberedDecision[]
-  /** Those that their owner keeps, and brings again with `update`. */
+  /** Those that their owner stores, and passes again to `update`. */
   readonly #kept: WeakSet<RememberedDecision>
 
   constructor(kept: readonly RememberedDecision[] = []) {
@@ -20,7 +20,7 @@ export class Remembered {
     return this.#decisions.find(decision => isAbout(decision, call))
   }
 
-  /** From now on the same is decided for this tool and this caller, if `about` says so. `keep` is for what holds for good. */
+  /** Applies the decision to later calls of this tool and caller, if `about` says so. `keep` stores permanent ones. */
   note(approval: Approval, decision: 'approve' | 'deny', about: Decision, keep: Keep | undefined): void {
     const { by, remember } = about
     if (!remember) return
@@ -41,7 +41,7 @@ export class Remembered {
     )
   }
 
-  /** What is kept is this now; what holds for the session stays. */
+  /** Replaces the stored decisions; those for the session stay. */
   update(kept: readonly RememberedDecision[]): void {
     this.#decisions = [...this.#decisions.filter(decision => !this.#kept.has(decision)), ...kept]
     for (const decision of kept) this.#kept.add(decision)

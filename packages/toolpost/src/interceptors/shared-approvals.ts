@@ -1,14 +1,14 @@
 import type { InterceptedCall } from '../executor/intercept.ts'
 import type { Approval, Decision, Verdict } from './approval.ts'
 
-/** Calls whose approval outlives this process, and is asked for and given in others as well. */
+/** Calls whose approval outlives this process, and can be asked for and granted in others. */
 export interface SharedApprovals {
-  /** `undefined` if the call is not one of those. */
+  /** `undefined` if the call is not one of them. */
   request(call: InterceptedCall, asked: Approval): Promise<Verdict> | undefined
   decide(id: string, decision: 'approve' | 'deny', about: Decision): Promise<unknown>
 }
 
-/** What waits in whatever is shared with other processes, as far as it is known here. */
+/** The approvals shared with other processes, as far as known here. */
 export class SharedList {
   approvals: readonly Approval[] = []
   readonly #tell: () => void
@@ -39,7 +39,7 @@ export class SharedList {
     return this.#sharing?.request(call, asked)
   }
 
-  /** `undefined` if nothing waits by that id. If the decision cannot be noted, the call goes on waiting, and is shown as before. */
+  /** `undefined` if nothing waits under that id. If the decision cannot be stored, the call keeps waiting and stays listed. */
   decide(id: string, decision: 'approve' | 'deny', about: Decision): Approval | undefined {
     const approval = this.approvals.find(each => each.id === id)
     if (approval) this.#sharing?.decide(id, decision, about).catch(() => {})

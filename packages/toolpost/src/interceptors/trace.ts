@@ -25,8 +25,8 @@ export interface TraceOptions {
 }
 
 /**
- * A span and a duration of OpenTelemetry for every call. The trace continues from `call.meta`, or from the active span,
- * and goes on to the tool. Does nothing if no SDK is registered, or the API is not installed.
+ * An OpenTelemetry span and duration for every call. The trace continues from `call.meta` or the active span, and is
+ * passed on to the tool. Does nothing if no SDK is registered or the API is not installed.
  */
 export function trace(options: TraceOptions = {}): Interceptor {
   const begin = (api: OpenTelemetry | undefined) => api && new Tracing(api, options)
@@ -46,7 +46,7 @@ export function trace(options: TraceOptions = {}): Interceptor {
 interface TracedCall {
   call: InterceptedCall
   span: Span
-  /** What the tool runs in. */
+  /** The context that the tool runs in. */
   inside: Context
 }
 
@@ -68,7 +68,7 @@ class Tracing {
     const startedAt = performance.now()
     const parent = parentOf(this.#api, call.meta)
     const span = this.#begin(call, parent)
-    // Without a tracer there is no span, and what came in `meta` goes on as it is.
+    // Without a tracer there is no span, and `meta` is passed on unchanged.
     const isTraced = isSpanContextValid(span.spanContext())
     const result = await (isTraced
       ? this.#within({ call, span, inside: trace.setSpan(parent, span) }, next)
@@ -115,14 +115,14 @@ class Tracing {
       span.setAttribute(ATTRIBUTE.toolResult, shown(result.result))
   }
 
-  /** Names of tools that do not exist are left out: anybody can make up any number of them. */
+  /** Names of nonexistent tools are left out: callers can make up any number of them. */
   #measure(call: InterceptedCall, result: ToolResult, seconds: number): void {
     const labels = call.tool ? identityOf(call) : { [ATTRIBUTE.operation]: OPERATION.executeTool }
     if (!result.success) labels[ATTRIBUTE.errorType] = result.code
     this.#histogram().record(seconds, labels)
   }
 
-  /** Of the SDK that is registered now: unlike a tracer, a histogram does not follow it. */
+  /** From the currently registered SDK: unlike a tracer, a histogram does not follow it. */
   #histogram(): Histogram {
     const meters = this.#api.metrics.getMeterProvider()
     if (!this.#durations || meters !== this.#meters) {
@@ -135,7 +135,7 @@ class Tracing {
   }
 }
 
-/** What samplers may decide by. */
+/** Attributes that samplers can use. */
 function identityOf({ name, server }: InterceptedCall): Attributes {
   return {
     [ATTRIBUTE.operation]: OPERATION.executeTool,
@@ -156,7 +156,7 @@ function requestAttributes({ method, id, protocolVersion, sessionId, address }: 
   })
 }
 
-/** As it would stand in a log. */
+/** As it would appear in a log. */
 function shown(value: unknown): string {
   const safe = safeValue(value)
   return typeof safe === 'string' ? safe : (JSON.stringify(safe) ?? String(safe))

@@ -4,34 +4,34 @@ import { type ChildEvents, type ChildSpec, IsolatedChild } from './isolated-chil
 import { type PooledCall, WaitingCalls } from './waiting-calls.ts'
 
 export interface PoolOptions {
-  /** How many calls of one caller are at work at the same time; of all callers together, twice as many. */
+  /** How many calls of one caller run at the same time; twice as many for all callers together. */
   maxChildren: number
-  /** A child that was idle for so long ends, unless it is the only idle one. */
+  /** A child that has been idle this long is ended, unless it is the only idle one. */
   idleMs: number
 }
 
-/** The standby starts so long after a call: a program that makes one quick call is over before and never pays. */
+/** Delay before the standby starts: a program that makes one quick call has exited by then and never pays for it. */
 const standbyAfterMs = 20
 
-/** More that start at the same time only hold each other up. */
+/** Starting more at the same time only slows them all down. */
 const maxLoading = Math.max(2, availableParallelism())
 
 /**
- * Gives calls to children, starts children as they are needed and ends those that are not. A call first gets a
- * place, caller by caller in turn, and then the next child. Once there was a call, one more child stands by, so that
- * neither the call after a killed one nor the first call of another caller has to wait.
+ * Assigns calls to children, starts children as needed and ends idle ones. A call first gets a slot, round-robin by
+ * caller, and then the next child. After the first call, one extra child stands by, so that neither the call after a
+ * killed one nor the first call of another caller has to wait.
  */
 export class ChildPool {
   readonly #spec: ChildSpec
   readonly #options: PoolOptions
   readonly #waiting = new WaitingCalls()
-  /** Calls that have a place and wait for their child. */
+  /** Calls that have a slot and wait for a child. */
   readonly #placed = new Set<PooledCall>()
   readonly #working = new Map<IsolatedChild, PooledCall>()
   readonly #children = new Set<IsolatedChild>()
   readonly #ending = new Set<IsolatedChild>()
   #standbyTimer: NodeJS.Timeout | undefined
-  /** The turn in which the next child is started, if one is wanted. */
+  /** Starts the next child, if one is needed. */
   #nextStart: NodeJS.Immediate | undefined
   #wantsStandby = false
   readonly #events: ChildEvents = {
@@ -44,7 +44,7 @@ export class ChildPool {
       this.#take(child)?.reject(error)
       this.#becameIdle(child)
     },
-    // All of them, because the next child would fail alike: no loop of starts.
+    // Rejects all of them: the next child would fail the same way, in an endless loop of starts.
     unusable: (child, error) => {
       this.#forget(child)
       this.#rejectWaiting(error)
@@ -52,7 +52,7 @@ export class ChildPool {
     died: (child, error) => {
       const call = this.#forget(child)
       call?.reject(error)
-      // One that dies with nothing to do is not replaced: it would die again.
+      // A child that dies while idle is not replaced: the next would die too.
       if (call) this.#standBy()
     },
   }
@@ -71,7 +71,7 @@ export class ChildPool {
     this.#dispatch()
   }
 
-  /** Rejects the call; if it is at work, its child is killed. Nothing happens to a call that was answered. */
+  /** Rejects the call; if it is running, its child is killed. Does nothing if the call was already answered. */
   abort(call: PooledCall): void {
     this.#waiting.delete(call)
     this.#placed.delete(call)
@@ -82,7 +82,7 @@ export class ChildPool {
     else this.#dispatch()
   }
 
-  /** Ends all children and rejects all calls; resolves when the processes are gone. */
+  /** Kills all children and rejects all calls; resolves when the processes are gone. */
   async close(): Promise<void> {
     clearTimeout(this.#standbyTimer)
     clearImmediate(this.#nextStart)
@@ -95,7 +95,7 @@ export class ChildPool {
     await Promise.all([...this.#ending].map(child => child.gone))
   }
 
-  /** Brings calls, children and the parent's life in line. Runs after every change. */
+  /** Reconciles calls, children and whether they keep the parent alive. Runs after every change. */
   #dispatch(): void {
     this.#giveOutPlaces()
     for (const child of this.#in('idle')) {
@@ -115,7 +115,7 @@ export class ChildPool {
     }
   }
 
-  /** Nobody takes more places than are left for others: with endless calls one caller can have half of them. */
+  /** Nobody gets more slots than are left for others: one caller with endless calls can have half of them. */
   #mayHavePlace(caller: string | undefined): boolean {
     const taken = [...this.#placed, ...this.#working.values()]
     const own = taken.filter(call => call.caller === caller).length
@@ -123,8 +123,8 @@ export class ChildPool {
   }
 
   /**
-   * Of the calls with a place, the first of the caller who has the fewest at work. Who has one already leaves the last
-   * idle child to the others: another is started.
+   * Of the calls with a slot, the first one of the caller with the fewest running. A caller that already has one running
+   * leaves the last idle child to the others; another is started.
    */
   #nextCall(): PooledCall | undefined {
     const atWork = ({ caller }: PooledCall) =>
@@ -138,14 +138,14 @@ export class ChildPool {
     try {
       child.call(call.args)
     } catch (cause) {
-      call.reject(new Error(`The arguments of ${this.#spec.name} cannot be handed over: ${cause}`, { cause }))
+      call.reject(new Error(`The arguments of ${this.#spec.name} cannot be serialized: ${cause}`, { cause }))
       return this.#dispatch()
     }
     this.#working.set(child, call)
     this.#standbyTimer ??= setTimeout(() => this.#standBy(), standbyAfterMs).unref()
   }
 
-  /** Sees to it that there is one child more than calls at work, and two at least. */
+  /** Ensures that there is one child more than running calls, and at least two. */
   #standBy(): void {
     clearTimeout(this.#standbyTimer)
     this.#standbyTimer = undefined
@@ -158,7 +158,7 @@ export class ChildPool {
     return this.#wantsStandby || this.#in('loading').length < Math.min(this.#placed.size, maxLoading)
   }
 
-  /** One a turn: forking takes the event loop ten milliseconds and more. */
+  /** One per turn: forking blocks the event loop for ten milliseconds or more. */
   #startOne(): void {
     this.#nextStart = undefined
     if (this.#isShort()) this.#start()
@@ -175,7 +175,7 @@ export class ChildPool {
   }
 
   #becameIdle(child: IsolatedChild): void {
-    // It would serve short calls as slowly as it may serve long ones.
+    // Its low priority would slow down short calls too.
     if (child.isLowered) {
       this.#kill(child)
       return this.#standBy()
@@ -193,7 +193,7 @@ export class ChildPool {
     this.#forget(child)
   }
 
-  /** Drops a child that ended, and gives back the call that it had. */
+  /** Drops a child that ended and returns its call. */
   #forget(child: IsolatedChild): PooledCall | undefined {
     this.#children.delete(child)
     this.#ending.add(child)

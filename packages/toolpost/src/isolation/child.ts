@@ -1,4 +1,4 @@
-// What runs in the forked process: loads one function of one module and calls it, one call after the other.
+// Runs in the forked process: loads one function of one module and serves calls to it, one at a time.
 // Arguments: the parent's process id, the URL of the module, the name of the export.
 import type { CallMessage, ChildMessage } from './messages.ts'
 import { Watchdog } from './watchdog.ts'
@@ -8,7 +8,7 @@ const [parentPid = '', moduleUrl = '', exportName = ''] = process.argv.slice(2)
 
 // Ctrl-C and a service manager's SIGTERM reach the whole group. The parent decides when its calls end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-// Not process.exit: exit handlers of the module could hold it up.
+// Not process.exit: the module's exit handlers could delay it.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 
 const watchdog = new Watchdog(Number(parentPid))
@@ -37,7 +37,7 @@ async function answer(isolated: IsolatedCode, args: unknown): Promise<void> {
     send(reply)
   } catch (error) {
     const { message } = toWire(error)
-    send({ type: 'error', error: { name: 'Error', message: `The result cannot be handed over: ${message}` } })
+    send({ type: 'error', error: { name: 'Error', message: `The result cannot be serialized: ${message}` } })
   }
   watchdog.rest()
 }

@@ -5,7 +5,7 @@ import { deathError } from './child-death.ts'
 import type { CallMessage, ChildMessage } from './messages.ts'
 import { fromWire } from './wire-error.ts'
 
-/** What a child runs, and how messages call it. */
+/** What a child runs, and the name for it in messages. */
 export interface ChildSpec {
   name: string
   moduleUrl: string
@@ -13,30 +13,30 @@ export interface ChildSpec {
   heapMb: number
 }
 
-/** What a child reports. Nothing follows after an end, and nothing at all after `kill()`. */
+/** What a child reports. Nothing follows its end, and nothing at all `kill()`. */
 export interface ChildEvents {
   ready(child: IsolatedChild): void
   returned(child: IsolatedChild, value: unknown): void
   threw(child: IsolatedChild, error: Error): void
   /** The function is unavailable: the module does not load, or no process can be started. */
   unusable(child: IsolatedChild, error: Error): void
-  /** The process ended by itself after it was ready. */
+  /** The process ended on its own after it was ready. */
   died(child: IsolatedChild, error: Error): void
 }
 
 type ChildState = 'loading' | 'idle' | 'busy' | 'ended'
 
-/** A module that does not load in this time never will. */
+/** A module that has not loaded by then never will. */
 const loadLimitMs = 30_000
 
-/** A call that takes longer is not one that somebody waits for. */
+/** Calls that take longer yield the CPU to short ones. */
 const SLOW_MS = 50
-/** That of this process; larger is lower, and 19 the lowest. */
+/** Priority of this process; larger means lower, 19 is the lowest. */
 const ordinaryPriority = getPriority()
-/** A third of what others get, if there is not enough for all. */
+/** Under contention, a third of the CPU share of others. */
 const LOW_PRIORITY = 5
 
-/** All that a child gets of the environment: what programs need, and no secrets. */
+/** The only environment variables a child gets: what programs need, and no secrets. */
 const inheritedVariables = ['PATH', 'TZ', 'LANG', 'LC_ALL', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot']
 
 /** One forked process that runs one function, one call at a time. */
@@ -55,7 +55,7 @@ export class IsolatedChild {
     this.#events = events
     this.#process = startProcess(spec)
     this.gone = new Promise(resolve => this.#listen(resolve))
-    this.whenStill(loadLimitMs, () => this.#end(new Error(`it did not load in ${loadLimitMs} ms`)))
+    this.whenStill(loadLimitMs, () => this.#end(new Error(`it did not load within ${loadLimitMs} ms`)))
   }
 
   get state(): ChildState {
@@ -66,16 +66,16 @@ export class IsolatedChild {
     return this.#process.pid
   }
 
-  /** Starts a call of an idle child. Throws, and leaves it idle, when the arguments cannot be sent. */
+  /** Starts a call in an idle child. Throws, and leaves it idle, if the arguments cannot be sent. */
   call(args: unknown): void {
     const message: CallMessage = { args }
-    // A closed channel is left to the end of the process, which follows and says more.
+    // Ignore a closed channel: the exit event follows and says more.
     this.#process.send(message, () => {})
     this.#enter('busy')
     this.whenStill(SLOW_MS, () => this.#stepBack())
   }
 
-  /** Whether a long call has left the processors to the short ones, to children that start, and to the parent. */
+  /** Whether a long call has yielded the CPU to short ones, to children that are starting, and to the parent. */
   get isLowered(): boolean {
     return this.#isLowered
   }
@@ -84,7 +84,7 @@ export class IsolatedChild {
     this.#isLowered = this.#prioritize(Math.min(ordinaryPriority + LOW_PRIORITY, 19))
   }
 
-  /** Not everybody may raise a priority again. */
+  /** Raising the priority again may not be permitted. */
   #comeForward(): void {
     if (this.#isLowered) this.#isLowered = !this.#prioritize(ordinaryPriority)
   }
@@ -94,18 +94,18 @@ export class IsolatedChild {
       if (this.pid !== undefined) setPriority(this.pid, priority)
       return true
     } catch {
-      // It has just ended, or it is not allowed.
+      // The process has just ended, or it is not permitted.
       return false
     }
   }
 
-  /** Runs `action` when the child has been in its present state for so long. */
+  /** Runs `action` if the child stays in its current state for `ms`. */
   whenStill(ms: number, action: () => void): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(action, ms).unref()
   }
 
-  /** Ends the process at once, whatever it is doing. The parent waits the moment until it is gone. */
+  /** Kills the process, whatever it is doing. The parent stays alive until it is gone. */
   kill(): void {
     this.#enter('ended')
     this.hold(true)
@@ -133,7 +133,7 @@ export class IsolatedChild {
     })
     this.#process.on('error', error => {
       this.#end(error)
-      // A process that never started has no exit.
+      // A process that never started emits no exit.
       if (this.pid === undefined) gone()
     })
   }

@@ -62,10 +62,10 @@ describe('a call of an isolated function', () => {
     })
   })
 
-  it('says in words that a result or an argument cannot be handed over, and goes on', async () => {
+  it('says that a result or an argument cannot be serialized, and goes on', async () => {
     const f = isolateCode('export const f = args => args.plain ? 1 : () => 1')
-    await expect(f({})).rejects.toThrow('The result cannot be handed over: ')
-    await expect(f({ value: () => 1 })).rejects.toThrow('The arguments of tested cannot be handed over: ')
+    await expect(f({})).rejects.toThrow('The result cannot be serialized: ')
+    await expect(f({ value: () => 1 })).rejects.toThrow('The arguments of tested cannot be serialized: ')
     expect(await f({ plain: true })).toBe(1)
   })
 
@@ -325,7 +325,7 @@ describe('callers of an isolated function', () => {
     30_000,
   )
 
-  it('go on being served after arguments that cannot be handed over', async () => {
+  it('go on being served after arguments that cannot be serialized', async () => {
     const f = isolateCode(naming, { maxChildren: 1 })
     const calls = [f({ name: () => {} }), f({ name: () => {} }), f({ name: 'fine' })]
     const outcomes = await Promise.allSettled(calls)

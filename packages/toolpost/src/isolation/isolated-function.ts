@@ -5,24 +5,24 @@ import type { ChildPool } from './child-pool.ts'
 import type { PooledCall } from './waiting-calls.ts'
 
 export interface IsolateOptions {
-  /** The module's file: a URL, its text, or a path (a relative one counts from the working directory). */
+  /** The module's file: a URL, or a path relative to the working directory. */
   module: string | URL
-  /** The name of the exported function; it gets the arguments and nothing else. */
+  /** The name of the exported function; it receives the arguments and nothing else. */
   export: string
-  /** How errors call it; the name of the export by default. */
+  /** Its name in error messages; that of the export by default. */
   name?: string
-  /** Limit of the JavaScript heap of a child; buffers are not counted. */
+  /** Limit of a child's JavaScript heap; buffers do not count. */
   heapMb?: number
   /**
-   * How many calls of one caller are at work at the same time, and of all callers twice as many; more wait. One more
-   * child may stand by. Four if left out, and fewer if they could fill a quarter of the memory.
+   * How many calls of one caller run at the same time, and twice as many for all callers; more wait. One extra child may
+   * stand by. Four if left out, or fewer if they could fill a quarter of the memory.
    */
   maxChildren?: number
-  /** How long an idle child beyond the one that stands by is kept. */
+  /** How long an idle child is kept, except for the standby. */
   idleMs?: number
 }
 
-/** Who asks, and what ends the call early: `onAbort` is preferred, because a signal costs more. */
+/** Who calls, and what ends the call early: `onAbort` is preferred, because a signal costs more. */
 interface CallSource {
   readonly caller?: string | undefined
   readonly signal: AbortSignal
@@ -32,15 +32,15 @@ interface CallSource {
 /** A function that runs in another process. The process is killed when the call is aborted. */
 export interface IsolatedFunction {
   (args: unknown, options?: CallSource): Promise<unknown>
-  /** Ends all children, and calls under way with them; resolves when the processes are gone. */
+  /** Kills all children and the calls they are running; resolves when the processes are gone. */
   close(): Promise<void>
-  /** The processes there are now. */
+  /** The current processes. */
   children(): { pid: number | undefined; state: 'loading' | 'idle' | 'busy' | 'ended' }[]
 }
 
 /**
- * Makes a handler that calls an exported function in a child process with a heap limit: it may spin, exhaust
- * its memory or crash, and only its own call fails. Nothing is loaded or started before the first call.
+ * Makes a handler that calls an exported function in a child process with a heap limit: it may spin, exhaust its memory
+ * or crash, and only its own call fails. Nothing is loaded or started before the first call.
  */
 export function isolate(options: IsolateOptions): IsolatedFunction {
   const { export: exportName, name = exportName, heapMb = 64, idleMs = 60_000 } = options
@@ -70,7 +70,7 @@ function run(pool: ChildPool, args: unknown, options: CallSource | undefined): P
   return outcome
 }
 
-/** Aborts with the signal, which is let go when the call is answered: it may outlive many calls. */
+/** Aborts with the signal, and stops listening once the call is answered: the signal may outlive many calls. */
 function listen(signal: AbortSignal, outcome: Promise<unknown>, abort: () => void): void {
   const letGo = () => signal.removeEventListener('abort', abort)
   signal.addEventListener('abort', abort, { once: true })

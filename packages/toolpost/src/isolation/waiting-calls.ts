@@ -1,13 +1,13 @@
-/** A call that waits for a child or is at work in one. */
+/** A call that is waiting for a child or running in one. */
 export interface PooledCall {
   readonly args: unknown
-  /** Who asked; calls of nobody in particular count as those of one caller. */
+  /** Calls without a caller count as those of one caller. */
   readonly caller: string | undefined
   resolve(value: unknown): void
   reject(error: Error): void
 }
 
-/** Calls that wait for their turn: each caller's in order, and the callers one after the other. */
+/** The queue: in order per caller, round-robin between callers. */
 export class WaitingCalls {
   readonly #callers = new Map<string | undefined, Set<PooledCall>>()
 
@@ -26,7 +26,7 @@ export class WaitingCalls {
     if (calls?.size === 0) this.#callers.delete(call.caller)
   }
 
-  /** Takes the first call of the first caller who may have a turn; that caller comes last the next time. */
+  /** Takes the first call of the first caller that may run one; that caller then goes to the back of the queue. */
   take(mayTake: (caller: string | undefined) => boolean): PooledCall | undefined {
     for (const [caller, calls] of this.#callers) {
       const [call] = calls
@@ -38,7 +38,7 @@ export class WaitingCalls {
     return undefined
   }
 
-  /** Empties it. */
+  /** Empties the queue. */
   takeAll(): PooledCall[] {
     const calls = [...this.#callers.values()].flatMap(waiting => [...waiting])
     this.#callers.clear()

@@ -1,4 +1,4 @@
-// The thread behind `Watchdog`. Works by Atomics alone, because the main thread may never answer.
+// The thread behind `Watchdog`. Uses Atomics only, because the main thread may never respond.
 import { workerData } from 'node:worker_threads'
 import { parentIsGone } from '../runtime/platform.ts'
 import type { WatchdogData } from './watchdog.ts'

@@ -1,6 +1,6 @@
 import { SHARE_ENV, Worker } from 'node:worker_threads'
 
-/** What the thread is given; the values of `state` too, so that it loads no other file. */
+/** The thread's input, including the values of `state`, so that it need not load another file. */
 export interface WatchdogData {
   state: Int32Array
   atRest: number
@@ -14,8 +14,8 @@ const atWork = 1
 const checkEveryMs = 500
 
 /**
- * Ends this process when its parent is gone while the main thread is too busy to notice: a spinning thread
- * never sees that its channel was closed. Costs about 10 ms of the start and 9 MB; sleeps between calls.
+ * Ends this process if its parent goes away while the main thread is too busy to notice: a spinning thread never sees
+ * that its channel was closed. Adds about 10 ms to the start, and 9 MB; sleeps between calls.
  */
 export class Watchdog {
   readonly #state = new Int32Array(new SharedArrayBuffer(4))
@@ -35,7 +35,7 @@ export class Watchdog {
     Atomics.notify(this.#state, 0)
   }
 
-  /** The thread is not woken for this: it sees it at its next check, and a quick call costs no switch. */
+  /** Does not wake the thread: it notices at its next check, so a quick call costs no context switch. */
   rest(): void {
     Atomics.store(this.#state, 0, atRest)
   }

@@ -19,7 +19,7 @@ describe('an error on its way between processes', () => {
     expect(cause.cause).toBeUndefined()
   })
 
-  it('says what was thrown where that was no error', () => {
+  it('says what was thrown if it was not an error', () => {
     expect(roundTrip('just text').message).toBe('just text')
     expect(roundTrip({ a: 1 }).message).toBe('{ a: 1 }')
     expect(roundTrip(undefined).message).toBe('undefined')

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** An error as it crosses from the child to the parent: what a caller can act on, and no stack. */
+/** An error as sent from the child to the parent: what a caller can act on, and no stack. */
 export interface WireError {
   name: string
   message: string

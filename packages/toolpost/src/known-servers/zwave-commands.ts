@@ -1,6 +1,6 @@
 import type { SentencesByMeaning } from './zwave-rules.ts'
 
-/** What people tell a home to do, once it is known what is in it. */
+/** Commands people give a home, usable once its contents are known. */
 export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
   control_zwave_device: {
     call: [
@@ -8,10 +8,12 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
       '(turn|switch|power|flip|put) [<the>] {deviceName@switchable} [back] {action:on|off} (in|at) [<the>] {room@rooms}',
       '[<the>] {deviceName@switchable} {action:on|off} (in|at) [<the>] {room@rooms}',
       '(start|run) [<the>] {deviceName@switchable} {action=on}',
-      'stop [<the>] {deviceName@switchable} {action=off}',
+      '(stop|kill) [<the>] {deviceName@switchable} {action=off}',
       'light (up|<the>|up <the>) {deviceName@switchable} {action=on}',
       'i (want|need|would like) [to have] [<the>] {deviceName@switchable} [turned|switched] {action:on|off}',
+      'i (want|need|would like) [<the>] {deviceName@levelled} (to|at) {level#percent} {action=dim}',
       'make [<the>] {deviceName@levelled} {level#percent} {action=dim}',
+      '(turn|set|bring) [<the>] {deviceName@levelled} all the way up {action=dim} {level=100}',
       '<adjust> [<the>] {deviceName@levelled} [down|up] (to|at) {level} [brightness] [in [<the>] {room@rooms}] {action=dim}',
       '<adjust> [up|down] [<the>] {deviceName@levelled} (to|at) {level} [brightness] {action=dim}',
       '<adjust> [<the>] {deviceName@levelled} {level#percent} {action=dim}',
@@ -21,13 +23,13 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
       '[(turn|switch)] [<the>] {deviceName@switchable} {action:on|off} <except> [<the>] {except@switchable}',
       '(turn|switch) {action:on|off} [<the>] {deviceName@switchable} <except> [<the>] {except@switchable}',
       '[<the>] {deviceName@levelled} {level#percent} [brightness] {action=dim}',
-      '{action:open=on|close=off|shut=off|raise=on|lower=off|draw=off} [up|down] [<the>] {deviceName@covers} [all the way|completely|fully]',
+      '{action:open=on|close=off|shut=off|raise=on|lower=off|draw=off|drop=off} [up|down] [<the>] {deviceName@covers} [all the way|completely|fully]',
       '(pull|roll|put|let|bring|wind) {action:up=on|down=off} [<the>] {deviceName@covers}',
       '(pull|roll|put|let|bring|wind) [<the>] {deviceName@covers} {action:up=on|down=off|open=on|closed=off|shut=off}',
       '[<the>] {deviceName@covers} {action:up=on|down=off|open=on|closed=off|shut=off} [in [<the>] {room@rooms}]',
       '(open|close|set|move|put|raise|lower) [<the>] {deviceName@covers} (halfway|half way|half) [open|closed|up|down] {action=dim} {level=50}',
       '(open|close) [<the>] {deviceName@covers} {level#percent} {action=dim}',
-      // "At seven" is a time.
+      // `#percent`, because "at seven" is a time.
       '(turn|switch|<flick>) [<the>] {deviceName@levelled} on (at|to) {level#percent} {action=dim}',
       '(turn|switch|<flick>) on [<the>] {deviceName@levelled} (at|to) {level#percent} {action=dim}',
       '(make sure|ensure|see that|see to it) [that] [<the>] {deviceName@switchable} (is|are) [turned|switched] {action:on|off}',
@@ -47,7 +49,7 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
       '(shut|power) [<the>] {deviceName@switchable} down {action=off}',
       '(shut|power) down [<the>] {deviceName@switchable} {action=off}',
       '(<i_want>) [some|a] light in [<the>] {deviceName@switchable} {action=on}',
-      '(kill|cut|lose) [<the>] {deviceName@switchable} {action=off}',
+      '(cut|lose) [<the>] {deviceName@switchable} {action=off}',
       '(<i_want>) [<the>] {deviceName@switchable} [turned|switched] {action:on|off}',
       '(have|get) [<the>] {deviceName@switchable} (turned|switched) {action:on|off}',
       '(get|keep) [<the>] {deviceName@switchable} (going|running|started) {action=on}',
@@ -61,6 +63,13 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
       '[<adjust>|make] [<the>] {deviceName@levelled} [on|up] [to|at|on] <fully> {action=dim} {level=100}',
       '[<adjust>|make] [<the>] {deviceName@dimmable} [on|down] [to|at] <barely> {action=dim} {level=1}',
       'max out [<the>] {deviceName@levelled} {action=dim} {level=100}',
+      '(crank|pump|push|ramp) [up|down] [<the>] {deviceName@levelled} [up|down] to {level} {action=dim}',
+      '[<adjust>] [<the>] {deviceName@levelled} (to|at) {level} <except> [<the>] {except@levelled} {action=dim}',
+      '(make|call) it {level} {deviceName@just_named} {action=dim}',
+      '(now|make that|try|better|rather) {level#degrees} {deviceName@just_named} {action=dim}',
+      '(<i_want>) [<the>] {deviceName@levelled} on {level#percent} {action=dim}',
+      '(i want|i would like|please see) that [<the>] {deviceName@switchable} (is|are|goes|go) [turned|switched] {action:on|off}',
+      '(open|close) (half|halfway) [<the>] {deviceName@covers} {action=dim} {level=50}',
       'half (open|close) [<the>] {deviceName@covers} {action=dim} {level=50}',
       '{action:extend=on|lift=on|retract=off|wind in=off|wind out=on} [<the>] {deviceName@covers}',
       '(<i_want>|make|have|get|[draw|pull|set|open|close]) [<the>] {deviceName@covers} [all the way|fully|completely] {action:up=on|down=off|open=on|closed=off|shut=off}',
@@ -68,10 +77,12 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
       '[draw|pull|<adjust>] [<the>] {deviceName@covers} (halfway|half way|half) [open|closed|up|down] {action=dim} {level=50}',
       '(to {level}|[make it|set it|put it|dim it] [to|at] {level#percent} [brightness]) {deviceName@just_named} {action=dim}',
     ],
+    'unmeasured typed': ['[<the>] {deviceName@levelled} ({level#degrees}|100 {level=100})'],
     step: [
       'make [<the>] {deviceName@dimmable} [<bit>] {direction:brighter=up|lighter=up|darker=down|dimmer=down|lower=down|higher=up|softer=down}',
       'make [<the>] {deviceName@dimmable} [<bit>] (less|not so|not as) bright {direction=down}',
-      '(brighten|light) [up] [<the>] {deviceName@dimmable} [up] [<by>] {direction=up}',
+      'make it [<bit>] {direction:brighter=up|darker=down|dimmer=down} in [<the>] {deviceName@dimmable}',
+      '(brighten [up]|light up) [<the>] {deviceName@dimmable} [up] [<by>] {direction=up}',
       '(dim|darken) [down] [<the>] {deviceName@dimmable} [down] [<by>] {direction=down}',
       '<nudge> {direction:up|down} [the] [brightness (of|in|on)] [<the>] {deviceName@dimmable} [brightness] [<by>]',
       '<nudge> [<the>] {deviceName@dimmable} [brightness] {direction:up|down} [<by>]',
@@ -84,16 +95,18 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
       '[make it] [<bit>] {direction:higher=up|lower=down|more open=up|more closed=down} {deviceName@just_named}',
       '[<the>] {deviceName@dimmable} {direction:plus=up|minus=down} {amount#number}',
       '[<the>] {deviceName@dimmable} [<bit>] {direction:brighter=up|darker=down|dimmer=down|up|down}',
+      '[<the>] {deviceName@dimmable} {direction:up|down} <by>',
       '[<make_it>] [<bit>] {direction:brighter=up|darker=down|dimmer=down} ([in here|here] {deviceName@the_light}|in [<the>] {deviceName@dimmable})',
       '[i (want|need)] [<bit>] {direction:more=up|less=down} light ([in here|here] {deviceName@the_light}|in [<the>] {deviceName@dimmable})',
       '[<the>] {deviceName@dimmable} (is|are) [far|<bit>] too {direction:dark=up|dim=up|bright=down}',
-      'it is [far|much|a bit|a little] (too|so|very|really|pretty) {direction:dark=up|bright=down} ([in here|here] {deviceName@the_light}|in [<the>] {deviceName@dimmable})',
+      '[that is|they are] [far|much|way|a bit|a little] too {direction:dark=up|dim=up|bright=down} [in here|here] {deviceName@the_light}',
+      'it is [far|much|way|a bit|a little] (too|so|very|really|pretty) {direction:dark=up|bright=down} ([in here|here] {deviceName@the_light}|in [<the>] {deviceName@dimmable})',
     ],
   },
   set_thermostat: {
     call: [
       '(set|turn|put|change|raise|lower|adjust|bring) [<the>] {deviceName@thermostats} [temperature] [up|down] (to|at|on) {temperature} [<degrees>]',
-      '(set|turn|put|change|raise|lower|adjust|bring|make) [the] (temperature|heat|temp) [in here|inside] [up|down] (to|at) {temperature} [<degrees>] {deviceName@the_thermostat}',
+      '(set|turn|put|change|raise|lower|adjust|bring|make|increase|decrease|reduce|drop) [the] (temperature|heat|temp) [in here|inside] [up|down] (to|at) {temperature} [<degrees>] {deviceName@the_thermostat}',
       '(set|turn|put|change|raise|lower|adjust|bring) [the] (temperature|heat|temp) (in|of|on) [<the>] {deviceName@thermostats} [up|down] (to|at) {temperature} [<degrees>]',
       '[<the>] {deviceName@thermostats} [up|down] (to|at) {temperature} [<degrees>]',
       '(make|set) [<the>] {deviceName@thermostats} {temperature} [<degrees>]',
@@ -137,11 +150,11 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
     'step typed': [
       '[the] <heat> {direction:up|down} [<by>] [<degrees>] {deviceName@the_thermostat}',
       '[make it] <some_degrees> <warmth> ([in here|here|inside] {deviceName@the_thermostat}|in [<the>] {deviceName@heated})',
-      '[<make_it>] [<bit>] <warmth> ([in here|here|inside] {deviceName@the_thermostat}|in [<the>] {deviceName@heated})',
+      '[<make_it>] [<bit>] <warmer> ([in here|here|inside] {deviceName@the_thermostat}|in [<the>] {deviceName@heated})',
       '[it is] [far|much|way|a bit|a little] too {direction:cold=up|chilly=up|warm=down|hot=down} ([in here|here|inside|in the house] {deviceName@the_thermostat}|in [<the>] {deviceName@heated})',
       '[<the>] {deviceName@heated} is [far|<bit>] too {direction:cold=up|chilly=up|warm=down|hot=down}',
-      'make [<the>] {deviceName@heated} [<bit>] <warmth>',
-      'make [<the>] {deviceName@heated} <some_degrees> <warmth>',
+      '[make] [<the>] {deviceName@heated} [<bit>] <warmer>',
+      '[make] [<the>] {deviceName@heated} <some_degrees> <warmth>',
       '{direction:warm=up|heat=up|cool=down} [up|down] (the (house|home|place|flat)|it|us) [up|down] [<bit>] {deviceName@the_thermostat}',
       '{direction:warm=up|heat=up|cool=down} [up|down] [<the>] {deviceName@heated} [up|down] [<bit>]',
       '<nudge> [the] <heat> {direction:up|down} (in|for) [<the>] {deviceName@heated} [<by>] [<degrees>]',
@@ -167,6 +180,8 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
     call: [
       '(activate|start|run|set|begin|launch|play|do|enable|turn on|switch on|put on) [the|my] {sceneName@scenes} [scene|mode]',
       '(activate|start|run|set|turn on) [the|my] scene {sceneName@scenes}',
+      '(put|turn|switch) [the|my] {sceneName@scenes} [scene|mode] on',
+      '(set|change|switch) the (scene|house) to {sceneName@scenes}',
       "(it is|time for|set the house to|switch to|let's (do|start|have)|do) {sceneName@scenes} [scene|mode] [time]",
     ],
     'call typed': [

@@ -1,8 +1,8 @@
 /*
- * What the Z-Wave server's list says about a home.
+ * Reads the Z-Wave server's list of a home.
  */
 
-/** The tool that lists the home, and how it is asked for all of it. */
+/** The tool that lists the home, and the arguments that make it list everything. */
 export const ZWAVE_LIST = { tool: 'list_zwave_devices', args: { includeInactive: true } } as const
 
 interface ListedDevice {
@@ -13,7 +13,7 @@ interface ListedDevice {
   isDead: boolean
 }
 
-/** The devices and scenes of a list; `undefined` if it is none. */
+/** The devices and scenes of a list; `undefined` if the result is not a list. */
 export function readZwaveList(result: unknown): { devices: ListedDevice[]; scenes: string[] } | undefined {
   const { devices, scenes } = Object(result) as { devices?: unknown; scenes?: unknown }
   if (!Array.isArray(devices)) return undefined

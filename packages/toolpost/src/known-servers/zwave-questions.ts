@@ -1,12 +1,13 @@
 import type { SentencesByMeaning } from './zwave-rules.ts'
 
-/** What people ask about a home, once it is known what is in it. */
+/** Questions people ask about a home, usable once its contents are known. */
 export const ZWAVE_QUESTIONS: Readonly<Record<string, SentencesByMeaning>> = {
   get_device_sensor_data: {
     check: [
       '(is|are) [<the>] {deviceName@devices} [still|already|currently|really|all] [turned|switched] {state@states}',
       '(is|are) [<the>] {deviceName@devices} [still] (running|active|lit|going) {state=on}',
       '(is|are) [<the>] {deviceName@devices} not {state@states}',
+      '(has|have) [<the>] {deviceName@devices} been [left|turned|switched] {state@states}',
       'did (i|we|you|someone|somebody|anybody|anyone) (leave|forget) [<the>] {deviceName@devices} [turned|switched] {state@states}',
       '(have|has) (i|we|someone|somebody|anybody|anyone) left [<the>] {deviceName@devices} {state@states}',
       '(did|have) (i|we|you|someone|somebody|anybody|anyone) (turn|turned|switch|switched) {state:on|off} [<the>] {deviceName@devices}',
@@ -17,10 +18,18 @@ export const ZWAVE_QUESTIONS: Readonly<Record<string, SentencesByMeaning>> = {
       '(is|are) [<the>] {deviceName@devices} [still] {state@states} or (not|on|off|open|closed|shut|locked|unlocked)',
       '(check|tell me|see|do you know|verify|confirm|find out) (if|whether|that) [<the>] {deviceName@devices} (is|are) [still] {state@states}',
     ],
+    'check typed': [
+      '(did|have) <somebody> (forget to|forgot to|remember to|remembered to) (turn|switch) [<the>] {deviceName@devices} {state:off|on}',
+      '(check|tell me|see|find out|do you know) (if|whether) (<somebody>|{text}) (left|forgot|have left|has left) [<the>|his|her|their] {deviceName@devices} {state@states}',
+      '(did|have|has) <somebody> (leave|left|forget) [<the>|his|her|their] {deviceName@devices} {state@states}',
+      '(is|are) it {state@states} [<the>] {deviceName@devices}',
+      '[<the>] {deviceName@devices} [still] {state:locked|unlocked}',
+      '[<the>] {deviceName@sensors} [still] {state@states}',
+      '[<the>] {deviceName@devices} still {state@states}',
+    ],
     'read typed': [
       '[what is|tell me|give me|show me] [the] [current] (temperature|temp|humidity) (in|inside|of|from|by) [<the>] {deviceName@sensors}',
       'how (warm|hot|cold|humid|bright) is (it in|it inside) [<the>] {deviceName@sensors}',
-      '[<the>] {deviceName@sensors}',
       '(what|how) is [<the>] {deviceName@devices} [doing|set to|at]',
       '[<the>] {deviceName@devices} (state|status|reading|value|level|brightness|position|temperature|battery|battery level)',
     ],
@@ -36,15 +45,19 @@ export const ZWAVE_QUESTIONS: Readonly<Record<string, SentencesByMeaning>> = {
       '[what is] [the] (state|status|reading|value|level|brightness|position|power|power consumption|battery|battery level) (of|on|for|from) [<the>] {deviceName@devices}',
       'what is [<the>] {deviceName@devices} (state|status|reading|value|level|brightness|position|temperature|battery|battery level)',
     ],
+    'named typed': ['[<the>] {deviceName@devices}'],
     'measure typed': [
       'what {what:temperature|humidity} is [the|my|our] {room@rooms}',
-      '(is|was) there [any|a|some] {what:motion|movement=motion|anybody=motion|anyone=motion|somebody=motion|someone=motion|water|leak=water|smoke|gas} [detected] [in [the|my|our] {room@rooms}]',
-      'is (anybody|anyone|somebody|someone) in [the|my|our] {room@rooms} {what=motion}',
+      '(what|which) {what:temperature|humidity} (we have|do we have|have we|is there|there is|is) [in here|here|inside|now] [in [the|my|our] {room@rooms}]',
+      'how (many|much) degrees (is|are|do we have|we have) [it|there] [in here|here|inside] [in [the|my|our] {room@rooms}] {what=temperature}',
+      '(is|was) there [any|a|some] {what:motion|movement=motion|anybody=motion|anyone=motion|somebody=motion|someone=motion|water|leak=water|smoke|gas} [detected] [(in|on|at) [the|my|our] {room@rooms}]',
+      'any {what:motion|movement=motion|water|leaks=water|smoke|gas} [detected] [(in|on|at) [the|my|our] {room@rooms}]',
+      'is (anybody|anyone|somebody|someone) (in|on|at) [the|my|our] {room@rooms} {what=motion}',
       'is (it|everything) (dry|wet|flooded) in [the|my|our] {room@rooms} {what=water}',
       'is [the|my|our] {room@rooms} (dry|wet|flooded) {what=water}',
     ],
     measure: [
-      'how {what:warm=temperature|hot=temperature|cold=temperature|cool=temperature|humid=humidity|damp=humidity|dry=humidity} is it [in here|here|inside|indoors|in the house|at home]',
+      'how {what:warm=temperature|hot=temperature|cold=temperature|cool=temperature|humid=humidity|damp=humidity|dry=humidity} is (it [in here|here|inside|indoors|in the house|at home]|the (house|flat|place))',
       'how {what:warm=temperature|hot=temperature|cold=temperature|cool=temperature|humid=humidity|damp=humidity|dry=humidity} is it (in|at|outside) [the|my|our] {room@rooms}',
       'how {what:warm=temperature|hot=temperature|cold=temperature|cool=temperature|humid=humidity|damp=humidity|dry=humidity} is [the|my|our] {room@rooms}',
       '[what is|tell me|give me|show me] [the] [current|indoor|inside|room] {what:temperature|temp=temperature|humidity|air humidity=humidity} [level|reading] [like] [in here|here|inside|indoors|in the house|at home]',
@@ -76,7 +89,7 @@ export const ZWAVE_QUESTIONS: Readonly<Record<string, SentencesByMeaning>> = {
       'is there (anything|something) [still|left] [turned|switched] {state@states} [in [the|my|our] {room@rooms}|anywhere]',
       'what (did|have) (i|we|they) (leave|left|forget|forgotten) {state@states} [in [the|my|our] {room@rooms}]',
       '(is|are) any of [<the>] {deviceName@devices} [still] {state@states}',
-      'is (anything|something) [still] [left|turned|switched] {state@states} [in [the|my|our] {room@rooms}]',
+      '[is] (anything|something) [still] [left|turned|switched] {state@states} [in [the|my|our] {room@rooms}]',
       'did (i|we) (leave|forget) (anything|something) {state@states}',
       'what is [still] [left|turned|switched] {state:on|off|open|closed|unlocked|running=on} [in [the|my|our] {room@rooms}]',
       '(show|list|tell) [me] (everything|all|what) that is [still] {state@states}',

@@ -6,15 +6,16 @@ import type { SentencesByMeaning } from './zwave-rules.ts'
  * What people say to a Z-Wave home. The grammar is described in models/offline/template.ts.
  *
  * Lists of devices by what they can do: `devices` (all), `switchable`, `dimmable`, `levelled` (dimmers and blinds),
- * `covers`, `locks`, `thermostats`, `sensors`; and `scenes`, `rooms`. As long as nobody knows what is in the home, a name is any few words.
+ * `covers`, `locks`, `thermostats`, `sensors`; and `scenes`, `rooms`. Until the home's contents are known, a name is any
+ * few words.
  */
 
-/** Also before it is known which devices there are. */
+/** Usable even before the devices are known. */
 export const ZWAVE_SENTENCES: Readonly<Record<string, readonly string[]>> = {
   control_zwave_device: [
     '(turn|switch|power|flip|shut|put) [back] {action:on|off} [<the>] {deviceName@switchable}',
     '(turn|switch|power|flip|shut|put|have|get) [<the>] {deviceName@switchable} [back] {action:on|off}',
-    '(dim|lower|brighten|raise|turn (up|down)) [<the>] {deviceName@levelled} to {level} {action=dim}',
+    '(dim|lower|brighten|raise|reduce|increase|decrease|turn (up|down)) [<the>] {deviceName@levelled} to {level} {action=dim}',
     '(set|turn|put|bring|change|adjust) [<the>] [brightness of] [<the>] {deviceName@levelled} [brightness] (to|at) {level} {action=dim}',
     '{action:dim} [<the>] {deviceName@levelled} {level}',
     '{action:dim} [<the>] {deviceName@dimmable}',
@@ -27,12 +28,12 @@ export const ZWAVE_SENTENCES: Readonly<Record<string, readonly string[]>> = {
     '[<the>] {deviceName@levelled} (to|at) {level} {action=dim}',
   ],
   set_thermostat: [
-    '(set|turn|put|change|raise|lower) [<the>] (thermostat|heating) to {temperature} [<degrees>] {deviceName=thermostat}',
+    '(set|turn|put|change|raise|lower|increase|decrease|reduce|drop) [<the>] (thermostat|heating) to {temperature} [<degrees>] {deviceName=thermostat}',
     '(set|turn|put|change|raise|lower) [<the>] {deviceName@thermostats} thermostat to {temperature}',
     '(set|turn|put|change|raise|lower) [<the>] {deviceName@thermostats} to {temperature} <degrees>',
     '(set|switch|turn|put|change) [<the>] {deviceName@thermostats} to {mode:heat|cool|auto|away|dry} [mode]',
   ],
-  // Locking alone: whoever shouts through the window must not be let in.
+  // Locking only: nobody may get in by shouting through the window.
   control_lock: ['lock [up] [<the>] {deviceName@locks} {action=lock}'],
   activate_scene: [
     '(activate|start|run|set) [the|my] {sceneName@scenes} scene',
@@ -68,7 +69,7 @@ export const ZWAVE_SENTENCES: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Only if it is known which devices there are. What `step`, `check` and the others mean stands in models/offline/home/. */
+/** Usable only once the devices are known. For the meaning of `step`, `check` and the others, see models/offline/home/. */
 export const ZWAVE_HOME_SENTENCES: Readonly<Record<string, SentencesByMeaning>> = {
   ...ZWAVE_COMMANDS,
   ...ZWAVE_QUESTIONS,

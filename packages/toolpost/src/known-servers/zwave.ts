@@ -2,13 +2,13 @@ import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 
 /*
- * Everything Toolpost knows about the Z-Wave server. It knows nothing of us; nothing about it stands anywhere else.
+ * Everything Toolpost knows about the Z-Wave server, which knows nothing about us. The only place for such knowledge.
  */
 
-/** The npm package that has the server, and a virtual home to try it on. */
+/** The npm package with the server and a virtual home to try it on. */
 export const ZWAVE_PACKAGE = 'zwave-mcp-server'
 
-/** Its folder, if it is installed. */
+/** The package's folder, if it is installed. */
 export function zwavePackage(): string | undefined {
   try {
     return dirname(createRequire(import.meta.url).resolve(`${ZWAVE_PACKAGE}/package.json`))
@@ -20,7 +20,7 @@ export function zwavePackage(): string | undefined {
 /** Its name in `mcpServers` of the built-in example. */
 export const ZWAVE_SERVER = 'zwave'
 
-/** The environment variables that tell it where a real home is. */
+/** The environment variables that point it to a real home. */
 export const ZWAVE_BROKER_VARIABLES = [
   'MQTT_BROKER_URL',
   'MQTT_USERNAME',
@@ -28,15 +28,15 @@ export const ZWAVE_BROKER_VARIABLES = [
   'ZWAVE_MQTT_TOPIC',
 ]
 
-/** What to check first when it cannot be started. */
+/** What to check first if it does not start. */
 export const ZWAVE_HINT = 'MQTT broker running, zwave-mcp-server installed'
 
-/** Whether a server is this one, by its name or its command line. */
+/** Whether a server is this one, judging by its name or command line. */
 export function isZwaveServer(words: readonly string[]): boolean {
   return words.some(word => /z-?wave/i.test(word))
 }
 
-/** Argument names that no rule can guess: what callers write → what the server takes. */
+/** Argument names that no rule can guess: what callers write → what the server expects. */
 export const ZWAVE_PARAMETER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   control_zwave_device: { device_name: 'deviceName', command: 'action', brightness: 'level' },
   get_device_sensor_data: { device_name: 'deviceName' },
@@ -53,8 +53,8 @@ interface Reading {
 }
 
 /**
- * What a thermostat or a lock reports, as one would say it: "Hallway Thermostat is set to 20 °C, in heat mode".
- * `undefined` for other devices and for reports that are old or missing, which the server puts in words itself.
+ * The state of a thermostat or a lock as a spoken sentence: "Hallway Thermostat is set to 20 °C, in heat mode".
+ * `undefined` for other devices, and for stale or missing readings, which the server phrases itself.
  */
 export function sayReadings(result: unknown): string | undefined {
   const { device, readings, live } = Object(result) as {

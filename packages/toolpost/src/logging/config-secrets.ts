@@ -1,9 +1,10 @@
+import { uriDecoded } from '../runtime/uri-decoded.ts'
 import { REMOVED } from './known-secrets.ts'
 import { looksRandom } from './looks-random.ts'
 import { safeText } from './safe-value.ts'
 import { isSecretKey } from './secret-names.ts'
 
-/** The secret values of a configuration: of keys with a telling name, at any depth, and in its addresses. */
+/** The secret values of a configuration: of keys that name a secret, at any depth, and in its URLs. */
 export function secretsIn(config: unknown): string[] {
   if (typeof config === 'string') return secretsInAddress(config)
   if (typeof config !== 'object' || config === null) return []
@@ -12,12 +13,12 @@ export function secretsIn(config: unknown): string[] {
   )
 }
 
-/** An address that need not be one, for a message about it: nothing before an `@`, and no known secret. */
+/** A possibly invalid URL, fit for a message: without anything before an `@` and without known secrets. */
 export function shownAddress(address: string): string {
   return safeText(address.replace(/^.*@/s, `${REMOVED}@`))
 }
 
-/** User, password, and what only those know who were given the address: a key in its path or its query. */
+/** User, password, and any key in the path or the query of a URL. */
 export function secretsInAddress(value: string): string[] {
   if (!value.includes('://') || !URL.canParse(value)) return []
   const url = new URL(value)
@@ -26,21 +27,13 @@ export function secretsInAddress(value: string): string[] {
   return [...credentialsIn(url), ...queried.map(([, text]) => text), ...path]
 }
 
-/** The password, or the user of a web address if that is all there is, in every form. */
+/** The password, or the user of a web URL that has no password, in every form. */
 function credentialsIn({ username, password, protocol }: URL): string[] {
   const secret = password || (/^(?:http|ws)s?:$/.test(protocol) ? username : '')
-  return secret === '' ? [] : [secret, decoded(secret), basicCredentials(username, password)]
+  return secret === '' ? [] : [secret, uriDecoded(secret), basicCredentials(username, password)]
 }
 
-/** User and password, as they stand in an address, for an Authorization header. */
+/** User and password, as written in a URL, for an Authorization header. */
 export function basicCredentials(username: string, password: string): string {
-  return Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return Buffer.from(`${uriDecoded(username)}:${uriDecoded(password)}`).toString('base64')
 }

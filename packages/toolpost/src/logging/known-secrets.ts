@@ -1,15 +1,15 @@
 import { JsonWriter } from '../runtime/json-writer.ts'
 
 /*
- * Values that are known to be secret, such as those in the configuration of a server: removed wherever they turn up.
+ * Values known to be secret, such as those in the configuration of a server: removed wherever they turn up.
  */
 
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 export const REMOVED = '[removed]'
 
 interface Registry {
   readonly values: Set<string>
-  /** Fits any of the values; made when it is needed. */
+  /** Matches any of the values; built when needed. */
   pattern?: RegExp | undefined
 }
 
@@ -18,20 +18,20 @@ const MIN_LINE_LENGTH = 16
 
 const registry: Registry = { values: new Set() }
 
-/** Values to remove wherever they turn up; ones of less than six characters would be found everywhere. */
+/** Values to remove wherever they turn up; those shorter than six characters would match everywhere and are ignored. */
 export function removeFromLogs(values: Iterable<string>): void {
   for (const value of values)
     for (const form of formsOf(value)) if (form.length >= MIN_LENGTH) registry.values.add(form)
   registry.pattern = undefined
 }
 
-/** Values that are no secrets any more, such as tokens that have expired long ago. */
+/** Values that are no longer secret, such as tokens that expired long ago. */
 export function forgetSecrets(values: Iterable<string>): void {
   for (const value of values) for (const form of formsOf(value)) registry.values.delete(form)
   registry.pattern = undefined
 }
 
-/** As it stands in JSON, also in JSON inside JSON, in an address, and line by line. */
+/** As written in JSON, in JSON inside JSON, in a URL, and line by line. */
 function formsOf(value: string): string[] {
   const lines = value.split(/\r?\n/).map(line => line.trim())
   const long = lines.length > 1 ? lines.filter(line => line.length >= MIN_LINE_LENGTH) : []
@@ -48,11 +48,11 @@ function inJson(text: string): string {
 export function knownSecretsIn(text: string): RegExp | undefined {
   if (registry.values.size === 0 || text.length < MIN_LENGTH) return undefined
   registry.pattern ??= patternOf(registry.values)
-  // Without the flag `g` it is a test of nanoseconds, whatever the number of values.
+  // Without the `g` flag the test takes nanoseconds, however many values there are.
   return registry.pattern.test(text) ? new RegExp(registry.pattern, 'g') : undefined
 }
 
-/** JSON data without those values; the same object if there are none in it. */
+/** JSON data without those values; the same object if it has none. */
 export function withoutKnownSecretsIn<T>(value: T): T {
   if (registry.values.size === 0) return value
   const text = new JsonWriter(value).rest()
@@ -60,7 +60,7 @@ export function withoutKnownSecretsIn<T>(value: T): T {
   return known ? JSON.parse(text.replace(known, REMOVED)) : value
 }
 
-/** Longest first, so that none is cut by another. */
+/** Longest first, so that no value matches only part of a longer one. */
 function patternOf(values: Iterable<string>): RegExp {
   const literal = [...values].sort((a, b) => b.length - a.length).map(escaped)
   return new RegExp(literal.join('|'))

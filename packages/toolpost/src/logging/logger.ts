@@ -4,7 +4,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 type Write = (fields: object, message?: string) => void
 
-/** What Toolpost needs of a logger; a pino logger is one. */
+/** What Toolpost needs from a logger; a pino logger fits. */
 export interface Logger {
   level: string
   isLevelEnabled(level: LogLevel): boolean
@@ -17,7 +17,7 @@ export interface Logger {
 
 const drop: Write = () => {}
 
-/** The logger of those who gave none. */
+/** The default: logs nothing. */
 export const silentLogger: Logger = {
   level: 'silent',
   isLevelEnabled: () => false,

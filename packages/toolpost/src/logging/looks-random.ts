@@ -2,7 +2,7 @@
 const CHANGE = /[a-z](?=[A-Z\d])|[A-Z](?=[a-z\d])|\d(?=[A-Za-z])/g
 const MIN_CHANGES = 4
 
-/** Whether a setting has the look of a key: a long part with letters and digits mixed, and no path or version. */
+/** Whether a setting looks like a key: a long part that mixes letters and digits, and not a path or a version. */
 export function looksRandom(text: string): boolean {
   if (text.length < 16 || text.length > 10_000 || !/^[\w.~+/=-]+$/.test(text) || /^[./~]/.test(text))
     return false

@@ -2,23 +2,23 @@ import { isKubernetesData, namesASecret } from './secret-names.ts'
 import { merged, type Span } from './secret-spans.ts'
 
 /*
- * Secrets with a name in a text: `"password": "x"`, `token=x`, `api key: x`, also in JSON inside JSON, where a quote
- * has one, three, seven… backslashes. Where an end is unclear, rather too much is removed. Takes linear time.
+ * Named secrets in a text: `"password": "x"`, `token=x`, `api key: x`, including JSON inside JSON, where a quote has
+ * one, three, seven… backslashes. If the end is unclear, too much is removed rather than too little. Takes linear time.
  */
 
 const MAX_NAME = 200
 const SEPARATOR = /(?:[:=：＝]=?>?|(?<=\s)(?:->|→)(?=\s))(?:[\s*]|\\+[nrt])*/g
 const QUOTES = '"\'`'
 const NOT_IN_A_NAME = ' \t\r\n"\'`,;&?!(){}[]<>:=/|*#@'
-/** To a blank, the end of a quotation or an element, or the next `&name=`. */
+/** Up to whitespace, a closing quote, a closing tag, or the next `&name=`. */
 const BARE_VALUE = /(?:[^\s&"'`<]|(?<=\w\\{0,7})["'`](?=\w)|<(?!\/)|&(?![\w.%-]+=))*/y
 const NOT_AT_THE_END = '\\,;.)}]'
-/** `{"name": "password", "value": "x"}`: the name stands beside it, within this many characters. */
+/** `{"name": "password", "value": "x"}`: the name is next to the value, within `PAIR_REACH` characters. */
 const PAIR_VALUE = /^(?:val|value|v|content|default)$/i
 const PAIR_NAME =
   /\b(?:name|key|k|header|field|label|id|type|element|param|parameter|variable)\\{0,7}["']?\s{0,20}[:=]\s{0,20}\\{0,7}["']?([\w .-]{1,60})/gi
 const PAIR_REACH = 300
-/** Says that there is no secret. */
+/** Values that mean "no secret". */
 const NO_SECRET = /^(?:true|false|null|none|undefined)$/i
 const HEADER_NAME = /authorization|cookie|^creds?$|credentials$/i
 const HEADER_VALUE = /(?:=\\{0,7}"[^"\r\n]*"|[^\r\n"'`]|(?<=\w\\{0,7})["'`](?=\w))*/y
@@ -26,16 +26,16 @@ const QUOTE_OR_BRACKET = /["'`{}[\]]/g
 const ESCAPED_LETTER = /(?<!\\)\\+u00([4-7][0-9a-f])/gi
 
 interface Value extends Span {
-  /** Whether the text itself says where the value ends, so that nothing in it is looked at again. */
+  /** Whether the text itself marks the end of the value, so that nothing inside it is searched again. */
   closed: boolean
 }
 
-/** Where the values of secret names stand in `text`. */
+/** Where `text` has the values of secret names. */
 export function namedSpans(text: string): Span[] {
   return merged(secretValues(text))
 }
 
-/** In order; one may begin in the bare value before it (`token=a,password: b`). */
+/** In order; one may begin inside the bare value before it (`token=a,password: b`). */
 function* secretValues(text: string): Generator<Value> {
   let closedTo = 0
   let coveredTo = 0
@@ -51,15 +51,15 @@ function* secretValues(text: string): Generator<Value> {
   }
 }
 
-/** Says in a log what became of something: `token: passed`, `authorization: denied by policy`. */
+/** Reports a status: `token: passed`, `authorization: denied by policy`. */
 const STATUS =
   /^(?:passed|failed|denied|granted|allowed|refused|accepted|rejected|valid|invalid|expired|missing|required|present|absent|ok|okay|yes|no|not|unknown|empty|set|unset|refreshed|revoked|renewed|enabled|disabled|wrong|incorrect|changed|updated|must|should|cannot|is|was|has)(?![\w-])/i
-/** What a sentence has in it, and a secret has not. */
+/** Found in sentences, not in secrets. */
 const SENTENCE =
   /^[A-Z]?[a-z'-]{1,30},? (?:[a-z'-]{1,30},? ){0,8}?(?:a|an|the|by|with|for|from|of|to|in|on|at|is|was|are|not|has|and|or)(?![\w=-])/
 const SECRET_WORDS = /pass|pwd|pin|phrase|mnemonic|kennwort/i
 
-/** Whether a bare value is a word or a sentence about something that happens to have the name of a secret. */
+/** Whether a bare value is a word or a sentence after something that only happens to have the name of a secret. */
 function isNoSecret(
   text: string,
   { from, to, closed }: Value,
@@ -73,12 +73,12 @@ function isNoSecret(
   return STATUS.test(words) || (!SECRET_WORDS.test(name) && SENTENCE.test(words))
 }
 
-/** Whether something else says that the value of a name is a secret. */
+/** Whether the context says that the value of a name is a secret. */
 function isTold(text: string, index: number, name: string): boolean {
   return (PAIR_VALUE.test(name) && isPaired(text, index)) || isKubernetesData(name, text, index)
 }
 
-/** Whether the object around the value at `index` has a secret name in it. */
+/** Whether the object around the value at `index` contains a secret name. */
 function isPaired(text: string, index: number): boolean {
   const before = text.slice(Math.max(0, index - PAIR_REACH), index)
   const after = text.slice(index, index + PAIR_REACH)
@@ -88,7 +88,7 @@ function isPaired(text: string, index: number): boolean {
   return [...around.matchAll(PAIR_NAME)].some(([, name = '']) => namesASecret(name))
 }
 
-/** The name that ends at a separator: what is in quotes, or a word, or two (`api key`). */
+/** The name before a separator: a quoted text, or one or two words (`api key`). */
 function nameBefore(text: string, separator: number): string {
   const before = text.slice(Math.max(0, separator - MAX_NAME), separator).trimEnd()
   const close = before.length - 1
@@ -122,7 +122,7 @@ function startOfWord(text: string, end: number): number {
   return start
 }
 
-/** A tag or an anchor of YAML, the `$` of a shell: before the value. */
+/** May precede the value: a YAML tag or anchor, a shell's `$`. */
 const BEFORE_VALUE = /(?:[!&][\w!/.-]{1,40}[ \t]{1,20})?(?:\$(?=["']))?/y
 
 function valueAt(text: string, separatorEnd: number, name: string, covered: number): Value {
@@ -147,7 +147,7 @@ function quotedValue(text: string, start: number, open: number): Value {
   return { from, to: end < 0 ? text.length : end, closed: true }
 }
 
-/** Where the quote stands in `"DB_PASSWORD=two words"`, of a shell; 0 if it is not of this form. */
+/** The position of the quote in a shell's `"DB_PASSWORD=two words"`; 0 if the text does not have this form. */
 function quoteAround(text: string, valueStart: number, name: string): number {
   const quote = valueStart - name.length - 2
   const isVariable = /^[A-Z][A-Z\d_]+$/.test(name) && text[valueStart - 1] === '='
@@ -161,7 +161,7 @@ function endOf(pattern: RegExp, text: string, start: number): number {
   return end
 }
 
-/** The next quote with no more backslashes: in a text that ends in one, that is a quote too far. */
+/** The next quote with no more backslashes. If the value itself ends in a backslash, that is one quote too far. */
 function closingQuote(text: string, open: number): number {
   const level = backslashesBefore(text, open)
   let at = open

@@ -5,8 +5,8 @@ type Level = 'debug' | 'info' | 'warn' | 'error'
 
 const quietLoggers = new WeakSet<Logger>()
 
-/** `logger`, except that what it throws (full disk, broken transport) never reaches the caller: the line is lost. */
-export function quietLogger(logger: Logger): Logger {
+/** Wraps `logger` so that its errors (full disk, broken transport) never reach the caller: the line is lost. */
+export function quietLogger(logger: Logger = silentLogger): Logger {
   if (logger === silentLogger || quietLoggers.has(logger)) return logger
   const quiet: Logger = {
     get level() {
@@ -25,7 +25,7 @@ export function quietLogger(logger: Logger): Logger {
   return quiet
 }
 
-/** They look the method up at every write: pino changes its methods with its level. */
+/** The method is looked up on every write: pino swaps its methods when the level changes. */
 function writers(logger: Logger): Pick<Logger, Level> {
   const writer = (level: Level) => (fields: object, message?: string) =>
     quietly(() => logger[level](fields, message))

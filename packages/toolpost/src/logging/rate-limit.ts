@@ -16,8 +16,8 @@ interface Kind {
 }
 
 /**
- * For lines that somebody else can cause as often as they like: the first of a kind is written in full, what follows
- * is counted, and the count is written once a second until a second passes without any.
+ * For lines that others can trigger as often as they like: the first of a kind is written in full, repeats are counted,
+ * and the count is written once a second until a second passes without any.
  */
 export class RateLimitedLog {
   readonly #logger: Logger
@@ -32,8 +32,8 @@ export class RateLimitedLog {
   }
 
   /**
-   * `kind` says what is counted ("stray answers") and is one of ours, never foreign text: each is remembered.
-   * `line` is called only if it is written, so a line that is only counted costs a map lookup.
+   * `kind` says what is counted ("stray answers") and is a constant of ours, never foreign text: each is remembered.
+   * `line` is called only if it is written, so a counted line costs one map lookup.
    */
   write(level: Level, kind: string, line: () => Line): void {
     if (!this.#logger.isLevelEnabled(level)) return
@@ -45,7 +45,7 @@ export class RateLimitedLog {
     }
   }
 
-  /** Writes the counts that are still due. */
+  /** Writes the outstanding counts. */
   close(): void {
     for (const [kind, known] of this.#kinds) {
       known.timer.cancel()

@@ -41,7 +41,7 @@ describe('a key', () => {
     ],
     ...['primary_key', 'PRIMARY_KEY', 'cacheKey', 'sort key', 'country_code', 'phone_number', 'keys', 'pat'],
     ...['max_tokens', 'maxTokens', 'token_count', 'tokenizer', 'key', 'keyboard', 'monkey', ''],
-  ])('%s names none', key => expect(isSecretKey(key)).toBe(false))
+  ])('%s does not name a secret', key => expect(isSecretKey(key)).toBe(false))
 })
 
 describe('a text', () => {
@@ -190,7 +190,7 @@ describe('a text', () => {
     ...['?token=&a=b', 'http://localhost:8080/a', '12:03:04', '{"password":""}', 'no password, no token'],
   ])('%s stays as it is', text => expect(safeText(text)).toBe(text))
 
-  it('[F34] shows no half of a secret where it is cut', () => {
+  it('[F34] never shows half a secret where it is cut', () => {
     const secret = 'S'.repeat(400)
     for (const start of ['{"password":"', 'token=', 'Bearer ', 'http://me:']) {
       const safe = safeText(`${'x '.repeat(225)}${start}${secret}@host/`)
@@ -199,7 +199,7 @@ describe('a text', () => {
     }
   })
 
-  it('[F34] shows no half of a secret where the search for secrets ended', () => {
+  it('[F34] never shows half a secret where the search for secrets ended', () => {
     const long = `{"password":"${'x'.repeat(19_900)}"} `
     const safe = safeText(`${long}http://me:${'S'.repeat(500)}@host/`)
     expect(safe).toBe('{"password":"[removed]"} …')
@@ -211,13 +211,13 @@ describe('a text', () => {
     expect(safeValue({ 'known-value-1': 1 })).toEqual({ '[removed]': 1 })
   })
 
-  it('has them again once they are no secrets any more', () => {
+  it('keeps them once they are no longer secret', () => {
     removeFromLogs(['expired-value', 'current-value'])
     forgetSecrets(['expired-value'])
     expect(safeText('expired-value current-value')).toBe('expired-value [removed]')
   })
 
-  it('[F34] has known values removed in other forms: in JSON, in an address, line by line', () => {
+  it('[F34] has known values removed in other forms: in JSON, in a URL, line by line', () => {
     removeFromLogs(['known "value" 2', `${'first-line'.repeat(3)}\n${'second-line'.repeat(3)}`])
     expect(safeText(JSON.stringify('a known "value" 2 b'))).toBe('"a [removed] b"')
     expect(safeText(`/?q=${encodeURIComponent('known "value" 2')}`)).toBe('/?q=[removed]')
@@ -234,7 +234,7 @@ describe('a text', () => {
     expect(safeLines('password: |\n  hunter2\n  hunter2\nuser: me')).toBe('password: [removed]\nuser: me')
   })
 
-  it('[F34] has the values of names removed that the configuration adds', () => {
+  it('[F34] has the values of configured names removed', () => {
     treatAsSecret(['houseCode'])
     expect(safeText('my_house_code=hunter2 house=1')).toBe('my_house_code=[removed] house=1')
     expect(safeValue({ 'HOUSE-CODE': 'hunter2', houseCodes: 1 })).toEqual({
@@ -308,7 +308,7 @@ describe('a text', () => {
       'a.atlasv1.',
       'sl.',
     ],
-  ])('takes no long time over 200,000 × %j', part => {
+  ])('does not take long for 200,000 × %j', part => {
     const before = process.cpuUsage()
     safeText(`password: ${part.repeat(200_000 / part.length)}!`, Number.POSITIVE_INFINITY)
     // Of the processor, not of the clock: the machine may be busy with other things.

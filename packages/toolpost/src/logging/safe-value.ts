@@ -1,7 +1,7 @@
 /*
- * What may stand in a log, a record, an event, a report: short, on one line, without secrets. Every sink goes through
- * one of these: `safeText` for a text, `safeLines` for what has lines, `safeValue` for any other value of a log,
- * `cleaner` (with limits of one's own, by `plainCopy`) for what is kept and shown later, such as the journal's records.
+ * What may appear in a log, a record, an event or a report: short, on one line, without secrets. Every sink uses one of
+ * these: `safeText` for a text, `safeLines` for several lines, `safeValue` for any other logged value, `cleaner` (with
+ * custom limits, through `plainCopy`) for values that are stored and shown later, such as the journal's records.
  */
 
 import { type Cleaner, type PlainLimits, plainCopy } from '../runtime/plain-value.ts'
@@ -14,14 +14,14 @@ import { withoutKnownSecrets } from './without-known.ts'
 export { isSecretKey }
 
 const MAX_TEXT = 500
-/** Secrets are searched in so much of a text, or in twice what is shown of it. */
+/** How much of a text is searched for secrets; more if twice the shown length is more. */
 const MAX_SEARCHED = 20_000
 const MAX_KEY = 100
 
 /** Control and formatting characters that could move a cursor, hide text or forge a line. */
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/
 const ESCAPED = new RegExp(UNSAFE.source, 'gu')
-/** A pair may begin with its value and have its name a little later. */
+/** In a pair, the value may come first and its name a little later. */
 const NAME_REACH = 500
 
 /** Values to remove wherever they turn up, such as the secret environment variables of a server. */
@@ -29,12 +29,12 @@ export function removeFromLogs(values: Iterable<string>): void {
   learn({ values: [...values], names: [] })
 }
 
-/** More names whose values are secret: `log.secrets` of the configuration. */
+/** More names whose values are secret: `log.secrets` in the configuration. */
 export function treatAsSecret(names: Iterable<string>): void {
   learn({ values: [], names: [...names] })
 }
 
-/** What is secret beside what everybody knows to be. */
+/** Secrets beyond the built-in rules. */
 export interface Secrets {
   values: string[]
   names: string[]
@@ -44,8 +44,8 @@ const learned = { values: new Set<string>(), names: new Set<string>() }
 const followers = new Set<(secrets: Secrets) => void>()
 
 /**
- * Tells `follower` what was learned, and what will be: for another thread, which cleans too. Returns a function that
- * stops it.
+ * Tells `follower` all secrets learned so far and later: for another thread that cleans too. Returns a function that
+ * unsubscribes it.
  */
 export function followSecrets(follower: (secrets: Secrets) => void): () => void {
   follower({ values: [...learned.values], names: [...learned.names] })
@@ -69,7 +69,7 @@ export function safeText(text: string, maxLength = MAX_TEXT): string {
   return UNSAFE.test(safe) ? escapeControls(safe) : safe
 }
 
-/** The same for text of many lines, which stay, at its full length. */
+/** The same for a text of several lines: keeps the lines and the full length. */
 export function safeLines(text: string): string {
   return withoutLongSecrets(withoutKnownSecrets(text))
     .split(/\r?\n/)
@@ -81,7 +81,7 @@ function shorten(text: string, maxLength: number, length: number): string {
   return `${text.slice(0, maxLength)}… (${length} characters)`
 }
 
-/** `text` without secrets, of which `shown` characters are going to be shown. Searches before it is cut, so that no half survives. */
+/** `text` without secrets, searched before it is cut to `shown` characters, so that no half secret survives. */
 export function withoutSecrets(text: string, shown = Number.POSITIVE_INFINITY): string {
   const known = withoutKnownSecrets(text)
   const near = known.length > shown + NAME_REACH ? known.slice(0, shown + NAME_REACH) : known
@@ -89,11 +89,11 @@ export function withoutSecrets(text: string, shown = Number.POSITIVE_INFINITY): 
   const limit = Math.max(MAX_SEARCHED, 2 * shown)
   if (known.length <= limit) return withoutFoundSecrets(known)
   const clean = withoutFoundSecrets(known.slice(0, limit))
-  // So much was removed that the end of what was searched would show: the word there may be half a secret.
+  // So much was removed that the end of the searched part would show: the last word may be half a secret.
   return clean.length > shown ? clean : `${clean.slice(0, clean.lastIndexOf(' ') + 1)}…`
 }
 
-/** Shows control characters as text (`\u001b`); well-formed surrogate pairs stay. */
+/** Shows control characters as text (`\u001b`); keeps well-formed surrogate pairs. */
 export function escapeControls(text: string): string {
   return text.replace(ESCAPED, character => {
     if (character === '\n') return '\\n'
@@ -105,7 +105,7 @@ export function escapeControls(text: string): string {
 const MAX_REMEMBERED = 10_000
 const keys = new Map<string, { shown: string; isSecret: boolean }>()
 
-/** Too short and too simple for the form of a secret. */
+/** Too short and too simple to look like a secret. */
 const PLAIN_KEY = /^[A-Za-z\d]{1,19}$/
 
 function knownKey(key: string): { shown: string; isSecret: boolean } {
@@ -122,12 +122,12 @@ function shownKey(key: string): string {
   return key === '__proto__' ? '[__proto__]' : safeText(key, MAX_KEY)
 }
 
-/** `safeText` for names, which come again and again: of tools, of servers. */
+/** `safeText` for recurring names, such as those of tools and servers. */
 export function safeName(name: string): string {
   return knownKey(name).shown
 }
 
-/** Takes secrets out of a copy: by their keys, by the names beside them, and out of its texts. */
+/** Removes secrets from a copy: by key, by a name next to them, and within texts. */
 export const cleaner: Cleaner = {
   text: text => withoutSecrets(text),
   key: knownKey,
@@ -159,8 +159,8 @@ const QUESTION_LIMITS: PlainLimits = {
 }
 
 /**
- * A copy of `value` for the person who decides whether to allow it. Nothing is shortened or guessed to be secret, since a
- * hidden part may be the dangerous one; only values of secret keys and known secrets are removed. `undefined` if too large.
+ * A copy of `value` for the person who decides whether to allow it. Nothing is shortened and no secret is guessed, since
+ * a hidden part may be the dangerous one; only values of secret keys and known secrets are removed. `undefined` if too large.
  */
 export function askedValue(value: unknown): { value: unknown } | undefined {
   const copy = plainCopy(value, QUESTION_LIMITS)

@@ -2,7 +2,7 @@ import { isKubernetesData, namesASecret } from './secret-names.ts'
 import type { Span } from './secret-spans.ts'
 
 /*
- * Secrets that take more than a line: private keys, blocks of YAML. A line may also end with `\n`, as it does in JSON.
+ * Secrets of more than one line: private keys, YAML blocks. A line may also end in an escaped `\n`, as in JSON.
  */
 
 const LINE_END = '(?:\\r?\\n|(?:\\\\{1,7}r)?\\\\{1,7}n)'
@@ -10,12 +10,12 @@ const KEY_MARK = (word: string) => `-{4,5} ?${word} [A-Z0-9 ]{0,40}PRIVATE KEY(?
 export const BEGIN_OF_KEY = new RegExp(KEY_MARK('BEGIN'))
 export const END_OF_KEY = new RegExp(KEY_MARK('END'))
 const PRIVATE_KEY = new RegExp(`${KEY_MARK('BEGIN')}[\\s\\S]*?(?:${KEY_MARK('END')}|$)`, 'g')
-/** The text begins inside of a key. */
+/** The text begins inside a key. */
 const REST_OF_KEY = new RegExp(`^[\\w+/=\\s\\\\]*${KEY_MARK('END')}`, 'g')
-/** PuTTY's: as many lines as it says, and their checksum. */
+/** PuTTY: the stated number of lines and their checksum. */
 const PUTTY_KEY = new RegExp(`Private-Lines: \\d{1,4}${LINE_END}[\\s\\S]*?(?:Private-MAC: ?\\w*|$)`, 'g')
 
-/** `password: |`, or nothing behind the name: the lines below it that are indented further are its value. */
+/** `password: |`, or nothing after the name: the value is the more deeply indented lines below. */
 const YAML_NAME =
   /(?:^|\n|\\n|["'])([ \t]*)(?:- )?["']?([\w.-]{1,100})["']?:[ \t]*(?=[|>][+-]?\d?[ \t]*(?:\r?\n|\\n)|\r?\n|\\n)/g
 const YAML_STYLE = /(?:[|>][+-]?\d?[ \t]*)?/y
@@ -24,11 +24,11 @@ const YAML_LINE = /(?:\r?\n|\\n)([ \t]*)((?:[^\n\\]|\\(?!n))*)/y
 const YAML_PAIR =
   /((?:name|key):[ \t]{1,20}["']?([\w.-]{1,100})["']?[ \t]{0,20}(?:\r?\n|\\n)[ \t]{0,100}value:[ \t]{1,20})[^\s\\](?:[^\n\\]|\\(?!n))*/g
 
-/** `password = """`, of TOML, and everything up to the next three. */
+/** TOML's `password = """`, up to the closing quotes. */
 const QUOTED_BLOCK =
   /((?:^|\n)[ \t]{0,100}([\w.-]{1,100})[ \t]{0,20}[=:][ \t]{0,20}("{3}|'{3}))(?:(?!\3)[\s\S])+/g
 
-/** A part of a form: `name="password"`, an empty line, and the value. */
+/** A part of multipart form data: `name="password"`, an empty line, and the value. */
 const FORM_PART = new RegExp(
   `(\\bname=\\\\{0,7}["']([\\w.[\\]-]{1,100})\\\\{0,7}["']${LINE_END}${LINE_END})(?:(?!${LINE_END}--)[\\s\\S])+`,
   'g',
@@ -50,7 +50,7 @@ function* wholeMatches(text: string, pattern: RegExp): Generator<Span> {
   for (const { index, 0: all } of text.matchAll(pattern)) yield { from: index, to: index + all.length }
 }
 
-/** What follows the first group, if the group `nameAt` names a secret. */
+/** Whatever follows the first group, if the group `nameAt` names a secret. */
 function* namedMatches(text: string, pattern: RegExp, nameAt: number): Generator<Span> {
   for (const match of text.matchAll(pattern))
     if (namesASecret(match[nameAt] ?? ''))

@@ -17,11 +17,11 @@ import { PHRASES } from './secret-phrases.ts'
 import { cut, type Finder, merged, type Span } from './secret-spans.ts'
 
 /*
- * Secrets that a text shows by their form. No pattern here may take more than linear time: each run of characters is
- * begun once, or is bounded.
+ * Secrets recognised by their form. Every pattern here must take linear time: each run of characters is started once or
+ * is bounded.
  */
 
-/** Of base64, not of a word: "Basic dXNlcjpwYXNz", "basic information". */
+/** Base64 rather than a word: "Basic dXNlcjpwYXNz", not "basic information". */
 function likeCredentials(word: string): boolean {
   return /[\d=+/]/.test(word) || (/[a-z]/.test(word) && /.[A-Z]/.test(word))
 }
@@ -38,7 +38,7 @@ const NAME_ATTRIBUTE = /\b(?:name|key|id)=\\{0,7}["']([^"'\\]{1,100})/i
 
 const FORMS: readonly Form[] = [
   { hint: MARKS, pattern: MARKED, left: () => REMOVED },
-  // `user:password@`, and `token@` in the address of a web server. A port is none: `host:80/a@b`.
+  // `user:password@`, and `token@` in the URL of a web server. A port is not a secret: `host:80/a@b`.
   {
     hint: IN_ADDRESS,
     pattern: /(:\/\/[^\s/:@"'`<>[]*:)(?!\d{1,5}[/?#,;)])(?:[^\s"'`<>@:]|:(?!\/\/))+(?:@[^\s"'`<>@/:]+)?@/g,
@@ -55,7 +55,7 @@ const FORMS: readonly Form[] = [
     pattern: /(jdbc:[\w:]{1,40}:[^\s/:@"']{1,100}\/)[^\s/@"']+@/g,
     left: (_, [before]) => `${before}${REMOVED}@`,
   },
-  // A key or a code that an address carries, if nobody would take it for a word.
+  // A key or a code in a URL, unless it looks like a word.
   {
     hint: /(?:[?&#;]|[?&#;][\w.-]{0,40}[_.-])(?:key|code|session|sid|k)=/i,
     pattern: /([?&#;](?:[\w.-]{0,40}[_.-])?(?:key|code|session|sid|k)=)([^\s&#"'`<>\\]{16,})/gi,
@@ -78,7 +78,7 @@ const FORMS: readonly Form[] = [
     ),
     left: ifNamed,
   },
-  // The same as elements of a list, and a list of a name and its value, as Map and Headers are printed.
+  // The same as elements of a list, and name-value lists, as Map and Headers are printed.
   {
     hint: ANY,
     pattern: /((\\{0,7}["'])--?([A-Za-z][\w.-]{0,99})\2\s*,\s*\2)(?:(?!\2)[^\n])+/g,
@@ -119,7 +119,7 @@ const FORMS: readonly Form[] = [
     left: (all, [scheme = '', word = '']) =>
       /^authorization/i.test(scheme) || likeCredentials(word) ? scheme + REMOVED : all,
   },
-  // `setenv SECRET_KEY x`, `ENV API_KEY x`, `npm config set _authToken x`; cells of a table: `| password | x |`.
+  // `setenv SECRET_KEY x`, `ENV API_KEY x`, `npm config set _authToken x`; table cells: `| password | x |`.
   {
     hint: ANY,
     pattern:
@@ -132,7 +132,7 @@ const FORMS: readonly Form[] = [
       /((?<![\w.-])([A-Za-z_][\w.-]{1,99})(?:\*\*)?(?: {0,20}\| {0,20}|(?:\t|\\t){1,20}| {2,20}))(?![=:|\s-])([^\s|"'`\\<>()/$]+)(?=[\s|"'`\\]|$)/g,
     left: ifNamedAndNoWord,
   },
-  // SQL, and calls: `PASSWORD 'x'`, `setPassword("x")`.
+  // SQL and function calls: `PASSWORD 'x'`, `setPassword("x")`.
   {
     hint: ANY,
     pattern:
@@ -144,7 +144,7 @@ const FORMS: readonly Form[] = [
     pattern: /(\bidentified\s{1,20}by\s{1,20}\\{0,7}["'])[^"'\n\\]+/gi,
     left: afterFirst,
   },
-  // Encoded for an address, or for a page: `password%3Dx`, `&quot;password&quot;:&quot;x`.
+  // Encoded for a URL or for HTML: `password%3Dx`, `&quot;password&quot;:&quot;x`.
   {
     hint: /%(?:25)*3[adAD]/,
     pattern:
@@ -180,32 +180,32 @@ const findForms = [...PHRASES, ...FORMS].map(
 )
 const findBlocks: Finder = text => merged(blockSpans(text))
 
-/** Everything that finds a secret by how it looks, in the order in which it is to be asked. */
+/** Everything that finds a secret by its form, in the order to apply it. */
 export const FINDERS: readonly Finder[] = [findBlocks, ...findForms, namedSpans]
 
-/** In every text with a secret; a test of a few nanoseconds, which most texts fail. */
+/** Matches every text with a secret; takes a few nanoseconds, and most texts fail it. */
 const QUICK_HINT =
   /[:=<[_|%&'：＝→-]|eyJ|atlasv1|A[A-CIKS][A-Zz]|SG\.|hv[sb]\.|dp\.|dapi|SK[0-9a-f]|\.\w{6}\.|sl\.|ya29|1\/\/0|AT[AC]TT3|[bB][eE][aA][rR]|[bB][aA][sS][iI]| is | was |pass|PASS|Pass|pw |secret|token|api.?key|auth|AUTH|code |key |stdin|"|set|ENV|ARG|export|\t| {2}/
 const HINT = new RegExp(
   `${MARKS.source}|sudo -S|-stdin|PRIVATE KEY|Private-Lines|${SHORT_OPTION.source}|:\\/\\/|jdbc:|-[uU]|[iI](?:dentified|DENTIFIED)|[bB][aA][sS][iI][cC]|\\\\u00[4-7]|[?&#;][\\w.-]{0,40}(?:key|code|session|sid|k)=`,
 )
 
-/** Whether there may be a secret in a text. */
+/** Whether a text may contain a secret. */
 export function mayHaveASecret(text: string): boolean {
   return QUICK_HINT.test(text) && (mayNameASecret(text) || HINT.test(text))
 }
 
-/** Private keys and blocks of YAML, which take more than a line. */
+/** `text` without secrets of several lines: private keys and YAML blocks. */
 export function withoutLongSecrets(text: string): string {
   return cut(text, findBlocks(text))
 }
 
-/** `text` without what has the form of a secret, or the name of one before it. */
+/** `text` without anything that has the form of a secret or follows the name of one. */
 export function withoutFoundSecrets(text: string): string {
   return FINDERS.reduce((clean, find) => cut(clean, find(clean)), text)
 }
 
-/** The words of a command, as a list, without secrets; `undefined` if there is none. */
+/** The words of a command line without secrets; `undefined` if it has none. */
 export function withoutSecretWords(words: readonly string[]): string[] | undefined {
   const line = words.join('\n')
   if (!SHORT_OPTION.test(line)) return undefined

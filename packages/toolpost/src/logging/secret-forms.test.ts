@@ -142,7 +142,7 @@ describe('[F34] a secret is found', () => {
   })
 })
 
-describe('[F34] a secret is found where only blanks or a word stand before it', () => {
+describe('[F34] a secret is found with only whitespace or a word before it', () => {
   it.each([
     ...['requirepass hunter2', 'bindpw hunter2', 'mqtt_password hunter2', 'keytool -storepass hunter2'],
     ...['USER me\r\nPASS hunter2', 'one-time password hunter2', `apikey ${KEY}`, 'WPA2 passphrase "hunter2"'],

@@ -1,5 +1,5 @@
 /*
- * Keys and tokens that carry the mark of who gave them out. The one list; every mark has its hint in `MARKS`.
+ * Keys and tokens with a prefix that identifies their issuer. The only such list; every prefix has its hint in `MARKS`.
  */
 
 const RANDOM = '(?=[\\w-]{0,200}\\d)[\\w-]{16,}'

@@ -1,29 +1,29 @@
 /*
- * Which names belong to a secret: of keys, of options, of variables, in texts. The one list; `log.secrets` of the
- * configuration adds to it. Compared without case, `_`, `-`, `.` and digits at the end.
+ * Names that belong to a secret: of keys, options and variables, and in texts. The only such list; `log.secrets` in the
+ * configuration adds to it. Case, `_`, `-`, `.` and trailing digits are ignored.
  */
 
 /** Anywhere in a name. */
 const ANYWHERE =
   'password|passwort|passwd|passphrase|passcode|contrase(?:n|ñ)a|motdepasse|wachtwoord|пароль|密码|密碼|パスワード|secret(?!ar)|authorization|cookie|credential|bearer|sess(?:ion)?id|connectsid|mnemonic|seedphrase|(?:api|private|access|signing|encryption|security)key|clientkeydata|s[02](?:accesscontrol|authenticated|unauthenticated|legacy)'
-/** At the end of a name: `max_tokens` and `tokenizer` are none. */
+/** At the end of a name: `max_tokens` and `tokenizer` are not secret. */
 const ENDINGS =
   'token|pwd|pw|jwt|psk|(?<!com|by|tres|over|sur|under|fast)pass|(?:master|basic|proxy|http)auth|keymaterial|(?:security|secret)answer'
-/** A word of its own at the end, so that `compass`, `author`, `spinning` and `pinned` are none. */
+/** A separate word at the end, so that `compass`, `author`, `spinning` and `pinned` are not secret. */
 const LAST_WORDS =
   'pass|passe|senha|pw|pin|otp|totp|2fa|mfa|csrf|xsrf|auth|creds?|cvv|cvc|passkey|sig|signature|kennwort|(?:pin|otp|mfa|2fa|auth|verification|recovery|backup|security|access|invite|pairing|unlock|alarm|door|gate|lock|user|confirmation|time) ?(?:codes?|number)'
-/** Whose `key` is a secret: `primary_key`, `cache_key` and a lone `key` are none. */
+/** Words before `key` that make it a secret: `primary_key`, `cache_key` and a lone `key` are not. */
 const KEY_OWNERS =
   'decryption|secret|ssh|gpg|pgp|rsa|hmac|aes|tls|ssl|master|account|auth|client|service|deploy|licen[sc]e|storage|shared|webhook|admin|app|subscription|functions?|wi ?fi|wlan|wpa|network|session|openai|anthropic|gemini|google|aws|azure|github|gitlab|stripe|slack'
-/** `OPENAI_KEY`, `GITHUB_PAT`: names of environment variables say more by their end than others. */
+/** `OPENAI_KEY`, `GITHUB_PAT`: in names of environment variables, more endings mean a secret. */
 const VARIABLE =
   /^(?!.*(?:PUBLIC|PRIMARY|FOREIGN|SORT|PARTITION|CACHE|OBJECT|ROW|INDEX)_KEY$)[A-Z\d]+(?:_[A-Z\d]+)*_(?:KEY|PAT|PSK|CREDS?|SALT|SEED|DSN)\d*$/
 
-/** Every secret name has one of these in it. */
+/** Every secret name contains one of these. */
 const HINTS =
   'p(?:ass|w|in|at|sk)|s(?:ig|rf|ecurity|alt|eed|ess|ecret|enha|[02][ _]?[aul])|c(?:red|vv|vc|ode|ookie|ontrase|onnect\\.sid)|kennwort|wachtw|otp|auth|number|key|dsn|token|jwt|bearer|m(?:nemonic|fa)|2fa'
 
-/** The same in other alphabets; of a text in ours it costs nothing. */
+/** The same in other scripts; free for a Latin text. */
 const FOREIGN_HINTS = /[пП]ароль|密[码碼]|パスワード/
 
 const MAX_NAME_LENGTH = 200
@@ -35,7 +35,7 @@ const added = new Set<string>()
 const remembered = new Map<string, boolean>()
 readNames()
 
-/** More names whose values no log may show; they fit a name that ends with them. */
+/** More names whose values no log may show; each matches any name that ends with it. */
 export function addSecretNames(names: Iterable<string>): void {
   for (const name of names) if (plainOf(name) !== '') added.add(plainOf(name))
   readNames()
@@ -48,7 +48,7 @@ function readNames(): void {
   remembered.clear()
 }
 
-/** Whether a key names a secret. Remembers what it was asked. */
+/** Whether a key names a secret. Memoised. */
 export function isSecretKey(key: string): boolean {
   let known = remembered.get(key)
   if (known === undefined) {
@@ -67,12 +67,12 @@ export function namesASecret(key: string): boolean {
 
 const LAST_WORD = new RegExp(`(?:^| )(?:${LAST_WORDS})$`)
 
-/** Whether a secret name may be in a text: most texts have none. */
+/** Whether a text may contain a secret name: most do not. */
 export function mayNameASecret(text: string): boolean {
   return hints.test(text) || FOREIGN_HINTS.test(text)
 }
 
-/** `tokenValue`, `auth_header`: what the name is of stands before. */
+/** `tokenValue`, `auth_header`: the word before it is the actual name. */
 const AS_WHAT = /(?<=.{3})(?:value|header|string|plain|raw|hex|b64|base64)$/
 
 function plainOf(name: string): string {
@@ -99,7 +99,7 @@ function wordsOf(name: string): string {
 const KUBERNETES_SECRET = /\bkind\\{0,7}["']?:\s{0,5}\\{0,7}["']?Secret(?![\w ])/
 const KUBERNETES_REACH = 300
 
-/** Whether a name at some place of a text is that of the data of a Kubernetes secret. */
+/** Whether a name at this position of a text is the data of a Kubernetes Secret. */
 export function isKubernetesData(name: string, text: string, at: number): boolean {
   if (name !== 'data' && name !== 'stringData') return false
   return KUBERNETES_SECRET.test(text.slice(Math.max(0, at - KUBERNETES_REACH), at + KUBERNETES_REACH))

@@ -4,15 +4,15 @@ import { withoutSecretWords } from './secret-formats.ts'
 import { isSecretKey } from './secret-names.ts'
 
 /*
- * Secrets that another value beside them tells: `{name: 'password', value: 'x'}`, `['--token', 'x']`. A name that is a
- * secret itself was removed from the copy, but still counts as one.
+ * Secrets given away by a neighbouring value: `{name: 'password', value: 'x'}`, `['--token', 'x']`. A name that is
+ * itself a secret was removed from the copy but still counts.
  */
 
 const MAX_NAME = 100
-/** An option or a header in a flat list, with its value after it. */
+/** An option or a header in a flat list, followed by its value. */
 const LISTED_NAME = /^--?[a-z]|^(?:proxy-)?authorization$|cookie$|^x-/i
 
-/** Where the value of a pair stands, and where its name may. */
+/** Keys that hold the value of a pair, and the keys that may hold its name. */
 const PAIRS = new Map(
   Object.entries({
     value: 'name key header field label id type param parameter variable element selector k',
@@ -28,12 +28,12 @@ const PAIRS = new Map(
   }).map(([value, names]) => [value, new Set(names.split(' '))]),
 )
 
-/** What is shown of the value of a secret: that there is one. */
+/** What is shown for the value of a secret: only that there is one. */
 export function withoutValue(value: unknown): unknown {
   return typeof value === 'boolean' || value === null || value === '' ? value : REMOVED
 }
 
-/** Texts that were changed while they were copied, as they were. */
+/** The originals of texts that were changed while copying. */
 type Originals = ReadonlyMap<string | number, string> | undefined
 
 export function cleanList(values: unknown[], originals: Originals): void {
@@ -67,7 +67,7 @@ function cleanKubernetes(entries: Record<string, unknown>): void {
   for (const key of ['data', 'stringData']) if (key in entries) entries[key] = withoutValue(entries[key])
 }
 
-/** The program tells what its options mean. */
+/** What the options mean depends on the program. */
 function cleanCommand(entries: Record<string, unknown>): void {
   const words = [entries.command, ...(entries.args as unknown[])]
   if (!words.every(word => typeof word === 'string')) return

@@ -4,15 +4,15 @@ import { type Form, isWord, type Left } from './secret-form.ts'
 import { namesASecret } from './secret-names.ts'
 
 /*
- * Secrets that stand behind their names with nothing but blanks or a word between: "the password is x", `requirepass x`.
- * Prose has such names too, so the value must not be a word.
+ * Secrets after their names with only whitespace or a word in between: "the password is x", `requirepass x`. Prose has
+ * such names too, so a value that is a word does not count.
  */
 
-/** Of an algorithm or a protocol: `sha256`, `oauth2`. */
+/** Algorithms and protocols: `sha256`, `oauth2`. */
 const TECHNICAL = /^(?:sha|md|base|utf|aes|rsa|oauth|ipv|http|tls|v)[-_]?\d/i
-/** A name that no sentence has: `mqtt_password`, `bindpw`, `dbPass`, `-storepass`, `PASS` of a protocol. */
+/** Names that do not occur in prose: `mqtt_password`, `bindpw`, `dbPass`, `-storepass`, the `PASS` of a protocol. */
 const OF_A_SETTING = /[_.-]|[a-z][A-Z]|^(?:PASS|AUTH)$|^(?!pass)\w+(?:pass|pw|auth)$/
-/** A name of a password whose value is taken for one even if it has the look of a word with a number. */
+/** Names whose value counts as a password even if it looks like a word with a number. */
 const OF_A_PASSWORD = /pass(?:word|wd|phrase|code|wort)$|^(?:kennwort|contraseña|api ?key)$/i
 
 function isNoProse(name: string, value: string): boolean {
@@ -24,7 +24,7 @@ function isNoProse(name: string, value: string): boolean {
 const ifNoProse: Left = (all, [before = '', name = '', value = '']) =>
   namesASecret(name) && isNoProse(name, value) ? before + REMOVED : all
 
-/** The last word is the name, or the last two are: "verification code". */
+/** The name is the last word or the last two: "verification code". */
 const ifSaid: Left = (all, [before = '', words = '', value = '']) => {
   const isNamed = namesASecret(words) || namesASecret(words.slice(words.indexOf(' ') + 1))
   return isNamed && (/["'`]$/.test(before) || !isWord(value)) ? before + REMOVED : all
@@ -37,7 +37,7 @@ export const PHRASES: readonly Form[] = [
       /(\b((?:[A-Za-z][\w-]{0,30} )?[A-Za-z][\w-]{0,60}) (?:is|was|ist|lautet|est|es)(?: now| set to)?:? ["'`]?)((?<=["'`])[^\s"'`]+|[^\s"'`]+)/gi,
     left: ifSaid,
   },
-  // netrc: `machine h login l password x`, also in lines.
+  // netrc: `machine h login l password x`, on one line or several.
   {
     hint: /password\s/,
     pattern:
@@ -51,7 +51,7 @@ export const PHRASES: readonly Form[] = [
       /((?<![\w.@/-])-?([\w.-]{0,60}(?:pass|pw|auth|token|secret|key|code|kennw|contras)[\w.ñ-]{0,40}) (?:\d )?)(?![=:|-])([^\s"'`\\|,;:=<>]+)/gi,
     left: ifNoProse,
   },
-  // What a command reads as a password: `echo x | sudo -S`, `--password-stdin <<< x`.
+  // Passwords read from stdin: `echo x | sudo -S`, `--password-stdin <<< x`.
   {
     hint: /sudo|-stdin/,
     pattern: /(\becho\s{1,5}["']?)[^\s|"']+(?=["']?\s{0,5}\|\s{0,5}(?:sudo\s{1,5}-S|[^\n|]{1,200}-stdin))/g,

@@ -1,12 +1,12 @@
 import { REMOVED } from './known-secrets.ts'
 
-/** Where a secret stands in a text. */
+/** The position of a secret in a text. */
 export interface Span {
   from: number
   to: number
 }
 
-/** `text` with each span replaced; they are in order, and none reaches into another. */
+/** `text` with each span replaced; the spans are in order and do not overlap. */
 export function cut(text: string, spans: readonly Span[]): string {
   if (spans.length === 0) return text
   let clean = ''
@@ -18,7 +18,7 @@ export function cut(text: string, spans: readonly Span[]): string {
   return clean + text.slice(end)
 }
 
-/** In order, and those that touch as one. */
+/** Sorted, with touching spans joined. */
 export function merged(spans: Iterable<Span>): Span[] {
   const result: Span[] = []
   for (const { from, to } of [...spans].sort((a, b) => a.from - b.from)) {
@@ -29,10 +29,10 @@ export function merged(spans: Iterable<Span>): Span[] {
   return result
 }
 
-/** Finds secrets in a text, in which others may have been replaced before. */
+/** Finds secrets in a text in which others may already have been replaced. */
 export type Finder = (text: string) => Span[]
 
-/** What the finders find one after the other, each in what the one before left, as places of `text` itself. */
+/** Runs the finders in turn, each on what the previous one left; positions are those in `text` itself. */
 export function findAll(text: string, finders: readonly Finder[]): Span[] {
   let spans: Span[] = []
   for (const find of finders) {
@@ -42,7 +42,7 @@ export function findAll(text: string, finders: readonly Finder[]): Span[] {
   return spans
 }
 
-/** A place of the text with `spans` cut out, as one of the text before. */
+/** Maps a position in the text with `spans` replaced back to the original text. */
 function inOriginal({ from, to }: Span, spans: readonly Span[]): Span {
   let shift = 0
   const original = { from: -1, to: -1 }

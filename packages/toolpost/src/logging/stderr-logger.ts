@@ -5,7 +5,7 @@ import { cleaner, escapeControls, withoutSecrets } from './safe-value.ts'
 
 type Pino = (options: object, destination: { write(line: string): void }) => Logger
 
-/** Whoever writes a line has shortened what is long; no line may be without end all the same. */
+/** Callers shorten long values themselves; this bounds a line in any case. */
 const LINE_LIMITS: PlainLimits = {
   maxDepth: 10,
   maxEntries: 1_000,
@@ -18,7 +18,7 @@ function safeFields(fields: object): Record<string, unknown> {
   return plainCopy(fields, LINE_LIMITS).value as Record<string, unknown>
 }
 
-/** A logger on stderr, which takes secrets out of all that it is given: JSON lines, or lines for a person on a terminal. pino is loaded when something is written. */
+/** A logger on stderr that removes secrets: JSON lines, or readable lines on a terminal. Loads pino on the first write. */
 export function stderrLogger(
   level: LogLevel | 'silent',
   stream: NodeJS.WriteStream = process.stderr,
@@ -48,7 +48,7 @@ function lazyLogger(level: LogLevel | 'silent', load: () => Logger): Logger {
   }
 }
 
-/** Takes 60 ms and more, the first time. */
+/** Takes 60 ms or more the first time. */
 export function loadPino(): Pino {
   return createRequire(import.meta.url)('pino') as Pino
 }

@@ -1,7 +1,7 @@
 import { safeLines, safeValue } from './safe-value.ts'
 import { loadPino } from './stderr-logger.ts'
 
-/** Has something for every pattern, most of which are only compiled when they are needed. */
+/** Exercises every pattern: most are compiled only on first use. */
 const SAMPLE = `-----BEGIN PRIVATE KEY-----
 x
 -----END PRIVATE KEY-----
@@ -11,8 +11,8 @@ a: ["--token", "x", ["key", "x"]] --token x curl -u me:x -U me%x -b x <token a="
 https://me:x@host/?key=x#token=x Bearer x Basic x the token is x %3D &quot; | token | x | sk-x eyJx set token x`
 
 /**
- * Does now what the first line of a log would do otherwise: for a program that lives long, and whose first call that
- * fails should not hold up the calls beside it by a tenth of a second.
+ * Does now what the first log line would otherwise do: in a long-running program, the first failing call should not
+ * delay the calls next to it by a tenth of a second.
  */
 export function warmUpLogging(): void {
   loadPino()

@@ -2,14 +2,14 @@ import { knownSecretsIn } from './known-secrets.ts'
 import { FINDERS, mayHaveASecret } from './secret-formats.ts'
 import { cut, findAll, merged, type Span } from './secret-spans.ts'
 
-/** Of this a name of a secret could be a part: `passwo`, `Bearer`, `the author`. */
+/** Could be part of the name of a secret: `passwo`, `Bearer`, `the author`. */
 const LIKE_WORDS = /^[A-Za-z _.-]+$/
-/** Beyond it nothing else is searched in a text. */
+/** Only this much of a text is searched for other secrets. */
 const MAX_SEARCHED = 100_000
 
 /**
- * `text` without any value given to `removeFromLogs`. If such a value is itself what announces a secret, such as
- * "password" or "Bearer", what it announces goes with it: once the word is removed, nobody could find that.
+ * `text` without any value passed to `removeFromLogs`. If such a value itself announces a secret, such as "password" or
+ * "Bearer", the announced secret goes with it: once the word is removed, it could no longer be found.
  */
 export function withoutKnownSecrets(text: string): string {
   const pattern = knownSecretsIn(text)

@@ -9,27 +9,27 @@ import {
 
 export interface AttemptsOptions {
   clock: Clock
-  /** How often a first connection is tried before it counts as failed, and is tried slowly. */
+  /** How many times the first connection is tried before the server counts as failed and is retried slowly. */
   attempts: number
   baseDelayMs: number
-  /** The number of the attempt or the time of the next one changed. */
+  /** The attempt number or the time of the next attempt changed. */
   onChange(): void
 }
 
-/** When to try to connect, and when that counts as failed. One wait at a time. */
+/** Decides when to try to connect, and when the server counts as failed. One wait at a time. */
 export class Attempts {
   readonly #options: AttemptsOptions
-  /** The attempt under way, or the one that succeeded; of a server that has failed, those that were made. */
+  /** The current attempt, or the one that succeeded; for a failed server, the number of attempts made. */
   number = 0
-  /** ISO time of the next attempt, while one is waited for. */
+  /** ISO time of the next attempt, while waiting for it. */
   nextAt: string | undefined
-  /** Whether the server was there before: then it is tried for ever. */
+  /** Whether the server was ever connected: it is then retried forever. */
   wasReady = false
   #readyAt = 0
-  /** Connections in a row that ended soon and without use: the next one waits the longer. */
+  /** Consecutive connections that ended soon, without being used: each makes the next one wait longer. */
   #shortLives = 0
   #askedMs = 0
-  /** Attempts that were not made. */
+  /** Attempts that were skipped. */
   #skipped = 0
   #timer: Timer | undefined
   #wake: (() => void) | undefined
@@ -53,7 +53,7 @@ export class Attempts {
     return !this.wasReady && attempt >= this.#options.attempts
   }
 
-  /** The number to count on from if the next attempt is not worth much: that of the last quick one. */
+  /** Skips the remaining quick attempts if they would be pointless; returns the number to continue from. */
   pastQuick(attempt: number): number {
     if (this.wasReady) return attempt
     const past = Math.max(attempt, this.#options.attempts)
@@ -61,12 +61,12 @@ export class Attempts {
     return past
   }
 
-  /** The server asked to be left alone for so long, or did not. */
+  /** The server asked to be retried after this time, or did not. */
   asked(afterMs: number | undefined): void {
     this.#askedMs = afterMs ?? 0
   }
 
-  /** Waits until an attempt is due; not at all if it is due now, so that there is no gap without an attempt. */
+  /** Waits until an attempt is due; `undefined` if it is due now, so that there is no gap between attempts. */
   next(attempt: number): Promise<void> | undefined {
     const { clock, onChange } = this.#options
     const delayMs = this.delayBefore(attempt)
@@ -76,19 +76,19 @@ export class Attempts {
     onChange()
     if (delayMs <= 0) return undefined
     this.#timer = clock.setTimer(() => this.wake(), delayMs)
-    // Nobody waits for it: a program that has nothing else to do may end.
+    // Nobody waits for it, so it must not keep the process alive.
     if (isSlow) this.#timer.hold(false)
     return this.untilWoken()
   }
 
-  /** Waits for `wake`, however long. */
+  /** Waits for `wake`, however long it takes. */
   untilWoken(): Promise<void> {
     return new Promise(resolve => {
       this.#wake = resolve
     })
   }
 
-  /** Ends the wait: the attempt is due, or given up. */
+  /** Ends the wait: the attempt is due or abandoned. */
   wake(): void {
     this.nextAt = undefined
     this.#timer?.cancel()
@@ -101,14 +101,14 @@ export class Attempts {
     this.#readyAt = this.#options.clock.now()
   }
 
-  /** The number of the attempt to begin with after a connection that was lost. */
+  /** The number of the first attempt after a connection was lost. */
   afterLoss(hasAnswered: boolean): number {
     const wasOfUse = hasAnswered || this.#options.clock.now() - this.#readyAt >= STABLE_AFTER_MS
     this.#shortLives = wasOfUse ? 0 : this.#shortLives + 1
     return Math.max(1, this.#shortLives)
   }
 
-  /** Somebody restarts the server: its earlier deaths are forgiven, its wishes forgotten. */
+  /** The server is restarted on request: earlier failures and its requests to wait no longer count. */
   forgive(): void {
     this.#shortLives = 0
     this.#askedMs = 0
@@ -116,17 +116,17 @@ export class Attempts {
   }
 }
 
-/** Before attempt 1, 2, 3, … to get a lost server back: at once, then doubling up to a cap, for ever. */
+/** The delay before attempt 1, 2, 3, … to reconnect a lost server: 0, then doubling up to a cap. */
 export function reconnectDelayMs(attempt: number): number {
   return Math.min(doubled(attempt, RECONNECT_BASE_DELAY_MS), RECONNECT_MAX_DELAY_MS)
 }
 
-/** Before slow attempt 1, 2, 3, … of a server that has failed: doubling up to a cap, for ever. */
+/** The delay before slow attempt 1, 2, 3, … of a failed server: doubling up to a cap. */
 export function failedDelayMs(attempt: number): number {
   return Math.min(doubled(attempt + 1, FAILED_RETRY_MS), FAILED_MAX_RETRY_MS)
 }
 
-/** Before attempt 1, 2, 3, …: 0, base, 2 × base, … */
+/** The delay before attempt 1, 2, 3, …: 0, base, 2 × base, … */
 export function doubled(attempt: number, baseMs: number): number {
   return attempt <= 1 ? 0 : baseMs * 2 ** (attempt - 2)
 }

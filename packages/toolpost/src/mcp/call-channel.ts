@@ -6,46 +6,46 @@ import { REMEMBERED_CALLS } from './limits.ts'
 import { ServerLostError } from './server-failure.ts'
 import { type LinkRequestOptions, type Requester, soleRequester } from './server-link.ts'
 
-/** A request that is on its way to a server. */
+/** A request awaiting its response. */
 export interface PendingCall {
   resolve(result: unknown): void
   reject(error: Error): void
   onProgress?: ((progress: Progress) => void) | undefined
   meta?: Readonly<Record<string, unknown>> | undefined
   from?: Requester | undefined
-  /** Not a call of a tool: that it is answered does not show that the server is of use. */
+  /** Not a tool call: a response to it does not prove that the server works. */
   isAside?: boolean
 }
 
 export interface ChannelEvents {
-  /** Whether the server does not read what is sent to it: then no call is even made ready to be sent. */
+  /** Whether the server has stopped reading: calls are then not even serialized. */
   isStuck(): boolean
-  /** Whether further calls should wait for the next turn of the event loop: writing them all down would hold it up. */
+  /** Whether further calls should wait for the next turn of the event loop: serializing them all would block it. */
   hasEnough(): boolean
-  /** `false`, and nothing is sent, if the server does not read what is sent to it. */
+  /** Returns `false`, without sending anything, if the server has stopped reading. */
   send(message: object): boolean
-  /** An answer that belongs to no call under way: late, repeated, or to a call that was never made. */
+  /** A response without a pending call: late, repeated, or to a call that was never made. */
   stray(id: unknown, isLate: boolean): void
-  /** The result of a call that was cancelled before it came. */
+  /** The result of a call that had already been cancelled. */
   late?(result: unknown): void
 }
 
-/** The SDK counts its own requests from 0, and makes few of them. */
+/** The SDK numbers its own requests from 0, and makes only a few. */
 const FIRST_ID = 1_000_000
-/** Of more requests at once it is not looked at whose they are. */
+/** With more pending requests than this, the requester is not determined. */
 const MAX_LOOKED_AT = 1_000
 
 /**
- * The requests of one stdio connection after its handshake. They go past the SDK's request machinery, which would cost
- * a timer, an AbortSignal and two schema checks a call, and would lose a progress notice that arrives together
- * with its answer. Everything else of the protocol stays with the SDK.
+ * The requests of one stdio connection after its handshake. They bypass the SDK's request machinery, which costs a timer,
+ * an AbortSignal and two schema checks per call, and loses a progress notification that arrives together with the response.
+ * The SDK handles the rest of the protocol.
  */
 export class CallChannel {
   readonly #events: ChannelEvents
-  /** What every request carries in `_meta`: the newest protocol has no session that would know it. */
+  /** Sent in the `_meta` of every request: the newest protocol has no session to remember it. */
   readonly #meta: Record<string, unknown> | undefined
   readonly #pending = new Map<number, PendingCall>()
-  /** Calls that wait for the next turn, and how they are sent then. */
+  /** Calls waiting for the next turn, and the functions that send them. */
   readonly #waiting = new Map<number, () => void>()
   readonly #cancelled = new Set<number>()
   #nextId = FIRST_ID
@@ -57,12 +57,12 @@ export class CallChannel {
     this.#meta = meta
   }
 
-  /** How many requests were answered that somebody made, beside our own. */
+  /** How many tool calls were answered. */
   get answered(): number {
     return this.#answered
   }
 
-  /** Resolves as soon as no call is under way. */
+  /** Resolves as soon as no call is pending. */
   idle(): Promise<void> {
     if (this.#pending.size === 0) return Promise.resolve()
     return new Promise(resolve => {
@@ -77,8 +77,8 @@ export class CallChannel {
   }
 
   /**
-   * Sends a request, or takes it up for the next turn if this one has sent enough. Throws, or rejects it, if it is not
-   * JSON or cannot be sent. Gives the id that it is cancelled by.
+   * Sends a request, or defers it to the next turn if this one has sent enough. Throws, or rejects the call, if it cannot be
+   * serialized or sent. Returns the id to cancel it by.
    */
   begin(method: string, given: object, call: PendingCall): number {
     const id = this.#nextId++
@@ -111,7 +111,7 @@ export class CallChannel {
       throw new ServerLostError('the server has stopped reading its stdin', { neverSent: true })
   }
 
-  /** Sends a request; resolves to its result. Rejects with the reason of the signal if that aborts. */
+  /** Sends a request; resolves to its result. Rejects with the signal's reason if it is aborted. */
   async request(method: string, params: object, { from, signal }: LinkRequestOptions): Promise<unknown> {
     signal?.throwIfAborted()
     let stop = () => {}
@@ -127,7 +127,7 @@ export class CallChannel {
     return result.finally(stop)
   }
 
-  /** The caller gave up: tells the server, and leaves the call without an answer. */
+  /** The caller gave up: notifies the server, and leaves the call unsettled. */
   cancel(id: number, reason: string): void {
     if (!this.#forget(id) || this.#waiting.delete(id)) return
     this.#cancelled.add(id)
@@ -137,13 +137,13 @@ export class CallChannel {
     this.#events.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
   }
 
-  /** Whose requests are under way, if they are all of one caller. */
+  /** The caller of all pending requests, if there is only one. */
   get requester(): Requester | undefined {
     if (this.#pending.size > MAX_LOOKED_AT) return undefined
     return soleRequester([...this.#pending.values()].map(({ from }) => from))
   }
 
-  /** Takes a message if it belongs to a call; says whether it did. */
+  /** Handles a message if it belongs to a call; returns whether it did. */
   receive(message: Record<string, unknown>): boolean {
     if ('method' in message)
       return message.method === 'notifications/progress' && this.#progress(message.params)
@@ -180,7 +180,7 @@ export class CallChannel {
     return true
   }
 
-  /** Fails the call of that id, or all if it is not given. Says how many there were. */
+  /** Fails the call with this id, or all calls without one. Returns how many there were. */
   fail(error: Error, id?: number): number {
     const calls = id === undefined ? [...this.#pending] : this.#callOf(id)
     for (const [each, call] of calls) {

@@ -5,13 +5,13 @@ import { MAX_META_BYTES } from './limits.ts'
 
 type Meta = Readonly<Record<string, unknown>>
 
-/** Prefixes that MCP keeps for itself: `io.modelcontextprotocol/`, `mcp.dev/`, `com.mcp.tools/` … */
+/** Prefixes reserved by MCP: `io.modelcontextprotocol/`, `mcp.dev/`, `com.mcp.tools/` … */
 const RESERVED = /^(?:[^./]+\.)?(?:modelcontextprotocol|mcp)[./]/
 const LIMITS = { maxDepth: 50, maxEntries: 1_000, maxValues: 1_000, maxBytes: MAX_META_BYTES }
 
 /**
- * What goes to a server in `_meta`: the trace, and what the caller gave for the server, as long as that is small. Not
- * what the protocol itself says there, which is between the two ends of one connection, nor anything named like a secret.
+ * What is sent to a server in `_meta`: the trace context, and what the caller passed for the server, if that is small. Keys
+ * of the protocol itself, which concern one connection only, and keys named like secrets are left out.
  */
 export function callMeta(meta: Meta): Meta | undefined {
   const trace = traceContext(key => (Object.hasOwn(meta, key) ? meta[key] : undefined))

@@ -1,10 +1,10 @@
 import { isRecord } from '../runtime/guards.ts'
 import { ToolOutput } from '../tools/tool-output.ts'
 
-/** What an MCP server answered that a model cannot make sense of as a value: thrown, and so a `tool_error`. */
+/** A failure reported by an MCP server, or a malformed result; becomes a `tool_error`. */
 export class McpCallError extends Error {
   override name = 'McpCallError'
-  /** Of a JSON-RPC error; not `code`, which says of other errors what kind they are. */
+  /** The code of a JSON-RPC error; not named `code`, which classifies other errors. */
   readonly rpcCode: number | undefined
   readonly data: unknown
 
@@ -22,14 +22,14 @@ interface Block {
 }
 
 /**
- * The value of a `tools/call` result: the structured content if there is some, else the text if there is nothing but
- * text, else the content blocks as they came; with the blocks beside it if they say more. Throws the server's own words if it says `isError`,
- * and plain ones if the result is malformed.
+ * The value of a `tools/call` result: the structured content if there is some, else the text if all blocks are text, else
+ * the content blocks; together with the blocks if they say more. Throws the server's own message for `isError`, and ours if
+ * the result is malformed.
  */
 export function valueOfResult(result: unknown): unknown {
   if (!isRecord(result)) throw malformed(`the result is ${kindOf(result)}, not an object`)
   const { content, structuredContent, toolResult } = result
-  // Whatever it is but false, the server means that the tool failed.
+  // Anything but false means that the tool failed.
   const isError = result.isError !== undefined && result.isError !== null && result.isError !== false
   const blocks = blocksOf(content, structuredContent !== undefined || toolResult !== undefined || isError)
   if (isError) throw new McpCallError(errorText(blocks, structuredContent))
@@ -46,15 +46,19 @@ function valueOfBlocks(blocks: Block[]): unknown {
   return blocks.every(isText) ? textOf(blocks) : blocks
 }
 
-/** Without what the protocol itself puts there. */
+/** Leaves out the protocol's own keys. */
 function metaOf(meta: unknown): Record<string, unknown> | undefined {
-  const own = isRecord(meta) ? Object.entries(meta).filter(([key]) => !key.startsWith(PROTOCOL)) : []
-  return own.length > 0 ? Object.fromEntries(own) : undefined
+  if (!isRecord(meta)) return undefined
+  const names = Object.keys(meta)
+  const own = names.filter(name => !name.startsWith(PROTOCOL))
+  if (own.length === 0) return undefined
+  // Usually there are none; copying many keys is slow.
+  return own.length === names.length ? meta : Object.fromEntries(own.map(name => [name, meta[name]]))
 }
 
 const PROTOCOL = 'io.modelcontextprotocol/'
 
-/** Whether the text says all that there is. */
+/** Whether the text is all there is. */
 function isPlainText(blocks: readonly Block[]): boolean {
   const [block, ...others] = blocks
   return !block || (others.length === 0 && Object.keys(block).length === 2)
@@ -94,7 +98,7 @@ function malformed(problem: string): McpCallError {
   return new McpCallError(`Malformed MCP result: ${problem}`)
 }
 
-/** What a JSON-RPC error says, in the server's words; Toolpost's if it has none. */
+/** A JSON-RPC error with the server's own message, or ours if it has none. */
 export function refusalOf(error: unknown): Error {
   const { message, code, data } = isRecord(error)
     ? error
@@ -104,7 +108,7 @@ export function refusalOf(error: unknown): Error {
   return new McpCallError(`The server refused the call without a reason${shownCode}`, { code, data })
 }
 
-/** What a value is, for people. */
+/** The kind of a value, for error messages. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'missing'
   if (value === null) return 'null'
@@ -112,15 +116,15 @@ export function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** A result that wants more first. */
+/** A result that asks for input first. */
 type Unfinished = { inputRequests?: unknown; requestState?: unknown }
 
-/** Servers of the newest protocol ask for more in place of a result, and are then asked again. */
+/** Servers of the newest protocol ask for input in place of a result; the call is then repeated with it. */
 export function needsInput(result: unknown): result is Unfinished {
   return isRecord(result) && result.resultType === 'input_required'
 }
 
-/** The task that stands in the place of a result, if it does. */
+/** Whether the server returned a task in place of a result. */
 export function isTask(result: unknown): boolean {
   if (!isRecord(result)) return false
   return result.resultType === 'task' || (isRecord(result.task) && result.content === undefined)

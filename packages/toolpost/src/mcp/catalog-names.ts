@@ -3,10 +3,10 @@ import type { CatalogServer } from './catalog.ts'
 import type { CacheHint } from './sdk-client.ts'
 import type { Offer, OfferKind, OfferList } from './server-offers.ts'
 
-/** What a server offers, and what it is known by among all. */
+/** An offer of a server, with its name in the catalog. */
 export interface Placed extends Offer {
   server: CatalogServer
-  /** What it is known by here. */
+  /** Its name in the catalog. */
   as: string
 }
 
@@ -18,9 +18,9 @@ interface Prefix {
 }
 
 /**
- * What all servers offer of one kind, under names that are told apart. What only one has keeps its name, of several with
- * the same the first in the configuration does, and the others are `server__prompt` and `server+uri`: these mean that
- * server's and no other's, whatever names another one chooses.
+ * All offers of one kind, under unique names. A unique name is kept; of several equal ones the first in the configuration
+ * keeps it, and the others become `server__prompt` or `server+uri`. Such a prefix always means that server, whatever names
+ * others choose.
  */
 export class Names {
   readonly placed: Placed[] = []
@@ -45,7 +45,7 @@ export class Names {
     return names
   }
 
-  /** By the name it has here, or by the one that says which server it is of. */
+  /** Finds an offer by its name here, or by its name with the server's prefix. */
   find(name: string): Placed | undefined {
     const found = this.#byName.get(name)
     if (found) return found
@@ -56,7 +56,7 @@ export class Names {
     return undefined
   }
 
-  /** The servers whose prefix a name has, and what it is there; the longest prefix first. */
+  /** The servers whose prefix a name has, with the rest of the name; longest prefix first. */
   addressed(name: string): { server: CatalogServer; key: string }[] {
     return this.#prefixes
       .filter(({ text }) => name.startsWith(text))
@@ -88,7 +88,7 @@ export class Names {
   }
 }
 
-/** The longest first. A URI's scheme has no underscores; `git+ssh:` shows how it is done. */
+/** Longest first. A URI scheme allows no underscores, hence the `+`, as in `git+ssh:`. */
 function prefixesOf(kind: OfferKind, servers: readonly CatalogServer[]): Prefix[] {
   const taken = new Set<string>()
   const prefixes = servers.map(server => {
@@ -107,14 +107,14 @@ function schemeOf(server: string, taken: ReadonlySet<string>): string {
   return text
 }
 
-/** Together they may be kept as long as the one that may be kept least. */
+/** A combined list may be cached only as long as its shortest-lived part. */
 export function hintOf(hints: readonly CacheHint[]): { ttlMs: number; cacheScope: 'public' | 'private' } {
   const times = hints.map(({ ttlMs }) => timeOf(ttlMs))
   const isPublic = hints.length > 0 && hints.every(({ cacheScope }) => cacheScope === 'public')
   return { ttlMs: times.length > 0 ? Math.min(...times) : 0, cacheScope: isPublic ? 'public' : 'private' }
 }
 
-/** Milliseconds as a server gives them, which may be anything. */
+/** Sanitizes the milliseconds a server gives, which may be anything. */
 export function timeOf(ttlMs: unknown): number {
   return typeof ttlMs === 'number' && ttlMs > 0 ? Math.floor(Math.min(ttlMs, Number.MAX_SAFE_INTEGER)) : 0
 }

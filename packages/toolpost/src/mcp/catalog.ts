@@ -14,16 +14,16 @@ import type { LinkRequestOptions } from './server-link.ts'
 import type { OfferEvents, OfferKind, OfferList, ServerOffers } from './server-offers.ts'
 import { TemplateMatch } from './template-match.ts'
 
-/** A server, as far as the catalog needs it. */
+/** What the catalog needs of a server. */
 export interface CatalogServer {
   readonly name: string
   readonly offers: ServerOffers
 }
 
-/** Whether something of a server may be seen, by its own name or URI. */
+/** Whether an offer of a server may be seen; `key` is its own name or URI. */
 export type Access = (server: string, key: string) => boolean
 
-/** Of one list: what everybody has, under names that are told apart. */
+/** The offers of all servers, under unique names. */
 export interface CatalogList extends CacheHint {
   entries: Readonly<Record<string, unknown>>[]
 }
@@ -35,7 +35,7 @@ export interface CatalogOptions extends LinkRequestOptions {
 export interface CatalogEvents {
   resources: undefined
   prompts: undefined
-  /** The URI of a resource that is followed and changed, as whoever follows it knows it. */
+  /** The URI of a followed resource that changed, as its followers know it. */
   updated: string
 }
 
@@ -59,12 +59,12 @@ export class Catalog {
   readonly #followed = new Followed(uri => this.#listeners.tell('updated', uri))
   readonly #levels = new LogLevels()
 
-  /** Shows the servers that there are from now on. */
+  /** Sets where the servers come from. */
   show(servers: () => readonly CatalogServer[]): void {
     this.#servers = servers
   }
 
-  /** What servers tell it. */
+  /** Notifications from the servers. */
   readonly events: OfferEvents = {
     changed: kind => this.#listeners.tell(kind, undefined),
     updated: (uri, server) => this.#followed.changed(server, uri),
@@ -80,11 +80,11 @@ export class Catalog {
     await inSlices(names.placed, placed => {
       if (this.#allows(placed, access)) entries.push(placed.entry)
     })
-    // What only some may see is not for everybody's cache.
+    // A filtered list must not go into a shared cache.
     return { ...hint, ...(access && { cacheScope: 'private' }), entries }
   }
 
-  /** `resources/read`, of whichever server has it. */
+  /** `resources/read`, from whichever server has it. */
   async read(uri: string, options: CatalogOptions = {}): Promise<Record<string, unknown>> {
     const found = await this.#find(uri)
     if (found && !this.#allows(found, options.access)) throw notFound(uri)
@@ -141,7 +141,7 @@ export class Catalog {
     return uris.filter((_, at) => this.#allows(found[at], access))
   }
 
-  /** Has `updated` told when the resource changes. Resolves to a function that ends it. */
+  /** Emits `updated` when the resource changes. Resolves to a function that stops it. */
   async follow(uri: string, access?: Access): Promise<() => void> {
     const found = await this.#find(uri)
     if (!this.#allows(found, access)) throw notFound(uri)
@@ -153,15 +153,15 @@ export class Catalog {
     }
   }
 
-  /** Has the servers log from `level` on for this client, if they can; without one, as if it had never asked. */
+  /** Sets the servers' log level for this client, if they support it; `undefined` withdraws it. */
   async setLogLevel(client: object, level: string | undefined): Promise<void> {
     if (!this.#levels.set(client, level)) return
     const told = this.#servers().map(({ offers }) => offers.setLogLevel(this.#levels.lowest))
-    // A server that does not answer holds nobody up.
+    // An unresponsive server must not hold anybody up.
     await Promise.race([Promise.all(told), pause(LISTEN_GRACE_MS, undefined, { ref: false })])
   }
 
-  /** What the servers say about how to use them. */
+  /** The servers' own instructions. */
   instructions(mayUse: (server: string) => boolean = () => true): string | undefined {
     const told = this.#servers().filter(({ name, offers }) => offers.info?.instructions && mayUse(name))
     return instructionsOf(told.map(({ name, offers }) => ({ name, text: offers.info?.instructions ?? '' })))
@@ -178,7 +178,7 @@ export class Catalog {
     return { names: await known.names, lists }
   }
 
-  /** A name that begins with that of another server is not one of that server's. */
+  /** A name that starts with another server's prefix must not be taken for that server's. */
   #allows(found: Found | undefined, access: Access | undefined): found is Found {
     if (!found || !access) return found !== undefined
     const { server, key } = found
@@ -201,7 +201,7 @@ export class Catalog {
     return found
   }
 
-  /** The resource of that URI: one that is listed, one of the server that it names, or one that a template stands for. */
+  /** The resource with this URI: a listed one, one with a server's prefix, or one that matches a template. */
   async #find(uri: string): Promise<Found | undefined> {
     const { names } = await this.#all('resources')
     return names.find(uri) ?? names.addressed(uri)[0] ?? this.#fromTemplate(uri)
@@ -219,7 +219,7 @@ export class Catalog {
     return found
   }
 
-  /** Tools give links to resources that no list has: the first server that knows it. */
+  /** Tools return links to unlisted resources: asks each server until one knows it. */
   async #readAnywhere(uri: string, options: CatalogOptions): Promise<unknown> {
     let failure: unknown
     for (const server of this.#servers()) {

@@ -141,7 +141,7 @@ describe('the first connection', () => {
   it('is not begun for an entry with neither command nor url, or with both', () => {
     const make = (entry: object) => () => new McpIntegration({ servers: { mine: entry as never } })
     for (const entry of [{}, { command: '' }, { command: 'x', url: 'http://localhost' }, { command: 5 }]) {
-      expect(make(entry)).toThrow("MCP server 'mine' needs either 'command' or 'url', as text")
+      expect(make(entry)).toThrow("MCP server 'mine' needs either 'command' or 'url', as a string")
     }
     for (const url of ['nowhere', '', 'localhost:3000/mcp', 'ftp://host/', 'file:///etc/passwd']) {
       expect(make({ url })).toThrow(

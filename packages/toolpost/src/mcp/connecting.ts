@@ -6,14 +6,14 @@ import { failureWith, type ServerFailure } from './server-failure.ts'
 import type { ServerLink } from './server-link.ts'
 import type { ServerState } from './server-status.ts'
 
-/** The server that a connection is made for. */
+/** The server to connect to. */
 export interface ConnectingServer {
   readonly state: ServerState
   /** Why there is no connection. */
   failure: ServerFailure | undefined
   become(state: ServerState): void
   adopt(link: ServerLink, attempt: number): Promise<void>
-  /** It failed, which is told once, or waits for a login. */
+  /** It failed, which is reported once, or needs a login. */
   failed(failure: ServerFailure, attempts: number): void
 }
 
@@ -23,16 +23,16 @@ export interface ConnectingOptions extends Omit<OpenOptions, 'giveUp'> {
   login: ServerLogin | undefined
 }
 
-/** Connects to a server, again and again until there is a connection. */
+/** Connects to a server, retrying until it succeeds. */
 export class Connecting {
   readonly #server: ConnectingServer
   readonly #options: ConnectingOptions
-  /** Which round of connecting is the current one: an older one that wakes up has nothing to do any more. */
+  /** The current round of connecting: an older one stops when it wakes up. */
   #round = 0
   #running: Promise<void> = Promise.resolve()
-  /** Gives up the attempt under way. */
+  /** Aborts the current attempt. */
   #opening: AbortController | undefined
-  /** The attempt under way, or the last one: its failure, or nothing if the server is ready. */
+  /** The current attempt, or the last one: resolves to its failure, or `undefined` if the server is ready. */
   attempt: Promise<ServerFailure | undefined> = Promise.resolve(undefined)
 
   constructor(server: ConnectingServer, options: ConnectingOptions) {
@@ -40,20 +40,20 @@ export class Connecting {
     this.#options = options
   }
 
-  /** Resolves when the server is ready, has failed or waits for a login; it is tried further all the same. */
+  /** Resolves when the server is ready, has failed or needs a login; retrying continues all the same. */
   start(firstAttempt: number): Promise<void> {
     return new Promise(settle => {
       this.#running = this.#tryUntilReady(++this.#round, firstAttempt, settle).finally(settle)
     })
   }
 
-  /** Nothing that is under way counts any more. */
+  /** Makes the current round obsolete. */
   abandon(): void {
     this.#round++
     this.#options.attempts.wake()
   }
 
-  /** Gives up the attempt under way. Resolves when nothing is. */
+  /** Aborts the current attempt. Resolves when it has ended. */
   async stop(cause: string): Promise<void> {
     this.#opening?.abort(new Error(cause))
     await this.#running
@@ -75,7 +75,7 @@ export class Connecting {
     }
   }
 
-  /** That a server has failed is told once: that it still fails later is no news. */
+  /** A failed server is reported once, not again while it keeps failing. */
   #missed(failure: ServerFailure, attempt: number, settle: () => void): void {
     const { attempts, log } = this.#options
     const isLast = failure.isPermanent ? !attempts.wasReady : attempts.isLast(attempt)
@@ -88,7 +88,7 @@ export class Connecting {
     log.attemptFailed(failure, attempt, attempts.delayBefore(attempt + 1))
   }
 
-  /** Resolves when there is another login, or the server is restarted or closed. */
+  /** Resolves when the login changes, or the server is restarted or closed. */
   #loggedIn(failure: ServerFailure, settle: () => void): Promise<void> {
     const { attempts, login } = this.#options
     this.#server.failure = failureWith(failure.cause)

@@ -5,10 +5,10 @@ import type { Clock } from '../runtime/clock.ts'
 import { countOf } from './failure-report.ts'
 import type { ServerFailure } from './server-failure.ts'
 
-/** Everything that is logged about one server's connection. */
+/** Everything logged about one server's connection. */
 export class ConnectionLog {
   readonly logger: Logger
-  /** For what a server can cause as often as it likes. */
+  /** For events a server can cause as often as it likes. */
   readonly #limited: RateLimitedLog
   #junkLines = 0
 
@@ -34,7 +34,7 @@ export class ConnectionLog {
     this.logger.warn(fields, `MCP connection attempt ${attempt} failed, next one in ${nextDelayMs} ms`)
   }
 
-  /** `report` is the whole of it for a person. */
+  /** `report` is the full text for a person. */
   failed(failure: ServerFailure, attempts: number, report: string): void {
     this.logger.error(
       { attempts, ...fieldsOf(failure), report },
@@ -50,7 +50,7 @@ export class ConnectionLog {
     this.logger.error(fieldsOf(failure), 'MCP connection lost')
   }
 
-  /** The first one is a warning; a server that writes to the wrong stream does it all the time. */
+  /** Only the first is a warning: a server that writes to the wrong stream keeps doing it. */
   junk(line: string): void {
     this.#limited.write(this.#junkLines++ === 0 ? 'warn' : 'debug', 'Non-JSON-RPC lines on stdout', () => [
       { line: safeText(line) },
@@ -60,21 +60,21 @@ export class ConnectionLog {
 
   stray(id: unknown, isLate: boolean): void {
     if (isLate)
-      this.#limited.write('info', 'Late answers of an MCP server', () => [
+      this.#limited.write('info', 'Late responses from an MCP server', () => [
         { id },
-        'Late answer of an MCP server dropped: the call had ended',
+        'Dropped a late response from an MCP server: the call had already ended',
       ])
     else
-      this.#limited.write('warn', 'Answers without a pending call', () => [
+      this.#limited.write('warn', 'Responses without a pending call', () => [
         { id: safeText(JSON.stringify(id) ?? 'none') },
-        'Answer of an MCP server dropped: no pending call with this id',
+        'Dropped a response from an MCP server: no pending call with this id',
       ])
   }
 
   /** What the server logs through the protocol, at its own level. */
   message(level: string, data: unknown): void {
     const ours = LEVELS.get(level) ?? 'info'
-    this.#limited.write(ours, `Log messages of an MCP server (${ours})`, () => [
+    this.#limited.write(ours, `Log messages from an MCP server (${ours})`, () => [
       { data: safeValue(data) },
       `MCP server: ${safeText(typeof data === 'string' ? data : (JSON.stringify(safeValue(data)) ?? ''), 500)}`,
     ])
@@ -87,7 +87,7 @@ export class ConnectionLog {
     ])
   }
 
-  /** Writes the counts that are still due. */
+  /** Writes the counts still pending. */
   close(): void {
     this.#limited.close()
   }
@@ -95,7 +95,7 @@ export class ConnectionLog {
 
 const MAX_STDERR = 4_000
 
-/** Levels of MCP, which are those of syslog, and ours. */
+/** Maps the levels of MCP, which are those of syslog, to ours. */
 const LEVELS = new Map<string, 'debug' | 'info' | 'warn' | 'error'>([
   ['debug', 'debug'],
   ['info', 'info'],

@@ -1,25 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { bodyChunks } from '../runtime/body-chunks.ts'
 import { SLICE_MS } from '../runtime/slices.ts'
 import { nextTurn } from '../runtime/turns.ts'
-import { bodyChunks } from './body-chunks.ts'
 import type { HttpMessages, SentRequest } from './http-messages.ts'
 import { HTTP_REPLY_MS, SDK_MESSAGE_MS, UNASKED_BURST, UNASKED_PAUSE_MS } from './limits.ts'
 
 export interface StreamOptions {
   messages: HttpMessages
-  /** The request whose answer the stream brings; none for a stream of the server's own messages. */
+  /** The request whose response the stream carries; none for a stream of the server's own messages. */
   request: SentRequest | undefined
-  /** Aborted by whoever does not want the stream any more. */
+  /** Aborted when the stream is no longer wanted. */
   signal: AbortSignal | null | undefined
 }
 
-/** So much is parsed before the clock is looked at. */
+/** How much is parsed before the clock is checked. */
 const PART_CHARACTERS = 4_096
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
-/** A server's event stream as the SDK shall see it: bounded, and never ended without an answer to its request. */
+/** A server's event stream as passed to the SDK: bounded, and never ending without a response to its request. */
 export function eventStream(
   body: ReadableStream<Uint8Array>,
   options: StreamOptions,
@@ -45,12 +45,12 @@ class EventReader {
   #parsed: EventSourceMessage[] = []
   #retryMs: number | undefined
   #isTooLong = false
-  /** What came since the last event was complete. */
+  /** Characters received since the last complete event. */
   #unfinished = 0
   #count = 0
-  /** What the events of this slice cost. */
+  /** What the events of this slice have cost. */
   #spentMs = 0
-  /** The server can go on with the stream after a break: the SDK sees to that. */
+  /** The stream can be resumed after a break, which the SDK takes care of. */
   #isResumable = false
 
   constructor(reader: Reader, options: StreamOptions) {
@@ -87,7 +87,7 @@ class EventReader {
       yield* messages.refuse(tooLong(messages.maxBytes), request).map(asData)
       return
     }
-    // A carriage return at the very end waits for the line feed that may follow it.
+    // A trailing carriage return would wait for a line feed that may follow.
     yield* this.#feed('\n')
   }
 
@@ -96,7 +96,7 @@ class EventReader {
       yield* this.#part(text.slice(at, at + PART_CHARACTERS))
   }
 
-  /** Lets others in after each slice of work; for longer if the stream goes on and on without an answer. */
+  /** Yields to others after each slice of work, and for longer if the stream goes on and on without a response. */
   async #spend(ms: number): Promise<void> {
     this.#spentMs += ms
     if (this.#spentMs < SLICE_MS) return
@@ -112,7 +112,7 @@ class EventReader {
     const parsed = this.#parsed
     this.#parsed = []
     this.#unfinished = parsed.length > 0 ? 0 : this.#unfinished + text.length
-    // The parser counts the data of an event, not its lines, each of which takes memory.
+    // The parser limits the data of an event, but not the number of lines, each of which takes memory.
     this.#isTooLong ||= this.#unfinished > this.#options.messages.maxBytes
     for (const event of parsed) yield* this.#rewritten(event)
   }
@@ -129,7 +129,7 @@ class EventReader {
       await this.#spend(!isText && 'method' in content && 'id' in content ? HTTP_REPLY_MS : SDK_MESSAGE_MS)
       const handedOver = performance.now()
       yield head + (isText ? asLines(content) : asData(content))
-      // What the SDK did with it, which may be far more than usual: a message that it refuses costs a stack trace.
+      // The time the SDK spent on it, which may be far more than usual: a message it rejects costs a stack trace.
       this.#spentMs += Math.min(performance.now() - handedOver, SLICE_MS)
       head = ''
     }
@@ -142,7 +142,7 @@ class EventReader {
   }
 }
 
-/** What is said of an answer over the limit, after decompression. */
+/** The message for a response over the limit, after decompression. */
 export function tooLong(maxBytes: number): string {
   return `The server's answer is longer than ${maxBytes} bytes, over the limit (maxLineBytes)`
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { describeFailure, type FailureReport } from './failure-report.ts'
+import { describeError } from './server-failure.ts'
 
 const report: FailureReport = {
   server: 'files',
@@ -41,4 +42,10 @@ it('[A38] shows the last lines of a long stderr, indented', () => {
   const text = describeFailure({ ...report, stderr })
   expect(text.length).toBeLessThan(3_000)
   expect(text).toContain('\n      line 499\n   Check')
+})
+
+it('says once what an error and its cause both say', () => {
+  const cause = new TypeError('fetch failed', { cause: new Error('getaddrinfo ENOTFOUND x') })
+  const error = new Error('The probe failed: fetch failed', { cause })
+  expect(describeError(error)).toBe('The probe failed: fetch failed: getaddrinfo ENOTFOUND x')
 })

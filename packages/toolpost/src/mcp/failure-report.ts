@@ -9,9 +9,9 @@ export interface FailureReport {
   entry: ServerEntry
   attempts: number
   cause: string
-  /** What is kept of the server's stderr. */
+  /** The tail of the server's stderr. */
   stderr: string
-  /** Names of the tools that are there without this server. */
+  /** Names of the tools available without this server. */
   localTools: readonly string[]
   /** Whether another server is ready, or may still become so. */
   othersReady: boolean
@@ -20,7 +20,7 @@ export interface FailureReport {
 const MAX_STDERR_CHARACTERS = 1_500
 const INDENT = '   '
 
-/** What a person reads when a server is unavailable: what failed, why, what to do, and what still works. */
+/** The message for a person when a server is unavailable: what failed, why, what to do, and what still works. */
 export function describeFailure(report: FailureReport): string {
   const { server, entry, attempts, cause, stderr } = report
   const kind = isHttp(entry) ? 'http' : 'stdio'
@@ -33,7 +33,7 @@ export function describeFailure(report: FailureReport): string {
   ].join('\n')
 }
 
-/** What a person reads when a server wants a login. */
+/** The message for a person when a server needs a login. */
 export function describeLogin(
   report: Pick<FailureReport, 'server' | 'cause' | 'localTools' | 'othersReady'>,
 ): string {
@@ -55,7 +55,7 @@ function shownStderr(stderr: string): string {
   return tail.includes('\n') ? tail.replaceAll('\n', `\n${INDENT}${INDENT}`) : tail
 }
 
-/** What to look at first. */
+/** What to check first. */
 export function hintFor(server: string, entry: ServerEntry): string {
   if (isHttp(entry))
     return `the server at ${shownUrl(entry.url)} is running, and 'url' and 'headers' of '${server}' are correct`

@@ -112,7 +112,7 @@ describe('answers that do not come as they should', () => {
   it('[F05] an answer after the timeout is dropped and logged; the next call is fine', async () => {
     await using server = await startHostile()
     expect(await server.executor.run({ name: 'late' }, { timeoutMs: 50 })).toMatchObject({ code: 'timeout' })
-    await server.log.logged('Late answer of an MCP server dropped')
+    await server.log.logged('Dropped a late response from an MCP server')
     expect(await server.executor.execute('echo', { text: 'fine' })).toBe('fine')
   })
 
@@ -135,7 +135,7 @@ describe('answers that do not come as they should', () => {
       code: 'timeout',
     })
     expect(server.log.messages('warn')).toContain(
-      'Answer of an MCP server dropped: no pending call with this id',
+      'Dropped a response from an MCP server: no pending call with this id',
     )
   })
 

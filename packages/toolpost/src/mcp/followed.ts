@@ -1,6 +1,6 @@
 import { UPDATE_PAUSE_MS } from './limits.ts'
 
-/** Who follows what: by server and its own URI, the URIs that it is known by to those who do. */
+/** The followed resources: for each server and URI, the URIs under which its followers know it. */
 export class Followed {
   readonly #tell: (uri: string) => void
   readonly #known = new Map<string, Map<string, number>>()
@@ -11,7 +11,7 @@ export class Followed {
     this.#tell = tell
   }
 
-  /** Returns a function that ends it. */
+  /** Returns a function that stops it. */
   add(server: string, key: string, uri: string): () => void {
     const id = idOf(server, key)
     const followers = this.#known.get(id) ?? new Map<string, number>()
@@ -27,7 +27,7 @@ export class Followed {
     }
   }
 
-  /** Tells of changes that come together once. */
+  /** Reports a change; several in quick succession are reported once. */
   changed(server: string, key: string): void {
     for (const uri of this.#known.get(idOf(server, key))?.keys() ?? []) this.#changed.add(uri)
     if (this.#timer || this.#changed.size === 0) return

@@ -4,22 +4,21 @@ import type { Writable } from 'node:stream'
 import { hasProcessGroups } from '../runtime/platform.ts'
 import type { Group } from './process-group.ts'
 
-/** Stands in the environment of every server, and so of whatever it starts: also of what leaves its group. */
+/** Set in the environment of every server, and so of everything it starts, even if that leaves its process group. */
 export const MARK_VARIABLE = 'TOOLPOST_SERVER_ID'
 
 const programMark = randomUUID()
 let servers = 0
 
-/** The mark of one server. */
 export function newMark(): string {
   return `${programMark}.${++servers}`
 }
 
 /*
- * Reads lines of groups (`17`) and processes with their start (`21:4711`), of which the last one counts. Its stdin
- * ends when this program does, however that happens: then it looks what runs below them, gives the servers a second to
- * notice by themselves and kills what is left. On Linux also everything with the mark, wherever it went. A shell,
- * because it takes 2 MB and sleeps until then.
+ * Reads lines of process groups (`17`) and processes with their start time (`21:4711`); the last line counts. Its stdin ends
+ * when this program does, however that happens: it then finds their descendants, gives the servers a second to exit by
+ * themselves, and kills what is left; on Linux also everything with the mark, wherever it went. A shell script, because it
+ * takes only 2 MB and sleeps until then.
  */
 const SCRIPT = `
 start_of() {
@@ -67,14 +66,14 @@ done
 
 interface Watchdog {
   stdin: Writable
-  /** Ends it; resolves when it has. */
+  /** Ends it; resolves when it has exited. */
   end(): Promise<void>
 }
 
 let watchdog: Watchdog | undefined
 let told = ''
 
-/** These groups, and nothing else, must not outlive this program. With the last one goes the watchdog: resolves when it has. */
+/** Keeps these groups, and only these, from outliving this program. Without any, resolves when the watchdog has exited. */
 export async function watch(groups: ReadonlySet<Group>): Promise<void> {
   if (!hasProcessGroups) return
   const all = [...groups].flatMap(({ leader, known }) => [
@@ -109,14 +108,14 @@ function startWatchdog(): Watchdog | undefined {
     const stdin = child.stdin as Writable & { unref?(): void }
     stdin.unref?.()
     const end = () => {
-      // Until now it kept nothing alive; its end is waited for.
+      // From now on it keeps this process alive until it has exited.
       child.ref()
       stdin.end()
       return gone
     }
     return { stdin, end }
   } catch {
-    // No process can be started: nothing can be watched, and nothing is left behind by it.
+    // No process can be started, so there is nothing to watch either.
     return undefined
   }
 }

@@ -360,7 +360,7 @@ describe('redirects', () => {
     const location = 'https://user:pass@elsewhere.example:444/mcp?token=secret#part'
     const { result } = await callOf(({ response }) => void response.writeHead(307, { location }).end())
     expect(result).toMatchObject({
-      error: expect.stringContaining('redirects to https://elsewhere.example:444/mcp; no call'),
+      error: expect.stringContaining('redirects to https://elsewhere.example:444/mcp; calls'),
     })
   })
 

@@ -4,8 +4,8 @@ import { NO_TIMEOUT_MS } from './limits.ts'
 import type { LinkCall } from './server-link.ts'
 
 /**
- * Not `request`: the newest protocol mirrors arguments in headers, which `callTool` knows. Given the definition without
- * its output schema, it does not throw away what does not fit one.
+ * Not `request`: only `callTool` mirrors arguments in headers, as the newest protocol requires. Without an output schema in
+ * the definition, it does not reject results that do not match.
  */
 export function callTool(
   client: Client,

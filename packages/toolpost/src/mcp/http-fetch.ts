@@ -1,22 +1,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { STATUS_CODES } from 'node:http'
 import type { FetchLike } from '@modelcontextprotocol/client'
-import { bodyChunks } from './body-chunks.ts'
+import { bodyChunks } from '../runtime/body-chunks.ts'
 import { eventStream, tooLong } from './event-stream.ts'
 import type { HttpMessages, SentRequest } from './http-messages.ts'
 import { HTTP_ERROR_CHARACTERS, MAX_RETRY_AFTER_MS } from './limits.ts'
 import type { Requester } from './server-link.ts'
 
-/** Streamable HTTP, or what servers spoke before there was that. */
+/** Streamable HTTP, or the HTTP+SSE transport before it. */
 export type HttpKind = 'streamable' | 'sse'
 
 /** Sends a request, as `fetch` does. */
 export type Send = (url: string, init: RequestInit) => Promise<Response>
 
-/** Which request of the SDK a fetch belongs to: also one that resumes its broken stream later. */
+/** The SDK request a fetch belongs to, including a later fetch that resumes its broken stream. */
 export const currentRequest = new AsyncLocalStorage<SentRequest | undefined>()
 
-/** What is sent inside of it, and what the server asks back on the same stream, belongs to it. */
+/** Whatever is sent within it, and whatever the server asks on the same stream, belongs to it. */
 export interface CurrentCall {
   from?: Requester | undefined
   onSent?: ((request: SentRequest) => void) | undefined
@@ -43,11 +43,11 @@ export function httpWords(status: number, statusText = '', text = ''): string {
 }
 
 /**
- * The `fetch` of a connection: nothing that comes back is larger than permitted (after decompression), what fails says
- * so in the answer to its request, and no call is ever sent twice.
+ * The `fetch` of a connection: no response exceeds the limit (after decompression), failures are reported as the response
+ * to their request, and no call is ever sent twice.
  */
 export function boundedFetch(messages: HttpMessages, kind: HttpKind, send: Send = fetch): FetchLike {
-  /** Where the server sent us at the handshake: calls go there straight away. */
+  /** Where the server redirected the handshake: calls go there directly. */
   let moved: { from: string; to: string } | undefined
   return async (url, init) => {
     const request = currentRequest.getStore()
@@ -60,7 +60,7 @@ export function boundedFetch(messages: HttpMessages, kind: HttpKind, send: Send 
     if (request?.method === 'tools/call') {
       await response.body?.cancel()
       const place = staysThere ? location.pathname : `${location.origin}${location.pathname}`
-      const text = `the server redirects to ${place}; no call is sent twice`
+      const text = `the server redirects to ${place}; calls are never sent twice`
       throw new HttpStatusError(response.status, '', text)
     }
     const keepsMethod = response.status === 307 || response.status === 308
@@ -88,13 +88,13 @@ async function boundedResponse(response: Response, exchange: Exchange): Promise<
   const { status, headers } = response
   const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (!response.ok) return refused(response, exchange)
-  // Whatever the status, the SDK shall read the body.
+  // Drops the status, so that the SDK reads the body.
   if (type === 'text/event-stream' && response.body)
     return new Response(eventStream(response.body, { messages, request, signal: init?.signal }), { headers })
   if (request && type === 'application/json')
     return asJson(await jsonMessages(response, messages, request), headers)
-  const text = await shortText(response)
-  // In the older protocol the answer comes on another stream.
+  const text = await beginningOf(response)
+  // In the older protocol the response comes on another stream.
   if (request && kind === 'streamable' && (request.method === 'tools/call' || !type))
     return asJson(messages.refuse(withoutResult(status, type), request), headers)
   // A 204 may not have a body, not even an empty one.
@@ -114,8 +114,8 @@ function withoutResult(status: number, type?: string): string {
 async function refused(response: Response, exchange: Exchange): Promise<Response> {
   const { messages, request, init, kind } = exchange
   const { status, headers } = response
-  const text = await shortText(response)
-  // The stream of an answer cannot be taken up again.
+  const text = await beginningOf(response)
+  // The stream of a response cannot be resumed.
   if (request && init?.method === 'GET' && messages.isPending(request)) return lost(messages, request)
   const after = headers.get('retry-after')
   const reason = response.statusText || STATUS_CODES[status] || ''
@@ -131,7 +131,7 @@ function lost(messages: HttpMessages, request: SentRequest): Response {
   return new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } })
 }
 
-/** Given as seconds or as a date. */
+/** `after` is given in seconds or as a date. */
 function secondsUntil(after: string): number {
   if (/^\d{1,9}$/.test(after)) return Number(after)
   const date = Date.parse(after)
@@ -140,7 +140,7 @@ function secondsUntil(after: string): number {
 
 const RETRY_AFTER = /\(retry after (\d+) s\)/
 
-/** When the server wants to be asked again, if an error of a request says so: the SDK's errors have only the reason. */
+/** The server's Retry-After, if an error has it: the SDK's errors only keep the status text, so that is where it was put. */
 export function retryAfterMs(error: unknown): number | undefined {
   const { statusText = '', message = '' } = (error ?? {}) as { statusText?: string; message?: string }
   const [, seconds] = RETRY_AFTER.exec(`${statusText} ${message}`) ?? []
@@ -154,7 +154,7 @@ async function jsonMessages(
 ): Promise<object[]> {
   const read = await readBody(response, messages, request).catch(() => messages.lose(request))
   if (messages.isPending(request))
-    read.push(...messages.refuse('Malformed MCP result: it answers another request', request))
+    read.push(...messages.refuse('Malformed MCP result: it belongs to another request', request))
   return read
 }
 
@@ -166,13 +166,13 @@ async function readBody(response: Response, messages: HttpMessages, request: Sen
   return messages.refuse(tooLong(maxBytes), request)
 }
 
-/** The beginning of a body that nobody needs the whole of. */
-async function shortText(response: Response): Promise<string> {
+/** The beginning of a body that is not needed in full. */
+async function beginningOf(response: Response): Promise<string> {
   const text = await textUpTo(response, HTTP_ERROR_CHARACTERS * 10, true).catch(() => '')
   return text ?? ''
 }
 
-/** The whole body, or nothing if it is longer; its beginning if that will do. */
+/** The whole body, or `undefined` if it is longer; with `cut`, its beginning. */
 async function textUpTo({ body }: Response, maxBytes: number, cut = false): Promise<string | undefined> {
   const chunks: Uint8Array[] = []
   let bytes = 0

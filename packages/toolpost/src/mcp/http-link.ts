@@ -35,10 +35,10 @@ import {
   UnusableAnswerError,
 } from './server-failure.ts'
 import {
-  type Answer,
   type LinkCall,
   type LinkContext,
   type LinkRequestOptions,
+  type PendingCall,
   type Requester,
   type ServerAbout,
   type ServerLink,
@@ -64,7 +64,7 @@ export class HttpLink implements ServerLink {
   readonly #address: NonNullable<ServerRequest['address']>
   #client: Client | undefined
   #listening: Listening | undefined
-  /** What every request carries beside what the SDK adds. */
+  /** Sent with every request in addition to what the SDK adds. */
   #meta: Record<string, unknown> | undefined
   #isReady = false
   /** Why the connection ended, once it has. */
@@ -108,7 +108,7 @@ export class HttpLink implements ServerLink {
 
   stderr = (): string => ''
 
-  /** That of the stream that a message came on, or else of all requests under way. */
+  /** The requester of the stream a message came on, or else the only one of all pending requests. */
   get #requester(): Requester | undefined {
     return currentCall.getStore()?.from ?? soleRequester([...this.#underWay].map(({ from }) => from))
   }
@@ -124,7 +124,7 @@ export class HttpLink implements ServerLink {
     return this.#listening.follow(uri, this)
   }
 
-  call(call: LinkCall): Answer {
+  call(call: LinkCall): PendingCall {
     const controller = new AbortController()
     const result = new Promise<unknown>((resolve, reject) => {
       const settle = (action: () => void) => !controller.signal.aborted && action()
@@ -147,7 +147,7 @@ export class HttpLink implements ServerLink {
     return { result, cancel: reason => controller.abort(new Error(reason)) }
   }
 
-  /** Resolves as soon as nothing is under way. */
+  /** Resolves as soon as no request is pending. */
   idle(): Promise<void> {
     if (this.#underWay.size === 0) return Promise.resolve()
     return new Promise(resolve => {
@@ -167,7 +167,7 @@ export class HttpLink implements ServerLink {
     try {
       return this.#messages.redeem(await currentCall.run(current, send, client))
     } catch (error) {
-      // Whoever connects reads it as it is.
+      // While connecting, the caller needs the original error.
       throw signal?.aborted || !this.#isReady ? error : await this.#callError(error)
     } finally {
       this.#underWay.delete(current)
@@ -202,21 +202,21 @@ export class HttpLink implements ServerLink {
     return new ServerLostError(this.#cause ?? '', { neverSent: isExpired || isRefusedConnection(error) })
   }
 
-  /** Calls that need no more than the login has still work, and those that the server has accepted go on. */
+  /** If only a scope is missing, other calls still work; calls the server has accepted continue either way. */
   #loginNeeded(error: NeedsLoginError): Error {
     if (error.lacksScope) return error
     this.#lose(error.message, { needsLogin: true })
     return new ServerLostError(error.message, { neverSent: true })
   }
 
-  /** An error outside a request: a stream that broke, most often. Is the server still there? */
+  /** An error outside a request, usually a broken stream: checks whether the server is still there. */
   #onError(error: Error): void {
     if (!this.#isReady || this.#cause !== undefined) return
     const login = neededLogin(error)
-    // Later than the call that it may concern.
+    // After the call that it may concern.
     if (login) return void setImmediate(() => this.#loginNeeded(login))
     this.#context.events.problem(describeHttpError(error))
-    // An event of an SSE stream that broke: a new stream would be a new session, which knows nothing of this one.
+    // A broken SSE stream: a new one would be a new session, which knows nothing of this one.
     if ('event' in error) this.#lose(describeHttpError(error))
     else void this.#check(error)
   }

@@ -12,15 +12,15 @@ export interface SentRequest {
 }
 
 export interface MessageEvents {
-  /** An answer without a pending call. */
+  /** A response without a pending call. */
   stray(id: unknown, isLate: boolean): void
   problem(message: string): void
 }
 
 const CACHED = { ttlMs: 0, cacheScope: 'private' }
 /**
- * Their results are not for the SDK: it would check them with schemas, at length, and throw away what does not fit. With
- * the least that it takes for one.
+ * Methods whose results bypass the SDK, which would validate them at length and reject what does not match its schemas; with
+ * the minimal result it accepts.
  */
 const OWN_METHODS = new Map<string, object>([
   ['tools/call', { content: [] }],
@@ -38,8 +38,8 @@ const TICKET = `toolpost/${randomUUID()}`
 const REFUSED = -32_000
 
 /**
- * What an HTTP server sends, on its way to the SDK. Long messages are parsed in slices. The results of calls and lists
- * are kept here and the SDK gets a ticket for each: so they are as large, as quick and as little looked at as over stdio.
+ * What an HTTP server sends, on its way to the SDK. Long messages are parsed in slices. The results of calls and lists are
+ * kept here and the SDK gets a ticket for each, so that they are as fast, as large and as untouched as over stdio.
  */
 export class HttpMessages {
   readonly maxBytes: number
@@ -53,7 +53,7 @@ export class HttpMessages {
     this.maxBytes = maxBytes
   }
 
-  /** Takes note of a message to the server; gives it back if it is a request. */
+  /** Records a message to the server; returns its id and method if it is a request. */
   sent(message: JSONRPCMessage | JSONRPCMessage[]): SentRequest | undefined {
     if (Array.isArray(message) || !('method' in message)) return undefined
     if (message.method === 'notifications/cancelled') this.#cancel(String(message.params?.requestId))
@@ -70,7 +70,7 @@ export class HttpMessages {
     if (this.#cancelled.size > REMEMBERED_CALLS) this.#cancelled.clear()
   }
 
-  /** What the SDK shall see of a text that the server sent; a text that is of no use fails the `request` it answers. */
+  /** The messages in a text from the server that go to the SDK; an unusable text fails the `request` it responds to. */
   async read(text: string, request?: SentRequest): Promise<object[]> {
     try {
       const isLong = text.length > SLICED_OVER_CHARACTERS
@@ -81,7 +81,7 @@ export class HttpMessages {
       return messages.flatMap(message => this.#forSdk(message, isLong, request))
     } catch (error) {
       if (error instanceof TooLargeError) return this.refuse(`The server's answer ${error.message}`, request)
-      return this.refuse('Malformed MCP message: the server sent something other than JSON', request)
+      return this.refuse('Malformed MCP message: the server sent invalid JSON', request)
     }
   }
 
@@ -90,7 +90,7 @@ export class HttpMessages {
       return this.refuse('Malformed MCP message: not JSON-RPC 2.0', request)
     if ('method' in message) {
       if (!isLong) return [message]
-      this.#events.problem(`The server sent a message that is too long for what it is: ${message.method}`)
+      this.#events.problem(`The server sent a ${message.method} message that is too long`)
       return []
     }
     const key = typeof message.id === 'object' ? '' : String(message.id)
@@ -118,12 +118,12 @@ export class HttpMessages {
     return { jsonrpc: '2.0', id, error: { code: isCode ? code : REFUSED, message: shown, ...more } }
   }
 
-  /** Something in the way of an answer: for `request`, or for all that wait if it is not known for which. */
+  /** An unusable response: fails `request`, or all pending requests if it is not known which. */
   refuse(problem: string, request?: SentRequest): object[] {
     return this.#failAll(new UnusableAnswerError(problem), request)
   }
 
-  /** The answer to `request` cannot come any more: its stream ended. Whether it was carried out is not known. */
+  /** The stream of `request` ended without a response: whether it was executed is unknown. */
   lose(request: SentRequest): object[] {
     return this.#failAll(new ServerLostError('the connection was cut'), request)
   }
@@ -168,7 +168,7 @@ function refusal({ id }: SentRequest, message: string): object {
   return { jsonrpc: '2.0', id, error: { code: REFUSED, message } }
 }
 
-/** The oldest go if there are too many: those are requests that the server never answered. */
+/** Forgets the oldest if there are too many: requests the server never answered. */
 function remember<T>(known: Map<string, T>, key: string, value: T): void {
   known.set(key, value)
   if (known.size > REMEMBERED_CALLS) known.delete(known.keys().next().value as string)

@@ -17,7 +17,7 @@ import { loadSdk } from './sdk-client.ts'
 import type { HttpServerEntry } from './server-entry.ts'
 import { describeError } from './server-failure.ts'
 
-/** A transport of the SDK for a server at an address, whose messages pass through `messages`. */
+/** An SDK transport for an HTTP server, with all messages passing through `messages`. */
 export async function createHttpTransport(
   entry: HttpServerEntry,
   kind: HttpKind,
@@ -42,14 +42,14 @@ export async function createHttpTransport(
   return transport
 }
 
-/** A server may say how soon a broken stream is taken up again, but not "at once, for ever". */
+/** A server may say how soon a broken stream is resumed, but not "immediately, forever". */
 function reconnectionScheduler(reconnect: () => void, delayMs: number): () => void {
   const boundedMs = Math.min(Math.max(delayMs, MIN_RESUME_DELAY_MS), RECONNECT_MAX_DELAY_MS)
   const timer = setTimeout(reconnect, boundedMs)
   return () => clearTimeout(timer)
 }
 
-/** Moves user and password, which fetch refuses in an address, into a header; one that is configured stays. */
+/** Moves user and password, which fetch rejects in a URL, into a header, unless one is configured. */
 function splitCredentials({ url, headers }: HttpServerEntry): { url: URL; headers: Record<string, string> } {
   const bare = new URL(url)
   const { username, password } = bare
@@ -61,26 +61,26 @@ function splitCredentials({ url, headers }: HttpServerEntry): { url: URL; header
   return { url: bare, headers: Object.fromEntries(all) }
 }
 
-/** Whether the server knows no Streamable HTTP, so that the older SSE is worth a try: it refused the POST as such. */
+/** Whether the server rejected the POST itself, as one without Streamable HTTP would: the older SSE is worth a try. */
 export function wantsSse(error: unknown): boolean {
   const status = httpStatusOf(error)
   return status === 400 || status === 404 || status === 405
 }
 
-/** The HTTP status that an error of the SDK carries, if it does. */
+/** The HTTP status in an error of the SDK, if any. */
 function httpStatusOf(error: unknown): number | undefined {
   const { status, code } = (error ?? {}) as { status?: unknown; code?: unknown }
   if (typeof status === 'number') return status
   return typeof code === 'number' && code >= 100 && code < 600 ? code : undefined
 }
 
-/** Whether the server has forgotten the session: 404, or 410 if there is one. */
+/** Whether the session expired on the server: 404, or 410 if there is a session. */
 export function isExpiredSession(error: unknown, { sessionId }: Transport): boolean {
   const status = httpStatusOf(error)
   return status === 404 || (status === 410 && sessionId !== undefined)
 }
 
-/** Whether an error says that the server cannot be reached, and not that it refused. */
+/** Whether an error means that the server is unreachable, not that it refused. */
 export function isGone(error: unknown): boolean {
   const status = httpStatusOf(error)
   if (status !== undefined) return status >= 502 && status <= 504
@@ -93,7 +93,7 @@ export function isGone(error: unknown): boolean {
   )
 }
 
-/** Whether no connection came about, so that the call cannot have reached the server. */
+/** Whether no connection was established, so that the call cannot have reached the server. */
 export function isRefusedConnection(error: unknown): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     const { code } = cause as NodeJS.ErrnoException
@@ -102,7 +102,7 @@ export function isRefusedConnection(error: unknown): boolean {
   return false
 }
 
-/** An error of a request, in words: with status, reason and the beginning of the body if it is about a status. */
+/** Describes a failed request: for an HTTP status with its reason and the beginning of the body. */
 export function describeHttpError(error: unknown): string {
   const status = httpStatusOf(error)
   const isRedirect = status !== undefined && status < 400
@@ -112,8 +112,8 @@ export function describeHttpError(error: unknown): string {
 }
 
 /**
- * Lets a moment pass before each answer. The SDK hands notifications on a little later than answers, and so
- * would lose a progress notice that arrives together with its answer.
+ * Delays each response by a microtask. The SDK dispatches notifications a little later than responses, and would lose a
+ * progress notification that arrives together with its response.
  */
 export function answerAfterNotifications(transport: Transport): void {
   const { onmessage } = transport

@@ -116,7 +116,7 @@ describe.each(kinds)('%s', (_, makeServer, protocolVersion) => {
   })
 })
 
-describe('a server over HTTP that cannot be had', () => {
+describe('a server over HTTP that is unavailable', () => {
   it('is reported with its address and without its password', async () => {
     const reports: string[] = []
     const servers = { remote: { url: 'http://me:hidden-word@127.0.0.1:1/mcp' } }

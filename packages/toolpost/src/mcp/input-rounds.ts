@@ -4,7 +4,7 @@ import { MAX_INPUT_ROUNDS, MAX_SERVER_REQUESTS } from './limits.ts'
 import type { LinkRequestOptions } from './server-link.ts'
 import type { ServerRequests } from './server-requests.ts'
 
-/** What is sent along when a request is made again. */
+/** Sent along when a request is repeated. */
 export interface InputAnswers {
   inputResponses: Record<string, unknown>
   requestState?: string
@@ -12,11 +12,11 @@ export interface InputAnswers {
 
 type Rounds = LinkRequestOptions & {
   requests: ServerRequests
-  /** Whether the caller gave up: then nothing is sent any more. */
+  /** Whether the caller gave up: nothing more is sent then. */
   isOver?(): boolean
 }
 
-/** Answers what the server asks and sends the request again, until there is a result. */
+/** Answers the server's questions and repeats the request until there is a result. */
 export async function inputRounds(
   result: unknown,
   send: (answers: InputAnswers) => Promise<unknown>,
@@ -34,7 +34,7 @@ export async function inputRounds(
   return current
 }
 
-/** Answers what the server asks, all side by side, each under its own key; one that cannot be answered ends the others. */
+/** Answers all questions in parallel, each under its key; one that cannot be answered aborts the others. */
 export async function answersTo(
   inputRequests: unknown,
   { requests, from, signal }: Omit<Rounds, 'isOver'>,

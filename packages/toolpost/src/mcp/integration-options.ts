@@ -7,25 +7,25 @@ import { checkServerEntry, type ServerEntry } from './server-entry.ts'
 import { secretsOf } from './server-secrets.ts'
 
 export interface McpIntegrationOptions {
-  /** `mcpServers`, as people have it. Their order decides who keeps a name that two of them use. */
+  /** `mcpServers`, in the usual form. Their order decides which one keeps a name that two of them use. */
   servers: Readonly<Record<string, ServerEntry>>
-  /** Of the first connection. A server that is lost later is tried for ever. */
+  /** For the first connection. A server lost later is retried forever. */
   retry?: { attempts?: number | undefined; baseDelayMs?: number | undefined } | undefined
   connectTimeoutMs?: number | undefined
-  /** The folder that logins at servers are kept in; in memory alone if left out. */
+  /** The folder for saved logins; if left out, they are kept in memory only. */
   loginsFolder?: string | undefined
   logger?: Logger | undefined
-  /** Given the text for a person when a server is unavailable. It is logged as well. */
+  /** Called with a text for a person when a server is unavailable. It is logged as well. */
   onReport?: ((text: string) => void) | undefined
   clock?: Clock | undefined
-  /** Writes messages for servers with `sampling`, if the caller cannot. */
+  /** Generates messages for servers with `sampling`, if the caller cannot. */
   sample?: Sample | undefined
-  /** Shows their resources and prompts; one of its own if left out. */
+  /** Lists their resources and prompts; a new one if left out. */
   catalog?: Catalog | undefined
 }
 
 /** Throws on an entry that cannot be used. */
-export function checkServers(servers: McpIntegrationOptions['servers']): void {
+export function checkServerEntries(servers: McpIntegrationOptions['servers']): void {
   for (const [name, entry] of Object.entries(servers)) {
     checkServerEntry(name, entry)
     removeFromLogs(secretsOf(entry))

@@ -3,21 +3,21 @@ import { ENDLESS_LINE_BYTES, LONG_LINE_ENDS_BYTES, MAX_LINE_BYTES } from './limi
 /** Both ends of a line. */
 export interface LineEnds {
   head: string
-  /** Empty while the line goes on. */
+  /** Empty until the line has ended. */
   tail: string
   ended: boolean
 }
 
-/** A line over the limit, of which only both ends were kept. */
+/** A line over the limit, of which only the two ends were kept. */
 export interface LongLine extends LineEnds {
   bytes: number
 }
 
 export interface LineEvents {
   line(text: string): void
-  /** Told twice of each: when the limit is passed, and at the line's end. */
+  /** Called twice per line: when it exceeds the limit, and when it ends. */
   tooLong(line: LongLine): void
-  /** The line goes on for ever. Nothing is read any more. */
+  /** The line does not end. Nothing more is read. */
   endless(bytes: number): void
 }
 
@@ -35,15 +35,15 @@ interface Skipped {
 const NEWLINE = 10
 const EMPTY = Buffer.alloc(0)
 const FIRST_CAPACITY = 4_096
-/** What an unusually long line needed is given back after it. */
+/** A larger buffer is released after the line that needed it. */
 const KEPT_CAPACITY = 1024 * 1024
 
-/** Cuts a stream of bytes into lines. Never holds more than one line of the permitted length. */
+/** Splits a stream of bytes into lines. Never holds more than one line of the maximum length. */
 export class LineReader {
   readonly #events: LineEvents
   readonly #maxLineBytes: number
   readonly #endlessLineBytes: number
-  /** The beginning of the line that is not complete yet; the buffer doubles as it grows. */
+  /** The beginning of an incomplete line; the buffer doubles as it grows. */
   #partial = EMPTY
   #partialBytes = 0
   #skipped: Skipped | undefined
@@ -71,7 +71,7 @@ export class LineReader {
   }
 
   #wholeLines(bytes: Buffer): void {
-    // No line in it can be over the limit; decoding once and splitting is what makes many small answers fast.
+    // No line in it can be over the limit; decoding once and splitting makes many small messages fast.
     if (bytes.length <= this.#maxLineBytes) {
       for (const line of bytes.toString('utf8').split('\n')) this.#events.line(line)
       return
@@ -139,7 +139,7 @@ export class LineReader {
   }
 }
 
-/** A copy of the last bytes of both, so that no large chunk is kept alive by its end. */
+/** A copy of the last bytes of both, so that no large chunk is kept alive. */
 function lastBytes(before: Buffer, after: Buffer): Buffer {
   if (after.length >= LONG_LINE_ENDS_BYTES) return Buffer.from(after.subarray(-LONG_LINE_ENDS_BYTES))
   return Buffer.concat([before, after]).subarray(-LONG_LINE_ENDS_BYTES)
@@ -150,7 +150,7 @@ function lastBytes(before: Buffer, after: Buffer): Buffer {
 const ID_FIRST = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(-?\d{1,15})"?\s*,/
 const ID_LAST = /[}\]"\d]\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(-?\d{1,15})"?\s*\}\s*$/
 
-/** The id of the message that a line over the limit held, if its ends tell it. */
+/** The id of the message in an overlong line, if it can be found in its ends. */
 export function idOfLongLine({ head, tail }: Pick<LineEnds, 'head' | 'tail'>): number | undefined {
   const id = ID_FIRST.exec(head)?.[1] ?? ID_LAST.exec(tail)?.[1]
   return id === undefined ? undefined : Number(id)

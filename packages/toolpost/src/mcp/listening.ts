@@ -6,14 +6,14 @@ import type { ClientEvents, Lister } from './sdk-client.ts'
 const LISTS = ['tools', 'resources', 'prompts'] as const
 
 /**
- * Hears of changes from a server of the newest protocol, which tells only those who listen: all on one stream, which is
- * opened again if it is cut. Servers of the older protocols tell unasked.
+ * Subscribes to changes at a server of the newest protocol, which notifies only subscribers: all on one stream, which is
+ * reopened if it is cut. Servers of older protocols send notifications unasked.
  */
 export class Listening {
   readonly #client: Client
   readonly #events: ClientEvents
   readonly #uris = new Set<string>()
-  /** Ends the stream that there is. */
+  /** Ends the current stream. */
   #current = new AbortController()
   #renewal: Promise<void> | undefined
   #delayMs = RELISTEN_BASE_DELAY_MS
@@ -23,13 +23,13 @@ export class Listening {
     this.#events = events
   }
 
-  /** Resolves when the server agreed, or a moment later without that: not every server does, and some proxies hold it back. */
+  /** Resolves when the server has agreed, or after a moment: not every server does, and some proxies buffer the response. */
   start(): Promise<void> {
     const isModern = this.#client.getProtocolEra() === 'modern'
     return isModern && this.#lists().length > 0 ? this.#renew() : Promise.resolve()
   }
 
-  /** Has the server tell when a resource changes, in the way that its protocol has. Resolves to a function that ends it. */
+  /** Subscribes to changes of a resource, in the way of the server's protocol. Resolves to a function that unsubscribes. */
   async follow(uri: string, link: Lister): Promise<() => void> {
     if (this.#client.getProtocolEra() !== 'modern') return subscribe(uri, link)
     this.#uris.add(uri)
@@ -39,7 +39,7 @@ export class Listening {
     }
   }
 
-  /** What is asked for in one turn is asked for together. */
+  /** Batches everything requested in one turn. */
   #renew(): Promise<void> {
     this.#renewal ??= Promise.resolve().then(() => {
       this.#renewal = undefined
@@ -60,12 +60,12 @@ export class Listening {
     let isLate = false
     const agreed = this.#client.listen(this.#filter(), { signal, timeout: NO_TIMEOUT_MS }).then(
       ({ closed }) => {
-        // What changed until now was not told.
+        // Changes until now were not reported.
         if (isLate) this.#tellOfAll()
         this.#delayMs = RELISTEN_BASE_DELAY_MS
         void closed.then(cause => !signal.aborted && this.#onCut(cause))
       },
-      // Refused: it goes without.
+      // Refused: do without.
       () => {},
     )
     await Promise.race([agreed, pause(LISTEN_GRACE_MS, undefined, { ref: false })])
@@ -84,7 +84,7 @@ export class Listening {
     for (const kind of this.#lists()) this.#events.notice(`notifications/${kind}/list_changed`, {})
   }
 
-  /** The lists whose changes the server says it tells of. */
+  /** The lists whose changes the server says it reports. */
   #lists(): (typeof LISTS)[number][] {
     const capabilities = this.#client.getServerCapabilities() ?? {}
     return LISTS.filter(kind => capabilities[kind]?.listChanged)

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Logger, silentLogger } from '../logging/logger.ts'
+import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import { Catalog } from './catalog.ts'
 import { describeFailure, describeLogin } from './failure-report.ts'
-import { checkServers, type McpIntegrationOptions } from './integration-options.ts'
+import { checkServerEntries, type McpIntegrationOptions } from './integration-options.ts'
 import { CONNECT_TIMEOUT_MS, MCP_RETRY_ATTEMPTS, MCP_RETRY_BASE_DELAY } from './limits.ts'
 import { Logins } from './oauth/logins.ts'
 import { type Change, ServerConnection } from './server-connection.ts'
@@ -16,43 +16,43 @@ import type { ServerStatus } from './server-status.ts'
 
 const CLOSED = 'This McpIntegration is closed'
 
-/** Told what a server is like now. What it throws is logged once and harms nobody. */
+/** Receives a server's current status. If it throws, that is logged once and affects nothing else. */
 export type ServerListener = (status: ServerStatus) => void
 
 /**
- * The MCP servers of a configuration, and their tools in a ToolManager. Each server is on its own: one that is
- * slow, broken or gone holds up neither the start nor the others. Throws on an entry that cannot be used.
+ * The MCP servers of a configuration, and their tools in a ToolManager. Servers are independent: one that is slow, broken or
+ * gone holds up neither the start nor the others. Throws on an unusable entry.
  */
 export class McpIntegration {
   /** Resources and prompts of all servers together. */
   readonly catalog: Catalog
-  /** The logins at the servers over HTTP. */
+  /** The logins to servers over HTTP. */
   readonly logins: Logins
   #options: McpIntegrationOptions
   readonly #logger: Logger
   #connections: ServerConnection[] = []
   #tools: ToolManager | undefined
-  /** Those that no longer stand in the configuration, until their calls under way have ended. */
+  /** Connections no longer in the configuration, until their pending calls have ended. */
   readonly #retired = new Set<ServerConnection>()
   readonly #ready = new Map<string, Promise<unknown>>()
   readonly #listeners = new Listeners<Record<Change, ServerStatus>>((_, error) =>
     this.#logger.warn({ error: describeError(error) }, 'A listener for MCP servers failed'),
   )
-  /** What changed in this turn of the event loop. */
+  /** Changes in this turn of the event loop. */
   readonly #changes = new Map<ServerConnection, Set<Change>>()
   #closing: Promise<unknown> | undefined
 
   constructor(options: McpIntegrationOptions) {
-    checkServers(options.servers)
+    checkServerEntries(options.servers)
     this.#options = options
     this.catalog = options.catalog ?? new Catalog()
     this.catalog.show(() => this.#connections)
-    this.#logger = quietLogger(options.logger ?? silentLogger)
+    this.#logger = quietLogger(options.logger)
     const { servers, loginsFolder: folder } = options
     this.logins = new Logins({ servers, folder, logger: this.#logger })
   }
 
-  /** Begins to connect to every server, side by side, and returns at once. Tools appear as servers become ready. */
+  /** Starts connecting to all servers in parallel, and returns immediately. Tools appear as servers become ready. */
   start(tools: ToolManager): void {
     if (this.#tools) throw new Error('This McpIntegration is already started')
     if (this.#closing) throw new Error(CLOSED)
@@ -61,13 +61,13 @@ export class McpIntegration {
   }
 
   /**
-   * Makes the servers those of `servers`: what was added starts, what was removed ends, what changed does both, and nothing
-   * else is touched. Returns at once; calls under way end by their own deadlines, on the server that they were sent to.
-   * Throws on an entry that cannot be used, and changes nothing then.
+   * Replaces the servers with `servers`: added ones start, removed ones stop, changed ones do both, and the rest is untouched.
+   * Returns immediately; pending calls continue until their deadlines, on the server they were sent to. Throws on an unusable
+   * entry, changing nothing.
    */
   apply(options: Pick<McpIntegrationOptions, 'servers' | 'retry' | 'connectTimeoutMs'>): void {
     if (this.#closing) throw new Error(CLOSED)
-    checkServers(options.servers)
+    checkServerEntries(options.servers)
     this.#options = { ...this.#options, ...options }
     const tools = this.#tools
     if (!tools) return
@@ -127,15 +127,15 @@ export class McpIntegration {
   }
 
   /**
-   * As `ready`, but a server that fails counts, and is told of, after its first attempt: whoever wants the others does not
-   * wait for it.
+   * Like `ready`, but waits only for the first attempt of each server, and reports it if that fails: nobody waits for the
+   * retries of a broken server.
    */
   async tried(name?: string): Promise<void> {
     const asked = this.#connections.filter(connection => name === undefined || connection.name === name)
     await Promise.all(asked.map(each => this.#triedOnce(each)))
   }
 
-  /** What ails it is told at once, however long another one takes. */
+  /** Reports a failure immediately, however long the other servers take. */
   async #triedOnce(connection: ServerConnection): Promise<void> {
     await Promise.race([connection.tried(), this.ready(connection.name)])
     const { failure, state } = connection
@@ -148,12 +148,12 @@ export class McpIntegration {
     return this.#connections.map(connection => connection.status())
   }
 
-  /** Ends a server and starts it again, also one that has failed. Resolves when that has succeeded or failed. */
+  /** Stops a server and starts it again, even one that has failed. Resolves when it is ready or has failed. */
   async restart(name: string): Promise<void> {
     await this.#find(name).restart()
   }
 
-  /** Ends a server until it is restarted. Resolves when nothing of it is left. */
+  /** Stops a server until it is restarted. Resolves when all its processes are gone. */
   async stop(name: string): Promise<void> {
     await this.#find(name).stop()
   }
@@ -166,15 +166,15 @@ export class McpIntegration {
   }
 
   /**
-   * Calls `listener` with a server's status after it changed, once for all changes of a turn of the event loop:
-   * `server` for its state, error, attempts, tools or stderr (that at most once a second), `tools` for its tools alone.
+   * Calls `listener` with a server's status after a change, once for all changes in a turn of the event loop: `server` for
+   * its state, error, attempts, tools or stderr (at most once a second), `tools` for its tools alone.
    * Returns a function that stops it.
    */
   on(event: Change, listener: ServerListener): () => void {
     return this.#listeners.on(event, listener)
   }
 
-  /** Ends every server. Resolves when no process of theirs is left; calls under way fail. May be called again. */
+  /** Stops every server. Resolves when all their processes are gone; pending calls fail. Idempotent. */
   async close(): Promise<void> {
     const all = () => [...this.#connections, ...this.#retired].map(connection => connection.close())
     this.#closing ??= Promise.all(all())

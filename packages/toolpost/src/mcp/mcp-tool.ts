@@ -8,7 +8,7 @@ import { TASK_FROM_MS, TASK_TTL_MS } from './limits.ts'
 import { ProgressRelay } from './progress-relay.ts'
 import type { ServerEntry } from './server-entry.ts'
 import { NeedsLoginError, OUTCOME_UNKNOWN, ServerLostError, UnusableAnswerError } from './server-failure.ts'
-import type { Answer, ServerLink } from './server-link.ts'
+import type { PendingCall, ServerLink } from './server-link.ts'
 import type { ServerRequests } from './server-requests.ts'
 import { followTask } from './task-run.ts'
 import { createdTask } from './task-state.ts'
@@ -17,22 +17,22 @@ import type { McpToolDefinition } from './tool-definition.ts'
 /** What a tool needs of its server. */
 export interface ToolServer {
   readonly entry: ServerEntry
-  /** Answers what the server asks. */
+  /** Answers the server's own requests. */
   readonly requests: ServerRequests
   /** The connection, if there is one now. */
   readonly link: ServerLink | undefined
-  /** What has taken its place, if anything has: `reconnected` is that one's connection. */
+  /** The server that replaced this one, if any: `reconnected` then returns its connection. */
   readonly successor?: ToolServer | undefined
-  /** The connection after the attempt to get it back that is under way; `undefined` if that fails. */
+  /** The connection after the current attempt to reconnect; `undefined` if that fails. */
   reconnected(): Promise<ServerLink | undefined>
-  /** The error of a call that cannot be made, or not be finished, for `cause`; for what ails the server if left out. */
+  /** The error for a call that could not be made or finished because of `cause`; by default the server's own problem. */
   unavailable(cause?: string): ToolFailureError
 }
 
 const CALLER_GAVE_UP = 'The caller gave up'
 const NO_OPTIONS: Partial<InvokeOptions> = {}
 
-/** A tool of an MCP server. It belongs to the server and not to a connection: it works again after a restart. */
+/** A tool of an MCP server. It belongs to the server, not to a connection, so it survives a restart. */
 export function mcpTool(definition: McpToolDefinition, server: ToolServer): Tool {
   const { name, inputSchema, outputSchema, annotations } = definition
   const { timeoutMs, maxTimeoutMs, sentences } = server.entry
@@ -65,7 +65,7 @@ function passedOn({ icons, annotations, _meta }: McpToolDefinition): Tool['passe
 class ToolCalls {
   readonly #definition: McpToolDefinition
   readonly #server: ToolServer
-  /** To do it twice would not be the same as once. */
+  /** Neither read-only nor idempotent: must not run twice. */
   readonly #isWrite: boolean
 
   constructor(definition: McpToolDefinition, server: ToolServer, isWrite: boolean) {
@@ -74,7 +74,7 @@ class ToolCalls {
     this.#isWrite = isWrite
   }
 
-  /** Calls the tool on its server. Rejects with the server's own words, or with `unavailable` while it is gone. */
+  /** Calls the tool on its server. Rejects with the server's own message, or with `unavailable` while it is gone. */
   invoke(args: object, options: Partial<InvokeOptions> = NO_OPTIONS): Promise<unknown> {
     const { link } = this.#server
     return link ? this.#invokeOn(link, args, options) : this.#invokeElsewhere(args, options)
@@ -87,7 +87,7 @@ class ToolCalls {
     )
   }
 
-  /** The server was configured differently a moment ago: the call waits for it as it is now. */
+  /** The server was just reconfigured: the call waits for its replacement. */
   async #invokeElsewhere(args: object, options: Partial<InvokeOptions>): Promise<unknown> {
     const link = this.#server.successor ? await this.#server.reconnected() : undefined
     if (!link || isAborted(options)) throw this.#server.unavailable()
@@ -99,7 +99,7 @@ class ToolCalls {
     return isLast ? valueOfResult(result) : this.#goOn(result, link, args, options)
   }
 
-  /** The server wants to know more first, or to take its time. */
+  /** The server needs input first, or returned a task. */
   async #goOn(
     result: unknown,
     link: ServerLink,
@@ -117,7 +117,7 @@ class ToolCalls {
     }
   }
 
-  /** The result of a task. */
+  /** Waits for the result of a task. */
   async #follow(answer: unknown, link: ServerLink, options: Partial<InvokeOptions>): Promise<unknown> {
     const created = createdTask(answer)
     options.onTask?.()
@@ -131,7 +131,7 @@ class ToolCalls {
     }
   }
 
-  /** A server of 2025-11-25 leaves it to the client what becomes a task; in the newest protocol it decides itself. */
+  /** In protocol 2025-11-25 the client decides what becomes a task; in the newest one the server does. */
   #asTask({ about }: ServerLink): { ttl: number } | undefined {
     const support = this.#definition.execution?.taskSupport
     if (support !== 'required' && support !== 'optional') return undefined
@@ -165,7 +165,7 @@ class ToolCalls {
     return relay ? result.finally(() => relay.flush()) : result
   }
 
-  /** A call whose server went away is repeated once, if that cannot do anything twice. */
+  /** A call whose server was lost is repeated once if that is safe. */
   async #recover(error: unknown, args: object, options: Partial<InvokeOptions>): Promise<unknown> {
     if (this.#isWrite && error instanceof UnusableAnswerError)
       throw new Error(`${error.message}${OUTCOME_UNKNOWN}`)
@@ -183,7 +183,7 @@ class ToolCalls {
   }
 }
 
-/** Only a real `true` may make a call run twice, whatever a server writes there. */
+/** Only a real `true` may allow a call to run twice, whatever a server sends. */
 function hint(value: unknown): boolean | undefined {
   return typeof value === 'boolean' ? value : undefined
 }
@@ -201,7 +201,7 @@ function relayOf(options: Partial<InvokeOptions>): ProgressRelay | undefined {
   return options.wantsProgress ? new ProgressRelay(progress => options.reportProgress?.(progress)) : undefined
 }
 
-/** Not the call's own signal, which is made only if it is read. */
+/** Avoids the call's own signal, which is created only when it is read. */
 function signalOf(options: Partial<InvokeOptions>): AbortSignal {
   if (!options.onAbort && options.signal) return options.signal
   const controller = new AbortController()
@@ -220,8 +220,8 @@ function isAborted(options: Partial<InvokeOptions>): boolean {
   return options.signal?.aborted === true
 }
 
-/** For callers other than the executor, which has its own way of giving up. */
-function untilAborted(answer: Answer, signal: AbortSignal): Promise<unknown> {
+/** For callers other than the executor, which gives up through `onAbort`. */
+function untilAborted(answer: PendingCall, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const giveUp = () => {
       answer.cancel(CALLER_GAVE_UP)

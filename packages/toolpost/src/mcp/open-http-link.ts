@@ -6,7 +6,7 @@ import type { HttpServerEntry } from './server-entry.ts'
 import { ConnectError, failureWith, neededLogin } from './server-failure.ts'
 import type { Opening, ServerLink } from './server-link.ts'
 
-/** Connects over Streamable HTTP, or over SSE to a server that is too old for that; rejects with a ConnectError. */
+/** Connects over Streamable HTTP, or over SSE if the server is too old for that; rejects with a ConnectError. */
 export async function openHttpLink(opening: Opening<HttpServerEntry>): Promise<ServerLink> {
   const { memory } = opening.context
   if (opening.entry.type === 'sse' || memory.sse) return connect(opening, 'sse')
@@ -15,7 +15,7 @@ export async function openHttpLink(opening: Opening<HttpServerEntry>): Promise<S
   } catch (error) {
     if (!wantsSse((error as ConnectError).cause)) throw error
     const link = await connect(opening, 'sse').catch(() => undefined)
-    // The first error says more: that it is not an SSE server either is no surprise.
+    // The first error says more: it is no surprise that this is not an SSE server either.
     if (!link) throw error
     memory.sse = true
     return link

@@ -10,11 +10,11 @@ export interface OpenOptions {
   context: LinkContext
   clock: Clock
   connectTimeoutMs: number
-  /** Gives it up before its time. */
+  /** Aborts it early. */
   giveUp: AbortController
 }
 
-/** Opens a connection to a server, whichever kind it is, in the time it has; resolves to why it could not, if so. */
+/** Opens a connection to a server of either kind, within the time limit; resolves to the failure if it cannot. */
 export async function openLink(options: OpenOptions): Promise<ServerLink | ServerFailure> {
   const { entry, context, clock, connectTimeoutMs, giveUp } = options
   const tooSlow = new Error(`no answer to the handshake in ${connectTimeoutMs} ms`)

@@ -1,6 +1,6 @@
 import { LIST_MAX_PAUSE_MS, LIST_PAUSE_MS } from './limits.ts'
 
-/** Tells at once; while there is something to tell all the time, less and less often. */
+/** Notifies immediately; while there are constant changes, less and less often. */
 export class Paced {
   readonly #tell: () => void
   #timer: NodeJS.Timeout | undefined

@@ -88,7 +88,7 @@ describe('arguments that go along in headers', () => {
     expect(client.status().tools).toEqual(['mirrored', 'plain'])
     const warnings = client.log.at('warn').filter(({ message }) => message === 'MCP tool skipped')
     expect(warnings).toHaveLength(1)
-    expect(JSON.stringify(warnings)).toMatch(/'odd' is invalid: a: x-mcp-header is not a valid name/)
+    expect(JSON.stringify(warnings)).toMatch(/'odd' is invalid: a: x-mcp-header is not a valid header name/)
   })
 
   it('over stdio there are no headers: such a tool can be used', async () => {

@@ -5,25 +5,25 @@ import { MARK_VARIABLE, watch } from './group-watchdog.ts'
 import { GROUP_GRACE_MS, LOOK_EVERY_MS, LOOK_SHARE } from './limits.ts'
 import { livingBelow, type Processes, procFile, startedSince, startOf } from './process-tree.ts'
 
-/** Doubles from check to check. */
+/** Doubled after each check. */
 const FIRST_CHECK_MS = 5
 
-/** A server's process and what came of it. */
+/** A server's process and its descendants. */
 export interface Group {
   readonly leader: number
   readonly mark: string
-  /** When the leader was started: nothing older is its. `undefined` without a /proc. */
+  /** When the leader was started: anything older is not its descendant. `undefined` without /proc. */
   readonly start: number | undefined
-  /** What ran when it was last looked at, itself included: some leave the group, and their environment behind. */
+  /** The processes at the last check, the leader included: some leave the group and drop their environment. */
   known: Processes
 }
 
-/** The groups that are alive: ended with this process, should it go without closing them. */
+/** The live groups: killed when this process exits without closing them. */
 const living = new Set<Group>()
 let watchesExit = false
 let nextLook: NodeJS.Timeout | undefined
 
-/** A process that was just started leads a group, which from now on ends with this process at the latest. */
+/** Registers a process that was just started as the leader of a group that must not outlive this process. */
 export function adoptGroup(leader: number, mark: string): Group {
   const start = startOf(leader)
   const group: Group = { leader, mark, start, known: new Map(start === undefined ? [] : [[leader, start]]) }
@@ -35,12 +35,12 @@ export function adoptGroup(leader: number, mark: string): Group {
   return group
 }
 
-/** Takes note of what runs below a server now: once it is gone, nothing says any more whose children they were. */
+/** Records the descendants of a server: once it is gone, nothing shows whose children they were. */
 export function lookAt(group: Group): void {
   group.known = livingBelow(group.known)
 }
 
-/** Again and again, and the less often the longer it takes. */
+/** Repeats, less often the longer it takes. */
 function lookAtAll(): void {
   const before = process.cpuUsage()
   for (const group of living) lookAt(group)
@@ -57,7 +57,7 @@ function killAll(): void {
   }
 }
 
-/** Sends a signal to a process and all in its group. On Windows, which has no signals, it ends all that it started. */
+/** Signals a process and its whole group. On Windows, which has no signals, it kills the process tree. */
 export function signalGroup(group: Group, signal: NodeJS.Signals): void {
   lookAt(group)
   if (hasProcessGroups) return void kill(-group.leader, signal)
@@ -66,8 +66,8 @@ export function signalGroup(group: Group, signal: NodeJS.Signals): void {
 }
 
 /**
- * Ends what a server whose process has exited left behind, in its group or (on Linux) elsewhere: asked first, then
- * forced. Resolves when none of it runs, or after a bounded time with the processes that still do.
+ * Ends what an exited server left behind, in its group or (on Linux) elsewhere, with SIGTERM and then SIGKILL. Resolves to
+ * the processes still running after a bounded time, usually none.
  */
 export async function endGroup(group: Group): Promise<number[]> {
   let left = await leftBehind(group)
@@ -91,7 +91,7 @@ async function leftAfter(ms: number, group: Group): Promise<number[]> {
   }
 }
 
-/** What is in its group or session, was seen below it, has its mark, or came of any of these. */
+/** Processes in its group or session, seen below it, or with its mark, and their descendants. */
 async function leftBehind({ leader, mark, start, known }: Group): Promise<number[]> {
   if (!hasProcessGroups) return []
   if (start === undefined) return kill(-leader, 0) ? [leader] : []
@@ -111,7 +111,7 @@ function hasMark(pid: number, mark: string): boolean {
   return procFile(pid, 'environ').includes(`${MARK_VARIABLE}=${mark}\0`)
 }
 
-/** Whether there was somebody to signal. */
+/** Returns whether there was a process to signal. */
 function kill(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, signal)

@@ -2,23 +2,23 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { inSlices } from '../runtime/slices.ts'
 import { MAX_KNOWN_PROCESSES } from './limits.ts'
 
-/** Ids of processes, and when each was started: an id is used again. */
+/** Process ids and start times, since ids are reused. */
 export type Processes = Map<number, number>
 
 interface Stat {
   parent: number
   group: number
   session: number
-  /** In ticks since the machine was started. */
+  /** In ticks since boot. */
   start: number
 }
 
-/** When a process was started; `undefined` if it is gone, or without a /proc. */
+/** When a process was started; `undefined` if it is gone, or without /proc. */
 export function startOf(pid: number): number | undefined {
   return statOf(pid)?.start
 }
 
-/** Those of `known` that still run, and all that runs below them. */
+/** Those of `known` still running, and all their descendants. */
 export function livingBelow(known: Processes): Processes {
   const living: Processes = new Map()
   const waiting: [pid: number, start: number | undefined][] = [...known]
@@ -38,7 +38,7 @@ function childrenOf(pid: number): number[] {
   return children.map(Number).filter(child => child > 0)
 }
 
-/** Every process that was started at `start` or later. */
+/** Every process started at `start` or later. */
 export async function startedSince(start: number): Promise<Map<number, Stat>> {
   const found = new Map<number, Stat>()
   await inSlices(readdirSync('/proc').map(Number), pid => {
@@ -48,17 +48,17 @@ export async function startedSince(start: number): Promise<Map<number, Stat>> {
   return found
 }
 
-/** Nothing of the dead: containers often have nobody who collects them. */
+/** `undefined` for zombies: containers often have no init to reap them. */
 function statOf(pid: number): Stat | undefined {
   const text = procFile(pid, 'stat')
-  // After the name, which may contain anything.
+  // The fields follow the name, which may contain anything.
   const [state = '', ...fields] = text.slice(text.lastIndexOf(')') + 2).split(' ')
   if ('ZX'.includes(state)) return undefined
   const [parent = 0, group = 0, session = 0] = fields.slice(0, 3).map(Number)
   return { parent, group, session, start: Number(fields[18]) }
 }
 
-/** What the system says about a process, which takes no time; empty if it is gone. */
+/** A file of /proc, which is fast to read; empty if the process is gone. */
 export function procFile(pid: number, name: string): string {
   return attempted(() => readFileSync(`/proc/${pid}/${name}`, 'latin1'), '')
 }

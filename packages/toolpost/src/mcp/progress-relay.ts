@@ -1,7 +1,7 @@
 import type { Progress } from '../tools/tool.ts'
 import { PROGRESS_BURST, PROGRESS_INTERVAL_MS } from './limits.ts'
 
-/** Passes on the progress of a call: all of it at first, then the latest every so often, and always the last. */
+/** Passes on the progress of a call: every update at first, then the latest at intervals, and always the last. */
 export class ProgressRelay {
   readonly #onProgress: (progress: Progress) => void
   #passedOn = 0
@@ -18,7 +18,7 @@ export class ProgressRelay {
     this.#timer ??= setTimeout(() => this.flush(), PROGRESS_INTERVAL_MS).unref()
   }
 
-  /** Passes on what is held back. */
+  /** Passes on the update being held back. */
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined

@@ -1,9 +1,7 @@
+import { QUESTION_MS } from '../tools/caller.ts'
 import type { Requester } from './server-link.ts'
 
-/** The longest that somebody is waited for. */
-const QUESTION_MS = 5 * 60_000
-
-/** How long a server may take for a request, not counting the time in which whoever made it is asked something. */
+/** Limits how long a server may take for a request, not counting the time in which its caller is asked something. */
 export class RequestLimit {
   readonly #ms: number
   readonly #given: AbortSignal | undefined
@@ -27,7 +25,7 @@ export class RequestLimit {
     return this.#controller.signal
   }
 
-  /** The same requester; while they are asked the limit stands still. */
+  /** The same requester, with the limit paused while they are asked. */
   around(from: Requester | undefined): Requester | undefined {
     const { ask, sample } = from ?? {}
     return (

@@ -51,7 +51,7 @@ describe('a list in pages', () => {
   })
 
   it.each([null, 7, [], {}, { tools: {} }, { tools: null }])(
-    'that is none is told in words: %j',
+    'that is malformed is an error that says so: %j',
     async page => {
       const { link } = lister(() => page as object)
       await expect(listAll(link, 'tools')).rejects.toThrow('its list of tools is malformed')

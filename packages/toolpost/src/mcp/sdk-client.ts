@@ -8,19 +8,19 @@ import type { Requester, ServerAbout } from './server-link.ts'
 import type { ServerRequests } from './server-requests.ts'
 import { charactersOf } from './tool-definition.ts'
 
-/** The MCP SDK, loaded at the first connection: it costs more than everything else of a short program. */
+/** The MCP SDK, loaded for the first connection: it takes longer to load than the rest of a short program. */
 export function loadSdk(): Promise<typeof import('@modelcontextprotocol/client')> {
   return import('@modelcontextprotocol/client')
 }
 
-/** `legacy` begins with `initialize`, as servers have always been spoken to; `auto` asks for the newest protocol first. */
+/** `legacy` starts with `initialize`, as in all earlier protocols; `auto` asks for the newest protocol first. */
 export type Negotiation = 'legacy' | 'auto'
 
 export interface ClientEvents {
   notice(method: string, params: Readonly<Record<string, unknown>>): void
   /** Something that went wrong outside a request. */
   error(error: Error): void
-  /** Whose doing a request of the server is, if that can be told. */
+  /** The caller a request of the server is for, if that can be determined. */
   requester(): Requester | undefined
 }
 
@@ -58,7 +58,7 @@ export async function isAlive(client: Client): Promise<boolean> {
   const sign = client[method]({ timeout: HEALTH_CHECK_MS })
   return sign.then(
     () => true,
-    // A refusal is a sign of life too.
+    // A refusal proves that it is alive, too.
     error => error instanceof ProtocolError || neededLogin(error) !== undefined,
   )
 }
@@ -68,30 +68,30 @@ function clientInfo(): { name: string; version: string } {
   return { name: 'toolpost', version: toolpostVersion() }
 }
 
-/** What every request of the newest protocol carries in `_meta`. */
+/** The `_meta` of every request in the newest protocol. */
 export async function modernMeta(client: Client, capabilities: object): Promise<Record<string, unknown>> {
   const sdk = await loadSdk()
   return {
     [sdk.PROTOCOL_VERSION_META_KEY]: client.getNegotiatedProtocolVersion(),
     [sdk.CLIENT_INFO_META_KEY]: clientInfo(),
-    // Asked for in place of a result, and answered by the client that made the call; 2025 servers would act on it unasked.
+    // Roots are requested in place of a result and answered by the calling client; 2025 servers would ask for them at any time.
     [sdk.CLIENT_CAPABILITIES_META_KEY]: { roots: {}, ...capabilities },
     ...(await loggingMeta()),
   }
 }
 
-/** Without it a server of the newest protocol logs nothing. */
+/** Without it, a server of the newest protocol logs nothing. */
 async function loggingMeta(): Promise<Record<string, unknown>> {
   const { LOG_LEVEL_META_KEY } = await loadSdk()
   return { [LOG_LEVEL_META_KEY]: 'info' }
 }
 
-/** Lets every result through: what Toolpost needs of one it checks itself, and says in plain words. */
+/** Accepts every result: Toolpost checks what it needs itself, with clearer messages. */
 export const ANY_RESULT = {
   '~standard': { version: 1 as const, vendor: 'toolpost', validate: (value: unknown) => ({ value }) },
 }
 
-/** The lists that a server can have: the method that asks for one, and where its entries are. */
+/** The lists a server can have: the method to request one, and where its entries are. */
 const LISTS = {
   tools: { method: 'tools/list', field: 'tools', capability: 'tools' },
   resources: { method: 'resources/list', field: 'resources', capability: 'resources' },
@@ -101,7 +101,7 @@ const LISTS = {
 
 export type ListKind = keyof typeof LISTS
 
-/** What a list can say beside its entries: how long it may be kept, and by whom. */
+/** How long, and by whom, a list may be cached. */
 export interface CacheHint {
   ttlMs?: unknown
   cacheScope?: unknown
@@ -109,19 +109,19 @@ export interface CacheHint {
 
 export interface Listed extends CacheHint {
   entries: unknown[]
-  /** There are more. */
+  /** More were left out. */
   isCut?: boolean
 }
 
-/** What can be asked for a list. */
+/** Something that can be asked for a list. */
 export type Lister = {
   readonly about: ServerAbout
   request(method: string, params: object, options?: { signal?: AbortSignal }): Promise<unknown>
 }
 
 /**
- * A whole list of a server, as it describes it: not the SDK's `listTools`, for which one bad entry spoils all. One
- * that is too long is cut behind the first entry too many.
+ * A complete list of a server, unvalidated: in the SDK's `listTools`, one bad entry would spoil all. A list that is too long
+ * is cut after the first entry too many.
  */
 export async function listAll(link: Lister, kind: ListKind, signal?: AbortSignal): Promise<Listed> {
   const { method, field, capability } = LISTS[kind]

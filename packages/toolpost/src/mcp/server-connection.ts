@@ -21,12 +21,12 @@ export interface ConnectionOptions
     Omit<AttemptsOptions, 'onChange'> {
   entry: ServerEntry
   sample?: Sample | undefined
-  /** Told of changes in what it has beside tools. */
+  /** Notified of changes in what it offers besides tools. */
   offers: OfferEvents
   login: ServerLogin | undefined
-  /** Its status is another one now. */
+  /** Its status changed. */
   onChange(connection: ServerConnection, what: Change): void
-  /** The first connection could not be made, and is tried slowly from now on; or it waits for a login. */
+  /** The first connection failed, and is retried slowly from now on; or it needs a login. */
   onFailed(connection: ServerConnection, failure: ServerFailure, attempts: number): void
 }
 
@@ -34,29 +34,29 @@ export interface ConnectionOptions
 export type Change = 'server' | 'tools'
 
 /**
- * One server, for as long as the program runs, in the states that `ServerState` describes. Nothing that happens to it
- * reaches another server.
+ * One server, for as long as the program runs, in the states of `ServerState`. Nothing that happens to it affects another
+ * server.
  */
 export class ServerConnection implements ToolServer, ConnectingServer {
   readonly name: string
   readonly entry: ServerEntry
   readonly log: ConnectionLog
   readonly requests: ServerRequests
-  /** What it has beside tools. */
+  /** What it offers besides tools. */
   readonly offers: ServerOffers
   readonly #options: ConnectionOptions
   readonly #tools: ServerTools
   readonly #connecting: Connecting
   readonly #attempts: Attempts
   #state: ServerState = 'starting'
-  /** The connection, if there is one now. A plain field: every call reads it. */
+  /** The current connection, if any. A plain field, because every call reads it. */
   link: ServerLink | undefined
   failure: ServerFailure | undefined
   #startedAt = 0
   #readyAfterMs: number | undefined
   #isClosed = false
   #readySince: number | undefined
-  /** The connection whose calls under way are waited for, once it takes no more. */
+  /** A connection that takes no more calls, but still has some pending. */
   #retiring: ServerLink | undefined
   successor: ServerConnection | undefined
 
@@ -106,13 +106,13 @@ export class ServerConnection implements ToolServer, ConnectingServer {
     return this.#state
   }
 
-  /** Begins to connect. Resolves when the server is ready or has failed; never rejects. */
+  /** Starts connecting. Resolves when the server is ready or has failed; never rejects. */
   start(): Promise<void> {
     this.#startedAt = this.#options.clock.now()
     return this.#connecting.start(1)
   }
 
-  /** Its place in the configuration. */
+  /** Sets its position in the configuration. */
   moveTo(order: number): void {
     this.#tools.order = order
   }
@@ -155,29 +155,29 @@ export class ServerConnection implements ToolServer, ConnectingServer {
     }
   }
 
-  /** Resolves when it has been tried once: it is ready, or it is known why not. Never rejects. */
+  /** Resolves after the first attempt: it is ready, or it is known why not. Never rejects. */
   async tried(): Promise<void> {
     await this.#connecting.attempt
   }
 
-  /** Ends the connection until somebody restarts it. Its tools stay, and say why they do not answer. */
+  /** Closes the connection until somebody restarts it. Its tools stay, and say why they are unavailable. */
   async stop(): Promise<void> {
     this.log.logger.info({}, 'Stopping MCP server')
     await this.#end('closed', 'it was stopped')
   }
 
-  /** Ends the connection and makes a new one. Resolves when that has succeeded or failed. */
+  /** Closes the connection and opens a new one. Resolves when that has succeeded or failed. */
   async restart(): Promise<void> {
     this.log.logger.info({}, 'Restarting MCP server')
     await this.#end('lost', 'it is being restarted')
     if (this.#isClosed) return
     this.#attempts.forgive()
     const connected = this.start()
-    // A server that was there before is tried for ever; its first attempt is the answer.
+    // A server that was ready before is retried forever, so only its first attempt is awaited.
     await (this.#attempts.wasReady ? this.#connecting.attempt : connected)
   }
 
-  /** Takes no more calls, and closes once those under way have ended. `successor`, if any, takes its place. */
+  /** Takes no more calls, and closes once the pending ones have ended. `successor`, if any, takes its place. */
   async retire(successor?: ServerConnection): Promise<void> {
     this.successor = successor
     this.#retiring = this.link
@@ -188,7 +188,7 @@ export class ServerConnection implements ToolServer, ConnectingServer {
     await this.#end('closed', 'it was removed from the configuration')
   }
 
-  /** Ends the connection and what it started. Resolves when nothing of it is left. */
+  /** Closes the connection and ends what it started. Resolves when nothing of it is left. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#end('closed', 'it was closed')

@@ -9,36 +9,36 @@ interface CommonEntry {
   timeoutMs?: number | undefined
   /** How far progress may extend a call's deadline; not at all if left out. */
   maxTimeoutMs?: number | undefined
-  /** By tool: argument names that callers use → names that the server takes. */
+  /** By tool: argument names used by callers → names expected by the server. */
   parameterNames?: ParameterNames | undefined
   /** Names of the tools to offer, with `*` and `?`; all if left out. */
   include?: readonly string[] | undefined
   exclude?: readonly string[] | undefined
-  /** The longest message that it may send: a line, an event or a body. 16 MB if left out. */
+  /** The longest message it may send: a line, an event or a body. 16 MB if left out. */
   maxLineBytes?: number | undefined
   /** By tool: sentences that call it without a model. */
   sentences?: Readonly<Record<string, readonly string[]>> | undefined
-  /** Folders that the server is told to work in: paths or `file:` URIs. */
+  /** Folders the server is told to work in: paths or `file:` URIs. */
   roots?: readonly (string | { uri: string; name?: string | undefined })[] | undefined
-  /** Whether it may have messages written: by the model of whoever made the call, or else by the project's. */
+  /** Whether it may ask for messages to be generated: by the caller's model, or else by the project's. */
   sampling?: boolean | undefined
 }
 
-/** A server that is started as a command and spoken to on its stdin and stdout. */
+/** A server that is started as a command and talks over stdin and stdout. */
 export interface StdioServerEntry extends CommonEntry {
   command: string
   args?: readonly string[] | undefined
-  /** Added to the few variables of this process that are safe to hand on (PATH, HOME, …). */
+  /** Added to the few variables of this process that are safe to pass on (PATH, HOME, …). */
   env?: Readonly<Record<string, string>> | undefined
   cwd?: string | undefined
   url?: undefined
 }
 
-/** A server at an address: Streamable HTTP, or SSE if it is too old for that. */
+/** A server at a URL: Streamable HTTP, or SSE if it is too old for that. */
 export interface HttpServerEntry extends CommonEntry {
   url: string
   headers?: Readonly<Record<string, string>> | undefined
-  /** How to log in if the server asks for it; `false`: not at all. */
+  /** How to log in if the server requires it; `false` for not at all. */
   oauth?: OAuthOptions | false | undefined
   command?: undefined
 }
@@ -50,12 +50,12 @@ export function isHttp(entry: ServerEntry): entry is HttpServerEntry {
   return typeof entry.url === 'string'
 }
 
-/** Throws, naming the server, on an entry that says neither how it is started nor where it is, or both. */
+/** Throws, naming the server, on an entry with neither a command nor a URL, or with both. */
 export function checkServerEntry(name: string, entry: ServerEntry): void {
   const { command, url } = entry as { command?: unknown; url?: unknown }
   const given = [command, url].filter(value => value !== undefined)
   if (given.length !== 1 || typeof given[0] !== 'string' || command === '')
-    throw new TypeError(`MCP server '${name}' needs either 'command' or 'url', as text`)
+    throw new TypeError(`MCP server '${name}' needs either 'command' or 'url', as a string`)
   if (typeof url === 'string' && !isHttpUrl(url))
     throw new TypeError(
       `MCP server '${name}': '${shownAddress(url)}' is not a valid URL; expected http:// or https://`,

@@ -4,28 +4,28 @@ import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import { STDERR_SHOWN_CHARACTERS } from './limits.ts'
 import { lastLines } from './stderr-tail.ts'
 
-/** How a connection ended or why it never came about. */
+/** How a connection ended, or why it was never established. */
 export interface ServerFailure {
-  /** In words, without a full stop: `the server exited with code 1`. */
+  /** A phrase without a full stop: `the server exited with code 1`. */
   cause: string
-  /** What is kept of its stderr; empty for a server over HTTP. */
+  /** The tail of its stderr; empty for a server over HTTP. */
   stderr: string
   exitCode: number | null
   exitSignal: string | null
-  /** Only a login helps; no attempt is made before there is one. */
+  /** Only a login helps; it is not retried before there is one. */
   needsLogin?: boolean
-  /** There is no such program: trying again a moment later changes nothing. */
+  /** There is no such program, so an immediate retry is pointless. */
   isPermanent?: boolean
-  /** When the server wants to be tried again. */
+  /** When the server asks to be retried. */
   retryAfterMs?: number | undefined
 }
 
-/** A failure of which no more is known than its cause. */
+/** A failure with nothing but a cause. */
 export function failureWith(cause: string): ServerFailure {
   return { cause, stderr: '', exitCode: null, exitSignal: null }
 }
 
-/** A connection that could not be made. */
+/** A connection could not be established. */
 export class ConnectError extends Error {
   override name = 'ConnectError'
   readonly failure: ServerFailure
@@ -36,27 +36,27 @@ export class ConnectError extends Error {
   }
 }
 
-/** A program that is not there, or that nobody may run. */
+/** A program is missing or may not be executed. */
 export class NeverStartedError extends Error {
   override name = 'NeverStartedError'
 }
 
-/** Whether that is what is behind an error. */
+/** Whether a NeverStartedError is the cause of an error. */
 export function neverStarted(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof NeverStartedError) return true
   return false
 }
 
-/** Marks an error for the SDK: it is about a login, and says nothing of the protocol that a server speaks. */
+/** Marks an error for the SDK as being about a login, which says nothing about the server's protocol. */
 export function aboutLogin(error: unknown): unknown {
   return error instanceof Error ? Object.assign(error, { [Symbol.for('mcp.authSeamEscape')]: true }) : error
 }
 
-/** A server that wants a person to log in; the message says how. */
+/** A server needs a person to log in; the message says how. */
 export class NeedsLoginError extends Error {
   override name = 'NeedsLoginError'
-  /** The login is good, but not for what was asked. */
+  /** The login is valid, but not for this request. */
   readonly lacksScope: boolean
 
   constructor(server: string, { why, lacksScope }: { why: string; lacksScope: boolean }) {
@@ -65,14 +65,14 @@ export class NeedsLoginError extends Error {
   }
 }
 
-/** The request for a login behind an error, if that is what it is. */
+/** The NeedsLoginError behind an error, if any. */
 export function neededLogin(error: unknown): NeedsLoginError | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof NeedsLoginError) return cause
   return undefined
 }
 
-/** A call whose server went away before it answered. Whether it was carried out is not known. */
+/** The server was lost before it answered a call. Whether the call was executed is unknown. */
 export class ServerLostError extends Error {
   override name = 'ServerLostError'
   /** The call cannot have reached the server. */
@@ -84,10 +84,10 @@ export class ServerLostError extends Error {
   }
 }
 
-/** What is said of a call that may have been carried out. */
+/** Appended to the error of a call that may have been executed. */
 export const OUTCOME_UNKNOWN = '; the outcome of the call is unknown'
 
-/** A call whose answer is of no use: too large, or not one at all. Whether it was carried out is not known either. */
+/** The response to a call is unusable: too large, or malformed. Whether the call was executed is unknown, too. */
 export class UnusableAnswerError extends Error {
   override name = 'UnusableAnswerError'
 }
@@ -98,7 +98,7 @@ export interface Unavailability extends ServerFailure {
   nextAttemptAt: string | undefined
 }
 
-/** The error of a call to a server that is not there, with what helps to get it back. */
+/** The error of a call to an unavailable server, with details that help to get it back. */
 export function unavailable(given: Unavailability): ToolFailureError {
   const { server, cause, stderr, exitCode, exitSignal, nextAttemptAt, retryAfterMs } = given
   const details = {
@@ -114,12 +114,12 @@ export function unavailable(given: Unavailability): ToolFailureError {
   })
 }
 
-/** The message of an error and of what caused it, for people: short, on one line, without secrets. */
+/** The message of an error and its causes, for people: short, on one line, without secrets. */
 export function describeError(error: unknown): string {
   try {
     return safeText(fullMessage(error))
   } catch {
-    // It throws when it is looked at.
+    // Its properties throw when they are read.
     return describeThrown(error)
   }
 }
@@ -128,10 +128,16 @@ function fullMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const inner = error.cause instanceof Error ? fullMessage(error.cause) : innerOf(error)
   const message = error.message.trim() || error.name
-  return inner && !message.includes(inner) ? `${message}: ${inner}` : message
+  return inner && !message.includes(inner) ? joined(message, inner) : message
 }
 
-/** Node's failed connections to a name with several addresses say nothing but their parts. */
+/** Libraries often append the cause's message to their own. */
+function joined(message: string, inner: string): string {
+  const parts = `${message}: ${inner}`.split(': ')
+  return parts.filter((part, at) => part !== parts[at - 1]).join(': ')
+}
+
+/** Node's AggregateError for a name with several addresses has no message of its own. */
 function innerOf(error: Error): string | undefined {
   const { errors } = error as { errors?: unknown }
   return Array.isArray(errors) && errors[0] instanceof Error ? errors[0].message : undefined

@@ -4,7 +4,7 @@ import { MAX_INSTRUCTIONS } from './limits.ts'
 import type { ServerAbout } from './server-link.ts'
 import type { ServerInfo } from './server-status.ts'
 
-/** What a server says about itself, as far as it is shown. Shortened before it is searched for secrets: it can be as long as a message. */
+/** What is shown of a server's own description. Shortened before it is searched for secrets, since it can be very long. */
 export function infoOf({ info, instructions }: ServerAbout): ServerInfo {
   const { name, title, version } = info ?? {}
   const texts = Object.entries({ name, title, version, instructions })

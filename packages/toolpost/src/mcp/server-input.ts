@@ -1,18 +1,18 @@
 import type { Writable } from 'node:stream'
 import { MAX_UNREAD_BYTES, UNREAD_GRACE_MS } from './limits.ts'
 
-/** More than this is not held back until the end of the turn, and is enough for one. */
+/** More than this is written without waiting for the end of the turn, and is enough for one turn. */
 const MAX_OUTBOX_CHARACTERS = 1024 * 1024
 
 /**
- * What is written to a server's stdin: everything of one turn of the event loop at once, and never more than a
- * bounded amount ahead of a server that does not read.
+ * Writes to a server's stdin: everything from one turn of the event loop together, and never more than a bounded amount
+ * ahead of a server that does not read.
  */
 export class ServerInput {
   readonly #stream: Writable
   readonly #onStuck: () => void
   #outbox = ''
-  /** In this turn, in characters. */
+  /** Characters written in this turn. */
   #written = 0
   #isClosed = false
   #watch: NodeJS.Timeout | undefined
@@ -22,17 +22,17 @@ export class ServerInput {
     this.#onStuck = onStuck
   }
 
-  /** Whether something was refused, and nothing read since. */
+  /** Whether something was refused and nothing has been read since. */
   get isStuck(): boolean {
     return this.#watch !== undefined
   }
 
-  /** Whether what else there is to send should wait for the next turn. */
+  /** Whether anything more should wait for the next turn. */
   get hasEnough(): boolean {
     return this.#written > MAX_OUTBOX_CHARACTERS
   }
 
-  /** `false`, and nothing is sent, if too much waits already. A server that goes on like that is stuck. */
+  /** Returns `false`, without sending, if too much is waiting already. If that goes on, the server is stuck. */
   write(line: string): boolean {
     const waiting = this.#stream.writableLength
     if (waiting > 0 && waiting + this.#outbox.length + line.length > MAX_UNREAD_BYTES) {

@@ -10,27 +10,26 @@ import type { McpToolDefinition } from './tool-definition.ts'
 
 export type { Requester }
 
-/** A call as a link takes it. */
 export interface LinkCall {
   tool: McpToolDefinition
   args: object
   from?: Requester | undefined
   onProgress: ((progress: Progress) => void) | undefined
-  /** For the server, in `_meta`. */
+  /** Sent to the server in `_meta`. */
   meta?: Readonly<Record<string, unknown>> | undefined
   /** Asks a server of 2025-11-25 to make it a task. */
   task?: { ttl: number } | undefined
-  /** What the server asked for in place of a result. */
+  /** Answers to what the server asked in place of a result. */
   answers?: InputAnswers | undefined
-  /** Told of the request once it has an id. */
+  /** Called with the request once it has an id. */
   onRequest?: ((request: ServerRequest) => void) | undefined
 }
 
-/** A call under way. */
-export interface Answer {
+/** A pending call. */
+export interface PendingCall {
   /** The raw result; rejects with the server's refusal, or a ServerLostError. Never settles once cancelled. */
   readonly result: Promise<unknown>
-  /** The caller gave up: the server is told. */
+  /** The caller gave up: notifies the server. */
   cancel(reason: string): void
 }
 
@@ -43,7 +42,7 @@ export interface ServerAbout {
 }
 
 export interface LinkRequestOptions {
-  /** What the server calls its question, if this is about one. */
+  /** The server's key for its question, if this is about one. */
   key?: string | undefined
   from?: Requester | undefined
   signal?: AbortSignal | undefined
@@ -55,34 +54,34 @@ export interface ServerLink {
   readonly protocolVersion: string | undefined
   /** Whether it has answered a call. */
   readonly hasAnswered: boolean
-  /** Whether arguments go along in headers, as the newest protocol wants over HTTP. */
+  /** Whether arguments are also sent in headers, as the newest protocol requires over HTTP. */
   readonly mirrorsArguments: boolean
   readonly about: ServerAbout
-  /** The tools that it had at the handshake, as it describes them. */
+  /** The tools it listed at the handshake, unvalidated. */
   readonly tools: readonly unknown[]
-  call(call: LinkCall): Answer
-  /** Any other request; the raw result. Rejects like a call, and with the reason of a signal that aborts. */
+  call(call: LinkCall): PendingCall
+  /** Sends any other request; resolves to the raw result. Rejects like a call, or with the signal's reason. */
   request(method: string, params: object, options?: LinkRequestOptions): Promise<unknown>
-  /** Has the server tell when a resource changes. Resolves to a function that ends it. */
+  /** Subscribes to changes of a resource. Resolves to a function that unsubscribes. */
   follow(uri: string): Promise<() => void>
-  /** Resolves as soon as no call is under way. */
+  /** Resolves as soon as no call is pending. */
   idle(): Promise<void>
-  /** What is kept of the server's stderr. */
+  /** The tail of the server's stderr. */
   stderr(): string
-  /** Ends the connection, and the process if there is one; `lost` is not told. Resolves when all is gone. */
+  /** Closes the connection and ends the process, if any, without calling `lost`. Resolves when all is gone. */
   close(): Promise<void>
 }
 
 /** What a link tells its connection. */
 export interface LinkEvents {
-  /** The connection, once it was open, is gone. Told once, before the calls under way fail. */
+  /** An open connection is gone. Called once, before the pending calls fail. */
   lost(failure: ServerFailure): void
-  /** A notification; `from` is who it concerns, if that can be told. */
+  /** A notification; `from` is the caller it concerns, if that can be determined. */
   notice(method: string, params: Readonly<Record<string, unknown>>, from?: Requester): void
   /** The server wrote to stderr. */
   stderr(): void
   junk(line: string): void
-  /** An answer without a pending call. */
+  /** A response without a pending call. */
   stray(id: unknown, isLate: boolean): void
   /** A problem that concerns no call. */
   problem(message: string): void
@@ -91,26 +90,26 @@ export interface LinkEvents {
 /** What is needed to open a link. */
 export interface LinkContext {
   events: LinkEvents
-  /** Answers what the server asks. */
+  /** Answers the server's own requests. */
   requests: ServerRequests
   secrets: readonly string[]
-  /** At a server over HTTP, unless it has its own credentials. */
+  /** For a server over HTTP without credentials in its configuration. */
   login?: ServerLogin | undefined
-  /** What earlier attempts learned of this server, such as that it knows only the newest protocol. */
+  /** What earlier attempts learned about this server, such as that it speaks only the newest protocol. */
   memory: { modernOnly?: boolean; sse?: boolean }
 }
 
-/** A connection that is to be made. */
+/** A connection to be opened. */
 export interface Opening<Entry = ServerEntry> {
   entry: Entry
   context: LinkContext
-  /** Gives it up, at any time. */
+  /** Aborts it, at any time. */
   signal: AbortSignal
 }
 
 /**
- * Whose doing it is what a server sends unasked: that of the requests under way, if they are all of one caller. Nobody
- * else is asked their questions or reads their log. Which of the requests it is cannot be told: all of them are held.
+ * The caller that unsolicited messages of a server are for: that of the pending requests, if they all have the same one.
+ * Nobody else gets their questions or logs. Which request a question belongs to is unknown, so all of them are held.
  */
 export function soleRequester(underWay: Iterable<Requester | undefined>): Requester | undefined {
   const all = [...underWay].filter(each => each !== undefined)
@@ -134,7 +133,7 @@ function holdAll<T>(requesters: readonly Requester[], wait: () => Promise<T>): P
 
 const MAX_CAPABILITIES = 20
 
-/** What there is to say of a server because it is connected. */
+/** The part of a server's status that comes from its connection. */
 export function linkStatus(
   link: ServerLink | undefined,
 ): Pick<ServerStatus, 'pid' | 'protocolVersion' | 'capabilities'> {

@@ -19,10 +19,10 @@ import type { ServerInfo } from './server-status.ts'
 import { Subscriptions } from './subscriptions.ts'
 import { charactersOf, problemOfDefinition } from './tool-definition.ts'
 
-/** What a server has beside tools. */
+/** What a server offers besides tools. */
 export type OfferKind = Exclude<ListKind, 'tools'>
 
-/** A resource, a template or a prompt as its server describes it, known by `key`: its URI, its template or its name. */
+/** A resource, template or prompt as its server describes it; `key` is its URI, template or name. */
 export interface Offer {
   key: string
   entry: Readonly<Record<string, unknown>>
@@ -33,9 +33,9 @@ export interface OfferList extends CacheHint {
 }
 
 export interface OfferEvents {
-  /** A list is another one now. */
+  /** A list changed. */
   changed(kind: 'resources' | 'prompts', server: string): void
-  /** A resource that is followed changed. */
+  /** A followed resource changed. */
   updated(uri: string, server: string): void
 }
 
@@ -49,18 +49,18 @@ export interface OfferServer {
 }
 
 const NOTHING: OfferList = { offers: [] }
-/** What a server logs from if nobody wants anything in particular. */
+/** A server's log level if no client has set one. */
 const DEFAULT_LEVEL = 'info'
 
 interface Kept {
   list: Promise<OfferList>
-  /** When it is to be read again. */
+  /** When it must be read again. */
   until: number
 }
 
 /**
- * The resources and prompts of one server. A list is read when somebody asks for it, and kept until it changes; while the
- * server is away it stands as it was, as its tools do.
+ * The resources and prompts of one server. A list is read on demand and kept until it changes; while the server is away it
+ * stays as it was, like its tools.
  */
 export class ServerOffers {
   readonly #server: OfferServer
@@ -78,7 +78,7 @@ export class ServerOffers {
     this.#changes = { resources: paced('resources'), prompts: paced('prompts') }
   }
 
-  /** What the server says about itself, as far as it is shown. */
+  /** What is shown of the server's own description. */
   get info(): ServerInfo | undefined {
     const about = this.#server.link?.about
     if (!about) return undefined
@@ -90,7 +90,7 @@ export class ServerOffers {
     return isRecord(this.#server.link?.about.capabilities[capability])
   }
 
-  /** What the server lists; nothing if it cannot, or was never there. Never rejects. */
+  /** What the server lists; nothing if it cannot, or was never connected. Never rejects. */
   list(kind: OfferKind): Promise<OfferList> {
     const { link } = this.#server
     const known = this.#lists.get(kind)
@@ -109,7 +109,7 @@ export class ServerOffers {
     return kept.list
   }
 
-  /** Tells of a list for which nobody waited. */
+  /** Reports a change if the list came too late for those who asked. */
   async #readInto(kept: Kept, kind: OfferKind, link: ServerLink): Promise<OfferList> {
     const began = performance.now()
     const list = await this.#read(kind, link)
@@ -120,7 +120,7 @@ export class ServerOffers {
     return list
   }
 
-  /** For ever, if the server tells when it changes and does not say how long. */
+  /** Forever, if the server reports changes and gives no time. */
   #keptMs(kind: OfferKind, { ttlMs }: OfferList): number {
     const capability = this.#server.link?.about.capabilities[kind === 'prompts' ? kind : 'resources']
     const isTold = isRecord(capability) && capability.listChanged === true
@@ -139,11 +139,11 @@ export class ServerOffers {
       const key = String(clean[KEYS[kind]])
       byKey.set(key, { key, entry: clean })
     })
-    if (isCut) log.problem(`The server lists too many ${kind}; the others are left out`)
+    if (isCut) log.problem(`The server lists too many ${kind}; the rest is left out`)
     return { ...hint, offers: [...byKey.values()] }
   }
 
-  /** Any request about them; the raw result. Rejects in words that say what ails the server. */
+  /** Sends a request about them; resolves to the raw result. Rejects with what is wrong with the server. */
   async request(method: string, params: object, options: LinkRequestOptions = {}): Promise<unknown> {
     const { link, requests } = this.#server
     if (!link) throw this.#server.unavailable()
@@ -162,21 +162,21 @@ export class ServerOffers {
     }
   }
 
-  /** From which on the server logs, also after a reconnect; its own choice if left out. Never rejects. */
+  /** Sets the server's log level, also after a reconnect; `undefined` for the default. Never rejects. */
   async setLogLevel(level: string | undefined): Promise<void> {
     this.#level = level
     if (this.has('logging'))
       await this.request('logging/setLevel', { level: level ?? DEFAULT_LEVEL }).catch(() => {})
   }
 
-  /** Has the server tell when the resource changes, for as long as somebody wants to know; also after a reconnect. */
+  /** Subscribes to changes of a resource, for as long as anybody follows it, also after a reconnect. */
   async follow(uri: string): Promise<() => void> {
     const { link } = this.#server
     if (!link) throw this.#server.unavailable()
     return this.#followed.add(uri, link)
   }
 
-  /** A new connection: what was known of the old one may not hold. */
+  /** A new connection: what was known from the old one may no longer hold. */
   adopt(link: ServerLink): void {
     for (const kept of this.#lists.values()) kept.until = 0
     this.#followed.renew(link, error =>

@@ -18,23 +18,23 @@ import { startProcess } from './start-process.ts'
 import { StderrTail } from './stderr-tail.ts'
 
 export interface ProcessEvents {
-  /** It wrote to stderr. Told once for all of a second. */
+  /** It wrote to stderr. Called at most once a second. */
   stderr(): void
-  /** The chunk is gone afterwards: what is needed of it must be copied. */
+  /** The chunk is released afterwards: copy what is needed. */
   output(chunk: Buffer): void
-  /** The process is gone and its output read. Told once, also after `stop()`. */
+  /** The process is gone and its output was read. Called once, also after `stop()`. */
   ended(cause: string): void
-  /** Processes that it started and that cannot be ended. */
+  /** Processes it started that could not be killed. */
   leftBehind(pids: readonly number[]): void
 }
 
 /**
- * A server's process, in a group of its own so that whatever it starts ends with it. Its stderr is read all the
- * time, because a full pipe would block it.
+ * A server's process, in its own group so that whatever it starts ends with it. Its stderr is always drained, because a
+ * full pipe would block it.
  */
 export class ServerProcess {
   readonly stderr: StderrTail
-  /** Resolves when the process runs; rejects when it cannot be started. */
+  /** Resolves when the process runs; rejects if it cannot be started. */
   readonly started: Promise<void>
   readonly #entry: StdioServerEntry
   readonly #events: ProcessEvents
@@ -47,7 +47,7 @@ export class ServerProcess {
   #hasEnded = false
   #stopping: Promise<void> | undefined
   #stderrTimer: NodeJS.Timeout | undefined
-  /** Why it was ended from here, if that says more than its exit does. */
+  /** Why it was stopped from here, if that says more than its exit code. */
   #reason: string | undefined
 
   constructor(entry: StdioServerEntry, events: ProcessEvents, secrets: readonly string[] = []) {
@@ -80,26 +80,26 @@ export class ServerProcess {
   /** How it ended, once it has. */
   get exit(): Pick<ServerFailure, 'exitCode' | 'exitSignal'> {
     const { exitCode = null, signalCode = null } = this.#child ?? {}
-    // Of a process that never ran, Node makes the error's number its exit code.
+    // For a process that never ran, Node reports the errno as its exit code.
     return { exitCode: exitCode !== null && exitCode < 0 ? null : exitCode, exitSignal: signalCode }
   }
 
-  /** Whether it does not read what is sent to it. */
+  /** Whether it has stopped reading its stdin. */
   get isStuck(): boolean {
     return this.#input?.isStuck === true
   }
 
-  /** Whether as much was sent to it in this turn as should be. */
+  /** Whether enough was sent to it in this turn. */
   get hasEnough(): boolean {
     return this.#input?.hasEnough === true
   }
 
-  /** Sends a line at the end of this turn; `false` if too much waits for the server to read it. */
+  /** Sends a line at the end of this turn; `false` if the server has too much unread input. */
   write(line: string): boolean {
     return this.#input?.write(line) ?? true
   }
 
-  /** Reads no output until `resume()`. */
+  /** Stops reading output until `resume()`. */
   pause(): void {
     this.#child?.stdout.pause()
   }
@@ -108,7 +108,7 @@ export class ServerProcess {
     this.#child?.stdout.resume()
   }
 
-  /** Ends the process and its children: asked by closing its stdin, then told, then forced. Resolves when they are gone. */
+  /** Ends the process and its children by closing its stdin, then SIGTERM, then SIGKILL. Resolves when they are gone. */
   stop(reason?: string): Promise<void> {
     this.#reason ??= reason
     this.#stopping ??= this.#stop()
@@ -153,7 +153,7 @@ export class ServerProcess {
     return new Promise((resolve, reject) => {
       child.on('spawn', resolve)
       child.on('error', error => {
-        // A later error is a signal that could not be sent; the process goes on.
+        // A later error means that a signal could not be sent; the process keeps running.
         if (child.pid !== undefined) return
         this.#markExited()
         reject(this.#startError(error))
@@ -166,7 +166,7 @@ export class ServerProcess {
     if (!this.#hasEnded) this.#events.stderr()
   }
 
-  /** A server that does not hear or speak any more is of no use: it exits by itself, or is made to. */
+  /** A server that closed its stdin or stdout is useless: it exits by itself, or is stopped. */
   #expectExit(reason: string): void {
     const timer = setTimeout(() => void this.stop(reason), CLOSED_PIPE_GRACE_MS)
     this.#exited.then(() => clearTimeout(timer))
@@ -175,8 +175,8 @@ export class ServerProcess {
   #onExit(): void {
     this.#groupEnded = this.#endGroup()
     this.#markExited()
-    // `close` follows when all output was read; never, if a child of the server holds the pipes. The turns of
-    // the event loop after the time let in what had arrived while this process was busy.
+    // `close` follows when all output was read, or never if a child of the server holds the pipes. The extra turns of
+    // the event loop let in what arrived while this process was busy.
     setTimeout(() => setImmediate(() => setImmediate(() => this.#end())), EXIT_GRACE_MS)
   }
 
@@ -210,7 +210,7 @@ export class ServerProcess {
   }
 }
 
-/** What trying again a moment later does not change. */
+/** Errors that an immediate retry does not change. */
 const PERMANENT = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC']
 
 /** A port that leads nowhere. */
@@ -218,13 +218,13 @@ const nowhere = new MessageChannel()
 nowhere.port2.close()
 nowhere.port1.close()
 
-/** Smaller ones are not worth the two microseconds. */
+/** Smaller chunks are not worth the two microseconds. */
 const MIN_BYTES = 16 * 1024
 
 /**
- * Frees the memory of a chunk that was read from a stream, now. Left to itself, V8 collects such chunks only when
- * they amount to more than 32 MB. What is posted to a closed port is taken from the sender and thrown away.
- * The chunk must have a buffer of its own, as those of sockets and pipes do, and is empty afterwards.
+ * Frees the memory of a chunk read from a stream immediately: V8 collects such chunks only when they add up to more than
+ * 32 MB. A buffer transferred to a closed port is discarded. The chunk must have its own buffer, as those of sockets and
+ * pipes do, and is empty afterwards.
  */
 function releaseChunk({ buffer, length }: Buffer): void {
   if (length >= MIN_BYTES && buffer instanceof ArrayBuffer) nowhere.port1.postMessage(null, [buffer])

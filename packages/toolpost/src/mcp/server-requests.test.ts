@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { unharmed } from '../../test/unharmed.ts'
 import { startServers } from '../testing/hostile-server/harness.ts'
-import type { Answer, Ask, Question } from '../tools/caller.ts'
+import type { Ask, Question, QuestionAnswer } from '../tools/caller.ts'
 import { inputRounds } from './input-rounds.ts'
 import type { ServerEntry } from './server-entry.ts'
 import { soleRequester } from './server-link.ts'
@@ -22,7 +22,7 @@ function requestsOf(entry: Partial<ServerEntry> = {}) {
   return { requests, refused }
 }
 
-function person(answer: Answer = { action: 'accept', content: { a: 1 } }) {
+function person(answer: QuestionAnswer = { action: 'accept', content: { a: 1 } }) {
   const asked: Question[] = []
   const ask: Ask = async question => {
     asked.push(question)
@@ -67,7 +67,7 @@ describe('what a server asks', () => {
     expect(await requests.answer('elicitation/create', { message: 'Name?' }, {})).toEqual({
       action: 'decline',
     })
-    expect(refused).toEqual(['The server asked a question and there is nobody to ask: Name?'])
+    expect(refused).toEqual(['The server asked a question, but there is nobody to ask: Name?'])
   })
 
   it.each([
@@ -104,7 +104,7 @@ describe('what a server asks', () => {
 
   it('is refused beyond so many at once, and taken again after that', async () => {
     const { requests } = requestsOf()
-    const open: ((answer: Answer) => void)[] = []
+    const open: ((answer: QuestionAnswer) => void)[] = []
     const ask: Ask = () => new Promise(resolve => open.push(resolve))
     const waiting = Array.from({ length: 16 }, () =>
       requests.answer('elicitation/create', form, { from: { ask } }),
@@ -178,7 +178,7 @@ describe('rounds of input', () => {
   })
 })
 
-describe('whose doing it is what a server sends unasked', () => {
+describe('the requester of what a server sends unasked', () => {
   it('is nobody in particular if two have requests under way', () => {
     const one = { peer: {}, ...person() }
     expect(soleRequester([])).toBeUndefined()
@@ -250,7 +250,7 @@ describe('two callers with calls under way on one server', () => {
   it('of the same caller have one question, and neither runs out of time meanwhile', async () => {
     await using servers = await startServers({ one: offeringServer() })
     const { executor } = servers
-    let answer = (_: Answer) => {}
+    let answer = (_: QuestionAnswer) => {}
     const ask: Ask = () =>
       new Promise(resolve => {
         answer = resolve

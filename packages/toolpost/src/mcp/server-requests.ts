@@ -6,7 +6,7 @@ import { namesASecret } from '../logging/secret-names.ts'
 import { isRecord } from '../runtime/guards.ts'
 import { answerProblem } from '../schema/answer-problem.ts'
 import { type JsonSchema, sizeProblem } from '../schema/json-schema.ts'
-import type { Answer, Ask, Question, Sample } from '../tools/caller.ts'
+import type { Ask, Question, QuestionAnswer, Sample } from '../tools/caller.ts'
 import { McpCallError } from './call-result.ts'
 import {
   MAX_ADDRESSES,
@@ -22,9 +22,9 @@ import { TASKS_EXTENSION } from './task-state.ts'
 export interface ServerRequestsOptions {
   server: string
   entry: ServerEntry
-  /** The program's own model, for servers that may use it. */
+  /** Toolpost's own model, for servers that may use it. */
   sample?: Sample | undefined
-  /** Told what was asked and why it was not granted. */
+  /** Called with what was asked and why it was refused. */
   onRefused(reason: string): void
 }
 
@@ -38,16 +38,16 @@ class RefusedError extends Error {
   }
 }
 
-/** JSON-RPC code of a call that needs addresses visited first. */
+/** JSON-RPC code of a call that requires URLs to be visited first. */
 const URL_REQUIRED = -32_042
 const NOBODY = 'there is nobody to ask'
 
-/** Answers what a server asks: of a person, of a model, and where it may work. */
+/** Answers a server's own requests: to ask a person, to use a model, and for its roots. */
 export class ServerRequests {
   readonly #options: ServerRequestsOptions
-  /** The tasks that calls wait for: a question about one is for whoever made that call. */
+  /** The tasks that calls wait for: a question about one goes to the caller of that call. */
   readonly tasks = new ServerTasks()
-  /** Addresses that somebody was asked to visit, by their ids: to be told when that is done. The oldest first. */
+  /** By elicitation id, what to call when a URL that somebody was asked to visit is done. Oldest first. */
   readonly #watched = new Map<string, () => void>()
   #open = 0
 
@@ -55,7 +55,7 @@ export class ServerRequests {
     this.#options = options
   }
 
-  /** Exactly what is answered. */
+  /** Exactly what can be answered. */
   get capabilities(): ClientCapabilities {
     const { sampling, roots } = this.#options.entry
     return {
@@ -75,7 +75,7 @@ export class ServerRequests {
     ]
   }
 
-  /** Rejects with what the server shall read. */
+  /** Rejects with the error to send to the server. */
   async answer(
     method: string,
     params: Record<string, unknown>,
@@ -94,7 +94,7 @@ export class ServerRequests {
     }
   }
 
-  /** The server says that what an address was for is done. */
+  /** The server reports that an out-of-band interaction is complete. */
   completed({ elicitationId }: Readonly<Record<string, unknown>>): void {
     const id = String(elicitationId)
     this.#watched.get(id)?.()
@@ -102,8 +102,8 @@ export class ServerRequests {
   }
 
   /**
-   * For a call that is refused until addresses were visited (-32042): hands them to whoever made the call. Resolves to
-   * the error that says what was done and what to do next; to any other error as it is.
+   * For a call refused until URLs have been visited (-32042): passes them to the caller. Resolves to an error that says what
+   * was done and what to do next; any other error is returned unchanged.
    */
   async afterVisits(error: unknown, from: Requester): Promise<unknown> {
     if (!(error instanceof McpCallError) || error.rpcCode !== URL_REQUIRED) return error
@@ -116,7 +116,7 @@ export class ServerRequests {
       const answer = await askEach(questions, from.ask)
       if (answer.action === 'accept')
         return new McpCallError(`${first}. The address was opened: call again once it is done there`)
-      // With a reason, nobody was asked.
+      // If there is a reason, nobody was asked.
       if (answer.reason === undefined)
         return new McpCallError(`${first}. It was declined, so the call was not made`)
     }
@@ -151,7 +151,7 @@ export class ServerRequests {
     const { message, requestedSchema, url, mode } = params
     const text = typeof message === 'string' ? message : ''
     if (!from?.ask) {
-      onRefused(`The server asked a question and ${NOBODY}: ${safeText(text, 200)}`)
+      onRefused(`The server asked a question, but ${NOBODY}: ${safeText(text, 200)}`)
       return { action: 'decline' }
     }
     const problem = problemOf(text, mode === 'url' ? url : requestedSchema, mode === 'url')
@@ -161,11 +161,11 @@ export class ServerRequests {
         ? this.#address({ ...params, message: withoutKnownSecretsIn(text) })
         : { message: withoutKnownSecretsIn(text), server, ...formOf(requestedSchema) }
     const { action, content, reason } = await from.ask({ ...question, key, ...(signal && { signal }) })
-    if (reason !== undefined) onRefused(`The server asked a question and it was declined: ${reason}`)
+    if (reason !== undefined) onRefused(`The server asked a question, but it was declined: ${reason}`)
     return { action, ...(action === 'accept' && mode !== 'url' && { content: content ?? {} }) }
   }
 
-  /** Those of the configuration, or else of the client that made the call. */
+  /** The roots of the configuration, or else of the client that made the call. */
   async #roots({ from, signal, key }: LinkRequestOptions): Promise<Record<string, unknown>> {
     const { entry } = this.#options
     return entry.roots || !from?.roots ? { roots: rootsOf(entry) } : from.roots({ signal, key })
@@ -188,8 +188,8 @@ export class ServerRequests {
   }
 }
 
-/** The first answer that is no yes; else yes. */
-async function askEach(questions: readonly Question[], ask: Ask): Promise<Answer> {
+/** The first answer that is not a yes, or else yes. */
+async function askEach(questions: readonly Question[], ask: Ask): Promise<QuestionAnswer> {
   for (const question of questions) {
     const answer = await ask(question)
     if (answer.action !== 'accept') return answer
@@ -214,17 +214,17 @@ function only(field: string, { properties }: JsonSchema): JsonSchema {
   return { type: 'object', properties: { [field]: wanted } }
 }
 
-/** Why a question cannot be shown, in words. */
+/** Why a question cannot be shown. */
 function problemOf(message: string, what: unknown, isUrl: boolean): string | undefined {
   if (message.length > MAX_QUESTION_CHARACTERS)
     return `the message is longer than ${MAX_QUESTION_CHARACTERS} characters`
   if (isUrl)
-    return typeof what === 'string' && isHttpUrl(what) ? undefined : 'a URL that is not http: or https:'
+    return typeof what === 'string' && isHttpUrl(what) ? undefined : 'the URL must be http: or https:'
   const problem = isRecord(what) ? sizeProblem(what) : undefined
   return problem && `the schema is too large: ${problem}`
 }
 
-/** Folders and files of the configuration, as servers want them. */
+/** The folders and files of the configuration, in MCP's form. */
 function rootsOf({ roots = [] }: ServerEntry): { uri: string; name?: string }[] {
   return roots.map(root => {
     const { uri, name } = typeof root === 'string' ? { uri: root, name: undefined } : root

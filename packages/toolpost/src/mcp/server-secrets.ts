@@ -3,14 +3,14 @@ import { looksRandom } from '../logging/looks-random.ts'
 import { isSecretKey } from '../logging/safe-value.ts'
 import { isHttp, type ServerEntry } from './server-entry.ts'
 
-/** Shorter values would be found everywhere, and are no secrets. */
+/** Shorter values would match everywhere, and are not secrets. */
 const MIN_LENGTH = 6
 /** `--api-key=value`, `API_KEY=value` */
 const ASSIGNMENT = /^-{0,2}([\w.-]+)=(.+)$/s
 const OPTION = /^--?([\w.-]+)$/
-/** The end of a variable's name that says enough in the configuration of a server. */
+/** Endings of variable names that suggest a secret in the configuration of a server. */
 const SECRET_VARIABLE = /(?:key|pat|psk|creds?|salt|seed|dsn)s?\d*$/i
-/** Says that there is a secret, or none, and would be found everywhere. */
+/** Common settings that are not secrets, and would match everywhere. */
 const NO_SECRET =
   /^(?:true|false|none|null|enabled|disabled|required|optional|basic|bearer|digest|oauth2?|default|production|development|localhost)$/i
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
@@ -18,8 +18,8 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 type Named = [name: string, value: string]
 
 /**
- * The secret values that a server's configuration holds: environment variables, headers and options with a telling
- * name or a random value, and what is secret in addresses. Longest first, so that none is cut by another.
+ * The secret values in a server's configuration: environment variables, headers and options with a telling name or a random
+ * value, and the secret parts of URLs. Longest first, so that no replacement breaks another.
  */
 export function secretsOf(entry: ServerEntry): string[] {
   const { settings, args } = isHttp(entry)

@@ -3,11 +3,11 @@ import { McpCallError } from './call-result.ts'
 import type { Requester } from './server-link.ts'
 import { RELATED_TASK } from './task-state.ts'
 
-/** Whoever waits for a task. */
+/** Somebody waiting for a task. */
 export interface TaskFollower {
   /** Who made the call. */
   from: Requester
-  /** The server says that the task changed. */
+  /** The server reports that the task changed. */
   onChange(): void
 }
 
@@ -17,22 +17,22 @@ const NOTICES = new Set(['notifications/tasks/status', 'notifications/tasks'])
 export class ServerTasks {
   readonly #followers = new Map<string, TaskFollower>()
 
-  /** Returns a function that ends it. Throws if another call waits for the same task: its result is not to be shared. */
+  /** Returns a function that stops it. Throws if another call waits for the same task, since results must not be shared. */
   follow(id: string, follower: TaskFollower): () => void {
     if (this.#followers.has(id))
-      throw new McpCallError('Malformed MCP task: its id is that of another call under way')
+      throw new McpCallError('Malformed MCP task: its id belongs to another pending call')
     this.#followers.set(id, follower)
     return () => void this.#followers.delete(id)
   }
 
-  /** Takes a notification if it is about tasks; says whether it did. */
+  /** Handles a notification if it is about tasks; returns whether it did. */
   notice(method: string, { taskId }: Readonly<Record<string, unknown>>): boolean {
     if (!NOTICES.has(method)) return false
     this.#followers.get(taskId as string)?.onChange()
     return true
   }
 
-  /** Who made the call that a server asks something for, if it says so. */
+  /** The caller for whom a server asks something, if it says so. */
   requesterOf({ _meta }: Record<string, unknown>): Requester | undefined {
     const related = isRecord(_meta) ? _meta[RELATED_TASK] : undefined
     return isRecord(related) ? this.#followers.get(related.taskId as string)?.from : undefined

@@ -15,13 +15,13 @@ import { isOffered } from './tool-filter.ts'
 
 export interface ServerToolsOptions {
   name: string
-  /** The server's place in the configuration. */
+  /** The server's position in the configuration. */
   order: number
   server: ToolServer
   tools: ToolManager
   logger: Logger
   clock: Clock
-  /** How long the server may take to list its tools again, as to connect. */
+  /** How long the server may take to connect, or to list its tools again. */
   connectTimeoutMs: number
   /** Tools were added, replaced or removed. */
   onChange(): void
@@ -30,17 +30,17 @@ export interface ServerToolsOptions {
 type Line = [fields: object, message: string]
 
 const BATCH = 200
-/** Lines of one kind that one list can cause. */
+/** How many log lines of one kind one list can cause. */
 const MAX_LINES = 20
 
-/** The tools of one server in the ToolManager, kept in line with what the server says there are. */
+/** Keeps the tools of one server in the ToolManager in sync with what the server lists. */
 export class ServerTools {
   readonly #options: ServerToolsOptions
   readonly #known = new Map<string, McpToolDefinition>()
   #isRefreshing = false
   #isStale = false
 
-  /** The server's place in the configuration. */
+  /** The server's position in the configuration. */
   order: number
 
   constructor(options: ServerToolsOptions) {
@@ -48,25 +48,25 @@ export class ServerTools {
     this.order = options.order
   }
 
-  /** Takes them all away. */
+  /** Removes them all. */
   clear(): void {
     this.#options.tools.removeAll(this.names())
   }
 
-  /** The names that they are registered under. */
+  /** The names they are registered under. */
   names(): string[] {
     return this.#registered().map(tool => tool.name)
   }
 
-  /** Takes over the tools of a new connection, and what changed in them while it was made. */
+  /** Adopts the tools of a new connection, including changes while it was being established. */
   async adopt(link: ServerLink): Promise<void> {
     await this.#update(link.tools, link)
     if (this.#isStale) this.refresh()
   }
 
   /**
-   * Lists the server's tools again, unless that is under way: then once more after it. A server that changes them all
-   * the time is listed less and less often.
+   * Lists the server's tools again, or once more if that is in progress. A server that keeps changing them is listed less
+   * and less often.
    */
   refresh(): void {
     this.#isStale = true
@@ -99,7 +99,7 @@ export class ServerTools {
     }
   }
 
-  /** Adds what is new, replaces what changed, removes what is gone. What stayed the same is not touched. */
+  /** Adds new tools, replaces changed ones and removes those that are gone; the rest is untouched. */
   async #update(entries: readonly unknown[], link: ServerLink): Promise<void> {
     const { server, logger, onChange } = this.#options
     const definitions = await this.#usable(entries, link.mirrorsArguments)
@@ -111,7 +111,7 @@ export class ServerTools {
     if (gone.length + fresh.length > 0) onChange()
   }
 
-  /** By name: of two tools with the same one, the later. */
+  /** By name; of two tools with the same name, the later one. */
   async #usable(
     entries: readonly unknown[],
     mirrorsArguments: boolean,
@@ -131,7 +131,7 @@ export class ServerTools {
     this.#warn(skipped, 'MCP tools skipped')
     this.#warn(duplicates, 'MCP tools listed twice')
     if (entries.length > MAX_TOOLS) {
-      const message = `The server lists more than ${MAX_TOOLS} tools; the others are left out`
+      const message = `The server lists more than ${MAX_TOOLS} tools; the rest is left out`
       this.#options.logger.warn({ max_tools: MAX_TOOLS }, message)
     }
     return usable
@@ -141,7 +141,7 @@ export class ServerTools {
     const { tools } = this.#options
     const gone = this.#registered().filter(tool => {
       const name = tools.originOf(tool)?.name ?? tool.name
-      // It may be of the connection before, whose server was configured differently.
+      // It may come from a previous connection with a different configuration.
       if (!definitions.has(name)) this.#known.delete(name)
       return !definitions.has(name)
     })

@@ -1,13 +1,13 @@
+import { REMOVED } from '../logging/known-secrets.ts'
 import { looksRandom } from '../logging/looks-random.ts'
 import { isSecretKey, safeText } from '../logging/safe-value.ts'
 import { shownUrl } from './failure-report.ts'
 import { isHttp, type ServerEntry } from './server-entry.ts'
 import { optionsIn, secretsOf } from './server-secrets.ts'
 
-const REMOVED = '[removed]'
 const MAX_CHARACTERS = 500
 
-/** How a server is reached, for a person: its command with its arguments, or its address. Secrets are left out, however short. */
+/** How a server is reached, for display: its command with arguments, or its URL. Leaves out secrets, however short. */
 export function shownTarget(entry: ServerEntry): string {
   if (isHttp(entry)) return withoutSecrets(shownUrl(entry.url), entry)
   const { command, args = [] } = entry

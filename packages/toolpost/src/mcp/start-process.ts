@@ -1,11 +1,11 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
-// Node's own cannot start `npx` and other scripts on Windows.
+// Node's own `spawn` cannot start `npx` and other scripts on Windows.
 import spawn from 'cross-spawn'
 import { hasProcessGroups, INHERITED_VARIABLES } from '../runtime/platform.ts'
 import { MARK_VARIABLE } from './group-watchdog.ts'
 import type { StdioServerEntry } from './server-entry.ts'
 
-/** Starts a server; `mark` is how its processes are known. */
+/** Starts a server; `mark` identifies its processes. */
 export function startProcess(
   { command, args = [], env, cwd }: StdioServerEntry,
   mark: string,
@@ -14,7 +14,7 @@ export function startProcess(
     cwd,
     env: { ...inheritedEnvironment(), ...env, [MARK_VARIABLE]: mark },
     stdio: ['pipe', 'pipe', 'pipe'],
-    // A group of its own, so that it can be ended with all that it started.
+    // Its own group, so that it can be ended together with everything it started.
     detached: hasProcessGroups,
     windowsHide: true,
   }) as ChildProcessWithoutNullStreams
@@ -22,7 +22,7 @@ export function startProcess(
 
 function inheritedEnvironment(): Record<string, string> {
   const given = INHERITED_VARIABLES.map(name => [name, process.env[name]] as const)
-  // A value that begins like this is a function of the shell.
+  // A value that starts with `()` is a shell function.
   return Object.fromEntries(
     given.filter(
       (pair): pair is readonly [string, string] => pair[1] !== undefined && !pair[1].startsWith('()'),

@@ -1,13 +1,13 @@
 import { removeFromLogs, safeLines } from '../logging/safe-value.ts'
 import { STDERR_KEPT_BYTES } from './limits.ts'
 
-/** The end of what a server wrote to stderr, without its secrets. However much it writes, no more is held. */
+/** The tail of a server's stderr, without its secrets. Bounded, however much it writes. */
 export class StderrTail {
   readonly #longestSecret: number
-  /** Written round and round. */
+  /** A ring buffer. */
   readonly #ring: Buffer
   #written = 0
-  /** Made when it is asked for, and again after more was written: statuses are read more often than servers write. */
+  /** Cached until more is written: statuses are read more often than servers write. */
   #text: string | undefined
 
   constructor(secrets: readonly string[] = [], keptBytes = STDERR_KEPT_BYTES) {
@@ -16,7 +16,7 @@ export class StderrTail {
     this.#ring = Buffer.alloc(keptBytes)
   }
 
-  /** Keeps a copy: the chunk may be used again. */
+  /** Copies the chunk, which may be reused. */
   push(chunk: Buffer): void {
     const { length } = this.#ring
     this.#text = undefined
@@ -28,7 +28,7 @@ export class StderrTail {
     this.#written += kept.length
   }
 
-  /** The kept text, ready to be shown: secrets removed, control characters escaped line by line. */
+  /** The kept text, safe to show: secrets removed, control characters escaped line by line. */
   text(): string {
     this.#text ??= this.#read().trim()
     return this.#text
@@ -39,7 +39,7 @@ export class StderrTail {
     const at = this.#written % this.#ring.length
     const kept = Buffer.concat([this.#ring.subarray(at), this.#ring.subarray(0, at)]).toString('utf8')
     const whole = fromFirstWholeLine(kept)
-    // Within a line it may begin with the second half of a secret, which no search for the whole would find.
+    // In the middle of a line, it may start with the second half of a secret, which a search for the whole would miss.
     return whole === kept ? safeLines(kept).slice(this.#longestSecret) : safeLines(whole)
   }
 }
@@ -49,7 +49,7 @@ function fromFirstWholeLine(text: string): string {
   return newline >= 0 && newline < text.length - 1 ? text.slice(newline + 1) : text
 }
 
-/** The last lines of `text`, at most `maxCharacters`, beginning with a whole one if there is one. */
+/** The last lines of `text`, at most `maxCharacters`, starting with a whole line if possible. */
 export function lastLines(text: string, maxCharacters: number): string {
   return text.length <= maxCharacters ? text : `… ${fromFirstWholeLine(text.slice(-maxCharacters))}`
 }

@@ -25,11 +25,11 @@ import {
   UnusableAnswerError,
 } from './server-failure.ts'
 import type {
-  Answer,
   LinkCall,
   LinkContext,
   LinkRequestOptions,
   Opening,
+  PendingCall,
   ServerAbout,
   ServerLink,
 } from './server-link.ts'
@@ -38,9 +38,8 @@ import { cancelTask } from './task-run.ts'
 import { createdTask } from './task-state.ts'
 
 /**
- * Starts a server and shakes hands with it; rejects with a ConnectError.
- * It is spoken to in the established way first: nearly every server knows that, while some exit when they are
- * asked for the newest protocol. One that refuses is started again and asked.
+ * Starts a server and does the handshake; rejects with a ConnectError. The established protocol comes first: nearly every
+ * server knows it, while some exit when asked for the newest one. A server that refuses is restarted and asked for that.
  */
 export async function openStdioLink(opening: Opening<StdioServerEntry>): Promise<ServerLink> {
   const { memory } = opening.context
@@ -55,10 +54,10 @@ export async function openStdioLink(opening: Opening<StdioServerEntry>): Promise
   }
 }
 
-/** Those that concern the SDK's own requests and the server's. */
+/** Notifications for the SDK, about its own requests and the server's. */
 const SDK_NOTIFICATIONS = new Set(['notifications/cancelled', 'notifications/subscriptions/acknowledged'])
 
-/** The server answered the handshake, with a refusal. */
+/** The server refused the handshake. */
 class HandshakeRefusedError extends Error {
   override name = 'HandshakeRefusedError'
 }
@@ -169,7 +168,7 @@ class StdioLink implements ServerLink {
     return this.#transport.process.stderr.text()
   }
 
-  call({ tool, args, answers, task, from, onProgress, meta, onRequest }: LinkCall): Answer {
+  call({ tool, args, answers, task, from, onProgress, meta, onRequest }: LinkCall): PendingCall {
     const params =
       answers || task
         ? { name: tool.name, arguments: args, ...answers, ...(task && { task }) }
@@ -197,7 +196,7 @@ class StdioLink implements ServerLink {
     return this.#listening.follow(uri, this)
   }
 
-  /** Takes the notifications that the SDK would only turn over at length. */
+  /** Handles notifications that the SDK would only process slowly. */
   #notice({ method, params }: Record<string, unknown>): boolean {
     if (typeof method !== 'string' || !method.startsWith('notifications/')) return false
     if (SDK_NOTIFICATIONS.has(method)) return false
@@ -205,7 +204,7 @@ class StdioLink implements ServerLink {
     return true
   }
 
-  /** Only that request fails whose answer was too large; all of them, if it cannot be told which that was. */
+  /** Fails only the request whose response was too large, or all of them if it is unknown which one that was. */
   #tooLarge(line: LineEnds, problem: string): void {
     const id = idOfLongLine(line)
     if (id === undefined && !line.ended) return
@@ -227,7 +226,7 @@ class StdioLink implements ServerLink {
     await this.#transport.close()
   }
 
-  /** Why the handshake failed: given up, the end of the process, or what `error` says. */
+  /** Why the handshake failed: it was aborted, the process ended, or `error`. */
   failure(error: unknown, signal: AbortSignal): ServerFailure {
     if (signal.aborted) return this.#failureWith(describeError(signal.reason))
     const isDeath = this.#endedItself && isClosed(error)
@@ -240,7 +239,7 @@ class StdioLink implements ServerLink {
   }
 }
 
-/** What the SDK says when the process ended under it. */
+/** Whether the SDK reports that the process ended. */
 function isClosed(error: unknown): boolean {
   if (error instanceof ServerLostError) return true
   const { code } = error as { code?: unknown }

@@ -19,21 +19,21 @@ import type { LinkEvents } from './server-link.ts'
 import { ServerProcess } from './server-process.ts'
 
 export interface StdioEvents extends Pick<LinkEvents, 'stderr' | 'junk' | 'stray' | 'problem'> {
-  /** Sees every message first; what it takes, the SDK does not get. */
+  /** Sees every message first; returns `true` to keep it from the SDK. */
   intercept(message: Record<string, unknown>): boolean
-  /** A message over the limits, of which only both ends are known; `problem` is what is wrong with it, in words. */
+  /** A message over the limits, of which only the two ends are known; `problem` describes what is wrong. */
   tooLarge(line: LineEnds, problem: string): void
-  /** The process is gone; told before the SDK is. `cause` is in words. */
+  /** The process is gone; called before the SDK is notified. */
   ended(cause: string): void
 }
 
-/** Some programs begin their output with it. */
+/** Some programs start their output with it. */
 const BOM = '\ufeff'
 
 /**
- * A server's process as a transport of the MCP SDK. The SDK's own would do if servers always behaved: this one
- * notices a death although a grandchild holds the pipes, ends grandchildren too, survives lines of any length,
- * reads stderr and reports junk.
+ * A server's process as a transport for the MCP SDK. The SDK's own would do if servers always behaved: this one notices an
+ * exit even if a grandchild holds the pipes, ends grandchildren too, survives lines of any length, drains stderr and
+ * reports junk.
  */
 export class StdioTransport implements Transport {
   onclose: (() => void) | undefined
@@ -43,13 +43,13 @@ export class StdioTransport implements Transport {
   readonly #events: StdioEvents
   readonly #lines: LineReader
   readonly #maxValues: number
-  /** The ids of the SDK's requests that are not answered yet. */
+  /** The ids of the SDK's pending requests. */
   readonly #requests = new Set<string>()
-  /** Lines that wait for their turn: a long one is being parsed, or this turn has had enough. */
+  /** Lines waiting for their turn: a long one is being parsed, or this turn has used up its time. */
   #backlog: string[] | undefined
-  /** When this turn of the event loop has had enough. */
+  /** When this turn of the event loop has used up its time. */
   #turnEndsAt: number | undefined
-  /** Messages received beyond those that were sent. */
+  /** How many more messages were received than sent. */
   #unasked = 0
   /** How the process ended while a line was still being parsed. */
   #endCause: string | undefined
@@ -63,7 +63,7 @@ export class StdioTransport implements Transport {
       {
         line: line => this.#readLine(line),
         tooLong: line => this.#events.tooLarge(line, tooLong(line, maxLineBytes)),
-        endless: bytes => void this.process.stop(`the server wrote ${bytes} bytes without a line end`),
+        endless: bytes => void this.process.stop(`the server wrote ${bytes} bytes without a line break`),
       },
       { maxLineBytes },
     )
@@ -74,18 +74,18 @@ export class StdioTransport implements Transport {
         output: chunk => this.#lines.push(chunk),
         ended: cause => this.#onEnd(cause),
         leftBehind: pids =>
-          events.problem(`processes that the server started cannot be ended: ${pids.join(', ')}`),
+          events.problem(`processes started by the server could not be killed: ${pids.join(', ')}`),
       },
       secrets,
     )
   }
 
-  /** The process was started by the constructor: it boots while the SDK is being loaded. */
+  /** The constructor has started the process, so that it boots while the SDK is being loaded. */
   start(): Promise<void> {
     return this.process.started
   }
 
-  // Together with `pid` this is how the SDK tells a stdio transport from one over HTTP.
+  // Together with `pid`, this is how the SDK tells a stdio transport from an HTTP one.
   get stderr(): null {
     return null
   }
@@ -96,16 +96,16 @@ export class StdioTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     if ('method' in message && 'id' in message) this.#requests.add(keyOf(message.id))
-    return this.write(message) ? SENT : Promise.reject(new Error('the server does not read its stdin'))
+    return this.write(message) ? SENT : Promise.reject(new Error('the server has stopped reading its stdin'))
   }
 
-  /** Sends a message at the end of this turn; `false` if too many wait for the server to read them. */
+  /** Sends a message at the end of this turn; `false` if the server has too much unread input. */
   write(message: object): boolean {
     if (this.#unasked > 0) this.#unasked--
     return this.process.write(`${JSON.stringify(message)}\n`)
   }
 
-  /** Fails the SDK's request of that id, or all if none is given. */
+  /** Fails the SDK's request with this id, or all without one. */
   refuse(message: string, id?: number): void {
     const ids = id === undefined ? [...this.#requests] : [keyOf(id)]
     for (const each of ids.filter(key => this.#requests.delete(key)))
@@ -129,7 +129,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** Reads nothing until `work` is done: the order stays, and what waits is no more than one chunk. */
+  /** Reads nothing until `work` is done: this keeps the order, and no more than one chunk waits. */
   async #hold(work: () => Promise<unknown>): Promise<void> {
     this.#backlog = []
     this.process.pause()
@@ -159,7 +159,7 @@ export class StdioTransport implements Transport {
     return performance.now() + SLICE_MS
   }
 
-  /** A server that sends what nobody asked for, without end, gets a part of this process and no more. */
+  /** A server that keeps sending unsolicited messages gets only a share of this process's time. */
   async #nextTurn(): Promise<void> {
     if (this.#unasked > UNASKED_BURST) await pause(UNASKED_PAUSE_MS)
     await nextTurn(this)
@@ -187,7 +187,7 @@ export class StdioTransport implements Transport {
     this.onmessage?.(message as JSONRPCMessage)
   }
 
-  /** What is being parsed was written before the end. */
+  /** A line still being parsed was written before the end. */
   #onEnd(cause: string): void {
     if (this.#backlog) this.#endCause ??= cause
     else this.#end(cause)
@@ -203,7 +203,7 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** A JSON-RPC code of our own making. */
+/** Our own JSON-RPC error code. */
 const REFUSED = -32_000
 const SENT = Promise.resolve()
 
@@ -211,7 +211,7 @@ function keyOf(id: unknown): string {
   return typeof id === 'number' || typeof id === 'string' ? String(id) : ''
 }
 
-/** Messages are objects, or lists of them; the rest is not worth an exception. */
+/** Messages are objects or arrays; anything else is not worth an exception. */
 function parse(line: string): unknown {
   const first = line.trimStart()[0]
   if (first !== '{' && first !== '[') return undefined

@@ -2,15 +2,15 @@ import type { ServerLink } from './server-link.ts'
 
 interface Subscription {
   followers: number
-  /** Ends it on the connection that there is. */
+  /** Ends it on the current connection. */
   stop: Promise<() => void>
 }
 
-/** The resources of one server that somebody follows: each once, however many do. */
+/** The followed resources of one server: each is subscribed to once, however many followers it has. */
 export class Subscriptions {
   readonly #byUri = new Map<string, Subscription>()
 
-  /** Resolves to a function that ends it; rejects if the server refuses. */
+  /** Resolves to a function that unsubscribes; rejects if the server refuses. */
   async add(uri: string, link: ServerLink): Promise<() => void> {
     const known = this.#byUri.get(uri) ?? { followers: 0, stop: link.follow(uri) }
     this.#byUri.set(uri, known)
@@ -28,7 +28,7 @@ export class Subscriptions {
     }
   }
 
-  /** Has them all told again, on a new connection. */
+  /** Subscribes to all of them again, on a new connection. */
   renew(link: ServerLink, onRefused: (error: unknown) => void): void {
     for (const [uri, known] of this.#byUri) {
       known.stop = link.follow(uri)

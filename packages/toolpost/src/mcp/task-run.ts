@@ -17,7 +17,7 @@ import { readTask, type TaskState } from './task-state.ts'
 
 export interface TaskRunOptions {
   server: ToolServer
-  /** The connection that the task was created on. */
+  /** The connection the task was created on. */
   link: ServerLink
   from: Partial<InvokeOptions>
   onProgress: ((progress: Progress) => void) | undefined
@@ -26,8 +26,8 @@ export interface TaskRunOptions {
 }
 
 /**
- * Waits for a task, and tells the server if nobody does any more. Resolves to the raw result of the call; rejects with
- * the server's own words. The tool is never called again: a server that forgot the task has perhaps carried it out.
+ * Waits for a task, and cancels it if the caller gives up. Resolves to the raw result of the call; rejects with the server's
+ * own message. The tool is never called again: a server that forgot the task may have executed it.
  */
 export async function followTask(created: TaskState, options: TaskRunOptions): Promise<unknown> {
   const run = new TaskRun(created, options)
@@ -44,8 +44,8 @@ export async function followTask(created: TaskState, options: TaskRunOptions): P
 }
 
 /*
- * Not the client of `@modelcontextprotocol/ext-tasks`: it sends through the SDK's client, past the limits on what a
- * server may send and past the way in which calls are cancelled; it knows no reconnect and loads zod.
+ * Not the client of `@modelcontextprotocol/ext-tasks`: it sends through the SDK's client, bypassing our limits on messages
+ * and our cancellation; it does not reconnect, and it loads zod.
  */
 class TaskRun {
   readonly #options: TaskRunOptions
@@ -69,7 +69,7 @@ class TaskRun {
     return this.#state.status !== 'working' && this.#state.status !== 'input_required'
   }
 
-  /** The task is looked at again soon. */
+  /** Polls the task again soon. */
   wake(): void {
     this.#waiting.abort()
   }
@@ -99,7 +99,7 @@ class TaskRun {
     return { ...answer, content, isError: true }
   }
 
-  /** Answers what the server wants to know; gives the result if that comes back. */
+  /** Answers the server's questions; resolves to the result if it comes back with that. */
   async #giveInput(): Promise<unknown> {
     const { isNewest, inputRequests } = this.#state
     const asked = isNewest && isRecord(inputRequests) ? Object.entries(inputRequests) : []
@@ -107,7 +107,7 @@ class TaskRun {
     if (isNewest && fresh.length === 0) return undefined
     if (++this.#rounds > MAX_INPUT_ROUNDS)
       throw new Error(`The server asked for input more than ${MAX_INPUT_ROUNDS} times`)
-    // The older protocol asks while it is waited for the result.
+    // In the older protocol, the server asks while we wait for the result.
     if (!isNewest) return this.#request('tasks/result').catch(unlessRefused)
     const { server, from, signal } = this.#options
     const { requests } = server
@@ -118,8 +118,8 @@ class TaskRun {
   }
 
   /**
-   * As long as the server says, or until it says that the task changed; never so short that it would be a burden. Not
-   * the first time: many tasks are short, and what was told before anybody listened is lost.
+   * Waits as long as the server says, or until it reports a change; never so short as to be a burden. The first wait is
+   * short: many tasks are, and changes reported before we listened are lost.
    */
   async #pause(): Promise<void> {
     const { signal } = this.#options
@@ -137,7 +137,7 @@ class TaskRun {
     try {
       const state = readTask(await this.#request('tasks/get'), this.#state.isNewest)
       if (state.id === this.#state.id) return state
-      throw new McpCallError('Malformed MCP task: the server told of another one')
+      throw new McpCallError('Malformed MCP task: the server described another task')
     } catch (error) {
       if (!isRefusal(error)) throw error
       if (this.#lost) throw this.#options.server.unavailable(lossOf(this.#lost))
@@ -157,7 +157,7 @@ class TaskRun {
     }
   }
 
-  /** The connection after that one, if there is one soon. */
+  /** The next connection, if there is one soon. */
   async #linkAfter(lost: ServerLostError): Promise<ServerLink> {
     const { server, signal } = this.#options
     this.#lost = lost
@@ -183,14 +183,14 @@ class TaskRun {
   }
 }
 
-/** Nobody waits for it any more. */
+/** Nobody is waiting for it any more. */
 export function cancelTask(link: ServerLink, taskId: string): void {
   const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-  // It may have ended by then, or the server be gone.
+  // It may have ended by then, or the server may be gone.
   link.request('tasks/cancel', { taskId }, { signal }).catch(() => {})
 }
 
-/** The call was sent, whatever became of the last question about it. */
+/** The call was sent, even if the last poll was not. */
 function lossOf({ message }: ServerLostError): string {
   return `${message} during the call${OUTCOME_UNKNOWN}`
 }
@@ -199,7 +199,7 @@ function isRefusal(error: unknown): error is McpCallError {
   return error instanceof McpCallError && error.rpcCode !== undefined
 }
 
-/** What the task came to is asked again when its status says that it ended. */
+/** The result is requested again when the status says that the task has ended. */
 function unlessRefused(error: unknown): undefined {
   if (!isRefusal(error)) throw error
 }

@@ -11,7 +11,7 @@ import {
 
 /** The extension of the newest protocol; in 2025-11-25, tasks were part of the protocol. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
-/** In `_meta` of what a server asks on behalf of a task, in 2025-11-25. */
+/** In the `_meta` of requests a server makes on behalf of a task, in 2025-11-25. */
 export const RELATED_TASK = 'io.modelcontextprotocol/related-task'
 
 const STATUSES = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const
@@ -24,7 +24,7 @@ export interface TaskState {
   message: string | undefined
   updatedAt: unknown
   pollMs: number
-  /** In the newest protocol: how it ended, or what the server wants to know first. */
+  /** In the newest protocol: how it ended, or what the server needs to know first. */
   result: unknown
   error: unknown
   inputRequests: unknown

@@ -112,7 +112,7 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
   it.each([
     ['huge_id', /^Malformed MCP task: its id is longer than 1024 characters$/],
     ['no_status', /^Malformed MCP task: it has no known status$/],
-    ['other_task', /^Malformed MCP task: the server told of another one$/],
+    ['other_task', /^Malformed MCP task: the server described another task$/],
   ])('[F64] %s: fails in words', async (how, error) => {
     await using server = await taskServer(era)
     expect(await server.executor.run(run(how))).toMatchObject({
@@ -125,7 +125,7 @@ describe.each(['legacy', 'modern'] as const)('a task of a %s server', era => {
     await using server = await taskServer(era)
     const first = server.executor.run(run('never', { taskId: 'mine' }), { timeoutMs: 1_000 })
     expect(await server.executor.run(run('never', { taskId: 'mine' }))).toMatchObject({
-      error: 'Malformed MCP task: its id is that of another call under way',
+      error: 'Malformed MCP task: its id belongs to another pending call',
     })
     expect(await first).toMatchObject({ code: 'timeout' })
   })

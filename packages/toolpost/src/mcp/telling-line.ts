@@ -1,4 +1,4 @@
-/** What the line that explains a failure looks like, the most telling first; the others are where it happened. */
+/** Patterns for the line that explains a failure, most telling first; other lines only say where it happened. */
 const TELLING = [
   /cannot find (?:module|package)|no module named|module not found|could not resolve/i,
   /\b(?:EADDRINUSE|ECONNREFUSED|EACCES|ENOENT|ENOTFOUND|ETIMEDOUT|EPERM)\b/,
@@ -10,7 +10,7 @@ const TELLING = [
 const MAX_LINES = 200
 const MAX_CHARACTERS = 300
 
-/** The line of a stderr that says what is wrong; its last one if none does, `undefined` if there is none. */
+/** The line of stderr that says what is wrong, or else the last one; `undefined` if stderr is empty. */
 export function tellingLine(stderr: string): string | undefined {
   const lines = stderr
     .split('\n')

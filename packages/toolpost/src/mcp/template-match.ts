@@ -1,11 +1,11 @@
 /** A variable of a URI template, and the text that follows it. */
 interface Part {
-  /** Takes slashes too: `{+path}`, `{/path*}`, `{?query}` … */
+  /** Matches slashes too: `{+path}`, `{/path*}`, `{?query}` … */
   isWide: boolean
   after: string
 }
 
-/** A URI template as a test. Not a regular expression: a template comes from a server, and some take for ever to match. */
+/** A URI template as a matcher. Not a regular expression: templates come from servers, and some would take forever to match. */
 export class TemplateMatch {
   readonly #before: string
   readonly #parts: readonly Part[]

@@ -5,7 +5,7 @@ import type { McpToolDefinition } from './tool-definition.ts'
 
 const MAX_SHOWN = 200
 
-/** What changed in a tool's definition, one sentence each; none if nothing did. */
+/** What changed in a tool's definition, one phrase per change. */
 export function describeChanges(before: McpToolDefinition, after: McpToolDefinition): string[] {
   if (isDeepStrictEqual(before, after)) return []
   const changes = [

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readDefinition } from './tool-definition.ts'
+import { problemOfDefinition, readDefinition } from './tool-definition.ts'
 
 const tool = (name: unknown, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more })
 const wide = Object.fromEntries(Array.from({ length: 30_000 }, (_, n) => [n, n]))
@@ -20,6 +20,12 @@ it.each([
   expect(String(refusal).length).toBeLessThan(300)
 })
 
-it('a tool that says no more than its name is taken', () => {
+it('a tool with nothing but a name is accepted', () => {
   expect(readDefinition({ name: 'écho 1' })).toEqual({ name: 'écho 1', inputSchema: { type: 'object' } })
+})
+
+it('says of a resource that its URI is too long, not its name', () => {
+  const problemOf = (uri: string) => problemOfDefinition({ uri }, 'uri', 'a resource')
+  expect(problemOf(`x:${'a'.repeat(300)}`)).toBeUndefined()
+  expect(problemOf(`x:${'a'.repeat(9_000)}`)).toMatch(/^the uri .* longer than 8192/)
 })

@@ -6,7 +6,7 @@ import { type JsonSchema, sizeProblem } from '../schema/json-schema.ts'
 import { kindOf } from './call-result.ts'
 import { MAX_DEFINITION_CHARACTERS, MAX_DEFINITION_VALUES, MAX_NAME_CHARACTERS } from './limits.ts'
 
-/** A tool as its server describes it, as far as Toolpost reads it. */
+/** What Toolpost reads of a server's tool definition. */
 export interface McpToolDefinition {
   readonly name: string
   readonly title?: string | undefined
@@ -14,13 +14,13 @@ export interface McpToolDefinition {
   readonly inputSchema: JsonSchema
   readonly outputSchema?: JsonSchema | undefined
   readonly annotations?: McpAnnotations | undefined
-  /** What is passed on as it came. */
+  /** Passed on unchanged. */
   readonly icons?: readonly unknown[] | undefined
   readonly execution?: Readonly<Record<string, unknown>> | undefined
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What a server says about the effects of a tool. Hints: nothing that is unsafe may hang on them. */
+/** What a server says about the effects of a tool. Only hints: safety must not depend on them. */
 interface McpAnnotations {
   readonly title?: string | undefined
   readonly readOnlyHint?: boolean | undefined
@@ -29,14 +29,14 @@ interface McpAnnotations {
   readonly openWorldHint?: boolean | undefined
 }
 
-/** Reads one entry of `tools/list`. Lenient, because one bad tool must not take the others away; words if it cannot. */
+/** Reads one entry of `tools/list`, leniently: one bad tool must not spoil the rest. Returns the reason if it is unusable. */
 export function readDefinition(
   entry: unknown,
   { mirrorsArguments = false } = {},
 ): McpToolDefinition | string {
   const problem = problemOfDefinition(entry)
   if (problem || !isRecord(entry)) return problem ?? ''
-  // What a server says about itself goes to the console and to models, even if it tells its own key.
+  // A definition goes to the console and to models, and may contain the server's own key.
   const clean = withoutKnownSecretsIn(entry)
   const { name, title, description, inputSchema, outputSchema, annotations, icons, execution, _meta } = clean
   if (inputSchema !== undefined && !isRecord(inputSchema))
@@ -48,7 +48,7 @@ export function readDefinition(
     inputSchema: inputSchema ?? { type: 'object' },
     ...(typeof title === 'string' && { title }),
     ...(typeof description === 'string' && { description }),
-    // A tool can be used without these: what is too large to be read is left out.
+    // A tool works without these, so they are left out if they are too large.
     ...(isRecord(outputSchema) && !sizeProblem(outputSchema) && { outputSchema }),
     ...(isRecord(annotations) && !sizeProblem(annotations) && { annotations }),
     ...(Array.isArray(icons) && { icons }),
@@ -57,7 +57,7 @@ export function readDefinition(
   }
 }
 
-/** Why an entry of a list cannot be used, in words. `key` is what it is known by. */
+/** Why an entry of a list cannot be used. `key` is the field that names it. */
 export function problemOfDefinition(entry: unknown, key = 'name', what = 'a tool'): string | undefined {
   if (!isRecord(entry)) return `${what} must be an object, got ${kindOf(entry)}`
   const name = entry[key]
@@ -69,24 +69,23 @@ export function problemOfDefinition(entry: unknown, key = 'name', what = 'a tool
 
 function problemOfName(name: unknown, key: string, what: string): string | undefined {
   if (typeof name !== 'string' || name.trim() === '') return `${what} has no ${key}`
-  if (key !== 'name' && name.length <= MAX_URI_CHARACTERS && !CONTROL.test(name)) return undefined
-  if (name.length > MAX_NAME_CHARACTERS)
-    return `the name '${safeText(name, 40)}' is longer than ${MAX_NAME_CHARACTERS} characters`
+  const longest = key === 'name' ? MAX_NAME_CHARACTERS : MAX_URI_CHARACTERS
+  if (name.length > longest) return `the ${key} '${safeText(name, 40)}' is longer than ${longest} characters`
   if (CONTROL.test(name) || !name.isWellFormed())
-    return `the name '${safeText(name)}' contains invalid characters`
+    return `the ${key} '${safeText(name, 200)}' contains invalid characters`
   return undefined
 }
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 const MAX_URI_CHARACTERS = 8_192
-/** What one counts that has too much, however much that is. */
+/** The count for anything over the limits. */
 const TOO_LARGE = 8 * MAX_DEFINITION_CHARACTERS
 
 function isTooLarge(definition: object): boolean {
   return charactersOf(definition) > MAX_DEFINITION_CHARACTERS
 }
 
-/** How much text a definition has, counted no further than what it may have; one with too many values has too much. */
+/** The amount of text in a definition, or `TOO_LARGE` as soon as it exceeds the limit on text or values. */
 export function charactersOf(definition: unknown): number {
   let values = 0
   let characters = 0

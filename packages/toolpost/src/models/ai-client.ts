@@ -6,7 +6,7 @@ import type { BigResults } from '../tools/results/big-results.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Usage } from './usage.ts'
 
-/** A message without LangChain's classes; every client takes both kinds, also mixed. */
+/** A message without LangChain's classes; clients accept both kinds, even mixed. */
 export interface PlainMessage {
   role: 'system' | 'user' | 'assistant' | 'tool'
   content: string
@@ -14,7 +14,7 @@ export interface PlainMessage {
   tool_call_id?: string
 }
 
-/** A message of LangChain, any of its classes; described here so that these types do not need LangChain's. */
+/** Any LangChain message class; declared here so that these types do not depend on LangChain. */
 interface LangChainMessage {
   content: unknown
   id?: string | undefined
@@ -23,12 +23,12 @@ interface LangChainMessage {
 
 export type ConversationMessage = LangChainMessage | PlainMessage
 
-/** A call as it starts and as it ends. */
+/** Sent when a call starts and when it ends. */
 export type CallNotice =
   | { type: 'start'; call: ToolCall }
   | { type: 'end'; call: ToolCall; result: ToolResult; durationMs: number }
 
-/** What becomes of a model before it says anything. */
+/** What a model is doing before its first token. */
 export interface ModelStatus {
   state: 'loading' | 'loaded'
   model: string
@@ -36,25 +36,25 @@ export interface ModelStatus {
 }
 
 export interface AskOptions extends CallerOptions {
-  /** The tools the model may use, of those the executor has; all of them if left out. */
+  /** The tools the model may use, a subset of the executor's; all of them if left out. */
   tools?: readonly Tool[] | undefined
-  /** How many tools a model is shown; of more it searches. 40 if left out. */
+  /** How many tools the model is shown; if there are more, it searches. 40 if left out. */
   maxTools?: number | undefined
-  /** Names of tools that it is always shown, with `*` and `?`. */
+  /** Tools it is always shown: names with `*` and `?`. */
   pin?: readonly string[] | undefined
-  /** Keeps results that are too long for a model to be read in parts; they are cut if left out. */
+  /** Keeps results too long for the model, to be read in parts; if left out, they are truncated. */
   bigResults?: BigResults | undefined
   /** Runs the calls; the client's own if left out. */
   executor?: ToolExecutor | undefined
   signal?: AbortSignal | undefined
-  /** Pieces of the model's text as they come. */
+  /** Receives the model's text piece by piece. */
   onToken?: ((token: string) => void) | undefined
   onCall?: ((event: CallNotice) => void) | undefined
-  /** Told every second while the model is being loaded into memory, and when that is done. */
+  /** Called every second while the model is being loaded into memory, and once it is loaded. */
   onStatus?: ((status: ModelStatus) => void) | undefined
-  /** Spans of OpenTelemetry around the answer and every turn of the model; `trace()` makes those of the calls. */
+  /** OpenTelemetry spans around the answer and every model turn; `trace()` makes those of the calls. */
   trace?: boolean | undefined
-  /** How often the model may answer with calls before it must answer with words. */
+  /** How many times the model may reply with calls before it has to answer. */
   maxIterations?: number | undefined
   timeLimitMs?: number | undefined
 }
@@ -65,16 +65,16 @@ export interface Answer {
   text: string
   /** The whole conversation, ending with this answer: hand it in with the next question. */
   messages: ConversationMessage[]
-  /** What the calls gave, in their order. */
+  /** The results, in the order of the calls. */
   results: ToolResult[]
-  /** How often the model was asked with tools at hand. */
+  /** How many times the model was asked with tools on offer. */
   iterations: number
   stopReason: StopReason
-  /** Of all turns together; absent if the provider does not tell, or no model was asked. */
+  /** Summed over all turns; absent if the provider does not report it or no model was asked. */
   usage?: Usage | undefined
 }
 
-/** Whatever answers questions with the help of tools: a model, or sentences alone. */
+/** Anything that answers questions with tools: a model, or sentence templates alone. */
 export interface AiClient {
   /** Rejects with a ModelError if there is no answer; never changes the messages it is given. */
   ask(prompt: string | readonly ConversationMessage[], options?: AskOptions): Promise<Answer>

@@ -1,10 +1,10 @@
 import { MAX_BODY_BYTES, MAX_LINE_BYTES } from './limits.ts'
 import { ModelError } from './model-error.ts'
 
-/** How much of a failed request's answer is read. */
+/** How much of an error response is read. */
 const MAX_ERROR_BYTES = 64 * 1024
 
-/** A fetch whose answers fail if they, or a line of them, get too long: libraries collect both without a limit. */
+/** A fetch whose responses fail once they, or one of their lines, get too long: libraries buffer both without a limit. */
 export function boundedFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (url, init) => {
     const response = await fetch(url, init)
@@ -12,7 +12,7 @@ export function boundedFetch(fetch: typeof globalThis.fetch): typeof globalThis.
   }
 }
 
-/** The beginning of an answer's text; never rejects. */
+/** The beginning of a response's text; never rejects. */
 export async function beginningOf(response: Response, maxBytes = MAX_ERROR_BYTES): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
@@ -22,12 +22,12 @@ export async function beginningOf(response: Response, maxBytes = MAX_ERROR_BYTES
       if (text.length >= maxBytes) break
     }
   } catch {
-    // What came before it broke off may say enough.
+    // What arrived before the connection broke may be enough.
   }
   return text.slice(0, maxBytes)
 }
 
-/** Hands on whole lines: whoever reads a line in pieces searches all of it again with every piece. */
+/** Passes on whole lines only: a reader that gets a line in pieces rescans it with every piece. */
 function wholeLines(): TransformStream<Uint8Array, Uint8Array> {
   let total = 0
   let line: Uint8Array[] = []

@@ -64,7 +64,7 @@ describe('which client', () => {
     })
   })
 
-  it('puts the sentences before the model where the configuration wants it', async () => {
+  it('puts the sentences before the model if the configuration says so', async () => {
     const config = { model: 'ollama:x', fastPath: true }
     const { client, name } = await chooseClient({ executor, config, environment: NOWHERE })
     expect(client).not.toBeInstanceOf(OllamaClient)
@@ -72,7 +72,7 @@ describe('which client', () => {
     await expect(client.ask('tell me a joke')).rejects.toMatchObject({ code: 'unreachable' })
   })
 
-  it('goes on with sentences alone where the one that was asked for cannot be had, and says why', async () => {
+  it('falls back to sentences alone if the one asked for is unavailable, and says why', async () => {
     const chosen = await chooseClientOrOffline({ executor, model: 'anthropic', environment: {} })
     expect(chosen.sentences).toBe(chosen.client)
     expect(chosen).toMatchObject({ name: 'offline', why: expect.stringContaining('set ANTHROPIC_API_KEY') })

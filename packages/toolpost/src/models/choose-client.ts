@@ -1,10 +1,11 @@
 import type { ToolExecutor } from '../executor/tool-executor.ts'
-import { type Logger, silentLogger } from '../logging/logger.ts'
+import type { Logger } from '../logging/logger.ts'
+import { quietLogger } from '../logging/quiet-logger.ts'
 import { safeText } from '../logging/safe-value.ts'
+import type { Environment } from '../runtime/environment.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import type { AiClient } from './ai-client.ts'
 import { AnthropicClient, missingKey } from './anthropic/anthropic-client.ts'
-import type { Environment } from './environment.ts'
 import { withFastPath } from './fast-path.ts'
 import { ModelError } from './model-error.ts'
 import { OfflineClient } from './offline/offline-client.ts'
@@ -24,9 +25,9 @@ interface ModelConfig {
 
 export interface ChooseOptions {
   executor: ToolExecutor
-  /** `ollama:qwen3:0.6b`, `anthropic:claude-…` or `offline`, as somebody asked for it. */
+  /** The model asked for: `ollama:qwen3:0.6b`, `anthropic:claude-…` or `offline`. */
   model?: string | undefined
-  /** What the configuration says, if nobody asked. */
+  /** Used if no model was asked for. */
   config?: ModelConfig | undefined
   environment?: Environment | undefined
   logger?: Logger | undefined
@@ -37,11 +38,11 @@ export interface ChosenClient {
   client: AiClient
   /** `ollama:qwen3:0.6b` */
   name: string
-  /** Why this one, as a sentence for the person who asks. */
+  /** Why this one was chosen, for the user to read. */
   why: string
-  /** Writes single messages; without a model there is nobody to. */
+  /** Writes single messages; absent without a model. */
   writer?: Writer | undefined
-  /** Those of its answers that need no model, if it has any. */
+  /** Answers what needs no model, if the client can. */
   sentences?: OfflineClient | undefined
 }
 
@@ -54,12 +55,13 @@ interface Context extends Pick<ChooseOptions, 'executor' | 'fetch'> {
 }
 
 /**
- * The client to ask: the one that was asked for, else that of the configuration, else a reachable Ollama with a model
- * that can use tools, else Anthropic if there is a key, else sentences alone. Rejects with a ModelError if the
- * one that was asked for is unavailable.
+ * The client to ask: the one asked for, else the configured one, else a reachable Ollama with a model that can use
+ * tools, else Anthropic if there is a key, else sentence templates alone. Rejects with a ModelError if the one asked
+ * for is unavailable.
  */
 export async function chooseClient(options: ChooseOptions): Promise<ChosenClient> {
-  const { executor, config = {}, environment = process.env, logger = silentLogger, fetch } = options
+  const { executor, config = {}, environment = process.env, fetch } = options
+  const logger = quietLogger(options.logger)
   const { salvage, ollama } = config.models ?? {}
   const { sentences: written } = config
   const context = { executor, environment, logger, fetch, salvage, ollama, sentences: written }
@@ -71,7 +73,7 @@ export async function chooseClient(options: ChooseOptions): Promise<ChosenClient
   return { ...chosen, client: withFastPath(sentences, chosen.client, logger), sentences }
 }
 
-/** As chooseClient, but sentences alone, and why, if the one that was asked for is unavailable. */
+/** Like chooseClient, but falls back to sentence templates, saying why, if the one asked for is unavailable. */
 export async function chooseClientOrOffline(options: ChooseOptions): Promise<ChosenClient> {
   try {
     return await chooseClient(options)
@@ -88,11 +90,11 @@ function named(wanted: string, why: string, context: Context): ChosenClient {
   if (provider === 'anthropic') return anthropic({ ...context, model }, why)
   throw new ModelError(
     'unknown_provider',
-    `There is no model provider '${safeText(provider)}': use ollama:<model>, anthropic:<model> or offline`,
+    `Unknown model provider '${safeText(provider)}': use ollama:<model>, anthropic:<model> or offline`,
   )
 }
 
-/** Nobody said which: what there is. */
+/** No model was named: looks for one. */
 async function found(context: Context): Promise<ChosenClient> {
   const { environment, fetch } = context
   const baseUrl = ollamaAddress(environment)

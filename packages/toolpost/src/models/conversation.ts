@@ -7,12 +7,12 @@ import { type Reply, type RequestedCall, textOfContent } from './read-reply.ts'
 
 type Messages = LangChainMessages
 
-/** A call of the history: it has an id of its own, and its arguments are an object. */
+/** A call in the history, with a unique id. */
 export interface NumberedCall extends RequestedCall {
   id: string
 }
 
-/** A conversation that grows turn by turn. What was handed in is copied, never changed. */
+/** A conversation that grows turn by turn. The messages passed in are copied, never changed. */
 export class Conversation {
   readonly messages: BaseMessage[]
   readonly #langchain: Messages
@@ -24,7 +24,7 @@ export class Conversation {
     this.#ids = new Set(messages.flatMap(message => callsIn(message).map(call => call.id ?? '')))
   }
 
-  /** LangChain is loaded here. Rejects on a question that is empty. */
+  /** Loads LangChain. Rejects if the question is empty. */
   static async from(
     prompt: string | readonly ConversationMessage[],
     packages?: readonly string[],
@@ -36,12 +36,12 @@ export class Conversation {
     return new Conversation(answerOpenCalls(messages, langchain), langchain)
   }
 
-  /** Every call that was made in it. */
+  /** Every call made in it. */
   calls(): { name: string; args?: unknown }[] {
     return this.messages.flatMap(callsIn)
   }
 
-  /** Whether a result in it has that text. */
+  /** Whether any result in it contains the text. */
   mentions(text: string): boolean {
     return this.messages.some(
       message =>
@@ -49,7 +49,7 @@ export class Conversation {
     )
   }
 
-  /** Adds what the model said; gives its calls, each with an id that no other call has. */
+  /** Adds the model's reply; returns its calls, each with a unique id. */
   addReply({ content, calls }: Pick<Reply, 'content' | 'calls'>): NumberedCall[] {
     const numbered = calls.map(call => ({ ...call, id: this.#uniqueId(call.id) }))
     const tool_calls = numbered.map(({ id, name, args }) => ({
@@ -73,7 +73,7 @@ export class Conversation {
     )
   }
 
-  /** Some models number their calls anew in every turn; a provider refuses an id that it has seen. */
+  /** Some models restart their numbering every turn, and providers reject an id they have already seen. */
   #uniqueId(given: string | undefined): string {
     const id = given === undefined || this.#ids.has(given) ? newId() : given
     this.#ids.add(id)
@@ -81,7 +81,7 @@ export class Conversation {
   }
 }
 
-/** What stands in the history if a call has no result. */
+/** The text in the history for a call without a result. */
 export function placeholder(name: string, reason: string): string {
   return `Error: No result for tool "${name}": ${reason}`
 }
@@ -98,8 +98,8 @@ function callsIn(message: object): NonNullable<AIMessage['tool_calls']> {
 }
 
 /**
- * Every call is followed by its result, in the order of the calls: providers refuse anything else, or tell
- * results apart by their order alone. Results without a call are left out.
+ * Puts each call's result right after it, in the order of the calls: providers reject anything else, or match
+ * results by order alone. Results without a call are dropped.
  */
 function answerOpenCalls(messages: readonly BaseMessage[], langchain: Messages): BaseMessage[] {
   const complete: BaseMessage[] = []
@@ -139,7 +139,7 @@ function missing({ id, name }: { id?: string | undefined; name: string }, langch
   return new langchain.ToolMessage({ content, tool_call_id: id ?? '', name, status: 'error' })
 }
 
-/** The same messages with plain text for content, for providers that take nothing else. */
+/** The same messages with plain text content, for providers that accept nothing else. */
 export function flattened(messages: readonly BaseMessage[], langchain: Messages): BaseMessage[] {
   return messages.map(message => {
     if (typeof message.content === 'string') return message

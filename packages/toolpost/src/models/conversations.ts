@@ -5,13 +5,13 @@ export interface ConversationsOptions {
   conversations: number
   /** How many messages each may have. */
   messages: number
-  /** How long each may grow in characters, arguments included; 200,000 if left out. */
+  /** How many characters each may have, arguments included; 200,000 if left out. */
   characters?: number | undefined
 }
 
 const MAX_CHARACTERS = 200_000
 
-/** What was said in each conversation, in memory: the one that was used least recently goes first. */
+/** Conversations kept in memory; the least recently used one is evicted first. */
 export class Conversations {
   readonly #kept = new Map<string, readonly ConversationMessage[]>()
   readonly #limits: ConversationsOptions
@@ -20,7 +20,7 @@ export class Conversations {
     this.#limits = limits
   }
 
-  /** What was said in that conversation; `undefined` if it is unknown. */
+  /** The messages of a conversation; `undefined` if it is unknown. */
   of(id: string): readonly ConversationMessage[] | undefined {
     return this.#kept.get(id)
   }
@@ -29,7 +29,7 @@ export class Conversations {
     this.#kept.delete(id)
   }
 
-  /** Remembers a conversation as an answer ends it, without the instructions. */
+  /** Stores a conversation after an answer, without its system messages. */
   keep(id: string, messages: readonly ConversationMessage[]): void {
     this.#kept.delete(id)
     const said = messages.filter(message => !isInstruction(message))
@@ -41,7 +41,7 @@ export class Conversations {
   }
 }
 
-/** Without its beginning if it is too long; never between a question and what belongs to it. */
+/** Drops the beginning if it is too long, but never cuts between a question and what belongs to it. */
 function shortened(
   messages: readonly ConversationMessage[],
   { messages: limit, characters = MAX_CHARACTERS }: ConversationsOptions,

@@ -50,8 +50,8 @@ const call = (index: number, name: string | undefined, args: string) => ({
 const ask = (client: AiClient, options?: AskOptions): Promise<unknown> =>
   unharmed(() => client.ask('go', options).catch((error: unknown) => error), { executor })
 
-describe('[F47] a reply without end', () => {
-  it('of words is stopped, in words, and others get their turn meanwhile', async () => {
+describe('[F47] an endless reply', () => {
+  it('of words is stopped with a message, and others get their turn meanwhile', async () => {
     const client = replying(function* () {
       for (;;) yield new AIMessageChunk({ content: 'on and on and on '.repeat(6) })
     })
@@ -87,7 +87,7 @@ describe('[F47] a reply without end', () => {
     })
     expect(await ask(client)).toMatchObject({
       code: 'invalid_response',
-      message: 'The model asked for more than 100 calls in one reply; none of them was made',
+      message: 'The model asked for more than 100 calls in one reply; none of them was run',
     })
     expect(calls).toEqual([])
   })
@@ -137,7 +137,7 @@ describe('[F47] a reply without end', () => {
   })
 })
 
-describe('[F48] an answer of a provider without end', () => {
+describe('[F48] an endless response of a provider', () => {
   const endless = (bytes: string, headers: Record<string, string>) => async () =>
     new Response(
       new ReadableStream(
@@ -176,7 +176,7 @@ describe('[F48] an answer of a provider without end', () => {
     expect(await ask(client)).toMatchObject({ code: 'server_error' })
   })
 
-  it('an error of 30,000 braces is told at once', async () => {
+  it('an error of 30,000 braces is reported at once', async () => {
     const fetch = async () => new Response('{'.repeat(60_000), { status: 500 })
     const client = new OllamaClient({ executor, fetch, environment: {} })
     expect(await ask(client)).toMatchObject({ code: 'server_error' })

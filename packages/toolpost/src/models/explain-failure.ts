@@ -3,25 +3,25 @@ import { isObjectLike } from '../runtime/guards.ts'
 import { trimmedEnd } from '../runtime/trimmed-end.ts'
 import { ModelError, type ModelErrorCode } from './model-error.ts'
 
-/** What a provider says about itself when something goes wrong. */
+/** How a provider's failures are worded. */
 export interface ProviderWords {
   /** `Ollama at http://127.0.0.1:11434` */
   who: string
-  /** What to do about a failure, if the provider knows. */
+  /** What to do about a failure, if that is known. */
   advice: Partial<Record<ModelErrorCode, string>>
 }
 
 const WHAT_HAPPENED: Partial<Record<ModelErrorCode, string>> = {
   unreachable: 'cannot be reached',
   model_not_found: 'does not have the model',
-  no_tools: 'has a model that cannot use tools',
-  unauthorized: 'does not accept the key',
-  rate_limited: 'gets too many requests',
+  no_tools: 'cannot use tools with this model',
+  unauthorized: 'rejected the key',
+  rate_limited: 'is rate limiting requests',
   overloaded: 'is overloaded',
-  rejected: 'refuses the request',
+  rejected: 'rejected the request',
   server_error: 'failed',
   truncated: 'broke off in the middle of its answer',
-  invalid_response: 'gave an answer that cannot be understood',
+  invalid_response: 'sent a response that could not be read',
 }
 
 /** Any failure of a request as a ModelError: `<who> <what happened>: <its own words>. <advice>`. */
@@ -30,7 +30,7 @@ export function explainFailure(error: unknown, { who, advice }: ProviderWords): 
   const code = codeOf(causes)
   const tip = advice[code] ? `. ${advice[code]}` : ''
   const message = `${who} ${WHAT_HAPPENED[code] ?? 'failed'}: ${ownWords(error, causes)}${tip}`
-  // Only an error of the system is kept: that of a provider's library may hold the request, and with it the key.
+  // Only a system error is kept: one from a provider's library may hold the request, and with it the key.
   const cause = causes.find(one => typeof one.code === 'string' && one.message !== undefined)
   return new ModelError(code, message, {
     retryAfterMs: retryAfterOf(causes[0]?.headers),
@@ -38,7 +38,7 @@ export function explainFailure(error: unknown, { who, advice }: ProviderWords): 
   })
 }
 
-/** What an error of the system, of a provider or of its library may have. */
+/** The fields that an error from the system, a provider or its library may have. */
 interface Cause {
   code?: unknown
   type?: unknown
@@ -51,7 +51,7 @@ interface Cause {
 
 const MAX_CAUSES = 10
 
-/** The error, its cause, the cause of that … */
+/** The error, its cause, that one's cause … */
 function* chainOf(error: unknown): Generator<Cause> {
   let current = error
   for (let depth = 0; isObjectLike(current) && depth < MAX_CAUSES; depth++) {
@@ -79,7 +79,7 @@ function codeOf(causes: readonly Cause[]): ModelErrorCode {
   if (known !== undefined) return codeOfStatus(known, String(message))
   if (causes.some(cause => NO_CONNECTION.has(String(cause.code)))) return 'unreachable'
   if (causes.some(cause => /overloaded_error/.test(`${cause.type} ${cause.message}`))) return 'overloaded'
-  // undici: a request that failed before there was an answer, and a body that ended too early.
+  // undici: a request that failed before a response, and a body that ended too early.
   if (causes.some(cause => /fetch failed|connection error/i.test(String(cause.message)))) return 'unreachable'
   if (causes.some(cause => BROKEN_OFF.test(`${cause.code} ${cause.message}`))) return 'truncated'
   return 'invalid_response'
@@ -100,13 +100,13 @@ function codeOfStatus(status: number, message: string): ModelErrorCode {
   return code ?? (status >= 500 ? 'server_error' : 'rejected')
 }
 
-/** The innermost cause says the most: `fetch failed` says nothing, `connect ECONNREFUSED 127.0.0.1:11434` all. */
+/** The innermost cause says the most: `connect ECONNREFUSED 127.0.0.1:11434`, not `fetch failed`. */
 function ownWords(error: unknown, causes: readonly Cause[]): string {
   const words = causes.map(({ message }) => plainMessage(String(message ?? ''))).filter(Boolean)
   return trimmedEnd(safeText(words.at(-1) ?? safeText(String(error))), '. \n\t')
 }
 
-/** The provider's own message out of an error body, without LangChain's link. */
+/** The provider's own message from an error body, without LangChain's link. */
 function plainMessage(message: string): string {
   const plain = message.split('\n\nTroubleshooting URL:')[0]?.trim() ?? ''
   const start = plain.indexOf('{')

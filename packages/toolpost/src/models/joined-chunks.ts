@@ -14,12 +14,12 @@ interface Part {
 }
 
 /**
- * The chunks of a reply as one. Parts of equal length are joined, like the digits of a binary number: one after the other,
- * each would copy everything before it, and a long reply would take minutes. Calls are joined here, because LangChain
- * reads all of their arguments again whenever it makes a message.
+ * Joins the chunks of a reply. Parts of equal length are merged, like carries in a binary counter: appending one at a
+ * time would copy everything before it, and a long reply would take minutes. Calls are joined here because LangChain
+ * parses all of their arguments again for every message it makes.
  */
 export class JoinedChunks {
-  /** The calls that came in pieces, with their arguments as text, in the order of their beginnings. */
+  /** The calls that came in pieces, with their arguments as text, in the order they started. */
   readonly calls: StreamedCall[] = []
   readonly #parts: Part[] = []
   #chars = 0
@@ -52,7 +52,7 @@ export class JoinedChunks {
     return Object.assign(Object.create(Object.getPrototypeOf(chunk)), chunk, none)
   }
 
-  /** A piece belongs to the call that has its index, or its id if there is no index. */
+  /** A piece belongs to the call with its index, or with its id if it has no index. */
   #addPiece({ index, id, name, args }: LangChainCall): void {
     const begun = this.calls.find(call =>
       index === undefined
@@ -67,7 +67,7 @@ export class JoinedChunks {
 
   #check({ content, tool_calls = [], tool_call_chunks = [] }: ReplyChunk): void {
     const calls = tool_call_chunks.length > 0 ? tool_call_chunks : tool_calls
-    // Of a call that comes in pieces, only the first has the name.
+    // Only the first piece of a call has its name.
     this.#calls += calls.filter(({ name }) => name).length
     this.#chars += 1 + lengthOf(content) + calls.reduce((sum, { args }) => sum + lengthOf(args), 0)
     if (this.#chars > MAX_REPLY_CHARS)
@@ -79,12 +79,12 @@ export class JoinedChunks {
   }
 }
 
-/** Throws a ModelError if a reply has more calls than one may have. */
+/** Throws a ModelError if a reply has too many calls. */
 export function checkCalls(count: number): void {
   if (count <= MAX_CALLS_IN_REPLY) return
   throw new ModelError(
     'invalid_response',
-    `The model asked for more than ${MAX_CALLS_IN_REPLY} calls in one reply; none of them was made`,
+    `The model asked for more than ${MAX_CALLS_IN_REPLY} calls in one reply; none of them was run`,
   )
 }
 
@@ -92,16 +92,16 @@ interface Joinable extends ReplyChunk {
   concat?: (chunk: ReplyChunk) => Joinable
 }
 
-/** Where concat is missing, a chunk is the whole message so far. */
+/** Without concat, a chunk is the whole message so far. */
 function joined(before: Part, after: Part): Part {
   const chunk: Joinable = before.chunk
   return { chunk: chunk.concat ? chunk.concat(after.chunk) : after.chunk, count: before.count + after.count }
 }
 
-/** How many characters of arguments LangChain may read again for the copy of a reply that its callbacks get. */
+/** How many argument characters LangChain may parse again for the copy of a reply that its callbacks get. */
 const MAX_REREAD_CHARS = 2_000_000
 
-/** Bounds that copy, which LangChain makes piece by piece from the first chunk on: it stops when that gets too expensive. */
+/** LangChain builds that copy chunk by chunk from the first one; this stops it once it gets too expensive. */
 function boundCopies(copy: Joinable, left = MAX_REREAD_CHARS): void {
   const { concat } = copy
   const bounded = (next: ReplyChunk) => {
@@ -122,7 +122,7 @@ function textOf(args: unknown): string | undefined {
   return typeof args === 'string' ? args : JSON.stringify(args ?? undefined)
 }
 
-/** In characters; what is nested too deep to be written counts as endless. */
+/** In characters; infinite for a value nested too deeply for JSON. */
 function lengthOf(value: unknown): number {
   if (typeof value === 'string') return value.length
   try {

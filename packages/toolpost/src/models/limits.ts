@@ -1,23 +1,23 @@
-/** How often a model may ask for calls in one question. */
-/** Longer lists of tools confuse small models, and fill the context of all. */
+/** Longer tool lists confuse small models and fill up any context. */
 export const DEFAULT_MAX_TOOLS = 40
+/** How many times a model may ask for calls in one question. */
 export const DEFAULT_MAX_ITERATIONS = 10
 
-/** How long one question may take, calls included. A model on a small machine needs a while for its first word. */
+/** How long one question may take, calls included. On a small machine, the first token takes a while. */
 export const DEFAULT_TIME_LIMIT_MS = 120_000
 
-/** An identical call that failed so often will not succeed. */
+/** An identical call that failed this often will not succeed. */
 export const MAX_IDENTICAL_FAILURES = 3
 
-/** Requests to a provider that is busy, the first one included. */
+/** Requests to a busy provider, including the first. */
 export const MAX_ATTEMPTS = 6
 export const RETRY_BASE_DELAY_MS = 1_000
 export const RETRY_MAX_DELAY_MS = 30_000
 
-/** The longest reply of a model, arguments included, in characters. */
+/** The longest model reply, arguments included. */
 export const MAX_REPLY_CHARS = 2_000_000
 /** The most calls in one reply. A model that asks for more has lost its way: none of them runs. */
 export const MAX_CALLS_IN_REPLY = 100
-/** What a provider may send: in one reply, and in one line of it. */
+/** What a provider may send in one reply, and in one line of it. */
 export const MAX_BODY_BYTES = 64 * 1024 * 1024
 export const MAX_LINE_BYTES = 4 * 1024 * 1024

@@ -1,23 +1,23 @@
-import type { Environment } from './environment.ts'
+import type { Environment } from '../runtime/environment.ts'
 import { ollamaAddress } from './ollama/address.ts'
 import { listOllamaModels } from './ollama/find-model.ts'
 
-/** A model that questions can be put to, and why it is among them. */
+/** A model that can be asked, and why it is listed. */
 export interface ListedModel {
   name: string
   why: string
 }
 
 interface ListOptions {
-  /** What the configuration names. */
+  /** The model named in the configuration. */
   configured?: string | undefined
-  /** The model that is used now. */
+  /** The model in use. */
   current?: ListedModel | undefined
   environment?: Environment | undefined
   fetch?: typeof globalThis.fetch | undefined
 }
 
-/** What is used, configured and found, each once; sentences alone come last. Never rejects. */
+/** The models in use, configured and found, each once; `offline` comes last. Never rejects. */
 export async function listModels({
   configured,
   current,
@@ -33,11 +33,11 @@ export async function listModels({
     ...(environment.ANTHROPIC_API_KEY?.trim()
       ? [{ name: 'anthropic', why: 'ANTHROPIC_API_KEY is set' }]
       : []),
-    { name: 'offline', why: 'Sentences of the tools, without a model' },
+    { name: 'offline', why: 'Sentence templates only, no model' },
   ]
   const first = new Map<string, ListedModel>()
   for (const model of all) if (!first.has(model.name)) first.set(model.name, model)
-  // An Anthropic model that is named already stands for the provider.
+  // A named Anthropic model already stands for the provider.
   const hasAnthropic = [...first.keys()].some(name => name.startsWith('anthropic:'))
   if (hasAnthropic) first.delete('anthropic')
   return [...first.values()]

@@ -1,14 +1,14 @@
 import type { Logger } from '../logging/logger.ts'
-import { quietly } from '../runtime/quietly.ts'
+import { describeThrown, quietly } from '../runtime/quietly.ts'
 
-/** A caller's callback that cannot harm the answer: what it throws, or rejects with, is logged once. */
+/** Wraps a caller's callback so that it cannot break the answer: its first error or rejection is logged. */
 export function harmless<Value>(
   listener: ((value: Value) => unknown) | undefined,
   logger: Logger,
 ): (value: Value) => void {
   let hasFailed = false
   const report = (error: unknown) => {
-    if (!hasFailed) logger.warn({ error: String(error) }, 'A listener of the answer failed')
+    if (!hasFailed) logger.warn({ error: describeThrown(error) }, 'An ask() callback failed')
     hasFailed = true
   }
   return value => quietly(() => listener?.(value), report)

@@ -2,14 +2,14 @@ import { loadOptional, MissingPackageError } from '../runtime/missing-package.ts
 import { ModelError } from './model-error.ts'
 
 /*
- * LangChain is loaded with the first question to a model, and installed by those who ask one.
+ * LangChain is an optional dependency, loaded with the first question to a model.
  */
 
 const CORE = '@langchain/core'
 export const OLLAMA_PACKAGES = [CORE, '@langchain/ollama']
 export const ANTHROPIC_PACKAGES = [CORE, '@langchain/anthropic']
 
-/** LangChain's messages. `packages`: everything that the provider needs, so that it can be installed at once. */
+/** LangChain's messages. `packages`: everything the provider needs, so that one install command gets it all. */
 export const loadMessages = (packages: readonly string[] = [CORE]): Promise<LangChainMessages> =>
   loadLangChain(packages, () => import('@langchain/core/messages'))
 

@@ -1,5 +1,6 @@
 import type { ToolExecutor } from '../executor/tool-executor.ts'
-import { type Logger, silentLogger } from '../logging/logger.ts'
+import type { Logger } from '../logging/logger.ts'
+import { quietLogger } from '../logging/quiet-logger.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { AiClient, Answer, AskOptions, ConversationMessage } from './ai-client.ts'
@@ -12,48 +13,51 @@ import { answerWithTools } from './tool-loop.ts'
 import { writeMessage } from './write-message.ts'
 import type { Writer, WritingRequest, WrittenMessage } from './writing.ts'
 
-export interface ClientOptions {
-  /** Runs the calls; may also come with each question. */
+export interface ProviderClientOptions {
+  /** Runs the calls; can also be passed with each question. */
   executor?: ToolExecutor | undefined
   logger?: Logger | undefined
   clock?: Clock | undefined
-  /** Take a call that the model writes as text, if it would run without anybody being asked; off if left out. */
+  /** Run calls that the model writes as text, if they need no approval; off if left out. */
   salvage?: boolean | undefined
 }
 
-export interface ModelClientOptions extends ClientOptions {
-  /** Any chat model of LangChain. */
+export interface ModelClientOptions extends ProviderClientOptions {
+  /** Any LangChain chat model. */
   model: ChatModel
 }
 
-/** Asks through the one loop, whatever the provider. */
+/** Runs the tool loop on any provider. */
 export class ProviderClient implements AiClient, Writer {
   readonly #provider: Provider
-  readonly #options: ClientOptions
+  readonly #options: ProviderClientOptions
+  readonly #logger: Logger
 
-  constructor(provider: Provider, options: ClientOptions) {
+  constructor(provider: Provider, options: ProviderClientOptions) {
     this.#provider = provider
     this.#options = options
+    this.#logger = quietLogger(options.logger)
   }
 
   async ask(prompt: string | readonly ConversationMessage[], options: AskOptions = {}): Promise<Answer> {
-    const { logger = silentLogger, clock, salvage } = this.#options
+    const { clock, salvage } = this.#options
+    const [provider, logger] = [this.#provider, this.#logger]
     const executor = options.executor ?? this.#options.executor
-    if (!executor) throw new TypeError('ask needs an executor, given to the client or with the question')
-    return answerWithTools(prompt, options, { provider: this.#provider, executor, logger, clock, salvage })
+    if (!executor) throw new TypeError('ask needs an executor: pass one to the client or to ask()')
+    return answerWithTools(prompt, options, { provider, executor, logger, clock, salvage })
   }
 
   /** Has the model write a single message, without tools. Rejects with a ModelError. */
   write(request: WritingRequest): Promise<WrittenMessage> {
-    const { logger = silentLogger, clock } = this.#options
-    return writeMessage(request, { provider: this.#provider, logger, clock })
+    const { clock } = this.#options
+    return writeMessage(request, { provider: this.#provider, logger: this.#logger, clock })
   }
 }
 
-/** A client on any chat model of LangChain. */
+/** A client for any LangChain chat model. */
 export class ModelClient extends ProviderClient {
   constructor({ model, ...options }: ModelClientOptions) {
-    const open = async (tools: readonly Tool[]) => openGiven(model, tools, options.logger)
+    const open = async (tools: readonly Tool[]) => openGiven(model, tools, quietLogger(options.logger))
     const identity = {
       provider: model._llmType?.() ?? 'unknown',
       model: typeof model.model === 'string' ? model.model : undefined,
@@ -62,11 +66,7 @@ export class ModelClient extends ProviderClient {
   }
 }
 
-async function openGiven(
-  model: ChatModel,
-  tools: readonly Tool[],
-  logger: Logger = silentLogger,
-): Promise<OpenModel> {
+async function openGiven(model: ChatModel, tools: readonly Tool[], logger: Logger): Promise<OpenModel> {
   if (tools.length > 0 && !model.bindTools)
     throw new ModelError('no_tools', 'This chat model cannot use tools: it has no bindTools')
   const provider = rulesFor(model)
@@ -81,7 +81,7 @@ async function openGiven(
   }
 }
 
-/** Which rules hold for a model. Those of OpenAI are the strictest, and most others copied them. */
+/** The rules for a model. OpenAI's are the strictest, and most other providers copied them. */
 function rulesFor(model: ChatModel): FittingProvider | undefined {
   const type = model._llmType?.()
   if (type === undefined) return undefined

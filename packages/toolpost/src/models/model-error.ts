@@ -6,43 +6,43 @@ export const MODEL_ERROR_CODES = [
   'empty_question',
   /** The caller's signal was aborted. */
   'stopped',
-  /** No provider goes by that name. */
+  /** There is no provider with that name. */
   'unknown_provider',
   /** There is no API key. */
   'missing_key',
-  /** LangChain, or its part for the provider, is not installed. */
+  /** LangChain, or its package for the provider, is not installed. */
   'missing_package',
   /** Nothing answers at the address. */
   'unreachable',
   /** The provider does not have the model. */
   'model_not_found',
-  /** The model, or the chat model that was handed in, cannot use tools. */
+  /** The model cannot use tools. */
   'no_tools',
-  /** The key is wrong or may not do this. */
+  /** The key is wrong or lacks permission. */
   'unauthorized',
-  /** Too many requests, also after waiting as long as the time limit allows. */
+  /** Too many requests, even after waiting as long as the time limit allows. */
   'rate_limited',
-  /** The provider has too much to do, also after waiting. */
+  /** The provider is overloaded, even after waiting. */
   'overloaded',
-  /** The provider refuses the request itself. */
+  /** The provider rejected the request. */
   'rejected',
   /** The provider failed. */
   'server_error',
-  /** The answer broke off, or reached the model's token limit. */
+  /** The answer broke off or reached the model's token limit. */
   'truncated',
-  /** What came back cannot be understood. */
+  /** The response could not be read. */
   'invalid_response',
 ] as const
 
 export type ModelErrorCode = (typeof MODEL_ERROR_CODES)[number]
 
-/** A model that gave no answer. The message says what to do, and never contains a key. */
+/** The model gave no answer. The message says what to do and never contains a key. */
 export class ModelError extends Error {
   override name = 'ModelError'
   readonly code: ModelErrorCode
-  /** How long the provider wants to be left alone, if it says so. */
+  /** How long the provider asked us to wait, if it did. */
   readonly retryAfterMs: number | undefined
-  /** The calls that had been made before it went wrong: what they did is done. */
+  /** Results of the calls made before the failure; their effects remain. */
   results: readonly ToolResult[] = []
 
   constructor(

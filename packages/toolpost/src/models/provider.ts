@@ -6,13 +6,13 @@ import type { ModelErrorCode } from './model-error.ts'
 import type { RequestedCall } from './read-reply.ts'
 import type { WritingStyle } from './writing.ts'
 
-/** A piece of a reply: what the loop reads of LangChain's `AIMessageChunk` and `AIMessage`. */
+/** A piece of a reply: the fields of LangChain's `AIMessageChunk` and `AIMessage` that the loop reads. */
 export interface ReplyChunk {
   content: unknown
   tool_calls?: readonly LangChainCall[] | undefined
-  /** Calls whose arguments LangChain could not read, as text. */
+  /** Calls whose arguments LangChain could not parse, as text. */
   invalid_tool_calls?: readonly LangChainCall[] | undefined
-  /** The calls of a stream as they came, their arguments still text. */
+  /** The calls of a stream as they arrived, with their arguments still as text. */
   tool_call_chunks?: readonly LangChainCall[] | undefined
   usage_metadata?: { input_tokens?: number; output_tokens?: number } | undefined
   additional_kwargs?: Record<string, unknown> | undefined
@@ -20,7 +20,7 @@ export interface ReplyChunk {
 }
 
 export interface LangChainCall {
-  /** What the pieces of one call in a stream have in common. */
+  /** Shared by all pieces of one call in a stream. */
   index?: number | string | undefined
   id?: string | undefined
   name?: string | undefined
@@ -35,32 +35,32 @@ interface Turn {
   onStatus: (status: ModelStatus) => void
 }
 
-/** A model that is ready for one question. */
+/** A model ready for one question. */
 export interface OpenModel {
-  /** A call of this model under the names that the executor knows; those that it was told may be others. */
+  /** Translates a call to the executor's names, which may differ from those the model was given. */
   original?(call: RequestedCall): RequestedCall
   stream(messages: BaseMessage[], turn: Turn): Promise<AsyncIterable<ReplyChunk>>
 }
 
-/** Where models come from, and how they differ. */
+/** A source of models, and how it differs from others. */
 export interface Provider extends ProviderWords {
-  /** What traces call it. */
+  /** Its name in traces. */
   readonly identity: { provider: string; model: string | undefined }
-  /** The packages that have to be installed for it. */
+  /** The packages it needs installed. */
   readonly packages?: readonly string[]
-  /** Loads what is needed and makes the tools known to the model. */
+  /** Loads what is needed and binds the tools to the model. */
   open(tools: readonly Tool[], style?: WritingStyle): Promise<OpenModel>
   /** Whether images in a message reach the model. */
   readonly takesImages?: boolean
-  /** Failures that may pass when the request is made again. */
+  /** Failures worth a retry. */
   readonly passing: readonly ModelErrorCode[]
 }
 
-/** What Toolpost needs of a chat model; every chat model of LangChain has it. */
+/** What Toolpost needs from a chat model; every LangChain chat model has it. */
 export interface ChatModel extends Streaming {
-  /** Takes tools in LangChain's format. (`never`, since every chat model has a type of its own for them.) */
+  /** Accepts tools in LangChain's format. (`never`, since every chat model types them differently.) */
   bindTools?(tools: never[]): Streaming
-  /** What it is called, as most of them say it. */
+  /** The model's name, under the property most of them use. */
   readonly model?: unknown
   _llmType?(): string
 }

@@ -5,7 +5,7 @@ import { ModelError } from './model-error.ts'
 import type { LangChainCall, ReplyChunk } from './provider.ts'
 import type { Usage } from './usage.ts'
 
-/** A call that a model asks for. Arguments that cannot be read stay the text that they are. */
+/** A call that a model asks for. Arguments that cannot be parsed stay text. */
 export interface RequestedCall {
   id: string | undefined
   name: string
@@ -14,9 +14,9 @@ export interface RequestedCall {
 
 export interface Reply {
   text: string
-  /** What it thought before, as far as it tells. */
+  /** Its reasoning, if the provider exposes it. */
   thinking: string
-  /** What goes into the history: the text, or content blocks if there are others than text. */
+  /** What goes into the history: the text, or content blocks if some are not text. */
   content: string | object[]
   calls: RequestedCall[]
   usage: Usage
@@ -27,8 +27,8 @@ export interface Reply {
 const CUT_OFF = new Set(['max_tokens', 'length', 'model_context_window_exceeded'])
 
 /**
- * Reads a stream to its end. Rejects if the stream does, or if the reply reached one of our limits, or that of tokens
- * unless it `mayBeCut`.
+ * Reads a stream to its end. Rejects if the stream does, or if the reply exceeds one of our limits or, unless it
+ * `mayBeCut`, the token limit.
  */
 export async function readReply(
   stream: AsyncIterable<ReplyChunk>,
@@ -41,13 +41,13 @@ export async function readReply(
     joined.add(chunk)
     const token = textOfContent(chunk.content)
     if (token !== '') onToken(token)
-    // A stream that is always ahead of us leaves time for others, and for the end of the time.
+    // A stream that always has more would starve everything else, the time limit included.
     if (performance.now() < turnEndsAt) continue
     await new Promise(setImmediate)
     turnEndsAt = performance.now() + TURN_MS
   }
   const whole = joined.whole()
-  if (!whole) throw new ModelError('invalid_response', 'The model answered with nothing at all')
+  if (!whole) throw new ModelError('invalid_response', 'The model sent an empty response')
   if (!mayBeCut) checkEnd(whole)
   const { input_tokens: input, output_tokens: output } = whole.usage_metadata ?? {}
   const reason = stopReasonOf(whole)
@@ -67,17 +67,17 @@ export function isCutOff(stopReason: unknown): boolean {
   return typeof stopReason === 'string' && CUT_OFF.has(stopReason)
 }
 
-/** A call, or a sentence, that was cut off must not be taken for a whole one. */
+/** A truncated call or sentence must not pass for a whole one. */
 function checkEnd(reply: ReplyChunk): void {
   const reason = stopReasonOf(reply)
   if (!isCutOff(reason)) return
   throw new ModelError(
     'truncated',
-    `The model's answer was cut off at its token limit (${reason}): ask for less, or give the model more room`,
+    `The model's answer was cut off at its token limit (${reason}): ask for less, or raise the limit`,
   )
 }
 
-/** Why the model stopped, under the name that its provider has for it. */
+/** Why the model stopped, in whichever field its provider reports it. */
 export function stopReasonOf({ additional_kwargs, response_metadata }: ReplyChunk): unknown {
   return (
     additional_kwargs?.stop_reason ??
@@ -108,7 +108,7 @@ function isTextBlock(block: unknown): block is { text: string } {
   return isObjectLike(block) && typeof (block as { text?: unknown }).text === 'string'
 }
 
-/** Blocks that only repeat the calls are left out; others (a model's signed thoughts) must go back as they came. */
+/** Drops blocks that only repeat the calls; others (a model's signed thoughts) must go back unchanged. */
 function lastingContent({ content }: ReplyChunk): string | object[] {
   if (!Array.isArray(content)) return textOfContent(content)
   const lasting = content.filter(block => !REPEATS_CALLS.has(typeOf(block)))
@@ -122,8 +122,8 @@ function typeOf(block: unknown): string {
 }
 
 /**
- * The calls in the order in which the model made them. Of a stream it is the text of the arguments that counts:
- * LangChain completes a text that was cut off, and such a call must not run.
+ * The calls in the order the model made them. In a stream, the text of the arguments counts: LangChain completes
+ * truncated JSON, and a truncated call must not run.
  */
 async function callsOf(joined: JoinedChunks, whole: ReplyChunk): Promise<RequestedCall[]> {
   const { tool_calls = [], invalid_tool_calls = [] } = whole
@@ -137,7 +137,7 @@ async function requestedCall({ id, name, args }: LangChainCall): Promise<Request
   return { ...known, args: (await argumentsFromText(text)) ?? text }
 }
 
-/** Servers that send arguments as text have them written as a JSON text in JSON by ChatOllama. */
+/** If a server sends arguments as text, ChatOllama encodes that text as JSON once more. */
 function textInText(args: string): string {
   if (!args.startsWith('"')) return args
   try {

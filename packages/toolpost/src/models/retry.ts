@@ -5,14 +5,14 @@ import type { TimeLimit } from './time-limit.ts'
 
 interface RetryOptions {
   limit: TimeLimit
-  /** Whether such a failure is worth another attempt. */
+  /** Whether a failure is worth a retry. */
   mayPass: (code: ModelErrorCode) => boolean
   logger: Logger
 }
 
 /**
- * Makes a request again while its failure may pass and there is time to wait: as long as the provider asks for,
- * else 1 s, 2 s, 4 s … Rejects with the last failure.
+ * Retries a request while its failure may pass and time remains. Waits as long as the provider asks, else 1 s, 2 s,
+ * 4 s … Rejects with the last failure.
  */
 export async function retried<Value>(
   request: () => Promise<Value>,
@@ -25,7 +25,7 @@ export async function retried<Value>(
       if (!(error instanceof ModelError) || !mayPass(error.code) || attempt >= MAX_ATTEMPTS) throw error
       const delayMs = error.retryAfterMs ?? backoffMs(attempt)
       if (delayMs >= limit.remainingMs) throw error
-      logger.warn({ attempt, delay_ms: delayMs, code: error.code }, 'The model is asked again')
+      logger.warn({ attempt, delay_ms: delayMs, code: error.code }, 'Retrying the model')
       await limit.wait(delayMs)
     }
   }

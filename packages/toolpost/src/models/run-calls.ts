@@ -11,11 +11,11 @@ import { type NumberedCall, placeholder } from './conversation.ts'
 
 export interface CallContext extends CallerOptions {
   executor: ToolExecutor
-  /** What the model was offered; a call of any other tool is a call of an unknown one. */
+  /** What the model was offered; any other tool counts as unknown. */
   tools: readonly Tool[]
-  /** Tools that the manager does not have. */
+  /** Tools outside the manager. */
   helpers?: readonly Tool[] | undefined
-  /** What the model reads of a result; the executor's text if left out. */
+  /** The text of a result for the model; the executor's if left out. */
   textOf?: ((result: ToolResult) => Promise<string>) | undefined
   signal: AbortSignal
   /** Must not throw. */
@@ -23,13 +23,13 @@ export interface CallContext extends CallerOptions {
   clock?: Clock | undefined
 }
 
-/** A result, and what the model reads of it. */
+/** A result and its text for the model. */
 export interface CallOutcome {
   result: ToolResult
   content: string
 }
 
-/** Runs the calls of one turn side by side. Gives an outcome for each, in their order; never rejects. */
+/** Runs the calls of one turn in parallel. Resolves to their outcomes, in order; never rejects. */
 export function runCalls(calls: readonly NumberedCall[], context: CallContext): Promise<CallOutcome[]> {
   return Promise.all(calls.map(call => runCall(call, context)))
 }
@@ -51,7 +51,7 @@ async function runCall(given: NumberedCall, context: CallContext): Promise<CallO
   return outcome
 }
 
-/** An executor does not reject; one that somebody else wrote might, and every call needs its answer. */
+/** Our executor never rejects, but someone else's might, and every call needs a result. */
 function withoutResult({ id = '', name }: ToolCall, error: unknown): CallOutcome {
   const content = placeholder(name, describeThrown(error))
   const result: ToolResult = {

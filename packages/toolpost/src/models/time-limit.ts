@@ -4,19 +4,19 @@ import { ModelError } from './model-error.ts'
 
 interface TimeLimitOptions {
   limitMs: number
-  /** The caller's own. */
+  /** The caller's. */
   signal: AbortSignal | undefined
   clock?: Clock | undefined
 }
 
-/** Thrown inside the loop when the time is up; the loop turns it into an answer. */
+/** Thrown inside the loop when time is up; the loop turns it into an answer. */
 export class TimeIsUp extends Error {
   override name = 'TimeIsUp'
 }
 
-/** The end of one question, whichever comes first: its time limit or the caller's abort. */
+/** Ends a question at its time limit or the caller's abort, whichever comes first. */
 export class TimeLimit {
-  /** Aborts with a TimeIsUp or a ModelError as its reason. */
+  /** Aborts with a TimeIsUp or a ModelError as the reason. */
   readonly signal: AbortSignal
   readonly close: () => void
   readonly #clock: Clock
@@ -44,12 +44,12 @@ export class TimeLimit {
     return this.#endsAt - this.#clock.now()
   }
 
-  /** Settles as `work` does, but no later than the end: whoever does the work may ignore its signal. */
+  /** Settles as `work` does, but no later than the limit: the work may ignore its signal. */
   hold<Value>(work: Promise<Value>): Promise<Value> {
     return unlessAborted(work, this.signal)
   }
 
-  /** Waits; rejects at the end. */
+  /** Waits; rejects when the limit is reached. */
   async wait(delayMs: number): Promise<void> {
     let timer: Timer | undefined
     const over = new Promise<void>(resolve => {
@@ -59,7 +59,7 @@ export class TimeLimit {
   }
 }
 
-/** What a question ends with that its caller stopped. */
+/** The error of a question that its caller stopped. */
 export function stopped(): ModelError {
   return new ModelError('stopped', 'The question was stopped')
 }

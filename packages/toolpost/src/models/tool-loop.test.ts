@@ -4,6 +4,7 @@ import { FakeListChatModel } from '@langchain/core/utils/testing'
 import { ChatOllama } from '@langchain/ollama'
 import { describe, expect, it, vi } from 'vitest'
 import { ToolExecutor } from '../executor/tool-executor.ts'
+import { silentLogger } from '../logging/logger.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'
 import { type ScriptedReply, scriptedModel } from '../testing/scripted-model.ts'
@@ -54,7 +55,7 @@ describe('limits', () => {
     expect(logger.at('warn')).toMatchObject([{ fields: { stop_reason: 'max_iterations' } }])
   })
 
-  it('says that it stopped where the model has no last word', async () => {
+  it('says that it stopped if the model has no last word', async () => {
     const { client } = clientOn(scriptedModel(work(), { text: '', calls: [{ name: 'work' }] }))
     const answer = await client.ask('go', { maxIterations: 1 })
     expect(answer.text).toBe('I stopped after too many rounds of tool calls without an answer.')
@@ -74,7 +75,7 @@ describe('limits', () => {
     expect(answer.results).toHaveLength(3)
   })
 
-  it('other arguments, or a success in between, start the count anew', async () => {
+  it('other arguments, or a success in between, reset the count', async () => {
     const fail = (note: string) => work({ fails: true, note })
     const { client } = clientOn(scriptedModel(fail('a'), fail('b'), fail('a'), fail('b'), 'Done'))
     expect(await client.ask('go')).toMatchObject({ stopReason: 'answer', text: 'Done' })
@@ -172,7 +173,7 @@ describe('attempts', () => {
     expect(model.turns).toHaveLength(6)
   })
 
-  it('makes none after something was heard', async () => {
+  it('makes none once something has been streamed', async () => {
     const model = scriptedModel('unused')
     async function* halfAnswer() {
       yield { content: 'The light', concat: () => expect.fail() }
@@ -204,7 +205,7 @@ describe('calls and messages', () => {
     expect(results.map(result => result.tool_call_id)).toEqual(ids)
   })
 
-  it('takes plain messages and those of LangChain, also mixed', async () => {
+  it('accepts plain messages and those of LangChain, even mixed', async () => {
     const model = scriptedModel('Yes')
     await clientOn(model).client.ask([
       { role: 'system', content: 'Be short' },
@@ -261,6 +262,16 @@ describe('calls and messages', () => {
     expect(logger.at('warn')).toHaveLength(2)
   })
 
+  it('a logger that throws does not stop the answer', async () => {
+    const broken = () => {
+      throw Object.create(null)
+    }
+    const logger = { ...silentLogger, debug: broken, warn: broken, child: broken }
+    const executor = new ToolExecutor(new ToolManager())
+    const client = new ModelClient({ model: scriptedModel('Hello'), executor, logger })
+    expect((await client.ask('hi', { onToken: broken })).text).toBe('Hello')
+  })
+
   it('uses the executor of the question before its own, and needs one of them', async () => {
     const other = new ToolExecutor(new ToolManager())
     const { client } = clientOn(scriptedModel(work(), 'Done'))
@@ -270,7 +281,7 @@ describe('calls and messages', () => {
     await expect(homeless.ask('go')).rejects.toThrow('ask needs an executor')
   })
 
-  it('a chat model of LangChain fits as it is; one that knows no tools says so', async () => {
+  it('a LangChain chat model works as it is; one that cannot use tools says so', async () => {
     const model = new FakeListChatModel({ responses: ['Hello there'] })
     const client = new ModelClient({ model, executor })
     expect((await client.ask('hi', { tools: [] })).text).toBe('Hello there')

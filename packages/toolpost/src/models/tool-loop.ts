@@ -27,14 +27,14 @@ export interface LoopSetup {
   logger: Logger
   clock?: Clock | undefined
   aroundTurn?: AroundTurn | undefined
-  /** Take calls that the model writes as text. */
+  /** Run calls that the model writes as text. */
   salvage?: boolean | undefined
 }
 
-/** Goes around every request to the model. */
+/** Wraps every request to the model. */
 export type AroundTurn = (request: () => Promise<Reply>) => Promise<Reply>
 
-/** One question to one model: ask, run the calls it answers with, ask again, until it answers with words. */
+/** One question to one model: ask, run the calls in its reply, ask again, until it answers in text. */
 export async function answerWithTools(
   prompt: string | readonly ConversationMessage[],
   options: AskOptions,
@@ -109,13 +109,13 @@ class ToolLoop {
     return this.#lastWord(model, 'max_iterations')
   }
 
-  /** The model with the tools that it is offered now. */
+  /** The model with its current offer of tools. */
   async #open(provider: Provider, current?: OpenModel): Promise<OpenModel> {
     const tools = this.#offer.changed()
     return tools || !current ? this.#hold(() => provider.open(tools ?? [])) : current
   }
 
-  /** Ends the conversation with a text of our own. */
+  /** Ends the conversation with our own text. */
   finish(text: string, stopReason: StopReason): Answer {
     this.#conversation.addReply({ content: text, calls: [] })
     return this.#answer(text, stopReason)
@@ -130,7 +130,7 @@ class ToolLoop {
     return { text, messages, results: this.results, iterations: this.#iterations, stopReason, ...told }
   }
 
-  /** One turn of the model. Nobody has heard anything of a failed attempt that is made again. */
+  /** One model turn. Retried only while no token has been passed on. */
   async #ask(model: OpenModel, offersTools: boolean): Promise<Reply> {
     const { provider, logger, aroundTurn = request => request() } = this.#setup
     const { signal } = this.#limit
@@ -167,7 +167,7 @@ class ToolLoop {
     })
   }
 
-  /** Runs the calls of a turn and adds their results; says whether one of them has failed too often. */
+  /** Runs the calls of a turn and adds their results; returns whether one of them has failed too often. */
   async #run(calls: readonly NumberedCall[]): Promise<boolean> {
     const { executor, clock } = this.#setup
     this.#offer.addUsed(calls)
@@ -191,7 +191,7 @@ class ToolLoop {
     return isHopeless
   }
 
-  /** What the model reads of a result. One that is too long is kept, and can be read in parts from then on. */
+  /** The text of a result for the model. One that is too long is kept and can be read in parts from then on. */
   async #textOf(result: ToolResult): Promise<string> {
     const { bigResults, executor, caller, conversation } = this.#setup
     const kept = bigResults?.keptOf(await bigResults.keep(result, { caller, conversation }))
@@ -206,15 +206,15 @@ class ToolLoop {
     if (bigResults) this.#offer.addHelper(bigResults.tool({ caller, conversation }))
   }
 
-  /** The limit is reached: the model sums up, without tools. Calls it makes all the same are not run. */
+  /** At the limit, the model sums up without tools. Calls it makes anyway are not run. */
   async #lastWord(model: OpenModel, stopReason: StopReason): Promise<Answer> {
     const { text, calls } = await this.#ask(model, false)
     if (calls.length > 0)
-      this.#setup.logger.warn({ calls: calls.map(call => call.name) }, 'Calls after the limit are not run')
+      this.#setup.logger.warn({ calls: calls.map(call => call.name) }, 'Calls after the limit were not run')
     return this.finish(text.trim() === '' ? NO_LAST_WORD[stopReason] : text, stopReason)
   }
 
-  /** Work of the provider, within the time. The end of it, and the caller's stop, show as all kinds of errors. */
+  /** Runs the provider's work within the time limit. A timeout or an abort can surface as any kind of error. */
   async #hold<Value>(work: () => Promise<Value>): Promise<Value> {
     const { signal } = this.#limit
     try {

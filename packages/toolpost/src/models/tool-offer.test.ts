@@ -113,7 +113,7 @@ describe('a model with more tools than it should be shown', () => {
 describe('a result that is too long for a model', () => {
   const handleIn = (text: unknown) => /result:\/\/[\w-]+/.exec(String(text))?.[0]
 
-  it('is kept, and read in parts from the next turn on, also in a later question', async () => {
+  it('is kept, and read in parts from the next turn on, even in a later question', async () => {
     const bigResults = new BigResults({ maxTextBytes: 10_000 })
     const options = { bigResults, maxTools: 200, conversation: 'one' }
     const executor = home()

@@ -5,23 +5,23 @@ import type { ToolManager } from '../tools/tool-manager.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
 
 export interface ToolOfferOptions {
-  /** What the model may use. */
+  /** The tools the model may use. */
   tools: readonly Tool[]
   manager: ToolManager
-  /** How many tools are offered as they are; more than that are searched. */
+  /** How many tools are offered directly; if there are more, they are searched. */
   maxTools: number
-  /** Names of tools that are always offered, with `*` and `?`. */
+  /** Tools that are always offered: names with `*` and `?`. */
   pin?: readonly string[] | undefined
 }
 
 /**
- * The tools that a model is offered. If there are too many: a search, those that are pinned, and those that this
- * conversation has found or used.
+ * The tools a model is offered. If there are too many: a search, the pinned ones, and those this conversation has
+ * found or used.
  */
 export class ToolOffer {
-  /** What the model may use, whether it is offered or not. */
+  /** The tools the model may use, offered or not. */
   readonly all: readonly Tool[]
-  /** Tools that the manager does not have: the search, and what reads long results. */
+  /** Tools outside the manager: the search, and the reader of long results. */
   readonly helpers: Tool[]
   readonly #maxTools: number
   readonly #isSearched: boolean
@@ -41,7 +41,7 @@ export class ToolOffer {
       )
   }
 
-  /** Offers also what a conversation has used before. */
+  /** Adds the tools a conversation has already used. */
   addUsed(calls: Iterable<{ name: string; args?: unknown }>): void {
     if (!this.#isSearched) return
     const names = new Set<unknown>()
@@ -49,21 +49,21 @@ export class ToolOffer {
     this.#show(this.all.filter(tool => names.has(tool.name)))
   }
 
-  /** Those to offer now, if they are others than the last time. */
+  /** The tools to offer now, if they have changed since the last call. */
   changed(): readonly Tool[] | undefined {
     if (!this.#isChanged) return undefined
     this.#isChanged = false
     return [...this.helpers, ...(this.#isSearched ? this.#shown.values() : this.all)]
   }
 
-  /** One more that the manager does not have. */
+  /** Adds a tool from outside the manager. */
   addHelper(tool: Tool): void {
     if (this.helpers.some(({ name }) => name === tool.name)) return
     this.helpers.push(tool)
     this.#isChanged = true
   }
 
-  /** The latest stay, if there are too many of these as well. */
+  /** If there are too many of these as well, the latest stay. */
   #show(tools: Iterable<Tool>): void {
     for (const tool of tools) {
       if (!this.#shown.has(tool.name)) this.#isChanged = true

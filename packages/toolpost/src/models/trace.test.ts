@@ -80,7 +80,7 @@ describe('a traced answer', () => {
     }
   })
 
-  it('counts no tokens that the model did not tell', async () => {
+  it('counts no tokens that the model did not report', async () => {
     using telemetry = recordTelemetry()
     await setUp('Hello.').client.ask('hello', { trace: true })
     for (const { attributes } of telemetry.spans())

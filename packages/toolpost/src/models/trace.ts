@@ -18,13 +18,13 @@ import type { Reply } from './read-reply.ts'
 import type { AroundTurn } from './tool-loop.ts'
 import { sumOfUsage } from './usage.ts'
 
-/** What the loop is asked to do when it is traced. */
+/** Extra options for a traced loop. */
 interface TracedLoop {
   meta: AskOptions['meta']
   aroundTurn: AroundTurn
 }
 
-/** Answers inside of an `invoke_agent` span, which the turns of the model and the calls belong to. */
+/** Answers inside an `invoke_agent` span, the parent of the model's turns and the calls. */
 export async function tracedAnswer(
   { identity }: Provider,
   { meta }: AskOptions,

@@ -1,10 +1,10 @@
-/** In tokens, as far as the provider tells. */
+/** In tokens, as far as the provider reports them. */
 export interface Usage {
   input?: number | undefined
   output?: number | undefined
 }
 
-/** Of two turns together; what neither tells stays unknown. */
+/** The sum of two turns; a count that neither reports stays unknown. */
 export function sumOfUsage(a: Usage, b: Usage): Usage {
   return { input: sum(a.input, b.input), output: sum(a.output, b.output) }
 }

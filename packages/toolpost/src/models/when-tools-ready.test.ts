@@ -65,7 +65,7 @@ describe('whenToolsReady', () => {
     expect(ask).toHaveBeenCalledOnce()
   })
 
-  it('stops waiting when the question is stopped, and listens to the signal no longer', async () => {
+  it('stops waiting when the question is stopped, and no longer listens to the signal', async () => {
     const { client } = home()
     const controller = new AbortController()
     const { signal } = controller

@@ -3,12 +3,12 @@ import type { AiClient } from './ai-client.ts'
 import type { ChosenClient } from './choose-client.ts'
 import { stopped } from './time-limit.ts'
 
-/** A sentence that matches so well needs no server to be asked whether it has a better one. */
+/** A match this good need not wait for a server that might have a better one. */
 const PLAINLY_ANSWERED = 0.75
 
 /**
- * A client whose questions wait for the tools that they may need: what the time is, is answered without. `ready`
- * resolves when every tool that is still to come is there, or has failed.
+ * A client whose questions wait for the tools they may need; "what time is it" does not wait. `ready` resolves when
+ * every pending tool has arrived or failed.
  */
 export function whenToolsReady(
   { client, sentences }: Pick<ChosenClient, 'client' | 'sentences'>,

@@ -6,7 +6,7 @@ const REASONS: Record<Exclude<StopReason, 'answer'>, string> = {
   repeated_failure: 'the same call kept failing',
 }
 
-/** Why there is no real answer, in a few words; `undefined` if the question was answered. */
+/** Why there is no real answer, in a few words; `undefined` if there is one. */
 export function whyUnanswered({ text, results, iterations, stopReason }: Answer): string | undefined {
   if (stopReason !== 'answer') return REASONS[stopReason]
   if (text.trim() === '') return 'the model gave no answer'

@@ -15,7 +15,7 @@ interface WritingSetup {
   clock?: Clock | undefined
 }
 
-/** One message of one model, within its time. Unlike an answer, one that reached its token limit is still one. */
+/** One message from one model, within its time limit. Unlike an answer, it may end at the token limit. */
 export async function writeMessage(request: WritingRequest, setup: WritingSetup): Promise<WrittenMessage> {
   const { provider, logger, clock } = setup
   const { messages, timeLimitMs, signal } = request
@@ -42,7 +42,7 @@ export async function writeMessage(request: WritingRequest, setup: WritingSetup)
   }
 }
 
-/** The end of the time, and the caller's stop, show as all kinds of errors. */
+/** A timeout or an abort can surface as any kind of error. */
 function explained(error: unknown, { signal }: TimeLimit, provider: Provider): unknown {
   if (signal.aborted) return signal.reason
   return error instanceof ModelError ? error : explainFailure(error, provider)
@@ -52,7 +52,7 @@ function checkImages({ messages }: WritingRequest, { who, takesImages }: Provide
   const hasImages = messages.some(
     ({ content }) => typeof content !== 'string' && content.some(({ type }) => type === 'image_url'),
   )
-  if (hasImages && !takesImages) throw new ModelError('rejected', `${who} takes no images here`)
+  if (hasImages && !takesImages) throw new ModelError('rejected', `${who} does not accept images here`)
 }
 
 function written({ text, stopReason }: Reply, { identity }: Provider): WrittenMessage {

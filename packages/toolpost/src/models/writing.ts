@@ -1,8 +1,8 @@
 /*
- * Single messages that a model writes. Types only, without LangChain's.
+ * Single messages written by a model. Types only, free of LangChain's.
  */
 
-/** How a model is to write a single message. */
+/** How a model should write a single message. */
 export interface WritingStyle {
   maxTokens: number
   temperature?: number | undefined
@@ -20,7 +20,7 @@ export interface WritingMessage {
   content: string | readonly WritingBlock[]
 }
 
-/** A part of a message; an image as a `data:` URL. */
+/** A part of a message; an image is a `data:` URL. */
 export type WritingBlock = { type: 'text'; text: string } | { type: 'image_url'; image_url: string }
 
 export interface WrittenMessage {
@@ -30,7 +30,7 @@ export interface WrittenMessage {
   stopReason: 'endTurn' | 'maxTokens' | 'stopSequence'
 }
 
-/** Whatever writes single messages, without tools. */
+/** Writes single messages, without tools. */
 export interface Writer {
   /** Rejects with a ModelError. */
   write(request: WritingRequest): Promise<WrittenMessage>

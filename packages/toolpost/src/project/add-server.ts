@@ -8,14 +8,14 @@ import { ZWAVE_BROKER_VARIABLES, ZWAVE_SERVER, zwavePackage } from '../known-ser
 import { type TriedServer, tryServer } from './try-server.ts'
 
 export interface AddServerOptions {
-  /** The configuration; `undefined` for the built-in example, which is written down with the server. */
+  /** The configuration; `undefined` for the built-in example, which is written to a file together with the server. */
   file: string | undefined
   name: string
-  /** As any program writes it. */
+  /** In the notation of any known program. */
   entry: Readonly<Record<string, unknown>>
-  /** Added only if it works. */
+  /** Whether to add it only if it works. */
   check: boolean
-  /** Whether a server of this name is replaced. */
+  /** Whether to replace a server of this name. */
   replace: boolean
   signal?: AbortSignal | undefined
 }
@@ -25,7 +25,7 @@ export type AddedServer =
   | { outcome: 'failed'; tried: TriedServer }
   | { outcome: 'taken'; file: string }
 
-/** Tries a server, and writes it into the configuration if it works. Rejects with a ConfigError if it cannot stand there. */
+/** Tries a server, and adds it to the configuration if it works. Rejects with a ConfigError if the entry is invalid. */
 export async function addServer(options: AddServerOptions): Promise<AddedServer> {
   const { name, check, replace, signal } = options
   const editor = await ConfigEditor.open(options.file)
@@ -47,7 +47,7 @@ async function ourWords(raw: Readonly<Record<string, unknown>>): Promise<ServerC
   return entry as unknown as ServerConfig
 }
 
-/** With a file there is no built-in example any more: what it has goes into the file, so that nothing disappears. */
+/** A file replaces the built-in example, so its contents are written there, too, and nothing disappears. */
 function writeExample(editor: ConfigEditor): void {
   for (const [key, value] of Object.entries(builtInExample())) editor.set([key], value)
   const folder = zwavePackage()

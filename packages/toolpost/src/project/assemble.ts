@@ -17,13 +17,13 @@ import { differs } from './changes.ts'
 import type { Description } from './open-project.ts'
 import type { Part } from './part.ts'
 
-/** What stands in a configuration and may stand in no log. */
+/** Registers the values in a configuration that must never be logged. */
 export function noteSecrets(config: ToolpostConfig): void {
   treatAsSecret(config.log?.secrets ?? [])
   removeFromLogs(secretsIn(config))
 }
 
-/** The local and the declared tools in `manager`; those that are the same after a change stay. */
+/** The local and declared tools in `manager`; unchanged ones survive a reload. */
 export function ownTools(manager: ToolManager): Part {
   return {
     check: after => void toolsOf(after),
@@ -57,12 +57,12 @@ export function assemble(
   const { maxTextBytes = DEFAULT_MAX_TEXT_BYTES } = config.executor ?? {}
   const bigResults = config.bigResults === 'cut' ? undefined : new BigResults({ maxTextBytes })
   const executor = new ToolExecutor(tools, { ...config.executor, logger })
-  // Outermost: it sees what the caller gets.
+  // Outermost, so that it sees what the caller gets.
   if (bigResults) executor.use(longResults(bigResults))
   return { tools, executor, bigResults }
 }
 
-/** The local and the declared tools. Throws a ConfigError on a declaration that cannot be used. */
+/** The local and declared tools. Throws a ConfigError on an unusable declaration. */
 function toolsOf({ config, file = '', source = new ConfigSource(file, '{}') }: Description): Tool[] {
   const options = { documents: config.documents, searxng: config.search?.searxng }
   const internals = localInternals(options)

@@ -10,7 +10,7 @@ export interface ReloadChanges {
   unchanged: string[]
 }
 
-/** Which servers the two descriptions differ in. */
+/** The differences in servers between two descriptions. */
 export function changesBetween(before: Description, after: Description): ReloadChanges {
   const [old, now] = [serversOf(before), serversOf(after)]
   const kept = [...now.keys()].filter(name => old.has(name))
@@ -28,10 +28,10 @@ function serversOf({ config, brokenServers }: Description): Map<string, unknown>
   return new Map(entries.map(([name, entry]) => [name, [entry, brokenServers[name]]]))
 }
 
-/** What is read once, at the start. */
+/** Keys that are read only at the start. */
 const READ_ONCE = ['executor', 'gateway', 'voice', 'log'] as const
 
-/** What a person is told: what is new to know, and what changed; with `quietly`, nothing if nothing did. */
+/** What to tell a person: new notices, and what changed; with `quietly`, nothing if nothing changed. */
 export function newsOf(before: Description, after: Description, quietly: boolean): string[] {
   const news = after.notices?.filter(notice => !before.notices?.includes(notice)) ?? []
   const isSame =
@@ -40,7 +40,7 @@ export function newsOf(before: Description, after: Description, quietly: boolean
   return quietly && isSame ? news : [...news, changesText(before, after)]
 }
 
-/** In one line; what needs a restart to take effect is named. */
+/** In one line, naming what takes effect only after a restart. */
 function changesText(before: Description, after: Description): string {
   const { added, removed, changed } = changesBetween(before, after)
   const late = READ_ONCE.filter(key => differs(before.config, after.config, [key]))

@@ -7,12 +7,14 @@ import type { Description } from './open-project.ts'
 import type { Part } from './part.ts'
 import type { ProjectOptions } from './project-options.ts'
 
-interface ConfigurationOptions extends Pick<ProjectOptions, 'read' | 'answer' | 'say'> {
+interface ConfigurationOptions extends Pick<ProjectOptions, 'read' | 'answer'> {
+  /** Never throws. */
+  say(text: string): void
   /** Nothing is applied once this is aborted. */
   closing: AbortSignal
 }
 
-/** What a project is configured as now, and the way to what its files say later. */
+/** The current configuration of a project, and how it is reloaded. */
 export class Configuration implements Part {
   readonly #options: ConfigurationOptions
   #current: Description
@@ -32,12 +34,12 @@ export class Configuration implements Part {
     return this.#current.config
   }
 
-  /** Asks, once, for what the servers want to know. Without an answer, only the server that wants it fails. */
+  /** Asks for the inputs of the servers, once. Without an answer, only the server that needs it fails. */
   async answerInputs(): Promise<void> {
     this.#current = await withAnswers(this.#current, this.#options)
   }
 
-  /** Reads the files again and applies them to `parts`, in their order. If one of them objects, nothing changes. One at a time. */
+  /** Reads the files again and applies them to `parts`, in order. If any part objects, nothing changes. One at a time. */
   reload(parts: Iterable<Part>, { quietly = false } = {}): Promise<ReloadChanges> {
     const reloaded = this.#reloading.then(() => this.#reload(parts, quietly))
     this.#reloading = reloaded.catch(() => {})
@@ -62,7 +64,7 @@ export class Configuration implements Part {
     return followFiles({ described: () => this.#current, reload, say: this.#options.say })
   }
 
-  /** Resolves when no reload is under way. */
+  /** Resolves when no reload is in progress. */
   async close(): Promise<void> {
     await this.#reloading
   }

@@ -190,7 +190,7 @@ describe('a mistake in limits or clients', () => {
     [{ limits: { tools: { 'fs__{a,b}': { concurrency: 1 } } } }, /only \* and \? are wildcards/],
     [{ limits: { breaker: { failures: 0 } } }, /limits\.breaker\.failures: must be >= 1/],
     [{ limits: { breaker: { coolDown: 1 } } }, /coolDown.*expected one of failures, coolDownMs/],
-    [{ clients: two }, /clients\.bob\.token: is the same as that of 'ann'/],
+    [{ clients: two }, /clients\.bob\.token: is the same as the token of 'ann'/],
     [
       { clients: { ann: { token: 'short' } } },
       /clients\.ann\.token: is too short: it needs at least 16 characters/,
@@ -237,6 +237,6 @@ describe('a mistake in limits or clients', () => {
     const config = configFile({ clients: { ann: { token: TOKEN } } })
     const run = await toolpost(['up', '--port', '0', '--config', config], { env: { TOOLPOST_TOKEN: TOKEN } })
     expect(run).toMatchObject({ code: 2, out: '' })
-    expect(run.err).toContain('clients.ann.token: is the same as that of the gateway')
+    expect(run.err).toContain('clients.ann.token: is the same as the token of the gateway')
   })
 })

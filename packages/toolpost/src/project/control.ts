@@ -23,15 +23,15 @@ import { RememberedDecisions } from './remembered-decisions.ts'
 import { samplingLimits, samplingNames, samplingRules } from './sampling.ts'
 
 interface ControlEvents {
-  /** A server changed, or its breaker. */
+  /** A server or its breaker changed. */
   server(status: ServerStatus): void
-  /** Something that a person should know. */
+  /** Something a person should know. */
   warn(text: string): void
 }
 
-/** What goes around every call of a project, as its configuration says. */
+/** The interceptors around every call of a project, according to its configuration. */
 export class Control implements Part {
-  /** Calls that a person is asked about. */
+  /** Calls waiting for a person's approval. */
   readonly approvals: Approvals
   readonly #executor: ToolExecutor
   readonly #tell: ControlEvents
@@ -39,18 +39,18 @@ export class Control implements Part {
   #limits: Interceptor | undefined
   #file: string | undefined
   #removals: readonly (() => void)[] = []
-  /** What stands inside of all of those, with how it is removed. */
+  /** The interceptors inside all of those, with the functions that remove them. */
   readonly #inside = new Map<Interceptor, () => void>()
   #unchecked: readonly PolicyRule[] = []
-  /** What servers' requests for messages are called. */
+  /** The names under which servers request messages. */
   #sampling: readonly string[] = []
   #breaker: Breaker | undefined
-  /** As they were last told of. */
+  /** The last known status. */
   readonly #servers = new Map<string, ServerStatus>()
-  /** They were ready, and are not. */
+  /** Servers that were ready, and no longer are. */
   readonly #gone = new Set<string>()
 
-  /** Throws a ConfigError if the decisions that were made for good cannot be read. */
+  /** Throws a ConfigError if the remembered decisions cannot be read. */
   constructor(executor: ToolExecutor, description: Description, tell: ControlEvents) {
     this.#executor = executor
     this.#tell = tell
@@ -64,8 +64,8 @@ export class Control implements Part {
   }
 
   /**
-   * Puts the interceptors around every call from now on, outermost first, in place of those before. What limits and breakers
-   * have counted stays, unless it is they that changed. Throws, and changes nothing, as the constructor does.
+   * Replaces the interceptors around every call, outermost first. The counts of limits and breakers are kept, unless their
+   * configuration changed. Throws like the constructor, changing nothing.
    */
   apply(description: Description): void {
     const { config, file, autoApprove = {} } = description
@@ -94,7 +94,7 @@ export class Control implements Part {
     for (const interceptor of this.#inside.keys()) this.#placeInside(interceptor)
   }
 
-  /** Puts an interceptor inside of all of these, now and after every change; returns a function that removes it. */
+  /** Adds an interceptor inside all of these, also after every change; returns a function that removes it. */
   useInside(interceptor: Interceptor): () => void {
     this.#placeInside(interceptor)
     return () => {
@@ -109,7 +109,7 @@ export class Control implements Part {
     this.#inside.set(interceptor, remove)
   }
 
-  /** Tells of a server. One that comes back is called again at once: what it did before says nothing any more. */
+  /** Reports a server's status. The breaker of one that comes back is reset: earlier failures no longer count. */
   noteServer(status: ServerStatus): void {
     const { name, state } = status
     if (this.#servers.get(name)?.state === 'ready' && state !== 'ready') this.#gone.add(name)
@@ -128,7 +128,7 @@ export class Control implements Part {
     return breaker ? servers.map(status => ({ ...status, breaker: breaker.status(status.name) })) : servers
   }
 
-  /** Warns, once, of what the policy names that no tool is called. Tools may come later, but a misspelt rule guards nothing. */
+  /** Warns, once, of names in the policy that match no tool. Tools may appear later, but a misspelt rule guards nothing. */
   checkNames(): void {
     const manager = this.#executor.tools
     const isThere = (pattern: string) =>
@@ -141,13 +141,13 @@ export class Control implements Part {
     this.#unchecked = []
   }
 
-  /** A disk that cannot be written to costs the memory of a decision, and not the decision. */
+  /** If it cannot be saved, the decision still holds, but is not remembered. */
   #keep(decision: RememberedDecision): void {
     try {
       new RememberedDecisions(this.#file).add(decision)
     } catch (error) {
       this.#tell.warn(
-        `⚠️ The decision on '${decision.tool}' could not be saved and holds until Toolpost stops: ${(error as Error).message}`,
+        `⚠️ The decision on '${decision.tool}' could not be saved and lasts only until Toolpost stops: ${(error as Error).message}`,
       )
       throw error
     }
@@ -158,7 +158,7 @@ export class Control implements Part {
     this.approvals.close()
   }
 
-  /** Without servers there is nothing to break; the built-in example has one. */
+  /** Only needed with servers; the built-in example has one. */
   #breakerOf({ config, file }: Description): Breaker | undefined {
     const wanted = config.limits?.breaker ?? true
     const hasServers = file === undefined || Object.keys(config.mcpServers ?? {}).length > 0
@@ -172,7 +172,7 @@ export class Control implements Part {
   }
 }
 
-/** Whether calls and models are traced: if the configuration or the environment wants it, and the former does not forbid it. */
+/** Whether calls and models are traced: the configuration or the environment asks for it, and the former does not forbid it. */
 export function isTraced({ trace }: ToolpostConfig): boolean {
   return trace !== false && (trace !== undefined || exportAddress(process.env) !== undefined)
 }
@@ -184,7 +184,7 @@ function limitsOf(config: ToolpostConfig): Interceptor | undefined {
   return Object.keys({ ...rules, ...tools }).length > 0 ? limits({ ...rules, tools }) : undefined
 }
 
-/** By the server's own name for the tool, whichever it is registered under. */
+/** Matches the server's own name for the tool, whatever name it is registered under. */
 function isAutoApproved(
   { name, server = '' }: InterceptedCall,
   autoApprove: Readonly<Record<string, readonly string[]>>,

@@ -9,22 +9,22 @@ import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Progress } from '../tools/tool.ts'
 
 /*
- * Calls that survive a crash, as a project sees them. The engine is a package of its own (`toolpost-durable`), found by
- * name and loaded only when a configuration asks for it.
+ * Calls that survive a crash, as a project sees them. The engine is a separate package (`toolpost-durable`), found by name
+ * and loaded only when a configuration asks for it.
  */
 
-/** `waiting`: accepted, not begun. `approval`: a person is being asked. The last three are ends. */
+/** `waiting`: accepted, but not started. `approval`: a person is being asked. The last three are final. */
 export const RUN_STATES = ['waiting', 'approval', 'running', 'done', 'failed', 'cancelled'] as const
 export type RunState = (typeof RUN_STATES)[number]
 
-/** A step of a run, in the order in which they were journalled. */
+/** A journalled step of a run. */
 export interface RunStep {
   name: string
   at: string
   worker?: string | undefined
 }
 
-/** A durable call. Arguments are as they stand in logs; times are ISO 8601, by the database's clock. */
+/** A durable call. Arguments are shortened and redacted as in logs; times are ISO 8601, by the database's clock. */
 export interface Run {
   id: string
   tool: string
@@ -35,14 +35,14 @@ export interface Run {
   started_at?: string | undefined
   ended_at?: string | undefined
   pool?: string | undefined
-  /** The process that runs it, or ran it last. */
+  /** The worker that runs it, or ran it last. */
   worker?: string | undefined
   caller?: string | undefined
   origin?: string | undefined
   /** The idempotency key it came with. */
   key?: string | undefined
   steps: RunStep[]
-  /** How far it is, as the tool last said. */
+  /** The tool's last progress report. */
   progress?: Progress | undefined
   result?: ToolResult | undefined
 }
@@ -51,12 +51,12 @@ export interface RunFilter {
   state?: RunState | undefined
   tool?: string | undefined
   caller?: string | undefined
-  /** Only runs that were accepted before this one: the next page. */
+  /** Only runs accepted before the one with this id, for paging. */
   before?: string | undefined
   limit?: number | undefined
 }
 
-/** A process that runs durable calls, or offers them. */
+/** A process that runs or accepts durable calls. */
 export interface DurableWorker {
   id: string
   pool: string
@@ -64,7 +64,7 @@ export interface DurableWorker {
   host: string
   pid: number
   state: 'live' | 'gone'
-  /** When it was last heard of; for one that is gone, since when. */
+  /** When it was last seen alive, or since when it has been gone. */
   seen_at: string
   started_at: string
   tools: string[]
@@ -72,15 +72,15 @@ export interface DurableWorker {
 }
 
 export interface DurableRunOptions extends RunOptions {
-  /** The same key and call of one caller is the same run; the same key and another call is refused. */
+  /** The same key and call from one caller is the same run; the same key with another call is refused. */
   key?: string | undefined
-  /** The pool whose workers may run it; this process's own if left out. Only workers that publish the tool may. */
+  /** The pool whose workers may run it, if they publish the tool; this process's own pool if left out. */
   pool?: string | undefined
-  /** A person is asked before it runs, and it waits for that durably. */
+  /** Asks a person before it runs; the wait is durable, too. */
   approval?: { because?: string | undefined; timeoutMs?: number | undefined } | undefined
 }
 
-/** A tool as a worker publishes it: everything that others need to offer it as their own. */
+/** A tool as a worker publishes it: everything others need to offer it as their own. */
 export interface PublishedTool {
   name: string
   title?: string | undefined
@@ -94,50 +94,50 @@ export interface PublishedTool {
   destructive?: boolean | undefined
   openWorld?: boolean | undefined
   sentences?: readonly string[] | undefined
-  /** The same for the same definition. */
+  /** Equal for equal definitions. */
   fingerprint: string
 }
 
-/** A tool that workers of other processes publish, or published. */
+/** A tool that other processes publish, or used to. */
 export interface OfferedTool {
   pool: string
   tool: PublishedTool
   /** How many live workers run it. */
   workers: number
-  /** ISO 8601: since when the last of them is gone. */
+  /** ISO 8601: when the last of them disappeared. */
   gone_since?: string | undefined
 }
 
-/** What came of asking a person about a run. */
+/** The outcome of asking a person about a run. */
 export interface RunVerdict {
   approved: boolean
-  /** Why not. */
+  /** Why it was not approved. */
   reason: string
   by?: string | undefined
 }
 
-/** What `createDurable` of `toolpost-durable` takes. */
+/** The options of `createDurable` in `toolpost-durable`. */
 export interface DurableOptions {
   executor: ToolExecutor
-  /** A PostgreSQL to use … */
+  /** The PostgreSQL to use … */
   databaseUrl?: string | undefined
   /** … or the folder of an embedded one, which is started. */
   dataDir?: string | undefined
-  /** Names this process among all others, and stays the same over restarts. */
+  /** Identifies this process among all others; stays the same across restarts. */
   workerId?: string | undefined
-  /** `gateway`: accepts runs, and leaves them to workers. */
+  /** `gateway`: accepts runs, but leaves them to workers. */
   role?: 'worker' | 'gateway' | undefined
   pool?: string | undefined
-  /** How many runs this worker has under way at once; with 0 it runs what it accepts itself, and nothing of others. */
+  /** How many runs this worker executes at once; with 0 it runs only what it accepts itself. */
   concurrency?: number | undefined
-  /** By pattern, with `*` and `?`: limits of a tool that hold across all machines of a pool. */
+  /** By pattern with `*` and `?`: limits per tool, shared by all machines of a pool. */
   limits?: Readonly<Record<string, { concurrency?: number; perMinute?: number }>> | undefined
-  /** How many days runs, and with them their keys, are kept after their end; 30 if left out. */
+  /** How many days runs and their keys are kept after they end; 30 if left out. */
   days?: number | undefined
-  /** Puts an interceptor around every call, inside of all others; `executor.use` if left out. */
+  /** Adds an interceptor inside all others; `executor.use` if left out. */
   use?: ((interceptor: Interceptor) => () => void) | undefined
   logger?: Logger | undefined
-  /** Told what a person should know, a line each: that the database is made, is gone, is back. */
+  /** Receives notices for a person, one line each: the database is being created, is gone, is back. */
   onNotice?: ((text: string) => void) | undefined
 }
 
@@ -156,49 +156,49 @@ export interface RefusedRun {
   isConflict?: boolean | undefined
 }
 
-/** `workers`: what they offer has changed, too. `approvals`: all that runs wait for. */
+/** `workers`: they, or what they offer, changed. `approvals`: all those that runs are waiting for. */
 export type DurableChange =
   | { type: 'run'; run: Run }
   | { type: 'workers' }
   | { type: 'state' }
   | { type: 'approvals'; approvals: readonly Approval[] }
 
-/** `lost`: it was there, and is tried again. `failed`: it cannot be used as it is configured. */
+/** `lost`: it was connected, and is reconnecting. `failed`: it could not be started; `text` says if it is retried. */
 export interface DurableStatus {
   state: 'starting' | 'ready' | 'lost' | 'failed'
-  /** Where it is, or what is wrong and what to do. */
+  /** Where the database is, or what is wrong and what to do. */
   text: string
 }
 
 export interface Durable {
-  /** Resolves when it is connected, or cannot be; never rejects. */
+  /** Resolves when it is connected or has failed; never rejects. */
   ready(): Promise<void>
   status(): DurableStatus
   /** Like `executor.run`, with `run_id` in the result. Never rejects. */
   run(call: ToolCall, options?: DurableRunOptions): Promise<ToolResult>
-  /** Resolves as soon as the run is journalled; with a failed result if it cannot be accepted. */
+  /** Resolves as soon as the run is journalled, or to a failed result if it cannot be accepted. */
   accept(call: ToolCall, options?: DurableRunOptions): Promise<AcceptedRun | RefusedRun>
   get(id: string): Promise<Run | undefined>
-  /** The call of a run with its arguments as they came, to run it again: not to be shown. */
+  /** The call of a run with its original arguments, for running it again; not safe to show. */
   callOf(id: string): Promise<{ call: ToolCall; options: DurableRunOptions } | undefined>
-  /** Whether a call on its way through this process's executor is that of a run. */
+  /** Whether a call in this process's executor belongs to a run. */
   isRun(call: InterceptedCall): boolean
-  /** The newest first. */
+  /** Newest first. */
   list(filter?: RunFilter): Promise<Run[]>
-  /** `false` if there is no such run, or it has ended. */
+  /** `false` if there is no such run or it has ended. */
   cancel(id: string): Promise<boolean>
   workers(): Promise<DurableWorker[]>
-  /** Tells the others which tools this worker runs, from now on. */
+  /** Tells the others which tools this worker runs from now on. */
   publish(tools: readonly PublishedTool[]): void
-  /** What other processes offer, as far as it is known now; those that went away stay until the others forget them. */
+  /** What other processes currently offer; tools of those that went away stay until they are forgotten. */
   offers(): readonly OfferedTool[]
   /**
-   * Asks about the call of a run, in the database, where every gateway sees it; the run is in `approval` meanwhile.
-   * The same run is asked about once: after a restart it goes on waiting, or has its answer. `undefined` if the call is
-   * not that of a run.
+   * Asks about the call of a run, in the database, where every gateway sees it; the run is in `approval` meanwhile. Each run
+   * is asked about once: after a restart it continues to wait, or has its answer. `undefined` if the call does not belong to
+   * a run.
    */
   requestApproval(call: InterceptedCall, asked: Approval): Promise<RunVerdict> | undefined
-  /** Decides about a run of any process; `false` if nothing waits by that id. */
+  /** Decides about a run of any process; `false` if no approval with this id is waiting. */
   decide(approvalId: string, decision: 'approve' | 'deny', about?: Decision): Promise<boolean>
   onChange(listener: (change: DurableChange) => void): () => void
   close(options?: { drainMs?: number }): Promise<void>

@@ -4,14 +4,14 @@ import { createInterface } from 'node:readline'
 import { ZWAVE_BROKER_VARIABLES, zwavePackage } from '../known-servers/zwave.ts'
 import type { StdioServerEntry } from '../mcp/index.ts'
 
-/** For the virtual home to say where its broker listens. */
+/** How long the virtual home may take to report the address of its broker. */
 const HOME_TIMEOUT_MS = 15_000
 const SHOWN_CHARACTERS = 80
 
 export interface ExampleHome {
   /** The Z-Wave server, as an entry of `mcpServers`. */
   server: StdioServerEntry
-  /** The broker that it uses. */
+  /** The broker it uses. */
   brokerUrl: string
   isVirtual: boolean
   close(): Promise<void>
@@ -22,14 +22,14 @@ export interface ExampleHomeOptions {
   /** The program of the virtual home; that of the Z-Wave server if left out. */
   program?: string | undefined
   timeoutMs?: number | undefined
-  /** Gives up the start. */
+  /** Aborts the start. */
   signal?: AbortSignal | undefined
 }
 
 /**
- * The home of the built-in example: the broker of `MQTT_BROKER_URL`, or else an embedded broker with a virtual home,
- * started as a command. `undefined` if the Z-Wave server is not installed; rejects, and leaves no process behind,
- * if the virtual home cannot be started.
+ * The home of the built-in example: the broker of `MQTT_BROKER_URL`, or else an embedded broker with a virtual home, started
+ * as a child process. `undefined` if the Z-Wave server is not installed; rejects, leaving no process behind, if the virtual
+ * home cannot be started.
  */
 export async function startExampleHome(options: ExampleHomeOptions = {}): Promise<ExampleHome | undefined> {
   const { environment = process.env } = options
@@ -89,13 +89,13 @@ function firstLine(home: ChildProcess, signal: AbortSignal): Promise<string> {
   })
 }
 
-/** The program prints one line of JSON when its broker listens. */
+/** The program prints one line of JSON when its broker is listening. */
 function urlIn(line: string): string {
   try {
     const { url } = JSON.parse(line) as { url?: unknown }
     if (typeof url === 'string') return url
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new Error(`it printed '${line.slice(0, SHOWN_CHARACTERS)}' instead of its address`)
 }

@@ -2,21 +2,21 @@ import { existsSync, type FSWatcher, realpathSync, statSync, unwatchFile, watch,
 import { dirname } from 'node:path'
 import type { Description } from './open-project.ts'
 
-/** Editors write in several steps: what happens within this time is one change. */
+/** Editors write in several steps: everything within this time is one change. */
 const QUIET_MS = 150
-/** Where folders cannot be watched. */
+/** For folders that cannot be watched. */
 const POLL_MS = 2_000
 
 export interface FollowOptions {
-  /** The files there are to follow now, which need not exist, and when they were read. */
+  /** The files to follow now, which need not exist, and when they were read. */
   described(): Pick<Description, 'files' | 'readAt'>
-  /** Called after a file changed, one call at a time. May reject. With `quietly`, nothing is said if nothing changed. */
+  /** Called after a file changed, one call at a time. May reject. With `quietly`, it says nothing if nothing changed. */
   reload(options: { quietly: boolean }): Promise<unknown>
   say(text: string): void
 }
 
 /**
- * Watches the folders of files, because editors replace files instead of writing to them, and looks at the files when
+ * Watches the folders of the files, because editors replace files instead of writing to them, and checks the files when
  * something happens there.
  */
 export function followFiles(options: FollowOptions): Following {
@@ -26,7 +26,7 @@ export function followFiles(options: FollowOptions): Following {
 }
 
 export interface Following {
-  /** Reloads now; a mistake is told. */
+  /** Reloads now; a mistake is reported. */
   reload(): Promise<void>
   stop(): void
 }
@@ -44,7 +44,7 @@ class Follower implements Following {
     this.#states = this.#statesNow()
   }
 
-  /** What changed since the files were read is noticed too. */
+  /** Also notices what changed since the files were read. */
   start(): void {
     const { readAt = Date.now() } = this.#options.described()
     this.#look()
@@ -55,7 +55,7 @@ class Follower implements Following {
     }
   }
 
-  /** Watches the folders that matter now, and no others. */
+  /** Watches only the folders that matter now. */
   #look(): void {
     const found = this.#files().flatMap(file => foldersOf(file))
     const folders = new Map(found.map(folder => [idOf(folder), folder]))
@@ -87,7 +87,7 @@ class Follower implements Following {
 
   async #check(): Promise<void> {
     if (this.#isReloading) return this.#soon()
-    // A folder may have come, gone, or become another one behind a link.
+    // A folder may have been created, deleted, or replaced behind a symlink.
     this.#look()
     const states = this.#statesNow()
     const hasChanged = [...states].some(([file, state]) => this.#states.get(file) !== state)
@@ -98,7 +98,7 @@ class Follower implements Following {
     this.#isReloading = false
     if (this.#isStopped) return
     this.#look()
-    // Files that are followed only now are as they were read; those before may have changed meanwhile.
+    // Files that are new here are as they were read; the others may have changed meanwhile.
     this.#states = new Map([...this.#statesNow()].map(([file, state]) => [file, states.get(file) ?? state]))
     this.#soon()
   }
@@ -128,7 +128,7 @@ function changeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.ctimeMs ?? 0
 }
 
-/** What tells one version of a file from another. */
+/** Distinguishes one version of a file from another. */
 function stateOf(file: string): string {
   try {
     const { ino, size, mtimeMs, ctimeMs } = statSync(file)
@@ -138,7 +138,7 @@ function stateOf(file: string): string {
   }
 }
 
-/** A folder that was deleted and made again is another one. */
+/** A folder that was deleted and recreated is a different one. */
 function idOf(folder: string): string {
   try {
     return `${statSync(folder).ino} ${folder}`
@@ -147,7 +147,7 @@ function idOf(folder: string): string {
   }
 }
 
-/** Its folder, or the nearest one that exists, and that of the file behind a link. */
+/** Its folder, or the nearest one that exists, and that of the file behind a symlink. */
 function foldersOf(file: string): string[] {
   const folders = [dirname(file)]
   try {
@@ -166,7 +166,7 @@ function nearestFolder(folder: string): string {
 function watchFolder(folder: string, onChange: () => void): () => void {
   try {
     const watcher: FSWatcher = watch(folder, { persistent: false }, onChange)
-    // The folder is gone, or the system watches no more of them.
+    // The folder is gone, or the system has reached its limit of watches.
     watcher.on('error', onChange)
     return () => watcher.close()
   } catch {

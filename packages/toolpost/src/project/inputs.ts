@@ -2,7 +2,7 @@ import { ConfigError } from '../config/config.ts'
 import type { Description } from './open-project.ts'
 import type { ProjectOptions } from './project-options.ts'
 
-/** Asks for one input after the other until all are answered, or one is not; each answer is read in with the next `read`. */
+/** Asks for one input after the other until all are answered, or one is not; each answer takes effect with the next `read`. */
 export async function withAnswers(
   description: Description,
   { answer, read }: Pick<ProjectOptions, 'answer' | 'read'>,
@@ -12,7 +12,7 @@ export async function withAnswers(
   try {
     return await withAnswers(await read(), { answer, read })
   } catch (error) {
-    // The file was changed while somebody typed.
+    // The file changed while somebody was typing.
     if (error instanceof ConfigError) return description
     throw error
   }

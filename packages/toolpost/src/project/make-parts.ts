@@ -1,5 +1,7 @@
+import { quietLogger } from '../logging/quiet-logger.ts'
 import { Catalog } from '../mcp/catalog.ts'
 import { Listeners } from '../runtime/listeners.ts'
+import { describeThrown, quietly } from '../runtime/quietly.ts'
 import { assemble, ownTools } from './assemble.ts'
 import { Configuration } from './configuration.ts'
 import { Control } from './control.ts'
@@ -18,16 +20,20 @@ import { Voice } from './voice.ts'
 export type Ground = ReturnType<typeof makeGround>
 export type Parts = ReturnType<typeof makeParts>
 
-/** What all parts of a project stand on. Throws a ConfigError on a tool that cannot be used. */
+/** What all parts of a project share. Throws a ConfigError on an unusable tool. */
 export function makeGround(description: Description, options: ProjectOptions) {
-  const { say } = options
-  const logger = options.logger(description.config)
+  const logger = quietLogger(options.logger?.(description.config))
+  const say = (text: string) =>
+    quietly(
+      () => options.say?.(text),
+      error => logger.warn({ error: describeThrown(error) }, 'say() failed'),
+    )
   const reports = new Reports(say, description.notices, options.looksForItself)
   const closing = new AbortController()
-  const configuration = new Configuration(description, { ...options, closing: closing.signal })
+  const configuration = new Configuration(description, { ...options, say, closing: closing.signal })
   const { tools, executor, bigResults } = assemble(description, logger)
   const listeners = new Listeners<ProjectEvents>((event, error) =>
-    logger.warn({ event, error: String(error) }, 'A listener of the project failed'),
+    logger.warn({ event, error: describeThrown(error) }, 'A listener for project events failed'),
   )
   const control = new Control(executor, description, {
     server: server => listeners.tell('server', server),
@@ -75,7 +81,7 @@ export function makeParts(project: Project, ground: Ground, options: ProjectOpti
   return { configuration, control, model, voice, durable, servers, history }
 }
 
-/** The parts in the order in which they follow the configuration, and end: nothing more is heard once the project closes. */
+/** The parts in the order in which they apply a configuration and close; control and voice come first, so no new work starts. */
 export function inOrder({ tools, bigResults }: Ground, parts: Parts): Set<Part> {
   const { control, model, voice, configuration, durable, servers, history } = parts
   const all = [control, ownTools(tools), model, voice, configuration, durable, servers, history]

@@ -13,6 +13,8 @@ import type { Part } from './part.ts'
 export interface ModelInfo {
   name: string
   why: string
+  /** Whether speech-to-text is available; set only by the gateway's `GET /api/model`. */
+  voice?: boolean
 }
 
 export interface ModelChoiceOptions {
@@ -20,20 +22,20 @@ export interface ModelChoiceOptions {
   bigResults?: BigResults | undefined
   logger: Logger
   configuration: Pick<Configuration, 'config'>
-  /** Resolves when every tool that is still to come is there, or has failed. */
+  /** Resolves when every tool still to come is there or has failed. */
   whenReady(): Promise<unknown>
   onChosen(model: ModelInfo): void
   /** `ollama:…`, `anthropic:…` or `offline`, instead of what the configuration says. */
   wanted?: string | undefined
-  /** A model that is unavailable is an error, instead of a reason to use sentences alone. */
+  /** Whether an unavailable model is an error, instead of a reason to fall back to sentences. */
   isRequired?: boolean | undefined
 }
 
-/** How long a list of models is good for, and how many of them have a client at once. */
+/** How long a list of models is cached, and how many of them have a client at once. */
 const LISTED_MS = 10_000
 const MAX_CLIENTS = 8
 
-/** The client that answers: chosen when it is first needed, which is also when LangChain is loaded. */
+/** The client that answers, chosen when it is first needed, which is also when LangChain is loaded. */
 export class ModelChoice implements Part {
   readonly #options: ModelChoiceOptions
   #choice: Promise<ChosenClient> | undefined
@@ -45,12 +47,12 @@ export class ModelChoice implements Part {
     this.#options = options
   }
 
-  /** Questions wait until the client is chosen, and for the tools that they may need. */
+  /** Questions wait for the client to be chosen, and for the tools they may need. */
   readonly client: AiClient = {
     ask: async (prompt, options) => this.#ask(await this.choose(), prompt, options),
   }
 
-  /** The models to choose from: what is used, configured and found. */
+  /** The models to choose from: the current, configured and discovered ones. */
   list(): Promise<ModelInfo[]> {
     const now = performance.now()
     if (!this.#listed || now - this.#listed.at > LISTED_MS) this.#listed = { models: this.#list(), at: now }
@@ -88,7 +90,7 @@ export class ModelChoice implements Part {
     return whenToolsReady(chosen, () => this.#options.whenReady()).ask(prompt, { ...settings, ...options })
   }
 
-  /** The client that was chosen, once it is. */
+  /** The chosen client, once there is one. */
   get chosen(): ModelInfo | undefined {
     return this.#chosen
   }
@@ -99,7 +101,7 @@ export class ModelChoice implements Part {
     return this.#choice
   }
 
-  /** Chooses anew, now if a client was chosen before. */
+  /** Chooses again, immediately if a client was chosen before. */
   apply(after: Description, before: Description): void {
     if (!differs(before.config, after.config, ['model', 'fastPath', 'sentences'])) return
     const wasChosen = this.#choice !== undefined

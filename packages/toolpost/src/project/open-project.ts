@@ -15,7 +15,7 @@ import type { ProjectOptions } from './project-options.ts'
 export interface OpenProjectOptions extends Omit<ProjectOptions, 'read' | 'answer'> {
   /** The configuration; `toolpost.json` in the current folder if left out, or else the built-in example. */
   file?: string | undefined
-  /** Asks a person for what a server wants to know (`inputs` of VS Code); `undefined` if there is no answer. */
+  /** Asks a person for an input of a server (`inputs` of VS Code); `undefined` if there is no answer. */
   askInput?: ((input: ConfigInput) => Promise<string | undefined>) | undefined
 }
 
@@ -24,32 +24,32 @@ export interface Description {
   config: ToolpostConfig
   /** Where it was read from; `undefined` for the built-in example. */
   file: string | undefined
-  /** Its text, which knows where a mistake stands. */
+  /** Its text, which locates mistakes. */
   source?: ConfigSource | undefined
-  /** By server: why it cannot be started as it is configured. */
+  /** Why a server cannot be started as configured, by name. */
   brokenServers: Readonly<Record<string, string>>
-  /** What a person should know, a line each. */
+  /** Warnings for a person, one line each. */
   notices?: readonly string[]
-  /** Every file that it was read from, also those that do not exist yet. */
+  /** Every file it was read from, including those that do not exist yet. */
   files?: readonly string[]
-  /** When that began, in milliseconds since 1970. */
+  /** When reading started, in milliseconds since 1970. */
   readAt?: number
-  /** What servers want to know that nobody has answered yet. */
+  /** Inputs of servers that nobody has answered yet. */
   inputs?: readonly ConfigInput[]
-  /** By server: tools that are run without asking, if the policy would ask. */
+  /** By server: tools that run without asking where the policy would ask. */
   autoApprove?: Readonly<Record<string, readonly string[]>>
 }
 
-/** Reads a configuration and makes what it describes. Rejects, before anything runs, if it is wrong. */
+/** Reads a configuration and creates the project it describes. Rejects, before anything runs, if it is wrong. */
 export async function openProject({ file, askInput, ...options }: OpenProjectOptions): Promise<Project> {
   const answers = new Map<string, string>()
   let hadFile = false
   const read = async () => {
     const readAt = Date.now()
     const description = { ...(await describe(file, answers)), readAt }
-    // A file that was there and is gone is a mistake, and no wish for the built-in example.
+    // A file that disappeared is a mistake, not a request for the built-in example.
     if (hadFile && description.file === undefined)
-      throw new ConfigError(DEFAULT_CONFIG_FILE, '', 'there is no such file')
+      throw new ConfigError(DEFAULT_CONFIG_FILE, '', 'file not found')
     hadFile = description.file !== undefined
     return description
   }

@@ -14,34 +14,34 @@ interface ProjectHistoryOptions {
   configuration: Configuration
   executor: ToolExecutor
   logger: Logger
-  /** Told what a person should know. */
+  /** Receives notices for a person. */
   say(text: string): void
 }
 
 const DEFAULT_FILE = join('.toolpost', 'history.db')
 
-/** The file of a project's history, beside its configuration; `undefined` if there is to be none. */
+/** The file of a project's history, next to its configuration; `undefined` if the history is off. */
 export function historyFile({ config, file }: Pick<Description, 'config' | 'file'>): string | undefined {
   if (config.history === false) return undefined
   return config.history?.file ?? join(file === undefined ? process.cwd() : dirname(file), DEFAULT_FILE)
 }
 
-export interface KeepOptions {
-  /** For a command that makes few calls, and must not wait for a database: leaves them for whoever opens it next. */
+export interface KeepHistoryOptions {
+  /** For a command that makes few calls and must not wait for a database: leaves them for the next process that opens it. */
   briefly?: boolean
-  /** The file is opened only then, so that it holds up nothing else; calls before it are kept all the same. */
+  /** Opens the file only then, so that it holds up nothing else; calls before that are recorded all the same. */
   after?: Promise<unknown> | undefined
   onNotice?: ((text: string) => void) | undefined
-  /** Whether to begin a history that nobody configured, and that was not kept before. */
+  /** Whether to start a history that is not configured and does not exist yet. */
   unasked?: boolean
 }
 
-/** What a project remembers of its calls. */
+/** The recorded calls of a project. */
 export class ProjectHistory implements Part {
   readonly #project: ProjectHistoryOptions
   #opening: Promise<History> | undefined
   #history: History | undefined
-  #options: KeepOptions | undefined
+  #options: KeepHistoryOptions | undefined
 
   constructor(project: ProjectHistoryOptions) {
     this.#project = project
@@ -51,8 +51,8 @@ export class ProjectHistory implements Part {
     return this.#history
   }
 
-  /** Resolves when the file is open, or cannot be opened; never rejects. */
-  async keep(options: KeepOptions = {}): Promise<void> {
+  /** Resolves when the file is open or cannot be opened; never rejects. */
+  async keep(options: KeepHistoryOptions = {}): Promise<void> {
     const { configuration, executor, say } = this.#project
     const { briefly = false, unasked = true, after, onNotice = say } = options
     const file = historyFile(configuration.current)
@@ -63,7 +63,7 @@ export class ProjectHistory implements Part {
     await this.#opening
   }
 
-  /** Keeps the calls as another configuration says, from now on. */
+  /** Records calls according to the new configuration from now on. */
   async apply(after: Description, before: Description): Promise<void> {
     if (!this.#options || !differs(before.config, after.config, ['history'])) return
     await this.close()

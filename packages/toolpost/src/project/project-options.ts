@@ -13,21 +13,21 @@ import type { Project } from './project.ts'
 import type { StartVoice, VoicePart } from './voice.ts'
 
 export interface ProjectOptions {
-  /** The logger, for a configuration that may say how much is logged. */
-  logger(config: ToolpostConfig): Logger
-  /** Told what a person should know, such as why a server failed. */
-  say(text: string): void
-  /** Whoever opens the project reads every status itself, so server problems are not reported as well. */
+  /** Creates the logger for a configuration, which may set the level; no logging if omitted. */
+  logger?: ((config: ToolpostConfig) => Logger) | undefined
+  /** Receives what a person should know, such as why a server failed. */
+  say?: ((text: string) => void) | undefined
+  /** The opener of the project reads every status itself, so server problems are not reported in addition. */
   looksForItself?: boolean | undefined
-  /** A server that fails is not tried a second time, whatever the configuration says. */
+  /** A server that fails is not retried, whatever the configuration says. */
   triesOnce?: boolean | undefined
   /** Reads the configuration again, for `reload`. */
   read(): Promise<Description>
-  /** Asks a person for what a server wants to know; says whether there is an answer, for the next `read`. */
+  /** Asks a person for an input of a server; resolves to whether there is an answer, for the next `read`. */
   answer?(input: ConfigInput): Promise<boolean>
-  /** The model to use instead of the configured one; a required one that is unavailable is an error. */
+  /** The model to use instead of the configured one; if required and unavailable, it is an error. */
   model?: { wanted?: string | undefined; isRequired?: boolean | undefined } | undefined
-  /** Starts the voice gateway; left out, there is none. */
+  /** Starts the voice gateway; if left out, there is none. */
   voice?: StartVoice<Project> | undefined
   /** What this process does with durable calls, if they are configured. */
   durable?: DurableWishes | undefined
@@ -44,13 +44,13 @@ export interface ProjectEvents {
   model: ModelInfo
   /** A part of the voice gateway came, went or changed. */
   voice: readonly VoicePart[]
-  /** Calls began or ceased to wait for a person. */
+  /** Calls started or stopped waiting for a person. */
   approval: readonly Approval[]
   /** A durable run, the workers, or the database changed. */
   durable: DurableChange
 }
 
-/** How everything is at one moment. */
+/** A snapshot of the whole project. */
 export interface ProjectStatus {
   /** In the order of the configuration. */
   servers: ServerStatus[]
@@ -58,8 +58,8 @@ export interface ProjectStatus {
   problem: string | undefined
   model: ModelInfo | undefined
   voice: VoicePart[]
-  /** Absent if calls are not kept. */
+  /** `undefined` if calls are not recorded. */
   history?: HistoryStatus | undefined
-  /** Absent if there are no durable calls. */
+  /** `undefined` if there are no durable calls. */
   durable?: DurableStatus | undefined
 }

@@ -19,32 +19,32 @@ import { type Ground, inOrder, makeGround, makeParts, type Parts } from './make-
 import type { ModelInfo } from './model-choice.ts'
 import type { Description } from './open-project.ts'
 import type { CloseOptions, Part } from './part.ts'
-import type { KeepOptions } from './project-history.ts'
+import type { KeepHistoryOptions } from './project-history.ts'
 import type { ProjectEvents, ProjectOptions, ProjectStatus } from './project-options.ts'
 import type { VoiceInput } from './voice.ts'
 import { waitForTool } from './wait-for-tool.ts'
 
 /**
- * What a toolpost.json describes, alive: it owns servers, model and voice. Nothing is loaded or started before it is
- * needed; each part is on its own and holds up no other.
+ * What a toolpost.json describes, alive: it owns servers, model and voice. Nothing is loaded or started before it is needed;
+ * the parts are independent, and none holds up another.
  */
 export class Project {
   readonly tools: ToolManager
   readonly executor: ToolExecutor
-  /** Keeps results that are too long for a model, unless they are cut. */
+  /** Keeps results too long for a model, unless they are cut. */
   readonly bigResults: BigResults | undefined
   readonly logger: Logger
-  /** Calls that a person is asked about. */
+  /** Calls waiting for a person's approval. */
   readonly approvals: Approvals
-  /** What the MCP servers have beside tools. */
+  /** What the MCP servers offer besides tools. */
   readonly catalog: Catalog
   readonly #ground: Ground
   readonly #parts: Parts
-  /** In the order in which they follow the configuration, and end. */
+  /** In the order in which they apply a configuration and close. */
   readonly #inOrder: Set<Part>
   #closed: Promise<void> | undefined
 
-  /** Throws a ConfigError on a tool that cannot be used. */
+  /** Throws a ConfigError on an unusable tool. */
   constructor(description: Description, options: ProjectOptions) {
     this.#ground = makeGround(description, options)
     this.#parts = makeParts(this, this.#ground, options)
@@ -67,49 +67,49 @@ export class Project {
     return this.#parts.configuration.current.file
   }
 
-  /** Answers questions; those that come early wait for the model and the tools that they may need. */
+  /** Answers questions; early ones wait for the model and the tools they may need. */
   get client(): AiClient {
     return this.#parts.model.client
   }
 
-  /** The client that answers, chosen now if it was not before. */
+  /** The client that answers, chosen now if necessary. */
   model = (): Promise<ChosenClient> => this.#parts.model.choose()
 
-  /** The models to choose from: what is used, configured and found. */
+  /** The models to choose from: the current, configured and discovered ones. */
   models = (): Promise<ModelInfo[]> => this.#parts.model.list()
 
-  /** Answers with one of those; `undefined` for any other. */
+  /** The client of one of those models; `undefined` for any other. */
   clientOf = (model: string): Promise<AiClient | undefined> => this.#parts.model.clientOf(model)
 
-  /** What turns speech into text now, if anything does. */
+  /** The current speech-to-text input, if any. */
   voice = (): VoiceInput | undefined => this.#parts.voice?.input
 
-  /** The calls that are kept, if they are. */
+  /** The recorded calls, if any are recorded. */
   history = (): History | undefined => this.#parts.history.current
 
-  /** Keeps all calls from now on. Resolves when their file is open, or cannot be opened; never rejects. */
-  keepHistory = (options?: KeepOptions): Promise<void> => this.#parts.history.keep(options)
+  /** Records all calls from now on. Resolves when the file is open or cannot be opened; never rejects. */
+  keepHistory = (options?: KeepHistoryOptions): Promise<void> => this.#parts.history.keep(options)
 
-  /** What accepts durable calls and knows of them, once it was started. */
+  /** Accepts durable calls and knows them, once started. */
   durable = (): DurableRuns | undefined => this.#parts.durable.runs
 
-  /** Told of every durable run, worker and change of the database; returns a function that stops it. */
+  /** Calls `listener` on every change of a durable run, worker or the database; returns a function that stops it. */
   onDurable = (listener: (change: DurableChange) => void): (() => void) => this.on('durable', listener)
 
   /** Whether the configuration makes all calls of a tool durable. */
   isAlwaysDurable = (tool: string): boolean => this.#parts.durable.isNamed(tool)
 
-  /** Resolves when durable calls can be made, or cannot be, or are not configured; never rejects. */
+  /** Resolves when durable calls are ready, have failed, or are not configured; never rejects. */
   startDurable = (): Promise<void> => this.#parts.durable.start()
 
-  /** Starts everything side by side. Resolves when nothing is starting any more; never rejects. */
+  /** Starts everything in parallel. Resolves when nothing is still starting; never rejects. */
   async start(): Promise<void> {
     await Promise.all([this.ready(), this.#parts.model.choose().catch(() => {}), this.#parts.voice?.start()])
   }
 
   /**
-   * Starts the servers, and what durable calls need. Resolves when every one, or the server named, is ready or has failed;
-   * never rejects.
+   * Starts the servers and durable calls. Resolves when all of them, or the named server, are ready or have failed; never
+   * rejects.
    */
   async ready(name?: string): Promise<ServerStatus[]> {
     const durable = name === undefined ? this.startDurable() : undefined
@@ -119,11 +119,11 @@ export class Project {
     return this.status().servers.filter(server => name === undefined || server.name === name)
   }
 
-  /** Waits for the server of a tool, as `waitForTool` does; problems of the others are reported only if that one is not ready. */
+  /** Waits for the server of a tool, like `waitForTool`; problems of other servers are reported only if that one is not ready. */
   waitForServer = (server: string, tool: string, limitMs?: number): Promise<void> =>
     this.#parts.servers.waitFor(server, tool, limitMs)
 
-  /** As `ready` for servers, but one that fails counts after its first attempt, and none is waited for longer than `limitMs`. */
+  /** Like `ready` for servers, but waits only for the first attempt of each, and for at most `limitMs`. */
   tried = (name?: string, limitMs?: number): Promise<void> => this.#parts.servers.tried(name, limitMs)
 
   status(): ProjectStatus {
@@ -137,33 +137,33 @@ export class Project {
     }
   }
 
-  /** Calls `listener` on every such event; returns a function that stops it. */
+  /** Returns a function that removes the listener. */
   readonly on: Listeners<ProjectEvents>['on'] = (event, listener) =>
     this.#ground.listeners.on(event, listener)
 
-  /** Ends a server and starts it again. Resolves when that has succeeded or failed. */
+  /** Stops a server and starts it again. Resolves when it is ready or has failed. */
   async restart(server: string): Promise<void> {
     await this.#parts.servers.restart(server)
     this.#parts.control.resetBreaker(server)
   }
 
-  /** Ends a server until it is restarted. */
+  /** Stops a server until it is restarted. */
   stop = (server: string): Promise<void> => this.#parts.servers.stop(server)
 
   /** How a server is configured. */
   entryOf = (server: string): Promise<ServerEntry | undefined> => this.#parts.servers.entryOf(server)
 
-  /** The logins at the servers, once those were started. */
+  /** The logins to the servers, once those have been started. */
   logins = (): Logins | undefined => this.#parts.servers.logins
 
-  /** The home of the built-in example, started now if it was not before; `undefined` if there is none. */
+  /** The home of the built-in example, started now if necessary; `undefined` if there is none. */
   exampleHome = (): Promise<ExampleHome | undefined> => this.#parts.servers.home()
 
-  /** Asks, once, for what the servers want to know. Without an answer, only the server that wants it fails. */
+  /** Asks for the inputs of the servers, once. Without an answer, only the server that needs it fails. */
   answerInputs = (): Promise<void> => this.#parts.configuration.answerInputs()
 
   /**
-   * Waits for a tool that is not there yet, for `limitMs` at most; for a command that makes one call. Problems of other
+   * Waits for a tool that is not there yet, for at most `limitMs`; for a command that makes one call. Problems of other
    * servers are reported only if it is not found.
    */
   async waitForTool(name: string, limitMs?: number): Promise<void> {
@@ -177,10 +177,10 @@ export class Project {
   }
 
   /**
-   * Reads the configuration again: servers that were added start, removed ones end, changed ones restart, and nothing else is
-   * touched; tools, policy, clients, limits, model and history follow. Resolves to what changed as soon as that holds; `ready`
-   * waits for the servers. If it has a mistake, rejects with a ConfigError and changes nothing. One at a time. With `quietly`,
-   * nothing is said if nothing changed.
+   * Reads the configuration again: added servers start, removed ones stop, changed ones restart, and the rest is untouched;
+   * tools, policy, clients, limits, model and history follow. Resolves to what changed once it is applied; `ready` waits for
+   * the servers. On a mistake, rejects with a ConfigError and changes nothing. One at a time. With `quietly`, says nothing if
+   * nothing changed.
    */
   async reload(options?: { quietly?: boolean }): Promise<ReloadChanges> {
     const changes = await this.#parts.configuration.reload(this.#inOrder, options)
@@ -188,26 +188,26 @@ export class Project {
     return changes
   }
 
-  /** Follows the files of the configuration, and reloads when they change. Mistakes are told, and change nothing. */
+  /** Follows the files of the configuration, and reloads when they change. Mistakes are reported and change nothing. */
   follow = (): Following => this.#parts.configuration.follow(options => this.reload(options))
 
-  /** Adds a check that runs before a reload: an error that it throws is a configuration mistake. Returns a function that removes it. */
+  /** Adds a check that runs before a reload: if it throws, the reload is rejected. Returns a function that removes it. */
   addCheck(check: (config: ToolpostConfig) => void): () => void {
     const part: Part = { check: ({ config }) => check(config) }
     this.#inOrder.add(part)
     return () => void this.#inOrder.delete(part)
   }
 
-  /** Ends what was started, also what is still starting. Nothing can be started afterwards. */
+  /** Ends everything, including what is still starting. Nothing can be started afterwards. */
   close(options?: CloseOptions): Promise<void> {
     this.#closed ??= this.#close(options)
     return this.#closed
   }
 
-  /** Ends the voice gateway alone: nothing more is heard while calls under way are waited for. */
+  /** Closes only the voice gateway, so that it stops listening while calls in flight finish. */
   closeVoice = async (options?: CloseOptions): Promise<void> => this.#parts.voice?.close(options)
 
-  /** Takes no more durable runs, and gives those under way up to `drainMs`; the others' workers take what is left. */
+  /** Takes no more durable runs, and gives running ones up to `drainMs`; other workers take over the rest. */
   closeDurable = (options?: CloseOptions): Promise<void> => this.#parts.durable.close(options)
 
   async #close(options?: CloseOptions): Promise<void> {

@@ -44,6 +44,20 @@ describe('reload', () => {
     await expect.poll(() => pids.slice(1).filter(isRunning), PATIENCE).toEqual([])
   })
 
+  it('is whole even if nobody can be told, or nobody listens', async () => {
+    const broken = () => {
+      throw new Error('EPIPE')
+    }
+    for (const say of [broken, undefined]) {
+      const folder = configFolder({ 'toolpost.json': { tools: [greeting('hi')] } })
+      const project = await openProject({ file: join(folder, 'toolpost.json'), say })
+      onTestFinished(() => project.close())
+      writeFiles(folder, { 'toolpost.json': { tools: [greeting('hello')], policy: [] } })
+      await project.reload()
+      expect(await project.executor.execute('greet')).toBe('hello')
+    }
+  })
+
   it('begins with servers if there were none, and ends with none', async () => {
     const { project, rewrite } = await open({})
     expect(await project.ready()).toEqual([])

@@ -6,7 +6,7 @@ import { isRecord } from '../runtime/guards.ts'
 
 const FILE = 'toolpost.approvals.json'
 
-/** The decisions that were made for good: rules in a file of their own beside the configuration, which is never written to. */
+/** Decisions made for good: rules in a separate file next to the configuration, which itself is never written to. */
 export class RememberedDecisions {
   readonly #file: string
 
@@ -14,7 +14,7 @@ export class RememberedDecisions {
     this.#file = join(configFile === undefined ? process.cwd() : dirname(configFile), FILE)
   }
 
-  /** Throws a ConfigError if the file is not what it should be: a rule that is overlooked could be one that denies. */
+  /** Throws a ConfigError if the file is malformed: an overlooked rule could be one that denies. */
   get decisions(): RememberedDecision[] {
     return readRules(this.#file).map(({ tools: tool, servers, from, callers, then, because = '' }) => ({
       tool,
@@ -26,7 +26,7 @@ export class RememberedDecisions {
     }))
   }
 
-  /** Written whole and renamed, so that there is never half a file. Throws if that cannot be done. */
+  /** Writes atomically. Throws if that fails. */
   add({ tool, server, origin, caller, then, because }: RememberedDecision): void {
     const rule: Rule = {
       tools: tool,
@@ -36,7 +36,7 @@ export class RememberedDecisions {
       then,
       because,
     }
-    // What stands there now counts: a line may have been deleted, or added by another process.
+    // The file may have been edited, or changed by another process.
     const rules = [rule, ...readRules(this.#file)]
     const draft = `${this.#file}.${process.pid}.tmp`
     writeFileSync(draft, `${JSON.stringify({ rules }, null, 2)}\n`, { mode: 0o600 })
@@ -44,7 +44,7 @@ export class RememberedDecisions {
   }
 }
 
-/** A rule as the policy has it, but for one tool by its exact name. */
+/** A rule of the policy, but for a single tool by its exact name. */
 interface Rule {
   tools: string
   servers?: string[]
@@ -81,7 +81,7 @@ function rulesIn(text: string): unknown[] | undefined {
   }
 }
 
-/** A word that is misspelt would make a rule hold for more than it was meant for. */
+/** Strict: a misspelt key would make a rule apply more broadly than intended. */
 function isRule(value: unknown): value is Rule {
   if (!isRecord(value)) return false
   const { tools, servers = ['any'], from = ['any'], callers = ['any'], then, because = '', ...others } = value

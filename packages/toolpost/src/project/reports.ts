@@ -1,10 +1,10 @@
-/** What a person is told about servers; held back while it is not known whether it matters. */
+/** Reports about servers to a person; held back until it is known whether they matter. */
 export class Reports {
   readonly #say: (text: string) => void
   readonly #isSilent: boolean
   #held: string[] | undefined
 
-  /** `first` is told in any case; what is `isSilent` tells nothing else. */
+  /** `first` is always reported; with `isSilent`, nothing else is. */
   constructor(say: (text: string) => void, first: readonly string[] = [], isSilent = false) {
     this.#say = say
     this.#isSilent = isSilent
@@ -17,7 +17,7 @@ export class Reports {
     else this.#say(report)
   }
 
-  /** Holds back what comes during `wait`: it is told only if what was waited for is not there then. */
+  /** Holds back reports during `wait`, and passes them on only if `isThere()` is false afterwards. */
   async unless(isThere: () => boolean, wait: () => Promise<unknown>): Promise<void> {
     this.#held ??= []
     await wait()

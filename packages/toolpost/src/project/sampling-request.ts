@@ -6,12 +6,12 @@ export type SamplingRequest = Pick<WritingRequest, 'messages' | 'maxTokens' | 't
 
 const MAX_TOKENS = 4_096
 const MAX_MESSAGES = 100
-/** Of all texts, and of all images as base64. */
+/** Totals for all texts, and for all images as base64. */
 const MAX_TEXT_CHARACTERS = 100_000
 const MAX_IMAGE_CHARACTERS = 5_000_000
 const MAX_STOP_SEQUENCES = 8
 
-/** What a server wants written (`sampling/createMessage`), within bounds. Throws, in words, on what no model is asked. */
+/** Reads a server's `sampling/createMessage`, within bounds. Throws, with a message for the server, if it is unsupported. */
 export function readSampling(params: Readonly<Record<string, unknown>>): SamplingRequest {
   const { messages, systemPrompt, maxTokens, temperature, stopSequences, tools, toolChoice } = params
   if (tools !== undefined || toolChoice !== undefined) throw new Error('Sampling with tools is not supported')
@@ -26,13 +26,13 @@ export function readSampling(params: Readonly<Record<string, unknown>>): Samplin
   return {
     messages: all,
     maxTokens: Math.max(1, Math.min(Math.floor(Number(maxTokens)) || MAX_TOKENS, MAX_TOKENS)),
-    // The most that every model takes.
+    // The highest value that every model accepts.
     ...(typeof temperature === 'number' && { temperature: Math.max(0, Math.min(temperature, 1)) }),
     stopSequences: stopsIn(stopSequences),
   }
 }
 
-/** Blank ones are refused by some models. */
+/** Some models reject blank ones. */
 function stopsIn(given: unknown): string[] {
   const texts = Array.isArray(given) ? given : []
   return texts.filter(text => typeof text === 'string' && text.trim() !== '').slice(0, MAX_STOP_SEQUENCES)
@@ -67,7 +67,7 @@ function blocksOf({ content }: WritingMessage): readonly WritingBlock[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content
 }
 
-/** What a person, a policy and the history see of it: all texts; of an image what it is and its digest. */
+/** What a person, the policy and the history see of it: all texts; for an image, its type and digest. */
 export function shownSampling({ messages, ...style }: SamplingRequest): Record<string, unknown> {
   const shown = messages.map(message => ({
     role: message.role,

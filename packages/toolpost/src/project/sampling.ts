@@ -8,27 +8,27 @@ import { readSampling, shownSampling } from './sampling-request.ts'
 
 /** How long the model may take for one message. */
 const WRITING_MS = 120_000
-/** What one server may ask for, unless `limits` of the configuration say otherwise. */
+/** How much one server may ask for, unless `limits` in the configuration say otherwise. */
 const SAMPLING_LIMIT: LimitOptions = { concurrency: 2, perMinute: 20 }
 
-/** What a server's request for a message is called in policy, limits, approvals, history and traces. */
+/** The name of a server's sampling request in policy, limits, approvals, history and traces. */
 function samplingName(server: string): string {
   return `${server}__sampling`
 }
 
-/** Those of the servers that may ask. */
+/** The names for all servers that may use sampling. */
 export function samplingNames({ mcpServers = {} }: ToolpostConfig): string[] {
   const servers = Object.entries(mcpServers).filter(([, entry]) => entry.sampling === true)
   return servers.map(([name]) => samplingName(name))
 }
 
-/** What holds behind all rules of the configuration: the person is asked. */
+/** Applies after all rules of the configuration: ask the person. */
 export function samplingRules(config: ToolpostConfig): PolicyRule[] {
   const tools = samplingNames(config)
   return tools.length === 0 ? [] : [{ tools, then: 'ask', because: 'the server wants to use your model' }]
 }
 
-/** What holds unless the configuration has limits of its own for them. */
+/** Applies unless the configuration sets its own limits for them. */
 export function samplingLimits(config: ToolpostConfig): Record<string, LimitOptions> {
   return Object.fromEntries(samplingNames(config).map(name => [name, SAMPLING_LIMIT]))
 }
@@ -39,8 +39,8 @@ interface SamplingOptions {
 }
 
 /**
- * Has the project's own model write messages for servers. Each goes the way of every call, as one of a tool that is in
- * no list; rejects with what the server shall read.
+ * Lets the project's own model generate messages for servers. Each goes through the executor like every call, as a call of
+ * an unlisted tool; rejects with the error for the server.
  */
 export function sampling({ executor, choose }: SamplingOptions): Sample {
   return async (params, { server, signal, from }) => {
@@ -68,14 +68,14 @@ function writingTool(
   return defineTool({
     name,
     title: `Message for ${server}`,
-    description: `Has your model write a message for ${server}`,
+    description: `Lets your model write a message for ${server}`,
     schema: { type: 'object' } as Record<string, unknown>,
     timeoutMs: WRITING_MS,
     handler: (_, options) => write(options),
   })
 }
 
-/** On whose behalf: a caller without a name goes by where it comes from. */
+/** The caller on whose behalf; an unnamed one is identified by its origin. */
 function callerOf({ caller, origin, ask }: Requester = {}) {
   return { origin, ask, caller: caller === origin ? undefined : caller }
 }

@@ -6,7 +6,7 @@ import type { McpIntegrationOptions, ServerEntry, ServerState, ServerStatus } fr
 import type { ExampleHome } from './example-home.ts'
 import type { Description } from './open-project.ts'
 
-/** The servers to start: those of the configuration that are usable, and that of the example home. */
+/** The servers to start: the usable ones of the configuration, and that of the example home. */
 export function serverEntries(
   { config, brokenServers }: Description,
   home: ExampleHome | undefined,
@@ -29,12 +29,12 @@ export function serverOptions(project: Owner): Omit<McpIntegrationOptions, 'serv
   return { ...config.mcp, loginsFolder: loginsFolder(project), logger }
 }
 
-/** The folder of a project's logins at servers, beside its history. */
+/** The folder for a project's logins, next to its history. */
 export function loginsFolder({ file }: Pick<Owner, 'file'>): string {
   return join(file === undefined ? process.cwd() : dirname(file), '.toolpost', 'logins')
 }
 
-/** Every server in the order of the configuration, also those whose start has only just been asked for. */
+/** Every server in the order of the configuration, including those that have only just been asked to start. */
 export function serverStatus(
   { config, file, brokenServers }: Description,
   running: readonly ServerStatus[],

@@ -17,7 +17,7 @@ import { inTime, waitForServer } from './wait-for-tool.ts'
 export interface ServersOptions {
   tools: ToolManager
   catalog: Catalog
-  /** Has the project's model write messages for servers. */
+  /** Lets the project's model generate messages for servers. */
   sample: Sample
   logger: Logger
   reports: Reports
@@ -27,7 +27,7 @@ export interface ServersOptions {
   /** Nothing is started once this is aborted. */
   closing: AbortSignal
   homeProgram: string | undefined
-  /** A server that fails is not tried a second time. */
+  /** A server that fails is not retried. */
   triesOnce: boolean | undefined
 }
 
@@ -37,7 +37,7 @@ export class Servers implements Part {
   #home: Promise<ExampleHome | undefined> | undefined
   #starting: Promise<McpIntegration | undefined> | undefined
   #mcp: McpIntegration | undefined
-  /** Why they could not be started, if they could not. */
+  /** Why they could not be started, if so. */
   problem: string | undefined
 
   constructor(options: ServersOptions) {
@@ -59,7 +59,7 @@ export class Servers implements Part {
     return serverStatus(this.#options.configuration.current, this.#mcp?.status() ?? [], isStarting)
   }
 
-  /** The logins at the servers, once those were started. */
+  /** The logins to the servers, once those have been started. */
   get logins(): Logins | undefined {
     return this.#mcp?.logins
   }
@@ -77,13 +77,13 @@ export class Servers implements Part {
     throw new Error(`There is no MCP server '${server}'`)
   }
 
-  /** Starts them. Resolves when every one, or the one named, is ready or has failed; never rejects. */
+  /** Starts them. Resolves when all of them, or the named one, are ready or have failed; never rejects. */
   async ready(name?: string): Promise<void> {
     const mcp = await this.start()
     await mcp?.ready(name)
   }
 
-  /** As `ready` for the server of a tool, for `limitMs` at most; problems of the others are reported only if that one is not ready. */
+  /** Like `ready` for the server of a tool, for at most `limitMs`; problems of others are reported only if it is not ready. */
   waitFor(server: string, tool: string, limitMs?: number): Promise<void> {
     const { tools, reports } = this.#options
     const wait = async () => {
@@ -94,8 +94,8 @@ export class Servers implements Part {
   }
 
   /**
-   * As `ready`, but a server that fails counts after its first attempt, and none is waited for longer than `limitMs`; of the
-   * others, nothing is told if one is named.
+   * Like `ready`, but waits only for the first attempt of each server, and for at most `limitMs`. If one is named, problems
+   * are reported only if it is not ready.
    */
   async tried(name?: string, limitMs?: number): Promise<void> {
     const wait = async () => {
@@ -115,7 +115,7 @@ export class Servers implements Part {
     return serverEntries(this.#options.configuration.current, await this.#home)[server]
   }
 
-  /** The home of the built-in example, started now if it was not before; `undefined` if there is none. */
+  /** The home of the built-in example, started now if necessary; `undefined` if there is none. */
   home(): Promise<ExampleHome | undefined> {
     const { homeProgram: program, closing: signal, configuration, reports } = this.#options
     const onProblem = (problem: string) => {
@@ -172,7 +172,7 @@ export class Servers implements Part {
     return this.#begin(await this.home())
   }
 
-  /** Servers that cannot even be begun with are a problem to tell, and no reason to stop. */
+  /** Servers that cannot even be created are reported as a problem, and are no reason to stop. */
   async #begin(home: ExampleHome | undefined): Promise<McpIntegration | undefined> {
     const { tools, catalog, sample, logger, reports, onStatus, closing, configuration } = this.#options
     const { config, file } = configuration.current

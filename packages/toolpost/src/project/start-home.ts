@@ -5,11 +5,11 @@ interface StartHomeOptions {
   program: string | undefined
   signal: AbortSignal
   onProblem(problem: string): void
-  /** The home is a package of its own, which is not installed. */
+  /** The home is a separate package, and is not installed. */
   onMissing(): void
 }
 
-/** Starts the home of the built-in example. One that cannot be started takes no other tools with it. */
+/** Starts the home of the built-in example. If that fails, all other tools still work. */
 export async function startHome({
   program,
   signal,

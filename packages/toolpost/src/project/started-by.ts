@@ -1,12 +1,12 @@
 import { delimiter, dirname } from 'node:path'
 import type { ServerEntry } from '../mcp/index.ts'
 
-/** The configurations of the Toolposts above this process, the outermost first. */
+/** The configurations of the Toolpost processes above this one, outermost first. */
 const VARIABLE = 'TOOLPOST_STARTED_BY'
 
 /**
- * Starts a server in the folder of its configuration, wherever Toolpost itself was started, and tells it which one that is:
- * it may be another Toolpost.
+ * Makes a server start in the folder of its configuration, wherever Toolpost itself was started, and passes it the file's
+ * path, since it may be another Toolpost.
  */
 export function withStarter(entry: ServerEntry, file: string | undefined): ServerEntry {
   if (entry.command === undefined || file === undefined) return entry
@@ -17,7 +17,7 @@ export function withStarter(entry: ServerEntry, file: string | undefined): Serve
   }
 }
 
-/** Whether a Toolpost above this one has the same configuration: each would start another one, without an end. */
+/** Whether a Toolpost above this one has the same configuration: each would start another, endlessly. */
 export function isStartedByItself(file: string | undefined): boolean {
   return file !== undefined && starters().includes(file)
 }

@@ -13,8 +13,8 @@ export interface TriedServer {
 }
 
 /**
- * Starts a server as it would be if it stood in the configuration of this folder, once, and ends it again. Rejects with a
- * ConfigError if it cannot stand there.
+ * Starts a server once, as if it were in the configuration of this folder, and stops it again. Rejects with a ConfigError if
+ * the entry is invalid.
  */
 export async function tryServer(
   name: string,

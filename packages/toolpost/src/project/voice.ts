@@ -1,16 +1,16 @@
 import { createRequire } from 'node:module'
 import type { CloseOptions, Part } from './part.ts'
 
-/** Turns what somebody said into text. */
+/** Turns speech into text. */
 export interface VoiceInput {
-  /** Resolves with the words, or with why there are none; never rejects. */
+  /** Resolves to the text, or to why there is none; never rejects. */
   transcribe(
     wav: Uint8Array,
     options: { signal: AbortSignal },
   ): Promise<{ text: string } | { problem: string }>
 }
 
-/** A part of the voice gateway, and how it is in words. */
+/** A part of the voice gateway and its state. */
 export interface VoicePart {
   name: string
   state: 'starting' | 'ready' | 'missing'
@@ -22,20 +22,20 @@ export interface VoiceGateway extends VoiceInput {
   /** Resolves when every part is ready or missing; never rejects. */
   ready(): Promise<unknown>
   status(): VoicePart[]
-  /** Lets the answer under way end, for `drainMs` at most. */
+  /** Lets the current answer finish, for at most `drainMs`. */
   close(options?: CloseOptions): Promise<void>
 }
 
-/** Starts the voice gateway beside the rest: it takes the same way to the same tools. */
+/** Starts the voice gateway next to the rest; it uses the same executor and tools. */
 export type StartVoice<Project> = (
   project: Project,
   events: { onChange(): void; onNotice(notice: string): void },
 ) => Promise<VoiceGateway>
 
-/** A package of its own, which Toolpost knows by name only. */
+/** A separate package, which Toolpost knows by name only. */
 const VOICE_PACKAGE = 'voice-gateway'
 
-/** How to install the voice gateway, unless it is installed. */
+/** The command to install the voice gateway; `undefined` if it is installed. */
 export function missingVoice(): string | undefined {
   try {
     createRequire(import.meta.url).resolve(`${VOICE_PACKAGE}/package.json`)
@@ -45,7 +45,7 @@ export function missingVoice(): string | undefined {
   }
 }
 
-/** The voice gateway of the package that is installed. */
+/** Starts the voice gateway of the installed package. */
 export async function startInstalledVoice<Project>(
   project: Project,
   events: Parameters<StartVoice<Project>>[1],
@@ -56,7 +56,7 @@ export async function startInstalledVoice<Project>(
   return startVoice({ project, ...events })
 }
 
-/** The voice gateway of a project, from its start to its end. */
+/** The voice gateway of a project. */
 export class Voice<Project> implements Part {
   readonly #start: () => Promise<VoiceGateway>
   readonly #onChange: () => void
@@ -77,12 +77,12 @@ export class Voice<Project> implements Part {
     return this.#starting
   }
 
-  /** What turns speech into text, once it can. */
+  /** The speech-to-text input, once it is available. */
   get input(): VoiceInput | undefined {
     return this.#isClosed ? undefined : this.#gateway
   }
 
-  /** Its parts, without those that the rest of the project has as well. */
+  /** Its parts, except those that the rest of the project reports as well. */
   status(): VoicePart[] {
     if (this.#problem !== undefined) return [{ name: 'voice', state: 'missing', text: this.#problem }]
     if (!this.#isReady) return [{ name: 'voice', state: 'starting', text: 'still starting' }]

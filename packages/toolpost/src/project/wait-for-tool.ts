@@ -4,7 +4,7 @@ import { defineTool, type Tool } from '../tools/tool.ts'
 import { ToolFailureError } from '../tools/tool-failure-error.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 
-/** How long an earlier server that has not failed yet is waited for: it has the better right to a name. */
+/** How long to wait for an earlier server that has not failed yet, since it takes precedence for a name. */
 const GRACE_FOR_EARLIER_MS = 500
 
 interface Wait {
@@ -14,8 +14,8 @@ interface Wait {
 }
 
 /**
- * Waits until a tool of that name appears or no server is starting any more, for `limitMs` at most; says whether it is
- * there. If servers are still starting then, a tool that says so stands in for it.
+ * Waits until a tool of this name appears or no server is still starting, for at most `limitMs`; resolves to whether it is
+ * there. If servers are still starting by then, a placeholder tool says so.
  */
 export async function waitForTool(name: string, wait: Wait): Promise<boolean> {
   if (await appeared(name, wait)) return true
@@ -23,7 +23,7 @@ export async function waitForTool(name: string, wait: Wait): Promise<boolean> {
   return false
 }
 
-/** As `waitForTool`, until that server is ready or has failed. */
+/** Like `waitForTool`, until that server is ready or has failed. */
 export async function waitForServer(server: string, name: string, wait: Wait): Promise<void> {
   await inTime([wait.mcp.ready(server)], wait.limitMs)
   standIn(name, wait, status => status.name === server)
@@ -57,7 +57,7 @@ function appearanceOf(name: string, tools: ToolManager): Promise<void> {
   })
 }
 
-/** Resolves with the first of `events`, and after `limitMs` in any case. */
+/** Resolves with the first of `events`, or after `limitMs`. */
 export async function inTime(
   events: readonly Promise<unknown>[],
   limitMs: number | undefined,
@@ -66,7 +66,7 @@ export async function inTime(
   await Promise.race([...events, ...limit])
 }
 
-/** Stands in for a tool whose server did not come in time: its call goes the one way, and says why it failed. */
+/** A placeholder for a tool whose server was not ready in time: its call goes the usual way, and says why it failed. */
 function pendingTool(name: string, waitedMs: number, starting: readonly ServerStatus[]): Tool {
   const causes = starting.map(server => `Server '${server.name}' is still starting`)
   return defineTool({

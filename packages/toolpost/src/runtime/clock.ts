@@ -1,6 +1,6 @@
-/** Time as the executor sees it; tests give their own (`fakeClock` in `toolpost/testing`). */
+/** Time as the executor sees it; tests pass their own (`fakeClock` in `toolpost/testing`). */
 export interface Clock {
-  /** Milliseconds, only ever growing. */
+  /** Milliseconds; monotonic. */
   now(): number
   setTimer(callback: () => void, delayMs: number): Timer
 }
@@ -11,7 +11,7 @@ export interface Timer {
   hold(alive: boolean): void
 }
 
-/** At hand: the global one is behind a getter. */
+/** Read once: the global is behind a getter. */
 const { performance } = globalThis
 
 export const systemClock: Clock = {

@@ -1,4 +1,4 @@
-/** `*` stands for any characters, `?` for one. No pattern takes longer than its length times that of the name. */
+/** `*` matches any characters, `?` one. Takes at most pattern length × name length steps. */
 export function fitsGlob(name: string, glob: string): boolean {
   let at = 0
   let inGlob = 0
@@ -21,11 +21,11 @@ export function fitsGlob(name: string, glob: string): boolean {
   return /^\**$/.test(glob.slice(inGlob))
 }
 
-/** Why a pattern would not do what its author expects, if it would not. */
+/** Why a pattern would not do what its author expects; `undefined` if it would. */
 export function globProblem(glob: string): string | undefined {
   if (glob === '') return 'a pattern must not be empty'
   if (glob !== glob.trim() || /\p{Cc}/u.test(glob))
-    return `invalid pattern '${glob}'; it has blanks around it`
+    return `invalid pattern '${glob}'; remove surrounding whitespace and control characters`
   if (/[[\]{}()|^$\\!,]/.test(glob)) return `invalid pattern '${glob}'; only * and ? are wildcards`
   return undefined
 }

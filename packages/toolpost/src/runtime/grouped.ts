@@ -1,4 +1,4 @@
-/** Things by what they have in common, in their order. */
+/** Groups things by key; keeps their order. */
 export function grouped<Key, Thing>(
   things: Iterable<Thing>,
   keyOf: (thing: Thing) => Key,

@@ -1,4 +1,4 @@
-/** Whether two words differ by two neighbours that changed places: the commonest mistake in typing. */
+/** Whether two words differ only by two swapped neighbouring letters, the most common typo. */
 export function hasSwap(said: string, meant: string): boolean {
   if (said.length !== meant.length) return false
   const at = [...said].findIndex((letter, index) => letter !== meant[index])

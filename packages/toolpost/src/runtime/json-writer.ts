@@ -3,28 +3,28 @@ import { namesOf } from './names-of.ts'
 import { plainSize } from './plain-size.ts'
 import { digitsOf, plainForm, unreadable } from './plain-value.ts'
 
-export interface JsonLimits {
+export interface WriteLimits {
   maxChars: number
   maxValues: number
   maxDepth: number
 }
 
-const LIMITS: JsonLimits = {
+const LIMITS: WriteLimits = {
   maxChars: 64 * 1024 * 1024,
   maxValues: Number.POSITIVE_INFINITY,
   maxDepth: 1_000,
 }
-/** How much is written before others get their turn. */
+/** How much is written before yielding to others. */
 const SLICE_CHARS = 64 * 1024
 const SLICE_MS = 5
 const VALUES_PER_LOOK = 256
-/** What is smaller, and plain, is written by JSON.stringify, which is ten times as fast. */
+/** Smaller plain values are written by JSON.stringify, which is ten times as fast. */
 const MAX_PLAIN_VALUES = 1_000
-/** What looking in vain whether something is plain may take, beside what was written: it is done at every level. */
+/** Budget for failed checks whether something is plain, on top of what was written: they happen at every level. */
 const MAX_VAIN_VALUES = 64 * MAX_PLAIN_VALUES
-const REST = '[too large: the rest is left out]'
+const REST = '[too large: rest omitted]'
 
-/** JSON that is written as it is. */
+/** JSON text to be written verbatim. */
 export class RawJson {
   readonly text: string
 
@@ -34,11 +34,11 @@ export class RawJson {
 }
 
 /**
- * Writes any value as valid JSON, a slice at a time, so that a huge one holds up nobody. Never throws: what JSON cannot
- * say (BigInt, NaN, cycles), what cannot be read, and what is over the limits is said in words.
+ * Writes any value as valid JSON, a slice at a time, so that a huge one blocks nobody. Never throws: whatever JSON cannot
+ * express (BigInt, NaN, cycles), cannot be read, or exceeds the limits is replaced by a note.
  */
 export class JsonWriter {
-  readonly #limits: JsonLimits
+  readonly #limits: WriteLimits
   readonly #path = new Set<object>()
   readonly #rest: Iterator<void>
   #text = ''
@@ -48,10 +48,10 @@ export class JsonWriter {
   #lookAt = VALUES_PER_LOOK
   #until = 0
   isDone: boolean
-  /** Whether nothing had to be left out so far. */
+  /** Whether nothing has been left out so far. */
   isWhole = true
 
-  constructor(value: unknown, limits: Partial<JsonLimits> = {}) {
+  constructor(value: unknown, limits: Partial<WriteLimits> = {}) {
     this.#limits = { ...LIMITS, ...limits }
     this.isDone = this.#writeAtOnce(value)
     this.#rest = this.#writeSlowly(value)
@@ -67,7 +67,7 @@ export class JsonWriter {
     return text
   }
 
-  /** All that is left, at once: for values that are known to be small. */
+  /** The remainder in one go: for values known to be small. */
   rest(): string {
     let text = this.next()
     while (!this.isDone) text += this.next()
@@ -87,7 +87,7 @@ export class JsonWriter {
     return performance.now() > this.#until
   }
 
-  /** Writes what takes no time; says whether it was that. */
+  /** Writes values that take no time; returns `false` for any other. */
   #writeAtOnce(value: unknown): boolean {
     if (isObjectLike(value)) return this.#writePlain(value)
     if (typeof value === 'string' && value.length > SLICE_CHARS) return false
@@ -113,14 +113,14 @@ export class JsonWriter {
     if (this.#path.has(value)) return this.#say('[circular]')
     if (this.#path.size >= this.#limits.maxDepth) return this.#leaveOut('[…]')
     const plain = formOf(value)
-    // A form of its own may have taken any time.
+    // toJSON may have taken any amount of time.
     if (plain !== value) this.#lookAt = 0
     if (plain instanceof RawJson) this.#text += plain.text
     else if (!isObjectLike(plain)) this.#writeAtOnce(plain) || (yield* this.#writePieces(String(plain)))
     else yield* this.#writeEntries(value, plain)
   }
 
-  /** A pair of surrogates that is cut in two becomes two escapes, which are one character again. */
+  /** A surrogate pair cut in two becomes two escapes, which read back as one character. */
   *#writePieces(text: string): Generator<void> {
     this.#text += '"'
     for (let at = 0; at < text.length && !this.#isFull; at += SLICE_CHARS) {
@@ -131,7 +131,7 @@ export class JsonWriter {
     this.#text += '"'
   }
 
-  /** `value` is what a cycle would come back to, `plain` is what is written for it. */
+  /** `value` is the object a cycle would return to, `plain` what is written for it. */
   *#writeEntries(value: object, plain: object): Generator<void> {
     const { keys, length } = shapeOf(plain)
     let comma = ''
@@ -164,12 +164,12 @@ export class JsonWriter {
   }
 }
 
-/** What JSON leaves out of a record. */
+/** Whether JSON omits the value from an object. */
 function isSilent(value: unknown): boolean {
   return value === undefined || typeof value === 'function' || typeof value === 'symbol'
 }
 
-/** What JSON cannot say. */
+/** Whether JSON cannot express the value. */
 function isOdd(value: unknown): boolean {
   return typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value))
 }
@@ -178,7 +178,7 @@ function wordsFor(value: unknown): string {
   return typeof value === 'bigint' ? digitsOf(value) : String(value)
 }
 
-/** A proxy may refuse to tell. */
+/** A proxy may throw. */
 function shapeOf(plain: object): { keys?: readonly string[]; length: number } {
   try {
     if (Array.isArray(plain)) return { length: plain.length }

@@ -2,7 +2,7 @@ import { quietly } from './quietly.ts'
 
 type Listener<T> = (value: T) => void
 
-/** Those who want to hear of events. One that throws or rejects is reported once, and harms none of the others. */
+/** Event listeners. One that throws or rejects is reported once and does not affect the others. */
 export class Listeners<Events extends object> {
   readonly #listeners = new Map<keyof Events, Set<Listener<never>>>()
   readonly #failed = new WeakSet<Listener<never>>()
@@ -12,7 +12,7 @@ export class Listeners<Events extends object> {
     this.#onFailure = onFailure
   }
 
-  /** Returns a function that stops it. */
+  /** Returns a function that removes the listener. */
   on<Event extends keyof Events>(event: Event, listener: Listener<Events[Event]>): () => void {
     const own: Listener<Events[Event]> = value => listener(value)
     const listeners = this.#listeners.get(event) ?? new Set()

@@ -1,4 +1,4 @@
-/** A package that does not come with Toolpost is wanted now. The message says in one line how to get it. */
+/** An optional package is needed but not installed. The message says in one line how to install it. */
 export class MissingPackageError extends Error {
   override name = 'MissingPackageError'
   readonly packages: readonly string[]
@@ -9,7 +9,7 @@ export class MissingPackageError extends Error {
   }
 }
 
-/** Loads packages that are installed only by those who use them. Rejects with a MissingPackageError without them. */
+/** Loads optional packages. Rejects with a MissingPackageError if they are not installed. */
 export async function loadOptional<T>(
   what: string,
   packages: readonly string[],
@@ -18,12 +18,12 @@ export async function loadOptional<T>(
   try {
     return await load()
   } catch (error) {
-    throw isMissing(error) ? new MissingPackageError(what, packages, { cause: error }) : error
+    throw isMissingPackage(error) ? new MissingPackageError(what, packages, { cause: error }) : error
   }
 }
 
-/** Whether `import` or `require` did not find a package. */
-export function isMissing(error: unknown): boolean {
+/** Whether the error means that `import` or `require` did not find a package. */
+export function isMissingPackage(error: unknown): boolean {
   const { code } = (error ?? {}) as NodeJS.ErrnoException
   return code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND'
 }

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { namesOf } from './names-of.ts'
+import { hasManyNames, keepNames, namesOf, shownNames } from './names-of.ts'
 
 describe('the names of an object', () => {
   const counted = (names: number) => {
@@ -14,13 +14,15 @@ describe('the names of an object', () => {
     return { value, target, listings: () => listings }
   }
 
-  it('[F46] are listed once a turn if there are many, and as they are then', async () => {
+  it('[F46] are listed once per turn if there are many, as they are at that time', async () => {
     const { value, target, listings } = counted(3_000)
     expect(namesOf(value)).toHaveLength(3_000)
     namesOf(value)
     expect(listings()).toBe(1)
+    expect(hasManyNames(value)).toBe(true)
     await turn()
     target.more = 1
+    expect(hasManyNames(value)).toBe(false)
     expect(namesOf(value)).toHaveLength(3_001)
   })
 
@@ -29,5 +31,16 @@ describe('the names of an object', () => {
     namesOf(value)
     target.more = 1
     expect(namesOf(value)).toHaveLength(4)
+  })
+
+  it('[F46] of arguments with many are listed once for all who show some of them, but anew for who needs them all', async () => {
+    const { value, target, listings } = counted(3_000)
+    keepNames(value)
+    await turn()
+    target.more = 1
+    expect(hasManyNames(value)).toBe(true)
+    expect(shownNames(value)).toHaveLength(3_000)
+    expect(listings()).toBe(1)
+    expect(namesOf(value)).toHaveLength(3_001)
   })
 })

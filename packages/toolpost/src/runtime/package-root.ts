@@ -5,8 +5,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 let cached: string | undefined
 
 /**
- * The folder of the `toolpost` package that this code runs from. Children run compiled files, and the parent
- * may be source, `dist/` or the bundled command line: the package is the one place that all three know.
+ * The folder of the `toolpost` package that this code runs from. Children run compiled files, while the parent
+ * may be source, `dist/` or the bundled command line: the package folder is the one place that all three know.
  */
 export function packageRoot(): string {
   cached ??= findPackage(dirname(fileURLToPath(import.meta.url)), 'toolpost')
@@ -20,7 +20,7 @@ export function compiledFile(path: string): URL {
   return pathToFileURL(file)
 }
 
-/** The nearest folder, `folder` itself or one above it, whose package.json has this name. */
+/** The nearest folder, starting at `folder` and going up, whose package.json has this name. */
 export function findPackage(folder: string, name: string): string {
   for (let current = folder; ; current = dirname(current)) {
     if (packageName(current) === name) return current

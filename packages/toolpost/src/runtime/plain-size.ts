@@ -1,7 +1,9 @@
-/** Deeper data is not called plain: who writes it must not recurse. */
+import { hasManyNames, MANY_NAMES } from './names-of.ts'
+
+/** Deeper data does not count as plain: writing it recursively would overflow the stack. */
 const MAX_DEPTH = 500
 
-/** How many values plain JSON data has, a long text counted as several; `undefined` if it is not plain, or has more. */
+/** How many values plain JSON data has, counting a long text as several; `undefined` if it is not plain or has more. */
 export function plainSize(value: unknown, maxValues: number): number | undefined {
   const walk = { depth: 0, values: 1, maxValues }
   try {
@@ -50,6 +52,7 @@ function isPlainList(values: readonly unknown[], walk: Walk): boolean {
 
 function hasPlainEntries(value: object, walk: Walk): boolean {
   const entries = value as Record<string, unknown>
+  if (walk.values + MANY_NAMES > walk.maxValues && hasManyNames(value)) return false
   for (const key in entries) if (++walk.values > walk.maxValues || !isPlain(entries[key], walk)) return false
   return true
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { JsonWriter } from './json-writer.ts'
-import { type PlainLimits, plainCopy } from './plain-value.ts'
+import { type Cleaner, type PlainLimits, plainCopy } from './plain-value.ts'
 
 const jsonText = (value: unknown) => new JsonWriter(value, { maxChars: 1_000_000 }).rest()
 
@@ -32,6 +32,26 @@ function nested(depth: number): unknown {
 }
 
 describe('a plain copy', () => {
+  it('[F46] that is only wanted whole is cleaned no further than that, and its size is still told', () => {
+    const asked: string[] = []
+    const cleaner: Cleaner = {
+      text: text => text,
+      key: key => {
+        asked.push(key)
+        return { shown: key, isSecret: false }
+      },
+      secret: value => value,
+      list: () => {},
+      object: () => {},
+    }
+    const value = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`name${n}`, { n }]))
+    const limits = { ...LIMITS, maxEntries: 1_000, maxValues: 10_000, cleaner }
+    const { bytes } = plainCopy(value, limits)
+    asked.length = 0
+    expect(plainCopy(value, { ...limits, isWhole: true })).toMatchObject({ bytes, isComplete: true })
+    expect(asked.length).toBeLessThan(150)
+  })
+
   it.each([
     ['NaN', Number.NaN, 'NaN'],
     ['a bigint', 5n, '5'],
@@ -64,14 +84,14 @@ describe('a plain copy', () => {
     expect(copyOf(value)).toEqual(copy)
   })
 
-  it('names a cycle, and the same value twice is none', () => {
+  it('marks a cycle, but not the same value twice', () => {
     const shared = { s: 1 }
     const value: Record<string, unknown> = { a: shared, b: shared }
     value.self = value
     expect(copyOf(value)).toEqual({ a: { s: 1 }, b: { s: 1 }, self: '[circular]' })
   })
 
-  it('keeps what can be read beside what cannot', () => {
+  it('keeps what can be read next to what cannot', () => {
     const value = {
       a: 1,
       get b() {
@@ -135,7 +155,7 @@ describe('JSON of any value', () => {
     for (const value of [nested(100_000), branching, new Array(2 ** 32 - 1)]) {
       const text = jsonText({ value })
       expect(() => JSON.parse(text)).not.toThrow()
-      expect(text).toMatch(/\[…\]|left out/)
+      expect(text).toMatch(/\[…\]|omitted/)
     }
   })
 })

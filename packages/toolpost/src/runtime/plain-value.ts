@@ -1,26 +1,28 @@
-import { namesOf } from './names-of.ts'
+import { shownNames } from './names-of.ts'
 
-/** How much of a value is copied. Anything that is left out is said in the copy. */
+/** How much of a value is copied. The copy notes anything left out. */
 export interface PlainLimits {
   maxDepth: number
-  /** Of one list or object. */
+  /** Per list or object. */
   maxEntries: number
-  /** Beyond it values are counted and no longer copied. */
+  /** Beyond this, values are counted but no longer copied. */
   maxBytes: number
-  /** Beyond it nothing is looked at any more: a value that refers to itself twice has no end. */
+  /** Beyond this, nothing is read any more: a value that refers to itself twice is endless. */
   maxValues: number
-  /** Takes out what must not be shown; everything is shown if left out. */
+  /** All or nothing: no copy is made if it would exceed `maxBytes`. */
+  isWhole?: boolean
+  /** Removes secrets; everything is shown if left out. */
   cleaner?: Cleaner
 }
 
-/** Short texts of a list or an object that the cleaner changed, as they were; by their place or the key that is shown. */
+/** The original short texts of a list or object that the cleaner changed, by index or by shown key. */
 type Originals = Map<string | number, string>
 
-/** What is asked about every part of a copy. `list` and `object` are given copies, and may change them. */
+/** Called for every part of a copy. `list` and `object` receive copies and may change them. */
 export interface Cleaner {
   text(text: string): string
   key(key: string): { shown: string; isSecret: boolean }
-  /** What is shown of the value of a secret key. */
+  /** What is shown for the value of a secret key. */
   secret(value: unknown): unknown
   list(values: unknown[], originals: Originals | undefined): void
   object(entries: Record<string, unknown>, originals: Originals | undefined): void
@@ -28,21 +30,21 @@ export interface Cleaner {
 
 export interface PlainCopy {
   value: unknown
-  /** About as many as it has as JSON, counted up to `maxValues` values. */
+  /** Approximate size as JSON, counted up to `maxValues` values. */
   bytes: number
   isComplete: boolean
 }
 
 /**
- * A copy of any value as plain JSON data. Never throws, whatever getters, proxies and `toJSON` do. Beyond JSON: NaN,
- * Infinity and BigInt as text, Map and Set as lists, an Error as its name and message, bytes as their number.
+ * Copies any value as plain JSON data. Never throws, whatever getters, proxies and `toJSON` do. Beyond JSON: NaN,
+ * Infinity and BigInt as text, Map and Set as lists, an Error as its name and message, bytes as a byte count.
  */
 export function plainCopy(value: unknown, limits: PlainLimits): PlainCopy {
   const copier = new Copier(limits)
   return { value: copier.copy(value), bytes: copier.bytes, isComplete: copier.values <= limits.maxValues }
 }
 
-/** What is written for an object: a list, a record, or a text or number; itself if it is a record. May throw. */
+/** The value to write for an object: a list, a record, text or a number; a plain record is returned as is. May throw. */
 export function plainForm(value: object): unknown {
   const { toJSON } = value as { toJSON?: unknown }
   if (Array.isArray(value) || (Object.getPrototypeOf(value) === Object.prototype && toJSON === undefined))
@@ -55,18 +57,18 @@ export function plainForm(value: object): unknown {
   return typeof toJSON === 'function' ? toJSON.call(value) : value
 }
 
-/** Of a longer number, the decimal digits take a time that grows with its square. */
+/** Converting a longer number to decimal takes quadratic time. */
 const MAX_HEX_DIGITS = 10_000
 const DIGITS_PER_HEX_DIGIT = Math.log10(16)
 
-/** A whole number of any length as text; of a very long one only how long it is. */
+/** An integer of any length as text; for a very long one only its length. */
 export function digitsOf(value: bigint): string {
   const { length } = value.toString(16)
   if (length <= MAX_HEX_DIGITS) return String(value)
-  return `[a whole number of about ${Math.round(length * DIGITS_PER_HEX_DIGIT)} digits]`
+  return `[an integer of about ${Math.round(length * DIGITS_PER_HEX_DIGIT)} digits]`
 }
 
-/** Longer ones are not copied to be written. */
+/** Longer ones are cut before they are copied. */
 const MAX_LISTED = 50_000
 
 function listOf(values: ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>): unknown[] {
@@ -78,7 +80,7 @@ function listOf(values: ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>): u
 
 const LEFT_OUT = '[…]'
 
-/** Longer texts are no names, and no lines of a key. */
+/** Longer texts are neither names nor lines of a key. */
 const MAX_ORIGINAL = 1_000
 
 function isShort(value: unknown): value is string {
@@ -99,7 +101,7 @@ class Copier {
   values = 0
   readonly #limits: PlainLimits
   readonly #cleaner: Cleaner | undefined
-  /** The objects around the one that is being copied. */
+  /** The objects that contain the one being copied. */
   readonly #path: object[] = []
 
   constructor(limits: PlainLimits) {
@@ -155,7 +157,7 @@ class Copier {
   }
 
   #open(value: object): unknown {
-    // A large one is not written out: only so much of it is copied.
+    // Not via plainForm: only the part within the limits is copied.
     if (value instanceof Map || value instanceof Set) return this.#list(value, value.size)
     const form = plainForm(value)
     if (form !== value) return this.copy(form)
@@ -172,17 +174,18 @@ class Copier {
       }
       this.bytes++
       const copy = this.copy(value) ?? null
+      if (this.#isOnlyCounting) continue
       if (this.#cleaner && isShort(value) && copy !== value)
         originals = noted(originals, result.length, value)
       result.push(copy)
     }
-    this.#cleaner?.list(result, originals)
+    if (!this.#isOnlyCounting) this.#cleaner?.list(result, originals)
     return result
   }
 
   #entries(value: object): Record<string, unknown> {
     const copied: Copied = { entries: {}, originals: undefined }
-    const keys = namesOf(value)
+    const keys = shownNames(value)
     for (let taken = 0; taken < keys.length; taken++) {
       if (this.#isFull(taken)) {
         copied.entries['…'] = `${keys.length - taken} more`
@@ -190,7 +193,7 @@ class Copier {
       }
       this.#entry(value as Record<string, unknown>, keys[taken] as string, copied)
     }
-    this.#cleaner?.object(copied.entries, copied.originals)
+    if (!this.#isOnlyCounting) this.#cleaner?.object(copied.entries, copied.originals)
     return copied.entries
   }
 
@@ -198,11 +201,16 @@ class Copier {
     return entries >= this.#limits.maxEntries || this.values > this.#limits.maxValues
   }
 
-  /** Without what JSON leaves out of an object. */
+  get #isOnlyCounting(): boolean {
+    return this.#limits.isWhole === true && this.bytes > this.#limits.maxBytes
+  }
+
+  /** Skips what JSON omits from an object. */
   #entry(from: Record<string, unknown>, key: string, to: Copied): void {
     this.bytes += key.length + 4
     const entry = this.#read(from, key)
     if (entry === undefined || typeof entry === 'function' || typeof entry === 'symbol') return
+    if (this.#isOnlyCounting) return void this.copy(entry)
     const known = this.#cleaner?.key(key)
     const value = known?.isSecret ? this.#cleaner?.secret(entry) : this.copy(entry)
     const shown = known ? known.shown : key
@@ -220,7 +228,7 @@ class Copier {
   }
 }
 
-/** What is shown for a value that throws when it is looked at. So may the error. */
+/** What is shown for a value that throws when it is read. Reading the error may throw too. */
 export function unreadable(error: unknown): string {
   try {
     const { message } = error as { message?: unknown }

@@ -1,17 +1,17 @@
 /*
- * Where platforms differ, and nowhere else. Everything is tried on Linux; docs/platforms.md says what was only read for macOS
- * and Windows.
+ * The only place for platform differences. Everything is tested on Linux; docs/platforms.md says what has only been read up
+ * on for macOS and Windows.
  */
 
 export const platform: NodeJS.Platform = process.platform
 
-/** Without them a process cannot be ended with all that it started by one signal: Windows has neither groups nor signals. */
+/** Whether one signal can end a process and everything it started: Windows has neither groups nor signals. */
 export const hasProcessGroups = platform !== 'win32'
 
-/** Whether a file has a mode that says who may read it; Windows shows 0666 whatever its rights are. */
+/** Whether a file's mode says who may read it; Windows reports 0666 whatever its permissions are. */
 export const hasFileModes = platform !== 'win32'
 
-/** What programs need of the environment of this process, without its secrets. */
+/** The environment variables that programs need, none of them secret. */
 export const INHERITED_VARIABLES: readonly string[] =
   platform === 'win32'
     ? [
@@ -21,7 +21,7 @@ export const INHERITED_VARIABLES: readonly string[] =
       ]
     : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER']
 
-/** The command that opens a web page, if there is a screen to open it on. */
+/** The command that opens a web page, if there is a display. */
 export function pageOpener(environment: NodeJS.ProcessEnv = process.env): readonly string[] | undefined {
   const { BROWSER, DISPLAY, WAYLAND_DISPLAY } = environment
   if (BROWSER) return [BROWSER]
@@ -30,9 +30,9 @@ export function pageOpener(environment: NodeJS.ProcessEnv = process.env): readon
   return DISPLAY || WAYLAND_DISPLAY ? ['xdg-open'] : undefined
 }
 
-/** Whether the process that started this one, as `pid`, has ended. */
+/** Whether the parent process `pid` has ended. */
 export function parentIsGone(pid: number): boolean {
-  // Elsewhere an orphan gets a new parent; on Windows it keeps the id of the old one.
+  // On Windows an orphan keeps its parent's id; elsewhere it gets a new parent.
   if (platform !== 'win32') return process.ppid !== pid
   try {
     process.kill(pid, 0)

@@ -1,13 +1,14 @@
 import { isThenable } from './guards.ts'
+import { whenSettled } from './when-settled.ts'
 
 /**
- * Runs somebody else's callback. What it throws, or what the promise it returns rejects with, goes to `onError` and
- * nowhere else: it must reach neither the calls beside this one nor the process.
+ * Runs somebody else's callback. If it throws or rejects, the error goes to `onError` and nowhere else: it must never
+ * reach other calls or the process.
  */
 export function quietly(callback: () => unknown, onError: (error: unknown) => void = ignore): void {
   try {
     const returned = callback()
-    if (isThenable(returned)) Promise.resolve(returned).catch(onError)
+    if (isThenable(returned)) whenSettled(returned, () => {}, onError)
   } catch (error) {
     onError(error)
   }
@@ -15,7 +16,7 @@ export function quietly(callback: () => unknown, onError: (error: unknown) => vo
 
 function ignore(): void {}
 
-/** What was thrown, in words: also for values that throw when they are looked at. */
+/** What was thrown, as text; works even for values that throw when they are read. */
 export function describeThrown(thrown: unknown): string {
   try {
     const text = thrown instanceof Error ? thrown.message : thrown

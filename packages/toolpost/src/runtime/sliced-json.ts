@@ -1,14 +1,14 @@
 import { inSlices } from './slices.ts'
 
-/** JSON that is larger than permitted, in words that follow "the message". What is not JSON is a SyntaxError. */
+/** JSON that exceeds the limits; the message continues "the message …". Text that is not JSON is a SyntaxError. */
 export class TooLargeError extends Error {
   override name = 'TooLargeError'
 }
 
-export interface JsonLimits {
+export interface ParseLimits {
   maxValues: number
   maxDepth?: number
-  /** Looked at now and then: what nobody waits for any more is read no further, and `undefined`. */
+  /** Checked now and then: if it returns `false`, reading stops and the result is `undefined`. */
   isWanted?: () => boolean
 }
 
@@ -16,31 +16,31 @@ export interface JsonLimits {
 interface Container {
   value: unknown[] | Record<string, unknown>
   end: ']' | '}'
-  /** The name of the property that comes next, in an object. */
+  /** The key of the next property, in an object. */
   key: string
   keys: number
 }
 
-/** One object with more keys than this would hold up everything else while it grows. */
-export const MAX_KEYS = 262_144
+/** More keys would block the event loop, both while the object is built and whenever they are listed. */
+export const MAX_KEYS = 25_000
 /**
- * What is nested deeper than this is refused: as deep as the longest text can be that is not read in slices, so that one
- * deep part of a long message is judged by whoever reads that part, and does not take the rest away.
+ * Deeper nesting is refused. As deep as the longest text that is not read in slices can be, so that one deep part of a
+ * long message is judged by whoever reads that part and does not invalidate the rest.
  */
 export const MAX_MESSAGE_DEPTH = 65_536
-/** How often the clock is looked at. */
+/** How often the clock is checked. */
 const VALUES_PER_LOOK = 256
-/** Longer strings, and those with a quote in them, are read in parts. */
+/** Longer strings, and those with an escaped quote, are read in parts. */
 const SHORT_STRING = 16_384
-/** One part. Bounded, because the engine's stack is; never ends inside an escape. */
+/** One part. Bounded because the engine's stack is; never ends inside an escape. */
 const STRING_PART = /(?:[^"\\]|\\u[\da-fA-F]{4}|\\[^u]){1,16384}/y
 const LITERAL = /[\w.+-]+/y
 
 /**
- * `JSON.parse` for long texts: gives way to the event loop all the time, and refuses what is too large to be handled
- * afterwards. Copies what it keeps, so that no value holds on to the whole text.
+ * `JSON.parse` for long texts: yields to the event loop regularly, and refuses what is too large to handle afterwards.
+ * Copies what it keeps, so that no value retains the whole text.
  */
-export async function parseInSlices(text: string, limits: JsonLimits): Promise<unknown> {
+export async function parseInSlices(text: string, limits: ParseLimits): Promise<unknown> {
   const reader = new JsonReader(text, limits)
   await inSlices(reader.read(), limits.isWanted ?? (() => {}))
   return reader.result
@@ -54,7 +54,7 @@ class JsonReader {
   #at = 0
   result: unknown
 
-  constructor(text: string, { maxValues, maxDepth = MAX_MESSAGE_DEPTH }: JsonLimits) {
+  constructor(text: string, { maxValues, maxDepth = MAX_MESSAGE_DEPTH }: ParseLimits) {
     this.#text = text
     this.#maxValues = maxValues
     this.#maxDepth = maxDepth
@@ -78,7 +78,7 @@ class JsonReader {
         if (!this.#put(value)) return this.#end(value)
         if (yield* this.#another()) continue
       }
-      // One list or object is complete, and perhaps those around it.
+      // A list or object is complete, and perhaps those around it.
       for (;;) {
         this.#at++
         value = this.#open.pop()?.value
@@ -88,7 +88,7 @@ class JsonReader {
     }
   }
 
-  /** Past blanks. */
+  /** Skips whitespace. */
   #peek(): string | undefined {
     for (let code = this.#text.charCodeAt(this.#at); code <= 32; code = this.#text.charCodeAt(++this.#at)) {
       if (code !== 32 && code !== 10 && code !== 13 && code !== 9) throw this.#unexpected()
@@ -125,7 +125,7 @@ class JsonReader {
     this.#at++
   }
 
-  /** Puts a value where it belongs; `false` if it is the whole. */
+  /** Adds a value to its container; `false` if it is the root. */
   #put(value: unknown): boolean {
     const container = this.#open.at(-1)
     if (!container) return false

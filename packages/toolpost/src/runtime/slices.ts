@@ -1,9 +1,9 @@
 import { nextTurn } from './turns.ts'
 
-/** How long a slice of work may hold up the event loop. */
+/** How long a slice of work may block the event loop. */
 export const SLICE_MS = 8
 
-/** Does work item by item, and lets the rest of the program in between; ends early if `work` gives `false`. */
+/** Does work item by item and regularly yields to the event loop; stops early if `work` returns `false`. */
 export async function inSlices<T>(items: Iterable<T>, work: (item: T) => unknown): Promise<void> {
   let until = performance.now() + SLICE_MS
   for (const item of items) {

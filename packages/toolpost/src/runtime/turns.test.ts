@@ -30,6 +30,24 @@ describe('Turns', () => {
     await turn()
     expect(turns.enter()).toBeUndefined()
   })
+
+  it('lets newcomers in before the next piece of work, but not for ever', async () => {
+    const turns = new Turns()
+    let isDone = false
+    void turns.next().then(() => {
+      isDone = true
+    })
+    for (let loops = 0; loops < 100; loops++) {
+      turns.welcome()
+      await turn()
+      expect(isDone).toBe(false)
+    }
+    for (let loops = 0; loops < 300; loops++) {
+      turns.welcome()
+      await turn()
+    }
+    expect(isDone).toBe(true)
+  })
 })
 
 /** Keeps a core busy for longer than a slice. */
@@ -39,7 +57,7 @@ function spin(): void {
 }
 
 describe('inSlices', () => {
-  it('has one slice a turn, however many do it at the same time', async () => {
+  it('does one slice per turn, however many run at the same time', async () => {
     let slices = 0
     const jobs = Array.from({ length: 10 }, () =>
       inSlices([1, 2, 3], () => {

@@ -1,16 +1,21 @@
-/** The work of somebody that waits for its turn. */
+/** One owner's work, waiting for its turn. */
 type Waiting = (() => void)[]
 
+/** New connections accepted before the next piece of work runs, so that a steady stream cannot starve it. */
+const MAX_NEWCOMERS = 256
+
 /**
- * Pieces of work of a millisecond or more: one for each turn of the event loop, with everybody else in between, and in
- * turn among those who have some. However many wait, nobody beside them does.
+ * Schedules pieces of work of a millisecond or more: one per turn of the event loop, round-robin among their owners.
+ * However many are queued, nothing else has to wait for them.
  */
 export class Turns {
-  /** By whose they are; who is next comes first. */
+  /** By owner; the next one comes first. */
   readonly #waiting = new Map<unknown, Waiting>()
   #isTaken = false
+  #hasNewcomer = false
+  #newcomers = 0
 
-  /** Resolves in a later turn, which is the caller's alone. `whose` have one turn among them. */
+  /** Resolves in a later turn, which is the caller's alone. All work of one `whose` shares one place in the rotation. */
   next(whose: unknown = {}): Promise<void> {
     return new Promise(resolve => {
       const line = this.#waiting.get(whose)
@@ -20,11 +25,19 @@ export class Turns {
     })
   }
 
-  /** As `next`, but nothing if this turn is still free: then it is the caller's. */
+  /** Like `next`, but returns `undefined` if this turn is still free and now the caller's. */
   enter(whose?: unknown): Promise<void> | undefined {
-    if (this.#isTaken) return this.next(whose)
+    if (this.#isTaken || this.#hasNewcomer) return this.next(whose)
     this.#take()
     return undefined
+  }
+
+  /**
+   * Call on every accepted connection. libuv accepts one per turn of the event loop, so each queued connection would
+   * wait for a piece of work: the next piece is postponed until a turn brings no connection.
+   */
+  welcome(): void {
+    this.#hasNewcomer = true
   }
 
   #take(): void {
@@ -34,6 +47,12 @@ export class Turns {
   }
 
   #end(): void {
+    if (this.#hasNewcomer && this.#newcomers++ < MAX_NEWCOMERS) {
+      this.#hasNewcomer = false
+      setImmediate(() => this.#end())
+      return
+    }
+    this.#newcomers = 0
     this.#isTaken = false
     const [first] = this.#waiting
     if (!first) return
@@ -45,7 +64,8 @@ export class Turns {
   }
 }
 
-/** Those of the whole program. */
+/** Shared by the whole program. */
 const turns = new Turns()
 export const nextTurn = (whose?: unknown): Promise<void> => turns.next(whose)
+export const welcome = (): void => turns.welcome()
 export const myTurn = (whose?: unknown): Promise<void> | undefined => turns.enter(whose)

@@ -1,4 +1,4 @@
-/** Settles as `work` does, or rejects with the signal's reason as soon as it is aborted, whatever becomes of the work. */
+/** Settles as `work` does, or rejects with the signal's reason as soon as it is aborted, whatever `work` does. */
 export function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   let giveUp = () => {}
   return new Promise<Value>((resolve, reject) => {

@@ -4,7 +4,6 @@ import { packageRoot } from './package-root.ts'
 
 let version: string | undefined
 
-/** The version of Toolpost. */
 export function toolpostVersion(): string {
   version ??= String(JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')).version)
   return version

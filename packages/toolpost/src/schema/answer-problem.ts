@@ -1,22 +1,24 @@
 import { explainErrors } from './explain-errors.ts'
 import type { JsonSchema } from './json-schema.ts'
-import { isDearToCompile } from './validation-cost.ts'
+import { isExpensiveToCompile } from './validation-cost.ts'
 
-/** More than a form has. */
+/** Larger than any real form. */
 const MAX_SCHEMA_CHARACTERS = 16_000
 
-/** Whether a form of this schema can be shown, and what is filled in be checked while somebody waits. */
+/** Whether a form for this schema can be shown, and the input checked while somebody waits. */
 export function isForm(schema: JsonSchema): boolean {
-  return JSON.stringify(schema).length <= MAX_SCHEMA_CHARACTERS && !isDearToCompile(schema)
+  return JSON.stringify(schema).length <= MAX_SCHEMA_CHARACTERS && !isExpensiveToCompile(schema)
 }
 
-/** What is wrong with what somebody filled in, in words; nothing if it fits. */
+/** What is wrong with a filled-in form, as text; `undefined` if it is valid. */
 export async function answerProblem(schema: JsonSchema, content: unknown): Promise<string | undefined> {
   if (!isForm(schema)) return 'its form is too large'
   const { compileSchema } = await import('./compile-schema.ts')
   try {
     const { validate } = await compileSchema(schema)
-    return validate(content) ? undefined : explainErrors(validate.errors ?? []).join('; ')
+    return validate(content)
+      ? undefined
+      : explainErrors(validate.errors ?? [], validate.schema as JsonSchema).join('; ')
   } catch {
     return 'its form is malformed'
   }

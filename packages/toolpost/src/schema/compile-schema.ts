@@ -5,7 +5,7 @@ import type { JsonSchema } from './json-schema.ts'
 
 export interface CompiledSchema {
   validate: ValidateFunction
-  /** Patterns that are left to the tool. */
+  /** Patterns that only the tool can check. */
   leftOut: string[]
 }
 
@@ -13,14 +13,14 @@ const OPTIONS: Options = {
   allErrors: true,
   verbose: true,
   strict: false,
-  // `required: ['toString']` is not met by what every object inherits.
+  // Inherited properties do not satisfy `required: ['toString']`.
   ownProperties: true,
   // No meta-schema: compiling it is most of Ajv's start-up time, and broken schemas throw without it.
   meta: false,
   validateSchema: false,
-  // Written out at every reference, a definition that is used 200 times takes 200 times as long to compile.
+  // Inlined at every reference, a definition that is used 200 times would take 200 times as long to compile.
   inlineRefs: false,
-  // Optimising the generated code takes half of the compile time and gains nothing that can be measured.
+  // Optimising the generated code takes half the compile time for no measurable gain.
   code: { optimize: false },
   logger: false,
 }
@@ -30,24 +30,24 @@ type CompilerClass = new (options: Options) => Compiler
 
 const compiled = new Map<string, CompiledSchema>()
 
-/** Definitions of servers come and go: what is kept of old ones is bounded. */
+/** Servers' definitions come and go, so the cache is bounded. */
 const MAX_COMPILED = 20_000
 
 export interface CompileOptions {
-  /** The schema is ours: its patterns may run on the built-in engine, which need not be loaded. */
+  /** The schema is ours: its patterns may run on the built-in engine, which needs no loading. */
   isOurs?: boolean
 }
 
 const texts = new WeakMap<JsonSchema, string>()
 
-/** A schema as text, by which equal ones are known; written once. */
+/** A schema as text, which identifies equal schemas; written once. */
 export function schemaText(schema: JsonSchema): string {
   const text = texts.get(schema) ?? JSON.stringify(schema)
   texts.set(schema, text)
   return text
 }
 
-/** Compiles a schema, once for all equal ones. Rejects, in words, if that cannot be done. */
+/** Compiles a schema, once for all equal ones. Rejects with a readable message if it does not compile. */
 export async function compileSchema(
   schema: JsonSchema,
   { isOurs = false }: CompileOptions = {},
@@ -70,7 +70,7 @@ export async function compileSchema(
 
 function compiledWith(compiler: Compiler, schema: JsonSchema): ValidateFunction {
   const validate = compile(compiler, schema)
-  // It would answer with a promise, which passes for true.
+  // It would return a promise, which is truthy.
   if ('$async' in validate) throw new Error('asynchronous schemas ($async) are not supported')
   return validate
 }
@@ -79,7 +79,7 @@ function compile(compiler: Compiler, schema: JsonSchema): ValidateFunction {
   try {
     return compiler.compile(schema)
   } catch (error) {
-    // A chain of references that is too long: whoever runs us says so.
+    // A chain of references that is too long; reported by our caller.
     if (error instanceof RangeError) throw error
     throw new Error(whyNotCompiled(error as Error, schemaText(schema)), { cause: error })
   }
@@ -87,20 +87,20 @@ function compile(compiler: Compiler, schema: JsonSchema): ValidateFunction {
 
 const MAX_REASON = 300
 
-/** Ajv's words quote the schema, which may be long; what it trips over has no words of its own. */
+/** Ajv's messages quote the schema, which may be long; some of its failures have no useful message. */
 function whyNotCompiled(error: Error, text: string): string {
   if (error instanceof URIError) {
     const [half] = /\\ud[89a-f][\da-f]{2}/i.exec(text) ?? []
     return half === undefined
       ? 'one of its $ref, $id or $anchor is not a valid URI'
-      : `one of its names has half of a surrogate pair (${half}), which is not Unicode text`
+      : `one of its names has half a surrogate pair (${half}), which is not valid Unicode`
   }
   const { message } = error
   if (error instanceof TypeError || error instanceof SyntaxError) return `it does not compile (${message})`
   return message.length > MAX_REASON ? `${message.slice(0, MAX_REASON)}…` : message
 }
 
-/** Lets go of everything compiled so far. */
+/** Drops everything compiled so far. */
 export function forgetCompiled(): void {
   compiled.clear()
   sharedCompilers.clear()
@@ -108,7 +108,7 @@ export function forgetCompiled(): void {
 
 const sharedCompilers = new Map<CompilerClass, Compiler>()
 
-/** A schema that brings names (`$id`) or patterns gets a compiler of its own: two tools may use the same name. */
+/** A schema with names (`$id`) or patterns gets its own compiler: two tools may use the same name. */
 async function compilerFor(schema: JsonSchema, text: string, options: Options): Promise<Compiler> {
   const Class = await compilerClass(schema, text)
   const refersToMeta = /"\$(?:ref|dynamicRef)":"https?:\/\/json-schema\.org\//.test(text)
@@ -116,7 +116,7 @@ async function compilerFor(schema: JsonSchema, text: string, options: Options): 
   const before = isShared ? sharedCompilers.get(Class) : undefined
   if (before) return before
   const fresh = new Class(refersToMeta ? { ...options, meta: true } : options)
-  // The package is CommonJS: its function is the default export or that export's own default.
+  // The package is CommonJS: its function is the default export, or the default of that.
   const addFormats = ((ajvFormats as { default?: unknown }).default ?? ajvFormats) as (ajv: unknown) => void
   addFormats(fresh)
   if (refersToMeta) await addOldMetaSchemas(fresh)
@@ -124,7 +124,7 @@ async function compilerFor(schema: JsonSchema, text: string, options: Options): 
   return fresh
 }
 
-/** `definitions`, list `items` and `dependencies` mean something else in older drafts. */
+/** `definitions`, array-form `items` and `dependencies` mean something else in older drafts. */
 async function compilerClass({ $schema }: JsonSchema, text: string): Promise<CompilerClass> {
   if (text.includes('json-schema.org/draft/2019-09/schema')) return (await import('ajv/dist/2019.js')).Ajv2019
   const isOld = typeof $schema === 'string' && /draft-0[3-7]\b/.test($schema)
@@ -133,7 +133,7 @@ async function compilerClass({ $schema }: JsonSchema, text: string): Promise<Com
 
 const OLD_META_SCHEMAS = ['draft-06', 'draft-07']
 
-/** Ajv brings the meta-schema of its own draft; older ones are schemas like any other, and are referred to by https too. */
+/** Ajv brings the meta-schema of its own draft. Older ones must be added, also under https, as some schemas refer to them. */
 async function addOldMetaSchemas(compiler: Compiler): Promise<void> {
   const { createRequire } = await import('node:module')
   const require = createRequire(import.meta.url)

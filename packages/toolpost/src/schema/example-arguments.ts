@@ -4,7 +4,7 @@ import type { JsonSchema } from './json-schema.ts'
 const MAX_DEPTH = 4
 const BY_TYPE: Record<string, unknown> = { string: 'text', number: 1, integer: 1, boolean: true, null: null }
 
-/** Arguments that show what a call looks like: those that it needs, as the schema's own examples have them. */
+/** Example arguments for a call: the required ones, with values from the schema's own examples if it has any. */
 export function exampleArguments(schema: JsonSchema | undefined): Record<string, unknown> {
   const example = exampleOf(schema, 0)
   return isRecord(example) ? example : {}

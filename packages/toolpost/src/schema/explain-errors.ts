@@ -1,6 +1,8 @@
 import type { ErrorObject } from 'ajv'
-import { grouped } from '../runtime/grouped.ts'
 import { shortText } from '../runtime/short-text.ts'
+import type { JsonSchema } from './json-schema.ts'
+import { listHint } from './list-hint.ts'
+import { withoutBranches } from './meant-branches.ts'
 import { firstOf } from './signature.ts'
 
 const MAX_PROBLEMS = 10
@@ -8,9 +10,13 @@ const MAX_CHOICES = 60
 const MAX_VALUE_CHARS = 100
 const MAX_PROBLEM_CHARS = 2_000
 
-/** What is wrong with the arguments, one short phrase a problem: `missing 'a'`, `'n' must be integer, got string`. */
-export function explainErrors(errors: readonly ErrorObject[]): string[] {
-  const problems = [...new Set(withoutBranches(serious(errors)).map(shortExplanation))]
+/**
+ * What is wrong with the arguments, one short phrase per problem: `missing 'a'`, `'n' must be integer, got string`.
+ * `root` must be the compiled schema itself, not a copy.
+ */
+export function explainErrors(errors: readonly ErrorObject[], root: JsonSchema = {}): string[] {
+  const meant = withoutBranches(firstOnes(errors), root)
+  const problems = [...new Set(serious(meant).map(shortExplanation))]
   if (problems.length <= MAX_PROBLEMS) return problems
   return [...problems.slice(0, MAX_PROBLEMS), `and ${problems.length - MAX_PROBLEMS} more`]
 }
@@ -18,13 +24,22 @@ export function explainErrors(errors: readonly ErrorObject[]): string[] {
 const MAX_EXPLAINED = 200
 const EXTRA_KEYWORDS = new Set(['additionalProperties', 'unevaluatedProperties'])
 
-/** Extra arguments are left out and are never what is wrong if anything else is. */
-function serious(errors: readonly ErrorObject[]): readonly ErrorObject[] {
-  const others = errors.filter(error => !EXTRA_KEYWORDS.has(error.keyword))
-  return (others.length > 0 ? others : errors).slice(0, MAX_EXPLAINED)
+/** The errors worth explaining; those about extra arguments come last. */
+function firstOnes(errors: readonly ErrorObject[]): ErrorObject[] {
+  return [...errors.filter(error => !isExtra(error)), ...errors.filter(isExtra)].slice(0, MAX_EXPLAINED)
 }
 
-/** Names, choices and patterns are the schema's, and may be of any length. */
+/** Extra arguments get dropped anyway: they are never the problem if there is any other. */
+function serious(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const others = errors.filter(error => !isExtra(error))
+  return others.length > 0 ? others : errors
+}
+
+function isExtra({ keyword }: ErrorObject): boolean {
+  return EXTRA_KEYWORDS.has(keyword)
+}
+
+/** Names, choices and patterns come from the schema and may be of any length. */
 function shortExplanation(error: ErrorObject): string {
   return shortText(explain(error), MAX_PROBLEM_CHARS)
 }
@@ -69,15 +84,6 @@ function choices(values: readonly unknown[]): string {
   return firstOf(values.slice(0, MAX_CHOICES).map(plain), MAX_CHOICES, values.length).join(', ')
 }
 
-const MAX_HINT_CHARS = 200
-
-/** A text with separators is probably a list, but where it is to be split is not ours to say. */
-function listHint({ params, data }: ErrorObject): string {
-  if (params.type !== 'array' || typeof data !== 'string' || data.length > MAX_HINT_CHARS) return ''
-  const parts = data.split(/[,;|\n]/).map(part => part.trim())
-  return parts.length > 1 ? ` (if it is a list, write ${JSON.stringify(parts)})` : ''
-}
-
 function plain(value: unknown): string {
   return shortText(typeof value === 'string' ? value : JSON.stringify(value), MAX_VALUE_CHARS)
 }
@@ -102,71 +108,8 @@ export function pointerParts(pointer: string): string[] {
     .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** The place of a key or an index in what stands at a place. */
+/** Appends a key or an index to a place. */
 export function joinPlace(place: string, name: string): string {
   if (place === '') return name
   return /^\d+$/.test(name) ? `${place}[${name}]` : `${place}.${name}`
-}
-
-/**
- * If alternatives (`anyOf`, `oneOf`) fail, Ajv reports every branch. One statement is left of each:
- * the problems of the branch that was meant, or the list of types that would do.
- */
-function withoutBranches(errors: readonly ErrorObject[]): ErrorObject[] {
-  let left = errors.filter(error => error.keyword !== 'if')
-  const alternatives = left
-    .filter(error => error.keyword === 'anyOf' || error.keyword === 'oneOf')
-    .sort((a, b) => b.schemaPath.length - a.schemaPath.length)
-  for (const alternative of alternatives) {
-    const inside = left.filter(error => isBranchOf(alternative, error))
-    if (inside.length === 0) continue
-    left = left.filter(error => error !== alternative && !inside.includes(error))
-    left.push(...summary(alternative, inside))
-  }
-  return left
-}
-
-function isBranchOf(alternative: ErrorObject, error: ErrorObject): boolean {
-  if (error === alternative || !isWithin(error.instancePath, alternative.instancePath)) return false
-  return error.schemaPath.startsWith(`${alternative.schemaPath}/`) || followsRef(alternative, error)
-}
-
-function isWithin(path: string, place: string): boolean {
-  return path === place || path.startsWith(`${place}/`)
-}
-
-/** Inside a `$ref` the schema path starts anew, so a branch is known by what it looks at: the same value. */
-function followsRef(alternative: ErrorObject, error: ErrorObject): boolean {
-  const branches = Array.isArray(alternative.schema) ? alternative.schema : []
-  if (!branches.some(branch => typeof branch?.$ref === 'string')) return false
-  return branches.some(
-    branch => typeof branch?.$ref === 'string' && error.schemaPath.startsWith(`${branch.$ref}/`),
-  )
-}
-
-function summary(alternative: ErrorObject, inside: ErrorObject[]): ErrorObject[] {
-  const branches = groupByBranch(inside)
-  const meant = branches.filter(branch => !branch.some(error => rulesOut(alternative, error)))
-  const best = meant.sort((a, b) => a.length - b.length)[0]
-  if (best) return best
-  const types = [
-    ...new Set(inside.filter(error => error.keyword === 'type').map(error => wanted(error.params.type))),
-  ]
-  const ownType = inside.filter(
-    error => error.keyword === 'type' && error.instancePath === alternative.instancePath,
-  )
-  if (ownType.length === inside.length) return [{ ...alternative, keyword: 'type', params: { type: types } }]
-  return [{ ...alternative, message: 'must fit one of the allowed forms' }]
-}
-
-/** A branch of another type or with another fixed value is not the one that was meant. */
-function rulesOut(alternative: ErrorObject, error: ErrorObject): boolean {
-  if (error.keyword === 'const') return true
-  return error.keyword === 'type' && error.instancePath === alternative.instancePath
-}
-
-const BRANCH = /^.*?\/(?:anyOf|oneOf)\/\d+|^#\/(?:\$defs|definitions)\/[^/]+/
-
-function groupByBranch(errors: readonly ErrorObject[]): ErrorObject[][] {
-  return [...grouped(errors, ({ schemaPath }) => BRANCH.exec(schemaPath)?.[0] ?? '').values()]
 }

@@ -2,22 +2,22 @@ import { isObjectLike, isRecord } from '../runtime/guards.ts'
 import type { JsonSchema } from './json-schema.ts'
 
 /*
- * `x-mcp-header` (SEP-2243): arguments that go along in a header `Mcp-Param-…`, so that what stands between a client and
- * a server need not read the body. The rules are those of the SDK, which does not export them.
+ * `x-mcp-header` (SEP-2243): arguments that are also sent in a header `Mcp-Param-…`, so that intermediaries between a
+ * client and a server need not read the body. The rules are those of the SDK, which does not export them.
  */
 
-/** An argument that goes along in a header. */
+/** An argument that is also sent in a header. */
 export interface HeaderParameter {
-  /** From the arguments down to its value. */
+  /** From the top of the arguments down to its value. */
   path: readonly string[]
-  /** What follows `Mcp-Param-`. */
+  /** The header's name after `Mcp-Param-`. */
   header: string
   type: string
 }
 
 export interface HeaderParameters {
   parameters: readonly HeaderParameter[]
-  /** Why clients cannot use a tool with this schema over HTTP, in words. */
+  /** Why clients cannot use a tool with this schema over HTTP. */
   problem?: string | undefined
 }
 
@@ -25,7 +25,7 @@ interface Place {
   schema: unknown
   key: string
   parent: Place | undefined
-  /** Whether it is certain where in the arguments its value is. */
+  /** Whether its place in the arguments is certain. */
   isReachable: boolean
 }
 
@@ -39,7 +39,7 @@ const ELSEWHERE = (
 ).split(' ')
 const NAMED = new Set(['patternProperties', 'dependentSchemas', '$defs', 'definitions'])
 
-/** The arguments that go along in headers. */
+/** The arguments that are also sent in headers. */
 export function headerParameters(schema: JsonSchema): HeaderParameters {
   const found: HeaderParameter[] = []
   const taken = new Set<string>()
@@ -52,7 +52,7 @@ export function headerParameters(schema: JsonSchema): HeaderParameters {
     if (KEY in place.schema) {
       const read = readParameter(place, place.schema, taken)
       if (typeof read === 'string') return { parameters: [], problem: read }
-      // A server still compares the headers of such a one.
+      // A server still compares its header.
       if (read.type === 'number') problem ??= problemOfType(read.path, read.type)
       found.push(read)
     }
@@ -69,11 +69,11 @@ function readParameter(
   const path = pathOf(place)
   const name = path.join('.') || 'the schema itself'
   if (!place.isReachable || path.length === 0)
-    return `${name}: ${KEY} is only permitted on properties, and on properties of these`
-  if (typeof header !== 'string' || !TOKEN.test(header))
-    return `${name}: ${KEY} is not a valid name of a header`
+    return `${name}: ${KEY} is only permitted on properties and nested properties`
+  if (typeof header !== 'string' || !TOKEN.test(header)) return `${name}: ${KEY} is not a valid header name`
   if (type !== 'number' && !TYPES.includes(type as string)) return problemOfType(path, type)
-  if (taken.has(header.toLowerCase())) return `${name}: ${KEY} '${header}' is taken by another property`
+  if (taken.has(header.toLowerCase()))
+    return `${name}: ${KEY} '${header}' is already used by another property`
   taken.add(header.toLowerCase())
   return { path, header, type: type as string }
 }

@@ -1,6 +1,7 @@
 import { isObjectLike } from '../runtime/guards.ts'
+import { uriDecoded } from '../runtime/uri-decoded.ts'
 
-/** A JSON Schema as it came: read, never changed. */
+/** A JSON Schema exactly as received: read, never changed. */
 export type JsonSchema = Record<string, unknown>
 
 /** A schema object of zod, valibot, arktype …: https://standardschema.dev */
@@ -14,21 +15,21 @@ export interface StandardSchema {
   }
 }
 
-/** What has a schema: a tool. */
+/** Anything with a schema, such as a tool. */
 interface WithSchema {
   readonly schema: JsonSchema | StandardSchema | object
 }
 
-/** Larger schemas than this are refused: nobody writes them, and they break what walks them. */
+/** Larger schemas are refused: nobody writes them, and they break whatever walks them. */
 const MAX_SCHEMA_DEPTH = 100
 const MAX_SCHEMA_PARTS = 50_000
 
-/** Takes anything. Stands in for a schema that cannot be read but whose tool checks its arguments itself. */
+/** Accepts anything. Used for a schema that cannot be read but whose tool checks its arguments itself. */
 const OPEN_SCHEMA: JsonSchema = Object.freeze({ type: 'object' })
 
 const known = new WeakMap<object, JsonSchema>()
 
-/** The JSON Schema of a tool's arguments. Throws, in words, if there is none. */
+/** The JSON Schema of a tool's arguments. Throws with a readable message if there is none. */
 export function jsonSchemaOf(tool: WithSchema): JsonSchema {
   const { schema } = tool
   if (!isStandardSchema(schema)) return schema as JsonSchema
@@ -45,10 +46,10 @@ function convert(schema: StandardSchema, tool: WithSchema): JsonSchema {
   const singleInput = zod3SingleInput(schema)
   if (singleInput) return singleInput
   if (isLangChainTool(tool)) return OPEN_SCHEMA
-  throw new Error(`its ${standard.vendor} schema gives no JSON Schema (zod does from 4.2 on)`)
+  throw new Error(`its ${standard.vendor} schema does not provide a JSON Schema (zod does since 4.2)`)
 }
 
-/** LangChain's own tools check their arguments themselves, whatever their schema is written in. */
+/** LangChain's tools check their arguments themselves, whatever their schema is written in. */
 export function isLangChainTool(tool: WithSchema): boolean {
   return Array.isArray((tool as { lc_namespace?: unknown }).lc_namespace)
 }
@@ -70,12 +71,12 @@ interface Size {
   parts: number
 }
 
-/** How long a text counts as one part. */
+/** How many characters of text count as one part. */
 const CHARS_PER_PART = 20
 
 /**
- * Why a schema is too large to be read, in words; `undefined` if it is not. Shared parts are looked at once, but count as
- * often as they are written out.
+ * Why a schema is too large to be read; `undefined` if it is not. Shared parts are visited once, but count every time
+ * they appear.
  */
 export function sizeProblem(schema: object): string | undefined {
   const { depth, parts } = sizeOf(schema, MAX_SCHEMA_DEPTH, new Map())
@@ -88,7 +89,7 @@ function sizeOf(value: object, left: number, known: Map<object, Size>): Size {
   const before = known.get(value)
   if (before) return before
   if (left < 0) return TOO_DEEP
-  // Until it is known: met again inside itself it is endless.
+  // Provisional: meeting it again inside itself means it is endless.
   known.set(value, ENDLESS)
   const size = { depth: 1, parts: 1 }
   for (const key of Object.keys(value)) {
@@ -109,19 +110,19 @@ function sizeOf(value: object, left: number, known: Map<object, Size>): Size {
 const TOO_DEEP: Size = { depth: MAX_SCHEMA_DEPTH + 1, parts: 1 }
 const ENDLESS: Size = { depth: 0, parts: Number.POSITIVE_INFINITY }
 
-/** The properties that a schema declares at its top; `{}` if it declares none. */
+/** The properties that a schema declares at its top level; `{}` if it declares none. */
 export function propertiesOf(schema: JsonSchema): Record<string, unknown> {
   const { properties } = schema
   return isObjectLike(properties) ? (properties as Record<string, unknown>) : {}
 }
 
-/** The names that a schema requires at its top. */
+/** The names that a schema requires at its top level. */
 export function requiredOf(schema: JsonSchema): string[] {
   const { required } = schema
   return Array.isArray(required) ? required.filter(name => typeof name === 'string') : []
 }
 
-/** Follows a `$ref` inside the same document to its end; anything else comes back as it is. */
+/** Follows a `$ref` within the same document to its end; anything else is returned as is. */
 export function resolveRef(schema: unknown, root: JsonSchema): unknown {
   let current = schema
   for (let hops = 0; hops < 20; hops++) {
@@ -132,7 +133,7 @@ export function resolveRef(schema: unknown, root: JsonSchema): unknown {
   return current
 }
 
-/** What a schema's own `$ref` points at in the same document, if it has one that does. */
+/** What a schema's own `$ref` points to in the same document; `undefined` if nothing. */
 export function refTarget({ $ref }: JsonSchema, root: JsonSchema): unknown {
   return typeof $ref === 'string' ? pointedAt(root, $ref) : undefined
 }
@@ -145,25 +146,17 @@ function pointedAt(root: JsonSchema, given: string): unknown {
   let target: unknown = root
   for (const part of ref.slice(2).split('/')) {
     if (!isObjectLike(target)) return undefined
-    const key = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = uriDecoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
     target = Object.hasOwn(target, key) ? (target as JsonSchema)[key] : undefined
   }
   return target
 }
 
-/** A definition by the name that it gives itself: `#name`, or an `$id` of its own. */
+/** A definition by its anchor (`#name`) or its own `$id`. */
 function anchored(root: JsonSchema, ref: string): unknown {
   const definitions = [root.$defs, root.definitions].filter(isObjectLike).flatMap(Object.values)
   return definitions.find(definition => {
     const { $anchor, $dynamicAnchor, $id } = isObjectLike(definition) ? (definition as JsonSchema) : {}
     return ref === `#${$anchor}` || ref === `#${$dynamicAnchor}` || ref === $id
   })
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
 }

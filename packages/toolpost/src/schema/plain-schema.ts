@@ -1,8 +1,8 @@
-import { type JsonLimits, JsonWriter } from '../runtime/json-writer.ts'
+import { JsonWriter, type WriteLimits } from '../runtime/json-writer.ts'
 import type { JsonSchema } from './json-schema.ts'
 
-/** A schema as plain data that any program can read; `undefined` if it is too large for that, or there is none. */
-export function plainSchema(read: () => JsonSchema | undefined, limits: JsonLimits): JsonSchema | undefined {
+/** A schema as plain data that any program can read; `undefined` if it is too large or missing. */
+export function plainSchema(read: () => JsonSchema | undefined, limits: WriteLimits): JsonSchema | undefined {
   const schema = attempt(read)
   if (schema === undefined) return undefined
   const writer = new JsonWriter(schema, limits)
@@ -10,7 +10,7 @@ export function plainSchema(read: () => JsonSchema | undefined, limits: JsonLimi
   return writer.isWhole ? (JSON.parse(text) as JsonSchema) : undefined
 }
 
-/** What cannot be read is as good as not there. */
+/** Treats what cannot be read as missing. */
 export function attempt<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -74,7 +74,7 @@ describe('recursive schemas', () => {
     ['itself', { $ref: '#' }],
     ['each other', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } }],
     ['themselves in a branch', { $ref: '#/$defs/a', $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }] } } }],
-  ])('that are nothing but a reference to %s are refused in words', async (_what, schema) => {
+  ])('that are nothing but a reference to %s are refused with a reason', async (_what, schema) => {
     expect(await check({ type: 'object', ...schema }, {})).toMatch(/unusable schema: infinite self-reference/)
   })
 })
@@ -132,7 +132,7 @@ describe('listing', () => {
 
   it('[F31] says which part of a name is not Unicode text', async () => {
     expect(await check(HOSTILE.surrogate as JsonSchema, { '\ud800': 'x' })).toMatch(
-      /unusable schema: one of its names has half of a surrogate pair \(\\ud800\)/,
+      /unusable schema: one of its names has half a surrogate pair \(\\ud800\)/,
     )
     const $defs = { '%E0%A4': { type: 'string' } }
     const percent = { type: 'object', properties: { a: { $ref: '#/$defs/%E0%A4' } }, $defs }

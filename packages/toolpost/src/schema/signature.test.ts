@@ -24,7 +24,7 @@ describe('signatures', () => {
     expect(signature({ type: 'object', properties: {}, additionalProperties: false })).toBe('t()')
   })
 
-  it('follow references, also where the whole schema is one', () => {
+  it('follow references, even if the whole schema is one', () => {
     const $defs = {
       args: { type: 'object', properties: { a: { $ref: '#/$defs/size' } }, required: ['a'] },
       size: { enum: [1, 2] },

@@ -6,24 +6,24 @@ const MAX_NESTING = 3
 const MAX_CHOICES = 8
 const MAX_PARAMETERS = 60
 const MAX_LITERAL_CHARS = 100
-/** How many types one signature may spell out; alternatives of alternatives would otherwise multiply. */
+/** How many types one signature may spell out; otherwise nested alternatives would multiply. */
 const MAX_TYPES = 300
 
-/** What a signature needs of a tool. */
+/** What a signature needs from a tool. */
 interface Named {
   readonly name: string
   readonly schema: object
 }
 
-/** A schema that is being put in words. */
+/** A schema being written as text. */
 interface Reading {
   readonly root: JsonSchema
   typesLeft: number
 }
 
 /**
- * How a tool is called, as a person would write it: `turn(action: "on" | "off", level?: integer)`. What is too long or
- * cannot be read is `…`; never throws.
+ * How to call a tool, as a person would write it: `turn(action: "on" | "off", level?: integer)`. Parts that are too long
+ * or cannot be read become `…`; never throws.
  */
 export function signatureOf(tool: Named): string {
   try {
@@ -39,7 +39,7 @@ function parametersText(schema: JsonSchema): string {
   return parameters === '' && schema.additionalProperties !== false ? '…' : parameters
 }
 
-/** The arguments a tool must have, as its error messages list them: `a (string), x (one of on, off)`. */
+/** A tool's required arguments, as error messages list them: `a (string), x (one of on, off)`. */
 export function requiredArguments(given: JsonSchema): string {
   const schema = topOf(given)
   const properties = propertiesOf(schema)
@@ -50,7 +50,7 @@ export function requiredArguments(given: JsonSchema): string {
   return firstOf(texts, MAX_PARAMETERS, requiredOf(schema).length).join(', ')
 }
 
-/** The schema itself, or what it refers to if the whole of it is a reference into its own definitions. */
+/** The schema itself, or its target if the entire schema is a reference into its own definitions. */
 function topOf(schema: JsonSchema): JsonSchema {
   const top = resolveRef(schema, schema)
   return top === schema ? schema : { ...schema, ...(top as JsonSchema) }
@@ -63,7 +63,7 @@ function kindText(property: unknown, reading: Reading): string {
   return typeText(property, reading, MAX_NESTING)
 }
 
-/** A type as TypeScript would write it, with `integer` kept apart from `number`. */
+/** A type in TypeScript notation, except that `integer` is kept distinct from `number`. */
 function typeText(given: unknown, reading: Reading, nesting: number): string {
   if (reading.typesLeft-- <= 0 || nesting > 2 * MAX_NESTING) return '…'
   const schema = resolveRef(given, reading.root)
@@ -110,7 +110,7 @@ function propertiesText(schema: JsonSchema, reading: Reading, nesting: number): 
   return firstOf(texts, MAX_PARAMETERS, names.length).join(', ')
 }
 
-/** As many as there is room for, and how many there are beyond. */
+/** As many as fit, and how many more there are. */
 export function firstOf(texts: readonly string[], room: number, total = texts.length): string[] {
   return total <= room ? [...texts] : [...texts.slice(0, room), `… ${total - room} more`]
 }

@@ -2,7 +2,7 @@ import { isObjectLike, isRecord } from '../runtime/guards.ts'
 import { type JsonSchema, propertiesOf, requiredOf, resolveRef } from './json-schema.ts'
 
 const MAX_NESTING = 12
-/** How many types one schema may spell out; alternatives of alternatives would otherwise multiply. */
+/** How many types one schema may spell out; otherwise nested alternatives would multiply. */
 const MAX_TYPES = 2_000
 
 const PRIMITIVES: Record<string, string> = {
@@ -18,7 +18,7 @@ interface Reading {
   typesLeft: number
 }
 
-/** A schema as a TypeScript type. What cannot be written, or is too much, is `unknown`; never throws. */
+/** A schema as a TypeScript type. Parts that cannot be expressed, or are too much, become `unknown`; never throws. */
 export function typescriptType(schema: JsonSchema): string {
   try {
     return typeOf(schema, { root: schema, typesLeft: MAX_TYPES }, 0)
@@ -58,7 +58,7 @@ function plainType(schema: JsonSchema, reading: Reading, nesting: number): strin
     : 'unknown'
 }
 
-/** Alternatives that stand beside properties narrow them. */
+/** Alternatives next to properties narrow them. */
 function intersection(schema: JsonSchema, branches: string, reading: Reading, nesting: number): string {
   if (!isRecord(schema.properties)) return branches
   const own = objectType(schema, reading, nesting)
@@ -92,7 +92,7 @@ function objectType(schema: JsonSchema, reading: Reading, nesting: number): stri
   return `{ ${lines.join('; ')} }`
 }
 
-/** A description as a comment, which nothing in it can end. */
+/** A description as a comment that its own text cannot close. */
 export function docOf(described: unknown): string {
   const text = isRecord(described) && typeof described.description === 'string' ? described.description : ''
   const line = text.replace(/\s+/g, ' ').trim().slice(0, 1_000)

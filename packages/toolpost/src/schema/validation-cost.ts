@@ -1,35 +1,35 @@
 /*
- * What compiling a schema, and validating with it, will cost: estimated beforehand, so that what is expensive is done in
- * another process. Figures are in validations of one small schema, about a microsecond if it fails.
+ * Estimates the cost of compiling a schema and validating with it, so that expensive work is done in another process.
+ * The unit is one validation of a small schema, about a microsecond if it fails.
  */
 import { isObjectLike, isRecord } from '../runtime/guards.ts'
-import { namesOf } from '../runtime/names-of.ts'
+import { shownNames } from '../runtime/names-of.ts'
 import { type JsonSchema, refTarget } from './json-schema.ts'
 import { type Form, formOf, formsOfProperty } from './walk-schema.ts'
 
-/** Ajv takes about 0.3 ms for a schema, and re2js as long for a pattern. */
+/** Ajv takes about 0.3 ms per schema, and re2js about as long per pattern. */
 const MAX_COMPILED_HERE = 150
-/** Some 20 ms if everything is wrong, one if all is well. */
+/** About 20 ms if everything is invalid, 1 ms if everything is valid. */
 const MAX_WORK_HERE = 20_000
-/** Arguments that need repairs are validated again and again. */
+/** Arguments that need repairs are validated repeatedly. */
 const REPAIR_FACTOR = 8
-/** Less than this is never expensive, whatever the arguments are. */
+/** Below this, validation is never expensive, whatever the arguments. */
 export const QUICK_WORK = MAX_WORK_HERE / REPAIR_FACTOR
 
 const MAX_STEPS = 4_000
 const MAX_DEPTH = 1_000
 const UNITS_PER_FORMAT_CHAR = 0.1
-/** Keywords whose lists are data and cost next to nothing. */
+/** Keywords whose lists are plain data and cost next to nothing. */
 const DATA = new Set(['enum', 'examples', 'required'])
 
 /** Whether a schema takes too long to compile on the event loop. */
-export function isDearToCompile(schema: JsonSchema): boolean {
+export function isExpensiveToCompile(schema: JsonSchema): boolean {
   const seen = new Set<object>([schema])
   let units = 0
   for (const part of seen) {
     if (isOutOfSight(part as JsonSchema, schema)) return true
     units += 1 + patternUnits(part as JsonSchema) + namesIn(part)
-    // Each of them costs one at least: of 10,000 properties, most need not be looked at.
+    // Each costs at least one unit: most of 10,000 properties need not be visited.
     if (Math.max(units, seen.size) > 3 * MAX_COMPILED_HERE) return true
     for (const key in part) {
       const inner = (part as JsonSchema)[key]
@@ -40,7 +40,7 @@ export function isDearToCompile(schema: JsonSchema): boolean {
   return units > MAX_COMPILED_HERE
 }
 
-/** Whether a schema refers to something that no estimate here can see: by another base, or by who asks. */
+/** Whether a schema refers to something this estimate cannot see: through another base, or dynamically. */
 function isOutOfSight(part: JsonSchema, root: JsonSchema): boolean {
   const { $ref, $id, $dynamicRef, $recursiveRef } = part
   if (typeof $dynamicRef === 'string' || typeof $recursiveRef === 'string') return true
@@ -48,12 +48,12 @@ function isOutOfSight(part: JsonSchema, root: JsonSchema): boolean {
   return typeof $ref === 'string' && refTarget(part, root) === undefined
 }
 
-/** Ajv writes code for every name of `dependentRequired`. */
+/** Ajv generates code for every name in `dependentRequired`. */
 function namesIn(part: object): number {
   return Array.isArray(part) ? part.filter(entry => typeof entry === 'string').length : 0
 }
 
-/** What the patterns of one schema cost to compile: repeats are written out by the engine. */
+/** The cost of compiling a schema's patterns: the engine expands repeats. */
 function patternUnits({ pattern, patternProperties }: JsonSchema): number {
   const patterns = isRecord(patternProperties) ? Object.keys(patternProperties) : []
   if (typeof pattern === 'string') patterns.push(pattern)
@@ -64,7 +64,7 @@ function unicodeClasses(pattern: string): number {
   return pattern.match(/\\p\{/gi)?.length ?? 0
 }
 
-/** Roughly how many states the linear engine has for a pattern: each is looked at for each character. */
+/** Roughly how many states the linear engine has for a pattern: each is checked for each character. */
 function statesOf(pattern: unknown): number {
   if (typeof pattern !== 'string') return 0
   const repeats = pattern.match(/\d{1,4}(?=,?\})/g) ?? []
@@ -78,9 +78,9 @@ function statesOf(pattern: unknown): number {
 }
 
 /**
- * The most that one part of the arguments can cost, whatever it is; infinite if a schema is recursive or compares entries
- * with each other. Worked out once a schema: most calls are so far below the limit that nothing else is needed. Throws,
- * in words, if a schema refers to itself for the very same value, which can never be validated.
+ * The most that any one part of the arguments can cost; infinite if a schema is recursive or compares entries with each
+ * other. Computed once per schema: most calls are so far below the limit that nothing else is needed. Throws if a schema
+ * refers to itself for the very same value, which can never be validated.
  */
 export function costPerPart(schema: JsonSchema): number {
   const known = new Map<JsonSchema, number>()
@@ -90,7 +90,7 @@ export function costPerPart(schema: JsonSchema): number {
     if (before !== undefined) return before
     if (depth > MAX_DEPTH) return Number.POSITIVE_INFINITY
     if (isLeaf(part)) return 1 + statesOf(part.pattern) + (Array.isArray(part.enum) ? part.enum.length : 0)
-    // Until it is known: met again inside itself it is endless.
+    // Provisional: meeting it again inside itself means it is endless.
     known.set(part, Number.POSITIVE_INFINITY)
     const form = formOf(part, schema)
     let cost = ownCost(form) + statesOf(part.pattern)
@@ -104,7 +104,7 @@ export function costPerPart(schema: JsonSchema): number {
   return visit(schema, NOTHING, 0)
 }
 
-/** Has no schemas in it, as most have not: these are not worth remembering. */
+/** Whether a schema contains no others, like most: not worth remembering. */
 function isLeaf(schema: JsonSchema): boolean {
   for (const key in schema) {
     const value = schema[key]
@@ -121,7 +121,7 @@ function partsOf({ items, declared, byPattern, others, names }: Form): JsonSchem
 }
 
 /** Whether arguments of a known weight take too long to validate on the event loop. */
-export function isDearToValidate(
+export function isExpensiveToValidate(
   { schema, costPerPart }: { schema: JsonSchema; costPerPart: number },
   args: object,
   { weight, repair }: { weight: number; repair: boolean },
@@ -130,15 +130,15 @@ export function isDearToValidate(
   return costPerPart * weight > limit && workOf(schema, args) > limit
 }
 
-/** How often arguments may be validated anew, for the sake of repairs, before that takes too long. */
+/** How often arguments may be revalidated for repairs before it takes too long. */
 export function trialsFor({ costPerPart }: { costPerPart: number }, weight: number): number {
   const work = Math.min(Math.max(costPerPart * weight, 1), MAX_WORK_HERE / REPAIR_FACTOR)
   return Math.ceil((2 * MAX_WORK_HERE) / work)
 }
 
 /**
- * The most that validating `args` costs: every schema on every value that it is applied to, each pair looked at once.
- * Infinite if that cannot be told in a few steps.
+ * The most that validating `args` can cost: every schema on every value it applies to, each pair visited once.
+ * Infinite if that takes too many steps to find out.
  */
 function workOf(schema: JsonSchema, args: object): number {
   const forms = new Map<JsonSchema, { form: Form; own: number; onValues: Map<unknown, number> }>()
@@ -157,7 +157,8 @@ function workOf(schema: JsonSchema, args: object): number {
     let work = known.own + costOnValue(part, value)
     for (const inner of known.form.branches) work += visit(inner, value, depth + 1)
     eachApplication(known.form, value, (inner, entry) => {
-      if (work < Number.POSITIVE_INFINITY) work += visit(inner, entry, depth + 1)
+      work += visit(inner, entry, depth + 1)
+      return work < Number.POSITIVE_INFINITY
     })
     known.onValues.set(value, work)
     return work
@@ -165,23 +166,24 @@ function workOf(schema: JsonSchema, args: object): number {
   return visit(schema, args, 0)
 }
 
-/** Tells which schemas a form applies to which parts of a value. */
+/** Calls `apply` for each subschema and each value it applies to, until it returns `false`. */
 function eachApplication(
   form: Form,
   value: unknown,
-  apply: (schema: JsonSchema, part: unknown) => void,
+  apply: (schema: JsonSchema, part: unknown) => boolean,
 ): void {
   if (Array.isArray(value)) {
-    for (const schema of form.items) for (const part of value) apply(schema, part)
+    for (const schema of form.items) for (const part of value) if (!apply(schema, part)) return
   } else if (isObjectLike(value)) {
-    for (const name of namesOf(value)) {
-      for (const schema of formsOfProperty(form, name)) apply(schema, (value as JsonSchema)[name])
-      for (const schema of form.names) apply(schema, name)
+    for (const name of shownNames(value)) {
+      for (const schema of formsOfProperty(form, name))
+        if (!apply(schema, (value as JsonSchema)[name])) return
+      for (const schema of form.names) if (!apply(schema, name)) return
     }
   }
 }
 
-/** What a form costs wherever it is applied. */
+/** The cost of a form itself, each time it is applied. */
 function ownCost({ declared, schema: { patternProperties, required, enum: choices } }: Form): number {
   let cost = 1
   if (declared) cost += Object.keys(declared).length
@@ -193,13 +195,13 @@ function ownCost({ declared, schema: { patternProperties, required, enum: choice
 
 function costOnValue(schema: JsonSchema, value: unknown): number {
   if (Array.isArray(value)) return comparesEntries(schema) ? value.length ** 2 / 2 : 0
-  if (typeof value !== 'string') return isObjectLike(value) ? namesOf(value).length : 0
+  if (typeof value !== 'string') return isObjectLike(value) ? shownNames(value).length : 0
   return (
     value.length * (statesOf(schema.pattern) / 10 + (schema.format === undefined ? 0 : UNITS_PER_FORMAT_CHAR))
   )
 }
 
-/** `uniqueItems` compares every entry with every other unless it knows that they are plain values. */
+/** `uniqueItems` compares every pair of entries unless they are known to be primitives. */
 function comparesEntries({ uniqueItems, items }: JsonSchema): boolean {
   if (uniqueItems !== true) return false
   const types = isRecord(items) ? [items.type].flat() : [undefined]

@@ -7,7 +7,7 @@ import type { JsonSchema } from './json-schema.ts'
 async function check(schema: JsonSchema, args: unknown, logger = recordingLogger()) {
   const manager = new ToolManager()
   manager.addCustomTool({ name: 'subject', description: 'd', schema, invoke: got => got })
-  const result = await new ToolExecutor(manager, { logger }).run({ name: 'subject', args })
+  const result = await new ToolExecutor(manager, { logger, slowMs: 60_000 }).run({ name: 'subject', args })
   return result.success ? 'ok' : result.error.replace('Invalid parameters: ', '')
 }
 
@@ -106,12 +106,77 @@ describe('what a schema can say', () => {
     expect(await check(nested, { rows: [{ b: 1 }, { a: 'x' }] })).toBe("unknown 'rows[1].a'")
   })
 
+  it('names the property that the alternative that was meant does not have', async () => {
+    const closed = (kind: string, own: string) =>
+      object(
+        { kind: { const: kind }, [own]: { type: 'integer' } },
+        { required: ['kind'], additionalProperties: false },
+      )
+    const inline = { type: 'object', oneOf: [closed('circle', 'radius'), closed('box', 'width')] }
+    const referred = {
+      type: 'object',
+      oneOf: [{ $ref: '#/$defs/circle' }, { $ref: '#/$defs/box' }],
+      $defs: { circle: closed('circle', 'radius'), box: closed('box', 'width') },
+    }
+    for (const schema of [inline, referred]) {
+      expect(await check(schema, { kind: 'box', width: 1, radius: 2 })).toBe("unknown 'radius'")
+      expect(await check(schema, { kind: 'box', width: 1, height: 2 })).toBe('ok')
+      expect(await check(schema, { kind: 'oval', width: 1 })).toBe("'kind' must be one of: circle, box")
+      expect(await check(schema, { kind: 'box', width: 'x', radius: 2 })).toBe(
+        "'width' must be integer, got string",
+      )
+    }
+  })
+
+  it('explains recursive alternatives, and those of an equal schema that was compiled before', async () => {
+    const schema = () => ({
+      type: 'object',
+      properties: { rule: { $ref: '#/$defs/rule' } },
+      $defs: {
+        rule: { anyOf: [{ $ref: '#/$defs/all' }, { $ref: '#/$defs/one' }] },
+        all: object({ all: { type: 'array', items: { $ref: '#/$defs/rule' } } }, { required: ['all'] }),
+        one: object({ is: { const: 'one' }, n: { type: 'integer' } }, { required: ['is', 'n'] }),
+      },
+    })
+    for (const each of [schema(), schema()]) {
+      expect(await check(each, { rule: { all: [{ all: [{ all: 5 }] }] } })).toBe(
+        "'rule.all[0].all[0].all' must be array, got number",
+      )
+      expect(await check(each, { rule: 5 })).toBe("'rule' must be object, got number")
+    }
+  })
+
   it('hints at a list where a text has separators', async () => {
     const schema = object({ sizes: { type: 'array', items: { type: 'string' } } })
     expect(await check(schema, { sizes: 'M, L' })).toBe(
       `'sizes' must be array, got string (if it is a list, write ["M","L"])`,
     )
     expect(await check(schema, { sizes: 'M' })).toBe("'sizes' must be array, got string")
+  })
+
+  it.each([
+    ['string', "['M', 'L']", '["M","L"]'],
+    ['string', "['M']", '["M"]'],
+    ['string', '(M, L)', '["M","L"]'],
+    ['string', '- M\n- Extra Large\n', '["M","Extra Large"]'],
+    ['string', '1. M\n2. L', '["M","L"]'],
+    ['string', 'M、L', '["M","L"]'],
+    ['string', '1;2', '["1","2"]'],
+    ['integer', '1, -2', '[1,-2]'],
+    ['number', '[1.5,2,]', '[1.5,2]'],
+    ['integer', '1, two', '["1","two"]'],
+  ])('hints at a list of %s in the notation of JSON for %s', async (type, given, list) => {
+    const schema = object({ sizes: { type: 'array', items: { type } } })
+    expect(await check(schema, { sizes: given })).toBe(
+      `'sizes' must be array, got string (if it is a list, write ${list})`,
+    )
+  })
+
+  it('hints at a list where one of several types is a list', async () => {
+    const schema = object({ size: { anyOf: [{ type: 'integer' }, { type: 'array' }] } })
+    expect(await check(schema, { size: 'M, L' })).toBe(
+      `'size' must be integer or array, got string (if it is a list, write ["M","L"])`,
+    )
   })
 
   it('names at most ten problems', async () => {
@@ -132,7 +197,7 @@ describe('patterns', () => {
     )
   })
 
-  it('[F26] that would backtrack for ever are answered at once', async () => {
+  it('[F26] that would backtrack forever are answered immediately', async () => {
     const schema = object({ a: { pattern: '^(a|a)*$' }, b: { pattern: '^(([a-z])+.)+[A-Z]([a-z])+$' } })
     const before = performance.now()
     expect(await check(schema, { a: `${'a'.repeat(5_000)}!`, b: 'a'.repeat(5_000) })).toMatch(
@@ -165,6 +230,13 @@ describe('patterns', () => {
     ['^\\p{Alphabetic}+$', 'aä', '1'],
     ['^\\p{ID_Start}\\p{ID_Continue}*$', 'a1', '1a'],
     ['^\\P{ASCII}+$', 'ä\u{10fffd}', 'a'],
+    ['^a\\sb$', 'a\u00a0b', 'a\u200bb'],
+    ['^a[\\s_]+b$', 'a\u3000\ufeff\t_b', 'a-b'],
+    ['^\\S+$', 'a\u200bb', 'a\u00a0b'],
+    ['^[^\\s]+$', 'a😀', 'a\u2028b'],
+    ['^[\\S ]+$', 'a b', 'a\u00a0b'],
+    ['^[\\s-]+$', ' -', 'a'],
+    ['^\\\\s$', '\\s', ' '],
   ])('with classes of Unicode hold: %s', async (pattern, right, wrong) => {
     const logger = recordingLogger()
     expect(await check(object({ a: { pattern } }), { a: right }, logger)).toBe('ok')

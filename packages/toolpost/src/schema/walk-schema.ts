@@ -1,13 +1,13 @@
 /*
- * The one way to walk a JSON Schema. Schemas are foreign: they refer to themselves, share parts and multiply. So a walk
- * sees every part once, by reference, and has a budget; what lies beyond is left unread.
+ * The only way to walk a JSON Schema. Schemas are foreign: they refer to themselves, share parts and multiply. So a walk
+ * visits every part once, by reference, within a budget; anything beyond is left unread.
  */
 import { isRecord } from '../runtime/guards.ts'
 import { type JsonSchema, refTarget } from './json-schema.ts'
 
 const MAX_FORMS = 2_000
 
-/** The keywords that hold schemas, by what these apply to: the same value, the entries of a list, properties. */
+/** The keywords that hold schemas, by what those apply to: the same value, the entries of a list, properties. */
 const KEYWORDS = {
   branches: 'allOf anyOf oneOf not if then else dependentSchemas dependencies',
   items: 'items prefixItems additionalItems contains unevaluatedItems',
@@ -27,19 +27,19 @@ const MAPS = new Set(['dependentSchemas', 'dependencies', 'patternProperties'])
 /** A schema taken apart, one level deep. */
 export interface Form {
   readonly schema: JsonSchema
-  /** Schemas for the very same value: what it refers to, and its branches. */
+  /** Schemas for the same value: the target of its `$ref`, and its branches. */
   readonly branches: JsonSchema[]
   /** Schemas for the entries of a list; those of a tuple all together. */
   readonly items: JsonSchema[]
   readonly declared: Readonly<Record<string, unknown>> | undefined
-  /** Schemas for properties, as far as their names match a pattern. */
+  /** Schemas for properties whose names match a pattern. */
   readonly byPattern: JsonSchema[]
   /** Schemas for properties that are not declared. */
   readonly others: JsonSchema[]
   readonly names: JsonSchema[]
 }
 
-/** Takes a schema apart; `root` is what it may refer into. */
+/** Takes a schema apart; its references point into `root`. */
 export function formOf(schema: JsonSchema, root: JsonSchema): Form {
   const { properties } = schema
   const declared = isRecord(properties) ? properties : undefined
@@ -57,7 +57,7 @@ function addSchemas(schemas: JsonSchema[], value: unknown): void {
   for (const one of Array.isArray(value) ? value : [value]) if (isRecord(one)) schemas.push(one)
 }
 
-/** The schemas that a form applies to a property, as far as they can be told without testing a pattern. */
+/** The schemas that a form applies to a property; those by pattern are included without testing the pattern. */
 export function formsOfProperty({ declared, byPattern, others }: Form, name: string): JsonSchema[] {
   if (!declared || !Object.hasOwn(declared, name))
     return byPattern.length === 0 ? others : [...byPattern, ...others]
@@ -65,7 +65,7 @@ export function formsOfProperty({ declared, byPattern, others }: Form, name: str
   return isRecord(own) ? [own, ...byPattern] : byPattern
 }
 
-/** Every schema that applies to the same value as `schemas`: themselves, what they refer to, their branches. Each once. */
+/** Every schema that applies to the same value as `schemas`: themselves, their `$ref` targets and branches. Each once. */
 export function formsOf(schemas: Iterable<unknown>, root: JsonSchema): Form[] {
   const seen = new Set<JsonSchema>()
   const add = (schema: unknown) => {
@@ -73,7 +73,7 @@ export function formsOf(schemas: Iterable<unknown>, root: JsonSchema): Form[] {
   }
   for (const schema of schemas) add(schema)
   const forms: Form[] = []
-  // What is added on the way is visited too.
+  // Schemas added during the loop are visited too.
   for (const schema of seen) {
     const form = formOf(schema, root)
     forms.push(form)
@@ -82,7 +82,7 @@ export function formsOf(schemas: Iterable<unknown>, root: JsonSchema): Form[] {
   return forms
 }
 
-/** Finds every schema that applies to the value at a place inside of what `root` describes. */
+/** Finds every schema that applies to the value at a path within what `root` describes. */
 export function formFinder(root: JsonSchema): (path: readonly string[]) => readonly Form[] {
   interface Place {
     readonly forms: readonly Form[]
@@ -92,7 +92,7 @@ export function formFinder(root: JsonSchema): (path: readonly string[]) => reado
   return path => {
     let place = top
     for (const part of path) {
-      // Entries of a list are alike: 40,000 of them are looked up as one.
+      // Entries of a list share their schemas: 40,000 of them are looked up as one.
       const isIndex = isDigits(part)
       const key = isIndex ? '0' : part
       let next = place.inner.get(key)
@@ -115,7 +115,7 @@ function isDigits(part: string): boolean {
   return code >= 48 && code <= 57 && /^\d+$/.test(part)
 }
 
-/** Every argument name that a schema knows at its top, in whichever of its forms. */
+/** Every argument name that a schema declares at its top level, in any of its branches. */
 export function knownNames(schema: JsonSchema): Set<string> {
   return namesIn(formsOf([schema], schema))
 }
@@ -126,7 +126,7 @@ export function namesIn(forms: Iterable<Form>): Set<string> {
   return names
 }
 
-/** Whether a schema takes names that it does not list: by pattern, with a schema for all others, or one for the names. */
+/** Whether a schema allows names it does not list: by pattern, by a schema for all others, or by one for the names. */
 export function isNameMap(schema: JsonSchema): boolean {
   return formsOf([schema], schema).some(
     ({ byPattern, others, names, schema: { patternProperties } }) =>

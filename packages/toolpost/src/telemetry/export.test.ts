@@ -190,7 +190,7 @@ describe('a collector that', () => {
     ['hangs', () => otlpReceiver('hangs')],
     ['answers 500', () => otlpReceiver('fails')],
     ['is gone', gone],
-  ])('%s costs no call and holds up no end', async (_title, start) => {
+  ])('%s fails no call and does not delay the exit', async (_title, start) => {
     await using collector = await start()
     const running = await up({ ...CONFIG, model: 'offline' }, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
     for (let count = 0; count < 20; count++)
@@ -200,7 +200,7 @@ describe('a collector that', () => {
     expect(performance.now() - stoppedAt).toBeLessThan(5_000)
   })
 
-  it('fails is told of in the log, and does not fill it', async () => {
+  it('fails is logged, without flooding the log', async () => {
     await using collector = await otlpReceiver('fails')
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, TOOLPOST_LOG: 'warn' }
     const running = await up({ ...CONFIG, model: 'offline' }, env)
@@ -214,7 +214,7 @@ describe('a collector that', () => {
     expect(running.err().match(/OpenTelemetry problem(?!s)/g)).toHaveLength(1)
   })
 
-  it('hangs does not keep a command that has done its work', async () => {
+  it('hangs does not delay a command that has finished', async () => {
     await using collector = await otlpReceiver('hangs')
     const file = configFile({ ...CONFIG, model: 'offline' })
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
@@ -280,7 +280,7 @@ describe('startExport', () => {
     using _ = recordTelemetry()
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }
     const started = await startExport(environment, recordingLogger())
-    expect(started).toMatchObject({ target: 'left to the SDK that is already registered' })
+    expect(started).toMatchObject({ target: 'handled by the SDK that is already registered' })
     expect(await started.close()).toBe(true)
   })
 })

@@ -2,32 +2,33 @@ import { secretsInAddress, shownAddress } from '../logging/config-secrets.ts'
 import type { Logger } from '../logging/logger.ts'
 import { RateLimitedLog } from '../logging/rate-limit.ts'
 import { removeFromLogs, safeText } from '../logging/safe-value.ts'
+import type { Environment } from '../runtime/environment.ts'
+import { isMissingPackage } from '../runtime/missing-package.ts'
+import { describeThrown } from '../runtime/quietly.ts'
 import { toolpostVersion } from '../runtime/version.ts'
 import { SERVICE } from './names.ts'
 import { hasSdk, type OpenTelemetry, TRACER } from './open-telemetry.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** What is missing most often is all of them. */
+/** All of them: if one is missing, the others usually are too. */
 const INSTALL =
   'npm i @opentelemetry/api@1.9 @opentelemetry/resources@2 @opentelemetry/sdk-trace-node@2 ' +
   '@opentelemetry/sdk-metrics@2 @opentelemetry/exporter-trace-otlp-http@0.223 ' +
   '@opentelemetry/exporter-metrics-otlp-http@0.223'
 
-/** A collector that does not answer holds up the end of the program no longer than this. */
+/** The longest an unresponsive collector may delay the end of the program. */
 const FLUSH_MS = 1_500
 
-/** Traces and metrics on their way to a collector, or why there are none. */
+/** A running export of traces and metrics, or why there is none. */
 export interface TelemetryExport {
-  /** In words. */
+  /** Where the data goes, for people. */
   target?: string
   /** Why nothing is sent, and what to do. */
   problem?: string
-  /** Sends what is left, for a moment at most. Says whether that was done: if not, something still tries. */
+  /** Flushes briefly. Resolves to whether everything was sent; if not, something is still trying. */
   close(): Promise<boolean>
 }
 
-/** Where traces or metrics are to be sent, if the environment says so, by the names that OpenTelemetry has for it. */
+/** Where to send traces or metrics, from OpenTelemetry's own environment variables; `undefined` if nowhere. */
 export function exportAddress(environment: Environment): string | undefined {
   if (environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return undefined
   const { OTEL_EXPORTER_OTLP_ENDPOINT: both, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = environment
@@ -36,7 +37,7 @@ export function exportAddress(environment: Environment): string | undefined {
   )
 }
 
-/** Registers an SDK of OpenTelemetry that sends everything over OTLP/HTTP. Never rejects. */
+/** Registers an OpenTelemetry SDK that sends everything over OTLP/HTTP. Never rejects. */
 export async function startExport(environment: Environment, logger: Logger): Promise<TelemetryExport> {
   const address = exportAddress(environment) ?? ''
   if (!/^https?:/.test(address) || !URL.canParse(address))
@@ -48,12 +49,10 @@ export async function startExport(environment: Environment, logger: Logger): Pro
   removeFromLogs([...secretsInAddress(address), ...headerValues(environment.OTEL_EXPORTER_OTLP_HEADERS)])
   try {
     const sdk = await loadSdk()
-    if (hasSdk()) return nothing({ target: 'left to the SDK that is already registered' })
+    if (hasSdk()) return nothing({ target: 'handled by the SDK that is already registered' })
     return register(sdk, environment, { address, logger })
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const isMissing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND'
-    return nothing({ problem: isMissing ? `run: ${INSTALL}` : safeText(message) })
+    return nothing({ problem: isMissingPackage(error) ? `run: ${INSTALL}` : safeText(describeThrown(error)) })
   }
 }
 
@@ -85,7 +84,7 @@ function register(
   environment: Environment,
   { address, logger }: { address: string; logger: Logger },
 ): TelemetryExport {
-  // Both may throw on what the environment says; nothing is registered then.
+  // Both may throw on invalid environment variables; then nothing is registered.
   const traces = isWanted('TRACES', environment) ? new sdk.OTLPTraceExporter() : undefined
   const metrics = isWanted('METRICS', environment) ? new sdk.OTLPMetricExporter() : undefined
   const resource = resourceOf(sdk)
@@ -110,7 +109,7 @@ function isWanted(signal: 'TRACES' | 'METRICS', environment: Environment): boole
   return Boolean(both?.trim() || environment[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`]?.trim())
 }
 
-/** Ours, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES say otherwise. */
+/** Our name and version, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES override them. */
 function resourceOf({ defaultResource, resourceFromAttributes, detectResources, envDetector }: Sdk) {
   const own = resourceFromAttributes({ [SERVICE.name]: TRACER, [SERVICE.version]: toolpostVersion() })
   return defaultResource()
@@ -136,7 +135,7 @@ function registerMetrics(exporter: InstanceType<Sdk['OTLPMetricExporter']>, sdk:
   return provider
 }
 
-/** A collector that is gone must be heard of in the log, and must not fill it. */
+/** A collector that is down must be logged, without flooding the log. */
 function logProblems({ diag, DiagLogLevel }: OpenTelemetry, logger: Logger): RateLimitedLog {
   const log = new RateLimitedLog(logger, { intervalMs: 60_000 })
   const tell = (message: string) =>
@@ -149,7 +148,7 @@ function logProblems({ diag, DiagLogLevel }: OpenTelemetry, logger: Logger): Rat
   return log
 }
 
-/** Whether `work` ended well in time. */
+/** Whether `work` succeeded in time. */
 async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>(resolve => {

@@ -1,6 +1,6 @@
 /*
- * What OpenTelemetry calls things: its conventions for generative AI and for MCP. Both are still in development, so the
- * names stand here and nowhere else. https://github.com/open-telemetry/semantic-conventions-genai
+ * OpenTelemetry's semantic conventions for generative AI and MCP. Both are still in development, so the names are kept
+ * here and nowhere else. https://github.com/open-telemetry/semantic-conventions-genai
  */
 
 export const ATTRIBUTE = {

@@ -10,7 +10,7 @@ describe('the trace that a request belongs to', () => {
     expect(read({ ...given, authorization: 'Bearer x' })).toEqual(given)
   })
 
-  it('is none if there is none', () => {
+  it('is undefined if there is none', () => {
     expect(read({})).toBeUndefined()
     expect(read({ tracestate: 'vendor=1' })).toBeUndefined()
   })

@@ -1,6 +1,6 @@
 /*
- * Which trace a call belongs to, as W3C Trace Context and Baggage write it: in the headers of a request, and under the
- * same names in `_meta` of an MCP call.
+ * The trace a call belongs to, in the format of W3C Trace Context and Baggage: in the headers of a request, and under
+ * the same names in `_meta` of an MCP call.
  */
 
 const TRACE_PARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/
@@ -18,14 +18,14 @@ export interface TraceContext {
   baggage?: string
 }
 
-/** What `read` has of a trace. Anything malformed is left out; `undefined` if nothing is left. */
+/** The trace context that `read` provides. Malformed parts are left out; `undefined` if nothing is left. */
 export function traceContext(read: (key: string) => unknown): TraceContext | undefined {
   const traceparent = read('traceparent')
   const baggage = read('baggage')
   const found: TraceContext = {}
   if (isTraceParent(traceparent)) {
     found.traceparent = traceparent
-    // Without a valid parent it means nothing.
+    // Meaningless without a valid parent.
     const tracestate = read('tracestate')
     if (isList(tracestate, MAX_STATE)) found.tracestate = tracestate
   }
@@ -33,7 +33,7 @@ export function traceContext(read: (key: string) => unknown): TraceContext | und
   return found.traceparent === undefined && found.baggage === undefined ? undefined : found
 }
 
-/** Later versions may append to what version 00 has. */
+/** Later versions may append to the format of version 00. */
 function isTraceParent(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > MAX_PARENT || !TRACE_PARENT.test(value)) return false
   return value.length === PARENT_LENGTH || (!value.startsWith('00') && PRINTABLE.test(value))

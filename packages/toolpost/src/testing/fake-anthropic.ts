@@ -34,13 +34,13 @@ export interface AnthropicRequest {
 }
 
 export interface FakeAnthropicOptions {
-  /** The only key that is accepted; any if left out. */
+  /** The only key accepted; any if left out. */
   apiKey?: string
   models?: readonly string[]
   replies?: Parameters<FakeModelServer<AnthropicRequest>['script']>
 }
 
-/** An HTTP server on loopback that speaks as Anthropic does: `/v1/messages` as SSE, refusing what Anthropic refuses. */
+/** An HTTP server on loopback that behaves like Anthropic: `/v1/messages` as SSE, rejecting what Anthropic rejects. */
 export function fakeAnthropic(
   options: FakeAnthropicOptions = {},
 ): Promise<FakeModelServer<AnthropicRequest>> {
@@ -75,7 +75,7 @@ function anthropicFormat({ apiKey, models }: FakeAnthropicOptions): WireFormat<A
   }
 }
 
-/** The rules that a tool loop is most likely to break. */
+/** The rules a tool loop is most likely to break. */
 function requestProblem({ messages, tools = [] }: AnthropicRequest): string | undefined {
   const blocks = messages.map(({ content }) => (typeof content === 'string' ? [] : content))
   const ids = blocks.flat().flatMap(block => (block.type === 'tool_use' ? [block.id] : []))
@@ -92,7 +92,7 @@ function requestProblem({ messages, tools = [] }: AnthropicRequest): string | un
   return tools.map(schemaProblem).find(problem => problem !== undefined) ?? unansweredCall(blocks)
 }
 
-/** What Anthropic says about the schema of a tool. */
+/** Anthropic's complaint about a tool's schema. */
 function schemaProblem({ name, input_schema: schema = {} }: AnthropicTool): string | undefined {
   const at = `tools.${name}.input_schema`
   if (schema.type !== 'object') return `${at}.type: Field required`
@@ -102,7 +102,7 @@ function schemaProblem({ name, input_schema: schema = {} }: AnthropicTool): stri
   return badKey && `${at}.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'`
 }
 
-/** Every message with calls is followed by one that holds exactly their results. */
+/** Every message with calls must be followed by one with exactly their results. */
 function unansweredCall(blocks: AnthropicBlock[][]): string | undefined {
   for (const [at, own] of blocks.entries()) {
     const calls = own.flatMap(({ type, id }) => (type === 'tool_use' ? [id] : []))
@@ -135,7 +135,7 @@ function events({ text = [], calls = [], error, stopReason }: FakeReply, turn: n
   }
 }
 
-/** A call, its arguments in two halves as they come from a real stream. */
+/** A call with its arguments in two halves, as in a real stream. */
 function callBlock(call: NonNullable<FakeReply['calls']>[number], index: number, id: string): string[] {
   const json = call.rawArgs === undefined ? JSON.stringify(call.args ?? {}) : String(call.rawArgs)
   const half = Math.ceil(json.length / 2)

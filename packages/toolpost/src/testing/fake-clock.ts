@@ -6,13 +6,13 @@ interface PendingTimer {
 }
 
 export interface FakeClock extends Clock {
-  /** Moves the time on, firing what falls due in order; what a timer sets off is given its turn before the next. */
+  /** Moves time forward, firing due timers in order; pending promises settle between them. */
   advance(ms: number): Promise<void>
   /** How many timers are set. */
   readonly pending: number
 }
 
-/** A clock that moves only when it is told to. */
+/** A clock that moves only when told to. */
 export function fakeClock(start = 0): FakeClock {
   let now = start
   const timers = new Set<PendingTimer>()
@@ -43,7 +43,7 @@ export function fakeClock(start = 0): FakeClock {
   }
 }
 
-/** Lets everything that is ready to run, run. */
+/** Lets everything that is ready run. */
 function turn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }

@@ -21,18 +21,18 @@ export interface OllamaRequest {
 }
 
 export interface FakeOllamaOptions {
-  /** What is installed, with the capabilities that `/api/show` tells. */
+  /** The installed models, with the capabilities `/api/show` reports. */
   models?: Record<string, readonly string[]>
-  /** The longest context of its models, as `/api/show` tells it. */
+  /** The context length of its models, as `/api/show` reports it. */
   contextLength?: number
-  /** Its models have to be loaded: the first request for each waits until this settles. */
+  /** Its models have to be loaded first: requests wait until this settles. */
   loading?: Promise<unknown>
   replies?: Parameters<FakeModelServer<OllamaRequest>['script']>
 }
 
 const DEFAULT_MODELS = { 'qwen3:0.6b': ['completion', 'tools', 'thinking'] }
 
-/** An HTTP server on loopback that speaks as Ollama does: `/api/chat` as NDJSON, `/api/tags` and `/api/show`. */
+/** An HTTP server on loopback that behaves like Ollama: `/api/chat` as NDJSON, `/api/tags` and `/api/show`. */
 export function fakeOllama({
   models = DEFAULT_MODELS,
   replies,
@@ -41,7 +41,7 @@ export function fakeOllama({
   return startModelServer(ollamaFormat(new Map(Object.entries(models)), more), replies)
 }
 
-/** The capabilities of what is installed. */
+/** The installed models and their capabilities. */
 type Models = ReadonlyMap<string, readonly string[]>
 
 function ollamaFormat(
@@ -94,7 +94,7 @@ function problemIn({ model, tools, messages }: OllamaRequest, models: Models): F
   return bad && { status: 400, error: 'json: cannot unmarshal string into ToolCallFunctionArguments' }
 }
 
-/** Ollama reads a schema into types of Go; what has another form fails the whole request. */
+/** Ollama parses a schema into Go types; one mismatch fails the whole request. */
 function badField(schema: unknown): string | undefined {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return 'ToolProperty'
   const { type, required, properties, anyOf, enum: values } = schema as Record<string, unknown>

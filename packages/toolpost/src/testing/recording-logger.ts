@@ -12,13 +12,13 @@ export interface RecordingLogger extends Logger {
   at(level: LogLevel): LogRecord[]
   /** The messages of a level, or of all levels, in order. */
   messages(level?: LogLevel): string[]
-  /** Resolves with the record whose message contains `text`: the first, or the one of that number. */
+  /** Resolves with the record whose message contains `text`: the first, or the `number`th. */
   logged(text: string, number?: number): Promise<LogRecord>
-  /** Everything that was logged, as the text that would stand in a file. */
+  /** Everything logged, as JSON lines. */
   text(): string
 }
 
-/** A logger that keeps what it is given, for tests that look at it or wait for it. */
+/** A logger that keeps its records, for tests that check them or wait for them. */
 export function recordingLogger(level: LogLevel = 'debug'): RecordingLogger {
   const records: LogRecord[] = []
   const waiting = new Set<() => void>()

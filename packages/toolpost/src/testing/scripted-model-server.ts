@@ -3,9 +3,9 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** What a fake model server answers with; the wire format is the server's. */
+/** A reply of a fake model server, independent of its wire format. */
 export interface FakeReply {
-  /** In pieces, to be streamed as such. */
+  /** An array is streamed piece by piece. */
   text?: string | readonly string[]
   calls?: readonly FakeCall[]
   /** Why the model stopped, in the provider's words. */
@@ -15,25 +15,25 @@ export interface FakeReply {
   /** The message of a refusal; with no `status`, an error in the middle of the stream. */
   error?: string
   headers?: Record<string, string>
-  /** Answers with this body and no more: what a proxy or another program would say. */
+  /** Responds with just this body, as a proxy or another program would. */
   body?: string
-  /** Says nothing more, before the first byte or after the text, until the client goes away. */
+  /** Goes silent, before the first byte or after the text, until the client disconnects. */
   hangs?: 'before' | 'after'
-  /** Ends too early, after the text: `socket` breaks the connection, `stream` closes it in good order. */
+  /** Ends too early, after the text: `socket` breaks the connection, `stream` closes it cleanly. */
   cut?: 'socket' | 'stream'
-  /** Sends this line into the middle of the stream. */
+  /** Sends this line in the middle of the stream. */
   garbage?: string
 }
 
 interface FakeCall {
   name: string
   args?: Record<string, unknown>
-  /** Sent for the arguments as it stands, whatever it is. */
+  /** Sent unchanged in place of the arguments, whatever it is. */
   rawArgs?: unknown
   id?: string
 }
 
-/** A request as it came. */
+/** A request as it arrived. */
 export interface RecordedRequest<Body> {
   path: string
   headers: IncomingHttpHeaders
@@ -46,35 +46,35 @@ type NextReply<Body> = FakeReply | string | ((body: Body) => FakeReply | string)
 
 export interface FakeModelServer<Body> {
   readonly url: string
-  /** Every request for an answer, in order. */
+  /** Every model request, in order. */
   readonly requests: RecordedRequest<Body>[]
-  /** Adds to what it will answer. */
+  /** Adds replies to the script. */
   script(...replies: NextReply<Body>[]): void
-  /** Settles when so many requests for an answer have come. */
+  /** Settles when this many model requests have arrived. */
   received(count: number): Promise<void>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** How a provider speaks. */
+/** A provider's wire format. */
 export interface WireFormat<Body> {
-  /** The path that answers are asked for at. */
+  /** The path of model requests. */
   path: string
-  /** What a stream is sent as. */
+  /** The content type of a stream. */
   contentType: string
-  /** What is wrong with a request, as the provider would refuse it. */
+  /** The provider's refusal of an invalid request. */
   check(body: Body, headers: IncomingHttpHeaders): FakeReply | undefined
   /** The body of a refusal. */
   refusal(message: string, status: number): object
-  /** The pieces of the answer, before and after the place where a stream can be held up or cut. */
+  /** The pieces of the reply, before and after the point where a stream can hang or be cut. */
   pieces(reply: FakeReply, turn: number): { first: string[]; rest: string[] }
-  /** Settles when the server can answer. */
+  /** Settles when the server is ready to reply. */
   ready?(): Promise<void>
-  /** The answer at any other path, if there is one. */
+  /** The reply at any other path, if there is one. */
   other?(path: string, body: unknown): FakeReply | undefined
 }
 
-/** A server on loopback that speaks a provider's format and answers from a script. */
+/** A server on loopback that speaks a provider's format and replies from a script. */
 export async function startModelServer<Body>(
   format: WireFormat<Body>,
   replies: readonly NextReply<Body>[] = [],

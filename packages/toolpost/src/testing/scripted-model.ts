@@ -1,15 +1,15 @@
 import { unlessAborted } from '../runtime/unless-aborted.ts'
 
-/** What a scripted model says in one turn. */
+/** A scripted model's reply in one turn. */
 export interface ScriptedReply {
-  /** In pieces, to be streamed as such. */
+  /** An array is streamed piece by piece. */
   text?: string | readonly string[]
   calls?: readonly ScriptedCall[]
-  /** In tokens, as LangChain's messages have it. */
+  /** In tokens, as in LangChain's messages. */
   usage?: Usage
   /** Fails the turn instead. */
   error?: Error
-  /** Says nothing until the question is stopped. */
+  /** Stays silent until the question is stopped. */
   hangs?: boolean
 }
 
@@ -29,7 +29,7 @@ export interface ScriptedCall {
 export interface ScriptedTurn {
   /** The conversation, as LangChain's messages. */
   messages: readonly ScriptedMessage[]
-  /** Names of the tools it was offered. */
+  /** The names of the tools it was offered. */
   tools: readonly string[]
 }
 
@@ -60,8 +60,8 @@ export interface ScriptedModel extends Streams {
 }
 
 /**
- * A chat model for `ModelClient` that answers from a script, one entry a turn, and records what it was given.
- * A turn more than the script has is an error.
+ * A chat model for `ModelClient` that replies from a script, one entry per turn, and records what it was given. Running
+ * past the end of the script is an error.
  */
 export function scriptedModel(...script: NextReply[]): ScriptedModel {
   const turns: ScriptedTurn[] = []

@@ -1,16 +1,16 @@
 /*
  * Argument names of MCP tools.
  *
- * Models and LangChain code write snake_case, many MCP servers take camelCase, and some the reverse.
- * Does an adapter bridge that by itself? Tested against the real @langchain/mcp-adapters 1.1 on a real
- * stdio server (mcp/adapter.test.ts, [E09]): it does not; `device_name` reaches a server that wants `deviceName`
- * as `device_name` and is refused. So this normalisation stays. docs/decisions/2026-11-15-argument-names.md
+ * Models and LangChain code write snake_case, many MCP servers expect camelCase, and some the reverse.
+ * Does an adapter handle that itself? Tested against the real @langchain/mcp-adapters 1.1 on a real
+ * stdio server (mcp/adapter.test.ts, [E09]): no; `device_name` reaches a server that expects `deviceName` unchanged
+ * and is refused. So this normalisation stays. docs/decisions/2026-11-15-argument-names.md
  */
 import { isObjectLike } from '../runtime/guards.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { isNameMap, knownNames } from '../schema/walk-schema.ts'
 
-/** For each tool: given name → name that the server takes. */
+/** For each tool: given name → name that the server expects. */
 export type ParameterNames = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 export interface FittedNames {
@@ -21,15 +21,16 @@ export interface FittedNames {
   lost: string[]
 }
 
-/** Renames the arguments along the mapping, then along the schema. Returns `undefined` if nothing changes. */
+/** Renames arguments by the mapping, then by the schema. Returns `undefined` if nothing changes. */
 export function fitArgumentNames(
   args: Record<string, unknown>,
   schema: JsonSchema,
   mapping: Readonly<Record<string, string>> | undefined,
 ): FittedNames | undefined {
   const renamed: [string, string][] = []
+  const naming = namingOf(schema)
   for (const given of Object.keys(args)) {
-    const used = fittingName(given, schema, mapping)
+    const used = fittingName(given, naming, mapping)
     if (used !== given) renamed.push([given, used])
   }
   return renamed.length === 0 ? undefined : rename(args, renamed)
@@ -37,32 +38,31 @@ export function fitArgumentNames(
 
 function fittingName(
   given: string,
-  schema: JsonSchema,
+  { names, byFold, isNameMap }: Naming,
   mapping: Readonly<Record<string, string>> | undefined,
 ): string {
-  const { names, byFold, isNameMap } = namingOf(schema)
-  // It says nothing about names: only the rule of the specification is left.
+  // The schema says nothing about names: only the specification's rule is left.
   const isSilent = names.size === 0 && !isNameMap
   const mapped = mapping && Object.hasOwn(mapping, given) ? mapping[given] : undefined
   if (mapped !== undefined && (isSilent || names.has(mapped))) return mapped
   if (names.has(given)) return given
   if (!isSilent) return byFold.get(foldedName(given)) ?? given
   const camel = toCamelCase(given)
-  // No argument is called what every object has.
+  // No argument has the name of an inherited property.
   return camel in Object.prototype ? given : camel
 }
 
 interface Naming {
   names: ReadonlySet<string>
-  /** Names by what is left of them without case, `_` and `-`; none that several have in common. */
+  /** Names by their folded form; `undefined` if several names share it. */
   byFold: ReadonlyMap<string, string | undefined>
-  /** It takes names that it does not list. */
+  /** Whether the schema accepts names it does not list. */
   isNameMap: boolean
 }
 
 const namings = new WeakMap<JsonSchema, Naming>()
 
-/** What a schema says about names; worked out once. */
+/** What a schema says about names; computed once. */
 export function namingOf(schema: JsonSchema): Naming {
   const before = namings.get(schema)
   if (before) return before
@@ -77,7 +77,7 @@ export function namingOf(schema: JsonSchema): Naming {
   return naming
 }
 
-/** A name without case, `_` and `-`: `player_id`, `playerID` and `player-id` are one. */
+/** A name without case, `_` and `-`: the same for `player_id`, `playerID` and `player-id`. */
 export function foldedName(name: string): string {
   return name.replace(/[_-]/g, '').toLowerCase()
 }
@@ -98,14 +98,14 @@ function rename(args: Record<string, unknown>, renamed: [string, string][]): Fit
   return { args: Object.fromEntries(entries), renamed, lost }
 }
 
-/** snake_case as camelCase; names of any other kind stay. */
+/** snake_case to camelCase; any other name is unchanged. */
 function toCamelCase(name: string): string {
-  if (!/^[a-z][a-z0-9_]*$/.test(name)) return name
+  if (!name.includes('_') || !/^[a-z][a-z0-9_]*$/.test(name)) return name
   const [first = '', ...words] = name.split('_')
   return first + words.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
-/** `{device_name: "Switch One"} → {deviceName: "Switch One"}`, as it is logged. */
+/** For the log: `{device_name: "Switch One"} → {deviceName: "Switch One"}`. */
 export function describeRenaming(before: Record<string, unknown>, after: Record<string, unknown>): string {
   return `${braces(before)} → ${braces(after)}`
 }

@@ -2,12 +2,12 @@ import { isObjectLike } from '../runtime/guards.ts'
 import { jsonSchemaOf, sizeProblem } from '../schema/json-schema.ts'
 import type { Tool } from './tool.ts'
 
-/** A tool, or a declaration of one, that cannot be used: a mistake of the program or its configuration. */
+/** A tool, or a declaration of one, that cannot be used: a mistake in the program or its configuration. */
 export class ToolDefinitionError extends Error {
   override name = 'ToolDefinitionError'
 }
 
-/** The tool itself, if it can be registered; throws a ToolDefinitionError if not. MCP tools may lack a description. */
+/** Returns the tool if it can be registered; otherwise throws a ToolDefinitionError. MCP tools may lack a description. */
 export function checkedTool(tool: unknown, { needsDescription = true } = {}): Tool {
   if (!isObjectLike(tool))
     throw new ToolDefinitionError(`A tool must be an object, got ${tool === null ? 'null' : typeof tool}`)

@@ -5,7 +5,7 @@ import { defaultBuiltins } from './builtins/index.ts'
 import { ToolDefinitionError } from './check-tool.ts'
 import { defineTool, type InvokeOptions, type Tool } from './tool.ts'
 
-/** What a declared tool does: answer with a fixed value, or call a handler by its name. */
+/** What a declared tool does: return a fixed value, or call a handler by name. */
 export type Implementation =
   | { type: 'mock'; mock_response?: unknown }
   | { type: 'builtin'; handler: string }
@@ -18,7 +18,7 @@ export interface ToolDeclaration {
   parameters?: JsonSchema
   implementation: Implementation
   timeout_ms?: number
-  /** No call may take longer, whatever its caller asks for. */
+  /** The longest a call may take, whatever its caller asks for. */
   max_timeout_ms?: number
   read_only?: boolean
   idempotent?: boolean
@@ -28,7 +28,7 @@ export interface ToolDeclaration {
 /** A function behind a declared tool. Written as a method so that it may ask for narrower arguments. */
 export type Handler = { handle(args: object, options: InvokeOptions): unknown }['handle']
 
-/** A builtin that runs in a process of its own, because it could spin or exhaust the memory. */
+/** A builtin that runs in a separate process, because it could spin or exhaust the memory. */
 export interface IsolatedHandler {
   module: string | URL
   export: string
@@ -36,15 +36,15 @@ export interface IsolatedHandler {
 }
 
 export interface DeclareOptions {
-  /** Handlers that declarations of type `builtin` name; `math_eval` and `echo` are always among them. */
+  /** Handlers for declarations of type `builtin`; `math_eval` and `echo` are always included. */
   builtins?: Readonly<Record<string, Handler | IsolatedHandler>>
-  /** Handlers of the host program that declarations of type `internal` name. */
+  /** The host program's handlers for declarations of type `internal`. */
   internals?: Readonly<Record<string, Handler>>
 }
 
 /**
- * Makes tools of JSON declarations. A declaration that cannot be understood throws, since it is a mistake of
- * the configuration; a handler that is not there is found out, and answered, when the tool is called.
+ * Makes tools from JSON declarations. Throws on an invalid declaration, which is a configuration mistake; a missing
+ * handler fails the call when the tool is called.
  */
 export function declareTools(
   declarations: readonly ToolDeclaration[],
@@ -114,7 +114,7 @@ function prepareBuiltins(
     if (builtin.isolated === true && builtin.module && builtin.export)
       return [name, isolate({ name, ...builtin })]
     throw new ToolDefinitionError(
-      `Builtin '${name}' cannot be isolated: a plain function cannot leave this process. Give { module, export, isolated: true }`,
+      `Builtin '${name}' cannot be isolated: a plain function cannot leave this process. Pass { module, export, isolated: true }`,
     )
   })
   return Object.fromEntries(prepared)

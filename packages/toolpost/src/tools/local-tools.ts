@@ -10,13 +10,13 @@ import {
 import type { Tool } from './tool.ts'
 
 export interface LocalToolsOptions {
-  /** A folder of Markdown and text files; without it there is no `search_documents`. */
+  /** A folder of Markdown and text files for `search_documents`; no such tool if left out. */
   documents?: string | undefined
-  /** Address of a SearXNG instance for `search`; DuckDuckGo's instant answers without it. */
+  /** URL of a SearXNG instance for `search`; DuckDuckGo's instant answers if left out. */
   searxng?: string | undefined
 }
 
-/** The tools that are there from the start, with nothing configured. */
+/** The tools that need no configuration. */
 export function localTools(options: LocalToolsOptions = {}, internals = localInternals(options)): Tool[] {
   const { documents, searxng } = options
   const declarations = [
@@ -32,7 +32,7 @@ export function localTools(options: LocalToolsOptions = {}, internals = localInt
   ]
 }
 
-/** The internal handlers that Toolpost itself supplies to declared tools. */
+/** The internal handlers that Toolpost itself provides for declared tools. */
 export function localInternals({ documents }: LocalToolsOptions): Record<string, Handler> {
   return documents ? { rag_query: createRagQuery({ folder: documents }) } : {}
 }

@@ -5,15 +5,15 @@ import type { Tool } from './tool.ts'
 /** Where an MCP tool came from. */
 export interface McpOrigin {
   server: string
-  /** The server's own name for the tool; it may be registered under another one. */
+  /** The server's own name for the tool, which may be registered under another. */
   name: string
-  /** The server's place in the configuration: of two servers, the earlier keeps the plain name. */
+  /** The server's position in the configuration: of two servers, the earlier keeps the plain name. */
   order: number
-  /** Argument names that the server's tools know by another name. */
+  /** Argument names to replace with those of the server's tools. */
   parameterNames?: ParameterNames | undefined
 }
 
-/** What there is, and how a tool is moved to another name. */
+/** Looks up and renames registered tools. */
 interface Registry {
   find(name: string): Tool | undefined
   originOf(tool: Tool): McpOrigin | undefined
@@ -22,8 +22,8 @@ interface Registry {
 }
 
 /**
- * Who gets a name that two tools want: a local tool before those of servers, and of servers the one that comes first
- * in the configuration. The other goes by `<server>__<tool>`. Nothing is ever lost, and every conflict is logged.
+ * Decides which of two tools gets a name: a local tool before those of servers, and among servers the one that comes
+ * first in the configuration. The other becomes `<server>__<tool>`. No tool is ever lost, and every conflict is logged.
  */
 export class NameConflicts {
   readonly #registry: Registry
@@ -32,13 +32,13 @@ export class NameConflicts {
     this.#registry = registry
   }
 
-  /** The tool of that very name: an `lc_name` is taken from nobody. */
+  /** The tool with exactly this name; an `lc_name` causes no conflict. */
   #holderOf(name: string): Tool | undefined {
     const tool = this.#registry.find(name)
     return tool?.name === name ? tool : undefined
   }
 
-  /** Frees the name for a local tool. Gives the local tool that it replaces. */
+  /** Frees the name for a local tool. Returns the local tool it replaces, if any. */
   makeRoomFor(name: string): Tool | undefined {
     const holder = this.#holderOf(name)
     const origin = holder && this.#registry.originOf(holder)
@@ -47,7 +47,7 @@ export class NameConflicts {
     return origin ? undefined : holder
   }
 
-  /** The tool that a server has under this name already, whatever name it goes by: it is replaced. */
+  /** The tool that the server already has under this name, however it is registered: it is replaced. */
   replacedBy(origin: McpOrigin): Tool | undefined {
     for (const name of namesFor(origin)) {
       const tool = this.#holderOf(name)
@@ -60,7 +60,7 @@ export class NameConflicts {
     return undefined
   }
 
-  /** The name for a tool that a server did not have before. */
+  /** The name for a tool that is new on a server. */
   nameFor(origin: McpOrigin): string {
     const { server, name, order } = origin
     const holder = this.#holderOf(name)
@@ -80,12 +80,12 @@ export class NameConflicts {
     const name = this.#freeName(origin)
     this.#registry.logger.warn(
       { tool: tool.name, server: origin.server, registered_as: name },
-      `The name goes to ${reason}`,
+      `The name is now taken by ${reason}`,
     )
     this.#registry.rename(tool, origin, name)
   }
 
-  /** The first name for the tool, other than its plain one, that nobody has. */
+  /** The first free name for the tool other than its plain one. */
   #freeName(origin: McpOrigin): string {
     for (const name of namesFor(origin)) {
       if (name !== origin.name && !this.#holderOf(name)) return name
@@ -98,7 +98,7 @@ export class NameConflicts {
   }
 }
 
-/** The names that a server's tool can go by, best first: `tool`, `server__tool`, `server__tool_2` … */
+/** The possible names for a server's tool, best first: `tool`, `server__tool`, `server__tool_2` … */
 function* namesFor({ server, name }: McpOrigin): Generator<string> {
   yield name
   yield `${server}__${name}`

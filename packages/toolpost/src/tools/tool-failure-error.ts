@@ -7,12 +7,12 @@ export interface ToolFailureOptions {
   cause?: unknown
 }
 
-/** Thrown by a tool that knows what its failure means for the call: `error` and `code` of the result are these. */
+/** Thrown by a tool that knows what its failure means for the call: sets the result's `error` and `code`. */
 export class ToolFailureError extends Error {
   override name = 'ToolFailureError'
   readonly code: FailureCode
   readonly diagnosis: Diagnosis | undefined
-  /** When to try again, if that is known. */
+  /** When to retry, if known. */
   readonly retryAfterMs: number | undefined
 
   constructor(code: FailureCode, message: string, options: ToolFailureOptions = {}) {

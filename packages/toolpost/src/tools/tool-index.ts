@@ -2,16 +2,16 @@ import type { Tool } from './tool.ts'
 
 interface Entry {
   tool: Tool
-  /** Where it stands, unless tools before it have come or gone since. */
+  /** Its index, unless tools before it have come or gone since. */
   position: number
 }
 
-/** How many places of the array are checked before a name counts as missing. */
+/** How many positions of the array are checked before a name counts as missing. */
 const PROBES = 16
 
 /**
- * Finds tools of an array by `name` or `lc_name` without searching it. Others may change the array too, so nothing
- * is given out that is not in it; a change that keeps the length is noticed at the places probed.
+ * Finds tools in an array by `name` or `lc_name` without searching it. Others may change the array too, so a tool is
+ * returned only if it is still in it; a change that keeps the length is noticed at the probed positions.
  */
 export class ToolIndex {
   readonly #tools: Tool[]
@@ -43,7 +43,7 @@ export class ToolIndex {
     return entry.position
   }
 
-  /** Adds a tool behind the last one for which `isBefore` is true; those come first. */
+  /** Inserts a tool after the last one for which `isBefore` is true; all of those come first. */
   insert(tool: Tool, isBefore: (other: Tool) => boolean): void {
     let low = 0
     let high = this.#tools.length
@@ -88,7 +88,7 @@ export class ToolIndex {
     this.#names.clear()
     this.#otherNames.clear()
     this.#length = this.#tools.length
-    // Backwards: of two tools with one name, the first is found.
+    // Backwards, so that the first of two tools with the same name is found.
     for (let position = this.#length - 1; position >= 0; position--) {
       this.#note(this.#tools[position] as Tool, position)
     }

@@ -18,7 +18,7 @@ describe('telling of changes', () => {
     expect(seen).toEqual([['a'], ['a', 'b', 'c'], ['a', 'b', 'c'], ['a', 'c']])
   })
 
-  it('says nothing where nothing changed', () => {
+  it('says nothing if nothing changed', () => {
     const manager = new ToolManager()
     const listener = vi.fn()
     manager.onChange(listener)

@@ -251,6 +251,19 @@ describe('the same name twice', () => {
     expect(manager.findTool('a')?.invoke({})).toBe('new')
   })
 
+  it('renames a tool without losing anything that a client is told about it', () => {
+    const manager = new ToolManager()
+    const told = {
+      title: 'Search',
+      readOnly: true,
+      openWorld: true,
+      passedOn: { icons: [{ src: 'https://example.org/icon.png' }], _meta: { 'org.example/kind': 'web' } },
+    }
+    manager.addCustomTool(tool('search'))
+    manager.addMcpTools([{ ...tool('search'), ...told }], { server: 'web' })
+    expect(manager.findTool('web__search')).toMatchObject(told)
+  })
+
   it('[F36] never lets a server replace a local tool or one of another server', () => {
     const logger = recordingLogger()
     const manager = new ToolManager({ logger })

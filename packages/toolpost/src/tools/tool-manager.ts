@@ -1,4 +1,4 @@
-import { type Logger, silentLogger } from '../logging/logger.ts'
+import type { Logger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import { describeThrown } from '../runtime/quietly.ts'
@@ -8,12 +8,12 @@ import type { Tool, ToolLike } from './tool.ts'
 import { ToolIndex } from './tool-index.ts'
 import { ToolPlaces } from './tool-places.ts'
 
-/** `order` is the server's place in the configuration; its tools stand behind those of earlier servers. */
+/** `order` is the server's position in the configuration; its tools come after those of earlier servers. */
 export type McpToolsOptions = Partial<Omit<McpOrigin, 'name'>>
 
 const NO_ORDER = Number.MAX_SAFE_INTEGER
 
-/** All tools there are, in one array: those of the program, then those of each MCP server in the configured order. */
+/** All tools in one array: the program's, then those of each MCP server in the configured order. */
 export class ToolManager {
   readonly #tools: Tool[] = []
   readonly #index = new ToolIndex(this.#tools)
@@ -22,21 +22,21 @@ export class ToolManager {
   readonly #listeners: Listeners<{ change: undefined }>
   readonly #logger: Logger
 
-  constructor({ logger = silentLogger }: { logger?: Logger | undefined } = {}) {
+  constructor({ logger }: { logger?: Logger | undefined } = {}) {
     this.#logger = quietLogger(logger)
     this.#places = new ToolPlaces({ index: this.#index, origins: this.#origins, logger: this.#logger })
     this.#listeners = new Listeners((_, error) =>
-      this.#logger.warn({ error: describeThrown(error) }, 'A listener for changed tools failed'),
+      this.#logger.warn({ error: describeThrown(error) }, 'A tool change listener failed'),
     )
   }
 
-  /** Adds a tool of the program. Replaces one of the same name; throws on a tool it cannot use. */
+  /** Adds a tool of the program, replacing one of the same name. Throws on a tool it cannot use. */
   addCustomTool(like: ToolLike): void {
     this.#places.putLocal(checkedTool(like))
     this.#changed()
   }
 
-  /** Adds the tools of a server, ours or those of `@langchain/mcp-adapters`. Warns of and skips what it cannot use. */
+  /** Adds a server's tools, made by our client or by `@langchain/mcp-adapters`. Skips unusable ones with a warning. */
   addMcpTools(
     tools: Iterable<ToolLike>,
     { server = 'mcp', order = NO_ORDER, parameterNames }: McpToolsOptions = {},
@@ -56,14 +56,14 @@ export class ToolManager {
   }
 
   /**
-   * The servers stand in this order now. Tools are placed and named as if they had come in it: also one whose plain name
-   * was taken gets it, if it is free.
+   * Changes the order of the servers. Tools are placed and named as if they had been added in it; one whose plain name had
+   * been taken gets it back if it is now free.
    */
   arrange(servers: readonly string[]): void {
     if (this.#places.arrange(this.#tools, servers)) this.#changed()
   }
 
-  /** The array itself, in the format that LangChain's models take. */
+  /** The array itself, in the format that LangChain's models accept. */
   getTools(): Tool[] {
     return this.#tools
   }
@@ -73,12 +73,12 @@ export class ToolManager {
     return this.#index.find(name)
   }
 
-  /** Takes a tool away; says whether there was one. */
+  /** Removes a tool; returns whether there was one. */
   remove(name: string): boolean {
     return this.removeAll([name]) > 0
   }
 
-  /** Removes many tools at once, and notifies once; returns how many there were. */
+  /** Removes several tools with one notification; returns how many there were. */
   removeAll(names: Iterable<string>): number {
     const gone = new Set([...names].flatMap(name => this.findTool(name) ?? []))
     this.#index.removeAll(gone)
@@ -86,7 +86,7 @@ export class ToolManager {
     return gone.size
   }
 
-  /** Calls `listener` after tools were added, replaced or removed; returns a function that stops it. */
+  /** Calls `listener` after tools were added, replaced or removed; returns a function that unsubscribes it. */
   onChange(listener: () => void): () => void {
     return this.#listeners.on('change', listener)
   }

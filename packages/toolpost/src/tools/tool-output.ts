@@ -1,14 +1,14 @@
-/** A block of content as MCP has it: `{ type: 'text', text }`, `{ type: 'image', data, mimeType }` … */
+/** An MCP content block: `{ type: 'text', text }`, `{ type: 'image', data, mimeType }` … */
 export interface ContentBlock {
   readonly type: string
   readonly [field: string]: unknown
 }
 
-/** What a tool returns that has a value for programs and, beside it, content for models and MCP clients. */
+/** Returned by a tool that has a value for programs and separate content for models and MCP clients. */
 export class ToolOutput<Value = unknown> {
   readonly value: Value
   readonly content: readonly ContentBlock[]
-  /** `_meta` of MCP, for clients that know what to do with it. */
+  /** MCP's `_meta`, for clients that know what to do with it. */
   readonly meta: Readonly<Record<string, unknown>> | undefined
 
   constructor(

@@ -8,16 +8,16 @@ const LOCAL = -1
 
 interface Parts {
   index: ToolIndex
-  /** Which tools are MCP tools, without changing them. */
+  /** Marks MCP tools without changing them. */
   origins: WeakMap<Tool, McpOrigin>
   logger: Logger
 }
 
-/** Puts tools into the array, each at its place and under its name: those of the program, then those of each server in order. */
+/** Puts each tool into the array in its place and under its name: the program's, then those of each server in order. */
 export class ToolPlaces {
   readonly #index: ToolIndex
   readonly #origins: WeakMap<Tool, McpOrigin>
-  /** Of tools that go by another name than their own. */
+  /** The originals of renamed tools. */
   readonly #originals = new WeakMap<Tool, Tool>()
   readonly #conflicts: NameConflicts
 
@@ -32,18 +32,18 @@ export class ToolPlaces {
     })
   }
 
-  /** A tool of the program: it replaces another of its name, and a server's goes by another one. */
+  /** A tool of the program: replaces a local tool of the same name; a server's tool is renamed. */
   putLocal(tool: Tool): void {
     this.#place(tool, this.#conflicts.makeRoomFor(tool.name))
   }
 
-  /** A tool of a server: it replaces the one that the server had under this name. */
+  /** A tool of a server: replaces the one that the server had under this name. */
   put(tool: Tool, origin: McpOrigin): void {
     const before = this.#conflicts.replacedBy(origin)
     this.#place(this.#named(tool, origin, before?.name ?? this.#conflicts.nameFor(origin)), before)
   }
 
-  /** Places and names the servers' tools as if they had come in this order; says whether that changed anything. */
+  /** Places and names the servers' tools as if added in this order; returns whether that changed anything. */
   arrange(tools: readonly Tool[], servers: readonly string[]): boolean {
     const orders = new Map(servers.map((server, order) => [server, order]))
     const placed = tools.flatMap(tool => {
@@ -75,7 +75,7 @@ export class ToolPlaces {
     return named
   }
 
-  /** Puts `tool` where `before` stood, or behind all others of its order. */
+  /** Puts `tool` in the place of `before`, or after all others of its order. */
   #place(tool: Tool, before?: Tool): void {
     if (before) this.#index.replace(before, tool)
     else this.#index.insert(tool, other => this.#orderOf(other) <= this.#orderOf(tool))

@@ -8,60 +8,60 @@ export interface Progress {
   message?: string | undefined
 }
 
-/** A request to the server that a tool belongs to. */
+/** A request to a tool's server. */
 export interface ServerRequest {
   method: string
   id: string | number
   protocolVersion: string | undefined
   sessionId?: string | undefined
-  /** Left out for a server on the other end of a pipe. */
+  /** Left out for a stdio server. */
   address?: { host: string; port: number } | undefined
 }
 
-/** What a tool is given beside its arguments, and how it reaches whoever made the call. */
+/** What a tool receives besides its arguments, and how it reaches the caller. */
 export interface InvokeOptions extends Requester {
-  /** Aborts at the deadline and when the caller gives up. Made when it is first read. */
+  /** Aborts at the deadline and when the caller gives up. Created when first read. */
   readonly signal: AbortSignal
   readonly callId?: string | undefined
-  /** What goes along with the call: `_meta` of an MCP call, such as `traceparent`. */
+  /** Metadata of the call: `_meta` of an MCP call, such as `traceparent`. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined
-  /** Tells the caller how far the tool is; extends the deadline if the tool has a `maxTimeoutMs`. */
+  /** Reports progress to the caller; extends the deadline if the tool has a `maxTimeoutMs`. */
   reportProgress?(progress: Progress): void
   /** Like an `abort` listener on `signal`, without the cost of a signal. */
   onAbort?(listener: () => void): void
   /** Whether the caller asked for progress, or the deadline depends on it. */
   readonly wantsProgress?: boolean
-  /** Told of the request to a tool's server, if anybody wants to know. */
+  /** Called with the request to the tool's server, if anybody wants to know. */
   readonly onRequest?: ((request: ServerRequest) => void) | undefined
 }
 
 /**
- * A tool, in the interface that LangChain's tools have too: those go in unchanged.
- * `invoke` may throw, reject or hang; the executor turns each into a result. `Args` and `Result` are what the
- * program's own code is checked against; calls of models are checked by the schema.
+ * A tool, with the same interface as LangChain's tools, which can be used unchanged.
+ * `invoke` may throw, reject or hang; the executor turns each into a result. `Args` and `Result` type the program's own
+ * code; calls by models are checked against the schema.
  */
 export interface Tool<Args extends object = object, Result = unknown> {
   readonly name: string
   readonly description?: string | undefined
   readonly schema: JsonSchema | StandardSchema | object
-  /** What it returns, or resolves to, is the result; a `ToolOutput` has content for a model beside it. */
+  /** Its return or resolved value is the result; a `ToolOutput` adds content for a model. */
   invoke(args: Args, options?: InvokeOptions): Result | PromiseLike<Result>
   readonly lc_name?: unknown
-  /** The tool takes its arguments as `{ input: args }`. */
+  /** The tool expects its arguments as `{ input: args }`. */
   readonly inputEnvelope?: boolean | undefined
   /** A short name for people. */
   readonly title?: string | undefined
-  /** JSON Schema of the structured result, as a server gave it; it may be wrong. */
+  /** JSON Schema of the structured result, as declared by a server; it may be wrong. */
   readonly outputSchema?: JsonSchema | undefined
   readonly timeoutMs?: number | undefined
-  /** No call may take longer: neither one that reports progress nor one whose caller asks for more time. */
+  /** The longest a call may take, even if it reports progress or its caller asks for more time. */
   readonly maxTimeoutMs?: number | undefined
   readonly readOnly?: boolean | undefined
   readonly idempotent?: boolean | undefined
   readonly destructive?: boolean | undefined
-  /** Whether it deals with more than what it owns, such as the web. */
+  /** Whether it interacts with external entities, such as the web. */
   readonly openWorld?: boolean | undefined
-  /** What an MCP server says of it that is passed on as it came. */
+  /** Metadata from an MCP server, passed on unchanged. */
   readonly passedOn?: Readonly<{ icons?: unknown; annotations?: unknown; _meta?: unknown }> | undefined
   /** Sentences that call this tool without a model. */
   readonly sentences?: readonly string[] | undefined
@@ -69,7 +69,7 @@ export interface Tool<Args extends object = object, Result = unknown> {
   readonly responseFormat?: string | undefined
 }
 
-/** What can be registered: a Tool, or a LangChain tool of any type of arguments. */
+/** What can be registered: a Tool, or a LangChain tool with any type of arguments. */
 export interface ToolLike {
   readonly name: string
   readonly description?: string | undefined
@@ -77,11 +77,11 @@ export interface ToolLike {
   invoke: (...args: never[]) => unknown
 }
 
-/** A tool as a program writes it down. `Args` is what the handler is given. */
+/** A tool as a program defines it. `Args` is what the handler receives. */
 export interface ToolDefinition<Args extends object, Result = unknown, Schema = JsonSchema | StandardSchema> {
   name: string
   description: string
-  /** JSON Schema, or a Standard Schema that gives one (zod 4, valibot with its converter). */
+  /** JSON Schema, or a Standard Schema that provides one (zod 4, valibot with its converter). */
   schema: Schema
   handler(args: Args, options: InvokeOptions): Result
   title?: string | undefined
@@ -94,7 +94,7 @@ export interface ToolDefinition<Args extends object, Result = unknown, Schema = 
   sentences?: readonly string[] | undefined
 }
 
-/** What callers give, and what the handler gets, as the library behind a Standard Schema knows it. */
+/** What callers pass and what the handler receives, according to the library behind a Standard Schema. */
 type StandardTypes<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>
 type InputOf<Schema extends StandardSchema> = StandardTypes<Schema>['input'] & object
 type OutputOf<Schema extends StandardSchema> = (StandardTypes<Schema> extends {
@@ -104,21 +104,21 @@ type OutputOf<Schema extends StandardSchema> = (StandardTypes<Schema> extends {
   : StandardTypes<Schema>['input']) &
   object
 
-/** What a JSON Schema takes, if it is written out as a literal; any arguments if not. */
+/** What a JSON Schema accepts, if it is a literal type; otherwise any arguments. */
 type ArgsOf<Schema> = string extends keyof Schema
   ? Record<string, unknown>
   : Schema extends JSONSchema
     ? Extract<FromSchema<Schema>, object>
     : Record<string, unknown>
 
-/** For `defineTool<Args>`: the handler takes what was written there and nothing narrower. */
+/** For `defineTool<Args>`: the handler accepts exactly `Args`, nothing narrower. */
 interface AnnotatedDefinition<Args extends object> extends ToolDefinition<Args> {
   handler: (args: NoInfer<Args>, options: InvokeOptions) => unknown
 }
 
 /**
- * Makes a tool of a function. Every field is written out, also those that are not given: tools that are alike in
- * form are found and called twice as fast as ten thousand different ones.
+ * Makes a tool from a function. Every field is written out, including those left out of the definition: tools of the
+ * same shape are found and called twice as fast as ten thousand of different shapes.
  */
 export function defineTool<Schema extends StandardSchema, Result>(
   definition: ToolDefinition<OutputOf<Schema>, Result, Schema>,

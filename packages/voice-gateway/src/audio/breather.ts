@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Well below what anybody would notice: a slow slice comes on top. */
+/** Well below what anybody would notice, even with a slow slice on top. */
 const WORK_MS = 8
 
 /**
- * For work in slices on the main thread: awaited between two of them, it lets everything else have its turn as
- * soon as the work has taken a few milliseconds.
+ * For sliced work on the main thread: awaited between slices, it yields to everything else once the work has
+ * taken a few milliseconds.
  */
 export function breather(): () => Promise<void> {
   let lastTurn = performance.now()

@@ -13,7 +13,7 @@ describe('sampleSource', () => {
     [2, [-1, 0, 0, 0]],
     [3, [0, 0, 0, 0]],
     [9, [0, 0, 0, 0]],
-  ])('gives silence for what lies outside of the sound (from %i on)', (start, samples) => {
+  ])('returns silence outside the sound (from %i on)', (start, samples) => {
     const target = Float32Array.of(7, 7, 7, 7)
     source.read(target, start)
     expect([...target]).toEqual(samples)

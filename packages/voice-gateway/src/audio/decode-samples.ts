@@ -2,10 +2,10 @@ import type { WavFormat } from './wav-format.ts'
 
 type ReadSample = (view: DataView, offset: number) => number
 
-/** Stored sound as one channel, the average of all, at its own rate. Half a frame at the end is left out. */
+/** Stored sound mixed down to one channel, at its own rate. An incomplete last frame is dropped. */
 export interface SampleSource {
   readonly length: number
-  /** Fills `target` with the samples from `start` on; outside of the sound there is silence. */
+  /** Fills `target` with the samples from `start` on; silence outside the sound. */
   read(target: Float32Array, start: number): void
 }
 
@@ -57,7 +57,7 @@ const floatReaders: Record<number, ReadSample> = {
   8: (view, offset) => within(view.getFloat64(offset, true)),
 }
 
-/** A number from -1 to 1, whatever was stored. */
+/** Clamps to -1..1; NaN becomes 0. */
 function within(value: number): number {
   if (value >= -1 && value <= 1) return value
   return value > 1 ? 1 : value < -1 ? -1 : 0

@@ -1,6 +1,6 @@
 const ASCII = new TextDecoder('latin1')
 
-/** What other files begin with, by the place of the text. */
+/** Signatures of other file types, by offset. */
 const signatures: [offset: number, text: string, kind: string][] = [
   [0, 'OggS', 'an Ogg file'],
   [0, 'fLaC', 'a FLAC file'],
@@ -21,10 +21,10 @@ const signatures: [offset: number, text: string, kind: string][] = [
 ]
 
 const LOOKS_AT_BYTES = 512
-/** Fewer characters could be sound by chance. */
+/** Fewer bytes could be sound by chance. */
 const LEAST_TEXT_BYTES = 16
 
-/** What bytes that begin like this are, if that is certain: raw sound is never taken for something else. */
+/** The file type of these bytes, if certain: raw sound is never mistaken for something else. */
 export function knownKind(bytes: Uint8Array): string | undefined {
   const start = ASCII.decode(bytes.subarray(0, 16))
   const found = signatures.find(([offset, text]) => start.startsWith(text, offset))
@@ -32,7 +32,7 @@ export function knownKind(bytes: Uint8Array): string | undefined {
   return bytes.length >= LEAST_TEXT_BYTES && isText(bytes) ? 'text' : undefined
 }
 
-/** What bytes look like that should have been a WAV file. */
+/** What bytes that should have been a WAV file look like. */
 export function likelyKind(bytes: Uint8Array): string {
   if (bytes.length === 0) return 'empty'
   return knownKind(bytes) ?? (isMpegFrame(bytes) ? 'an MP3 file' : isText(bytes) ? 'text' : 'unknown data')

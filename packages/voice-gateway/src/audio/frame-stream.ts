@@ -3,7 +3,7 @@ import { FRAME_SAMPLES } from './utterance-cutter.ts'
 
 const FRAME_BYTES = FRAME_SAMPLES * 2
 
-/** Cuts a stream of raw sound, which arrives in parts of any size, into frames. */
+/** Cuts a stream of raw sound, arriving in chunks of any size, into frames. */
 export class FrameStream {
   #rest: Uint8Array = new Uint8Array(0)
 
@@ -16,7 +16,7 @@ export class FrameStream {
     )
   }
 
-  /** Forgets what did not fill a frame. */
+  /** Drops an incomplete frame. */
   reset(): void {
     this.#rest = new Uint8Array(0)
   }

@@ -3,13 +3,13 @@ import { tooLong } from './recording-length.ts'
 import { secondsOf } from './samples.ts'
 
 const SHORTEST_SECONDS = 0.3
-/** -50 dBFS: the loudest moment of a voice that can be understood is above, the hum of an open input below. */
+/** -50 dBFS: the peak of intelligible speech is above it, the hum of an open input below. */
 const QUIETEST_PEAK = 10 ** (-50 / 20)
-/** -70 dBFS: below, a peak was a single click in silence. */
+/** -70 dBFS: below it, the peak was a single click in silence. */
 const QUIETEST_LEVEL = 10 ** (-70 / 20)
 const SLICE_SAMPLES = 32_768
 
-/** Why a recording is not worth transcribing, in words; undefined if it is. */
+/** Why a recording is not worth transcribing; undefined if it is. */
 export async function reasonToDrop(samples: Float32Array): Promise<string | undefined> {
   return wrongLength(samples) ?? tooQuiet(await loudness(samples))
 }
@@ -33,7 +33,7 @@ function tooQuiet({ peak, level }: Loudness): string | undefined {
   return undefined
 }
 
-/** Measured from the mean, because a cheap input may add a constant. In slices, because a recording may be long. */
+/** Relative to the mean, because a cheap input may add a DC offset. In slices, because a recording may be long. */
 async function loudness(samples: Float32Array): Promise<Loudness> {
   const sums: Sums = { sum: 0, squares: 0, lowest: 1, highest: -1 }
   const breathe = breather()
@@ -71,7 +71,7 @@ function decibels(amplitude: number): number {
   return Math.round(20 * Math.log10(amplitude))
 }
 
-/** Never up to the limit that it missed. */
+/** Rounded down, so that it never shows the limit it missed. */
 function roundedDown(seconds: number): string {
   return (Math.floor(seconds * 10) / 10).toFixed(1)
 }

@@ -75,7 +75,7 @@ describe('listenToMicrophone', () => {
     }
     await eventually(() => clock.pending).toBe(1)
     expect(problems).toEqual([
-      `The recorder of the microphone, ${join(folder, 'recorder')}, ended: device unplugged`,
+      `The microphone recorder (${join(folder, 'recorder')}) exited: device unplugged`,
     ])
   })
 
@@ -151,7 +151,7 @@ describe('listenToMicrophone', () => {
     const { folder } = programs({ rec: "echo 'no default audio device configured' >&2; exit 2" })
     const command = join(folder, 'rec')
     const { clock, listening, problems } = listen({ command: { command, args: [] } })
-    const words = `The recorder of the microphone, ${command}, ended: no default audio device configured`
+    const words = `The microphone recorder (${command}) exited: no default audio device configured`
     await expect(listening.ready).rejects.toThrow(words)
     expect([problems, clock.pending]).toEqual([[words], 1])
   })
@@ -162,7 +162,7 @@ describe('listenToMicrophone', () => {
     await expect(listening.ready).rejects.toThrow('The microphone was closed')
   })
 
-  it('lets the recorder wait where the detector is slow, and is closed while it waits', async () => {
+  it('lets the recorder wait if the detector is slow, and can be closed meanwhile', async () => {
     const release: (() => void)[] = []
     const probability = () => new Promise<number>(resolve => release.push(() => resolve(0)))
     const { problems, listening } = listen({
@@ -222,7 +222,7 @@ describe('findMicrophone', () => {
       await findMicrophone({ platform, env: { ...programs(scripts).environment, LC_ALL: 'de_DE.UTF-8' } }),
     )
 
-  it('takes arecord where it lists a device', async () => {
+  it('uses arecord if it lists a device', async () => {
     expect(await find({ arecord: `[ "$1" = -l ] && ${listed}`, rec: 'exit 0' })).toBe('arecord')
   })
 
@@ -231,19 +231,19 @@ describe('findMicrophone', () => {
     expect(await find({ arecord })).toBe('arecord')
   })
 
-  it('says so where arecord lists no device', async () => {
+  it('says so if arecord lists no device', async () => {
     const arecord = 'echo "no soundcards found" >&2; exit 1'
     expect(await find({ arecord, rec: 'exit 0' })).toEqual({
-      missing: 'arecord lists no device: connect a microphone, and see what arecord -l says',
+      missing: 'arecord lists no device: connect a microphone and check arecord -l',
     })
   })
 
-  it('takes rec where there is no arecord, and on other systems', async () => {
+  it('uses rec if there is no arecord, and on other systems', async () => {
     expect(await find({ rec: 'exit 0' })).toBe('rec')
     expect(await find({ arecord: listed, rec: 'exit 0' }, 'darwin')).toBe('rec')
   })
 
-  it('says what to install where there is no program', async () => {
+  it('says what to install if there is no program', async () => {
     const missing = 'no recorder found: install'
     expect(await find({})).toEqual({ missing: `${missing} alsa-utils (arecord) or sox (rec)` })
     expect(await find({}, 'darwin')).toEqual({ missing: `${missing} sox (rec)` })

@@ -7,33 +7,33 @@ import { UtteranceCutter } from './utterance-cutter.ts'
 import { writePcm } from './write-pcm.ts'
 
 export interface MicrophoneOptions {
-  /** Writes raw 16 kHz sound to its output; `findMicrophone` knows one. */
+  /** Writes raw 16 kHz sound to stdout; see `findMicrophone`. */
   command: RecorderCommand
   detector: SpeechDetector
-  /** Something was said: raw PCM, as an utterance takes it. */
+  /** Called with each utterance, as raw PCM. */
   onUtterance(pcm: Uint8Array): void
-  /** Told once when listening is disturbed, and again only after it was well in between. */
+  /** Called once when listening fails, and again only after it has worked in between. */
   onProblem(problem: string): void
-  /** While this is true, and shortly after, nothing is heard: the gateway would answer its own voice. */
+  /** While true, and shortly after, nothing is heard: the gateway would answer its own voice. */
   isMuted?: (() => boolean) | undefined
   clock?: Clock | undefined
 }
 
-/** What the microphone heard last is still on its way, through the buffers of device, recorder and pipe. */
+/** The last sound is still on its way through the buffers of device, recorder and pipe. */
 const DEAF_AFTER_MUTED_MS = 300
 /** About a fifth of a second. */
 const QUIET_FRAMES_AFTER_DEAF = 6
 
 export interface Listening {
-  /** Resolves when the recorder gives sound; rejects, in words, when its first run ends without any. It is tried on. */
+  /** Resolves with the first sound; rejects with the reason if the first run ends without any. Retries go on either way. */
   readonly ready: Promise<void>
-  /** Resolves when the recorder is gone; nothing is reported after it was called. */
+  /** Resolves when the recorder has exited; nothing is reported once this is called. */
   close(): Promise<void>
 }
 
 /**
- * Listens until it is closed, and reports what was said, one utterance after the other. Where the detector is
- * slow the recorder has to wait, so that nothing piles up here.
+ * Listens until closed, and reports one utterance after another. If the detector is slow, the recorder has to
+ * wait, so that nothing piles up here.
  */
 export function listenToMicrophone(options: MicrophoneOptions): Listening {
   const { command, clock = systemClock } = options
@@ -53,7 +53,7 @@ export function listenToMicrophone(options: MicrophoneOptions): Listening {
   }
 }
 
-/** Asks the detector about one frame after the other and cuts. */
+/** Runs each frame through the detector and cuts the stream into utterances. */
 class MicrophoneListener {
   readonly #options: MicrophoneOptions
   readonly #frames = new FrameStream()
@@ -63,7 +63,7 @@ class MicrophoneListener {
   #hasProblem = false
   #wasMuted = false
   #deafUntilMs = 0
-  /** Frames of quiet that are still wanted after it was deaf. */
+  /** Quiet frames still required after being deaf. */
   #wantedQuietFrames = 0
 
   constructor(options: MicrophoneOptions, clock: Clock) {
@@ -78,7 +78,7 @@ class MicrophoneListener {
     }
   }
 
-  /** What was being said is still handed on. */
+  /** Speech in progress is still reported. */
   ended(reason: string): void {
     this.#report(this.#cutter.flush())
     this.#frames.reset()
@@ -110,7 +110,7 @@ class MicrophoneListener {
     return isMuted || this.#clock.now() < this.#deafUntilMs
   }
 
-  /** Half of a sentence means something else: what began while it was deaf is passed over until somebody pauses. */
+  /** Half a sentence means something else: speech that began while deaf is skipped until there is a pause. */
   #isMidSentence(probability: number): boolean {
     if (this.#wantedQuietFrames === 0) return false
     this.#wantedQuietFrames =

@@ -26,7 +26,7 @@ describe('readAudio', () => {
     expect([...(await readAudio({ pcm: writePcm(Float32Array.of(2, -2)) }))]).toEqual([32_767 / 32_768, -1])
   })
 
-  it('reads a WAV file, also where it was sent as PCM', async () => {
+  it('reads a WAV file, even if it was sent as PCM', async () => {
     const wav = writeWav(sound(0.1, tone(440, 0.5)))
     expect(await readAudio({ pcm: wav })).toEqual(await readAudio({ wav }))
   })
@@ -49,7 +49,7 @@ describe('readAudio', () => {
     await expect(length).rejects.toThrow(new AudioError('the recording is longer than 15 minutes'))
   })
 
-  it('gives nothing for nothing', async () => {
+  it('returns nothing for nothing', async () => {
     expect(await readAudio({ pcm: new Uint8Array(0) })).toHaveLength(0)
   })
 })

@@ -1,4 +1,4 @@
-/** Raw sound (16 kHz, mono, 16 bits, little-endian) as samples. Half a sample at the end, of a cut stream, is dropped. */
+/** Raw sound (16 kHz, mono, 16 bits, little-endian) as samples. An incomplete last sample is dropped. */
 export function readPcm(bytes: Uint8Array): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const samples = new Float32Array(Math.floor(bytes.length / 2))

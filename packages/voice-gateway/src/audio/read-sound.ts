@@ -5,8 +5,8 @@ import { AudioError } from './samples.ts'
 import type { WavFormat } from './wav-format.ts'
 
 /**
- * Stored sound as 16 kHz mono samples. How long it is follows from its size: what is too long is refused with an
- * AudioError before any of it is read. Everything else has its turns while a long recording is read.
+ * Stored sound as 16 kHz mono samples. Its length follows from its size: one that is too long is refused with an
+ * AudioError before any of it is read. Yields regularly while reading a long recording.
  */
 export async function readSound(data: Uint8Array, format: WavFormat): Promise<Float32Array> {
   const source = sampleSource(data, format)

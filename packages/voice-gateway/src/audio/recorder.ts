@@ -6,21 +6,21 @@ import type { RecorderCommand } from './find-microphone.ts'
 export interface RecorderOptions {
   command: RecorderCommand
   clock: Clock
-  /** Takes the next part of the sound; the recorder is read no further until it resolves. */
+  /** Called with the next chunk of sound; no more is read until it resolves. */
   onBytes(bytes: Uint8Array): Promise<void>
-  /** The recorder ended and is started again later; the words say why. */
+  /** The recorder exited, for this reason, and will be restarted. */
   onEnd(reason: string): void
 }
 
 const FIRST_DELAY_MS = 1_000
 const LONGEST_DELAY_MS = 60_000
-/** A recorder that lived for so long was well: the delays begin anew. */
+/** A recorder that ran this long was healthy: the delays start over. */
 const IS_WELL_AFTER_MS = 10_000
 const KEPT_ERROR_LENGTH = 300
 
-/** Runs a recorder, and starts it again with growing delays whenever it ends, until it is closed. */
+/** Runs a recorder and restarts it with growing delays whenever it exits, until closed. */
 export class Recorder {
-  /** Resolves with the first sound; rejects when the first run ends without any, or when it is closed before. */
+  /** Resolves with the first sound; rejects if the first run ends without any, or if closed before. */
   readonly ready: Promise<void>
   readonly #options: RecorderOptions
   #settleReady: { resolve(): void; reject(error: Error): void } | undefined
@@ -35,18 +35,18 @@ export class Recorder {
     this.ready = new Promise((resolve, reject) => {
       this.#settleReady = { resolve, reject }
     })
-    // Whoever waits is told; if nobody does, `onEnd` says the same.
+    // If nobody awaits it, `onEnd` reports the same.
     this.ready.catch(() => {})
     void this.#run()
   }
 
-  /** Resolves when the program is gone, whether or not the sound that it gave was taken. */
+  /** Resolves when the program has exited, whether or not all its sound was consumed. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#timer?.cancel()
     this.#settleReady?.reject(new Error('The microphone was closed'))
     this.#process?.kill('SIGKILL')
-    // A program counts as gone only when its output was read to the end, or let go.
+    // A process emits `close` only once its output has been read to the end or destroyed.
     this.#process?.stdout.destroy()
     await this.#ending
   }
@@ -59,12 +59,12 @@ export class Recorder {
     if (clock.now() - startedAt >= IS_WELL_AFTER_MS) this.#delayMs = FIRST_DELAY_MS
     this.#timer = clock.setTimer(() => void this.#run(), this.#delayMs)
     this.#delayMs = Math.min(this.#delayMs * 2, LONGEST_DELAY_MS)
-    const words = `The recorder of the microphone, ${command.command}, ended: ${reason}`
+    const words = `The microphone recorder (${command.command}) exited: ${reason}`
     this.#settleReady?.reject(new Error(words))
     onEnd(words)
   }
 
-  /** Runs the program to its end, and says how it came to that. */
+  /** Runs the program until it exits; resolves with the reason. */
   async #record(): Promise<string> {
     const { command, args } = this.#options.command
     const child = spawn(command, [...args], { stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true })
@@ -82,12 +82,12 @@ export class Recorder {
         await this.#options.onBytes(bytes)
       }
     } catch {
-      // The pipe broke with the program, and the program's end says why.
+      // The pipe broke with the program, whose exit says why.
     }
   }
 }
 
-/** Resolves when the program is gone: with its own last words, else its exit code or signal. */
+/** Resolves when the program has exited: with the tail of its stderr, else its exit code or signal. */
 function endingOf(child: ChildProcess): Promise<string> {
   let words = ''
   child.stderr?.on('data', text => {
@@ -96,7 +96,7 @@ function endingOf(child: ChildProcess): Promise<string> {
   child.on('error', error => {
     words = error.message
   })
-  // A program that cannot be started closes too.
+  // A program that cannot be started emits `close` too.
   return new Promise(resolve =>
     child.on('close', (code, signal) =>
       resolve(words.trim().replace(/\s+/g, ' ') || (signal ?? `exit code ${code}`)),

@@ -4,16 +4,16 @@ import { SAMPLE_RATE } from './samples.ts'
 
 /** Zero crossings of the sinc on each side: more is sharper and slower. */
 const ZERO_CROSSINGS = 8
-/** Share of the band that is kept; the rest is the slope of the filter. */
+/** Share of the band that is kept; the rest is the filter's slope. */
 const PASSBAND = 0.9
-/** Shape of the Kaiser window: about 80 dB down outside of the band. */
+/** Shape of the Kaiser window: about 80 dB down outside the band. */
 const KAISER_BETA = 8
 /** Rates with a large denominator share this many positions between two samples. */
 const MOST_PHASES = 1_024
 
-/** At most so many samples are made at a time, which takes about a millisecond. */
+/** At most this many samples are produced at a time, which takes about a millisecond. */
 const SLICE_SAMPLES = 2_048
-/** Sound with many channels or of a high rate is read in shorter slices, of about this many numbers. */
+/** Sound with many channels or a high rate is read in shorter slices, of about this many values. */
 const SLICE_NUMBERS = 32_768
 const LEAST_SLICE_SAMPLES = 32
 
@@ -23,8 +23,8 @@ export interface ResampleOptions {
 }
 
 /**
- * Sound of another rate at 16 kHz, without the tones that 16 kHz cannot carry; 16 kHz passes as it is. Reads and
- * works in slices, so that nothing is held but the result, and everything else has its turns meanwhile.
+ * Converts sound to 16 kHz without aliasing; 16 kHz passes unchanged. Reads and works in slices, so that only
+ * the result is held in memory, and yields in between.
  */
 export async function resample(source: SampleSource, options: ResampleOptions): Promise<Float32Array> {
   const { rate, channels = 1 } = options
@@ -40,7 +40,7 @@ export async function resample(source: SampleSource, options: ResampleOptions): 
   return output
 }
 
-/** A sound that is there is never nothing. */
+/** A sound that is not empty never becomes empty. */
 function outputLength(length: number, step: number): number {
   return length === 0 ? 0 : Math.max(1, Math.round(length / step))
 }
@@ -54,7 +54,7 @@ interface Filter {
   taps: number
   halfTaps: number
   phases: number
-  /** `taps` weights for each phase, and once more for the phase that is the next sample. */
+  /** `taps` weights per phase, and once more for the phase that is the next sample. */
   weights: Float32Array
 }
 
@@ -62,11 +62,11 @@ interface ResamplerOptions {
   source: SampleSource
   rate: number
   step: number
-  /** The most samples that are asked for at a time. */
+  /** The most samples requested at a time. */
   length: number
 }
 
-/** A function that fills a slice of the output, which begins at its sample `start`. */
+/** A function that fills the slice of the output that begins at sample `start`. */
 async function resampler(options: ResamplerOptions): Promise<SampleSource['read']> {
   const { source, rate, step, length } = options
   const filter = await makeFilter(rate)
@@ -79,8 +79,8 @@ async function resampler(options: ResamplerOptions): Promise<SampleSource['read'
 }
 
 /**
- * Makes each sample the weighted sum of those around its place, whose fraction is rounded to a phase. All in one
- * loop, with four sums that do not wait for each other: long recordings pass here.
+ * Makes each sample the weighted sum of those around its position, whose fraction is rounded to a phase. One loop
+ * with four independent sums, because long recordings pass through here.
  */
 function convolve(
   slice: Float32Array,
@@ -106,7 +106,7 @@ function convolve(
 
 async function makeFilter(rate: number): Promise<Filter> {
   const cutoff = PASSBAND * Math.min(1, SAMPLE_RATE / rate)
-  // Even, because four taps are taken at a time.
+  // Even, because four taps are processed at a time.
   const halfTaps = 2 * Math.ceil(ZERO_CROSSINGS / cutoff / 2)
   const taps = 2 * halfTaps
   const phases = Math.min(MOST_PHASES, SAMPLE_RATE / greatestCommonDivisor(SAMPLE_RATE, rate))

@@ -1,4 +1,4 @@
-/** What speech models take: one channel at this rate, each sample from -1 to 1. */
+/** The input of speech models: one channel at this rate, each sample from -1 to 1. */
 export const SAMPLE_RATE = 16_000
 
 export function secondsOf(samples: Float32Array): number {

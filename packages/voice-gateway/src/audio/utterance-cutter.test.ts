@@ -47,7 +47,7 @@ describe('UtteranceCutter', () => {
     ])
   })
 
-  it('goes on after such a cut also while it is not sure', () => {
+  it('continues after such a cut even while it is not sure', () => {
     expect(cut([...times(625, 0.9), ...times(100, 0.4)]).map(({ first }) => first)).toEqual([0, 625])
   })
 

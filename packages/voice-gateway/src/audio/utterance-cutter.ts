@@ -1,12 +1,12 @@
 import { GOES_ON_PROBABILITY, START_PROBABILITY } from '../speech-to-text/speech-detector.ts'
 import { SAMPLE_RATE } from './samples.ts'
 
-/** What the speech detector takes at a time: 32 ms. */
+/** The frame size of the speech detector: 32 ms. */
 export const FRAME_SAMPLES = 512
 const FRAME_MS = (FRAME_SAMPLES / SAMPLE_RATE) * 1_000
 
 const END_AFTER_FRAMES = framesOf(600)
-/** Kept from before the start, because the first sound of a word is soft. */
+/** Kept from before the start, because words begin softly. */
 const PRE_ROLL_FRAMES = framesOf(300)
 const LEAST_SPEECH_FRAMES = framesOf(250)
 const MOST_FRAMES = Math.floor(20_000 / FRAME_MS)
@@ -15,14 +15,14 @@ function framesOf(ms: number): number {
   return Math.ceil(ms / FRAME_MS)
 }
 
-/** Cuts a stream of frames, each with the probability that somebody speaks in it, into utterances. */
+/** Cuts a stream of frames, each with its probability of speech, into utterances. */
 export class UtteranceCutter {
   #frames: Float32Array[] = []
   #isSpeaking = false
   #speechFrames = 0
   #quietFrames = 0
 
-  /** Takes the next frame; gives an utterance if one ends with it. */
+  /** Adds the next frame; returns an utterance if one ends with it. */
   push(frame: Float32Array, probability: number): Float32Array | undefined {
     this.#frames.push(frame)
     if (!this.#isSpeaking && probability >= START_PROBABILITY) this.#isSpeaking = true
@@ -33,12 +33,12 @@ export class UtteranceCutter {
     return this.#goOn(probability)
   }
 
-  /** What was being said when the stream ended. */
+  /** The speech in progress when the stream ended. */
   flush(): Float32Array | undefined {
     return this.#isSpeaking ? this.#end() : this.reset()
   }
 
-  /** Forgets what it has. */
+  /** Drops everything. */
   reset(): undefined {
     this.#frames = []
     this.#isSpeaking = false
@@ -53,7 +53,7 @@ export class UtteranceCutter {
     if (this.#quietFrames >= END_AFTER_FRAMES) return this.#end()
     if (this.#frames.length < MOST_FRAMES) return undefined
     const utterance = this.#end()
-    // Somebody who goes on speaking is not asked to start again.
+    // If somebody is still speaking, the next utterance begins right away.
     this.#isSpeaking = isSpeech
     return utterance
   }

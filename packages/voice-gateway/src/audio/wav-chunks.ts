@@ -6,12 +6,12 @@ export interface WavChunks {
 
 const HEADER_BYTES = 12
 const CHUNK_HEADER_BYTES = 8
-/** Real files have a handful; a file of nothing but empty chunks has millions. */
+/** Real files have a handful; a hostile file of empty chunks has millions. */
 const MOST_CHUNKS = 1_000
 
 /**
- * Finds the chunks of a file that begins as a WAV file. Sizes are believed as far as the file goes: a recorder
- * that writes to a pipe does not know them, and a recording may be cut off.
+ * Finds the chunks of a file with a WAV signature. Sizes are trusted only up to the end of the file: a recorder
+ * that writes to a pipe does not know them, and a recording may be truncated.
  */
 export function findChunks(file: Uint8Array): WavChunks {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength)
@@ -35,12 +35,12 @@ function chunkAt(bytes: Buffer, offset: number): { name: string; start: number; 
   return { name, start, end: open ? bytes.length : Math.min(start + size, bytes.length) }
 }
 
-/** Whether the header was completed after the sound: then a size of 0 means that there is none. */
+/** Whether the header was completed after recording: then a size of 0 means that there is no sound. */
 function knowsItsSize(bytes: Buffer): boolean {
   return bytes.readUInt32LE(4) === bytes.length - CHUNK_HEADER_BYTES
 }
 
-/** Chunks begin at even places; some programs forget that. */
+/** Chunks begin at even offsets; some programs forget that. */
 function nextChunk(bytes: Buffer, end: number): number {
   if (end % 2 === 0) return end
   return isChunkName(bytes, end) && !isChunkName(bytes, end + 1) ? end : end + 1

@@ -7,7 +7,7 @@ export interface WavFormat {
   encoding: Encoding
   channels: number
   rate: number
-  /** Of one sample of one channel. */
+  /** Bytes per sample of one channel. */
   sampleBytes: number
 }
 
@@ -27,20 +27,20 @@ const LEAST_RATE = 4_000
 const HIGHEST_RATE = 384_000
 const MOST_CHANNELS = 256
 const LEAST_FORMAT_BYTES = 16
-/** Where an extensible format names the codec. */
+/** Where an extensible format stores the codec. */
 const SUBFORMAT_OFFSET = 24
 
-/** Reads the format chunk. Throws an AudioError if the sound cannot be read. */
+/** Parses the format chunk. Throws an AudioError if the format is not supported. */
 export function readFormat(format: Buffer): WavFormat {
   if (format.length < LEAST_FORMAT_BYTES)
-    throw new AudioError('The WAV file is broken: its format is cut off')
+    throw new AudioError('The WAV file is corrupt: its fmt chunk is truncated')
   const encoding = readEncoding(format)
   const channels = format.readUInt16LE(2)
   const rate = format.readUInt32LE(4)
   if (channels < 1 || channels > MOST_CHANNELS)
-    throw new AudioError(`The WAV file is broken: it claims to have ${channels} channels`)
+    throw new AudioError(`The WAV file is corrupt: it claims to have ${channels} channels`)
   if (rate < LEAST_RATE || rate > HIGHEST_RATE)
-    throw new AudioError(`The WAV file claims ${rate} samples per second; 4,000 to 384,000 can be read`)
+    throw new AudioError(`The WAV file has ${rate} samples per second; 4,000 to 384,000 are supported`)
   return { encoding, channels, rate, sampleBytes: readSampleBytes(format, encoding, channels) }
 }
 
@@ -51,10 +51,10 @@ function readEncoding(format: Buffer): Encoding {
   const encoding = encodings[codec]
   if (encoding) return encoding
   const name = codecNames[codec] ?? `codec 0x${codec.toString(16)}`
-  throw new AudioError(`The WAV file is compressed (${name}): send it as PCM, best 16 bits and 16 kHz`)
+  throw new AudioError(`The WAV file is compressed (${name}): send it as PCM, ideally 16 bits at 16 kHz`)
 }
 
-/** By the room that a sample takes, as 20 bits may stand in 24 or 32; by its bits if that makes no sense. */
+/** From the block size, as 20 bits may be stored in 24 or 32; from the bits per sample if that is implausible. */
 function readSampleBytes(format: Buffer, encoding: Encoding, channels: number): number {
   const bits = format.readUInt16LE(14)
   const byBits = Math.ceil(bits / 8)
@@ -62,6 +62,6 @@ function readSampleBytes(format: Buffer, encoding: Encoding, channels: number): 
   const sizes = sampleSizes[encoding]
   const size = [byBlock, byBits].find(bytes => bytes >= byBits && sizes.includes(bytes))
   if (size === undefined)
-    throw new AudioError(`The WAV file claims ${bits} bits a sample, which cannot be read`)
+    throw new AudioError(`The WAV file has ${bits} bits per sample, which is not supported`)
   return size
 }

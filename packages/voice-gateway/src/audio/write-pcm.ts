@@ -1,4 +1,4 @@
-/** Samples as raw sound: 16 bits, little-endian. What is louder than can be written is clipped. */
+/** Samples as raw sound: 16 bits, little-endian, clipped. */
 export function writePcm(samples: Float32Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(samples.length * 2)
   const view = new DataView(bytes.buffer)

@@ -2,7 +2,7 @@ import { SAMPLE_RATE } from './samples.ts'
 import { wavHeader } from './wav-header.ts'
 import { writePcm } from './write-pcm.ts'
 
-/** 16 kHz mono samples as a WAV file of 16 bits. */
+/** 16 kHz mono samples as a 16-bit WAV file. */
 export function writeWav(samples: Float32Array): Uint8Array<ArrayBuffer> {
   const pcm = writePcm(samples)
   const header = wavHeader(plainFormat(), pcm.length)

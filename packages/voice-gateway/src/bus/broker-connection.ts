@@ -6,7 +6,7 @@ import type { Delivery } from './inbox.ts'
 import { type ClientSettings, connectClient, reconnectDelayMs } from './mqtt-client.ts'
 import { FILTERS } from './topics.ts'
 
-/** Whether the broker can be used now. `connected` means subscribed too. */
+/** Whether the broker can be used now. `connected` implies subscribed. */
 export type BusState =
   | { readonly status: 'connecting' }
   | { readonly status: 'connected' }
@@ -19,7 +19,7 @@ export interface ConnectionOptions {
   readonly clock: Clock
   /** Nothing more is read from the broker until it resolves. */
   onMessage(delivery: Delivery): Promise<void>
-  /** The broker will not repeat this message of QoS 2. */
+  /** The broker will not resend this QoS 2 message. */
   onReleased(messageId: number): void
   /** `isResumed`: the broker still has our session. */
   onOpen(isResumed: boolean): void
@@ -28,16 +28,16 @@ export interface ConnectionOptions {
 }
 
 const FAREWELL_MS = 1_000
-/** A connection that lasted this long was not cut off by a rival. */
+/** A connection that lasted this long was not taken over by another client with our id. */
 const STABLE_MS = 1_000
-/** This many shorter ones in a row mean that somebody else uses our client id. */
+/** This many shorter ones in a row mean that somebody else is using our client id. */
 const SHORT_CONNECTIONS = 5
-/** Two clients that fight over an id leave each other alone for this long, so that one of them works. */
+/** How long a client backs off when two fight over an id, so that one of them works. */
 const FOUGHT_OVER_PAUSE_MS = 60_000
 
 /**
- * Listens to a broker for ever. Reconnecting is mqtt.js's; ours are the growing pauses, the subscription (mqtt.js does not
- * tell when a later one is refused), and a session that starts empty and then lasts.
+ * Listens to a broker until closed. mqtt.js reconnects; we add the growing pauses, the subscription (mqtt.js does not
+ * report when a later one is refused), and a session that starts clean and then persists.
  */
 export class BrokerConnection {
   readonly #options: ConnectionOptions
@@ -61,7 +61,7 @@ export class BrokerConnection {
     return this.#state
   }
 
-  /** Ends the connection. The broker keeps nothing for us from now on. */
+  /** Ends the connection. The broker stops queueing messages for us. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#stable?.cancel()
@@ -76,7 +76,7 @@ export class BrokerConnection {
     const client = await connectClient({
       ...this.#options.settings,
       resubscribe: false,
-      // Acknowledgements count as QoS 0, and mean nothing on a later connection.
+      // Acknowledgements count as QoS 0 and are meaningless on a later connection.
       queueQoSZero: false,
       incomingStore: this.#takingStore(),
     })
@@ -86,13 +86,13 @@ export class BrokerConnection {
       this.#failure = error
     })
     client.on('connect', ({ sessionPresent }) => void this.#opened(client, sessionPresent))
-    // Before mqtt.js's own listener, which starts the pause that is set here.
+    // Runs before mqtt.js's own listener, which starts the pause set here.
     client.prependListener('close', () => this.#closed(client))
     return client
   }
 
   /**
-   * A message of QoS 2 is taken when it arrives, as the protocol allows, and not when it is released: aedes 1.2 releases
+   * A QoS 2 message is handled when it arrives, as the protocol allows, not when it is released: aedes 1.2 releases
    * some messages twice and others never. So nothing is stored in between.
    */
   #takingStore(): IStore {
@@ -103,7 +103,7 @@ export class BrokerConnection {
       },
       get: ({ messageId }, done) => {
         if (messageId !== undefined) this.#options.onReleased(messageId)
-        done(new Error('taken already'))
+        done(new Error('already handled'))
         return store
       },
       del: (_packet, done) => {
@@ -130,7 +130,7 @@ export class BrokerConnection {
     this.#openedAt = clock.now()
     onOpen(isResumed)
     try {
-      // At QoS 2 each message comes with the QoS that its sender chose.
+      // Subscribed at QoS 2, each message arrives with the QoS its sender chose.
       await client.subscribeAsync(FILTERS, { qos: 2 })
     } catch {
       return this.#notSubscribed(client)
@@ -141,8 +141,8 @@ export class BrokerConnection {
   }
 
   /**
-   * What the broker kept for a former process is thrown away by now. In MQTT 3.1.1 that takes a connection of its own,
-   * since one that asks for a clean session gets none that lasts.
+   * The clean session has discarded what the broker kept for a former process. MQTT 3.1.1 needs a separate connection
+   * for that, because a clean session does not persist.
    */
   #forgetFormerLife(client: MqttClient): void {
     this.#isFresh = true
@@ -152,8 +152,8 @@ export class BrokerConnection {
 
   #notSubscribed(client: MqttClient): void {
     if (!client.connected) return
-    this.#failure = new Error(`it refuses the subscription to ${FILTERS.join(' and ')}`)
-    // That we hang up ourselves says nothing about a rival.
+    this.#failure = new Error(`it refused the subscription to ${FILTERS.join(' and ')}`)
+    // We hang up ourselves here, so this does not count as a takeover.
     this.#openedAt = Number.NEGATIVE_INFINITY
     client.stream.destroy()
   }
@@ -171,7 +171,7 @@ export class BrokerConnection {
     this.#failure = undefined
   }
 
-  /** A rival leaves the broker as it is: one that cannot be reached has troubles of its own. */
+  /** An unreachable broker has other problems, so it resets the count: a rival does not take the broker down. */
   #noteLength(): void {
     if (this.#openedAt === undefined) this.#shortConnections = 0
     else if (this.#options.clock.now() - this.#openedAt < STABLE_MS) this.#shortConnections += 1
@@ -186,8 +186,8 @@ export class BrokerConnection {
 
   #suspicion(): string | undefined {
     if (this.#shortConnections < SHORT_CONNECTIONS) return undefined
-    const advice = 'give this gateway one of its own, as voice.mqtt.clientId'
-    return `another client seems to use the client id "${this.#options.settings.clientId}" and to end our connections: ${advice}`
+    const advice = 'set voice.mqtt.clientId to a unique one'
+    return `another client seems to be using the client id "${this.#options.settings.clientId}" and closing our connections: ${advice}`
   }
 
   #setState(state: BusState): void {

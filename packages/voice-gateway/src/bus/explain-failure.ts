@@ -1,4 +1,4 @@
-/** What a broker answers instead of letting us in. */
+/** CONNACK return codes of a broker that refuses the connection. */
 const REFUSALS: Readonly<Record<number, string>> = {
   1: 'it does not support MQTT 3.1.1',
   2: 'client id rejected',
@@ -11,14 +11,14 @@ const CAUSES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'unknown host',
   EAI_AGAIN: 'DNS lookup failed',
-  EHOSTUNREACH: 'no route to it',
-  ENETUNREACH: 'no route to it',
+  EHOSTUNREACH: 'no route to host',
+  ENETUNREACH: 'no route to host',
   ETIMEDOUT: 'no answer',
   ECONNRESET: 'connection reset',
   EPIPE: 'connection reset',
 }
 
-/** Why there is no connection to a broker, in words. */
+/** Why there is no connection to a broker, for people. */
 export function explainFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { code } = error as { code?: unknown }

@@ -89,7 +89,7 @@ describe('the inbox', () => {
     expect(taken).toHaveLength(2)
   })
 
-  it('takes it for a new one where the acknowledgement must have arrived', async () => {
+  it('takes it for a new one if the acknowledgement must have arrived', async () => {
     const { inbox, take, taken, clock } = open()
     take('on')
     await clock.advance(2_001)
@@ -117,7 +117,7 @@ describe('the inbox', () => {
       { text: 'on', id: 'b' },
     ])
     expect(refused).toEqual([])
-    expect(logger.text()).toContain('Ignored a message whose id was taken before')
+    expect(logger.text()).toContain('Ignored a message whose id was already used')
   })
 
   it('remembers the last thousand ids', () => {
@@ -132,10 +132,10 @@ describe('the inbox', () => {
   it('lets the sender try again with an id that was refused', () => {
     let isFull = true
     const { take, taken, refused } = open(() =>
-      isFull ? { accepted: false, reason: '20 utterances are waiting already' } : { accepted: true },
+      isFull ? { accepted: false, reason: '20 utterances are already waiting' } : { accepted: true },
     )
     take('{"text":"on","id":"a"}')
-    expect(refused).toEqual([{ refused: '20 utterances are waiting already', id: 'a', question: 'on' }])
+    expect(refused).toEqual([{ refused: '20 utterances are already waiting', id: 'a', question: 'on' }])
     isFull = false
     take('{"text":"on","id":"a"}', { dup: true })
     expect(taken).toHaveLength(1)
@@ -148,7 +148,7 @@ describe('the inbox', () => {
     expect(logger.text()).toContain('Ignored a retained message')
   })
 
-  it('refuses junk in words and goes on', () => {
+  it('refuses junk with a reason and goes on', () => {
     const { take, taken, refused, logger } = open()
     take('{"text":')
     take('on', { topic: 'voice/text/bath' })
@@ -157,12 +157,12 @@ describe('the inbox', () => {
     expect(logger.at('warn')).toHaveLength(1)
   })
 
-  it('lives through an error of whoever takes the utterances', () => {
+  it('survives an error in the utterance handler', () => {
     const { take, refused, logger } = open(() => {
       throw new Error('broken')
     })
     take('on')
-    expect(refused).toEqual([{ refused: 'the voice gateway could not take it', question: 'on' }])
+    expect(refused).toEqual([{ refused: 'the voice gateway could not accept it', question: 'on' }])
     expect(logger.text()).toContain('broken')
   })
 

@@ -4,7 +4,7 @@ import type { Utterance } from '../utterance.ts'
 import { type RefusedMessage, readUtterance } from './read-utterance.ts'
 import { RecentKeys } from './recent-keys.ts'
 
-/** A message as MQTT delivers it. */
+/** A message as delivered by MQTT. */
 export interface Delivery {
   readonly topic: string
   readonly payload: Uint8Array
@@ -12,38 +12,38 @@ export interface Delivery {
   readonly messageId?: number | undefined
   /** The broker may have sent it before. */
   readonly dup: boolean
-  /** From the past: sent because we subscribed, not because somebody spoke. */
+  /** An old message, sent because we subscribed, not because somebody spoke. */
   readonly retain: boolean
-  /** Its connection is gone already, so that the broker does not learn that it was taken. */
+  /** Its connection is already lost, so the broker will not get the acknowledgement. */
   readonly isLate?: boolean | undefined
 }
 
-/** Whether an utterance is taken care of from now on. */
+/** Whether an utterance was accepted, and so will be answered. */
 export type Acceptance = { accepted: true } | { accepted: false; reason: string }
 
 export interface InboxOptions {
   readonly logger: Logger
   readonly clock: Clock
   onUtterance(utterance: Utterance): Acceptance
-  /** Somebody is to be told that a message leads to nothing. `question` is its text, if it has one. */
+  /** Called to tell the sender that a message was refused. `question` is its text, if it has one. */
   onRefused(message: RefusedMessage & { question: string }): void
 }
 
 const REMEMBERED_IDS = 1_000
 const REMEMBERED_DELIVERIES = 1_000
-/** An acknowledgement that was sent so shortly before the connection broke may not have arrived. */
+/** An acknowledgement sent this shortly before the connection broke may not have arrived. */
 const UNCERTAIN_MS = 2_000
 const SHOWN_CHARACTERS = 100
 const HASHED_BYTES = 64 * 1024
 
-/** Takes each message once, and says why if it does not. Nothing in a message makes it throw. */
+/** Accepts each message once, and reports why it refuses one. No message makes it throw. */
 export class Inbox {
   readonly #options: InboxOptions
   readonly #ids = new RecentKeys(REMEMBERED_IDS)
   readonly #deliveries = new RecentKeys(REMEMBERED_DELIVERIES)
   /** Deliveries whose acknowledgement may not have arrived. */
   #uncertain = new Set<string>()
-  /** Deliveries at QoS 2, by message id, which the broker may repeat until it releases them. */
+  /** QoS 2 deliveries by message id, which the broker may resend until it releases them. */
   readonly #unreleased = new Map<number, string>()
   #isClosed = false
 
@@ -51,7 +51,7 @@ export class Inbox {
     this.#options = options
   }
 
-  /** When it returns, the message may be acknowledged. */
+  /** Once it returns, the message may be acknowledged. */
   take(delivery: Delivery): void {
     const { topic, payload, retain } = delivery
     const shown = { topic: topic.slice(0, SHOWN_CHARACTERS), bytes: payload.length }
@@ -60,7 +60,7 @@ export class Inbox {
     if (this.#isRepeated(delivery, key)) return this.#pass(shown, 'Ignored a duplicate message')
     const read = readUtterance(topic, payload)
     if (read.id !== undefined && this.#ids.has(read.id)) {
-      return this.#pass({ ...shown, id: read.id }, 'Ignored a message whose id was taken before')
+      return this.#pass({ ...shown, id: read.id }, 'Ignored a message whose id was already used')
     }
     const reason = 'refused' in read ? read.refused : this.#offer(read)
     if (reason !== undefined) return this.#refuse(read, reason, shown)
@@ -71,17 +71,17 @@ export class Inbox {
     if (delivery.qos === 2 && delivery.messageId) this.#unreleased.set(delivery.messageId, key)
   }
 
-  /** The broker will not repeat this message. */
+  /** The broker will not resend this message. */
   release(messageId: number): void {
     this.#unreleased.delete(messageId)
   }
 
-  /** The connection is gone, and with it perhaps the last acknowledgements. */
+  /** The connection was lost, and perhaps the last acknowledgements with it. */
   connectionLost(): void {
     this.#uncertain = new Set(this.#deliveries.since(this.#options.clock.now() - UNCERTAIN_MS))
   }
 
-  /** The broker knows nothing of what it delivered before: its message ids begin anew. */
+  /** The broker has no memory of earlier deliveries: its message ids start over. */
   forgetDeliveries(): void {
     this.#deliveries.clear()
     this.#uncertain.clear()
@@ -93,22 +93,22 @@ export class Inbox {
     this.#isClosed = true
   }
 
-  /** Not every broker marks what it repeats (aedes does not), but each repeats it under the same message id. */
+  /** Not every broker marks duplicates (aedes does not), but all resend under the same message id. */
   #isRepeated({ dup, messageId = 0 }: Delivery, key: string | undefined): boolean {
     if (key === undefined) return false
     const isUncertain = this.#uncertain.delete(key) || this.#unreleased.get(messageId) === key
     return isUncertain || (dup && this.#deliveries.has(key))
   }
 
-  /** The reason, if it is not taken. */
+  /** The reason if it is refused. */
   #offer(utterance: Utterance): string | undefined {
     if (this.#isClosed) return 'the voice gateway is shutting down'
     try {
       const taken = this.#options.onUtterance(utterance)
       return taken.accepted ? undefined : taken.reason
     } catch (error) {
-      this.#options.logger.error({ error: String(error) }, 'Could not take an utterance')
-      return 'the voice gateway could not take it'
+      this.#options.logger.error({ error: String(error) }, 'Could not accept an utterance')
+      return 'the voice gateway could not accept it'
     }
   }
 
@@ -128,7 +128,7 @@ export class Inbox {
   }
 }
 
-/** Undefined at QoS 0, where nothing is ever sent again. Of a long recording its beginning and its length tell enough. */
+/** Undefined at QoS 0, where nothing is ever resent. For a long recording, its beginning and length are enough. */
 function deliveryKey({ messageId, topic, payload, qos }: Delivery): string | undefined {
   if (qos === 0) return undefined
   const hash = createHash('sha1').update(payload.subarray(0, HASHED_BYTES)).digest('base64')

@@ -50,7 +50,7 @@ describe('MqttBus without a broker', () => {
     expect(logger.text()).not.toContain('hunter2')
   })
 
-  it('ends at once where there is nothing to deliver, and tells those who wait for it', async () => {
+  it('ends immediately if there is nothing to deliver, and tells those who wait for it', async () => {
     const { bus } = openBus({ url: `mqtt://127.0.0.1:${await freePort()}`, clock: fakeClock() })
     const ready = bus.ready()
     await Promise.all([bus.close(), expect(ready).rejects.toThrow('was closed')])
@@ -70,7 +70,7 @@ describe('MqttBus without a broker', () => {
     await clock.advance(200)
     await closing
     expect(logger.at('warn').at(-1)).toMatchObject({
-      message: 'MQTT broker unreachable; messages are lost',
+      message: 'MQTT broker unreachable; dropping undelivered messages',
       fields: { messages: 1 },
     })
   })
@@ -104,7 +104,7 @@ describe('MqttBus on a broker that is not content', () => {
     }
   })
 
-  it('says that user or password are wrong', async () => {
+  it('says that the user name or password is wrong', async () => {
     const { url } = await aedesBroker({
       authenticate: (_client, user, password, done) =>
         user === 'me' && String(password) === 'hunter2'
@@ -128,7 +128,7 @@ describe('MqttBus on a broker that is not content', () => {
     const { states } = openBus({ url })
     for (let connections = 1; connections < 8; connections++) await pauses.end(connections)
     await eventually(pauses.lengths).toHaveLength(8)
-    const cause = 'it refuses the subscription to voice/text/# and voice/audio/#'
+    const cause = 'it refused the subscription to voice/text/# and voice/audio/#'
     expect(states).toEqual([{ status: 'offline', cause }])
   })
 
@@ -145,7 +145,7 @@ describe('MqttBus on a broker that is not content', () => {
     await eventually(() => bus.state).toEqual({
       status: 'offline',
       cause:
-        'another client seems to use the client id "voice-under-test" and to end our connections: give this gateway one of its own, as voice.mqtt.clientId',
+        'another client seems to be using the client id "voice-under-test" and closing our connections: set voice.mqtt.clientId to a unique one',
     })
     isTakenOver = false
     const said = states.length

@@ -12,7 +12,7 @@ import type { QuestionMessage, ResponseMessage, TranscriptionMessage, VoiceBus }
 export interface MqttBusOptions extends BrokerAccess {
   readonly logger: Logger
   readonly clock?: Clock | undefined
-  /** Somebody said something. What is accepted here is acknowledged to the broker. */
+  /** Called with each utterance; if accepted, it is acknowledged to the broker. */
   onUtterance(utterance: Utterance): Acceptance
   onState?: ((state: BusState) => void) | undefined
 }
@@ -22,7 +22,7 @@ export function connectMqttBus(options: MqttBusOptions): MqttBus {
   return new MqttBus(options)
 }
 
-/** Utterances from MQTT, and what becomes of them to MQTT. A broker that is away is waited for. */
+/** Receives utterances over MQTT and publishes their outcomes. Waits for a broker that is down. */
 export class MqttBus implements VoiceBus {
   readonly #logger: Logger
   readonly #inbox: Inbox
@@ -58,7 +58,7 @@ export class MqttBus implements VoiceBus {
     return this.#connection.state
   }
 
-  /** Resolves when it is connected and subscribed, however long that takes; rejects when it is closed before. */
+  /** Resolves once connected and subscribed, however long that takes; rejects if closed before. */
   ready(): Promise<void> {
     if (this.state.status === 'connected') return Promise.resolve()
     if (this.#closing) return Promise.reject(closedError())
@@ -77,13 +77,13 @@ export class MqttBus implements VoiceBus {
     this.#publish(RESPONSE_TOPIC, message)
   }
 
-  /** Takes nothing more, delivers what is left as far as that is quickly done, and ends the connection. */
+  /** Refuses new messages, briefly tries to deliver what is left, and ends the connection. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
   }
 
-  /** Every message leads to one on its way out: no more are taken in than go out, so that none is lost. */
+  /** Every message leads to an outgoing one, so intake waits for room in the outbox and none is lost. */
   async #take(delivery: Delivery): Promise<void> {
     this.#inbox.take(delivery)
     await this.#outbox.room()
@@ -105,7 +105,7 @@ export class MqttBus implements VoiceBus {
     try {
       this.#onState(state)
     } catch (error) {
-      this.#logger.error({ error: String(error) }, 'A listener of the MQTT connection failed')
+      this.#logger.error({ error: String(error) }, 'An MQTT state listener failed')
     }
   }
 
@@ -132,7 +132,7 @@ export class MqttBus implements VoiceBus {
     try {
       this.#outbox.add(topic, JSON.stringify(message))
     } catch (error) {
-      this.#logger.error({ topic, error: String(error) }, 'A message could not be published')
+      this.#logger.error({ topic, error: String(error) }, 'Could not publish a message')
     }
   }
 }

@@ -4,11 +4,11 @@ import { brokerAddress } from 'toolpost-common/broker-address'
 import { hushPackets, sendWithoutDelay } from 'toolpost-common/mqtt-client'
 
 export interface BrokerAccess {
-  /** `mqtt://host:1883`; user and password may stand in it. */
+  /** `mqtt://host:1883`; may contain user and password. */
   readonly url: string
   readonly username?: string | undefined
   readonly password?: string | undefined
-  /** The same at every start, and nobody else's; `toolpost-voice-<hostname>` if left out. */
+  /** Unique, and the same at every start; default: `toolpost-voice-<hostname>`. */
   readonly clientId?: string | undefined
 }
 
@@ -19,7 +19,7 @@ const KEEPALIVE_S = 15
 const FIRST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 10_000
 
-/** How mqtt.js reaches a broker. Throws if the URL is invalid. */
+/** The mqtt.js options for a broker. Throws if the URL is invalid. */
 export function clientSettings({ url, username, password, clientId }: BrokerAccess): ClientSettings {
   return {
     ...brokerAddress(url),
@@ -37,7 +37,7 @@ export function clientSettings({ url, username, password, clientId }: BrokerAcce
   }
 }
 
-/** Connects, and stays connected until it is ended. */
+/** Connects, and reconnects until ended. */
 export async function connectClient(settings: ClientSettings): Promise<MqttClient> {
   hushPackets()
   const { connect } = await import('mqtt')
@@ -47,7 +47,7 @@ export async function connectClient(settings: ClientSettings): Promise<MqttClien
   return client
 }
 
-/** The pause before attempt number `attempt`, from 0: longer and longer, and not for all clients the same. */
+/** The pause before attempt `attempt`, from 0: exponential backoff with jitter. */
 export function reconnectDelayMs(attempt: number): number {
   const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt)
   return delayMs * (0.5 + Math.random() / 2)

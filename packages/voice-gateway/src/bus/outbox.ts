@@ -3,18 +3,18 @@ import type { MqttClient } from 'mqtt'
 import type { Clock, Logger } from 'toolpost'
 import { type ClientSettings, connectClient, reconnectDelayMs } from './mqtt-client.ts'
 
-/** mqtt.js keeps whatever it is given, without a limit, until the broker has it. */
+/** mqtt.js queues messages without a limit until the broker has them. */
 const MAX_MESSAGES = 1_000
 const MAX_BYTES = 32 * 1024 * 1024
-/** With fewer there is room for the answers to what has been taken already. */
+/** Below this there is room for the answers to everything accepted so far. */
 const ROOMY_MESSAGES = 500
-/** How long closing waits for what is still to be delivered. */
+/** How long closing waits for undelivered messages. */
 const DELIVERY_AT_CLOSE_MS = 2_000
 const FAREWELL_MS = 1_000
 
 /**
- * Messages on their way to the broker: mqtt.js keeps each until the broker has it, over any number of connections. The
- * connection is one of its own: incoming messages can then wait for room here, while acknowledgements still come in.
+ * Messages on their way to the broker: mqtt.js keeps each until the broker has it, across reconnects. It uses a separate
+ * connection, so that incoming messages can wait for room here while acknowledgements still come in.
  */
 export class Outbox {
   readonly #logger: Logger
@@ -29,11 +29,11 @@ export class Outbox {
   constructor(settings: ClientSettings, { logger, clock }: { logger: Logger; clock: Clock }) {
     this.#logger = logger
     this.#clock = clock
-    // Nobody else has this id, and nobody needs to know it again: what is unsent is here, not at the broker.
+    // A throwaway id: what is unsent is kept here, not at the broker.
     this.#settings = { ...settings, clientId: `${settings.clientId}-${randomUUID().slice(0, 8)}` }
   }
 
-  /** Never waits. If too many wait already, the message is lost. */
+  /** Never waits. If too many are already waiting, the message is dropped. */
   add(topic: string, payload: string): void {
     if (this.#undelivered.size >= MAX_MESSAGES || this.#bytes > MAX_BYTES) return this.#overflow()
     this.#bytes += payload.length
@@ -42,7 +42,7 @@ export class Outbox {
     this.#undelivered.add(sent)
   }
 
-  /** Resolves when there is room for the answer to a further message. */
+  /** Resolves when there is room for the answer to another message. */
   room(): Promise<void> {
     return new Promise(resolve => {
       this.#whenRoomy.push(resolve)
@@ -50,18 +50,19 @@ export class Outbox {
     })
   }
 
-  /** Delivers what is left, as far as that is quickly done. */
+  /** Briefly tries to deliver what is left. */
   async close(): Promise<void> {
     await this.#within(DELIVERY_AT_CLOSE_MS, Promise.allSettled(this.#undelivered))
     const messages = this.#undelivered.size
-    if (messages > 0) this.#logger.warn({ messages }, 'MQTT broker unreachable; messages are lost')
+    if (messages > 0)
+      this.#logger.warn({ messages }, 'MQTT broker unreachable; dropping undelivered messages')
     const client = await this.#client
     if (!client) return
     await this.#within(FAREWELL_MS, client.endAsync(messages > 0 || !client.connected))
     client.stream.destroy()
   }
 
-  /** mqtt.js gives up what it is handed while it repeats older messages, if the connection breaks then: it gets it again. */
+  /** mqtt.js drops a message published while it resends older ones if the connection breaks then, so we publish it again. */
   async #send(topic: string, payload: string): Promise<void> {
     const client = await this.#client
     while (client && !client.disconnecting) {
@@ -83,12 +84,12 @@ export class Outbox {
     for (const tell of this.#whenRoomy.splice(0)) tell()
   }
 
-  /** Said once, until everything has been delivered. */
+  /** Logged once, until everything has been delivered. */
   #overflow(): void {
     if (this.#isOverflowing) return
     this.#isOverflowing = true
     const messages = this.#undelivered.size
-    this.#logger.warn({ messages }, 'Too many messages wait for the MQTT broker: further ones are lost')
+    this.#logger.warn({ messages }, 'Too many messages are waiting for the MQTT broker; dropping new ones')
   }
 
   async #within(limitMs: number, work: Promise<unknown>): Promise<void> {
@@ -107,7 +108,7 @@ function growPauses(client: MqttClient): MqttClient {
   client.on('connect', () => {
     attempts = 0
   })
-  // Before mqtt.js's own listener, which starts the pause.
+  // Runs before mqtt.js's own listener, which starts the pause.
   client.prependListener('close', () => {
     client.options.reconnectPeriod = reconnectDelayMs(attempts++)
   })

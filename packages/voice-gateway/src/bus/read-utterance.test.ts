@@ -37,7 +37,7 @@ describe('a message of voice/text', () => {
     [JSON.stringify({ text: 'x'.repeat(MAX_TEXT_BYTES + 1) }), 'the text is longer than 10 kB'],
     ['{'.repeat(1_000_000), 'the text is longer than 10 kB'],
     [Buffer.from([0x74, 0xff, 0xfe]), 'the text is not valid UTF-8'],
-  ])('is refused in words: %.60j', (payload, refused) => {
+  ])('is refused with a reason: %.60j', (payload, refused) => {
     expect(read('voice/text', payload)).toMatchObject({ refused })
   })
 
@@ -75,7 +75,7 @@ describe('a message of voice/audio', () => {
     })
   })
 
-  it('is samples where it only begins like JSON by chance', () => {
+  it('is samples if it only begins like JSON by chance', () => {
     const samples = Buffer.concat([Buffer.from('{"'), SILENCE])
     expect(read('voice/audio', samples)).toEqual({ pcm: samples })
   })
@@ -88,7 +88,7 @@ describe('a message of voice/audio', () => {
     '\0\0\0 ftypM4A \0',
     '#!AMR\n\0',
     'RIFF\0\0\0\0AVI ',
-  ])('is not taken for samples where it is a file of another kind: %j', beginning => {
+  ])('is not taken for samples if it is a file of another kind: %j', beginning => {
     const file = Buffer.from(beginning, 'latin1')
     expect(read('voice/audio', file)).toEqual({ wav: file })
   })
@@ -102,7 +102,7 @@ describe('a message of voice/audio', () => {
     ['{"audio":""}', 'the message is empty'],
     ['{"text":"on"}', '"audio" must be a WAV file or 16 kHz PCM in base64'],
     [Buffer.alloc(MAX_AUDIO_BYTES + 2), 'the audio is larger than 40 MB'],
-  ])('is refused in words: %.40j', (payload, refused) => {
+  ])('is refused with a reason: %.40j', (payload, refused) => {
     expect(read('voice/audio', payload)).toMatchObject({ refused })
   })
 })
@@ -114,7 +114,7 @@ describe('any message', () => {
     ['voice/audio', `{"audio"${' '.repeat(50_000_000)}`],
     ['voice/text', `{"a":${'['.repeat(60_000)}`],
     ['voice/text', `{${'"'.repeat(60_000)}`],
-  ])('that is huge and deep is refused in words, with little work (%#)', (topic, payload) => {
+  ])('that is huge and deep is refused with a reason, with little work (%#)', (topic, payload) => {
     const bytes = Buffer.from(payload)
     const heapBefore = process.memoryUsage().heapTotal
     expect(readUtterance(topic, bytes)).toMatchObject({ refused: expect.stringMatching(/invalid JSON/) })
@@ -138,7 +138,7 @@ describe('any message', () => {
     .map(value => Buffer.from(JSON.stringify(value)))
   const broken = fc.tuple(json, fc.nat(30)).map(([text, length]) => text.subarray(0, length))
 
-  it('is an utterance with something in it, or refused in words', () => {
+  it('is an utterance with something in it, or refused with a reason', () => {
     fc.assert(
       fc.property(topics, fc.oneof(fc.uint8Array(), json, broken), (topic, payload) => {
         const message = readUtterance(topic, payload)

@@ -2,7 +2,7 @@ import { isWav, knownKind } from '../audio/file-kind.ts'
 import type { Utterance } from '../utterance.ts'
 import { AUDIO_TOPIC, conversationOf, isAudioTopic, TEXT_TOPIC } from './topics.ts'
 
-/** A message that is not an utterance, and why; with what it says of itself, so that its sender can be told. */
+/** Why a message is not an utterance, with its id and conversation, so that its sender can be told. */
 export interface RefusedMessage {
   readonly refused: string
   readonly conversation?: string | undefined
@@ -11,16 +11,16 @@ export interface RefusedMessage {
 
 export const MAX_TEXT_BYTES = 10_000
 export const MAX_AUDIO_BYTES = 40_000_000
-/** JSON takes up to six bytes for one of a text, and four for three of base64. */
+/** JSON escapes one byte of text in up to six, and base64 turns three bytes into four. */
 const MAX_TEXT_MESSAGE_BYTES = 6 * MAX_TEXT_BYTES + 4_000
 const MAX_AUDIO_MESSAGE_BYTES = Math.ceil((MAX_AUDIO_BYTES * 4) / 3) + 100_000
-/** All of a JSON message with audio, without the audio: what is parsed is bounded, however long the recording is. */
+/** The longest JSON audio message without its audio: parsing is bounded, however long the recording. */
 const MAX_FIELDS_CHARACTERS = 4_000
 const MAX_NAME_CHARACTERS = 200
-/** This many bytes tell JSON and plain text from samples. */
+/** Enough bytes to tell JSON and plain text from samples. */
 const TELLING_BYTES = 64
 
-/** Reads a message of `voice/text` or `voice/audio`. Never throws, whatever it is. */
+/** Parses a message on `voice/text` or `voice/audio`. Never throws. */
 export function readUtterance(topic: string, payload: Uint8Array): Utterance | RefusedMessage {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)
   const conversation = conversationOf(topic)?.slice(0, MAX_NAME_CHARACTERS)
@@ -95,7 +95,7 @@ function audioOf(audio: unknown): Utterance | RefusedMessage {
 function soundOf(bytes: Buffer): Utterance | RefusedMessage {
   if (bytes.length === 0) return { refused: 'the message is empty' }
   if (bytes.length > MAX_AUDIO_BYTES) return { refused: tooLarge() }
-  // Reading a file of another kind as a WAV file says what it is; nobody may take it for samples.
+  // Reading another file type as WAV reports what it is; it must not be read as raw samples.
   return isWav(bytes) || knownKind(bytes) ? { wav: bytes } : { pcm: bytes }
 }
 
@@ -115,7 +115,7 @@ function decode(bytes: Buffer): string | undefined {
   }
 }
 
-/** A number is as good a name as its figures. */
+/** A number is accepted as its digits. */
 function nameOf(given: unknown): string | undefined {
   const value = typeof given === 'number' ? String(given) : given
   const isName = typeof value === 'string' && value !== '' && value.length <= MAX_NAME_CHARACTERS

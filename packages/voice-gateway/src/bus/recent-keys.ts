@@ -1,4 +1,4 @@
-/** Remembers the last keys it was given and when, and no more. */
+/** Remembers a bounded number of recent keys and when they were added. */
 export class RecentKeys {
   readonly #limit: number
   readonly #keys = new Map<string, number>()
@@ -18,7 +18,7 @@ export class RecentKeys {
     if (this.#keys.size > this.#limit && oldest !== undefined) this.#keys.delete(oldest)
   }
 
-  /** Those that were given at this time or later. */
+  /** The keys added at this time or later. */
   since(at: number): string[] {
     return [...this.#keys].filter(([, given]) => given >= at).map(([key]) => key)
   }

@@ -1,11 +1,11 @@
-/** What is said or asked comes in on these, and on the levels below, which name the conversation. */
+/** Utterances arrive on these topics, and on the levels below, which name the conversation. */
 export const TEXT_TOPIC = 'voice/text'
 export const AUDIO_TOPIC = 'voice/audio'
 
-/** What was heard, and what became of it. */
+/** What was heard, and the outcome. */
 export const TRANSCRIPTION_TOPIC = 'voice/transcription'
 export const RESPONSE_TOPIC = 'voice/response'
-/** What is asked before something is done. */
+/** Questions asked before something is done. */
 export const QUESTION_TOPIC = 'voice/question'
 
 /** A filter with `#` includes the level above it. */

@@ -1,31 +1,31 @@
 import type { Decision } from '../listening/decide.ts'
 
-/** What was heard, as soon as it is known. */
+/** Published as soon as it is known what was heard. */
 export interface TranscriptionMessage {
   id: string
   conversation: string
-  /** Whether it came as sound or as text. */
+  /** Whether it arrived as sound or text. */
   source: 'audio' | 'text'
   text: string
-  /** As it was heard without regard to what can be understood; `decision` says why `text` was taken. */
+  /** The free transcript, without the grammar; `decision` says why `text` was chosen. */
   free_text?: string
   decision?: Decision
   /** How much likelier `text` is than the next sentence that means something else, in nats. */
   margin?: number
-  /** Why it goes no further, if so. */
+  /** Why it is not answered, if so. */
   dropped?: string
   durations: Durations
   at: string
 }
 
-/** What became of an utterance, as soon as the answer is complete. */
+/** The outcome of an utterance, published once the answer is complete. */
 export interface ResponseMessage {
   id: string
   conversation: string
   outcome: 'answered' | 'failed' | 'dropped'
   /** What was understood. */
   question: string
-  /** What is said to the person. */
+  /** What the person is told. */
   text: string
   /** Why there is no answer, for the person on call. */
   error?: string
@@ -42,25 +42,25 @@ export interface MadeCall {
   durationMs: number
 }
 
-/** Milliseconds in each stage, as far as it has come. */
+/** Milliseconds per stage, for the stages reached. */
 export interface Durations {
   /** In the queue. */
   waitMs: number
   transcribeMs?: number
-  /** From the question to the whole answer, calls included. */
+  /** From the question to the complete answer, calls included. */
   answerMs?: number
-  /** From the moment it was taken until now. */
+  /** Since it was accepted. */
   totalMs: number
 }
 
-/** What is asked before something is done; what is said next in that conversation is the answer. */
+/** A question asked before something is done; the next utterance in that conversation is the answer. */
 export interface QuestionMessage {
   conversation: string
   text: string
   at: string
 }
 
-/** Where a conversation is told to others. None of the functions throws, nor waits. */
+/** Publishes conversations to others. Its functions must not throw or block. */
 export interface VoiceBus {
   question?(message: QuestionMessage): void
   transcription(message: TranscriptionMessage): void

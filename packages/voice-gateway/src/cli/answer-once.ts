@@ -12,7 +12,7 @@ import { hotwordsOf } from '../start-up/hotwords-of.ts'
 import { makeTranscriber } from '../start-up/make-transcriber.ts'
 import { NO_VOICE, speakerFor } from '../start-up/speech-output.ts'
 import type { Utterance } from '../utterance.ts'
-import type { VoiceContext } from './context.ts'
+import type { CommandContext } from './context.ts'
 import { terminal } from './terminal.ts'
 
 export interface AnswerFlags {
@@ -20,21 +20,21 @@ export interface AnswerFlags {
 }
 
 /** `voice-gateway say "…"` */
-export async function sayText(context: VoiceContext, text: string, flags: AnswerFlags): Promise<number> {
-  if (text.trim() === '') throw new UsageError('There is nothing to say: voice-gateway say "what time is it"')
+export async function sayText(context: CommandContext, text: string, flags: AnswerFlags): Promise<number> {
+  if (text.trim() === '') throw new UsageError('Nothing to say; try: voice-gateway say "what time is it"')
   return answerOnce(context, { text }, flags)
 }
 
 /** Answers one utterance, on stdout and aloud. Starts only what it needs. */
 export async function answerOnce(
-  context: VoiceContext,
+  context: CommandContext,
   utterance: Utterance,
   flags: AnswerFlags,
 ): Promise<number> {
   const { project, voice, stop } = context
   const { client, executor, logger } = project
   const grammar = grammarOf(project, systemClock)
-  // Side by side with loading the model.
+  // In parallel with loading the model.
   if (!('text' in utterance)) void grammar().catch(() => {})
   const speaker = await findVoice(context)
   const transcriber = makeTranscriber(voice, logger)
@@ -68,7 +68,7 @@ export async function answerOnce(
   }
 }
 
-/** What cannot be heard with is a mistake of the configuration, and nobody's unclear speech. */
+/** A transcriber that cannot be used is a configuration mistake, not unclear speech. */
 async function checkedReady(transcriber: Transcriber): Promise<void> {
   try {
     await transcriber.ready()
@@ -78,8 +78,8 @@ async function checkedReady(transcriber: Transcriber): Promise<void> {
   }
 }
 
-/** A voice that was asked for by a file to write has to be there; otherwise the answer is text. */
-async function findVoice({ voice, outFile }: VoiceContext): Promise<Speaker | undefined> {
+/** With `--out` a voice is required; without it, the answer may be text only. */
+async function findVoice({ voice, outFile }: CommandContext): Promise<Speaker | undefined> {
   if (outFile !== undefined) await checkFolder(outFile)
   if (outFile !== undefined && voice.speaker === 'none') throw new UsageError('--out needs a voice, not none')
   const speaker = await speakerFor(voice, outFile)
@@ -89,16 +89,16 @@ async function findVoice({ voice, outFile }: VoiceContext): Promise<Speaker | un
   return undefined
 }
 
-/** Before anything is done that cannot be undone. */
+/** Checked before anything is done that cannot be undone. */
 async function checkFolder(file: string): Promise<void> {
   try {
     await access(dirname(file), constants.W_OK)
   } catch (cause) {
-    throw new UsageError(`--out ${file}: nothing can be written in its folder`, { cause })
+    throw new UsageError(`--out ${file}: its folder does not exist or is not writable`, { cause })
   }
 }
 
-/** The answer is printed as soon as it is there, before it is spoken. */
+/** Prints the answer as soon as it is complete, before it is spoken. */
 function printer({ json }: AnswerFlags): VoiceBus {
   return {
     transcription: ({ source, text, free_text }) => {
@@ -118,7 +118,7 @@ function heardLine(text: string, freeText: string | undefined): string {
   return freeText === undefined || freeText === text ? `Heard: ${text}` : `Heard: ${text} ("${freeText}")`
 }
 
-/** Whether the words for the person have the reason already: what was not understood is said in many ways. */
+/** Whether the answer already gives the reason: "not understood" is phrased in many ways. */
 function isTold(error: string, text: string): boolean {
   return text.includes(error) || (text !== '' && error === 'it was not understood')
 }

@@ -12,11 +12,11 @@ export interface VoiceFlags {
   logLevel?: string
 }
 
-/** What a command works with. */
-export interface VoiceContext {
+/** What every command has access to. */
+export interface CommandContext {
   project: Project
   voice: VoiceConfig
-  /** Where what is spoken is written instead of being played. */
+  /** The WAV file that speech is written to instead of being played. */
   outFile: string | undefined
   stop: AbortSignal
 }
@@ -27,13 +27,13 @@ const SPEAKERS = ['auto', 'piper', 'espeak-ng', 'say', 'none'] as const
 export async function within(
   flags: VoiceFlags,
   stop: AbortSignal,
-  command: (context: VoiceContext) => Promise<number>,
+  command: (context: CommandContext) => Promise<number>,
 ): Promise<number> {
   const project = await openProject({
     file: flags.config,
     logger: config => logger(flags, config),
     say: text => terminal.say(text),
-    // A model that was asked for here must be available; instead of a configured one, sentences alone will do.
+    // A model requested here must be available; a configured one may fall back to offline sentences.
     model: { wanted: flags.model, isRequired: flags.model !== undefined },
   })
   project.on('model', ({ name, why }) => {
@@ -44,7 +44,7 @@ export async function within(
   try {
     const { voice: configured } = project.config
     const speaker = flags.speaker === undefined ? undefined : { speaker: speakerOf(flags.speaker) }
-    // Refused before anything is started.
+    // Fails before anything is started.
     if (flags.model !== undefined) await project.model()
     return await command({ project, voice: { ...configured, ...speaker }, outFile: flags.out, stop })
   } finally {

@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { UsageError } from 'toolpost-common/exit-codes'
 import { type AnswerFlags, answerOnce } from './answer-once.ts'
-import type { VoiceContext } from './context.ts'
+import type { CommandContext } from './context.ts'
 
 /** `voice-gateway hear file.wav`, or raw PCM as over MQTT. */
-export async function hearFile(context: VoiceContext, file: string, flags: AnswerFlags): Promise<number> {
+export async function hearFile(context: CommandContext, file: string, flags: AnswerFlags): Promise<number> {
   return answerOnce(context, { pcm: await readRecording(file, context.stop) }, flags)
 }
 
 const PROBLEMS: Record<string, string> = {
-  ENOENT: 'there is no such file',
-  EISDIR: 'it is a folder',
-  EACCES: 'it may not be read',
+  ENOENT: 'no such file',
+  EISDIR: 'it is a directory',
+  EACCES: 'permission denied',
   ERR_FS_FILE_TOO_LARGE: 'it is too large',
 }
 const MAX_BYTES = 256 * 1024 * 1024
@@ -26,7 +26,7 @@ async function readRecording(file: string, stop: AbortSignal): Promise<Uint8Arra
   }
 }
 
-/** What there is when it ends, or when somebody has enough of waiting. */
+/** Everything up to the end of stdin, or until stopped. */
 async function readAll(stop: AbortSignal): Promise<Uint8Array> {
   const chunks: Buffer[] = []
   let bytes = 0

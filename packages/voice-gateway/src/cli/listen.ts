@@ -5,22 +5,22 @@ import type { BackgroundTranscriber, Taken } from '../background-transcriber.ts'
 import type { VoiceBus } from '../bus/voice-bus.ts'
 import type { PartStatus } from '../start-up/parts.ts'
 import { startVoice, type VoiceGateway } from '../start-up/start-voice.ts'
-import type { VoiceContext } from './context.ts'
+import type { CommandContext } from './context.ts'
 import { terminal } from './terminal.ts'
 
 interface ListenFlags {
   microphone: boolean
 }
 
-/** Told when the person at the terminal is asked something. */
+/** Called when the person at the terminal is asked something. */
 interface Questions {
   onAsked(): void
 }
 
 const TERMINAL = 'terminal'
 
-/** `voice-gateway`: listens until it is stopped; if lines are piped in, until they are answered. */
-export async function listen(context: VoiceContext, flags: ListenFlags): Promise<number> {
+/** `voice-gateway`: listens until stopped; if lines are piped in, until they are answered. */
+export async function listen(context: CommandContext, flags: ListenFlags): Promise<number> {
   const { project, voice, outFile, stop } = context
   const microphone = flags.microphone && voice.microphone !== false
   const questions: Questions = { onAsked: () => {} }
@@ -41,7 +41,6 @@ export async function listen(context: VoiceContext, flags: ListenFlags): Promise
   return hasAnswered ? EXIT.ok : EXIT.failed
 }
 
-/** Resolves with whether all went well. */
 function stopped(stop: AbortSignal): Promise<true> {
   return new Promise(resolve => {
     if (stop.aborted) resolve(true)
@@ -49,7 +48,7 @@ function stopped(stop: AbortSignal): Promise<true> {
   })
 }
 
-/** A pipe or a file ends and so does the program; a service has neither, and a terminal is closed by its person. */
+/** Whether stdin will end, and the program with it: a pipe, file or terminal does; a service's stdin does not. */
 function hasEnd(): boolean {
   if (process.stdin.isTTY) return true
   try {
@@ -73,7 +72,7 @@ function partLine({ name, state, text, durationMs }: PartStatus): string {
   return `${state === 'ready' ? '✔' : '✘'} ${name.padEnd(10)} ${text} (${durationMs} ms)`
 }
 
-/** Answers to the person at the terminal are results; of the others' it is told. */
+/** Answers to the person at the terminal go to stdout; those of other conversations are reported on stderr. */
 function printer(questions: Questions): VoiceBus {
   return {
     question: ({ conversation, text }) => {
@@ -84,14 +83,14 @@ function printer(questions: Questions): VoiceBus {
     response: ({ conversation, question, text, outcome, error }) => {
       if (conversation === TERMINAL && text !== '') terminal.print(text)
       else if (text !== '') terminal.say(`${conversation}: ${question || '…'} → ${text}`)
-      if (outcome !== 'answered' && text === '') terminal.say(`${conversation}: no answer, ${error}`)
+      if (outcome !== 'answered' && text === '') terminal.say(`${conversation}: no answer: ${error}`)
     },
   }
 }
 
 /**
- * Answers the lines of standard input; resolves with whether each got an answer. Those of a pipe go one by one, the
- * next one also if it is asked for; a person at a terminal may interrupt what is being spoken.
+ * Answers the lines of stdin; resolves with whether each got an answer. Piped lines are handled one by one, except that
+ * a question takes the next line as its answer; a person at a terminal may interrupt what is being spoken.
  */
 async function answerLines(
   transcriber: BackgroundTranscriber,
@@ -114,6 +113,6 @@ async function answerLines(
 
 async function isAnswered(taken: Taken): Promise<boolean> {
   if (taken.accepted) return (await taken.done).outcome === 'answered'
-  terminal.say(`Not taken: ${taken.reason}`)
+  terminal.say(`Not accepted: ${taken.reason}`)
   return false
 }

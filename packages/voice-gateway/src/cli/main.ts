@@ -8,19 +8,19 @@ import { listen } from './listen.ts'
 import { stopRequest } from './stop-request.ts'
 import { terminal } from './terminal.ts'
 
-/** Mistakes in the command or the configuration, by name: some come from Toolpost's own classes. */
+/** Errors that are mistakes in the command or the configuration; by name, because some are Toolpost's classes. */
 const MISTAKES = ['UsageError', 'ConfigError', 'ModelError', 'SpeakerError', 'TranscriberError']
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 function createProgram(stop: AbortSignal): Command {
   const program = new Command('voice-gateway')
-    .description('Speak, and the light goes on: answers what it hears with the tools of Toolpost.')
+    .description("Speak, and the light goes on: a voice assistant with Toolpost's tools.")
     .version(packageVersion(), '-V, --version', 'print the version')
     .option('--config <file>', 'configuration (default: toolpost.json here, else a built-in example)')
     .option('--model <model>', 'ollama:<model>, anthropic:<model> or offline')
-    .option('--speaker <voice>', 'piper, espeak-ng, say or none (default: what there is)')
-    .option('--out <file>', 'write what is spoken to a WAV file instead of playing it')
-    .addOption(new Option('--log-level <level>', 'how much is logged on stderr').choices(LOG_LEVELS))
+    .option('--speaker <voice>', 'piper, espeak-ng, say or none (default: whichever is installed)')
+    .option('--out <file>', 'write speech to a WAV file instead of playing it')
+    .addOption(new Option('--log-level <level>', 'how much to log to stderr').choices(LOG_LEVELS))
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .showHelpAfterError('(see voice-gateway --help)')
@@ -29,16 +29,17 @@ function createProgram(stop: AbortSignal): Command {
   }
   program
     .command('listen', { isDefault: true })
-    .description('listen: standard input, MQTT and the microphone, until it is stopped')
+    .description('listen to stdin, MQTT and the microphone until stopped')
     .argument('[nothing...]')
     .option('--no-microphone', 'do not listen to the microphone')
     .action((words: string[], flags: { microphone: boolean }) => {
-      if (words.length > 0) throw new UsageError(`There is no command '${words[0]}': use listen, say or hear`)
+      if (words.length > 0)
+        throw new UsageError(`Unknown command '${words[0]}'; expected one of listen, say, hear`)
       return run(context => listen(context, flags))()
     })
   program
     .command('say')
-    .description('answer a sentence; the answer goes to stdout')
+    .description('answer a sentence on stdout')
     .argument('<text...>')
     .option('--json', 'print the whole answer as JSON, with calls and durations')
     .action((words: string[], flags: { json?: boolean }) =>
@@ -46,7 +47,7 @@ function createProgram(stop: AbortSignal): Command {
     )
   program
     .command('hear')
-    .description('answer what is said in a WAV file; - reads it from standard input')
+    .description('answer the speech in a WAV file; - reads it from stdin')
     .argument('<file>')
     .option('--json', 'print the whole answer as JSON, with calls and durations')
     .action((file: string, flags: { json?: boolean }) => run(context => hearFile(context, file, flags))())
@@ -59,9 +60,9 @@ function packageVersion(): string {
 }
 
 async function main(words: string[]): Promise<void> {
-  // Nobody may read the output any more; everything is ended in order all the same.
+  // Even if nobody reads the output any more, shut down in order.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  const stop = stopRequest(() => terminal.say('Stopping; press Ctrl-C again to stop at once.'))
+  const stop = stopRequest(() => terminal.say('Stopping; press Ctrl-C again to quit immediately.'))
   try {
     await createProgram(stop.signal).parseAsync(words, { from: 'user' })
   } catch (error) {
@@ -72,7 +73,7 @@ async function main(words: string[]): Promise<void> {
 }
 
 function report(error: unknown): number {
-  // Commander has already said what is wrong; help is not a mistake.
+  // Commander has already printed what is wrong; help is not a mistake.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   if (!(error instanceof Error && MISTAKES.includes(error.name))) throw error
   terminal.say(`Error: ${error.message}`)

@@ -1,6 +1,6 @@
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** A request to stop, by a signal. Whoever sends the same again does not want to wait. */
+/** A request to stop by a signal. The same signal again exits immediately. */
 export function stopRequest(onFirst: () => void): { signal: AbortSignal; forget(): void } {
   const controller = new AbortController()
   let first: NodeJS.Signals | undefined

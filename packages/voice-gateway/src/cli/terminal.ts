@@ -1,4 +1,4 @@
-/** Answers go to stdout, everything else to stderr. What a tool says cannot move the cursor. */
+/** Answers go to stdout, everything else to stderr. Control characters in a tool's output never reach the terminal. */
 export const terminal = {
   print: (text: string): void => void process.stdout.write(`${shown(text, process.stdout.isTTY)}\n`),
   say: (text: string): void => void process.stderr.write(`${shown(text, true)}\n`),

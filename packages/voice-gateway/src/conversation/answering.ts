@@ -27,7 +27,7 @@ interface AnsweringOptions {
   timeLimitMs: number
 }
 
-/** Asks the client, speaks what it says as it comes, and remembers the conversation. */
+/** Asks the client, speaks its answer as it streams in, and remembers the conversation. */
 export class Answering {
   readonly #options: AnsweringOptions
   readonly #history = new Conversations({ conversations: KEPT_CONVERSATIONS, messages: KEPT_MESSAGES })
@@ -39,17 +39,17 @@ export class Answering {
     this.#windows = new AnswerWindows(options.clock)
   }
 
-  /** What was said in a conversation so far. */
+  /** The messages of a conversation so far. */
   historyOf(conversation: string): readonly ConversationMessage[] {
     return this.#history.of(conversation) ?? []
   }
 
-  /** An answer was spoken to its end: if it was a question, its window begins. */
+  /** An answer was spoken in full: if it was a question, its answer window begins. */
   heard(response: ResponseMessage): void {
     this.#windows.heard(response)
   }
 
-  /** Never rejects: if there is no answer, it says so. */
+  /** Never rejects: a failure becomes a response. */
   async answer(turn: Turn): Promise<ResponseMessage> {
     const { clock, mouth, filler, fillerAfterMs } = this.#options
     let streamed = ''
@@ -72,13 +72,13 @@ export class Answering {
     }
   }
 
-  /** What becomes of a turn that cannot be understood: the person is told why. */
+  /** The response to a turn that was not understood: the person is told why. */
   notUnderstood(turn: Turn, sentence: string): ResponseMessage {
     this.#options.mouth.add(sentence)
     return turn.response('failed', sentence, 'it was not understood')
   }
 
-  /** What becomes of a turn that went wrong: one sentence for the person, the reason for the log. */
+  /** The response to a turn that failed: one sentence for the person, the reason for the log. */
   failed(turn: Turn, error: unknown): ResponseMessage {
     if (this.#options.signal.aborted) return turn.response('failed', '', CLOSED)
     const sentence = failureSentence(error)
@@ -108,7 +108,7 @@ export class Answering {
         timeLimitMs,
         onToken: speak,
         onCall: event => {
-          // What a model says before a call is a sentence of its own.
+          // What a model says before a call is a separate sentence.
           if (event.type === 'start') speak('\n')
           turn.note(event)
         },

@@ -1,13 +1,13 @@
 import type { Turn } from './turn.ts'
 import { type Hear, type Understood, understand } from './understand.ts'
 
-/** What was said, why there is nothing to ask, or what went wrong. */
-export type Heard = Understood | { failure: unknown }
+/** What was said, why it was dropped, or what went wrong. */
+export type HeardTurn = Understood | { failure: unknown }
 
-/** Understands one utterance after the other, also while an earlier one is still being answered. Never rejects. */
+/** Transcribes one utterance after another, even while an earlier one is still being answered. Never rejects. */
 export function ears(
   hear: (samples: Float32Array, conversation: string) => ReturnType<Hear>,
-): (turn: Turn) => Promise<Heard> {
+): (turn: Turn) => Promise<HeardTurn> {
   let previous: Promise<unknown> = Promise.resolve()
   return turn => {
     const work = () => understand(turn.utterance, samples => hear(samples, turn.conversation))

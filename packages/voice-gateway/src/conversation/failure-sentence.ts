@@ -11,15 +11,15 @@ const MODEL_FAILURES: Partial<Record<ModelErrorCode, string>> = {
   overloaded: 'The language model is too busy right now.',
 }
 
-/** What is said to the person when there is no answer: one plain sentence. The log has the rest. */
+/** What the person hears if there is no answer: one plain sentence. The log has the details. */
 export function failureSentence(error: unknown): string {
   if (error instanceof TranscriberError) return 'Sorry, I could not make out what you said.'
   if (!isModelError(error)) return 'Sorry, something went wrong on my side.'
   const sentence = MODEL_FAILURES[error.code] ?? 'The language model gave no usable answer.'
-  return error.results?.some(result => result.success) ? `I did a part of it. ${sentence}` : sentence
+  return error.results?.some(result => result.success) ? `I did part of it. ${sentence}` : sentence
 }
 
-/** By name: the program around this package may have a copy of Toolpost of its own. */
+/** By name: the host program may have its own copy of Toolpost. */
 function isModelError(error: unknown): error is ModelError {
   return error instanceof Error && error.name === 'ModelError'
 }

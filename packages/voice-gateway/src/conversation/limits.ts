@@ -1,30 +1,30 @@
 /*
- * What holds for a conversation unless somebody says otherwise, in one place.
+ * The defaults for conversations, in one place.
  */
 
-/** How many utterances may wait, and how much audio among them; more is refused. */
+/** How many utterances may wait, and how much audio in total; more is refused. */
 export const QUEUE_LIMIT = 16
 export const QUEUE_BYTES = 64 * 1024 * 1024
-/** An answer that takes longer is announced by a filler. */
+/** If an answer takes longer, a filler is spoken. */
 export const FILLER_AFTER_MS = 1_500
 export const FILLER = 'One moment.'
 /** How long one answer may take, calls included. */
 export const ANSWER_TIME_LIMIT_MS = 60_000
-/** For so long after a question a yes or a no is its answer; who says nothing has said no. */
+/** How long after a question a yes or no counts as its answer; silence means no. */
 export const ANSWER_WINDOW_MS = 8_000
-/** How many conversations are remembered, and how many messages of each: small models read slowly. */
+/** How many conversations are remembered, and how many messages each: small models read slowly. */
 export const KEPT_CONVERSATIONS = 50
 export const KEPT_MESSAGES = 40
-/** The longest text that is taken as one utterance. */
+/** The longest text accepted as one utterance. */
 export const MAX_TEXT_LENGTH = 10_000
-/** How long an answer under way may take when the gateway is closed. */
+/** How long an answer in progress may take when the gateway closes. */
 export const DRAIN_MS = 10_000
 export const CLOSED = 'the voice gateway was closed'
-/** The answer to what was misheard, and therefore not done. */
+/** The answer if a command was misheard and therefore not carried out. */
 export const NOT_MEANT = 'Nothing was done.'
-/** The answer to what may have been a name that cannot be heard. */
+/** The answer if what was heard may have been a name that speech recognition cannot produce. */
 export function cannotBeSaid(name: string): string {
-  return `I did not understand that. If you meant ${name}: that name cannot be said to me, only typed; an alias can.`
+  return `I did not understand that. If you meant ${name}: I cannot recognize that name when it is spoken. Type it, or give it an alias.`
 }
 export const INSTRUCTIONS =
   'You are the voice assistant of this home: what you write is spoken. Use the tools for what they can do or know, ' +

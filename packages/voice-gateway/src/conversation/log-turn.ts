@@ -2,7 +2,7 @@ import type { Logger } from 'toolpost'
 import type { ResponseMessage } from '../bus/voice-bus.ts'
 import type { HeardSpeech } from '../listening/listening.ts'
 
-/** One record a turn, with the time of each stage. */
+/** One record per turn, with the time of each stage. */
 export function logTurn(
   logger: Logger,
   response: ResponseMessage,
@@ -25,6 +25,6 @@ export function logTurn(
     total_ms: totalMs,
     error,
   }
-  if (outcome === 'failed') logger.warn(fields, 'An utterance got no answer')
+  if (outcome === 'failed') logger.warn(fields, 'Failed to answer an utterance')
   else logger.info(fields, outcome === 'answered' ? 'Answered' : 'Dropped')
 }

@@ -5,11 +5,11 @@ import { SpokenAnswer } from '../speech-out/spoken-answer.ts'
 interface MouthOptions {
   speaker: Speaker | undefined
   logger: Logger
-  /** Told that it cannot speak: once, until it can again. */
+  /** Called when it cannot speak: once, until it can again. */
   onProblem(problem: string): void
 }
 
-/** Speaks one answer after the other. */
+/** Speaks one answer after another. */
 export class Mouth {
   readonly #options: MouthOptions
   #interruption = new AbortController()
@@ -23,7 +23,7 @@ export class Mouth {
     this.#spoken = this.#begun()
   }
 
-  /** From here on it is another answer. */
+  /** Starts a new answer. */
   begin(): void {
     this.#spoken = this.#begun()
   }
@@ -39,28 +39,28 @@ export class Mouth {
     this.#spoken.say(sentence)
   }
 
-  /** A sentence that has to be heard, whatever was interrupted before. */
+  /** A sentence that must be heard, whatever was interrupted before. */
   insist(sentence: string): void {
     this.resume()
     this.add(`\n${sentence}\n`)
   }
 
-  /** What comes now is heard, whatever was interrupted before. */
+  /** Speaks what follows, even after an interruption. */
   resume(): void {
     if (this.#interruption.signal.aborted) this.begin()
   }
 
-  /** Ends what is being said. An answer that is still to come is no interruption's business. */
+  /** Stops what is being said. Does not affect an answer that has not begun. */
   interrupt(): void {
     if (this.#hasWords) this.shut()
   }
 
-  /** Nothing more is said, now and of this answer. */
+  /** Stops speaking, including the rest of this answer. */
   shut(): void {
     this.#interruption.abort()
   }
 
-  /** Resolves when everything was heard, or interrupted. */
+  /** Resolves when everything was spoken, or interrupted. */
   async finish(): Promise<void> {
     await this.#spoken.end()
     if (this.#spoken.hasBegun && !this.#hasFailed) this.#isBroken = false

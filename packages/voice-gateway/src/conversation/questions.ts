@@ -1,6 +1,6 @@
-import type { Answer, Clock, Question, Timer } from 'toolpost'
+import type { Clock, Question, QuestionAnswer, Timer } from 'toolpost'
 import { yesNoField } from 'toolpost-common/question-fields'
-import type { Heard } from './ears.ts'
+import type { HeardTurn } from './ears.ts'
 import { ANSWER_WINDOW_MS, CLOSED } from './limits.ts'
 import type { Mouth } from './mouth.ts'
 import { needsScreen, spokenQuestion, yesOrNo } from './spoken-question.ts'
@@ -8,16 +8,16 @@ import { needsScreen, spokenQuestion, yesOrNo } from './spoken-question.ts'
 interface QuestionsOptions {
   mouth: Mouth
   clock: Clock
-  /** Told what is asked, for those who read. */
+  /** Called with the text of each question. */
   onQuestion(conversation: string, text: string): void
 }
 
-/** What became of a question; `undefined` if nobody needs the answer, or can give it any more. */
+/** The outcome of a question; `undefined` if it was withdrawn or the gateway closed. */
 type Reply = boolean | 'silence' | 'something else' | undefined
 
 /**
- * Asks aloud: before something is done, and what a server wants to know if yes or no is enough. A yes or a no that is said
- * next in the same conversation is the answer; anything else is a new request, and the question is over.
+ * Asks aloud: before something is done, and on behalf of a server if yes or no is enough. A yes or no said next in the
+ * same conversation is the answer; anything else is a new request and ends the question.
  */
 export class Questions {
   readonly #options: QuestionsOptions
@@ -28,19 +28,19 @@ export class Questions {
     this.#options = options
   }
 
-  /** The question that waits for an answer in a conversation. */
+  /** The open question in a conversation. */
   in(conversation: string): OpenQuestion | undefined {
     return this.#open.get(conversation)
   }
 
   /** One question at a time. Never rejects. */
-  ask(conversation: string, question: Question): Promise<Answer> {
+  ask(conversation: string, question: Question): Promise<QuestionAnswer> {
     const answer = this.#last.then(() => this.#ask(conversation, question))
     this.#last = answer
     return answer
   }
 
-  /** Whether that is what was meant. */
+  /** Asks whether that is what was meant. */
   async confirm(conversation: string, sentence: string): Promise<boolean> {
     const reply = this.#last.then(() => this.#put(conversation, sentence))
     this.#last = reply
@@ -48,12 +48,12 @@ export class Questions {
     return (await reply) === true
   }
 
-  /** Nobody can answer any more. */
+  /** Ends all open questions. */
   close(): void {
     for (const question of this.#open.values()) question.end()
   }
 
-  async #ask(conversation: string, question: Question): Promise<Answer> {
+  async #ask(conversation: string, question: Question): Promise<QuestionAnswer> {
     const { mouth } = this.#options
     const form = question.url === undefined ? yesNoField(question.schema) : undefined
     if (!form) {
@@ -78,7 +78,7 @@ export class Questions {
     const reply = await open.reply
     signal?.removeEventListener('abort', end)
     this.#open.delete(conversation)
-    // The rest of a question that is answered already; what comes then is to be heard.
+    // Skip the rest of a question that is already answered, but speak what follows.
     mouth.interrupt()
     mouth.resume()
     return reply
@@ -87,8 +87,8 @@ export class Questions {
 
 const REASONS = { silence: 'nobody answered', 'something else': 'something else was said' }
 
-/** To a field, no is an answer like yes. */
-function answerOf(reply: Reply, field: string | undefined, signal?: AbortSignal): Answer {
+/** For a field, no is as good an answer as yes. */
+function answerOf(reply: Reply, field: string | undefined, signal?: AbortSignal): QuestionAnswer {
   if (reply === undefined)
     return signal?.aborted ? { action: 'cancel' } : { action: 'decline', reason: CLOSED }
   if (typeof reply === 'string') return { action: 'decline', reason: REASONS[reply] }
@@ -96,7 +96,7 @@ function answerOf(reply: Reply, field: string | undefined, signal?: AbortSignal)
   return { action: reply ? 'accept' : 'decline' }
 }
 
-/** A question that waits for what is said next. */
+/** A question waiting for the next utterance. */
 export class OpenQuestion {
   readonly reply: Promise<Reply>
   readonly #clock: Clock
@@ -112,15 +112,15 @@ export class OpenQuestion {
     })
   }
 
-  /** From now on silence is an answer too, unless somebody is being heard. */
+  /** From now on silence counts as an answer, unless somebody is being heard. */
   listen(): void {
     if (!this.#isOpen || this.#hearing > 0) return
     this.#silence?.cancel()
     this.#silence = this.#clock.setTimer(() => this.end('silence'), ANSWER_WINDOW_MS)
   }
 
-  /** Whether what was heard was the answer. Noise is none, and ends nothing. */
-  async take(heard: Promise<Heard>): Promise<boolean> {
+  /** Whether what was heard was the answer. Noise is not, and leaves the question open. */
+  async take(heard: Promise<HeardTurn>): Promise<boolean> {
     this.#silence?.cancel()
     this.#hearing++
     const result = await heard

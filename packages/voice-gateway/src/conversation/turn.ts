@@ -5,7 +5,7 @@ import type { Durations, MadeCall, ResponseMessage, TranscriptionMessage } from 
 import { DEFAULT_CONVERSATION, type Utterance } from '../utterance.ts'
 import type { Understood } from './understand.ts'
 
-/** One utterance on its way, with what is known of it so far. */
+/** One utterance being processed, with what is known about it so far. */
 export class Turn {
   readonly utterance: Utterance
   readonly id: string
@@ -28,7 +28,7 @@ export class Turn {
     return 'text' in this.utterance ? 'text' : 'audio'
   }
 
-  /** What it takes of the memory while it waits. */
+  /** The memory it takes while queued. */
   get bytes(): number {
     const { utterance } = this
     if ('text' in utterance) return utterance.text.length
@@ -42,7 +42,7 @@ export class Turn {
     return { waitMs: rounded(waitMs), ...this.#stages, totalMs: rounded(totalMs) }
   }
 
-  /** What `work` gives; how long it took is kept under `stage`. */
+  /** Runs `work` and records how long it took as `stage`. */
   async timed<T>(stage: 'transcribeMs' | 'answerMs', work: () => Promise<T>): Promise<T> {
     const startedAt = this.#clock.now()
     try {

@@ -5,13 +5,13 @@ import type { HeardSpeech } from '../listening/listening.ts'
 import type { Utterance } from '../utterance.ts'
 import { MAX_TEXT_LENGTH } from './limits.ts'
 
-/** What was said, or why there is nothing to ask. */
+/** What was said, or why it was dropped. */
 export type Understood = HeardSpeech | { dropped: string }
 
 /** Turns speech into words. Rejects with a TranscriberError. */
 export type Hear = (samples: Float32Array) => Promise<HeardSpeech>
 
-/** The words of an utterance. Audio without words in it never reaches a model. Rejects with a TranscriberError. */
+/** The words of an utterance. Audio without speech never reaches a model. Rejects with a TranscriberError. */
 export async function understand(utterance: Utterance, hear: Hear): Promise<Understood> {
   if ('text' in utterance) return checkedText(utterance.text)
   try {
@@ -19,7 +19,7 @@ export async function understand(utterance: Utterance, hear: Hear): Promise<Unde
     const reason = await reasonToDrop(samples)
     if (reason !== undefined) return { dropped: reason }
     const heard = await hear(samples)
-    return heard.text === '' ? { dropped: 'nobody speaks in the recording' } : heard
+    return heard.text === '' ? { dropped: 'the recording contains no speech' } : heard
   } catch (error) {
     if (error instanceof AudioError) return { dropped: error.message }
     throw error

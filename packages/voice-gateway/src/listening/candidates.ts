@@ -5,9 +5,9 @@ import { LESS_LIKELY_IF_TWO, WIDEST_MARGIN } from './thresholds.ts'
 
 export type Candidate = HeardSentence & Meaning
 
-/** The sentences that may have been said, likeliest first. Understanding takes its time: only as many as are needed. */
+/** The sentences that may have been said, likeliest first. Understanding is slow, so it is done only as needed. */
 export class Candidates {
-  /** Whether what was heard freely is a sentence of the graph, word for word. */
+  /** Whether the free transcript is a sentence of the graph, word for word. */
   readonly hasFree: boolean
   readonly #sentences: readonly HeardSentence[]
   readonly #understand: (text: string) => Meaning
@@ -39,19 +39,19 @@ export class Candidates {
     return undefined
   }
 
-  /** Those that are less than so much less likely than one of them. */
+  /** The candidates less than this many nats below a given one. */
   within(nats: number, { score: best }: Candidate): Candidate[] {
     return this.#sentences.flatMap(({ score }, index) => (best - score < nats ? (this.#at(index) ?? []) : []))
   }
 
-  /** The next sentence that means something else; those that are far less likely need not be understood. */
+  /** The next sentence that means something else; far less likely ones need not be understood. */
   besides(best: Candidate): Candidate | undefined {
     return this.find(
       ({ key, kind, score }) => best.score - score >= WIDEST_MARGIN || key !== best.key || kind !== best.kind,
     )
   }
 
-  /** How much likelier one is than the next that means something else. */
+  /** How much likelier a candidate is than the next that means something else. */
   margin(best: Candidate): number {
     const other = this.besides(best)
     return Math.min(WIDEST_MARGIN, other ? best.score - other.score : WIDEST_MARGIN)

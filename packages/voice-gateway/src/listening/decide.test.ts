@@ -1,62 +1,35 @@
 import { describe, expect, it } from 'vitest'
-import type { Listened } from '../speech-to-text/transcriber.ts'
-import { decide } from './decide.ts'
-import type { Meaning } from './grammar.ts'
-import { Pronunciation } from './pronunciation.ts'
+import { decided } from '../../test/support/decided.ts'
 
-const pronunciation = new Pronunciation()
-const NOTHING: Meaning = { kind: 'nothing', key: '', changes: false }
-
-/** Two devices that can be switched and dimmed, and the time. */
-function understand(text: string): Meaning {
-  const words = text
-    .toLowerCase()
-    .replaceAll(/[^a-z ]/g, '')
-    .replace(/^then /, '')
-  const [, action, device] =
-    /^(?:please )?turn (on|off) (?:the )?(switch one|switch won|living room light)$/.exec(words) ?? []
-  if (action) return { kind: 'act', key: `${device} ${action}`, changes: true }
-  const [, level] = /^dim the living room light to (thirty|thirteen) percent$/.exec(words) ?? []
-  if (level) return { kind: 'act', key: `light ${level}`, changes: true }
-  if (/^what (time is it|is the time)$/.test(words)) return { kind: 'tell', key: 'time', changes: false }
-  if (/^is (the )?switch one on$/.test(words))
-    return { kind: 'tell', key: 'is switch one on', changes: false }
-  if (/^(the )?switch one on$/.test(words)) return { kind: 'act', key: 'switch one on', changes: true }
-  if (/^turn off switches$/.test(words))
-    return { kind: 'act', key: 'switch one off + demo switch off', changes: true }
-  const [lights, asked] = /^(is )?the lights off$/.exec(words) ?? []
-  if (lights) return { kind: asked ? 'tell' : 'act', key: lights, changes: !asked }
-  if (/^search for/.test(words)) return { kind: 'tell', key: words, changes: false }
-  if (/^what is (the|my) /.test(words)) return { kind: 'tell', key: words, changes: false, isGuess: true }
-  if (/^what is .* plus /.test(words)) return { kind: 'tell', key: words, changes: false }
-  if (/^(un)?mute the sound$/.test(words)) return { kind: 'act', key: words, changes: true }
-  const [, who] = /^(did|could) you turn on the lamp$/.exec(words) ?? []
-  if (who) return { kind: who === 'did' ? 'tell' : 'act', key: words, changes: who === 'could' }
-  if (/^dont turn/.test(words)) return { kind: 'talk', key: words, changes: false }
-  return NOTHING
-}
-
-/** What was heard freely, and along the sentences: as recorded, `text score`. */
-function decided(
-  free: string,
-  sentences: readonly string[],
-  soundAlikes: readonly string[] = [],
-  isRefusal = false,
-) {
-  const read = (line: string) => {
-    const at = line.lastIndexOf(' ')
-    return { text: line.slice(0, at), score: Number(line.slice(at)) }
-  }
-  const listened: Listened = { ...read(free), sentences: sentences.map(read) }
-  return decide(listened, {
-    understand,
-    phonesOf: word => pronunciation.phonesOf(word),
-    soundAlikes: () => soundAlikes,
-    isRefusal,
+describe('deciding what was said', () => {
+  it('asks before it does what may have been a question', () => {
+    const sentences = ['all the blinds closed -2', 'are the blinds closed -4.4']
+    expect(decided('All the blinds closed. -2', sentences)).toMatchObject({ decision: 'ask' })
   })
-}
 
-describe('the decision what was said', () => {
+  it.each([
+    ['Turn the living room like soft green. -5', 'ask'],
+    ['Turn the living room like sup. -5', 'sentence'],
+  ])('asks if the word that says what is done was not heard: %s', (free, decision) => {
+    expect(decided(free, ['turn the living room lights up -5.5'])).toMatchObject({ decision })
+  })
+
+  it('takes no sentence for something that was heard with a word more', () => {
+    expect(decided('Turn on switch one up. -2', ['turn on switch one -3'])).toMatchObject({
+      decision: 'free',
+    })
+    expect(decided('Turn on a switch one, please. -2', ['turn on switch one -3'])).toMatchObject({
+      decision: 'sentence',
+    })
+  })
+
+  it('takes it for the question if it was not heard freely', () => {
+    expect(decided('On the lines closed. -3', ['all the blinds closed -5'])).toMatchObject({
+      decision: 'sentence',
+      text: 'are the blinds closed',
+    })
+  })
+
   it('takes what was heard freely if it is a sentence', () => {
     expect(
       decided('Turn on switch one. -0.6', ['turn on switch one -0.6', 'turn on the switch one -7.7']),
@@ -118,6 +91,16 @@ describe('the decision what was said', () => {
     expect(heard(3)).toBe('sentence')
   })
 
+  it('asks about them sooner if neither was heard freely', () => {
+    const said = (level: string) => `dim the living room light to ${level} percent`
+    const heard = (margin: number) =>
+      decided('Then the living room light to thirsty. -4', [
+        `${said('thirty')} -5`,
+        `${said('thirteen')} ${-5 - margin}`,
+      ]).decision
+    expect([heard(3), heard(5)]).toEqual(['ask', 'sentence'])
+  })
+
   it('asks if another number was heard freely', () => {
     const heard = decided('Then the living room light to 30 percent. -4', [
       'dim the living room light to thirteen percent -7',
@@ -125,7 +108,7 @@ describe('the decision what was said', () => {
     expect(heard).toMatchObject({ decision: 'ask', text: 'dim the living room light to thirteen percent' })
   })
 
-  it('takes another way to say the same for no other meaning', () => {
+  it('does not take another way to say the same for another meaning', () => {
     const heard = decided('Turn on slitch one. -5.5', [
       'turn on switch one -4.7',
       'please turn on switch one -4.8',
@@ -159,7 +142,7 @@ describe('the decision what was said', () => {
     })
   })
 
-  it('takes no question that was half heard for a command', () => {
+  it('does not take a half-heard question for a command', () => {
     const heard = decided('His lich went on. -3', ['the switch one on -10.1'])
     expect(heard).toMatchObject({ decision: 'ask', text: 'the switch one on' })
     expect(decided('Switch one on. -3', ['switch one on -3']).decision).toBe('exact')
@@ -210,7 +193,7 @@ describe('the decision what was said', () => {
     expect(decided('The you turn on the lamb. -3', lamps).decision).toBe('ask')
   })
 
-  it('asks where a no was heard, unless the command is likelier', () => {
+  it('asks if a no was heard, unless the command is likelier', () => {
     const refused = (free: string) => decided(free, ['turn on switch one -5'], [], true).decision
     expect(refused("Don't on switch one. -4")).toBe('ask')
     expect(refused("Don't on switch one. -6")).toBe('sentence')

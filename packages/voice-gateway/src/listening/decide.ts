@@ -1,18 +1,23 @@
 import type { HeardSentence, Listened } from '../speech-to-text/transcriber.ts'
 import { type Candidate, Candidates } from './candidates.ts'
 import type { Meaning } from './grammar.ts'
-import { isWithin } from './is-within.ts'
+import { endsAlike, isWithin } from './is-within.ts'
 import { comparePhones } from './phone-distance.ts'
 import { saidWords } from './said-words.ts'
 import {
   areOpposites,
   areTeens,
+  asQuestion,
   beginsOtherwise,
   doesSeveral,
+  doesSomething,
+  endsWithAction,
+  hasNumbersOf,
   isTwo,
   isUndone,
   numbersIn,
   perWord,
+  saysMore,
 } from './sentence-traits.ts'
 import {
   ALIKE,
@@ -23,6 +28,7 @@ import {
   LEAST_MARGIN_OF_OPPOSITES,
   LEAST_MARGIN_OF_TEENS,
   LEAST_MARGIN_OF_UNDONE,
+  LEAST_MARGIN_OF_UNHEARD_TEENS,
   LEAST_PER_FREE_WORD,
   LEAST_PER_GUESSED_WORD,
   MISSPELT,
@@ -39,10 +45,10 @@ import {
 
 export type Decision = 'exact' | 'sentence' | 'ask' | 'free'
 
-/** What is taken for what was said, and why. */
+/** What we decided was said, and why. */
 export interface Heard {
   text: string
-  /** As it was heard without a grammar. */
+  /** The free transcript, without the grammar. */
   free_text: string
   decision: Decision
   /** How much likelier it is than the next sentence that means something else, in nats. */
@@ -52,13 +58,13 @@ export interface Heard {
 export interface DecideOptions {
   understand(text: string): Meaning
   phonesOf(word: string): readonly string[]
-  /** The same sentence with other words that sound the same. */
+  /** The same sentence with homophones substituted. */
   soundAlikes(text: string): readonly string[]
-  /** Whether what was heard freely says no. */
+  /** Whether the free transcript says no. */
   isRefusal?: boolean
 }
 
-/** Decides between a sentence of the grammar, what was heard freely, and asking. Never bends other speech into a command. */
+/** Decides between a sentence of the grammar, the free transcript, and asking. Never bends other speech into a command. */
 export function decide({ text, score, sentences }: Listened, options: DecideOptions): Heard {
   return new Choice({ text, score, ...options.understand(text) }, sentences, options).heard()
 }
@@ -85,8 +91,8 @@ class Choice {
   }
 
   /**
-   * Whether what was heard freely is what was said: a sentence of the grammar, or one that only can be written (a search),
-   * unless a sentence sounds just like it, which was then misspelt.
+   * Whether the free transcript is what was said: a sentence of the grammar, or one that only free text can express (a
+   * search), unless a sentence sounds just like it, in which case the transcript is misspelt.
    */
   #isFreeSentence(best: Candidate): boolean {
     const free = this.#free
@@ -95,13 +101,13 @@ class Choice {
     return !this.#isWithin(best, free.isGuess ? NEARLY : MISSPELT)
   }
 
-  /** What was heard freely is a sentence: it stands, unless something else is as likely. ("Then switch one on" was "is …".) */
+  /** The free transcript is a sentence: it stands, unless something else is as likely. ("Then switch one on" was "is …".) */
   #exactDecision(best: (Candidate & { margin: number }) | undefined): Decision {
     const free = this.#free
     if (!doesSomething(free)) return 'free'
     const isUnwritten = best?.key !== free.key && !this.#candidates.hasFree
     const least = free.isGuess ? LEAST_PER_GUESSED_WORD : LEAST_PER_FREE_WORD
-    if ((isUnwritten && perWord(free) < least) || this.#isDoubtful(free)) return 'ask'
+    if ((isUnwritten && perWord(free) < least) || this.#isDoubtful(free) || this.#asked(free)) return 'ask'
     if (best && free.changes && !this.#candidates.hasFree && this.#isHalfQuestion(best)) return 'ask'
     if (!best || !(free.changes || numbersIn(free.text).length > 0)) return 'exact'
     const isClose =
@@ -120,24 +126,28 @@ class Choice {
     const isClose =
       !isTie && margin < Math.max(this.#leastMargin(best), isUnlike ? LEAST_MARGIN_IF_UNLIKE : 0)
     const isNear = this.#isWithin(best, this.#nearnessFor(best))
-    if (!isNear && !this.#isWithin(best, NEARLY)) return this.#result(this.#free, 'free', margin)
+    const isOther = !isNear && !this.#isWithin(best, NEARLY)
+    if (isOther || saysMore(this.#free.text, best.text)) return this.#result(this.#free, 'free', margin)
     if (isClose) return this.#result(this.#nearestBeside(best), 'ask', margin)
+    const asked = this.#asked(best)
+    if (asked) return this.#result({ ...best, text: asked }, isNear ? 'sentence' : 'ask', margin)
     const isSure =
       isNear &&
       !this.#isRefused(best) &&
+      !this.#isUnheardEnd(best) &&
       !this.#isDoubtful(best) &&
       !this.#isOtherNumber(best) &&
       !this.#isPerhapsSearch(best)
     return this.#result(best, isSure ? 'sentence' : 'ask', margin)
   }
 
-  /** Of those that are as likely, the one that sounds most like what was heard is worth asking about. */
+  /** Of those about as likely, the one that sounds most like what was heard is worth asking about. */
   #nearestBeside(best: Candidate): Candidate {
     const candidates = this.#candidates.within(LEAST_MARGIN, best).filter(doesSomething)
     return candidates.reduce((nearest, other) => (this.#soundsNearer(other, nearest) ? other : nearest), best)
   }
 
-  /** Whether it sounds more like what was heard freely than another. */
+  /** Whether it sounds more like the free transcript than another does. */
   #soundsNearer(sentence: Candidate, than: Candidate): boolean {
     const heard = this.#phones(this.#free.text)
     const distance = ({ text }: Candidate) => comparePhones(heard, this.#phones(text)).distance
@@ -152,7 +162,7 @@ class Choice {
     return belowFree <= NEARLY_AS_LIKELY ? NEAR_IF_LIKELY : NEAR
   }
 
-  /** The likeliest sentence does nothing. What does something and is nearly as likely is asked about. */
+  /** The likeliest sentence does nothing. One that does something and is nearly as likely is asked about. */
   #besideDecoy(best: Candidate, margin: number): Heard {
     const rival = this.#candidates.find(doesSomething)
     if (rival && best.score - rival.score < RIVAL_WITHIN && this.#isWithin(rival, NEAR))
@@ -165,7 +175,7 @@ class Choice {
     return { text, free_text: this.#free.text, decision, ...(margin !== undefined && { margin }) }
   }
 
-  /** To tell something instead of doing it does no harm; but "did you" is soon heard for "could you". */
+  /** Telling instead of doing does no harm; but "could you" is easily heard as "did you". */
   #leastMargin(best: Candidate): number {
     const other = this.#candidates.besides(best)
     if (!other) return 0
@@ -175,40 +185,52 @@ class Choice {
       return isCommand ? LEAST_MARGIN_OF_OPPOSITES : 0
     }
     if (isUndone(best.text, other.text)) return LEAST_MARGIN_OF_UNDONE
-    if (areTeens(best.text, other.text)) return LEAST_MARGIN_OF_TEENS
+    if (areTeens(best.text, other.text))
+      return hasNumbersOf(this.#free.text, best.text) ? LEAST_MARGIN_OF_TEENS : LEAST_MARGIN_OF_UNHEARD_TEENS
     return areOpposites(best.text, other.text) ? LEAST_MARGIN_OF_OPPOSITES : LEAST_MARGIN
   }
 
-  /** Another number was heard freely, or none of several: for a device as for a calculation, it may be wrong. */
+  /** The free transcript has another number, or none of several: it may be wrong, for a device or a calculation. */
   #isOtherNumber({ text, score }: Candidate): boolean {
     const [meant, heard] = [numbersIn(text), numbersIn(this.#free.text)]
     if (heard.length === 0) return meant.length > 1 && this.#free.score - score > NEARLY_AS_LIKELY
     return heard.some(word => !meant.includes(word)) && meant.some(word => !heard.includes(word))
   }
 
-  /** Where a no was heard, nothing is done without asking; unless the no is the less likely of the two. */
+  /** If a no was heard, nothing is done without asking, unless the no is the less likely of the two. */
   #isRefused({ score }: Candidate): boolean {
     return this.#options.isRefusal === true && score < this.#free.score
   }
 
-  /** What was heard freely may be a question to the notes, unless it only is another spelling of the sentence. */
+  /** "Lights up" for "lights off please": the action word was not heard. */
+  #isUnheardEnd({ text, changes }: Candidate): boolean {
+    return changes && endsWithAction(text) && !endsAlike(this.#phones(this.#free.text), this.#phones(text))
+  }
+
+  /** The free transcript may be a question for the notes, unless it is just another spelling of the sentence. */
   #isPerhapsSearch(best: Candidate): boolean {
     return this.#free.isGuess === true && !this.#isWithin(best, MISSPELT)
   }
 
-  /** "Switch one on": with a word before it that is soon missed, it would be a question. */
+  /** "Switch one on": with an easily missed word before it, it would be a question. */
   #isHalfQuestion({ text }: Candidate): boolean {
     return this.#options.understand(`is ${text}`).kind === 'tell'
   }
 
-  /** "The light at twenty percent": the verb that was missed may have been another one, "dim … by". */
+  /** "Are the blinds closed" is easily misheard as "all the blinds closed". */
+  #asked({ text, changes }: Candidate): string | undefined {
+    const asked = changes ? asQuestion(text) : undefined
+    return asked !== undefined && this.#options.understand(asked).kind === 'tell' ? asked : undefined
+  }
+
+  /** "The light at twenty percent": the missed verb may have been a different one, "dim … by". */
   #isWithoutVerb(sentence: Candidate): boolean {
     return (
       this.#isHalfQuestion(sentence) || this.#options.understand(`set ${sentence.text}`).key === sentence.key
     )
   }
 
-  /** Another sentence with the same sound would do something else. */
+  /** Whether another sentence that sounds the same would do something else. */
   #isDoubtful({ key, changes, text }: Candidate): boolean {
     if (!changes) return false
     return this.#options.soundAlikes(text).some(other => {
@@ -225,9 +247,4 @@ class Choice {
   #phones(text: string): string[] {
     return saidWords(text).flatMap(word => this.#options.phonesOf(word))
   }
-}
-
-/** A decoy, a greeting or a question back calls nothing. */
-function doesSomething({ kind }: Pick<Meaning, 'kind'>): boolean {
-  return kind === 'act' || kind === 'tell'
 }

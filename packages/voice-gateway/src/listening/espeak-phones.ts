@@ -1,9 +1,9 @@
 import { runProgram } from '../programs/run-program.ts'
 
-/** Words of one home that no dictionary has; more are said by their letters. */
+/** Enough for the words of one home that no dictionary has; the rest fall back to letter rules. */
 const MOST_WORDS = 500
 const DEADLINE_MS = 2_000
-/** What espeak-ng writes, longest first, and the same in ARPABET. */
+/** espeak-ng's IPA, longest first, with its ARPABET equivalent. */
 const PHONES: readonly (readonly [ipa: string, phones: string])[] =
   `tʃ CH|dʒ JH|eɪ EY|aɪ AY|ɔɪ OY|aʊ AW|oʊ OW|əʊ OW|ɪɹ IH R|ɛɹ EH R|ʊɹ UH R|ɑːɹ AA R|ɔːɹ AO R|oːɹ AO R|aɪɚ AY ER|əl AH L|
   iː IY|uː UW|ɑː AA|ɔː AO|ɜː ER|oː OW|æ AE|ɛ EH|ɪ IH|i IY|ʊ UH|u UW|ʌ AH|ə AH|ɐ AH|ɑ AA|ɒ AA|ɔ AO|ɚ ER|e EY|o OW|a AA|
@@ -14,7 +14,7 @@ const PHONES: readonly (readonly [ipa: string, phones: string])[] =
       return [ipa, phones.join(' ')]
     })
 
-/** How espeak-ng says words, in ARPABET without stress. None if it is not installed, or fails: it is only a help. */
+/** How espeak-ng says words, in ARPABET without stress. Empty if it is not installed or fails: it is optional. */
 export async function espeakPhones(words: readonly string[]): Promise<Map<string, string[]>> {
   const asked = words.filter(word => /^[a-z']+$/.test(word)).slice(0, MOST_WORDS)
   if (asked.length === 0) return new Map()
@@ -29,7 +29,7 @@ export async function espeakPhones(words: readonly string[]): Promise<Map<string
       Failure: Error,
     })
     const lines = said.toString().trim().split('\n')
-    // A line for each, or it is not known which is which.
+    // Without exactly one line per word, they cannot be matched up.
     if (lines.length !== asked.length) return new Map()
     return new Map(asked.map((word, at) => [word, arpabet(lines[at] ?? '')]))
   } catch {
@@ -37,7 +37,7 @@ export async function espeakPhones(words: readonly string[]): Promise<Map<string
   }
 }
 
-/** `l_ˈæ_m_p_ə`: L AE M P AH. What is not known is left out. */
+/** `l_ˈæ_m_p_ə`: L AE M P AH. Unknown sounds are skipped. */
 export function arpabet(ipa: string): string[] {
   return ipa
     .replaceAll(/[ˈˌ\s]/g, '')

@@ -7,16 +7,16 @@ export interface Meaning {
   /** Equal for sentences that mean the same; several calls are joined by ` + `. */
   key: string
   changes: boolean
-  /** It is only what is left if no sentence fits: any question may be one to the notes. */
+  /** A fallback because no sentence fits: any question may be one for the notes. */
   isGuess?: boolean
 }
 
-/** The sentences that can be understood; toolpost's OfflineClient is one. */
+/** The sentences that can be understood; toolpost's OfflineClient implements it. */
 export interface Grammar {
-  /** The same object while nothing has changed. */
+  /** The same object as long as nothing has changed. */
   graph(): SentenceGraph
-  /** What the last message would do after those before it. Calls nothing. */
+  /** What the last message would do, in the context of those before it. Calls nothing. */
   understand(messages: readonly ConversationMessage[]): Meaning
-  /** Names that can be typed and not be heard, if nobody else can make them out. */
+  /** Names that can be typed but not recognized in speech, if no model could make them out. */
   unspeakable?(): readonly string[]
 }

@@ -1,14 +1,14 @@
 import type { HeardSentence } from '../speech-to-text/transcriber.ts'
 import { comparePhones } from './phone-distance.ts'
 import { perWord } from './sentence-traits.ts'
-import { limitsFor, type Nearness } from './thresholds.ts'
+import { END_PHONES, limitsFor, type Nearness, UNHEARD_END } from './thresholds.ts'
 
 interface Sounding {
   score: number
   phones: readonly string[]
 }
 
-/** Whether a sentence is as near to what was heard freely as it has to be: in likelihood and in sound. */
+/** Whether a sentence is near enough to the free transcript, in likelihood and in sound. */
 export function isWithin(nearness: Nearness, free: Sounding, sentence: HeardSentence & Sounding): boolean {
   const limits = limitsFor(nearness, sentence.phones.length)
   const { distance, longestGap } = comparePhones(free.phones, sentence.phones)
@@ -19,4 +19,9 @@ export function isWithin(nearness: Nearness, free: Sounding, sentence: HeardSent
     longestGap <= limits.longestGap &&
     Math.abs(free.phones.length - sentence.phones.length) <= limits.mostLonger
   )
+}
+
+/** Whether both end with similar phones; if not, the last word was a different one. */
+export function endsAlike(free: readonly string[], sentence: readonly string[]): boolean {
+  return comparePhones(free.slice(-END_PHONES), sentence.slice(-END_PHONES)).distance <= UNHEARD_END
 }

@@ -1,9 +1,9 @@
 /*
- * How a word is said that no dictionary has, by its letters. Names are not always said as they are written; for comparing
- * sounds it is near enough.
+ * Letter rules for words that no dictionary has. Names are not always pronounced as written, but this is close enough for
+ * comparing sounds.
  */
 
-/** Longer ones before shorter ones. `^` is the beginning of a word and `$` its end. */
+/** Longer ones first. `^` is the beginning of a word and `$` its end. */
 const RULES: readonly (readonly [letters: string, phones: string])[] = [
   ['tion', 'SH AH N'],
   ['sion', 'ZH AH N'],
@@ -108,7 +108,7 @@ export function lettersToPhones(word: string): string[] {
     const rule = RULES.find(([pattern]) => startsAt(letters, at, pattern))
     const used = rule ? rule[0].replace(/[$^]/g, '').length : 1
     if (rule && rule[1] !== '') phones.push(...rule[1].split(' '))
-    // Doubled consonants are said once.
+    // Double consonants are pronounced once.
     at += used === 1 && letters[at] === letters[at + 1] && !'aeiou'.includes(letters[at] ?? '') ? 2 : used
   }
   return phones

@@ -8,31 +8,31 @@ import { saidWords } from './said-words.ts'
 import { SoundAlikes, wordsOf } from './sound-alikes.ts'
 import { unheardName } from './unheard-name.ts'
 
-/** "Yes", "please don't", "not that one": an answer. What is longer may be a sentence: "turn" is soon heard as "don't". */
+/** "Yes", "please don't", "not that one": an answer. Longer ones may be sentences: "turn" is easily heard as "don't". */
 const BARE_ANSWER_WORDS = 3
 
 interface ListeningOptions {
   transcriber: Transcriber
-  /** The sentences that can be understood at this moment, if there are any. */
+  /** The sentences that can currently be understood, if any. */
   grammar?: (() => Promise<Grammar | undefined>) | undefined
-  /** Names that somebody may say to a model, though no sentence has them. */
+  /** Names that may be said to a model although no sentence has them. */
   hotwords?: (() => Promise<readonly string[]>) | undefined
 }
 
 interface HearOptions {
   signal?: AbortSignal | undefined
-  /** What was said before in the same conversation: "it" means something there. */
+  /** Earlier messages of the conversation: they say what "it" refers to. */
   history?: readonly ConversationMessage[] | undefined
 }
 
-/** What was heard; without a grammar it is the text alone. */
+/** What was heard; without a grammar, just the text. */
 export type HeardSpeech = Pick<Heard, 'text'> &
   Partial<Heard> & {
-    /** It was not understood, and may have been this name, which cannot be heard. */
+    /** Set if it was not understood and may have been this name, which speech recognition cannot produce. */
     unheardName?: string
   }
 
-/** Listens along the sentences that can be understood, and decides what was said. */
+/** Transcribes with the help of the sentences that can be understood, and decides what was said. */
 export class Listening {
   readonly #transcriber: Transcriber
   readonly #grammar: () => Promise<Grammar | undefined>
@@ -54,7 +54,7 @@ export class Listening {
     if (!grammar || !this.#transcriber.listen)
       return { text: (await this.#transcriber.transcribe(samples, { signal, names })).trim() }
     const graph = grammar.graph()
-    // While it listens.
+    // In parallel with listening.
     const learned = this.#learn(graph)
     const listened = await this.#transcriber.listen(samples, { signal, graph, names })
     await learned
@@ -76,7 +76,7 @@ export class Listening {
     const name = unheardName(heard.text, grammar.unspeakable?.() ?? [], understand)
     if (name !== undefined) return { ...heard, unheardName: name }
     const { withNames = '' } = listened
-    // What a name made a sentence of was heard as none.
+    // If the name turns it into a sentence, that sentence was not what was heard.
     const isForModel = withNames !== '' && understand(withNames).kind === 'nothing'
     return isForModel ? { ...heard, text: withNames } : heard
   }

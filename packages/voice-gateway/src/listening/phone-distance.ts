@@ -1,13 +1,13 @@
 /** How two sequences of phones differ. */
 export interface PhoneDifference {
-  /** 0 is the same, 1 nothing in common: the cost of turning one into the other, for each phone of the longer one. */
+  /** 0 is identical, 1 nothing in common: the cost of turning one into the other, per phone of the longer one. */
   distance: number
-  /** The most phones in a row that only one of them has: a word that was left out or made up. */
+  /** The longest run of phones that only one of them has: a word that was dropped or made up. */
   longestGap: number
 }
 
 const VOWELS = new Set('AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW'.split(' '))
-/** Sounds that a microphone, an accent or a small model takes for each other. */
+/** Sounds that a microphone, an accent or a small model confuses. */
 const ALIKE = groups(
   'P B|T D|K G|F V|S Z|TH DH|SH ZH|CH JH|TH F|DH V|M N|N NG|L R|R W|L W|D DH|T TH|T CH|S SH|D JH',
 )
@@ -15,18 +15,18 @@ const ALIKE_VOWELS = groups(
   'AA AO|AA AH|AE EH|AH UH|AH IH|AH ER|AH EH|IH IY|IH EH|EY EH|EY IY|AO OW|UH UW|OW UW|AW AA|AY AA|AY IH|OY AO|ER AO|AE AH|AE AA|EY AY',
 )
 const COSTS = { alike: 0.35, alikeVowels: 0.25, vowels: 0.5, consonants: 0.9, gap: 0.8, softGap: 0.45 }
-/** What is swallowed in running speech. */
+/** Sounds that are swallowed in fluent speech. */
 const SOFT = new Set(['AH', 'HH', 'IH', 'T', 'D', 'R', 'ER'])
 
 interface Cell {
   cost: number
-  /** The gap that a way to here ends with, and the longest on it; for gaps on one side at a time. */
+  /** The gap that the path to this cell ends with; gaps are on one side at a time. */
   gap: number
   side: 'a' | 'b' | undefined
   longest: number
 }
 
-/** Compares by the cheapest alignment; the longest gap is that of this alignment. */
+/** Compares by the cheapest alignment, which also determines the longest gap. */
 export function comparePhones(a: readonly string[], b: readonly string[]): PhoneDifference {
   const start: Cell = { cost: 0, gap: 0, side: undefined, longest: 0 }
   let row = [start]

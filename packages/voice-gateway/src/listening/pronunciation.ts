@@ -3,13 +3,13 @@ import { createRequire } from 'node:module'
 import { espeakPhones } from './espeak-phones.ts'
 import { lettersToPhones } from './letter-rules.ts'
 
-/** Words of one home and of what is said in it; more are not remembered. */
+/** Enough for one home and what is said in it. */
 const REMEMBERED_WORDS = 20_000
 const QUOTE = '"'
 
 /**
- * How words are said, in ARPABET without stress: from the CMU dictionary, else as espeak-ng says them, else by rules for the letters. The dictionary
- * stays the file that it is: as an object it would take 60 MB and half a second.
+ * How words are pronounced, in ARPABET without stress: from the CMU dictionary, else from espeak-ng, else by letter
+ * rules. The dictionary stays a raw file: parsed, it would take 60 MB and half a second.
  */
 export class Pronunciation {
   readonly #known = new Map<string, readonly string[]>()
@@ -25,7 +25,7 @@ export class Pronunciation {
     return phones
   }
 
-  /** Asks espeak-ng how those words are said that the dictionary does not have. Never rejects. */
+  /** Asks espeak-ng for the words that the dictionary does not have. Never rejects. */
   async learn(words: Iterable<string>): Promise<void> {
     const unknown: string[] = []
     for (const word of words) {
@@ -48,7 +48,7 @@ export class Pronunciation {
     return phones.replaceAll(/\d/g, '').split(' ')
   }
 
-  /** The part of the file with the words of a first letter; they stand together. */
+  /** The part of the file with the words that begin with a letter; they are contiguous. */
   #wordsWith(letter: string): Buffer {
     const known = this.#ranges.get(letter)
     if (known) return known

@@ -13,13 +13,13 @@ const SIGNS = new Map([
 const LARGEST_IN_WORDS = 9_999
 const WORD = /\d+|\p{L}+(?:'\p{L}+)*|[%°+&]/gu
 
-/** The words of a text as they are said, in lower case: figures and signs too. */
+/** The words of a text as spoken, in lower case, including figures and signs. */
 export function saidWords(text: string): string[] {
   const found = text.toLowerCase().replaceAll('’', "'").match(WORD) ?? []
   return found.flatMap(word => SIGNS.get(word) ?? (/^\d/.test(word) ? numberWords(word) : word))
 }
 
-/** Long numbers are said a digit at a time. */
+/** Long numbers are spoken digit by digit. */
 function numberWords(figures: string): string[] {
   const value = Number(figures)
   if (value > LARGEST_IN_WORDS || (figures.length > 1 && figures.startsWith('0')))

@@ -5,19 +5,25 @@ import { FEWEST_WORDS } from './thresholds.ts'
 
 const OPPOSITE = new RegExp(`\\b(?:on|off|up|down|${NUMBER_WORDS.join('|')})\\b ?`, 'g')
 
-/** Whether two sentences are the same but for a number, or for on and off. */
+/** Whether two sentences are the same except for a number, or on and off. */
 export function areOpposites(text: string, other: string): boolean {
   return text.replaceAll(OPPOSITE, '') === other.replaceAll(OPPOSITE, '')
 }
 
 const UNDONE = /\bun(?=lock|mute)/g
 
-/** Whether they differ by a syllable that is soon missed: "mute" and "unmute". */
+/** Whether they differ by an easily missed syllable: "mute" and "unmute". */
 export function isUndone(text: string, other: string): boolean {
   return text.replaceAll(UNDONE, '') === other.replaceAll(UNDONE, '')
 }
 
-/** Whether they differ by their first word alone. */
+/** The question, if "are the" was misheard as "all the"; `undefined` for any other start. */
+export function asQuestion(text: string): string | undefined {
+  const [all, the, ...rest] = saidWords(text)
+  return all === 'all' && the === 'the' ? ['are the', ...rest].join(' ') : undefined
+}
+
+/** Whether they differ only in their first word. */
 export function beginsOtherwise(text: string, other: string): boolean {
   return text.slice(text.indexOf(' ')) === other.slice(other.indexOf(' '))
 }
@@ -26,7 +32,37 @@ export function numbersIn(text: string): string[] {
   return saidWords(text).filter(word => NUMBER_WORDS.includes(word))
 }
 
-/** Whether their numbers differ by "-teen" and "-ty" alone: nothing is misheard more often. */
+/** Whether every number in a sentence was heard. */
+export function hasNumbersOf(heard: string, sentence: string): boolean {
+  const numbers = numbersIn(heard)
+  return numbersIn(sentence).every(number => numbers.includes(number))
+}
+
+const FILLERS = new Set('the a an please now uh um oh so well just okay and then'.split(' '))
+
+/** Whether the transcript has every word of a sentence and at least one more: "the office light" is not the office. */
+export function saysMore(heard: string, sentence: string): boolean {
+  const [first, ...rest] = saidWords(sentence)
+  let next = first
+  const others = saidWords(heard).filter(word => {
+    const isNext = word === next
+    if (isNext) next = rest.shift()
+    return !isNext && !FILLERS.has(word)
+  })
+  return next === undefined && others.length > 0
+}
+
+/** Whether the last word is the action. */
+export function endsWithAction(text: string): boolean {
+  return / (?:on|off|up|down)$/.test(text)
+}
+
+/** Decoys, greetings and questions back to the speaker call no tool. */
+export function doesSomething({ kind }: Pick<Meaning, 'kind'>): boolean {
+  return kind === 'act' || kind === 'tell'
+}
+
+/** Whether their numbers differ only in "-teen" and "-ty": nothing is misheard more often. */
 export function areTeens(text: string, other: string): boolean {
   const [numbers, others] = [numbersIn(text), numbersIn(other)]
   return numbers.join() !== others.join() && numbers.map(stemOf).join() === others.map(stemOf).join()
@@ -36,7 +72,7 @@ function stemOf(number: string): string {
   return number.replace('fourteen', 'forteen').replace(/(?:teen|ty)$/, '')
 }
 
-/** A text as it is said; an apostrophe is not: "light's off" is "lights off". */
+/** A text as spoken, without apostrophes: "light's off" is "lights off". */
 export function lettersOf(text: string): string {
   return saidWords(text).join(' ').replaceAll("'", '')
 }
@@ -45,18 +81,18 @@ export function isTwo(text: string): boolean {
   return text.includes(' and ')
 }
 
-/** Whether it does something with several things at once: "switches" is soon heard for a switch that is not there. */
+/** Whether it acts on several things at once: a switch that does not exist is easily heard as "switches". */
 export function doesSeveral({ key }: Pick<Meaning, 'key'>): boolean {
   return key.includes(' + ')
 }
 
-/** A word or two are soon like anything, and nobody says the same thing twice. */
+/** One or two words resemble almost anything, and nobody says the same thing twice. */
 export function isPlausible(text: string): boolean {
   const [first, second] = text.split(' and ')
   return text.split(' ').length >= FEWEST_WORDS && first !== second
 }
 
-/** The log-likelihood for each word, the end counted as one. */
+/** The log-likelihood per word, counting the end as one. */
 export function perWord({ text, score }: HeardSentence): number {
   return score / (saidWords(text).length + 1)
 }

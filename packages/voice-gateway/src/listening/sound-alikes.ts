@@ -1,10 +1,10 @@
 import type { SentenceGraph } from 'toolpost/models'
 
-/** A home has fewer; a graph of a million words would not be worth the time. */
+/** Far more than a home has; a graph of a million words would not be worth the time. */
 const MOST_WORDS = 20_000
 const MOST_ALIKES = 8
 
-/** The words of a graph that sound the same: "one" and "won". */
+/** Homophones among the words of a graph: "one" and "won". */
 export class SoundAlikes {
   readonly #byWord = new Map<string, readonly string[]>()
 
@@ -18,7 +18,7 @@ export class SoundAlikes {
       if (words.length > 1) for (const word of words) this.#byWord.set(word, words)
   }
 
-  /** A sentence with one word after the other replaced by those that sound the same. */
+  /** A sentence with one word at a time replaced by its homophones. */
   of(text: string): string[] {
     const words = text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? []
     return words
@@ -31,7 +31,6 @@ export class SoundAlikes {
   }
 }
 
-/** The words of a graph. */
 export function wordsOf({ rules }: SentenceGraph): Set<string> {
   const words = new Set<string>()
   for (const { arcs } of rules)

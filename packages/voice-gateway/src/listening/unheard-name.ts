@@ -1,15 +1,15 @@
 import type { Meaning } from './grammar.ts'
 import { saidWords } from './said-words.ts'
 
-/** Commands are short; what is longer is not looked through. */
+/** Commands are short; longer text is not searched. */
 const MOST_WORDS = 12
 const MOST_NAMES = 20
-/** A name is heard as a few words. */
+/** A name is misheard as a few words. */
 const MOST_HEARD = 4
 
 /**
- * The name that would make a sentence of what was heard and not understood, if it stood where other words do: "turn on the
- * lamb pa". Names in another alphabet cannot be heard, and whoever says one should be told.
+ * The name that, in place of some of the words, would turn what was heard but not understood into a sentence: "turn on the
+ * lamb pa". Names in another alphabet cannot be recognized, and whoever says one should be told.
  */
 export function unheardName(
   text: string,
@@ -26,7 +26,7 @@ export function unheardName(
   )
 }
 
-/** The words with the name instead of some of them, but never of the first: something must be left of what was said. */
+/** The words with some replaced by the name, but never the first: something must remain of what was said. */
 function withName(words: readonly string[], name: string): string[] {
   return words.flatMap((_, at) =>
     at === 0

@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { namesFolder, platform, programEndings } from './platform.ts'
 
-/** Where a program is: a path as it is given, a name along the PATH. Undefined if it does not exist or may not be run. */
+/** Resolves a program: a path as is, a name through the PATH. Undefined if it does not exist or is not executable. */
 export function findProgram(name: string, environment = process.env, on = platform): string | undefined {
   if (namesFolder(name, on)) return isProgram(name) ? name : undefined
   const folders = (environment.PATH ?? '').split(delimiter).filter(Boolean)

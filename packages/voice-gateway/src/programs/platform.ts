@@ -1,17 +1,17 @@
-/* Where platforms differ in this package, and nowhere else; docs/platforms.md says what was tried. */
+/* All platform differences of this package; docs/platforms.md says what was tested. */
 
 export const platform: NodeJS.Platform = process.platform
 
-/** As in the names of the packages with native builds: `linux-x64`. */
+/** As in the names of packages with native builds: `linux-x64`. */
 export const nativeBuild = `${platform}-${process.arch}`
 
-/** What may follow the name of a program in a folder: Windows adds `.exe` and more. */
+/** The suffixes of executables: Windows adds `.exe` and more. */
 export function programEndings(environment: NodeJS.ProcessEnv, on = platform): readonly string[] {
   if (on !== 'win32') return ['']
   return ['', ...(environment.PATHEXT || '.EXE;.CMD;.BAT').split(';').filter(Boolean)]
 }
 
-/** Whether a program is named with its folder. */
+/** Whether a program is given as a path. */
 export function namesFolder(program: string, on = platform): boolean {
   return program.includes('/') || (on === 'win32' && program.includes('\\'))
 }

@@ -31,7 +31,7 @@ function isThere(pid: number): boolean {
 }
 
 describe('runProgram', () => {
-  it('gives what a program makes of its input', async () => {
+  it('returns what a program makes of its input', async () => {
     const { output, clock } = run('cat', { input: 'hello' })
     expect((await output).toString()).toBe('hello')
     expect(clock.pending).toBe(0)
@@ -44,7 +44,7 @@ describe('runProgram', () => {
 
   it.each<[string, Partial<ProgramRun>, string]>([
     ['is not there', { program: 'no-such-program' }, 'no-such-program is not installed, or not on the PATH.'],
-    ['may not be run', { program: '/dev/null' }, '/dev/null may not be run.'],
+    ['is not executable', { program: '/dev/null' }, '/dev/null is not executable.'],
     ['cannot be started', { args: ['\0'] }, 'could not be started: '],
   ])('says that a program %s', async (_name, options, words) => {
     const { output, clock } = run('', options)
@@ -60,7 +60,7 @@ describe('runProgram', () => {
 
   it('ends a program that writes without end', async () => {
     const { output, program, pid } = run('exec cat /dev/zero')
-    await expect(output).rejects.toThrow(new ProgramError(`${program} wrote more than 64 MB and was ended.`))
+    await expect(output).rejects.toThrow(new ProgramError(`${program} wrote more than 64 MB and was killed.`))
     expect(isThere(pid())).toBe(false)
   })
 
@@ -72,7 +72,7 @@ describe('runProgram', () => {
     expect([isThere(pid()), clock.pending]).toEqual([false, 0])
   })
 
-  it('is over only when a program that was aborted is gone, even where its children hold its output', async () => {
+  it('is over only when a program that was aborted is gone, even if its children hold its output', async () => {
     const folder = temporaryFolder()
     const script = `sleep 1000 &\necho $! > ${folder}/child; wait`
     const { output, clock, stop, pid } = run(script)

@@ -4,13 +4,13 @@ import { type Clock, systemClock } from 'toolpost'
 export interface ProgramRun {
   readonly program: string
   readonly args: readonly string[]
-  /** What it reads from its standard input. */
+  /** Written to its stdin. */
   readonly input?: string | Uint8Array | undefined
   readonly signal: AbortSignal
-  /** It is ended after this time. */
+  /** It is killed after this time. */
   readonly deadlineMs: number
   readonly environment?: NodeJS.ProcessEnv | undefined
-  /** What a failure is; its message begins with the program's name. */
+  /** The error class for failures; messages begin with the program's name. */
   readonly Failure: new (
     message: string,
     options?: ErrorOptions,
@@ -20,12 +20,12 @@ export interface ProgramRun {
 
 const STDERR_KEPT_CHARACTERS = 4_000
 const MOST_OUTPUT_MB = 64
-/** A killed program is gone at once, unless the system itself hangs: nobody waits longer for that. */
+/** A killed program exits immediately unless the system itself hangs; we wait no longer than this. */
 const GONE_WITHIN_MS = 1_000
 
 /**
- * Runs a program without a shell and gives its output. Rejects with a `Failure`, and when the signal is aborted;
- * the program is gone by then.
+ * Runs a program without a shell and returns its output. Rejects with a `Failure`, or when the signal is aborted;
+ * by then the program has exited.
  */
 export async function runProgram(run: ProgramRun): Promise<Buffer> {
   run.signal.throwIfAborted()
@@ -51,7 +51,7 @@ function start(run: ProgramRun): ChildProcess {
   }
 }
 
-/** `exceeded` rejects at the deadline, and when the signal is aborted. */
+/** `exceeded` rejects at the deadline or when the signal is aborted. */
 function watchLimits(run: ProgramRun): { exceeded: Promise<never>; release(): void } {
   const { signal, deadlineMs, clock = systemClock } = run
   let release = () => {}
@@ -75,13 +75,13 @@ function outputOf(child: ChildProcess, run: ProgramRun): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const fail = (text: string, cause?: unknown) => reject(failure(run, text, cause))
     child.on('error', error => fail(explainStart(error), error))
-    const output = collect(child, () => fail(`wrote more than ${MOST_OUTPUT_MB} MB and was ended.`))
+    const output = collect(child, () => fail(`wrote more than ${MOST_OUTPUT_MB} MB and was killed.`))
     const lastLine = watchErrors(child)
     child.on('close', (code, killedBy) => {
       if (code === 0) resolve(Buffer.concat(output))
       else fail(`failed (${killedBy ?? `exit code ${code}`})${lastLine()}`)
     })
-    // A program that ends before it has read everything says so by its exit code.
+    // If a program exits before reading everything, its exit code says whether that is a failure.
     child.stdin?.on('error', () => {}).end(run.input ?? '')
   })
 }
@@ -97,7 +97,7 @@ function collect(child: ChildProcess, onTooMuch: () => void): Buffer[] {
   return output
 }
 
-/** Gives the last line that the program wrote as its error, as the end of a sentence. */
+/** Returns the program's last line on stderr, as the end of a sentence. */
 function watchErrors(child: ChildProcess): () => string {
   let stderr = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -112,7 +112,7 @@ function watchErrors(child: ChildProcess): () => string {
 async function kill(child: ChildProcess, gone: Promise<void>, clock: Clock = systemClock): Promise<void> {
   if (child.pid === undefined) return
   child.kill('SIGKILL')
-  // Its own children may hold them open for ever.
+  // Its own children may hold them open forever.
   child.stdout?.destroy()
   child.stderr?.destroy()
   await new Promise<void>(resolve => {
@@ -130,6 +130,6 @@ function failure({ program, Failure }: ProgramRun, text: string, cause?: unknown
 
 function explainStart(error: NodeJS.ErrnoException): string {
   if (error.code === 'ENOENT') return 'is not installed, or not on the PATH.'
-  if (error.code === 'EACCES') return 'may not be run.'
+  if (error.code === 'EACCES') return 'is not executable.'
   return `could not be started: ${error.message}`
 }

@@ -3,7 +3,7 @@ import type { Player } from './players.ts'
 import { SpeakerError } from './speaker.ts'
 import { describeFormat, wavHeader, wavParts } from './wav-file.ts'
 
-/** A player that nobody hears: everything played goes into one WAV file, which is whole after each piece. */
+/** A silent player: everything played is appended to one WAV file, which is valid after each piece. */
 export function fileSink(path: string): Player {
   let format: Buffer | undefined
   let written = 0
@@ -31,11 +31,11 @@ interface Piece {
   readonly isFirst: boolean
   readonly format: Buffer
   readonly samples: Buffer
-  /** How many bytes of samples stand in the file already. */
+  /** How many bytes of samples are already in the file. */
   readonly before: number
 }
 
-/** The samples first and then the header, so that the file is never shorter than it says. */
+/** Samples first, then the header, so that the file is never shorter than its header says. */
 async function writePiece({ path, isFirst, format, samples, before }: Piece): Promise<void> {
   const header = wavHeader(format, before + samples.length)
   try {
@@ -54,5 +54,5 @@ async function writePiece({ path, isFirst, format, samples, before }: Piece): Pr
 
 function differentFormat(path: string, first: Buffer, other: Buffer): SpeakerError {
   const [was, is] = [describeFormat(first), describeFormat(other)]
-  return new SpeakerError(`${path} holds sound of ${was}; a piece of ${is} cannot be added to it.`)
+  return new SpeakerError(`${path} contains audio of ${was}; audio of ${is} cannot be appended.`)
 }

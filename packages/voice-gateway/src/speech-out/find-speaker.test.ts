@@ -14,12 +14,12 @@ const onLinux = (...names: (keyof typeof ALL)[]) => ({
 })
 
 describe('findSpeaker', () => {
-  it('takes espeak-ng and the first player that is there', async () => {
+  it('uses espeak-ng and the first available player', async () => {
     const found = await findSpeaker(onLinux('espeak-ng', 'aplay', 'paplay'))
     expect(found?.name).toBe('espeak-ng through paplay')
   })
 
-  it('takes say on macOS only', async () => {
+  it('uses say on macOS only', async () => {
     const machine = onLinux('espeak-ng', 'say', 'aplay')
     expect((await findSpeaker(machine))?.name).toBe('espeak-ng through aplay')
     expect((await findSpeaker({ ...machine, platform: 'darwin' }))?.name).toBe('say through aplay')
@@ -60,7 +60,7 @@ describe('findSpeaker', () => {
 
   it('says that the model is not there', async () => {
     const found = findSpeaker({ ...onLinux('piper', 'aplay'), piperModel: '/no/such/amy.onnx' })
-    await expect(found).rejects.toThrow('The model for piper, /no/such/amy.onnx, does not exist.')
+    await expect(found).rejects.toThrow('The piper model /no/such/amy.onnx does not exist.')
   })
 
   it('uses the player that was asked for, or says that it is missing', async () => {
@@ -91,7 +91,7 @@ describe('findSpeaker', () => {
     expect(readFileSync(join(folder, 'text'), 'utf8')).toBe(said)
   })
 
-  it.runIf(hasPart('espeak-ng'))('writes into a file where one is given', async () => {
+  it.runIf(hasPart('espeak-ng'))('writes to a file if one is given', async () => {
     const outFile = join(temporaryFolder(), 'answer.wav')
     const speaker = await findSpeaker({ voice: 'espeak-ng', outFile })
     const signal = new AbortController().signal

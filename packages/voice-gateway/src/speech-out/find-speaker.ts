@@ -10,13 +10,13 @@ import { espeakVoice, piperVoice, sayVoice, type Voice } from './voices.ts'
 export interface SpeakerOptions {
   /** `auto`: piper if a model is configured, else macOS's `say`, else espeak-ng. */
   readonly voice?: 'auto' | 'piper' | 'espeak-ng' | 'say' | 'none' | undefined
-  /** The .onnx file of a voice for piper. */
+  /** The .onnx file of a piper voice. */
   readonly piperModel?: string | undefined
-  /** Of what is said: `en`, `de`, `en-us`; espeak-ng is told. If it is English or left out, numbers and units are said in words. */
+  /** `en`, `de`, `en-us`; passed to espeak-ng. For English, the default, numbers and units are spelled out. */
   readonly language?: string | undefined
-  /** The program that plays, or `none`; left out, whichever the machine has. */
+  /** The program that plays, or `none`; default: whichever is installed. */
   readonly player?: string | undefined
-  /** Everything goes into this WAV file and is not played. */
+  /** Everything is written to this WAV file instead of being played. */
   readonly outFile?: string | undefined
   readonly environment?: NodeJS.ProcessEnv | undefined
   readonly platform?: NodeJS.Platform | undefined
@@ -25,12 +25,12 @@ export interface SpeakerOptions {
 const HOW_TO_GET: Readonly<Record<string, string>> = {
   'espeak-ng': 'Install it, for example with: apt install espeak-ng, or: brew install espeak-ng',
   piper: 'Install it, for example with: pipx install piper-tts',
-  say: 'It is a part of macOS. Elsewhere use espeak-ng or piper.',
+  say: 'It is part of macOS; elsewhere, use espeak-ng or piper.',
 }
 
 /**
- * What this machine can speak with. Undefined: it cannot, or is not to.
- * Rejects with a SpeakerError if something that was asked for is missing.
+ * The speaker of this machine; undefined if there is none, or none is wanted.
+ * Rejects with a SpeakerError if something requested is missing.
  */
 export async function findSpeaker(options: SpeakerOptions = {}): Promise<Speaker | undefined> {
   const voice = findVoice(options)
@@ -63,14 +63,14 @@ function findVoice(options: SpeakerOptions): Voice | undefined {
   return program === undefined ? undefined : makeVoice({ ...options, program })
 }
 
-/** Debian has another program of this name, for mice: without a model it is left alone. */
+/** Debian has another program called piper, for mice, so it is never used without a model. */
 function findPiper(options: SpeakerOptions): Voice {
   const { piperModel } = options
   if (!piperModel) {
-    throw new SpeakerError('The voice piper needs a model: name the .onnx file of a voice as piperModel.')
+    throw new SpeakerError('The voice piper needs a model: set piperModel to the .onnx file of a voice.')
   }
   const program = requireProgram('piper', options.environment)
-  if (!existsSync(piperModel)) throw new SpeakerError(`The model for piper, ${piperModel}, does not exist.`)
+  if (!existsSync(piperModel)) throw new SpeakerError(`The piper model ${piperModel} does not exist.`)
   return piperVoice(piperModel, { ...options, program })
 }
 

@@ -55,7 +55,7 @@ describe('a player', () => {
     expect(left()).toEqual([])
   })
 
-  it('plays nothing where there is no sound, or nobody listens any more', async () => {
+  it('plays nothing if there is no sound, or nobody listens any more', async () => {
     const player = programPlayer('no-such-player')
     await expect(player.play(new Uint8Array(), never)).resolves.toBeUndefined()
     await expect(player.play(wavOf('a'), { signal: AbortSignal.abort() })).resolves.toBeUndefined()
@@ -90,7 +90,7 @@ describe('firstThatWorks', () => {
     return { player, clock, failing, heardBy }
   }
 
-  it('goes on to the next player where one fails, and stays there', async () => {
+  it('moves on to the next player if one fails, and stays there', async () => {
     const { player, failing, heardBy } = machine('pw-play', 'aplay', 'play')
     failing.set('pw-play', 0)
     expect(player.name).toBe('pw-play')
@@ -99,7 +99,7 @@ describe('firstThatWorks', () => {
     expect(player.name).toBe('aplay')
   })
 
-  it('tries a better player again after a minute, and stays with it where it works', async () => {
+  it('tries a better player again after a minute, and stays with it if it works', async () => {
     const { player, clock, failing, heardBy } = machine('pw-play', 'aplay')
     failing.set('pw-play', 0)
     await heardBy()
@@ -114,7 +114,7 @@ describe('firstThatWorks', () => {
     expect(player.name).toBe('pw-play')
   })
 
-  it('says what the last one said where none works, and begins again with the first', async () => {
+  it('says what the last one said if none works, and starts over with the first', async () => {
     const { failing, heardBy } = machine('pw-play', 'aplay')
     failing.set('pw-play', 0).set('aplay', 0)
     expect(await heardBy()).toEqual(['pw-play', 'aplay', 'aplay cannot play'])
@@ -176,18 +176,18 @@ describe('fileSink', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  it('refuses sound of another format in words, and goes on', async () => {
+  it('refuses sound of another format with a reason, and goes on', async () => {
     const path = join(temporaryFolder(), 'answer.wav')
     const sink = fileSink(path)
     await sink.play(wavOf('abcd'), never)
     await expect(sink.play(wavOf('efgh', OTHER_FORMAT), never)).rejects.toThrow(
-      `${path} holds sound of 22050 Hz, 1 channel, 16 bits; a piece of 8000 Hz, 2 channels, 16 bits cannot be added to it.`,
+      `${path} contains audio of 22050 Hz, 1 channel, 16 bits; audio of 8000 Hz, 2 channels, 16 bits cannot be appended.`,
     )
     await sink.play(wavOf('ef'), never)
     expect(readFileSync(path)).toEqual(wavOf('abcdef'))
   })
 
-  it('says in words that it cannot write', async () => {
+  it('says that it cannot write', async () => {
     const path = join(temporaryFolder(), 'no', 'such', 'folder.wav')
     await expect(fileSink(path).play(wavOf('abcd'), never)).rejects.toThrow(
       `The answer could not be written to ${path}: ENOENT`,

@@ -6,29 +6,29 @@ import { withTemporaryWav } from '../programs/temporary-file.ts'
 import { SpeakerError } from './speaker.ts'
 import { wavParts } from './wav-file.ts'
 
-/** Makes a WAV file heard. */
+/** Plays WAV files. */
 export interface Player {
   readonly name: string
-  /** Resolves when it has been heard, and at once when the signal is aborted. Rejects with a SpeakerError. */
+  /** Resolves when it has been played, or immediately when the signal is aborted. Rejects with a SpeakerError. */
   play(wav: Uint8Array, options: { signal: AbortSignal }): Promise<void>
 }
 
-/** The players that are looked for, in this order. */
+/** The players to look for, in this order. */
 export const PLAYER_PROGRAMS = ['pw-play', 'paplay', 'aplay', 'play', 'afplay'] as const
 
-/** The arguments of those that read a WAV from their standard input; the others are given a file. */
+/** The arguments of those that can read a WAV from stdin; the others get a file. */
 const ARGUMENTS_FOR_STDIN: Readonly<Record<string, readonly string[]>> = {
   aplay: ['-q', '-t', 'wav', '-'],
   play: ['-q', '-t', 'wav', '-'],
 }
-/** A player that takes this much longer than the sound hangs. */
+/** A player that takes this much longer than the sound is hanging. */
 const PLAYER_GRACE_MS = 10_000
-/** A player that failed is tried again after this time, or earlier if no other is left. */
+/** A player that failed is retried after this time, or earlier if no other is left. */
 const PASSED_OVER_MS = 60_000
-/** Even for a short sound, a program needs so much time to start and to find that it cannot play. */
+/** Even for a short sound, a program needs this long to start and find that it cannot play. */
 const SHORTEST_START_MS = 300
 
-/** Plays with a program: one of `PLAYER_PROGRAMS`, or any other that plays the file it is given. */
+/** Plays with a program: one of `PLAYER_PROGRAMS`, or any other that plays a file given as its argument. */
 export function programPlayer(
   program: string,
   { environment }: { environment?: NodeJS.ProcessEnv | undefined } = {},
@@ -59,8 +59,8 @@ export function programPlayer(
 }
 
 /**
- * Plays with the first of these that works: a player can be installed and have nothing to play on. One that failed is
- * passed over for a minute, as long as there is another; when all have failed, it begins again with the first.
+ * Plays with the first of these that works: an installed player may have no device to play on. One that failed is
+ * skipped for a minute, as long as there is another; once all have failed, it starts over with the first.
  */
 export function firstThatWorks(
   players: readonly [Player, ...Player[]],
@@ -71,7 +71,7 @@ export function firstThatWorks(
   const isPassedOver = (player: Player) => clock.now() - (failedAt.get(player) ?? -Infinity) < PASSED_OVER_MS
   const inTurn = () => [...players].sort((a, b) => Number(isPassedOver(a)) - Number(isPassedOver(b)))
   return {
-    /** Of the one that played last. */
+    /** The name of the one that played last. */
     get name() {
       return last.name
     },
@@ -88,7 +88,7 @@ export function firstThatWorks(
           failure = error
         }
         failedAt.set(player, clock.now())
-        // What was heard is not played again: the next sound is for another player.
+        // Do not repeat what was already heard; another player gets the next sound.
         if (clock.now() - began >= handOverMs(wav)) break
       }
       throw failure
@@ -96,7 +96,7 @@ export function firstThatWorks(
   }
 }
 
-/** A player that fails earlier than this has not let the sound be heard. */
+/** A player that fails earlier than this has not made the sound audible. */
 function handOverMs(wav: Uint8Array): number {
   return Math.max(SHORTEST_START_MS, durationMs(wav) / 2)
 }

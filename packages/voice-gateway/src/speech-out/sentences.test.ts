@@ -98,7 +98,7 @@ describe('SentenceSplitter', () => {
     expect(Math.max(...pieces.map(piece => piece.length))).toBeLessThan(210)
   })
 
-  it('does not wait for ever for the end of a word', () => {
+  it('does not wait forever for the end of a word', () => {
     const pieces = split('x'.repeat(5_000))
     expect(pieces.join('')).toBe('x'.repeat(5_000))
     expect(Math.max(...pieces.map(piece => piece.length))).toBe(1_000)

@@ -1,8 +1,8 @@
-/** A sentence that goes on for longer is cut, so that a voice need not wait for its end. */
+/** A longer sentence is cut, so that the voice need not wait for its end. */
 const LONG_SENTENCE_CHARACTERS = 200
-/** A clause shorter than this is not worth a cut of its own. */
+/** A clause shorter than this is not worth cutting off. */
 const SHORT_CLAUSE_CHARACTERS = 60
-/** Nothing that is said has words of this length: it is cut wherever it stands. */
+/** No spoken word is this long: it is cut anywhere. */
 const LONGEST_WORD_CHARACTERS = 1_000
 
 const SPACE = /\s/
@@ -19,20 +19,20 @@ const TITLES = new Set(
 const BEFORE_NUMBERS = new Set(['no', 'fig', 'vol', 'p', 'pp', 'ch'])
 
 /**
- * Cuts an answer that comes in pieces into sentences, each given as soon as it is certain that it has ended.
- * It goes character by character, so the sentences do not depend on how the text was cut into tokens.
+ * Splits a streamed answer into sentences, each emitted as soon as it has certainly ended.
+ * Works character by character, so the result does not depend on how the text was split into tokens.
  */
 export class SentenceSplitter {
   #current = ''
 
-  /** The sentences that this piece completes. */
+  /** The sentences completed by this piece. */
   push(token: string): string[] {
     const sentences: string[] = []
     for (let at = 0; at < token.length; at++) sentences.push(...this.#take(token.charAt(at)))
     return sentences
   }
 
-  /** What is left when nothing more comes. */
+  /** What is left at the end of the stream. */
   end(): string[] {
     return this.#cutHere()
   }
@@ -66,7 +66,7 @@ export class SentenceSplitter {
   }
 }
 
-/** Whether a sentence is over where `text` ends and `next`, which is no space, begins. */
+/** Whether a sentence ends between `text` and `next`, which is not a space. */
 function endsSentence(text: string, next: string): boolean {
   if (EAST_ASIAN_STOP.test(text.slice(-1))) return !/[。！？」』”’"）)]/.test(next)
   if (!SPACE.test(text.slice(-1))) return false
@@ -92,7 +92,7 @@ function endOfLastClause(text: string): number {
   return ends.findLast(end => end >= SHORT_CLAUSE_CHARACTERS) ?? text.length
 }
 
-/** The second half of a character outside of the basic plane. */
+/** A low surrogate. */
 function isSecondHalf(character: string): boolean {
   return /[\udc00-\udfff]/.test(character)
 }

@@ -1,13 +1,13 @@
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
 
 /**
- * One rule after the other: what is found, and what a voice says instead. A model may write anything, so none may
- * look at the same characters again from each place: a run is looked for only from where it begins.
+ * Applied in order: what to find, and what a voice says instead. A model may write anything, so no pattern may rescan
+ * the same characters from every position: a run is matched only from its beginning.
  */
 const RULES: readonly (readonly [RegExp, string | ((...parts: string[]) => string)])[] = [
   [/\r\n?|[\u2028\u2029]/g, '\n'],
   [/[ \t]+/g, ' '],
-  // Code is for the eye.
+  // Code is not for speaking.
   [/^[ \t]*(```|~~~).*\n[\s\S]*?(?:^[ \t]*\1.*$|(?![\s\S]))/gm, '\n'],
   [/<!--(?:(?!<!--)[\s\S])*?-->/g, ' '],
   [/!?\[([^[\]\n]*)\]\([^()\n]*\)/g, '$1'],
@@ -30,7 +30,7 @@ const RULES: readonly (readonly [RegExp, string | ((...parts: string[]) => strin
   [/~~|[*`]/g, ''],
   [/(?<=[\p{L}\p{N}])_+(?=[\p{L}\p{N}])/gu, ' '],
   [/_/g, ''],
-  // Keycaps, flags, pictures with their modifiers.
+  // Keycaps, flags, emoji with their modifiers.
   [/\p{Regional_Indicator}|\p{Emoji_Modifier}|[\u{e0020}-\u{e007f}]|\ufe0e|\ufe0f|\u20e3/gu, ''],
   [/\p{Extended_Pictographic}/gu, ' '],
   [/(?<=[\p{L}\p{N}])[ \t]*\n+/gu, '. '],
@@ -40,21 +40,21 @@ const RULES: readonly (readonly [RegExp, string | ((...parts: string[]) => strin
   [/ (?=[,.;:!?](?: |$))/g, ''],
 ]
 
-/** What a voice can say of a text that was written for the eye; empty if there is nothing to say. */
+/** The speakable part of a text written for reading; empty if there is none. */
 export function speakable(text: string): string {
   const said = RULES.reduce((rest, [found, instead]) => rest.replace(found, instead as string), text).trim()
   return /[\p{L}\p{N}]/u.test(said) ? said : ''
 }
 
-/** Whether a line begins or ends a block of code. */
+/** Whether a line opens or closes a code block. */
 export function isCodeFence(line: string): boolean {
   return /^\s*(```|~~~)/.test(line) && !/^\s*```[^`]+```/.test(line)
 }
 
-/** Longer ones are sentences of their own. */
+/** Longer items are separate sentences. */
 const LONGEST_ITEM_CHARACTERS = 60
 
-/** What a line of a list says, if it is a short one. */
+/** The text of a list item, if it is short. */
 export function listItem(line: string): string | undefined {
   if (line.length > LONGEST_ITEM_CHARACTERS) return undefined
   const item = /^\s*(?:[-*+•‣◦▪]|\d{1,3}[.)])[ \t]+(\S.*)$/.exec(line)?.[1]

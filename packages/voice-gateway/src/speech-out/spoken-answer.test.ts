@@ -147,7 +147,7 @@ describe('SpokenAnswer', () => {
     },
   )
 
-  it('takes a speaker that throws for a problem too', async () => {
+  it('treats a speaker that throws as a problem too', async () => {
     const problems: unknown[] = []
     const broken = () => {
       throw new Error('broken')
@@ -194,7 +194,7 @@ describe('SpokenAnswer', () => {
     expect(log.join('|')).toBe(said)
   })
 
-  it('says nothing where there is no speaker', async () => {
+  it('says nothing if there is no speaker', async () => {
     const onProblem = (error: unknown) => expect.unreachable(String(error))
     const answer = new SpokenAnswer({ speaker: undefined, signal: new AbortController().signal, onProblem })
     answer.add('Hello. There.')

@@ -5,18 +5,18 @@ import type { Speaker } from './speaker.ts'
 export interface SpokenAnswerOptions {
   /** Undefined: nothing is spoken. */
   readonly speaker: Speaker | undefined
-  /** Aborting it stops the sound at once and forgets the rest. */
+  /** Aborting it stops the sound immediately and drops the rest. */
   readonly signal: AbortSignal
-  /** Told at most once: after a problem the rest stays unspoken. */
+  /** Called at most once: after a problem the rest stays unspoken. */
   onProblem(error: unknown): void
 }
 
-/** How many sentences are made into sound before they are needed. */
+/** How many sentences are synthesized ahead of time. */
 const SENTENCES_AHEAD = 2
 
-/** Speaks one answer while it is still being written: whole sentences, in order, each prepared while another plays. */
+/** Speaks one answer while it is still being written: whole sentences, in order, each synthesized while another plays. */
 export class SpokenAnswer {
-  /** Whether something of it has sounded, or sounds at this moment. */
+  /** Whether any of it has been played or is playing now. */
   hasBegun = false
   readonly #speaker: Speaker | undefined
   readonly #onProblem: (error: unknown) => void
@@ -24,13 +24,13 @@ export class SpokenAnswer {
   readonly #broken = new AbortController()
   readonly #signal: AbortSignal
   readonly #interrupted: Promise<void>
-  /** Sentences whose sound has not been asked for yet. */
+  /** Sentences not yet being synthesized. */
   #waiting: string[] = []
-  /** Sounds that are being made or are ready, in order. */
+  /** Sounds being synthesized or ready, in order. */
   #sounds: Promise<Uint8Array>[] = []
   #playing: Promise<void> | undefined
   #inCode = false
-  /** Items of a list that are said in one sentence when it has ended. */
+  /** List items, spoken as one sentence once the list has ended. */
   #items: string[] = []
 
   constructor({ speaker, signal, onProblem }: SpokenAnswerOptions) {
@@ -48,13 +48,13 @@ export class SpokenAnswer {
     for (const sentence of this.#splitter.push(token)) this.#line(sentence)
   }
 
-  /** A sentence of our own, after those that are whole already. */
+  /** A sentence of our own, after those already complete. */
   say(sentence: string): void {
     this.#endList()
     this.#speak(speakable(sentence))
   }
 
-  /** Resolves when everything was heard, or was interrupted, or cannot be spoken. Never rejects. */
+  /** Resolves when everything was spoken, was interrupted, or cannot be spoken. Never rejects. */
   async end(): Promise<void> {
     for (const sentence of this.#splitter.end()) this.#line(sentence)
     this.#endList()
@@ -88,7 +88,7 @@ export class SpokenAnswer {
       const sentence = this.#waiting.shift()
       if (sentence === undefined) return
       const sound = synthesize(speaker, sentence, this.#signal)
-      // It is looked at when its turn comes.
+      // Handled when its turn comes.
       sound.catch(() => {})
       this.#sounds.push(sound)
     }
@@ -120,7 +120,7 @@ export class SpokenAnswer {
   }
 }
 
-/** A speaker that throws instead of rejecting is a problem of the same kind. */
+/** Async, so that a speaker that throws synchronously rejects too. */
 async function synthesize(speaker: Speaker, sentence: string, signal: AbortSignal): Promise<Uint8Array> {
   return speaker.synthesize(sentence, { signal })
 }

@@ -7,15 +7,15 @@ const MONTHS = 'January February March April May June July August September Octo
 )
 const DAY = '(?:0?[1-9]|[12]\\d|3[01])'
 const YEAR = '((?:19|20)\\d\\d)'
-/** A number that is no part of a longer one, of a version or of an address. */
+/** A number that is not part of a longer one, a version or an address. */
 const BEFORE_NUMBER = '(?<![\\p{L}\\d.,:-])'
 const AFTER_NUMBER = '(?![\\d\\p{L}]|[.,:]\\d)'
 
 type Rule = readonly [found: RegExp, instead: string | ((...parts: string[]) => string)]
 
-/** One after the other. A run is looked for only from where it begins, as in `speakable`. */
+/** Applied in order. A run is matched only from its beginning, as in `speakable`. */
 const RULES: readonly Rule[] = [
-  // What is left out: in an example of what one can say, or where a text was cut.
+  // Ellipses: in an example of what to say, or where a text was cut.
   [/(?<=["“ ])(?:…|\.\.\.)(?=["” ,?])/g, 'something'],
   [/(?<=[\p{L}\p{N}])(?:…|\.\.\.)$/u, ', and so on'],
   [/…+|\.{3,}/g, ', '],
@@ -82,8 +82,8 @@ const RULES: readonly Rule[] = [
 ]
 
 /**
- * A sentence as a person says it: numbers, units, times, dates and abbreviations in words, wherever a voice would spell
- * them, read them wrongly, or pass over them. Plain figures stay: every voice can say those.
+ * A sentence as a person would say it: numbers, units, times, dates and abbreviations in words, wherever a voice would
+ * spell them out, misread them or skip them. Plain figures stay: every voice can say those.
  */
 export function spokenEnglish(sentence: string): string {
   return RULES.reduce((rest, [found, instead]) => rest.replace(found, instead as string), sentence).trim()
@@ -94,7 +94,7 @@ function sayIsoDate(whole: string, year = '', month = '', day = ''): string {
   return name && Number(day) >= 1 && Number(day) <= 31 ? `${Number(day)} ${name} ${year} ` : whole
 }
 
-/** 19:05 as 7 oh 5 PM: the hours of a day are counted twice. */
+/** 19:05 as 7 oh 5 PM, on the 12-hour clock. */
 function sayTime(_whole: string, hours = '', minutes = '', half?: string): string {
   const hour = Number(hours) % 24
   const said = half ? `${half.toUpperCase()}M` : hour < 12 ? 'AM' : 'PM'
@@ -107,7 +107,7 @@ function sayOffset(_whole: string, zone = '', sign = '', hours = ''): string {
   return `${zone} ${sign === '+' ? 'plus' : 'minus'} ${hours}`
 }
 
-/** As two numbers, twenty twenty-six; the first ten of this century are thousands. */
+/** As two numbers, twenty twenty-six; 2000 to 2009 as one. */
 function sayYear(year: string): string {
   const [century, rest] = [year.slice(0, 2), year.slice(2)]
   if (rest === '00') return century === '20' ? year : `${century} hundred`
@@ -127,7 +127,7 @@ function ordinal(day: string): string {
 
 const SHOWN_DIGITS = 3
 
-/** Nobody says more than three figures after the point, or after the zeros that follow it. */
+/** Nobody says more than three digits after the decimal point, or after the zeros that follow it. */
 function sayRounded(number: string): string {
   const value = Number(number)
   const decimals = value >= 1 ? 2 : SHOWN_DIGITS
@@ -136,7 +136,7 @@ function sayRounded(number: string): string {
   return `about ${written(rounded)}`
 }
 
-/** Never with an exponent. */
+/** Never in exponential notation. */
 function written(value: number): string {
   return value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 12 })
 }

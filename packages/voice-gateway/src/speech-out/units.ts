@@ -1,4 +1,4 @@
-/** How a unit is said of one, and of several if that is more than an s. */
+/** The spoken singular of a unit, and its plural if that is not just an added s. */
 const SAID: Readonly<Record<string, readonly [one: string, several?: string]>> = {
   '%': ['percent', 'percent'],
   '‰': ['per mille', 'per mille'],
@@ -90,10 +90,10 @@ const SAID: Readonly<Record<string, readonly [one: string, several?: string]>> =
   Mbps: ['megabit per second', 'megabits per second'],
 }
 
-/** Those that may as well end a name, as in "Zone 3A", are units only after a space. */
+/** Units that could also end a name, as in "Zone 3A", count only after a space. */
 const AFTER_A_SPACE = new Set(['A', 'B', 'L', 'l', 'VA', 'var'])
 
-/** Longest first; what is written with other characters is the same unit. */
+/** Longest first; spelling variants are the same unit. */
 const written = Object.keys(SAID)
   .sort((a, b) => b.length - a.length)
   .map(unit =>
@@ -109,7 +109,7 @@ export const QUANTITY = new RegExp(
   'gu',
 )
 
-/** `21.5 degrees Celsius`; `1 watt`. What is no unit stays. */
+/** `21.5 degrees Celsius`; `1 watt`. Anything that is not a unit stays. */
 export function sayQuantity(whole: string, number: string, space: string, unit: string): string {
   const said = SAID[unit.replace('μ', 'µ').replace(/\^?2/, '²').replace(/\^?3/, '³')]
   if (!said || (space === '' && AFTER_A_SPACE.has(unit))) return whole

@@ -38,11 +38,11 @@ describe.runIf(hasPart('espeak-ng'))('espeak-ng', () => {
     expect(one).toBeLessThan(other * 2.5)
   })
 
-  it('says nothing where there is nothing to say', async () => {
+  it('says nothing if there is nothing to say', async () => {
     expect(seconds(await spoken(''))).toBeLessThan(0.1)
   })
 
-  it('says in words that it does not know a language', async () => {
+  it('says that it does not know a language', async () => {
     const failed = espeakVoice({ language: 'nonsense' }).synthesize('hello', { signal: never })
     await expect(failed).rejects.toThrow(
       'espeak-ng failed (exit code 1): Error: The specified espeak-ng voice does not exist.',
@@ -76,10 +76,10 @@ describe('piper', () => {
     expect(left()).toEqual([])
   })
 
-  it('says so where something else came out', async () => {
+  it('says so if something else came out', async () => {
     const { folder, environment } = programs({ piper: 'for last; do :; done; echo text > "$last"' })
     const voice = piperVoice('x.onnx', { program: join(folder, 'piper'), environment })
-    await expect(voice.synthesize('hello', { signal: never })).rejects.toThrow('not a WAV file')
+    await expect(voice.synthesize('hello', { signal: never })).rejects.toThrow('did not produce a WAV file')
   })
 })
 
@@ -113,7 +113,7 @@ describe('a voice', () => {
     }
   }
 
-  it('says in words that its program is not there', async () => {
+  it('says that its program is missing', async () => {
     const missing = espeakVoice({ program: 'no-such-voice' }).synthesize('hello', { signal: never })
     await expect(missing).rejects.toThrow('no-such-voice is not installed, or not on the PATH.')
   })
@@ -138,7 +138,7 @@ describe('a voice', () => {
     await expect.poll(() => isAlive(pid), { interval: 5 }).toBe(false)
   })
 
-  it('is not started where the signal was aborted before', async () => {
+  it('is not started if the signal was already aborted', async () => {
     const voice = espeakVoice({ program: 'no-such-voice' })
     await expect(voice.synthesize('hello', { signal: AbortSignal.abort() })).rejects.toMatchObject({
       name: 'AbortError',

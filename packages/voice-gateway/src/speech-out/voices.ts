@@ -4,17 +4,17 @@ import { withTemporaryWav } from '../programs/temporary-file.ts'
 import { SpeakerError } from './speaker.ts'
 import { withTrueSizes } from './wav-file.ts'
 
-/** Makes sound of text. */
+/** Synthesizes speech. */
 export interface Voice {
   readonly name: string
-  /** A WAV file; empty if there was nothing to say. Rejects with a SpeakerError, and when the signal is aborted. */
+  /** A WAV file; empty if there was nothing to say. Rejects with a SpeakerError, or when the signal is aborted. */
   synthesize(text: string, options: { signal: AbortSignal }): Promise<Uint8Array>
 }
 
 export interface VoiceOptions {
-  /** The program, by its path or by its name on the PATH. */
+  /** The program's path, or its name on the PATH. */
   readonly program?: string | undefined
-  /** `en`, `de`, `en-us`: only espeak-ng takes it; the language of a piper model or of macOS's voice is fixed. */
+  /** `en`, `de`, `en-us`: only for espeak-ng; the language of a piper model or a macOS voice is fixed. */
   readonly language?: string | undefined
   readonly environment?: NodeJS.ProcessEnv | undefined
   readonly deadlineMs?: number | undefined
@@ -33,13 +33,13 @@ export function espeakVoice(options: VoiceOptions = {}): Voice {
   }
 }
 
-/** `model` is an .onnx file with its .onnx.json beside it. */
+/** `model` is an .onnx file with its .onnx.json next to it. */
 export function piperVoice(model: string, options: VoiceOptions = {}): Voice {
   const args = ['--model', model, '--output_file']
   return { name: 'piper', synthesize: intoFile({ name: 'piper', options, args }) }
 }
 
-/** The voice of macOS. */
+/** The macOS voice. */
 export function sayVoice(options: VoiceOptions = {}): Voice {
   const args = ['--file-format=WAVE', '--data-format=LEI16@22050', '-f', '-', '-o']
   return { name: 'say', synthesize: intoFile({ name: 'say', options, args }) }
@@ -51,7 +51,7 @@ interface Command {
   readonly args: readonly string[]
 }
 
-/** For programs that write a file: its path is the last argument. */
+/** For programs that write to a file, whose path is the last argument. */
 function intoFile(command: Command): Voice['synthesize'] {
   return (text, { signal }) =>
     withTemporaryWav(async path => {
@@ -73,7 +73,7 @@ function run(command: Command & { text: string; signal: AbortSignal }): Promise<
   })
 }
 
-/** On one line, and without `[[`, which is how espeak-ng and say are given commands. */
+/** On one line, and without `[[`, which begins a command for espeak-ng and say. */
 function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').replace(/\[(?=\[)/g, '[ ')
 }

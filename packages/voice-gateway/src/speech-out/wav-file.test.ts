@@ -19,7 +19,7 @@ describe('a WAV file', () => {
     )
   })
 
-  it('is given its true sizes where a program could not know them', () => {
+  it('gets its true sizes if a program could not know them', () => {
     const wav = wavOf(Buffer.alloc(10))
     const streamed = Buffer.from(wav)
     streamed.writeUInt32LE(0x7ffff024, 4)

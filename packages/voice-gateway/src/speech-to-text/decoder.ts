@@ -3,21 +3,21 @@ import { Tensor } from './onnx-runtime.ts'
 
 type Tensors = Record<string, Tensor>
 
-/** What the decoder of a model has: its layers, their heads, and the numbers of each. */
+/** The decoder's layers, heads per layer, and head size. */
 export interface DecoderShape {
   layers: number
   heads: number
   headSize: number
 }
 
-/** The scores of all tokens as the next of one text. */
+/** The scores of all tokens as the next of one text. `logits` are unnormalized. */
 export interface Row {
   logits: Float32Array
-  /** The logarithm of the sum of their exponentials. */
+  /** Log-sum-exp of the logits. */
   logSum: number
 }
 
-/** Texts that are being written side by side: what may follow each, and what the decoder remembers of them. */
+/** Texts being decoded in parallel: the scores for what follows each, and the decoder's cache. */
 export interface DecoderState {
   rows: readonly Row[]
   past: Tensors
@@ -25,10 +25,10 @@ export interface DecoderState {
 
 export const START_TOKEN = 1
 export const END_TOKEN = 2
-/** Texts that are written in one run: with more of them at once, the model's memory grows by 60 MB. */
+/** The most texts per run: with more, the model's memory grows by 60 MB. */
 export const MOST_ROWS = 8
 
-/** Writes what the encoder heard, several texts at once, a token at a time. A state can be continued in many ways. */
+/** Decodes what the encoder heard, several texts at once, token by token. A state can be continued in many ways. */
 export class Decoder {
   readonly #session: InferenceSession
   readonly #shape: DecoderShape
@@ -44,7 +44,7 @@ export class Decoder {
     return this.#run([START_TOKEN], emptyPast(this.#shape), false)
   }
 
-  /** The state after these tokens; each continues the text of the row that `from` names. */
+  /** The state after these tokens; each continues the row given in `from`. */
   async advance(
     state: DecoderState,
     tokens: readonly number[],
@@ -83,10 +83,10 @@ export function logProbability({ logits, logSum }: Row, token: number): number {
   return (logits[token] ?? Number.NEGATIVE_INFINITY) - logSum
 }
 
-/** What is so much less likely than the likeliest adds nothing to the sum. */
+/** Anything this much less likely than the best adds nothing to the sum. */
 const NEGLIGIBLE = 14
 
-/** With plain loops: there are half a million numbers in each step. */
+/** Plain loops, because each step has half a million values. */
 function rowOf(logits: Float32Array): Row {
   const { length } = logits
   let highest = Number.NEGATIVE_INFINITY
@@ -109,7 +109,7 @@ function emptyPast({ layers, heads, headSize }: DecoderShape): Tensors {
   return Object.fromEntries(names.map(name => [name, empty()]))
 }
 
-/** What the encoder gave is in the outputs of the first step only, and stays: one for all texts. */
+/** The encoder's part is only in the first step's outputs, and stays the same for all texts. */
 function nextPast(past: Tensors, outputs: Tensors, isFirst: boolean): Tensors {
   const next = ([name, before]: [string, Tensor]): [string, Tensor] => {
     const changes = isFirst || name.includes('.decoder.')

@@ -3,8 +3,8 @@ import { withoutLoop } from './repetition.ts'
 import type { Step, Writing } from './write-together.ts'
 
 /**
- * The likeliest token, again and again. It has to begin with a word: left to itself the model passes over one short
- * sentence in four.
+ * Greedy decoding. It must begin with a word: left to itself, the model outputs nothing for one short sentence in
+ * four.
  */
 export class FreeText implements Writing {
   tokens: readonly number[] = []

@@ -73,7 +73,7 @@ describe('the process of the speech model', () => {
     await clock.advance(15_999)
     expect(isAlive(pid)).toBe(true)
     await clock.advance(1)
-    expect(await hanging).toBe('The speech model gave no answer within 16 s and was ended')
+    expect(await hanging).toBe('The speech model did not answer within 16 s and was killed')
     expect(await next).toBe('ok')
     expect(transcriber.processId).not.toBe(pid)
     await eventually(() => isAlive(pid)).toBe(false)
@@ -84,7 +84,7 @@ describe('the process of the speech model', () => {
       "if (message.samples.length > 1000) { console.error('out of luck'); process.exit(7) } answer(message, 'ok')",
     )
     await expect(transcriber.transcribe(second)).rejects.toThrow(
-      'The speech model ended (exit code 7): out of luck',
+      'The speech model exited (exit code 7): out of luck',
     )
     expect(await transcriber.transcribe(new Float32Array(1))).toBe('ok')
     expect(logger.at('warn')).toHaveLength(1)
@@ -103,13 +103,13 @@ describe('the process of the speech model', () => {
     const { transcriber, logger, childFile } = transcriberOf('process.exit(7)')
     await transcriber.ready()
     rmSync(childFile)
-    expect(await failure(transcriber.transcribe(second))).toBe('The speech model ended (exit code 7)')
+    expect(await failure(transcriber.transcribe(second))).toBe('The speech model exited (exit code 7)')
     expect(await failure(transcriber.transcribe(second))).toMatch(/is missing\. Run: npm run build$/)
     expect(logger.at('warn')).toHaveLength(2)
     await transcriber.close()
   })
 
-  it('tells those who wait that it ended even where its end is not dealt with', async () => {
+  it('rejects pending requests even if its exit handler fails', async () => {
     const { childFile } = transcriberOf('process.exit(7)')
     const logger = recordingLogger()
     const onEnd = () => {
@@ -118,34 +118,34 @@ describe('the process of the speech model', () => {
     const child = new ModelProcess({ file: childFile, args: [], clock: fakeClock(), logger, onEnd })
     await child.ready
     const { answer } = child.ask({ type: 'transcribe', samples: second, isBound: false, names: [] }, 1_000)
-    expect(await failure(answer)).toBe('The speech model ended (exit code 7)')
+    expect(await failure(answer)).toBe('The speech model exited (exit code 7)')
     await child.gone
     expect(logger.at('error')).toHaveLength(1)
   })
 
   it('is not started in a loop when it dies again and again', async () => {
     const { transcriber, clock } = transcriberOf('', "console.error('no such model'); process.exit(1)")
-    const first = 'The speech model ended (exit code 1): no such model'
+    const first = 'The speech model exited (exit code 1): no such model'
     await expect(transcriber.transcribe(second)).rejects.toThrow(first)
     await expect(transcriber.ready()).rejects.toThrow(first)
-    const refusal = `The speech model failed 2 times in a row and is tried again in 1 s. ${first}`
+    const refusal = `The speech model failed 2 times in a row; retrying in 1 s. ${first}`
     await expect(transcriber.transcribe(second)).rejects.toThrow(refusal)
     expect(transcriber.processId).toBeUndefined()
     await clock.advance(1_000)
     await expect(transcriber.transcribe(second)).rejects.toThrow(first)
-    await expect(transcriber.transcribe(second)).rejects.toThrow('3 times in a row and is tried again in 2 s')
+    await expect(transcriber.transcribe(second)).rejects.toThrow('3 times in a row; retrying in 2 s')
   })
 
-  it('says what is wrong where the models cannot be loaded, or not in time', async () => {
+  it('says what is wrong if the models cannot be loaded, or not in time', async () => {
     const unusable = transcriberOf('', "process.send({ type: 'unusable', message: 'no models' })")
     await expect(unusable.transcriber.ready()).rejects.toThrow('The speech model cannot be loaded: no models')
     const slow = transcriberOf('', '')
     const ready = failure(slow.transcriber.ready())
     await slow.clock.advance(60_000)
-    expect(await ready).toBe('The speech model was not loaded within 60 s and was ended')
+    expect(await ready).toBe('The speech model did not load within 60 s and was killed')
   })
 
-  it('says what to do where it is not built', async () => {
+  it('says what to do if it is not built', async () => {
     const missing = new MoonshineTranscriber({ childFile: pathToFileURL(join(temporaryFolder(), 'no.js')) })
     await expect(missing.ready()).rejects.toThrow(/no\.js is missing\. Run: npm run build$/)
     await expect(missing.transcribe(second)).rejects.toBeInstanceOf(TranscriberError)
@@ -162,7 +162,7 @@ describe('the process of the speech model', () => {
     const later = transcriber.transcribe(second, { signal: waiting.signal })
     const last = transcriber.transcribe(new Float32Array(1))
     waiting.abort()
-    await expect(later).rejects.toThrow('Transcribing was stopped')
+    await expect(later).rejects.toThrow('Transcription was cancelled')
     working.abort()
     await expect(first).rejects.toBeInstanceOf(TranscriberError)
     expect(await last).toBe('ok')

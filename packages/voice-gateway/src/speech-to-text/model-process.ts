@@ -6,11 +6,11 @@ import { TranscriberError } from './transcriber.ts'
 
 export interface ModelProcessOptions {
   file: URL
-  /** For the child's command line. */
+  /** Command-line arguments of the child. */
   args: readonly string[]
   clock: Clock
   logger: Logger | undefined
-  /** Told once, before anybody who waits goes on: it answers no more, for the reason given in words. */
+  /** Called once, before pending requests settle, when the process has ended, with the reason. */
   onEnd(reason: string, wasReady: boolean): void
 }
 
@@ -22,10 +22,10 @@ interface PendingRequest {
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 
-/** Models that are not loaded by then never will be. */
+/** Models not loaded by then never will be. */
 const LOAD_LIMIT_MS = 60_000
 const KEPT_ERROR_LENGTH = 500
-/** All that the child gets of the environment: what programs need, and no secrets. */
+/** The only environment variables the child gets: what programs need, and no secrets. */
 const INHERITED_VARIABLES = [
   'PATH',
   'LANG',
@@ -37,7 +37,7 @@ const INHERITED_VARIABLES = [
   'LD_LIBRARY_PATH',
 ]
 
-/** The process with the speech models. It keeps this one alive only while it loads or has something to answer. */
+/** The process with the speech models. It keeps the parent alive only while loading or answering. */
 export class ModelProcess {
   /** Resolves when the models are loaded; rejects with a TranscriberError. */
   readonly ready: Promise<void>
@@ -57,9 +57,9 @@ export class ModelProcess {
     this.ready = new Promise((resolve, reject) => {
       this.#settleLoading = { resolve, reject }
     })
-    // Whoever waits is told; if nobody does, `onEnd` says the same.
+    // If nobody awaits it, `onEnd` reports the same.
     this.ready.catch(() => {})
-    this.#loadTimer = this.#limit(LOAD_LIMIT_MS, 'was not loaded')
+    this.#loadTimer = this.#limit(LOAD_LIMIT_MS, 'did not load')
     this.#listen()
     this.gone = this.#whenGone()
   }
@@ -68,25 +68,25 @@ export class ModelProcess {
     return this.#process.pid
   }
 
-  /** Asks for something, once it is ready. A process that does not answer in time is killed. */
+  /** Sends a request, once ready. A process that does not answer in time is killed. */
   ask(request: WithoutId<Request>, limitMs: number): { id: number; answer: Promise<Value> } {
     const id = ++this.#lastId
     const answer = new Promise<Value>((resolve, reject) => {
-      if (this.#state === 'ended') return reject(new TranscriberError('The speech model has ended'))
-      this.#pending.set(id, { timer: this.#limit(limitMs, 'gave no answer'), resolve, reject })
+      if (this.#state === 'ended') return reject(new TranscriberError('The speech model has exited'))
+      this.#pending.set(id, { timer: this.#limit(limitMs, 'did not answer'), resolve, reject })
       this.tell({ ...request, id } as Request)
       this.#hold()
     })
     return { id, answer }
   }
 
-  /** Sends what is not answered. */
+  /** Sends a message that gets no answer. */
   tell(message: ToChild): void {
-    // A closed channel is left to the end of the process, which follows and says more.
+    // Ignore a closed channel: the process's exit follows and says more.
     if (this.#process.connected) this.#process.send(message, () => {})
   }
 
-  /** Ends the process at once, whatever it does; what it should have answered fails with the reason. */
+  /** Kills the process immediately; pending requests fail with the reason. */
   kill(reason: string): void {
     this.#process.ref()
     this.#process.kill('SIGKILL')
@@ -95,7 +95,7 @@ export class ModelProcess {
 
   #limit(ms: number, failing: string): Timer {
     const kill = () =>
-      this.kill(`The speech model ${failing} within ${Math.round(ms / 1_000)} s and was ended`)
+      this.kill(`The speech model ${failing} within ${Math.round(ms / 1_000)} s and was killed`)
     return this.#options.clock.setTimer(kill, ms)
   }
 
@@ -112,7 +112,7 @@ export class ModelProcess {
   async #whenGone(): Promise<void> {
     const how = await exitOf(this.#process)
     const lastWords = this.#lastWords.trim().split('\n').at(-1)
-    this.#end(`The speech model ended (${how})${lastWords ? `: ${lastWords}` : ''}`)
+    this.#end(`The speech model exited (${how})${lastWords ? `: ${lastWords}` : ''}`)
   }
 
   #receive(message: FromChild): void {
@@ -147,10 +147,7 @@ export class ModelProcess {
     try {
       this.#options.onEnd(reason, wasReady)
     } catch (error) {
-      this.#options.logger?.error(
-        { problem: String(error) },
-        'The end of the speech model was not dealt with',
-      )
+      this.#options.logger?.error({ problem: String(error) }, 'Handling the exit of the speech model failed')
     }
   }
 
@@ -173,7 +170,7 @@ export class ModelProcess {
 
 function startProcess(file: URL, args: readonly string[]): ChildProcess {
   return fork(file, args, {
-    // Not those of this process: a second debugger would find its port taken.
+    // Not inherited: a second debugger would find its port taken.
     execArgv: ['--expose-gc'],
     env: Object.fromEntries(INHERITED_VARIABLES.map(key => [key, process.env[key]])),
     serialization: 'advanced',
@@ -184,7 +181,7 @@ function startProcess(file: URL, args: readonly string[]): ChildProcess {
 function exitOf(child: ChildProcess): Promise<string> {
   return new Promise(resolve => {
     child.on('exit', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`))
-    // A process that never started has no exit.
+    // A process that never started has no exit event.
     child.on('error', error => child.pid === undefined && resolve(error.message))
   })
 }

@@ -5,13 +5,13 @@ import { copiesOf } from './models.ts'
 import { InferenceSession } from './onnx-runtime.ts'
 
 const quiet: Session.SessionOptions = {
-  // Warnings are about the model's graph; nobody here can act on them.
+  // Warnings concern the model's graph; nobody here can act on them.
   logSeverityLevel: 3,
-  // Threads that wait by spinning take twice the time if other programs are at work too.
+  // Spinning threads take twice as long if other programs are busy too.
   extra: { session: { intra_op: { allow_spinning: '0' } } },
 }
 
-/** Opens a model by its place relative to the main file of the package that it comes from, or its copy. */
+/** Opens a model file, given relative to the main file of its package, or the copy we ship. */
 export function openModel(
   place: { package: string; file: string },
   options: Session.SessionOptions,

@@ -9,11 +9,11 @@ interface ModelPlace {
   /** Relative to the package's main file. */
   folder: string
   shape: DecoderShape
-  /** How to get it, if it does not come with this package. */
+  /** How to install it, if it does not come with this package. */
   install?: string
 }
 
-/** Where the models are. Later versions of the base model's package no longer have it. */
+/** Where the models are. Later versions of the base model's package no longer contain it. */
 export const MODELS: Record<ModelName, ModelPlace> = {
   tiny: {
     package: '@moonshine-ai/moonshine-js',
@@ -29,13 +29,13 @@ export const MODELS: Record<ModelName, ModelPlace> = {
 }
 
 /**
- * Where the published package has copies of a package's models, because that package brings 350 MB of other things along.
+ * Where the published package keeps copies of a package's models, because that package comes with 350 MB of other things.
  */
 export function copiesOf(name: string): URL {
   return new URL(`../../models/${name}/`, import.meta.url)
 }
 
-/** What to install, if a model is not there. */
+/** What to install if a model is missing; undefined if it is not. */
 export function whyMissing(name: ModelName): string | undefined {
   const { package: from, install } = MODELS[name]
   if (existsSync(copiesOf(from))) return undefined
@@ -43,7 +43,7 @@ export function whyMissing(name: ModelName): string | undefined {
     createRequire(import.meta.url).resolve(from)
     return undefined
   } catch (error) {
-    // A package that lets nobody require it is there.
+    // A package that cannot be required is installed nonetheless.
     if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') return undefined
     return `The speech model '${name}' is not installed. Run: ${install ?? `npm install ${from}`}`
   }

@@ -1,4 +1,4 @@
-// What runs in the forked process: loads the models once, then answers one request after the other.
+// Runs in the forked process: loads the models once, then answers one request after another.
 import llamaTokenizer from 'llama-tokenizer-js'
 import type { SentenceGraph } from 'toolpost/models'
 import { SAMPLE_RATE } from '../audio/samples.ts'
@@ -9,21 +9,18 @@ import type { FromChild, Request, ToChild, Value } from './moonshine-messages.ts
 import { MoonshineModel } from './moonshine-model.ts'
 import { NameTree } from './names/name-tree.ts'
 import { amplified, LONGER_SILENCE, preparePiece } from './prepare-piece.ts'
-import { isUnsure, surer } from './second-hearing.ts'
+import { hasTimeForAnother, isUnsure, PATIENCE_MS, surer } from './second-hearing.ts'
 import { Silero, type SileroStream } from './silero.ts'
 import { speechPieces } from './speech-pieces.ts'
 import type { Listened } from './transcriber.ts'
 
-// Ctrl-C and a service manager's SIGTERM reach the whole group. The parent decides when this process ends.
+// Ctrl-C and a service manager's SIGTERM reach the whole process group; the parent decides when this process ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-// Not process.exit: the model's library could hold it up.
+// Not process.exit: the model's library could delay it.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 
-/** What is longer is no command, and following sentences along it would take long. */
+/** Anything longer is not a command, and searching it for sentences would take long. */
 const LONGEST_COMMAND = 12 * SAMPLE_RATE
-
-/** Whoever speaks waits for it: a second hearing that takes longer is given up. */
-const PATIENCE_MS = 930
 
 const letters = tokenLetters(llamaTokenizer.vocabById)
 const streams = new Map<number, SileroStream>()
@@ -60,7 +57,7 @@ function receive(message: ToChild, models: Models): void {
   else void answer(message, models)
 }
 
-/** What may come first is looked up at once: a person should not wait for that. */
+/** Precomputes what may come first, so that nobody waits for it. */
 function follow(graph: SentenceGraph): void {
   allowed = new AllowedTokens(graph, letters)
   allowed.from(allowed.start())
@@ -72,7 +69,7 @@ async function answer(request: Request, models: Models): Promise<void> {
   } catch (error) {
     send({ type: 'failed', id: request.id, message: textOf(error) })
   }
-  // What the decoder gave lies outside of the heap, where nobody is in a hurry to collect 30 MB of it.
+  // The decoder's outputs lie outside the heap, where the collector is in no hurry to free 30 MB.
   if (request.type === 'transcribe') setImmediate(() => globalThis.gc?.())
 }
 
@@ -100,16 +97,16 @@ function streamOf(detector: number, silero: Silero): SileroStream {
 }
 
 /**
- * Every step gives other messages their turn, so a stop is seen between two tokens. Sentences are followed along what is
- * said in one go: what is said before and after a long pause is two things.
+ * Every step yields to other messages, so a stop is seen between two tokens. Sentences are searched only in speech
+ * without a long pause: what comes before and after one is two things.
  */
 async function listen(
   recording: Float32Array,
   { silero, moonshine }: Models,
   { isStopped, allowed, names }: HowToListen,
 ): Promise<Listened> {
-  const until = performance.now() + PATIENCE_MS
-  const isLate = () => performance.now() > until
+  const startedAt = performance.now()
+  const isLate = () => performance.now() > startedAt + PATIENCE_MS
   const samples = amplified(recording)
   const pieces = speechPieces(samples, await silero.probabilities(samples, isStopped))
   const isCommand = pieces.length === 1 && pieces.every(({ start, end }) => end - start <= LONGEST_COMMAND)
@@ -118,8 +115,11 @@ async function listen(
     if (isStopped()) break
     const speech = samples.subarray(start, end)
     const bound = isCommand ? allowed : undefined
+    const begunAt = performance.now()
     const first = await moonshine.listen(preparePiece(speech), isStopped, { allowed: bound, names })
-    const isEnough = !bound || !isUnsure(first) || isLate()
+    const now = performance.now()
+    const times = { tookMs: now - begunAt, elapsedMs: now - startedAt }
+    const isEnough = !bound || !isUnsure(first) || !hasTimeForAnother(times)
     const again = () =>
       moonshine.listen(preparePiece(speech, LONGER_SILENCE), () => isStopped() || isLate(), {
         allowed: bound,
@@ -127,7 +127,7 @@ async function listen(
         isWide: true,
       })
     const second = isEnough ? undefined : await again()
-    // What was broken off is half a sentence.
+    // A second pass that was cut short has only half a sentence.
     heard.push(second && !isLate() ? surer(first, second) : first)
   }
   return {

@@ -1,21 +1,21 @@
 import type { SentenceGraph } from 'toolpost/models'
 import type { Listened } from './transcriber.ts'
 
-/** To the child. Requests are answered in their order; `graph`, `stop` and `reset` are not answered. */
+/** To the child. Requests are answered in order; `graph`, `stop` and `reset` are not answered. */
 export type ToChild =
   | { type: 'transcribe'; id: number; samples: Float32Array; isBound: boolean; names: readonly string[] }
   | { type: 'probability'; id: number; detector: number; frame: Float32Array }
-  /** The sentences to listen along from now on. */
+  /** The sentences to listen for from now on. */
   | { type: 'graph'; graph: SentenceGraph }
   | { type: 'stop'; id: number }
   | { type: 'reset'; detector: number }
 
 export type Request = Extract<ToChild, { type: 'transcribe' | 'probability' }>
 
-/** What a request is answered with: a probability, or what was heard. */
+/** The answer to a request: a probability, or what was heard. */
 export type Value = number | Listened
 
-/** From the child: `ready` or `unusable` first, then one answer to each request. */
+/** From the child: `ready` or `unusable` first, then one answer per request. */
 export type FromChild =
   | { type: 'ready' }
   | { type: 'unusable'; message: string }

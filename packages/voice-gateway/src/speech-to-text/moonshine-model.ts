@@ -15,17 +15,17 @@ import { isUnsure } from './second-hearing.ts'
 import type { Listened } from './transcriber.ts'
 import { type Writing, writeTogether } from './write-together.ts'
 
-/** Nobody speaks faster; a model that writes more is inventing. */
+/** Nobody speaks faster; a model that writes more is hallucinating. */
 const TOKENS_PER_SECOND = 6.5
-/** More threads than these only wait for each other in a model this small. */
+/** In a model this small, more threads would only wait for each other. */
 const MOST_THREADS = 4
-/** Sentences that are so much less likely than what was heard freely are not what was said. */
+/** Sentences this much less likely than the free transcript were not said. */
 const FLOOR_BELOW_FREE = 25
-/** Figures and the mark at the end take a few tokens more than the words that were heard. */
+/** Figures and the final punctuation mark take a few more tokens than the words heard. */
 const MORE_TOKENS = 8
 
 interface ListenOptions {
-  /** The sentences to listen along. */
+  /** The sentences to listen for. */
   allowed?: AllowedTokens | undefined
   isWide?: boolean
   names?: NameTree | undefined
@@ -51,8 +51,8 @@ export class MoonshineModel {
   }
 
   /**
-   * What is said in a piece of a few seconds in which somebody speaks for certain, as far as it gets before `isStopped`:
-   * freely, and along the sentences of a graph if there is one.
+   * Transcribes a piece of a few seconds that certainly contains speech, as far as it gets before `isStopped`: freely,
+   * and along the sentences of a graph if there is one.
    */
   async listen(
     samples: Float32Array,
@@ -83,13 +83,13 @@ export class MoonshineModel {
     return named.tokens ? { ...heard, withNames: textOf(named.tokens) } : heard
   }
 
-  /** The first run allocates; a person should not wait for that. */
+  /** The first run allocates; nobody should have to wait for that. */
   async warmUp(): Promise<void> {
     await this.listen(new Float32Array(SAMPLE_RATE), () => false)
   }
 }
 
-/** Tokens beyond the tokenizer's are marks without a text. Nobody speaks quotation marks. */
+/** Tokens beyond the tokenizer's are markers without text. Nobody speaks quotation marks. */
 function textOf(tokens: readonly number[]): string {
   const words = tokens.filter(token => token < llamaTokenizer.vocabById.length)
   return llamaTokenizer

@@ -11,24 +11,24 @@ import { type Listened, type TranscribeOptions, type Transcriber, TranscriberErr
 import { Turns } from './turns.ts'
 
 export interface MoonshineOptions {
-  /** `base` hears people better, takes half as long again, and has to be installed. */
+  /** `base` is more accurate, takes half as long again, and must be installed separately. */
   model?: ModelName | undefined
   logger?: Logger | undefined
   clock?: Clock | undefined
-  /** The file that runs in the other process, for tests. */
+  /** The file to run in the child process, for tests. */
   childFile?: URL | undefined
 }
 
-/** An answer takes a tenth of this on two slow cores; a process that needs more hangs. */
+/** An answer takes a tenth of this on two slow cores; a process that needs more is hanging. */
 const ANSWER_LIMIT_MS = 15_000
 const ANSWER_LIMIT_MS_PER_SECOND = 1_000
 
-/** From the sources and from `dist` alike: only compiled files can be run by every Node. */
+/** Reached from both the sources and `dist`: only compiled files run on every Node. */
 const COMPILED_CHILD = new URL('../../dist/speech-to-text/moonshine-child.js', import.meta.url)
 
 /**
- * One of Moonshine's English models, with Silero to find the speech, in a process of its own that is started when it
- * is first needed and again whenever it ends. Transcribes one recording after the other.
+ * One of Moonshine's English models, with Silero for voice activity detection, in a child process that is started on
+ * first use and restarted whenever it exits. Transcribes one recording at a time.
  */
 export class MoonshineTranscriber implements Transcriber {
   readonly name: string
@@ -38,7 +38,7 @@ export class MoonshineTranscriber implements Transcriber {
   readonly #logger: Logger | undefined
   readonly #guard: RestartGuard
   readonly #turns = new Turns()
-  /** The version of the sentences that a process has. */
+  /** The version of the sentence graph that each process has. */
   readonly #followed = new WeakMap<ModelProcess, string>()
   #child: ModelProcess | undefined
   #isClosed = false
@@ -55,7 +55,7 @@ export class MoonshineTranscriber implements Transcriber {
     this.#guard = new RestartGuard(clock)
   }
 
-  /** The process with the models, if there is one. */
+  /** The process with the models, if it is running. */
   get processId(): number | undefined {
     return this.#child?.pid
   }
@@ -76,7 +76,7 @@ export class MoonshineTranscriber implements Transcriber {
     return this.#turns.take(() => this.#ask(samples, options), options.signal)
   }
 
-  /** Hears when somebody speaks, for a microphone, in the same process. */
+  /** Detects speech for a microphone, in the same child process. */
   speechDetector(): SpeechDetector {
     const detector = ++this.#detectors
     return {
@@ -89,14 +89,14 @@ export class MoonshineTranscriber implements Transcriber {
     }
   }
 
-  /** Ends the process, also while it loads or works. */
+  /** Ends the process, even while it is loading or working. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#child?.kill('The transcriber was closed')
     await this.#gone
   }
 
-  /** Resolves when the process has answered, also to a request that was given up: then it is free for the next. */
+  /** Resolves when the process has answered, even if the request was aborted: only then is it free for the next. */
   async #ask(
     samples: Float32Array,
     { signal, names = [], graph }: TranscribeOptions & { graph?: SentenceGraph | undefined },
@@ -118,7 +118,7 @@ export class MoonshineTranscriber implements Transcriber {
     }
   }
 
-  /** Sent once to each process. */
+  /** Sends the graph once per process. */
   #follow(graph: SentenceGraph, child: ModelProcess): void {
     if (this.#followed.get(child) === graph.version) return
     child.tell({ type: 'graph', graph })
@@ -156,7 +156,7 @@ export class MoonshineTranscriber implements Transcriber {
     return child
   }
 
-  /** A process that had been loaded is replaced at once, so that the next request need not wait. */
+  /** A process that had loaded is replaced immediately, so that the next request need not wait. */
   #ended(reason: string, wasReady: boolean): void {
     this.#child = undefined
     if (this.#isClosed) return
@@ -165,12 +165,12 @@ export class MoonshineTranscriber implements Transcriber {
     if (wasReady && !this.#guard.refusal()) this.#startAgain()
   }
 
-  /** If it cannot be started, the next request tries again, and is told why. */
+  /** If it cannot be started, the next request tries again and gets the reason. */
   #startAgain(): void {
     try {
       this.#child = this.#start()
     } catch (error) {
-      this.#logger?.warn({ problem: String(error) }, 'The speech model could not be started again')
+      this.#logger?.warn({ problem: String(error) }, 'Could not restart the speech model')
     }
   }
 }

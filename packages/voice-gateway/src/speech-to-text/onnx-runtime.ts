@@ -5,9 +5,9 @@ import { nativeBuild } from '../programs/platform.ts'
 
 type Runtime = Pick<typeof import('onnxruntime-common'), 'InferenceSession' | 'Tensor'>
 
-/** Where ONNX Runtime may be; the first that loads is taken. The clone has the second, a package the others. */
+/** Where ONNX Runtime may be; the first that loads is used. A clone has the second, the published package the others. */
 const NATIVE = [`voice-gateway-${nativeBuild}`, 'onnxruntime-node']
-/** Works on every machine, loads in four seconds instead of one, and takes twice the memory. */
+/** Works everywhere, but loads in four seconds instead of one and takes twice the memory. */
 const WASM = new URL('../../models/wasm/ort.node.min.mjs', import.meta.url)
 
 export const { InferenceSession, Tensor } = await loadRuntime()

@@ -1,16 +1,16 @@
 import { SAMPLE_RATE } from '../audio/samples.ts'
 
-// Measured on spoken sentences: with this silence around them a quarter fewer words are wrong.
+// Measured on spoken sentences: with this silence around them, a quarter fewer words are wrong.
 const SILENCE_BEFORE = Math.round(0.1 * SAMPLE_RATE)
-/** Before a second hearing. */
+/** Before a second pass. */
 export const LONGER_SILENCE = Math.round(0.3 * SAMPLE_RATE)
 const SILENCE_AFTER = Math.round(0.5 * SAMPLE_RATE)
-/** What the loudest moment of a quiet recording is brought to. */
+/** The peak that a quiet recording is amplified to. */
 const WANTED_PEAK = 0.3
 /** 40 dB. */
 const MOST_GAIN = 100
 
-/** A quiet recording made louder, because neither model hears a voice from far away; any other as it is. */
+/** Amplifies a quiet recording, because neither model hears a distant voice; returns others unchanged. */
 export function amplified(samples: Float32Array): Float32Array {
   const peak = samples.reduce((highest, sample) => Math.max(highest, Math.abs(sample)), 0)
   if (peak === 0 || peak >= WANTED_PEAK) return samples
@@ -18,7 +18,7 @@ export function amplified(samples: Float32Array): Float32Array {
   return samples.map(sample => sample * gain)
 }
 
-/** A piece of speech as the model hears it best: not too quiet, with a little silence around it. */
+/** A piece of speech as the model likes it best: not too quiet, with a little silence around it. */
 export function preparePiece(speech: Float32Array, silenceBefore = SILENCE_BEFORE): Float32Array {
   const prepared = new Float32Array(silenceBefore + speech.length + SILENCE_AFTER)
   prepared.set(amplified(speech), silenceBefore)

@@ -1,12 +1,12 @@
-/** The longest sequence that is looked for; loops of a speech model are short. */
+/** The longest sequence to look for; a speech model's loops are short. */
 const LONGEST_LOOP = 10
 /** A single word may be said a few times in earnest. */
 const MOST_SINGLES = 6
 const MOST_SEQUENCES = 4
 
 /**
- * Tokens whose end repeats itself, with the repetition said once: a speech model that has lost
- * the thread does not find out by itself. Other tokens as they are.
+ * Collapses a repetition at the end to one occurrence: a speech model stuck in a loop does not
+ * notice by itself. Other tokens are returned unchanged.
  */
 export function withoutLoop(tokens: readonly number[]): readonly number[] {
   for (let length = 1; length <= LONGEST_LOOP; length++) {

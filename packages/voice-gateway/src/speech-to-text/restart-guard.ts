@@ -3,7 +3,7 @@ import type { Clock } from 'toolpost'
 const FIRST_DELAY_MS = 1_000
 const LONGEST_DELAY_MS = 60_000
 
-/** Keeps a process that keeps ending from being started in a loop: one failure is forgiven, more have to wait. */
+/** Prevents a restart loop: one failure is forgiven, further ones delay the next start. */
 export class RestartGuard {
   readonly #clock: Clock
   #failures = 0
@@ -31,11 +31,11 @@ export class RestartGuard {
     this.#notBeforeMs = this.#clock.now() + delayMs
   }
 
-  /** Why it may not be started now, in words; undefined if it may. */
+  /** Why it may not be started now; undefined if it may. */
   refusal(): string | undefined {
     const waitMs = this.#notBeforeMs - this.#clock.now()
     if (this.#failures === 0 || waitMs <= 0) return undefined
     const seconds = Math.ceil(waitMs / 1_000)
-    return `The speech model failed ${this.#failures} times in a row and is tried again in ${seconds} s. ${this.#reason}`
+    return `The speech model failed ${this.#failures} times in a row; retrying in ${seconds} s. ${this.#reason}`
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isUnsure, surer } from './second-hearing.ts'
+import { hasTimeForAnother, isUnsure, surer } from './second-hearing.ts'
 import type { Listened } from './transcriber.ts'
 
 const heard = (score: number, ...sentences: number[]): Listened => ({
@@ -16,6 +16,14 @@ describe('a second hearing', () => {
     [heard(-1), true],
   ])('is needed if no sentence is near what was heard freely (%#)', (first, expected) => {
     expect(isUnsure(first)).toBe(expected)
+  })
+
+  it.each([
+    [{ tookMs: 300, elapsedMs: 330 }, true],
+    [{ tookMs: 500, elapsedMs: 530 }, false],
+    [{ tookMs: 200, elapsedMs: 700 }, false],
+  ])('is not begun if it would end too late (%j)', (times, expected) => {
+    expect(hasTimeForAnother(times)).toBe(expected)
   })
 
   it('counts if a sentence is nearer in it', () => {

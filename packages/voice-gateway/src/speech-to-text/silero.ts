@@ -4,13 +4,13 @@ import { openModel } from './model-session.ts'
 import { Tensor } from './onnx-runtime.ts'
 
 const sampleRate = new Tensor('int64', BigInt64Array.of(16_000n), [])
-/** The model sees the end of the frame before, so that a sound across the border is whole. */
+/** The model sees the end of the previous frame, so that a sound across the boundary is whole. */
 const CONTEXT_SAMPLES = 64
 
-/** How likely it is that somebody speaks in the next frame of a stream; a shorter one is filled up with silence. */
+/** The probability of speech in the next frame of a stream; a shorter frame is padded with silence. */
 export type SileroStream = (frame: Float32Array) => Promise<number>
 
-/** Finds speech with Silero's model. */
+/** Voice activity detection with Silero's model. */
 export class Silero {
   readonly #session: InferenceSession
 
@@ -20,11 +20,11 @@ export class Silero {
 
   static async load(): Promise<Silero> {
     const place = { package: '@ricky0123/vad-web', file: './silero_vad_v6.onnx' }
-    // So small that a second thread costs more than it brings.
+    // So small that a second thread costs more than it gains.
     return new Silero(await openModel(place, { intraOpNumThreads: 1 }))
   }
 
-  /** A new stream of frames, with what the model remembers of it. */
+  /** A new stream of frames, with its own model state. */
   stream(): SileroStream {
     let state = new Tensor('float32', new Float32Array(2 * 128), [2, 1, 128])
     let context = new Float32Array(CONTEXT_SAMPLES)

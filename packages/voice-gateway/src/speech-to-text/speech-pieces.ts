@@ -2,29 +2,29 @@ import { SAMPLE_RATE } from '../audio/samples.ts'
 import { FRAME_SAMPLES } from '../audio/utterance-cutter.ts'
 import { GOES_ON_PROBABILITY, START_PROBABILITY } from './speech-detector.ts'
 
-/** A part of a recording, in samples or in frames; `end` is no longer in it. */
+/** A part of a recording, in samples or frames; `end` is exclusive. */
 export interface Piece {
   start: number
   end: number
 }
 
-/** A shorter pause is one between words. */
+/** Shorter pauses are between words. */
 const PAUSE_FRAMES = framesOf(0.3)
-/** Less is a click or a cough. */
+/** Anything shorter is a click or a cough. */
 const LEAST_SPEECH_FRAMES = framesOf(0.12)
-/** What lies further apart is transcribed apart: the model is surest with one sentence. */
+/** Speech further apart is transcribed separately: the model does best with one sentence. */
 const FAR_APART_FRAMES = framesOf(1)
 const LONGEST_FRAMES = framesOf(18)
-/** A piece that has to be cut is cut in the second half of its longest length. */
+/** A piece that must be cut is cut in the second half of the maximum length. */
 const CUT_FROM_FRAMES = Math.floor(LONGEST_FRAMES / 2)
-/** Kept around speech, because its soft beginnings and ends are not recognised as such. */
+/** Kept around speech, because its soft beginnings and ends are not detected. */
 const MARGIN_FRAMES = framesOf(0.3)
 
 function framesOf(seconds: number): number {
   return Math.round((seconds * SAMPLE_RATE) / FRAME_SAMPLES)
 }
 
-/** The parts of a recording in which somebody speaks, each short enough for the model; none if nobody does. */
+/** The parts of a recording that contain speech, each short enough for the model; empty if there is none. */
 export function speechPieces(samples: Float32Array, probabilities: readonly number[]): Piece[] {
   const short = speechOf(probabilities).flatMap(piece => cut(piece, samples, probabilities))
   return withMargins(join(short), probabilities.length).map(({ start, end }) => ({
@@ -33,7 +33,7 @@ export function speechPieces(samples: Float32Array, probabilities: readonly numb
   }))
 }
 
-/** From a frame that is speech for certain until a pause; what is too short is left out. */
+/** From a frame that is certainly speech until a pause; pieces that are too short are dropped. */
 function speechOf(probabilities: readonly number[]): Piece[] {
   const found: Piece[] = []
   let current: Piece | undefined
@@ -48,7 +48,7 @@ function speechOf(probabilities: readonly number[]): Piece[] {
   return found.filter(({ start, end }) => end - start >= LEAST_SPEECH_FRAMES)
 }
 
-/** Cuts speech without a pause where it is least like speech, else where it is quietest. */
+/** Cuts long speech where it is least like speech, else where it is quietest. */
 function cut(piece: Piece, samples: Float32Array, probabilities: readonly number[]): Piece[] {
   const pieces: Piece[] = []
   let { start } = piece
@@ -68,13 +68,13 @@ function leastBy({ start, end }: Piece, measure: (frame: number) => number): num
   return start + measures.indexOf(measures.reduce((least, value) => Math.min(least, value)))
 }
 
-/** Over three frames, so that the moment between two waves does not count as quiet. */
+/** Over three frames, so that a zero crossing does not count as quiet. */
 function energyAround(samples: Float32Array, frame: number): number {
   const around = samples.subarray((frame - 1) * FRAME_SAMPLES, (frame + 2) * FRAME_SAMPLES)
   return around.reduce((sum, sample) => sum + sample * sample, 0)
 }
 
-/** Puts together what belongs together and fits into one piece. */
+/** Joins neighbours that belong together and fit into one piece. */
 function join(pieces: Piece[]): Piece[] {
   const joined: Piece[] = []
   for (const piece of pieces) {
@@ -86,7 +86,7 @@ function join(pieces: Piece[]): Piece[] {
   return joined
 }
 
-/** Two neighbours share what is between them, so that nothing is heard twice. */
+/** Neighbours split the gap between them, so that nothing is heard twice. */
 function withMargins(pieces: Piece[], frames: number): Piece[] {
   return pieces.map(({ start, end }, index) => {
     const before = index === 0 ? start : (start - (pieces[index - 1]?.end ?? 0)) / 2

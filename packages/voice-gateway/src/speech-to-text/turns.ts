@@ -1,13 +1,14 @@
 import { TranscriberError } from './transcriber.ts'
 
-/** Runs one task after the other, in the order in which they came. */
+/** Runs tasks one at a time, in order. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve()
 
-  /** Rejects at once when the signal is aborted; the next task still waits until this one has come to its end. */
+  /** Rejects immediately when the signal is aborted; the next task still waits for this one to finish. */
   take<T>(task: () => Promise<T>, signal?: AbortSignal | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
-      const abort = () => reject(new TranscriberError('Transcribing was stopped', { cause: signal?.reason }))
+      const abort = () =>
+        reject(new TranscriberError('Transcription was cancelled', { cause: signal?.reason }))
       if (signal?.aborted) return abort()
       signal?.addEventListener('abort', abort, { once: true })
       this.#last = this.#last
@@ -17,7 +18,7 @@ export class Turns {
     })
   }
 
-  /** Resolves when all tasks have come to their end. */
+  /** Resolves when all tasks have finished. */
   async over(): Promise<void> {
     await this.#last
   }

@@ -1,8 +1,8 @@
-/** What whisper.cpp writes beside words: times, and what it hears besides speech. */
+/** What whisper.cpp writes besides words: timestamps, and remarks about other sounds. */
 const TIMESTAMP = /\[\d\d:\d\d(:\d\d)?[.,]\d+ --> \d\d:\d\d(:\d\d)?[.,]\d+\]/g
 const REMARK = /\[[^[\]\n]*\]|\([^()\n]*\)|\*[^*\n]*\*|[♪♫]+/g
 
-/** The words in the output of whisper.cpp, on one line. */
+/** The words in whisper.cpp's output, on one line. */
 export function wordsOf(output: string): string {
   return output.replace(TIMESTAMP, ' ').replace(REMARK, ' ').replace(/\s+/g, ' ').trim()
 }

@@ -32,7 +32,7 @@ function whisper(script: string, options: { args?: string[] } = {}) {
 }
 
 describe('WhisperTranscriber', () => {
-  it('gives the words that the program prints, without what is no speech', async () => {
+  it('returns the words that the program prints, without what is not speech', async () => {
     const { transcriber } = whisper(
       `echo '[00:00:00.000 --> 00:00:02.000]   Turn on (music) the'; echo ' kitchen light. [BLANK_AUDIO] ♪'`,
     )
@@ -40,7 +40,7 @@ describe('WhisperTranscriber', () => {
     expect(await transcriber.transcribe(samples)).toBe('Turn on the kitchen light.')
   })
 
-  it('gives nothing where nobody speaks', async () => {
+  it('returns nothing if nobody speaks', async () => {
     expect(await whisper("echo ' [BLANK_AUDIO]'").transcriber.transcribe(samples)).toBe('')
   })
 
@@ -69,7 +69,7 @@ describe('WhisperTranscriber', () => {
     await expect(noProgram.ready()).rejects.toThrow('no-such-whisper is not installed, or not on the PATH')
     await expect(noProgram.transcribe(samples)).rejects.toBeInstanceOf(TranscriberError)
     const noModel = new WhisperTranscriber({ command: 'true', model: `${model}.no` })
-    await expect(noModel.ready()).rejects.toThrow(`The model of whisper.cpp cannot be read: ${model}.no`)
+    await expect(noModel.ready()).rejects.toThrow(`The whisper.cpp model cannot be read: ${model}.no`)
     await expect(noModel.transcribe(samples)).rejects.toBeInstanceOf(TranscriberError)
   })
 
@@ -91,7 +91,7 @@ describe('WhisperTranscriber', () => {
     second.abort()
     await expect(waiting).rejects.toBeInstanceOf(TranscriberError)
     first.abort()
-    await expect(running).rejects.toThrow('Transcribing was stopped')
+    await expect(running).rejects.toThrow('Transcription was cancelled')
     await transcriber.close()
     expect(() => process.kill(Number(note('pid')), 0)).toThrow('ESRCH')
     expect(existsSync(note('args').split('\n')[3] ?? '')).toBe(false)

@@ -12,18 +12,18 @@ import { wordsOf } from './whisper-output.ts'
 export interface WhisperOptions {
   /** whisper.cpp's program. */
   command?: string | undefined
-  /** The file of the model. */
+  /** The model file. */
   model: string
   /** More arguments for the program. */
   args?: readonly string[] | undefined
   clock?: Clock | undefined
 }
 
-/** Large models on slow machines take longer than the recording. */
+/** Large models on slow machines take longer than the recording itself. */
 const ANSWER_LIMIT_MS = 60_000
 const ANSWER_LIMIT_MS_PER_SECOND = 10_000
 
-/** whisper.cpp's command line: one run of the program for each recording, one after the other. */
+/** whisper.cpp's command line: one run per recording, one at a time. */
 export class WhisperTranscriber implements Transcriber {
   readonly name = 'whisper.cpp'
   readonly #command: string
@@ -41,7 +41,7 @@ export class WhisperTranscriber implements Transcriber {
     this.#clock = clock
   }
 
-  /** The program loads its model anew each time; this finds out whether both are there. */
+  /** The program loads its model on every run; this only checks that both exist. */
   async ready(): Promise<void> {
     await this.#findModel()
     if (!findProgram(this.#command))
@@ -54,7 +54,7 @@ export class WhisperTranscriber implements Transcriber {
     return this.#turns.take(() => this.#transcribe(samples, signal), signal)
   }
 
-  /** Ends the program if it runs, and resolves when it is gone. */
+  /** Ends the program if it is running; resolves when it has exited. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#turns.over()
@@ -79,7 +79,7 @@ export class WhisperTranscriber implements Transcriber {
     try {
       await access(this.#model)
     } catch (cause) {
-      throw new TranscriberError(`The model of whisper.cpp cannot be read: ${this.#model}`, { cause })
+      throw new TranscriberError(`The whisper.cpp model cannot be read: ${this.#model}`, { cause })
     }
   }
 }

@@ -1,14 +1,14 @@
 import type { DecoderState, Row } from './decoder.ts'
 
-/** A token, and which of a writing's rows it continues. */
+/** A token, and the row it continues. */
 export interface Step {
   token: number
   row: number
 }
 
-/** Something that is being written of what was heard: one text, or several side by side. */
+/** One way of decoding what was heard: one text, or several in parallel. */
 export interface Writing {
-  /** The next tokens, by what may follow each text of the last step, in its order; none if it has ended. */
+  /** The next tokens, given the scores after each text of the last step, in order; empty when done. */
   next(rows: readonly Row[], most: number): readonly Step[]
 }
 
@@ -21,7 +21,7 @@ interface Together {
   isStopped(): boolean
 }
 
-/** Writes all of them in the same runs of the decoder, which take hardly longer for eight texts than for two. */
+/** Decodes all of them in the same runs, which take hardly longer for eight texts than for two. */
 export async function writeTogether(
   writings: readonly Writing[],
   { first, advance, most, isStopped }: Together,

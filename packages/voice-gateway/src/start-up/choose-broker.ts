@@ -1,7 +1,7 @@
 import type { VoiceConfig } from 'toolpost/config'
 import type { BrokerAccess } from '../bus/mqtt-client.ts'
 
-/** The broker to use: that of the configuration, else of the environment, else of the example home; or none. */
+/** The broker from the configuration, else from the environment, else from the example home; undefined if none. */
 export function chooseBroker(
   config: VoiceConfig['mqtt'],
   home: { brokerUrl: string } | undefined,

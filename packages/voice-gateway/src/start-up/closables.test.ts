@@ -4,7 +4,7 @@ import { Closables } from './closables.ts'
 const part = (close = async () => {}) => ({ close: vi.fn(close) })
 
 describe('Closables', () => {
-  it('ends all of them, also where one fails', async () => {
+  it('closes all of them, even if one fails', async () => {
     const closables = new Closables()
     const broken = closables.add(part(() => Promise.reject(new Error('no'))))
     const good = closables.add(part())
@@ -13,7 +13,7 @@ describe('Closables', () => {
     expect(good.close).toHaveBeenCalledOnce()
   })
 
-  it('ends at once what comes too late', async () => {
+  it('immediately closes what comes too late', async () => {
     const closables = new Closables()
     await closables.close()
     expect(closables.isClosed).toBe(true)

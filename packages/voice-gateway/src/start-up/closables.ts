@@ -2,7 +2,7 @@ interface Closable {
   close(): Promise<void>
 }
 
-/** What has to be ended with the gateway, also what comes when it is being closed already. */
+/** What must be closed with the gateway, including parts added while it is closing. */
 export class Closables {
   readonly #parts: Closable[] = []
   #isClosed = false
@@ -17,7 +17,7 @@ export class Closables {
     return part
   }
 
-  /** Ends all of them side by side. Never rejects. */
+  /** Closes all of them in parallel. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.allSettled(this.#parts.splice(0).map(part => part.close()))

@@ -2,12 +2,12 @@ import type { Clock } from 'toolpost'
 import type { Project } from 'toolpost/project'
 import type { Grammar } from '../listening/grammar.ts'
 
-/** So long speech waits for the names of a home whose servers are still starting; then it is heard without them. */
+/** How long speech waits for device names while servers are starting; then it is transcribed without them. */
 const WAIT_FOR_NAMES_MS = 3_000
 
 /**
- * The sentences that a project understands without a model, with the names of the devices as soon as those are known;
- * none if everything goes to a model.
+ * The sentences that a project understands without a model, with device names as soon as those are known; undefined if
+ * everything goes to a model.
  */
 export function grammarOf(
   project: Pick<Project, 'model' | 'ready' | 'executor'>,
@@ -26,7 +26,7 @@ export function grammarOf(
     return {
       graph: () => sentences.graph({ executor }),
       understand: messages => sentences.understand(messages, { executor }),
-      // A model may make out which name was meant.
+      // A model may work out which name was meant.
       unspeakable: () => (client === sentences ? sentences.unspeakable({ executor }) : []),
     }
   }

@@ -38,7 +38,7 @@ describe('names that somebody may say to a model', () => {
     expect(await hotwordsOf(project({ client }), {})()).toEqual(['paperless ngx', 'Dinner', 'Fado'])
   })
 
-  it('are none where sentences alone answer', async () => {
+  it('are none if sentences alone answer', async () => {
     expect(await hotwordsOf(project({ client: sentences, sentences }), voice)()).toEqual([])
   })
 })

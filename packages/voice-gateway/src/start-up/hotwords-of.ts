@@ -4,14 +4,14 @@ import type { Project } from 'toolpost/project'
 import { saidWords } from '../listening/said-words.ts'
 import { wordsOf } from '../listening/sound-alikes.ts'
 
-/** Names are short and few; a list of a thousand values is none of names. */
+/** Names are short and few; a list of a thousand values is not a list of names. */
 const MOST_VALUES = 50
 const LONGEST_NAME = 40
 const NAME = /^\p{Lu}[\p{L}\p{N}' .-]*$/u
 
 /**
- * Names that somebody may say to a model: those of the configuration, its servers, and the values of arguments that are
- * written like names, as far as no sentence has them. None where no model answers.
+ * Names that may be said to a model: those from the configuration, the servers', and argument values that look like names,
+ * unless the sentences already have them. Empty if no model answers.
  */
 export function hotwordsOf(
   project: Pick<Project, 'model' | 'config' | 'executor'>,
@@ -32,7 +32,7 @@ function serverNames(servers: object = {}): string[] {
   return Object.keys(servers).map(name => name.replaceAll(/[_-]+/g, ' '))
 }
 
-/** Of the arguments themselves; what lies deeper is for programs. */
+/** Top-level arguments only; nested values are for programs. */
 function valuesOf({ schema }: Pick<Tool, 'schema'>): string[] {
   const { properties } = schema as { properties?: unknown }
   if (typeof properties !== 'object' || properties === null) return []

@@ -4,7 +4,7 @@ import { MoonshineTranscriber } from '../speech-to-text/moonshine-transcriber.ts
 import { type Transcriber, TranscriberError } from '../speech-to-text/transcriber.ts'
 import { WhisperTranscriber } from '../speech-to-text/whisper-transcriber.ts'
 
-/** What turns speech into text: the embedded model, or whisper.cpp if it is configured. Loads nothing yet. */
+/** The transcriber: the embedded model, or whisper.cpp if configured. Loads nothing yet. */
 export function makeTranscriber({ transcriber, whisper }: VoiceConfig, logger: Logger): Transcriber {
   const isWhisper = transcriber === 'whisper.cpp' || (transcriber === undefined && whisper !== undefined)
   if (!isWhisper)

@@ -15,7 +15,7 @@ interface MicrophoneParts {
   speaker: WatchedSpeaker | undefined
 }
 
-/** Listens to the microphone, if there is one. It is deaf to what the gateway says itself. */
+/** Listens to the microphone, if there is one, ignoring what the gateway itself says. */
 export function startMicrophone(
   context: VoiceContext,
   { transcriber, hearing, speaker }: MicrophoneParts,
@@ -35,27 +35,27 @@ export function startMicrophone(
       isMuted: () => !bargeIn && speaker?.isPlaying === true,
       onUtterance: pcm => void transcriber.take({ pcm, conversation: 'microphone', overheard: true }),
       onProblem: problem => {
-        logger.warn({ problem }, 'The microphone is disturbed')
-        onNotice(`The microphone is disturbed: ${problem}`)
+        logger.warn({ problem }, 'Microphone problem')
+        onNotice(`Microphone problem: ${problem}`)
       },
       clock,
     })
     closables.add(listening)
-    await inTime(listening.ready, clock)
+    await firstSound(listening.ready, clock)
     return found.command.command
   })
 }
 
-/** A recorder that opens the device and then sends nothing must not keep everybody waiting for the word that all is ready. */
-function inTime(ready: Promise<void>, clock: Clock): Promise<void> {
+/** A recorder that opens the device and then sends nothing must not hold up `ready()`. */
+function firstSound(ready: Promise<void>, clock: Clock): Promise<void> {
   return new Promise((resolve, reject) => {
-    const silent = () => reject(new Error(`the recorder sends no sound after ${FIRST_SOUND_MS / 1_000} s`))
+    const silent = () => reject(new Error(`the recorder sent no sound within ${FIRST_SOUND_MS / 1_000} s`))
     const timer = clock.setTimer(silent, FIRST_SOUND_MS)
     ready.then(resolve, reject).finally(() => timer.cancel())
   })
 }
 
-/** What finds speech in the sound; it is a part of the embedded model. */
+/** The speech detector, which is part of the embedded model. */
 function earsOf(hearing: Transcriber, { logger, closables }: VoiceContext): MoonshineTranscriber {
   if (hearing instanceof MoonshineTranscriber) return hearing
   return closables.add(new MoonshineTranscriber({ logger }))

@@ -7,7 +7,7 @@ import type { VoiceContext } from './start-voice.ts'
 
 const PART = 'mqtt'
 
-/** Takes utterances from MQTT and tells it what becomes of them. A broker that is away is waited for in the background. */
+/** Receives utterances over MQTT and publishes their outcomes. Waits in the background for a broker that is down. */
 export function startMqtt(context: VoiceContext, transcriber: BackgroundTranscriber): void {
   const { parts, buses, closables, logger, clock, onNotice } = context
   parts.begin(PART, async () => {
@@ -15,7 +15,8 @@ export function startMqtt(context: VoiceContext, transcriber: BackgroundTranscri
     if (!broker || closables.isClosed) return undefined
     const url = withoutCredentials(broker.url)
     const tell = (state: 'ready' | 'missing', text: string) => {
-      if (parts.change(PART, state, text)) onNotice(`MQTT: ${state === 'ready' ? `back at ${text}` : text}`)
+      if (parts.change(PART, state, text))
+        onNotice(`MQTT: ${state === 'ready' ? `reconnected to ${text}` : text}`)
     }
     let fail = (_problem: Error) => {}
     const away = new Promise<never>((_, reject) => {
@@ -40,7 +41,7 @@ export function startMqtt(context: VoiceContext, transcriber: BackgroundTranscri
   })
 }
 
-/** The home of the example has a broker only once it is there; every other is known at once. */
+/** The example home has a broker only once started; any other is known immediately. */
 async function findBroker({ voice, project }: VoiceContext): Promise<BrokerAccess | undefined> {
   return chooseBroker(voice.mqtt, undefined) ?? chooseBroker(voice.mqtt, await project.exampleHome())
 }

@@ -1,6 +1,6 @@
 import type { Clock, Logger } from 'toolpost'
 
-/** How a part of the gateway is, in words. */
+/** The status of one part of the gateway; `text` is for people. */
 export interface PartStatus {
   name: string
   state: 'starting' | 'ready' | 'missing'
@@ -11,11 +11,11 @@ export interface PartStatus {
 interface PartsOptions {
   logger: Logger
   clock: Clock
-  /** Told when a part came, went or changed. */
+  /** Called when a part is added, removed or changed. */
   onChange?: (() => void) | undefined
 }
 
-/** Parts that start side by side: none waits for another, and each one's time is logged. */
+/** Parts that start in parallel: none waits for another, and the start-up time of each is logged. */
 export class Parts {
   readonly #options: PartsOptions
   readonly #startedAt: number
@@ -28,8 +28,8 @@ export class Parts {
   }
 
   /**
-   * Starts a part. `start` resolves with what it is, in a few words, or with nothing if there is no such part here;
-   * if it rejects, the part is missing.
+   * Starts a part. `start` resolves with a short description, or with undefined if the part is not used here; if it
+   * rejects, the part is missing.
    */
   begin(name: string, start: () => Promise<string | undefined>): void {
     this.#set({ name, state: 'starting', text: 'still starting', durationMs: 0 })
@@ -49,7 +49,7 @@ export class Parts {
     )
   }
 
-  /** A part that had been started is another now. Says whether that is news. */
+  /** Updates a part that has started. Returns whether anything changed. */
   change(name: string, state: PartStatus['state'], text: string): boolean {
     const part = this.#parts.get(name)
     if (!part || part.state === 'starting' || part.text === text) return false
@@ -57,7 +57,7 @@ export class Parts {
     return true
   }
 
-  /** Resolves when no part is starting any more. Never rejects. */
+  /** Resolves when no part is still starting. Never rejects. */
   async settled(): Promise<{ parts: PartStatus[]; durationMs: number }> {
     await Promise.all(this.#starting)
     return { parts: this.status(), durationMs: Math.round(this.#options.clock.now() - this.#startedAt) }
@@ -76,6 +76,6 @@ export class Parts {
     const { logger } = this.#options
     const fields = { part: name, is: text, duration_ms: durationMs }
     if (state === 'ready') logger.info(fields, `${name} is ready`)
-    else logger.warn(fields, `${name} is not there`)
+    else logger.warn(fields, `${name} is unavailable`)
   }
 }

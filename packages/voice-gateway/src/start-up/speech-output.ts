@@ -7,9 +7,9 @@ import type { VoiceContext } from './start-voice.ts'
 import { type WatchedSpeaker, watchedSpeaker } from './watched-speaker.ts'
 
 const SOUND_CHECK_MS = 3_000
-export const NO_VOICE = 'text only: there is no voice (espeak-ng, piper, say) or no player on this machine'
+export const NO_VOICE = 'text only: no voice (espeak-ng, piper, say) or no player found on this machine'
 
-/** The speaker that a configuration names, or that the machine has. Rejects with a SpeakerError. */
+/** The configured speaker, or the one this machine has. Rejects with a SpeakerError. */
 export function speakerFor(
   { speaker: voice, piperModel, language, player }: VoiceConfig,
   outFile?: string,
@@ -17,7 +17,7 @@ export function speakerFor(
   return findSpeaker({ voice, piperModel, language, player, outFile })
 }
 
-/** What speaks, if anything does. */
+/** Starts speech output; resolves with the speaker, if there is one. */
 export async function startSpeech(context: VoiceContext): Promise<WatchedSpeaker | undefined> {
   const { voice, outFile, parts } = context
   const found = context.speaker ? Promise.resolve(context.speaker) : speakerFor(voice, outFile)
@@ -31,7 +31,7 @@ export async function startSpeech(context: VoiceContext): Promise<WatchedSpeaker
   return speaker && watchedSpeaker(speaker)
 }
 
-/** A moment of silence, to find out whether anything can be heard. Rejects with the reason if it cannot. */
+/** Plays a moment of silence to check that the player works. Rejects with the reason if it does not. */
 async function soundCheck(speaker: Speaker): Promise<void> {
   const signal = AbortSignal.timeout(SOUND_CHECK_MS)
   try {
@@ -42,7 +42,7 @@ async function soundCheck(speaker: Speaker): Promise<void> {
   }
 }
 
-/** Why nothing is spoken. Throws if that is nobody's wish. */
+/** Why nothing is spoken. Throws if it was not configured that way. */
 function silence({ speaker, player }: VoiceConfig): string {
   if (speaker === 'none' || player === 'none') return 'text only, as configured'
   throw new Error(NO_VOICE)

@@ -16,32 +16,32 @@ import { type PartStatus, Parts } from './parts.ts'
 import { startSpeech } from './speech-output.ts'
 import { missingIn, startTools, tellingOfMissing } from './tools.ts'
 
-/** What the voice gateway uses of a project. */
+/** The part of a project that the voice gateway uses. */
 export type VoiceProject = Pick<
   Project,
   'executor' | 'config' | 'logger' | 'client' | 'model' | 'ready' | 'status' | 'exampleHome'
 >
 
 export interface VoiceOptions {
-  /** Its tools, its model and its servers, which are started if they are not yet. */
+  /** Provides tools, model and servers, which are started if they are not running yet. */
   project: VoiceProject
-  /** How to hear and speak, instead of what the project's configuration says. */
+  /** Overrides the project's voice configuration. */
   voice?: VoiceConfig | undefined
-  /** Told what a person should know: what is missing or has stopped working. It is logged as well. */
+  /** Called with what a person should know: what is missing or has stopped working. Also logged. */
   onNotice?: ((notice: string) => void) | undefined
-  /** Told when a part came, went or changed. */
+  /** Called when a part is added, removed or changed. */
   onChange?: (() => void) | undefined
   clock?: Clock | undefined
-  /** Instead of those that the configuration names. */
+  /** Overrides the configured one. */
   transcriber?: Transcriber | undefined
   speaker?: Speaker | undefined
-  /** Told as well, beside MQTT. */
+  /** Receives the same messages as MQTT. */
   bus?: VoiceBus | undefined
-  /** A WAV file for what is spoken, instead of a player. */
+  /** Speech goes to this WAV file instead of a player. */
   outFile?: string | undefined
 }
 
-/** What was heard. With `ask`, whoever said it should look at it first. */
+/** What was heard. If `decision` is `ask`, the person should check it first. */
 export interface Transcription {
   text: string
   free_text?: string
@@ -53,29 +53,29 @@ export interface VoiceGateway {
   readonly transcriber: BackgroundTranscriber
   /** Resolves when every part is ready or missing. Never rejects. */
   ready(): Promise<{ parts: PartStatus[]; durationMs: number }>
-  /** How the parts are at this moment. */
+  /** The current status of the parts. */
   status(): PartStatus[]
-  /** The words of a recording, or why there are none. Never rejects. */
+  /** The transcript of a recording, or why there is none. Never rejects. */
   transcribe(wav: Uint8Array, options: { signal: AbortSignal }): Promise<Transcription | { problem: string }>
-  /** Takes nothing more, lets the answer under way end, for `drainMs` at most, and leaves no process behind. */
+  /** Refuses new utterances, lets the answer in progress finish within `drainMs`, and leaves no process behind. */
   close(options?: { drainMs?: number }): Promise<void>
 }
 
-/** What the parts of a gateway are made with. */
+/** What the parts of a gateway share. */
 export interface VoiceContext extends VoiceOptions {
   voice: VoiceConfig
   logger: Logger
   clock: Clock
   onNotice(notice: string): void
   parts: Parts
-  /** Everybody who is told. */
+  /** Every bus that receives messages. */
   buses: Set<VoiceBus>
   closables: Closables
 }
 
 const NO_SOUND = new Float32Array(0)
 
-/** Starts to listen. MQTT, model, speech and MCP begin side by side; only what needs one of them waits for it. */
+/** Starts listening. MQTT, model, speech and MCP start in parallel; only what needs one of them waits for it. */
 export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
   const context = contextOf(options)
   const { project, voice, logger, clock, onNotice, parts, buses } = context
@@ -86,7 +86,7 @@ export async function startVoice(options: VoiceOptions): Promise<VoiceGateway> {
   })
   const hearing = startHearing(context)
   const grammar = grammarOf(project, clock)
-  // Compiled, and known to who listens, before somebody speaks.
+  // Compile the grammar and hand it to the transcriber before anybody speaks.
   void grammar()
     .then(sentences => sentences && hearing.listen?.(NO_SOUND, { graph: sentences.graph() }))
     .catch(() => {})
@@ -140,7 +140,7 @@ function startHearing({ transcriber, voice, logger, parts, closables }: VoiceCon
   return hearing
 }
 
-/** One that fails keeps nothing from the others. */
+/** A failing bus does not affect the others. */
 function everybody(buses: ReadonlySet<VoiceBus>, logger: Logger): VoiceBus {
   const tell = (publish: (bus: VoiceBus) => void) => {
     for (const bus of buses) {
@@ -166,14 +166,14 @@ async function transcribe(
   try {
     const heard = await transcriber.hear({ wav }, { signal })
     if (!('text' in heard)) return { problem: heard.dropped }
-    // Whoever sends it on cannot be asked here: as it was heard, it is asked about where it is understood.
+    // Nobody can be asked here: pass on the free transcript, and the question is asked where it is understood.
     return heard.decision === 'ask' ? { ...heard, text: heard.free_text ?? heard.text } : heard
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) }
   }
 }
 
-/** The last response is still told: the buses are ended after the conversation. */
+/** Buses are closed after the conversation, so that the last response is still published. */
 async function close(
   transcriber: BackgroundTranscriber,
   { closables }: VoiceContext,

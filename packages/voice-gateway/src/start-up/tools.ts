@@ -2,7 +2,7 @@ import type { ServerStatus } from 'toolpost/mcp'
 import type { AiClient } from 'toolpost/models'
 import type { VoiceContext } from './start-voice.ts'
 
-/** Starts the servers. The gateway goes on without those that fail, and says so once. */
+/** Starts the servers. The gateway continues without those that fail, and says so once. */
 export function startTools({ project, parts, logger, onNotice }: VoiceContext): void {
   parts.begin('tools', async () => {
     const status = await project.ready()
@@ -16,25 +16,25 @@ export function startTools({ project, parts, logger, onNotice }: VoiceContext): 
   })
 }
 
-/** The names of the servers that are not there, and are not being started for the first time. */
+/** The names of the servers that have failed or were lost, not of those still starting. */
 export function missingIn(status: readonly ServerStatus[]): string[] {
   return status.filter(({ state }) => state === 'failed' || state === 'lost').map(({ name }) => name)
 }
 
 function goingOn(status: readonly ServerStatus[]): string {
   return status.some(({ state }) => state === 'ready')
-    ? 'Going on with the tools that are there'
-    : 'Going on with local tools only'
+    ? 'Continuing with the available tools'
+    : 'Continuing with local tools only'
 }
 
-/** A client that says which servers are gone if a question was not understood: it may have been meant for them. */
+/** A client that names the missing servers if no tool was called: the question may have been meant for them. */
 export function tellingOfMissing(client: AiClient, missing: () => readonly string[]): AiClient {
   return {
     async ask(prompt, options) {
       const answer = await client.ask(prompt, options)
       const names = missing()
       if (answer.iterations > 0 || names.length === 0) return answer
-      const notice = `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} not there right now.`
+      const notice = `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} unavailable right now.`
       return { ...answer, text: `${answer.text} ${notice}` }
     },
   }

@@ -1,6 +1,6 @@
 import type { Speaker } from '../speech-out/speaker.ts'
 
-/** A speaker of which it can be seen whether it sounds at this moment. */
+/** A speaker that knows whether it is currently playing. */
 export interface WatchedSpeaker extends Speaker {
   readonly isPlaying: boolean
 }

@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
-/** A broker that runs in this process. */
+/** A broker running in this process. */
 export interface EmbeddedBroker {
   readonly url: string
   readonly port: number
-  /** Stops at once: clients are cut off, retained messages are lost. */
+  /** Stops immediately: clients are cut off, retained messages are lost. */
   close(): Promise<void>
 }
 
 export interface BrokerOptions {
-  /** Left out: a free one. */
+  /** Default: any free port. */
   readonly port?: number | undefined
 }
 
@@ -22,7 +22,7 @@ export async function startBroker({ port = 0 }: BrokerOptions = {}): Promise<Emb
   const broker = await Aedes.createBroker()
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
-    // Small packets go out at once: a switch should not wait for the next one.
+    // Send small packets immediately: a switch should not wait for the next one.
     socket.setNoDelay(true)
     sockets.add(socket.once('close', () => sockets.delete(socket)))
     broker.handle(socket)

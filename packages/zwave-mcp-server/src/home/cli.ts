@@ -7,22 +7,22 @@ import { VERSION } from '../version.ts'
 import { GATEWAY_TYPES, PAYLOAD_TYPES } from './gateway-messages.ts'
 import { type DeviceDescription, describeDevices, startBroker, startHome } from './index.ts'
 
-const HELP = `zwave-home ${VERSION}: an MQTT broker for this machine, and a virtual Z-Wave home on it.
+const HELP = `zwave-home ${VERSION}: a local MQTT broker, optionally with a virtual Z-Wave home.
 
 Usage: zwave-home [--virtual-home] [options]
 
-  --virtual-home    play Z-Wave JS UI and its devices; without it, only the broker is started
-  --broker <url>    join this broker instead of starting one (with --virtual-home)
-  --port <number>   the port of the broker; left out: a free one
-  --devices <file>  the devices, described in JSON
-  --delay <ms>      how long a device takes to act (10)
-  --topic <prefix>  the topic prefix (zwave)
-  --topics <type>   the gateway type: named, valueid or manual (named)
-  --payload <type>  the payload type: time-value, entire or raw (time-value)
-  --until-stdin-ends  stop when standard input ends
+  --virtual-home    simulate Z-Wave JS UI and its devices; without it, only the broker starts
+  --broker <url>    use this broker instead of starting one (with --virtual-home)
+  --port <number>   the broker's port (default: any free port)
+  --devices <file>  a JSON file describing the devices
+  --delay <ms>      how long a device takes to act (default: 10)
+  --topic <prefix>  the topic prefix (default: zwave)
+  --topics <type>   the gateway type: named, valueid or manual (default: named)
+  --payload <type>  the payload type: time-value, entire or raw (default: time-value)
+  --until-stdin-ends  stop when stdin closes
   --version, --help
 
-Prints one line of JSON on stdout when it is ready: {"url":"mqtt://127.0.0.1:PORT"}. Logs go to stderr.
+When ready, prints one line of JSON to stdout: {"url":"mqtt://127.0.0.1:PORT"}. Logs go to stderr.
 `
 
 const OPTIONS = {

@@ -1,7 +1,7 @@
 import type { SceneDescription } from './virtual-api.ts'
 import type { DeviceDescription } from './virtual-device.ts'
 
-/** The home that there is if nobody describes another: one of each kind, a dead one and one that never answers. */
+/** The default home: one device of each kind, a dead one and one that never answers. */
 export const DEFAULT_DEVICES: readonly DeviceDescription[] = [
   { nodeId: 2, name: 'Switch One', values: [{ type: 'switch' }] },
   { nodeId: 3, name: 'Demo Switch', values: [{ type: 'switch' }] },
@@ -40,7 +40,7 @@ export const DEFAULT_DEVICES: readonly DeviceDescription[] = [
   { nodeId: 12, name: 'Back Door Lock', values: [{ type: 'lock', value: true }] },
 ]
 
-/** Its scenes: device name → what it is set to. */
+/** The scenes of the default home: device name → the value it is set to. */
 export const DEFAULT_SCENES: readonly SceneDescription[] = [
   { name: 'Movie Time', values: { 'Living Room Light': 20, 'Living Room Blinds': 0 } },
 ]

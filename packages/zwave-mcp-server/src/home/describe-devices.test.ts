@@ -3,7 +3,7 @@ import { DEFAULT_DEVICES } from './default-devices.ts'
 import { describeDevices } from './describe-devices.ts'
 
 describe('devices described in JSON', () => {
-  it('takes the default home, as an object or as a list', () => {
+  it('accepts the default home, as an object or as a list', () => {
     const json: unknown = JSON.parse(JSON.stringify(DEFAULT_DEVICES))
     expect(describeDevices({ devices: json })).toEqual(DEFAULT_DEVICES)
     expect(describeDevices(json)).toEqual(DEFAULT_DEVICES)
@@ -23,7 +23,7 @@ describe('devices described in JSON', () => {
     [[{ values: [{ type: 'switch', value: 1 }] }], 'devices[0].values[0].value cannot be 1'],
     [[{ values: [{ type: 'dimmer', endpoint: -1 }] }], 'devices[0].values[0].endpoint cannot be -1'],
     [[{ values: [{ type: 'sensor', property: 'x', drift: {} }] }], 'devices[0].values[0].drift cannot be {}'],
-  ])('refuses %j with the place', (json, message) => {
+  ])('refuses %j and names the path', (json, message) => {
     expect(() => describeDevices(json)).toThrow(message)
   })
 })

@@ -3,10 +3,10 @@ import { isRecord } from '../zwave/payload.ts'
 import type { DeviceDescription } from './virtual-device.ts'
 import type { ValueDescription } from './virtual-values.ts'
 
-/** Reads devices described in JSON: `{"devices": […]}` or the list alone. Throws with the place of a mistake. */
+/** Reads devices described in JSON: `{"devices": […]}` or the list alone. Errors name the path of the mistake. */
 export function describeDevices(json: unknown): DeviceDescription[] {
   const devices = isRecord(json) ? json.devices : json
-  if (!Array.isArray(devices)) throw new Error('The description of a home must be {"devices": [...]}.')
+  if (!Array.isArray(devices)) throw new Error('A home description must be {"devices": [...]}.')
   devices.forEach((device, index) => {
     checkDevice(device, `devices[${index}]`)
   })
@@ -66,7 +66,7 @@ const isDrift: Check = value =>
   ['step', 'min', 'max'].every(name => Number.isFinite(value[name])) &&
   Number(value.everyMs) > 0
 
-/** The types of values, and what their `value` must be. */
+/** The value types, each with the check for its `value`. */
 const VALUE_CHECKS: ReadonlyArray<readonly [ValueDescription['type'], Check]> = [
   ['switch', isBoolean],
   ['dimmer', Number.isFinite],

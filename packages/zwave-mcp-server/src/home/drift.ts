@@ -3,7 +3,7 @@ import type { Drift, VirtualDevice, VirtualValue } from './virtual-device.ts'
 
 type Report = (value: VirtualValue) => void
 
-/** Lets the values of a device that drift do so until the timers are cleared. A dead device does not report. */
+/** Drifts a device's drifting values until the timers are cleared. A dead device does not report. */
 export function drift(device: VirtualDevice, timers: Timers, report: Report): void {
   const step = (value: VirtualValue, bounds: Drift, direction: 1 | -1) =>
     timers.after(bounds.everyMs, () => {
@@ -15,7 +15,7 @@ export function drift(device: VirtualDevice, timers: Timers, report: Report): vo
   for (const value of device.values) if (value.drift) step(value, value.drift, 1)
 }
 
-/** Where a drifting value goes next: one step on, and back again at the bounds. */
+/** The next value of a drifting sensor: one step on, reversing at the bounds. */
 export function nextDrift(
   value: number,
   direction: 1 | -1,

@@ -14,7 +14,7 @@ const CONTROLLER = {
 const MULTILEVEL_SWITCH = 17
 const MOTOR = 7
 
-/** The result of `getNodes`: the controller comes first. */
+/** The result of `getNodes`, controller first. */
 export function toNodes(devices: readonly VirtualDevice[]): Array<Record<string, unknown>> {
   return [CONTROLLER, ...devices.map(toNode)]
 }
@@ -37,7 +37,7 @@ function toNode(device: VirtualDevice): Record<string, unknown> {
   }
 }
 
-/** A value as `getNodes` lists it, and as it is published if the payload is the entire value. */
+/** A value as `getNodes` lists it, and as it is published with payload type `entire`. */
 export function toValueId(nodeId: number, virtual: VirtualValue): Record<string, unknown> {
   const { commandClass, property, key, drift: _, ...value } = virtual
   return {
@@ -53,7 +53,7 @@ export function toValueId(nodeId: number, virtual: VirtualValue): Record<string,
   }
 }
 
-/** As Z-Wave JS names a value of a node. */
+/** The id that Z-Wave JS gives a value within its node. */
 export function valueId({ commandClass, endpoint, property, key }: VirtualValue): string {
   return [commandClassNumber(commandClass), endpoint, property, ...(key === undefined ? [] : [key])].join('-')
 }

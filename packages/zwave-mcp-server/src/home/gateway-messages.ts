@@ -2,20 +2,20 @@ import type { TopicStyle } from '../zwave/topics.ts'
 import { toValueId } from './gateway-list.ts'
 import type { VirtualDevice, VirtualValue } from './virtual-device.ts'
 
-/** Gateway types: which topics values have. A manual gateway has none but those that somebody writes down. */
+/** Gateway types: which topics values get. A manual gateway has only those configured by hand. */
 export const GATEWAY_TYPES = ['named', 'valueid', 'manual'] as const
 /** Payload types: `{time, value}`, the entire value object, or the value alone. */
 export const PAYLOAD_TYPES = ['time-value', 'entire', 'raw'] as const
 
-/** How the gateway is set up. */
+/** The gateway's settings. */
 export interface GatewaySettings {
-  /** `named` if left out. */
+  /** Default: `named`. */
   readonly topics?: (typeof GATEWAY_TYPES)[number] | undefined
-  /** `time-value` if left out. */
+  /** Default: `time-value`. */
   readonly payload?: (typeof PAYLOAD_TYPES)[number] | undefined
 }
 
-/** What the gateway publishes: a topic below its prefix, and JSON. */
+/** A message the gateway publishes: a topic below its prefix, and a JSON payload. */
 export interface GatewayMessage {
   readonly topic: string
   readonly payload: unknown
@@ -34,7 +34,7 @@ export function statusMessage(device: VirtualDevice, settings: GatewaySettings):
   }
 }
 
-/** What was wanted comes before what is, as Z-Wave JS does it; last comes that the device was active. */
+/** Target values before current ones, as Z-Wave JS publishes them; `lastActive` comes last. */
 export function reportMessages(
   device: VirtualDevice,
   values: readonly VirtualValue[],

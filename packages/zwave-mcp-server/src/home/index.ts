@@ -10,9 +10,9 @@ export { type ReceivedCommand, VirtualHome, type VirtualHomeOptions } from './vi
 export type { ValueDescription } from './virtual-values.ts'
 
 export interface HomeOptions extends Omit<VirtualHomeOptions, 'brokerUrl'> {
-  /** A broker that runs already; left out: one is started in this process. */
+  /** An already running broker; by default, one is started in this process. */
   readonly brokerUrl?: string | undefined
-  /** The port of the broker that is started; left out: a free one. */
+  /** The port of the broker to start; default: any free port. */
   readonly port?: number | undefined
 }
 
@@ -22,7 +22,7 @@ export interface RunningHome {
   close(): Promise<void>
 }
 
-/** Starts a virtual home, with an embedded broker unless one is given; resolves when its state is published. */
+/** Starts a virtual home, with an embedded broker unless one is given; resolves once its state is published. */
 export async function startHome({ brokerUrl, port, ...options }: HomeOptions = {}): Promise<RunningHome> {
   const broker = brokerUrl ? undefined : await startBroker({ port })
   const url = broker?.url ?? brokerUrl ?? ''

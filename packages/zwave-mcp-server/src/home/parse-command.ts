@@ -2,7 +2,7 @@ import { isPrimitive, isRecord, type Primitive, parseJson } from '../zwave/paylo
 
 const FULL_LEVEL = 255
 
-/** Reads a `…/set` payload as the gateway does: raw or `{"value": …}`, "on" and "off", numbers for booleans and back. */
+/** Parses a `…/set` payload as the gateway does: raw or `{"value": …}`, "on" and "off", numbers for booleans and back. */
 export function parseCommand(text: string, type: 'boolean' | 'number'): Primitive | undefined {
   const json = parseJson(text) ?? text
   const value = isRecord(json) ? json.value : json

@@ -1,8 +1,8 @@
-/** Timers that end together. */
+/** Timers that are cleared together. */
 export class Timers {
   readonly #pending = new Set<NodeJS.Timeout>()
 
-  /** After no time at all it is done at once. */
+  /** A delay of 0 runs the action synchronously. */
   after(ms: number, action: () => void): void {
     if (ms === 0) return action()
     const timer = setTimeout(() => {

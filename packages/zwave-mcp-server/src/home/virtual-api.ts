@@ -2,7 +2,7 @@ import { isPrimitive, isRecord, type Primitive } from '../zwave/payload.ts'
 import { toNodes, valueId } from './gateway-list.ts'
 import type { VirtualHome } from './virtual-home.ts'
 
-/** A scene: device name → what its first value that takes commands is set to. */
+/** A scene: device name → what its first writeable value is set to. */
 export interface SceneDescription {
   readonly name: string
   readonly values: Readonly<Record<string, Primitive>>
@@ -10,10 +10,10 @@ export interface SceneDescription {
 
 type ApiHost = Pick<VirtualHome, 'devices' | 'scenes' | 'isDriverReady' | 'command'>
 
-/** What Z-Wave JS says of a command that it passed on without asking whether it was carried out. */
+/** What Z-Wave JS returns for a command that it sent unsupervised. */
 const SENT = { status: 254 }
 
-/** Answers a call of the MQTT API as the gateway does. */
+/** Answers an MQTT API call as the gateway does. */
 export function answerApi(host: ApiHost, method: string, args: readonly unknown[]): Record<string, unknown> {
   if (!host.isDriverReady) return { success: false, message: 'Z-Wave client not connected' }
   try {

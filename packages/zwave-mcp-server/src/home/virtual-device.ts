@@ -9,14 +9,14 @@ export interface DeviceDescription {
   readonly name?: string
   readonly location?: string
   readonly status?: NodeStatus
-  /** How long it takes to act on a command; left out: as long as the home says. */
+  /** How long it takes to act on a command; defaults to the home's delay. */
   readonly delayMs?: number
-  /** False: it takes commands and never reports. */
+  /** False: it accepts commands but never reports. */
   readonly answers?: boolean
   readonly values: readonly ValueDescription[]
 }
 
-/** How a sensor moves by itself: every so often by one step, to and fro between two bounds. */
+/** How a sensor drifts: one step every `everyMs`, back and forth between two bounds. */
 export interface Drift {
   readonly step: number
   readonly min: number
@@ -24,7 +24,7 @@ export interface Drift {
   readonly everyMs: number
 }
 
-/** A value of a virtual device. A switch has two, as in Z-Wave: what was wanted and what is. */
+/** A value of a virtual device. As in Z-Wave, a switch has two: target and current. */
 export interface VirtualValue extends ValueAddress {
   value: Primitive | undefined
   lastUpdate: number
@@ -37,7 +37,7 @@ export interface VirtualValue extends ValueAddress {
   readonly states?: ReadonlyArray<{ readonly text: string; readonly value: number }>
 }
 
-/** A device of the virtual home: its state, and how it acts on commands. It knows nothing of MQTT. */
+/** A device of the virtual home: its state, and how it acts on commands. Knows nothing about MQTT. */
 export class VirtualDevice {
   readonly nodeId: number
   readonly location: string
@@ -69,12 +69,12 @@ export class VirtualDevice {
     return valuePath(this.path(style), value, style)
   }
 
-  /** Whether it can be reached over the air and tells what it did. */
+  /** Whether it can be reached over the air and reports what it did. */
   get responds(): boolean {
     return this.answers && this.status !== 'Dead' && this.status !== 'Asleep'
   }
 
-  /** Acts on a command; gives the values that it reports then. */
+  /** Acts on a command; returns the values to report. */
   act(target: VirtualValue, wanted: Primitive, now: number): VirtualValue[] {
     const changed = this.values.filter(
       ({ commandClass, endpoint, property, key }) =>
@@ -101,7 +101,7 @@ export class VirtualDevice {
   }
 }
 
-/** What is wanted and what is belong together: `targetValue` and `currentValue`. */
+/** The part of the name that pairs a target with its current value: `targetValue` and `currentValue`. */
 function role(property: string): string {
   return property.replace(/^(?:target|current)/, '')
 }

@@ -105,7 +105,7 @@ describe('the virtual home', () => {
     })
   })
 
-  it('lets its sensors move', async () => {
+  it('lets its sensors drift', async () => {
     const drift = { step: 1, min: 0, max: 100, everyMs: 5 }
     const { see } = await startWatched({
       devices: [{ name: 'T', values: [{ type: 'sensor', property: 'Power', value: 5, drift }] }],
@@ -113,14 +113,14 @@ describe('the virtual home', () => {
     await see('T/sensor_multilevel/endpoint_0/Power').not.toMatchObject({ value: 5 })
   })
 
-  it('says goodbye when it stops', async () => {
+  it('goes offline when it stops', async () => {
     const { home, see } = await startWatched()
     await home.stop()
     await see('driver/status').toBe(false)
     await see('_CLIENTS/ZWAVE_GATEWAY-virtual-home/status').toMatchObject({ value: false })
   })
 
-  it('refuses names that it does not know', async () => {
+  it('refuses unknown names', async () => {
     const { home } = await startWatched()
     await expect(home.set('Nobody', true)).rejects.toThrow('no device called Nobody')
     await expect(home.set('Switch One', true, { property: 'x' })).rejects.toThrow('no such value')

@@ -21,7 +21,7 @@ import { type DeviceDescription, VirtualDevice, type VirtualValue } from './virt
 
 export interface VirtualHomeOptions extends GatewaySettings {
   readonly brokerUrl: string
-  /** The topic prefix; `zwave` if left out. */
+  /** The topic prefix; default: `zwave`. */
   readonly prefix?: string | undefined
   /** The gateway's name in its MQTT settings. */
   readonly gatewayName?: string | undefined
@@ -29,7 +29,7 @@ export interface VirtualHomeOptions extends GatewaySettings {
   readonly scenes?: readonly SceneDescription[] | undefined
   /** How long a device takes to act on a command. */
   readonly delayMs?: number | undefined
-  /** False: the gateway publishes nothing as retained, as some are set up. */
+  /** False: the gateway retains nothing, as some are configured. */
   readonly retain?: boolean | undefined
   readonly logger?: Logger | undefined
 }
@@ -47,11 +47,11 @@ const DEFAULT_DELAY_MS = 10
 const RECONNECT_MS = 250
 
 /**
- * Plays Z-Wave JS UI 11 and the devices behind it: same topics, payloads and API.
- * Like the real one it does not publish all values again when it reconnects; `getNodes` tells them.
+ * Simulates Z-Wave JS UI 11 and the devices behind it: same topics, payloads and API.
+ * Like the real one, it does not republish all values when it reconnects; `getNodes` returns them.
  */
 export class VirtualHome {
-  /** Every command that reached a device, in order: what a test counts. */
+  /** Every command that reached a device, in order, for tests to count. */
   readonly commands: ReceivedCommand[] = []
   readonly devices: readonly VirtualDevice[]
   readonly scenes: readonly SceneDescription[]
@@ -75,7 +75,7 @@ export class VirtualHome {
     this.scenes = options.scenes ?? (options.devices ? [] : DEFAULT_SCENES)
   }
 
-  /** Connects and publishes everything; resolves when the broker has it. */
+  /** Connects and publishes everything; resolves once the broker has it. */
   async start(): Promise<void> {
     const { connectAsync } = await import('mqtt')
     const client = await connectAsync({
@@ -98,20 +98,20 @@ export class VirtualHome {
     client.on('error', error => this.#logger.debug({ error }, 'virtual home: MQTT error'))
     client.on(
       'connect',
-      () => void this.#announce(client).catch(error => this.#logger.warn({ error }, 'virtual home')),
+      () => void this.#announce(client).catch(error => this.#logger.warn({ error }, 'home: announce failed')),
     )
     await this.#announce(client)
     for (const device of this.devices) {
       await this.#publish([statusMessage(device, this.#options)])
       await this.#report(device, device.values)
     }
-    // Packets are taken in order: once this one is acknowledged, the broker has all that went before.
+    // Packets are processed in order: once this one is acknowledged, the broker has everything before it.
     await this.setDriver(true)
     for (const device of this.devices)
       drift(device, this.#timers, value => void this.#report(device, [value]))
   }
 
-  /** Says goodbye as the gateway does, and leaves. */
+  /** Goes offline the way the gateway does, then disconnects. */
   async stop(): Promise<void> {
     this.#timers.clear()
     if (this.#client?.connected) {
@@ -121,20 +121,20 @@ export class VirtualHome {
     await this.#client?.endAsync(!this.#client.connected)
   }
 
-  /** Vanishes without a word: the broker publishes the last will. */
+  /** Drops the connection without going offline first: the broker publishes the last will. */
   crash(): void {
     this.#timers.clear()
     this.#client?.end(true)
     this.#client?.stream.destroy()
   }
 
-  /** Pulls the stick out, or puts it back; resolves when the broker has it. */
+  /** Unplugs the Z-Wave stick, or plugs it back in; resolves once the broker has it. */
   async setDriver(isReady: boolean): Promise<void> {
     this.isDriverReady = isReady
     await this.#publish([{ topic: 'driver/status', payload: isReady }], { qos: 1 })
   }
 
-  /** Changes a value as if somebody were at the device; resolves when the broker has it. */
+  /** Changes a value as if operated at the device itself; resolves once the broker has it. */
   async set(name: string, value: Primitive, { property }: { property?: string } = {}): Promise<void> {
     const device = this.#device(name)
     const isMeant = (item: VirtualValue) => (property ? item.property === property : !item.writeable)
@@ -145,22 +145,22 @@ export class VirtualHome {
     await this.#report(device, changed, { qos: 1 })
   }
 
-  /** Lets a device die, fall asleep or come back; resolves when the broker has it. */
+  /** Makes a device die, fall asleep or come back; resolves once the broker has it. */
   async setStatus(name: string, status: NodeStatus): Promise<void> {
     await this.#change(name, { status })
   }
 
-  /** Gives a device another name, and with it other topics; what was retained stays. Resolves when the broker has it. */
+  /** Renames a device, which changes its topics; retained messages stay behind. Resolves once the broker has it. */
   async rename(name: string, newName: string): Promise<void> {
     await this.#change(name, { name: newName })
   }
 
-  /** Publishes anything below the prefix, as it is. */
+  /** Publishes a payload verbatim below the prefix. */
   async publishRaw(topic: string, payload: string, { retain = false } = {}): Promise<void> {
     await this.#client?.publishAsync(`${this.#prefix}/${topic}`, payload, { qos: 1, retain })
   }
 
-  /** A command has reached a device, which acts on it if it can. */
+  /** Delivers a command to a device, which acts on it if it can. */
   command(device: VirtualDevice, target: VirtualValue, value: Primitive): void {
     this.commands.push({ device: device.name, endpoint: target.endpoint, value, at: Date.now() })
     this.#logger.debug({ device: device.name, value }, 'virtual home: command')
@@ -185,7 +185,7 @@ export class VirtualHome {
     return device
   }
 
-  /** On every connect: listens for commands, then says that the gateway is there. */
+  /** On every connect: subscribes to commands, then announces the gateway. */
   async #announce(client: MqttClient): Promise<void> {
     sendWithoutDelay(client)
     await client.subscribeAsync([`${this.#prefix}/#`], { qos: 1 })
@@ -201,7 +201,7 @@ export class VirtualHome {
     else if (parsed.client === this.#gateway) void this.#onCall(parsed.method, text)
   }
 
-  /** A command to the value wanted, or to the one that is: both mean the first. */
+  /** A command may address the target value or the current one: both set the target. */
   #onCommand(path: string, text: string): void {
     if (this.#options.topics === 'manual') return
     const target = path.replace(/\/current(Value|Mode)$/, '/target$1')
@@ -222,7 +222,7 @@ export class VirtualHome {
     await this.#publish([{ topic, payload: answer }], { retain: false })
   }
 
-  /** What the gateway says of itself, retained. */
+  /** Publishes the gateway's own status or version, retained. */
   async #tell(about: 'status' | 'version', value: unknown): Promise<void> {
     await this.#publish([
       { topic: `_CLIENTS/${this.#gateway}/${about}`, payload: { value, time: Date.now() } },

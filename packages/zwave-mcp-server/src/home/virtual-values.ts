@@ -12,7 +12,7 @@ export type ValueDescription = { readonly endpoint?: number } & (
   | { readonly type: 'dimmer' | 'cover'; readonly value?: number }
   /** True: locked. */
   | { readonly type: 'lock'; readonly value?: boolean }
-  /** `value` is the temperature it aims at. */
+  /** `value` is the target temperature. */
   | { readonly type: 'thermostat'; readonly unit?: string; readonly value?: number; readonly mode?: number }
   | ({
       readonly type: 'sensor'
@@ -28,7 +28,7 @@ const THERMOSTAT_MODES = ['off', 'heat'].map(name => ({ text: name, value: MODES
 
 type Common = Pick<VirtualValue, 'endpoint' | 'lastUpdate' | 'writeable'>
 
-/** The values that a gateway lists for what was described. */
+/** The values that a gateway lists for a description. */
 export function makeValues(description: ValueDescription, now: number): VirtualValue[] {
   const { endpoint = 0 } = description
   const common: Common = { endpoint, lastUpdate: now, writeable: false }
@@ -55,7 +55,7 @@ export function makeValues(description: ValueDescription, now: number): VirtualV
   }
 }
 
-/** What is, and what was wanted. */
+/** The current value and its target. */
 function pair(
   described: Common & { commandClass: string; value: boolean | number },
   what = 'Value',

@@ -67,7 +67,7 @@ describe('the connection to a broker', () => {
     expect(inUrl.connection.url).toBe(url)
   })
 
-  it('says that it is not let in', async () => {
+  it('says that the login was refused', async () => {
     const { url } = await startBroker({ authenticate })
     const { becomes } = open({ url, username: 'me', password: 'wrong' })
     await becomes({ status: 'offline', cause: expect.stringMatching(/Connection refused: Not authorized/) })
@@ -78,7 +78,7 @@ describe('the connection to a broker', () => {
       authorizeSubscribe: (_client, _subscription, done) => done(null, null),
     })
     const { becomes, connection } = open({ url })
-    await becomes({ status: 'offline', cause: 'it does not allow subscribing to zwave/#' })
+    await becomes({ status: 'offline', cause: 'it refused the subscription to zwave/#' })
     expect(connection.publish('zwave/x', '1')).toBe(false)
   })
 
@@ -87,7 +87,7 @@ describe('the connection to a broker', () => {
     await becomes({ status: 'offline', cause: 'no free port' })
   })
 
-  it('sends at once or not at all, and comes back by itself', async () => {
+  it('sends immediately or not at all, and reconnects by itself', async () => {
     const first = await startBroker()
     const { connection, becomes } = open({ url: first.url })
     await becomes({ status: 'connected' })

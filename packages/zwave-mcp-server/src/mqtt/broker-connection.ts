@@ -6,11 +6,11 @@ import type { Logger } from '../log.ts'
 import type { BrokerLink, LinkListener, LinkState } from './broker-link.ts'
 
 export interface BrokerOptions {
-  /** The URL, or where to get it: an embedded broker has one only after it was started. */
+  /** The URL, or a function that resolves to it: an embedded broker has one only once it has started. */
   readonly url: string | (() => Promise<string>)
   readonly username?: string | undefined
   readonly password?: string | undefined
-  /** The topic filter to listen to. */
+  /** The topic filter to subscribe to. */
   readonly filter: string
   readonly logger: Logger
 }
@@ -19,12 +19,12 @@ const RECONNECT_MS = 1_000
 const CONNECT_TIMEOUT_MS = 5_000
 const KEEPALIVE_S = 15
 const UNSUBSCRIBABLE = 128
-/** A list of 232 nodes with all their values has some 15 MB. */
+/** A list of 232 nodes with all their values is about 15 MB. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 
 /**
- * The connection to a broker, through mqtt.js. It comes back by itself and subscribes anew each time.
- * Messages go out at QoS 0 and are never queued: at QoS 1 mqtt.js would send them again after a reconnect.
+ * The connection to a broker, through mqtt.js. It reconnects by itself and resubscribes each time.
+ * Messages go out at QoS 0 and are never queued: at QoS 1 mqtt.js would resend them after a reconnect.
  */
 export class BrokerConnection implements BrokerLink {
   url = 'an embedded broker'
@@ -93,7 +93,7 @@ export class BrokerConnection implements BrokerLink {
     })
     client.on('message', (topic, payload, packet: IPublishPacket) => {
       if (payload.length > MAX_MESSAGE_BYTES)
-        this.#options.logger.warn({ topic, bytes: payload.length }, 'ignored a message that is too large')
+        this.#options.logger.warn({ topic, bytes: payload.length }, 'ignored an oversized message')
       else this.#listener?.onMessage({ topic, text: payload.toString(), retained: packet.retain })
     })
     client.on('error', error => {
@@ -127,7 +127,7 @@ export class BrokerConnection implements BrokerLink {
     client.subscribe(filter, { qos: 0 }, (error, granted) => {
       if (!client.connected) return
       const refused = error || granted?.some(({ qos }) => qos === UNSUBSCRIBABLE)
-      if (refused) this.#goOffline(`it does not allow subscribing to ${filter}`)
+      if (refused) this.#goOffline(`it refused the subscription to ${filter}`)
       else this.#setState({ status: 'connected' })
     })
   }
@@ -148,7 +148,7 @@ export class BrokerConnection implements BrokerLink {
   }
 }
 
-/** The reason in an error: a refused connection to a name with several addresses has no message of its own. */
+/** The reason in an error: a refused connection to a host with several addresses has an empty message. */
 function explain(error: unknown): string {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message
   if (error instanceof Error) return error.message || error.name

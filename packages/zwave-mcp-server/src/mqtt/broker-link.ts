@@ -1,4 +1,4 @@
-/** Whether the broker can be used now. `connected` means subscribed too. */
+/** Whether the broker can be used now. `connected` implies subscribed. */
 export type LinkState =
   | { readonly status: 'connecting' }
   | { readonly status: 'connected' }
@@ -7,7 +7,7 @@ export type LinkState =
 export interface Message {
   readonly topic: string
   readonly text: string
-  /** From the past: sent because we subscribed, not because something happened. */
+  /** An old message, sent because we subscribed, not because something happened. */
   readonly retained: boolean
 }
 
@@ -16,15 +16,15 @@ export interface LinkListener {
   onMessage(message: Message): void
 }
 
-/** A way to the broker that never keeps a message: it goes out now, once, or not at all. */
+/** A link to the broker that never queues: a message goes out now, once, or not at all. */
 export interface BrokerLink {
-  /** Where the broker is, without user and password. */
+  /** The broker's URL, without user and password. */
   readonly url: string
   readonly state: LinkState
   start(listener: LinkListener): void
-  /** Sends a message now. False: there is no connection, and the message is gone. */
+  /** Sends a message now. False: not connected, and the message was dropped. */
   publish(topic: string, text: string): boolean
-  /** Whether the broker answers within this time: a connection can look alive when the broker hangs. */
+  /** Whether the broker answers within this time: a connection can look alive while the broker hangs. */
   answers(timeoutMs: number): Promise<boolean>
   close(): Promise<void>
 }

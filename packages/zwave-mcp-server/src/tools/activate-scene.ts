@@ -18,20 +18,20 @@ import {
 
 const MAX_NAMES = 20
 
-/** `activate_scene`: lets the gateway set all that one of its scenes holds. */
+/** `activate_scene`: has the gateway apply one of its scenes. */
 export const activateScene: ZwaveTool = {
   definition: {
     name: 'activate_scene',
     title: 'Activate a scene',
     description:
       'Activates a scene of the Z-Wave gateway, which sets several devices at once; list_zwave_devices lists the scenes. ' +
-      'The gateway says that it has started the scene, not that every device has followed.',
+      'The gateway confirms that it started the scene, not that every device followed.',
     inputSchema: takes(
       {
         sceneName: {
           type: 'string',
           minLength: 1,
-          description: 'The name of the scene, e.g. "Movie Time"; upper and lower case do not matter.',
+          description: 'The name of the scene, e.g. "Movie Time"; not case-sensitive.',
         },
       },
       ['sceneName'],
@@ -61,7 +61,7 @@ export function sceneCalled(network: ZwaveNetwork, said: string): Scene | undefi
   return others.length === 0 ? scene : undefined
 }
 
-/** Activates a scene. Gives the reason if the gateway did not say that it is. */
+/** Activates a scene. Returns the reason if the gateway did not confirm it. */
 export async function startScene(scene: Scene, context: ToolContext): Promise<string | undefined> {
   const { network, confirmTimeoutMs } = context
   const unreachable = whyNoCommands(network)
@@ -71,7 +71,7 @@ export async function startScene(scene: Scene, context: ToolContext): Promise<st
   return `The scene ${scene.name} was not confirmed as activated: ${outcome.cause}.`
 }
 
-/** "the movie time scene" is Movie Time. */
+/** "the movie time scene" means Movie Time. */
 function sceneKey(name: string): string {
   return nameKey(name)
     .replace(/^(?:the|my) /, '')

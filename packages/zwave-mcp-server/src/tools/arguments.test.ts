@@ -22,11 +22,11 @@ describe('describing mistakes in arguments', () => {
   it.each<[Record<string, unknown>, string]>([
     [
       {},
-      "control_zwave_device needs 'deviceName', a text. control_zwave_device needs 'action', on, off or dim.",
+      "control_zwave_device needs 'deviceName', a string. control_zwave_device needs 'action', on, off or dim.",
     ],
     [{ ...lamp, action: 'toggle' }, '\'action\' must be on, off or dim, not "toggle".'],
-    [{ ...lamp, deviceName: 7 }, "'deviceName' must be a text, not 7."],
-    [{ ...lamp, deviceName: '  ' }, '\'deviceName\' must be a text that is not empty, not "  ".'],
+    [{ ...lamp, deviceName: 7 }, "'deviceName' must be a string, not 7."],
+    [{ ...lamp, deviceName: '  ' }, '\'deviceName\' must be a non-empty string, not "  ".'],
     [{ ...lamp, level: 101 }, "'level' must be a number from 0 to 100, not 101."],
     [{ ...lamp, level: -1 }, "'level' must be a number from 0 to 100, not -1."],
     [{ ...lamp, level: '50' }, '\'level\' must be a number from 0 to 100, not "50".'],
@@ -40,13 +40,13 @@ describe('describing mistakes in arguments', () => {
       { ...lamp, brightness: 5 },
       'control_zwave_device has no argument "brightness"; did you mean \'level\'?',
     ],
-  ])('refuses %j in words', (args, sentence) => {
+  ])('refuses %j with an explanation', (args, sentence) => {
     const text = mistakes(args)
     if (sentence.includes('brightness')) expect(text).toContain('has no argument "brightness"')
     else expect(text).toBe(sentence)
   })
 
-  it('knows tools without arguments, and names of Object.prototype', () => {
+  it('handles tools without arguments, and names of Object.prototype', () => {
     const { definition } = checkHealth
     expect(describeMistakes(definition.name, definition.inputSchema, {})).toBeUndefined()
     expect(describeMistakes(definition.name, definition.inputSchema, { constructor: 1 })).toContain(

@@ -1,9 +1,9 @@
 import { closest } from 'fastest-levenshtein'
 import { type ArgumentSchema, type Arguments, listWords, type PropertySchema } from './tool.ts'
 
-const TYPE_WORDS = { string: 'a text', boolean: 'true or false', number: 'a number' } as const
+const TYPE_WORDS = { string: 'a string', boolean: 'true or false', number: 'a number' } as const
 
-/** What is wrong with the arguments of a tool, in sentences; undefined if they fit. */
+/** Sentences saying what is wrong with a tool's arguments; undefined if they are valid. */
 export function describeMistakes(tool: string, schema: ArgumentSchema, args: Arguments): string | undefined {
   const missing = (schema.required ?? []).filter(name => args[name] === undefined)
   const sentences = [
@@ -27,18 +27,18 @@ function describeMistake(
 
 function describeUnknown(tool: string, schema: ArgumentSchema, name: string): string {
   const names = Object.keys(schema.properties)
-  if (names.length === 0) return `${tool} takes no arguments, so not '${show(name)}'.`
+  if (names.length === 0) return `${tool} takes no arguments; remove ${show(name)}.`
   const folded = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '')
   const near = names.find(known => folded(known) === folded(name)) ?? closest(name, names)
   return `${tool} has no argument ${show(name)}; did you mean '${near}'?`
 }
 
-/** What the value should have been, in words; undefined if it is that. */
+/** A phrase saying what the value should have been; undefined if it is valid. */
 function unmetDemand(property: PropertySchema, value: unknown): string | undefined {
   if (typeof value !== property.type || Number.isNaN(value)) return typeWords(property)
   if (typeof value === 'string') {
     if (property.enum && !property.enum.includes(value)) return typeWords(property)
-    if (value.trim().length < (property.minLength ?? 0)) return 'a text that is not empty'
+    if (value.trim().length < (property.minLength ?? 0)) return 'a non-empty string'
   }
   const { minimum = -Infinity, maximum = Infinity } = property
   return typeof value === 'number' && (value < minimum || value > maximum) ? typeWords(property) : undefined

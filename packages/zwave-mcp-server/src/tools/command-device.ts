@@ -3,19 +3,18 @@ import { type Found, nameKey } from '../zwave/find-device.ts'
 import type { Primitive } from '../zwave/payload.ts'
 import type { Command, ZwaveNetwork } from '../zwave/zwave-network.ts'
 import { pickInNetwork } from './pick-device.ts'
-import { type ToolContext, UNKNOWN_GATEWAY, whyNotReady } from './tool.ts'
+import { type ToolContext, whyNotReady } from './tool.ts'
 
 export interface Commandable extends Found {
   readonly name: string
 }
 
-/** The device that a command is meant for, or why there is none. */
+/** The device that a command is meant for, or the reason if it cannot be determined. */
 export async function deviceToCommand({ network }: ToolContext, said: string): Promise<Commandable | string> {
   const problem = await whyNotReady(network)
   if (problem) return `${problem} Nothing was sent.`
   const picked = await pickInNetwork(network, said)
-  if (typeof picked === 'string')
-    return network.gateway.name === null ? `${picked} ${UNKNOWN_GATEWAY}` : picked
+  if (typeof picked === 'string') return picked
   const { device, endpoint } = picked
   return {
     ...picked,
@@ -23,7 +22,7 @@ export async function deviceToCommand({ network }: ToolContext, said: string): P
   }
 }
 
-/** As above, also by its kind: "back door" for the Back Door Lock, "thermostat" for the only thermostat. */
+/** As above, but the kind may complete the name: "back door" for Back Door Lock, "thermostat" for the only one. */
 export async function deviceOfKind(
   context: ToolContext,
   said: string,
@@ -37,7 +36,7 @@ export async function deviceOfKind(
   return only && isMeant ? { device: only, name: fullName(only) } : exact
 }
 
-/** Why a command could only be lost, or be done much later. */
+/** Why a command would be lost, or carried out only much later. */
 export function whyUnreachable(network: ZwaveNetwork, device: Device): string | undefined {
   const whyNot = whyNoCommands(network)
   if (whyNot) return `${whyNot}, so nothing was sent.`
@@ -47,22 +46,22 @@ export function whyUnreachable(network: ZwaveNetwork, device: Device): string | 
   return undefined
 }
 
-/** Why the gateway cannot pass on any command. */
+/** Why the gateway cannot pass on commands at all. */
 export function whyNoCommands({ gateway }: ZwaveNetwork): string | undefined {
   if (gateway.online === false) return 'The Z-Wave gateway is offline'
-  if (gateway.driverReady === false) return 'The Z-Wave driver of the gateway is not ready'
+  if (gateway.driverReady === false) return "The gateway's Z-Wave driver is not ready"
   return undefined
 }
 
-/** What is to be sent, and which report means that it was done. */
+/** What to send, and which report confirms it. */
 export interface Order extends Pick<Command, 'state' | 'target' | 'value' | 'accepts'> {
-  /** As it is said: "on", "lock". */
+  /** The command as spoken: "on", "lock". */
   readonly command: string
-  /** A report in words, after "it is". */
+  /** Phrases a report, to follow "it is". */
   readonly say: (reported: Primitive) => string
 }
 
-/** What became of an order: it did not go out, or the device reported; `missed` tells that it did not confirm. */
+/** The outcome of an order. `missed` says why the device did not confirm it. */
 export type Carried =
   | { readonly failure: string }
   | {
@@ -95,7 +94,7 @@ export async function carryOut(
   return { reported, said, missed: `The command ${command} was sent to ${name}, but ${why}${report}` }
 }
 
-/** Which device an answer is about, as data. */
+/** The fields that identify the device in an answer. */
 export function deviceFields({ name, location, nodeId }: Device): Record<string, unknown> {
   return { device: name, location: location ?? null, nodeId: nodeId ?? null }
 }

@@ -79,7 +79,10 @@ describe('control_zwave_device', () => {
 
   it.each([
     [{ deviceName: 'Switch One', action: 'dim' }, 'dim needs a level from 0 to 100.'],
-    [{ deviceName: 'Switch One', action: 'on', level: 5 }, 'A level goes with the action dim, not with on.'],
+    [
+      { deviceName: 'Switch One', action: 'on', level: 5 },
+      'A level is only valid with the action dim, not with on.',
+    ],
     [
       { deviceName: 'Switch One', action: 'dim', level: 5 },
       'Switch One is a switch and cannot dim; it can only be on or off.',
@@ -123,12 +126,12 @@ describe('control_zwave_device', () => {
     expect(home.link.commands).toEqual([])
   })
 
-  it('names the devices there are when nothing is near', async () => {
+  it('lists the devices if there is no near match', async () => {
     const { text } = await control({ deviceName: 'qqqq', action: 'on' }).result
     expect(text).toContain('The devices are Back Door Lock, Blinds (Study), Dead One, Double, Light (Hall)')
   })
 
-  it('switches the endpoint that is named, and the root endpoint where there is one', async () => {
+  it('switches the endpoint that is named, and the root endpoint if there is one', async () => {
     const second = control({ deviceName: 'double 2', action: 'on' })
     expect(await second.result).toMatchObject({
       text: 'Double endpoint 2 is on.',
@@ -177,7 +180,7 @@ describe('control_zwave_device', () => {
       'the driver',
       'zwave/driver/status',
       'false',
-      'The Z-Wave driver of the gateway is not ready, so nothing was sent.',
+      "The gateway's Z-Wave driver is not ready, so nothing was sent.",
     ],
   ])('refuses while %s is down', async (_, topic, payload, text) => {
     const home = fakeHome(devices)
@@ -187,7 +190,7 @@ describe('control_zwave_device', () => {
     expect(home.link.commands).toEqual([])
   })
 
-  it('fails at once without a broker, and sends nothing when it is back', async () => {
+  it('fails immediately without a broker, and sends nothing when it is back', async () => {
     const home = fakeHome(devices)
     home.link.lose('connect ECONNREFUSED')
     const result = await home.call('control_zwave_device', { deviceName: 'Switch One', action: 'on' })

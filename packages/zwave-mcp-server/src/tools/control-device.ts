@@ -24,28 +24,28 @@ import {
   type ZwaveTool,
 } from './tool.ts'
 
-/** What an order says beside the value that takes it and how that is told. */
+/** An order without the value it is sent to and the phrasing of its report. */
 type Wish = Pick<Order, 'command' | 'value' | 'accepts'>
 
-/** The name argument of every tool that commands a device. */
+/** The device name argument shared by the tools that command a device. */
 export const DEVICE_NAME = {
   type: 'string',
   minLength: 1,
   description:
-    'The name of the device, e.g. "Living Room Light"; upper and lower case do not matter. If several devices ' +
+    'The name of the device, e.g. "Living Room Light"; not case-sensitive. If several devices ' +
     'share a name, put the location before it: "kitchen light".',
 } as const
 
 export const REPORT_FIELDS = {
-  confirmed: { ...FIELDS.boolean, description: 'Whether the device itself reported that it was done.' },
+  confirmed: { ...FIELDS.boolean, description: 'Whether the device itself reported the new state.' },
   reported: {
     type: ['boolean', 'number', 'string', 'null'],
     description: 'What the device reported: true or false, or the level in percent; null if nothing.',
   },
-  state: { ...FIELDS.textOrNull, description: 'The reported state in words.' },
+  state: { ...FIELDS.textOrNull, description: 'The reported state as text.' },
 } as const
 
-/** `control_zwave_device`: switches, dims or moves a device and waits for its own report. */
+/** `control_zwave_device`: switches, dims or moves a device and waits for its report. */
 export const controlDevice: ZwaveTool = {
   definition: {
     name: 'control_zwave_device',
@@ -71,7 +71,7 @@ export const controlDevice: ZwaveTool = {
           minimum: 0,
           maximum: 100,
           description:
-            'Brightness or position in percent, 0 to 100. Only with the action dim, and needed there.',
+            'Brightness or position in percent, 0 to 100. Required with the action dim, not allowed otherwise.',
         },
       },
       ['deviceName', 'action'],
@@ -80,7 +80,7 @@ export const controlDevice: ZwaveTool = {
       ...FIELDS.device,
       endpoint: FIELDS.integer,
       action: { type: 'string', enum: ['on', 'off', 'dim'] },
-      level: { ...FIELDS.numberOrNull, description: 'The level that was asked for, in percent.' },
+      level: { ...FIELDS.numberOrNull, description: 'The requested level in percent.' },
       ...REPORT_FIELDS,
     }),
     annotations: SETS,
@@ -106,11 +106,11 @@ export interface Control {
   readonly picked: Commandable
   readonly actuator: Actuator
   readonly wish: Wish
-  /** Goes into the answer as it is. */
+  /** Copied into the answer unchanged. */
   readonly asked: Record<string, unknown>
 }
 
-/** Sends a wish to an actuator and answers with what the device reported. */
+/** Sends a command to an actuator and answers with what the device reported. */
 export async function control(context: ToolContext, { picked, actuator, wish, asked }: Control) {
   const { kind, endpoint, state, target } = actuator
   const carried = await carryOut(context, picked, {
@@ -131,7 +131,7 @@ export async function control(context: ToolContext, { picked, actuator, wish, as
   })
 }
 
-/** "Turn on movie time": people do not tell scenes from devices. */
+/** "Turn on movie time": people do not distinguish scenes from devices. */
 async function turnOn(scene: Scene, context: ToolContext) {
   const problem = await startScene(scene, context)
   if (problem) return refuse(problem)
@@ -148,7 +148,8 @@ async function turnOn(scene: Scene, context: ToolContext) {
 
 function levelMistake({ action, level }: Arguments): string | undefined {
   if (action === 'dim' && level === undefined) return 'dim needs a level from 0 to 100.'
-  if (action !== 'dim' && level !== undefined) return `A level goes with the action dim, not with ${action}.`
+  if (action !== 'dim' && level !== undefined)
+    return `A level is only valid with the action dim, not with ${action}.`
   return undefined
 }
 
@@ -174,7 +175,7 @@ function cannotSwitch(device: Device): string {
 function cannotDo(device: Device, { kind }: Actuator, action: string): string | undefined {
   if (kind === 'switch' && action === 'dim')
     return `${fullName(device)} is a switch and cannot dim; it can only be on or off.`
-  // On and off could mean either, and whoever says "everything off" must not open a door.
+  // On and off are ambiguous for a lock, and "everything off" must never open a door.
   if (kind === 'lock')
     return `${fullName(device)} is a lock: use control_lock to lock or unlock it. Nothing was sent.`
   return undefined

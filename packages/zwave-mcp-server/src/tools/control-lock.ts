@@ -6,7 +6,7 @@ import { deviceOfKind, whyUnreachable } from './command-device.ts'
 import { control, DEVICE_NAME, REPORT_FIELDS } from './control-device.ts'
 import { FIELDS, fields, refuse, SETS, takes, type ZwaveTool } from './tool.ts'
 
-/** `control_lock`: locks or unlocks a door. A tool of its own, so that a client can ask before a door is opened. */
+/** `control_lock`: locks or unlocks a door. A separate tool, so that a client can ask before opening a door. */
 export const controlLock: ZwaveTool = {
   definition: {
     name: 'control_lock',

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { fakeHome, fakeNetwork, GATEWAY, NOW } from '../../test/support/fake-home.ts'
+import { fakeHome, fakeNetwork, GATEWAY, NOW, nodesAnswer } from '../../test/support/fake-home.ts'
+import { VirtualDevice } from '../home/virtual-device.ts'
+import { ZwaveNetwork } from '../zwave/zwave-network.ts'
 import { checkHealth } from './health.ts'
 
 const devices = [
@@ -16,7 +18,7 @@ describe('check_zwave_health', () => {
     home.link.receive(`${GATEWAY}/version`, { value: '11.3.0' })
     await expect(check(home)).resolves.toEqual({
       isError: false,
-      text: 'The MQTT broker is connected, the gateway is online, and the Z-Wave driver is ready. 3 devices are known, 1 of them dead. The last message came just now.',
+      text: 'The MQTT broker is connected, the gateway is online, and the Z-Wave driver is ready. 3 devices are known, 1 of them dead. The last message arrived just now.',
       data: {
         healthy: true,
         virtualHome: false,
@@ -65,13 +67,29 @@ describe('check_zwave_health', () => {
     expect(content).toEqual([
       {
         type: 'text',
-        text: 'The MQTT broker is connected, the gateway has not shown itself, and the Z-Wave driver has not said whether it is ready. 0 devices are known. No message has come yet. The gateway has not shown itself: check that Z-Wave JS UI runs with this topic prefix, turn on Retain in its MQTT settings, or set ZWAVE_GATEWAY_NAME. This is a virtual home: no real devices are connected.',
+        text: 'The MQTT broker is connected, no gateway has been seen, and the Z-Wave driver has not reported its status. 0 devices are known. No message has arrived yet. No gateway has been seen: check that Z-Wave JS UI uses this topic prefix, turn on Retain in its MQTT settings, or set ZWAVE_GATEWAY_NAME. This is a virtual home: no real devices are connected.',
       },
     ])
     expect(structuredContent).toMatchObject({
+      healthy: false,
       virtualHome: true,
       lastMessage: null,
       gateway: { online: null },
     })
+  })
+
+  it('knows that a configured gateway is online if it answers, though it retains nothing', async () => {
+    const { link, logger } = fakeNetwork()
+    const network = new ZwaveNetwork({ link, logger, prefix: 'zwave', gatewayName: 'test', now: () => NOW })
+    const home = devices.map((device, index) => new VirtualDevice(device, index + 2, NOW))
+    network.start()
+    link.onApi = topic => link.receive(topic.slice(0, -'/set'.length), nodesAnswer(home))
+    link.connect()
+    const context = { network, confirmTimeoutMs: 50, staleMs: 1, virtual: false, now: () => NOW }
+    const { content, structuredContent } = await checkHealth.run({}, context)
+    expect(content).toMatchObject([
+      { text: expect.stringContaining('connected, the gateway is online, and') },
+    ])
+    expect(structuredContent).toMatchObject({ healthy: true, gateway: { online: true } })
   })
 })

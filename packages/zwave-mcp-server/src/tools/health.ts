@@ -18,7 +18,7 @@ type Health = Awaited<ReturnType<typeof examine>>
 
 const MAX_NAMES = 5
 
-/** `check_zwave_health`: whether everything between here and the devices works. It never fails; it reports. */
+/** `check_zwave_health`: whether everything between here and the devices works. Never fails; it reports. */
 export const checkHealth: ZwaveTool = {
   definition: {
     name: 'check_zwave_health',
@@ -36,7 +36,7 @@ export const checkHealth: ZwaveTool = {
       broker: fields({ url: FIELDS.text, connected: FIELDS.boolean, cause: FIELDS.textOrNull }),
       gateway: fields({
         name: FIELDS.textOrNull,
-        online: { ...FIELDS.booleanOrNull, description: 'null: the gateway has not said.' },
+        online: { ...FIELDS.booleanOrNull, description: 'null: not known.' },
         version: FIELDS.textOrNull,
       }),
       driver: fields({ ready: FIELDS.booleanOrNull }),
@@ -48,7 +48,7 @@ export const checkHealth: ZwaveTool = {
       problems: {
         type: 'array',
         items: FIELDS.text,
-        description: 'What should be looked at, one sentence each.',
+        description: 'What needs attention, one sentence each.',
       },
     }),
     annotations: READS,
@@ -68,16 +68,19 @@ async function examine({ network, virtual, now }: ToolContext) {
   ])
   const { gateway, lastMessageAt } = network
   const devices = network.devices()
+  // A gateway that answers is online, even if its status topic is not retained.
+  const online = gateway.online ?? (gateway.name !== null && gatewayAnswers ? true : null)
+  const isKnown = online !== null || devices.length > 0
   const count = (status: Device['status']) => devices.filter(device => device.status === status).length
   return {
-    healthy: connected && gateway.online !== false && gateway.driverReady !== false,
+    healthy: connected && isKnown && online !== false && gateway.driverReady !== false,
     virtualHome: virtual,
     broker: {
       url: network.brokerUrl,
       connected,
       cause: connected ? null : readiness.ready ? 'it does not answer' : readiness.cause,
     },
-    gateway: { name: gateway.name, online: gateway.online, version: gateway.version },
+    gateway: { name: gateway.name, online, version: gateway.version },
     driver: { ready: gateway.driverReady },
     devices: { total: devices.length, asleep: count('Asleep'), dead: count('Dead') },
     lastMessage: lastMessageAt === null ? null : lastMessage(lastMessageAt, now()),
@@ -85,7 +88,7 @@ async function examine({ network, virtual, now }: ToolContext) {
   }
 }
 
-/** What should be looked at though nothing is down. */
+/** What needs attention although nothing is down. */
 function findProblems(
   { gateway }: ZwaveNetwork,
   devices: readonly Device[],
@@ -94,9 +97,9 @@ function findProblems(
   const { name, reachable } = gateway
   const problems = [
     name === null && UNKNOWN_GATEWAY,
-    !gatewayAnswers && 'The gateway did not answer when it was asked for its nodes.',
+    !gatewayAnswers && 'The gateway did not answer a request for its nodes.',
     reachable.length > 1 &&
-      `${reachable.length} gateways share the topic prefix (${listWords(reachable)}): give each of them its own.`,
+      `${reachable.length} gateways share the topic prefix (${listWords(reachable)}): give each its own.`,
     sayUnfollowed(devices),
   ]
   return problems.filter(problem => typeof problem === 'string')
@@ -110,8 +113,8 @@ function sayUnfollowed(devices: readonly Device[]): string | false {
       ? 'any device'
       : listWords(unfollowed.slice(0, MAX_NAMES).map(fullName), 'or')
   return (
-    `No topics of ${whose} have been seen (gateway type Manual, or Retain is off): the gateway is asked for ` +
-    'values instead, and commands go through its API. The gateway types Named topics and ValueID topics are followed.'
+    `No topics seen for ${whose} (gateway type Manual, or Retain is off): values are requested from the gateway, ` +
+    'and commands go through its API. For live updates, use the gateway type Named topics or ValueID topics.'
   )
 }
 
@@ -123,8 +126,8 @@ function describe({ broker, gateway, driver, devices, lastMessage, virtualHome, 
   const virtual = virtualHome ? ' This is a virtual home: no real devices are connected.' : ''
   if (broker.cause !== null) return `${brokerUnreachable(broker.url, broker.cause)}${virtual}`
   const heard = lastMessage
-    ? `The last message came ${sayAge(lastMessage.ageSeconds * 1000)}.`
-    : 'No message has come yet.'
+    ? `The last message arrived ${sayAge(lastMessage.ageSeconds * 1000)}.`
+    : 'No message has arrived yet.'
   const dead = devices.dead > 0 ? `, ${devices.dead} of them dead` : ''
   const count = `${devices.total} ${devices.total === 1 ? 'device is' : 'devices are'} known${dead}.`
   const problem = problems.map(sentence => ` ${sentence}`).join('')
@@ -132,11 +135,11 @@ function describe({ broker, gateway, driver, devices, lastMessage, virtualHome, 
 }
 
 function sayGateway({ online }: Health['gateway']): string {
-  if (online === null) return 'the gateway has not shown itself'
+  if (online === null) return 'no gateway has been seen'
   return online ? 'the gateway is online' : 'the gateway is offline'
 }
 
 function sayDriver({ ready }: Health['driver']): string {
-  if (ready === null) return 'and the Z-Wave driver has not said whether it is ready'
+  if (ready === null) return 'and the Z-Wave driver has not reported its status'
   return ready ? 'and the Z-Wave driver is ready' : 'and the Z-Wave driver is not ready'
 }

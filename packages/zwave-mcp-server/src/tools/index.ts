@@ -7,7 +7,7 @@ import { sensorData } from './sensor-data.ts'
 import { setThermostat } from './set-thermostat.ts'
 import type { ZwaveTool } from './tool.ts'
 
-/** All tools, in the order in which they are listed. */
+/** All tools, in listing order. */
 export const TOOLS: readonly ZwaveTool[] = [
   listDevices,
   controlDevice,

@@ -16,7 +16,7 @@ const devices: DeviceDescription[] = [
 const list = (args: Record<string, unknown>) => fakeHome(devices).call('list_zwave_devices', args)
 
 describe('list_zwave_devices', () => {
-  it('takes a filter in the plural', async () => {
+  it('accepts a filter in the plural', async () => {
     await expect(list({ filter: 'switches' })).resolves.toMatchObject({
       data: { devices: [{ name: 'Switch One' }] },
     })
@@ -76,7 +76,7 @@ describe('list_zwave_devices', () => {
     expect((await fakeHome([]).call('list_zwave_devices', {})).text).toBe('No devices are known.')
   })
 
-  it('tells the last known state when the broker is gone, and says so', async () => {
+  it('reports the last known state when the broker is unreachable, and says so', async () => {
     const home = fakeHome(devices)
     home.link.lose('connection closed')
     const { text, data, isError } = await home.call('list_zwave_devices', { filter: 'switch' })
@@ -86,7 +86,7 @@ describe('list_zwave_devices', () => {
     expect({ live: data.live, isError }).toEqual({ live: false, isError: false })
   })
 
-  it('fails when the broker was never there', async () => {
+  it('fails if the broker was never reachable', async () => {
     const { network, link } = fakeNetwork()
     link.lose('connect ECONNREFUSED')
     const context = { network, confirmTimeoutMs: 50, staleMs: 1, virtual: false, now: Date.now }

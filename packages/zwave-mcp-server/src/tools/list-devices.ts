@@ -14,7 +14,7 @@ import {
   type ZwaveTool,
 } from './tool.ts'
 
-/** `list_zwave_devices`: which devices there are, what they are and in which state. */
+/** `list_zwave_devices`: the devices, with their kinds and states. */
 export const listDevices: ZwaveTool = {
   definition: {
     name: 'list_zwave_devices',
@@ -22,16 +22,16 @@ export const listDevices: ZwaveTool = {
     description:
       'Lists the Z-Wave devices of the home with name, location, kind (switch, dimmer, cover, lock, thermostat, sensor) and ' +
       'current state, and the scenes of the gateway. ' +
-      'Call it to find out the exact name of a device before controlling it, or to answer which devices there are.',
+      'Call it to find the exact name of a device before controlling it, or to answer which devices there are.',
     inputSchema: takes({
       filter: {
         type: 'string',
         description:
-          'Only devices whose name, location or kind has all of these words, e.g. "kitchen", "dimmer", "temp".',
+          'Only devices whose name, location or kind contains all of these words, e.g. "kitchen", "dimmer", "temp".',
       },
       includeInactive: {
         type: 'boolean',
-        description: 'Also list devices that are dead, that is, no longer answer. Default: false.',
+        description: 'Include dead devices, i.e. those that no longer respond. Default: false.',
         default: false,
       },
     }),
@@ -46,7 +46,7 @@ export const listDevices: ZwaveTool = {
           status: { type: 'string', enum: STATUSES },
           state: {
             ...FIELDS.text,
-            description: 'The state in words, e.g. "off", "dimmed to 40 %", "21.5 °C".',
+            description: 'The state as text, e.g. "off", "dimmed to 40 %", "21.5 °C".',
           },
         }),
       },
@@ -56,14 +56,14 @@ export const listDevices: ZwaveTool = {
         items: FIELDS.text,
         description: 'The scenes that activate_scene can activate.',
       },
-      live: { ...FIELDS.boolean, description: 'False: this is the last known state, not the present one.' },
+      live: { ...FIELDS.boolean, description: 'False: this is the last known state, not the current one.' },
     }),
     annotations: READS,
   },
 
   async run(args, { network }) {
     const unreachable = await whyNotReady(network)
-    // Nobody tells of a new name, and from this list names are taken.
+    // Renames are not published, and callers take device names from this list.
     if (!unreachable && network.hasList) await network.refresh(0)
     const all = network.devices()
     const live = all.every(device => network.isLive(device))
@@ -89,11 +89,9 @@ export const listDevices: ZwaveTool = {
   },
 }
 
-/** Why a state may not be the present one, though the broker is there. */
+/** Why a state may be outdated although the broker is reachable. */
 export function notLive(live: boolean): string | undefined {
-  return live
-    ? undefined
-    : 'The gateway does not publish these values and did not answer when it was asked for them.'
+  return live ? undefined : 'The gateway does not publish these values and did not answer a request for them.'
 }
 
 function hint({ gateway }: ToolContext['network'], devices: readonly Device[]): string {
@@ -113,7 +111,7 @@ function matches(device: Device, filter: string): boolean {
   return words.every(word => singulars(word).some(form => text.includes(form)))
 }
 
-/** "lights" and "switches" are asked for as often as "light". */
+/** People say "lights" and "switches" as often as "light". */
 function singulars(word: string): string[] {
   return [word, word.replace(/s$/, ''), word.replace(/es$/, '')]
 }

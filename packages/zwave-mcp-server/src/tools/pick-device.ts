@@ -1,16 +1,19 @@
 import { type Device, fullName } from '../zwave/device.ts'
 import { type Found, findByPart, findDevice } from '../zwave/find-device.ts'
 import type { ZwaveNetwork } from '../zwave/zwave-network.ts'
-import { listWords } from './tool.ts'
+import { listWords, UNKNOWN_GATEWAY } from './tool.ts'
 
 const MAX_NAMES = 20
 
 export interface PickOptions {
-  /** A part of one name is enough: right for reading, where a wrong guess does no harm. */
+  /** Part of a name is enough: fine for reading, where a wrong guess does no harm. */
   readonly partIsEnough?: boolean
 }
 
-/** As `pickDevice`; a name that is not known may be new, so the gateways are asked once more. */
+/**
+ * Like `pickDevice`, but an unknown name may be new, so the gateways are queried again first. If there are none, the
+ * failure says what to do.
+ */
 export async function pickInNetwork(
   network: ZwaveNetwork,
   said: string,
@@ -18,10 +21,11 @@ export async function pickInNetwork(
 ): Promise<Found | string> {
   const first = pickDevice(network.devices(), said, options)
   const isNew = typeof first === 'string' && (await network.refresh(0))
-  return isNew ? pickDevice(network.devices(), said, options) : first
+  const picked = isNew ? pickDevice(network.devices(), said, options) : first
+  return typeof picked === 'string' && network.gateway.name === null ? `${picked} ${UNKNOWN_GATEWAY}` : picked
 }
 
-/** The device that a name means, or a sentence that helps to name it better. */
+/** The device that a name refers to, or a sentence that helps to name it. */
 function pickDevice(
   devices: readonly Device[],
   said: string,

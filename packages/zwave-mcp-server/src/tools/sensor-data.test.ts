@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { fakeHome, NOW } from '../../test/support/fake-home.ts'
+import { fakeHome, fakeNetwork, NOW } from '../../test/support/fake-home.ts'
 import type { DeviceDescription } from '../home/virtual-device.ts'
+import { sensorData } from './sensor-data.ts'
 
 const devices: DeviceDescription[] = [
   {
@@ -29,7 +30,7 @@ const read = (deviceName: string, home = fakeHome(devices)) =>
   home.call('get_device_sensor_data', { deviceName })
 
 describe('get_device_sensor_data', () => {
-  it('takes a part of a name where only one device has it', async () => {
+  it('accepts part of a name if only one device has it', async () => {
     const home = fakeHome([
       { name: 'Front Door Sensor', values: [{ type: 'binary', property: 'Door/Window', value: true }] },
       { name: 'Cellar Sensor', values: [{ type: 'binary', property: 'Door/Window', value: false }] },
@@ -41,7 +42,7 @@ describe('get_device_sensor_data', () => {
     await expect(read('sensor', home)).resolves.toMatchObject({ isError: true })
   })
 
-  it('tells the last values with unit and age', async () => {
+  it('reports the last values with unit and age', async () => {
     await expect(read('thermo')).resolves.toEqual({
       isError: false,
       text: 'Thermo: air temperature is 21.5 °C, reported just now; humidity has not been reported yet.',
@@ -88,7 +89,7 @@ describe('get_device_sensor_data', () => {
     expect(data).toMatchObject({ readings: [{ value: 7 }] })
   })
 
-  it('takes a clock that runs ahead as now', async () => {
+  it('treats a clock that runs ahead as now', async () => {
     const home = fakeHome([{ name: 'T', values: [{ type: 'sensor', property: 'Power' }] }])
     home.link.receive('zwave/T/sensor_multilevel/endpoint_0/Power', { time: NOW + 60_000, value: 7 })
     expect((await read('T', home)).data).toMatchObject({ readings: [{ ageSeconds: 0, stale: false }] })
@@ -96,7 +97,7 @@ describe('get_device_sensor_data', () => {
 
   it('says that a device is dead, with its last value', async () => {
     expect((await read('hall door')).text).toBe(
-      'Door (Hall): door/window is open, reported just now. The device is dead: it no longer answers.',
+      'Door (Hall): door/window is open, reported just now. The device is dead: it no longer responds.',
     )
   })
 
@@ -112,12 +113,21 @@ describe('get_device_sensor_data', () => {
     })
   })
 
-  it('tells the last known values when the broker is gone, and says so', async () => {
+  it('says what to do if no gateway has been seen', async () => {
+    const { network, link } = fakeNetwork()
+    link.connect()
+    const context = { network, confirmTimeoutMs: 50, staleMs: 1, virtual: false, now: () => NOW }
+    expect(await sensorData.run({ deviceName: 'Lamp' }, context)).toMatchObject({
+      content: [{ text: expect.stringContaining('No devices are known. No gateway has been seen: check') }],
+    })
+  })
+
+  it('reports the last known values when the broker is unreachable, and says so', async () => {
     const home = fakeHome(devices)
     home.link.lose('connection closed')
     const { text, data } = await read('thermo', home)
     expect(text).toContain(
-      'The MQTT broker at mqtt://fake:1883 is unreachable: connection closed. These are the last values known. Thermo:',
+      'The MQTT broker at mqtt://fake:1883 is unreachable: connection closed. These are the last known values. Thermo:',
     )
     expect(data.live).toBe(false)
   })

@@ -22,13 +22,13 @@ interface AgedReading extends Reading {
   readonly stale: boolean
 }
 
-/** `get_device_sensor_data`: the last values of a device, with unit and age. */
+/** `get_device_sensor_data`: a device's last values, with unit and age. */
 export const sensorData: ZwaveTool = {
   definition: {
     name: 'get_device_sensor_data',
     title: 'Read a Z-Wave device',
     description:
-      'Reads the last values of a Z-Wave device: temperature, humidity, light, power, door and motion sensors, ' +
+      'Reads the latest values of a Z-Wave device: temperature, humidity, light, power, door and motion sensors, ' +
       'whether a switch or dimmer is on, a blind open or a door locked, and what a thermostat is set to. Each value comes with its unit and its age; old ones are marked as stale. ' +
       'It changes nothing.',
     inputSchema: takes(
@@ -36,7 +36,7 @@ export const sensorData: ZwaveTool = {
         deviceName: {
           type: 'string',
           minLength: 1,
-          description: 'The name of the device, e.g. "Temp Sensor 1"; upper and lower case do not matter.',
+          description: 'The name of the device, e.g. "Temp Sensor 1"; not case-sensitive.',
         },
       },
       ['deviceName'],
@@ -50,7 +50,7 @@ export const sensorData: ZwaveTool = {
           name: FIELDS.text,
           value: { type: ['number', 'boolean', 'string', 'null'] },
           unit: FIELDS.textOrNull,
-          text: { ...FIELDS.text, description: 'The value in words.' },
+          text: { ...FIELDS.text, description: 'The value as text.' },
           endpoint: FIELDS.integer,
           time: { ...FIELDS.textOrNull, description: 'When the device reported it (ISO 8601).' },
           ageSeconds: FIELDS.numberOrNull,
@@ -59,7 +59,7 @@ export const sensorData: ZwaveTool = {
       },
       live: {
         ...FIELDS.boolean,
-        description: 'False: these are the last known values, not the present ones.',
+        description: 'False: these are the last known values, not the current ones.',
       },
     }),
     annotations: READS,
@@ -89,9 +89,9 @@ function age(readings: readonly Reading[], { now, staleMs }: ToolContext): AgedR
 function tell(device: Device, readings: readonly AgedReading[], problem: string | undefined): CallToolResult {
   const { status } = device
   const sentences = [
-    problem && `${problem} These are the last values known.`,
+    problem && `${problem} These are the last known values.`,
     sayDevice(device, readings),
-    status === 'Dead' && 'The device is dead: it no longer answers.',
+    status === 'Dead' && 'The device is dead: it no longer responds.',
   ]
   return answer(sentences.filter(Boolean).join(' '), {
     ...deviceFields(device),
@@ -110,7 +110,7 @@ function toJson({ time, ageMs, ...reading }: AgedReading): Record<string, unknow
 }
 
 function sayDevice(device: Device, readings: readonly AgedReading[]): string {
-  if (readings.length === 0) return `${fullName(device)} has no values that can be read.`
+  if (readings.length === 0) return `${fullName(device)} has no readable values.`
   return `${fullName(device)}: ${readings.map(sayReading).join('; ')}.`
 }
 

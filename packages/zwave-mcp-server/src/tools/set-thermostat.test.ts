@@ -63,9 +63,9 @@ describe('set_thermostat', () => {
     [{ deviceName: 'lamp', temperature: 20 }, 'Lamp is not a thermostat.'],
     [
       { deviceName: 'hallway thermostat', temperature: 70 },
-      'Hallway Thermostat takes 7 to 32 °C, not 70. Nothing was sent.',
+      'Hallway Thermostat accepts 7 to 32 °C, not 70. Nothing was sent.',
     ],
-    [{ deviceName: 'attic', temperature: 21 }, 'Attic takes 45 to 90 °F, not 21. Nothing was sent.'],
+    [{ deviceName: 'attic', temperature: 21 }, 'Attic accepts 45 to 90 °F, not 21. Nothing was sent.'],
     [{ deviceName: 'attic', mode: 'cool' }, 'Attic has no mode cool; expected one of off or heat.'],
     [
       { deviceName: 'dead one', temperature: 20 },

@@ -30,26 +30,26 @@ import {
   type ZwaveTool,
 } from './tool.ts'
 
-/** One value of a thermostat that is to be set; `done` says it in words: "heat", "21 °C". */
+/** One thermostat value to set; `done` is its phrase for the answer: "heat", "21 °C". */
 interface Step {
   readonly order: Order
   readonly done: string
 }
 
-/** `set_thermostat`: the temperature that a thermostat aims at, its mode, or both. */
+/** `set_thermostat`: sets a thermostat's target temperature, its mode, or both. */
 export const setThermostat: ZwaveTool = {
   definition: {
     name: 'set_thermostat',
     title: 'Set a thermostat',
     description:
-      'Sets the temperature that a Z-Wave thermostat aims at, its mode, or both, and waits for its report. The temperature ' +
-      'is in the unit of the thermostat, which get_device_sensor_data tells. It is set for the mode that is given or active.',
+      'Sets the target temperature of a Z-Wave thermostat, its mode, or both, and waits for its report. The temperature ' +
+      "is in the thermostat's own unit, which get_device_sensor_data shows. It applies to the given or the active mode.",
     inputSchema: takes(
       {
         deviceName: { ...DEVICE_NAME, description: 'The name of the thermostat, e.g. "Hallway Thermostat".' },
         temperature: {
           type: 'number',
-          description: 'The temperature to aim at, in the unit of the thermostat.',
+          description: "The target temperature, in the thermostat's own unit.",
         },
         mode: { type: 'string', enum: Object.keys(MODES), description: 'The mode to change to.' },
       },
@@ -60,7 +60,7 @@ export const setThermostat: ZwaveTool = {
       temperature: FIELDS.numberOrNull,
       unit: FIELDS.textOrNull,
       mode: FIELDS.textOrNull,
-      confirmed: { ...FIELDS.boolean, description: 'Whether the thermostat itself reported all of it.' },
+      confirmed: { ...FIELDS.boolean, description: 'Whether the thermostat itself reported every change.' },
     }),
     annotations: SETS,
   },
@@ -77,7 +77,7 @@ export const setThermostat: ZwaveTool = {
   },
 }
 
-/** The steps in their order, or why there are none. */
+/** The steps in order, or the reason why they cannot be carried out. */
 function plan({ device, endpoint }: Commandable, { temperature, mode }: Arguments): Step[] | string {
   const setpoints = setpointsOf(device, endpoint)
   const modeValue = modeOf(device, endpoint)
@@ -107,11 +107,11 @@ function planTemperature(device: Device, state: DeviceValue | undefined, value: 
     const names = setpointsOf(device).map(setpointName)
     const which =
       names.length > 0 ? `It has several: ${listWords(names)}. Give the mode too.` : 'It has no setpoint.'
-    return `It is not clear which temperature of ${fullName(device)} is meant. ${which}`
+    return `It is unclear which temperature of ${fullName(device)} to set. ${which}`
   }
   const { min, max, unit } = rangeOf(state)
   return value < min || value > max
-    ? `${fullName(device)} takes ${min} to ${max} ${unit}, not ${value}. Nothing was sent.`
+    ? `${fullName(device)} accepts ${min} to ${max} ${unit}, not ${value}. Nothing was sent.`
     : makeStep(state, value, degrees => `${degrees} ${unit}`)
 }
 

@@ -1,18 +1,18 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import type { ZwaveNetwork } from '../zwave/zwave-network.ts'
 
-/** What a tool works with. */
+/** What every tool has access to. */
 export interface ToolContext {
   readonly network: ZwaveNetwork
   readonly confirmTimeoutMs: number
   readonly staleMs: number
-  /** Whether the home is only played: then the tools say so. */
+  /** Whether the home is simulated; the tools then say so. */
   readonly virtual: boolean
   readonly now: () => number
   readonly signal?: AbortSignal
 }
 
-/** A tool: what a model reads of it, and what it does. `run` gets arguments that fit the schema. */
+/** A tool: the definition a model sees, and what it does. `run` receives arguments that match the schema. */
 export interface ZwaveTool {
   readonly definition: Tool & { readonly inputSchema: ArgumentSchema }
   run(args: Arguments, context: ToolContext): Promise<CallToolResult>
@@ -30,7 +30,7 @@ export type PropertySchema = {
   readonly default?: boolean
 }
 
-/** The part of JSON Schema that the tools use for their arguments. */
+/** The subset of JSON Schema that the tools use for their arguments. */
 export type ArgumentSchema = {
   readonly type: 'object'
   readonly properties: Readonly<Record<string, PropertySchema>>
@@ -60,7 +60,7 @@ export const FIELDS = {
   device: { device: TEXT, location: TEXT_OR_NULL, nodeId: { type: ['integer', 'null'] } },
 } as const
 
-/** The schema of an answer: an object that always has exactly these fields. */
+/** The schema of an answer: an object with exactly these fields, all required. */
 export function fields(properties: Record<string, object>): OutputSchema & { type: 'object' } {
   const schema = {
     type: 'object',
@@ -74,7 +74,7 @@ export function fields(properties: Record<string, object>): OutputSchema & { typ
 /** The annotations of a tool that only reads. */
 export const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false } as const
 
-/** The annotations of a tool that sets a state, and may be called again without harm. */
+/** The annotations of a tool that sets a state and can safely be called again. */
 export const SETS = {
   readOnlyHint: false,
   destructiveHint: false,
@@ -82,12 +82,12 @@ export const SETS = {
   openWorldHint: false,
 } as const
 
-/** An answer: a sentence to be spoken, and the same as data that fits the tool's output schema. */
+/** An answer: a sentence to be spoken, and the same as data matching the tool's output schema. */
 export function answer(text: string, structuredContent: Record<string, unknown>): CallToolResult {
   return { content: [{ type: 'text', text }], structuredContent }
 }
 
-/** A refusal or failure, in a sentence that says why. */
+/** A refusal or failure, as a sentence that says why. */
 export function refuse(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true }
 }
@@ -102,12 +102,12 @@ export function brokerUnreachable(url: string, cause: string): string {
   return `The MQTT broker at ${url} is unreachable: ${cause}.`
 }
 
-/** Waits for the state of the home. Gives the reason, in a sentence, if there is no broker. */
+/** Waits for the state of the home. Returns a sentence saying why if the broker is unreachable. */
 export async function whyNotReady(network: ZwaveNetwork): Promise<string | undefined> {
   const readiness = await network.ready()
   return readiness.ready ? undefined : brokerUnreachable(network.brokerUrl, readiness.cause)
 }
 
-/** What to do if a gateway that retains nothing has not shown itself. */
+/** What to do if no gateway has been seen, e.g. because it retains nothing. */
 export const UNKNOWN_GATEWAY =
-  'The gateway has not shown itself: check that Z-Wave JS UI runs with this topic prefix, turn on Retain in its MQTT settings, or set ZWAVE_GATEWAY_NAME.'
+  'No gateway has been seen: check that Z-Wave JS UI uses this topic prefix, turn on Retain in its MQTT settings, or set ZWAVE_GATEWAY_NAME.'

@@ -3,7 +3,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** An age as it is spoken: "just now", "12 seconds ago", "3 hours ago". */
+/** An age as spoken: "just now", "12 seconds ago", "3 hours ago". */
 export function sayAge(ageMs: number): string {
   if (ageMs < 2 * SECOND) return 'just now'
   if (ageMs < MINUTE) return count(ageMs / SECOND, 'second')

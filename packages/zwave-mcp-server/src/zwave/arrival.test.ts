@@ -18,7 +18,7 @@ function begun(expectsMore = () => false) {
   return { arrival, isDone }
 }
 
-it('is complete at once where nothing was begun', async () => {
+it('is complete immediately if nothing was begun', async () => {
   await new Arrival({ quietMs: 60, maxMs: 1_000, expectsMore: () => false }).whenComplete
 })
 
@@ -30,7 +30,7 @@ it('is complete when it has been quiet for a while', async () => {
   expect(await isDone(10)).toBe(true)
 })
 
-it('waits for what is expected, but not for ever', async () => {
+it('waits for what is expected, but not forever', async () => {
   const { isDone } = begun(() => true)
   expect(await isDone(990)).toBe(false)
   expect(await isDone(10)).toBe(true)

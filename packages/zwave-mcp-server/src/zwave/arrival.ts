@@ -1,13 +1,13 @@
 export interface ArrivalOptions {
-  /** Without a message for so long, the retained ones are taken to be in: MQTT has no mark for their end. */
+  /** After this long without a message, the retained ones count as received: MQTT does not mark their end. */
   readonly quietMs: number
-  /** After so long it is over, whatever is missing. */
+  /** After this long the wait is over, whatever is missing. */
   readonly maxMs: number
-  /** Whether something is still on its way that is worth waiting for. */
+  /** Whether something worth waiting for is still on its way. */
   readonly expectsMore: () => boolean
 }
 
-/** Follows how the state of the home comes in after a subscription, so that no tool answers from half of it. */
+/** Tracks the state of the home arriving after a subscription, so that no tool answers from half of it. */
 export class Arrival {
   readonly #options: ArrivalOptions
   #quietTimer: NodeJS.Timeout | undefined
@@ -19,7 +19,7 @@ export class Arrival {
     this.#options = options
   }
 
-  /** Resolves when the state is in; at once if nothing is awaited. */
+  /** Resolves once the state is in; immediately if nothing is expected. */
   get whenComplete(): Promise<void> {
     return this.#complete
   }

@@ -23,7 +23,7 @@ const NUMBERS = new Map(Object.entries(NAMES).map(([number, name]) => [name, Num
 /** Z-Wave JS UI 11 has no name for it in its topics. */
 const UNNAMED = new Set(['window_covering'])
 
-/** What a value that is shown or switched must be: anything else is a gateway's or a stranger's mistake. */
+/** The required types of values that are shown or switched; anything else is a mistake and is ignored. */
 const TYPES: Readonly<Record<string, 'number' | 'boolean'>> = {
   'switch_binary/currentValue': 'boolean',
   'switch_multilevel/currentValue': 'number',
@@ -35,18 +35,18 @@ const TYPES: Readonly<Record<string, 'number' | 'boolean'>> = {
   'battery/level': 'number',
 }
 
-/** The name of a command class; one that is not used here gets the gateway's own fallback name. */
+/** The name of a command class; unknown ones get the gateway's own fallback name. */
 export function commandClassName(number: number): string {
   return NAMES[number] ?? `unknownClass_${number}`
 }
 
-/** The number of a command class by its name, here or in a topic. */
+/** The number of a command class, by its name here or in a topic. */
 export function commandClassNumber(name: string): number | undefined {
   const [, number] = /^unknownClass_(\d+)$/.exec(name) ?? []
   return number ? Number(number) : NUMBERS.get(name)
 }
 
-/** The name of a command class that a named topic has. */
+/** The command class for its name in a named topic. */
 export function classOfTopic(topicName: string): string {
   const number = commandClassNumber(topicName)
   return number === undefined ? topicName : commandClassName(number)
@@ -56,7 +56,7 @@ export function topicOfClass(name: string): string {
   return UNNAMED.has(name) ? `unknownClass_${commandClassNumber(name)}` : name
 }
 
-/** Whether a value can be what its address says. */
+/** Whether a value has the type that its address requires. */
 export function hasRightType(address: { commandClass: string; property: string }, value: Primitive): boolean {
   const type = TYPES[`${address.commandClass}/${address.property}`]
   return type === undefined || typeof value === type

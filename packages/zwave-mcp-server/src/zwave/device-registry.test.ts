@@ -37,7 +37,7 @@ describe('devices from topics alone', () => {
     ])
   })
 
-  it('takes the status in any order, and hides a node that has no values', () => {
+  it('accepts the status in any order, and hides a node that has no values', () => {
     const { registry, hear } = registryWith()
     registry.applyStatus({
       node: 'Lamp',
@@ -102,7 +102,7 @@ describe('old and new values', () => {
 })
 
 describe('devices that the gateway lists', () => {
-  it('takes names as people wrote them', () => {
+  it('uses names as people wrote them', () => {
     const { registry, hear } = registryWith()
     hear('Hall/Bobs_Lamp', true)
     registry.applyNodes([{ id: 2, name: "Bob's Lamp", location: 'Hall', status: 'Alive', values: [] }], {

@@ -8,7 +8,7 @@ import { addressKey, topicPart, type ValueAddress } from './topics.ts'
 interface Entry {
   readonly id: number
   readonly values: Map<string, DeviceValue>
-  /** The gateway that lists it; undefined if it is known from topics alone. */
+  /** The gateway that lists it; undefined if known from topics alone. */
   gateway?: string
   nodeId?: number
   name: string
@@ -18,7 +18,7 @@ interface Entry {
   path: string
 }
 
-/** A message of the broker about a device. `retained`: it is from the past, sent because we subscribed. */
+/** A message about a device. `retained`: an old one, sent because we subscribed. */
 interface NodeMessage {
   readonly node: string
   readonly payload: Payload
@@ -31,19 +31,19 @@ export interface ValueMessage extends NodeMessage {
   readonly topic: string
 }
 
-/** What became of a message: `moved` means that a listed device has a new path, `ignored` says why. */
+/** What happened to a message. `moved`: a listed device has a new path. */
 export type Taken =
   | { readonly kind: 'taken' | 'moved'; readonly deviceId: number }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'ignored'; readonly reason: string }
 
-/** Z-Wave Long Range has room for 4,000 nodes; a hostile broker for many more. */
+/** Z-Wave Long Range allows 4,000 nodes; a hostile broker could send many more. */
 const MAX_DEVICES = 4_500
 const MAX_VALUES = 2_000
 
 /**
- * The devices, put together from topics and from the gateways' lists of nodes, in any order.
- * A device is known from its topics alone; once the gateways have listed their nodes, only those count.
+ * The devices, assembled from topics and the gateways' node lists, in any order.
+ * At first topics alone make a device known; once all gateways have listed their nodes, only those count.
  */
 export class DeviceRegistry {
   readonly #entries = new Map<number, Entry>()
@@ -51,7 +51,7 @@ export class DeviceRegistry {
   #isListed = false
   #lastId = 0
 
-  /** All devices that have shown something of themselves, in the order of their names. */
+  /** All devices with at least one value, sorted by name. */
   devices(): Device[] {
     return [...this.#entries.values()]
       .filter(({ values }) => values.size > 0)
@@ -59,7 +59,7 @@ export class DeviceRegistry {
       .sort((a, b) => a.name.localeCompare(b.name) || a.path.localeCompare(b.path))
   }
 
-  /** Takes a value in. */
+  /** Records a value. */
   applyValue(message: ValueMessage): Taken {
     const { address, payload, retained, topic } = message
     const { nodeId: _nodeId, status: _status, ...reported } = payload
@@ -77,7 +77,7 @@ export class DeviceRegistry {
     this.#paths.at(node)?.values.delete(addressKey(address))
   }
 
-  /** Takes a node's status in. */
+  /** Records a node's status. */
   applyStatus(message: NodeMessage): Taken {
     const found = this.#find(message)
     if (!found) return { kind: 'unknown' }
@@ -88,8 +88,8 @@ export class DeviceRegistry {
   }
 
   /**
-   * Takes a gateway's list in: names as people wrote them, units, and, once all gateways have listed
-   * (`complete`), which devices there are at all.
+   * Records a gateway's node list: names as people wrote them, units, and, once every gateway has answered
+   * (`complete`), which devices exist at all.
    */
   applyNodes(nodes: readonly Node[], { gateway, complete }: { gateway: string; complete: boolean }): void {
     const known = [...this.#entries.values()].filter(entry => entry.gateway === gateway)
@@ -108,7 +108,7 @@ export class DeviceRegistry {
     for (const entry of listed) this.#forgetForeignTopics(entry)
   }
 
-  /** The device that was known from its topics. If it was heard at several paths, some are leftovers: none is believed. */
+  /** The device as known from its topics. If it was heard on several paths, some are leftovers, so none is trusted. */
   #heardAs(node: Node): Entry | undefined {
     const heard = NodePaths.of(node).map(path => this.#paths.at(path))
     const [entry, ...others] = new Set(
@@ -118,7 +118,7 @@ export class DeviceRegistry {
     return entry
   }
 
-  /** After a rename, or if nodes share a path, what was heard there may be another's: nothing is sent there. */
+  /** After a rename, or if nodes share a path, a topic may belong to another device: nothing is sent there. */
   #forgetForeignTopics(entry: Entry): void {
     for (const [key, { topic, ...value }] of entry.values) {
       const isOwn = topic === undefined || this.#paths.owns(entry, topic)
@@ -131,7 +131,7 @@ export class DeviceRegistry {
     const atPath = this.#paths.at(node)
     if (atPath && (nodeId === undefined || (atPath.nodeId ?? nodeId) === nodeId))
       return { entry: atPath, isMoved: false }
-    // A leftover of a former name is retained; a live message that gives its node id is from the device itself.
+    // Leftovers of a former name are retained; a live message with a node id comes from the device itself.
     const owner = retained || nodeId === undefined ? undefined : this.#onlyNode(nodeId)
     if (owner) return { entry: owner, isMoved: !this.#paths.has(node) }
     if (this.#isListed || this.#paths.has(node) || this.#entries.size >= MAX_DEVICES) return undefined
@@ -152,7 +152,7 @@ export class DeviceRegistry {
     return { kind: isMoved ? 'moved' : 'taken', deviceId: entry.id }
   }
 
-  /** A device of which only the path is known: `Kitchen/Ceiling_Light` reads as Ceiling Light in Kitchen. */
+  /** A device known only by its path: `Kitchen/Ceiling_Light` becomes Ceiling Light in Kitchen. */
   #create(path: string): Entry {
     const parts = path.replaceAll('_', ' ').split('/')
     const last = parts.at(-1) ?? path
@@ -172,7 +172,7 @@ export class DeviceRegistry {
   }
 }
 
-/** Names, status and values as the gateway lists them. */
+/** Copies name, status and values from the gateway's list. */
 function describe(entry: Entry, node: Node, gateway: string): Entry {
   const { id: nodeId, name = `Node ${nodeId}`, location, status, isMotor = false } = node
   Object.assign(entry, { gateway, nodeId, name, status, isMotor })
@@ -193,7 +193,7 @@ function toDevice({ values, location, ...entry }: Entry): Device {
   }
 }
 
-/** A past value never replaces a newer one; what is known of its unit, bounds and topic stays. False: no room. */
+/** A past value never replaces a newer one; known unit, bounds and topic are kept. False: no room. */
 function putValue(entry: Entry, report: DeviceValue, { past }: { past: boolean }): boolean {
   const value = { ...report, property: topicPart(report.property) }
   const key = addressKey(value)

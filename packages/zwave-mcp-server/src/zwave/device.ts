@@ -2,7 +2,7 @@ import type { Reported } from './payload.ts'
 import { SENSORS } from './sensors.ts'
 import type { ValueAddress } from './topics.ts'
 
-/** As Z-Wave JS says it. `Unknown` until the gateway has told. */
+/** As Z-Wave JS reports it; `Unknown` until it has. */
 export const STATUSES = ['Alive', 'Awake', 'Asleep', 'Dead', 'Unknown'] as const
 export type NodeStatus = (typeof STATUSES)[number]
 
@@ -12,13 +12,13 @@ export interface DeviceValue extends ValueAddress, Reported {
   readonly max?: number
   /** The numbers it can be set to. */
   readonly choices?: readonly number[]
-  /** The topic it was heard on, below the prefix; undefined if it is known from the gateway's list alone. */
+  /** The topic it was heard on, below the prefix; undefined if known from the gateway's list alone. */
   readonly topic?: string
 }
 
-/** A device as the tools see it: a snapshot that does not change under them. */
+/** An immutable snapshot of a device, for the tools. */
 export interface Device {
-  /** The same for as long as this program runs, whatever the device is called. */
+  /** Stable while this program runs, even across renames. */
   readonly id: number
   /** Its path in the topics, `[<location>/]<name>`. */
   readonly path: string
@@ -30,7 +30,7 @@ export interface Device {
   readonly status: NodeStatus
   readonly isMotor?: boolean
   readonly values: readonly DeviceValue[]
-  /** Whether it publishes its values on topics of its own; otherwise the gateway has to be asked for them. */
+  /** Whether it publishes its values on topics; otherwise the gateway must be asked for them. */
   readonly isFollowed: boolean
 }
 
@@ -42,14 +42,14 @@ export interface Actuator {
   readonly kind: 'switch' | 'dimmer' | 'cover' | 'lock'
   readonly endpoint: number
   readonly state: DeviceValue
-  /** The property that takes commands. */
+  /** The property that accepts commands. */
   readonly target: string
 }
 
-/** If an endpoint has several, the first counts. A lock comes first, so that nothing else opens a door. */
+/** If an endpoint has several, the first wins. Locks come first, so that nothing else opens a door. */
 const RANKS = ['door_lock', 'window_covering', 'switch_multilevel', 'switch_binary']
 
-/** Parameters of Window Covering that turn slats rather than move the covering. */
+/** Window Covering parameters that tilt slats rather than move the covering. */
 const SLATS = new Set(['10', '11', '22', '23'])
 
 /** What can be switched on a device, by endpoint. */
@@ -77,7 +77,7 @@ function kindAt(
   { commandClass, endpoint, key }: DeviceValue,
 ): 'switch' | 'dimmer' | 'cover' | undefined {
   if (commandClass === 'switch_binary') return 'switch'
-  // Even parameters of a window covering have no position that could be set.
+  // Even-numbered window covering parameters have no settable position.
   if (commandClass === 'window_covering')
     return Number(key) % 2 === 1 && !SLATS.has(key ?? '') ? 'cover' : undefined
   const opens = device.values.some(
@@ -91,7 +91,7 @@ function rank({ state }: Actuator): number {
   return RANKS.indexOf(state.commandClass)
 }
 
-/** Whether a value is told beside what can be switched. */
+/** Whether a value is a sensor reading rather than something switchable. */
 export function isSensorValue(value: DeviceValue): boolean {
   return Object.hasOwn(SENSORS, value.commandClass)
 }
@@ -103,7 +103,7 @@ export function kindOf(device: Device): DeviceKind {
   return first ?? (device.values.some(isSensorValue) ? 'sensor' : 'other')
 }
 
-/** The name that tells a device from all others. */
+/** The name with the location, which tells devices of the same name apart. */
 export function fullName(device: Device): string {
   return device.location ? `${device.name} (${device.location})` : device.name
 }

@@ -55,7 +55,7 @@ describe('finding a device by name', () => {
     expect(found(said)).toBe(name)
   })
 
-  it('lists the candidates where a name is not enough', () => {
+  it('lists the candidates if a name is not enough', () => {
     const result = findDevice(home, 'light')
     expect(result.kind === 'ambiguous' && result.candidates.map(({ location }) => location)).toEqual([
       'Kitchen',
@@ -87,7 +87,7 @@ describe('finding a device by name', () => {
     },
   )
 
-  it('knows no endpoint that the device has not', () => {
+  it('does not find an endpoint that the device does not have', () => {
     expect(findDevice(home, 'double switch 3').kind).toBe('missing')
   })
 

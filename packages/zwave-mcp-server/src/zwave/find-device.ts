@@ -15,8 +15,8 @@ export type FindResult =
 const MAX_SUGGESTIONS = 3
 
 /**
- * Finds a device by the name that somebody said: without regard to case, blanks, underscores and marks,
- * with or without its location. A near miss is never acted on; it is only suggested.
+ * Finds a device by the name given, ignoring case, spaces, underscores and punctuation,
+ * with or without its location. A near miss is only suggested, never acted on.
  */
 export function findDevice(devices: readonly Device[], said: string): FindResult {
   const key = nameKey(said)
@@ -29,7 +29,7 @@ export function findDevice(devices: readonly Device[], said: string): FindResult
   return { kind: 'missing', suggestions: suggest(devices, key) }
 }
 
-/** The one device whose name has all the words that were said ("front door" of "Front Door Sensor"), if it is one. */
+/** The device whose name contains all the given words ("front door" in "Front Door Sensor"), if exactly one does. */
 export function findByPart(devices: readonly Device[], said: string): Device | undefined {
   const words = nameKey(said)
     .replace(/^(the|my) /, '')
@@ -92,7 +92,7 @@ function suggest(devices: readonly Device[], key: string): Device[] {
     .map(({ device }) => device)
 }
 
-/** 0 to 1: the better of spelling and of how many of the said words the name has. */
+/** 0 to 1: the better of spelling similarity and the share of given words found in the name. */
 function closeness(key: string, ...names: string[]): number {
   const scores = names.map(name => {
     const spelling = 1 - distance(key, name) / Math.max(key.length, name.length, 1)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isRecord } from './payload.ts'
 import { apiTopic } from './topics.ts'
 
-/** What a call of the gateway's API came to. `silent`: the gateway did not answer in time. */
+/** The outcome of a gateway API call. `silent`: the gateway did not answer in time. */
 export type ApiAnswer =
   | { readonly kind: 'done'; readonly result: unknown }
   | { readonly kind: 'failed' | 'silent' | 'not sent'; readonly cause: string }
@@ -21,11 +21,11 @@ interface Waiter extends Pick<ApiCall, 'client' | 'method'> {
 
 export interface ApiOptions {
   readonly prefix: string
-  /** Sends a message now; false if that is impossible. */
+  /** Sends a message now; false if not connected. */
   readonly publish: (topic: string, text: string) => boolean
 }
 
-/** Calls the MQTT API of a gateway, and finds the answers among those that others asked for. */
+/** Calls a gateway's MQTT API and picks our answers out of those meant for other clients. */
 export class GatewayApi {
   readonly #options: ApiOptions
   readonly #waiters = new Set<Waiter>()
@@ -41,10 +41,10 @@ export class GatewayApi {
 
   call({ client, method, args = [], timeoutMs }: ApiCall): Promise<ApiAnswer> {
     const { prefix, publish } = this.#options
-    // The gateway sends back what it was asked, so a mark of our own tells our answer from others.
+    // The gateway echoes the request, so an id of our own identifies our answer.
     const id = randomUUID()
     if (!publish(`${apiTopic(prefix, client, method)}/set`, JSON.stringify({ args, id })))
-      return Promise.resolve({ kind: 'not sent', cause: 'the connection to the MQTT broker is gone' })
+      return Promise.resolve({ kind: 'not sent', cause: 'there is no connection to the MQTT broker' })
     return new Promise(resolve => {
       const finish = (answer: ApiAnswer) => {
         clearTimeout(timer)
@@ -52,13 +52,13 @@ export class GatewayApi {
         resolve(answer)
       }
       const waiter: Waiter = { client, method, id, finish }
-      const silence: ApiAnswer = { kind: 'silent', cause: 'the gateway does not answer' }
+      const silence: ApiAnswer = { kind: 'silent', cause: 'the gateway did not answer' }
       const timer = setTimeout(finish, timeoutMs, silence)
       this.#waiters.add(waiter)
     })
   }
 
-  /** Takes an answer in, whoever asked; gives what it says. */
+  /** Handles an answer, whoever asked; returns it parsed. */
   receive(client: string, method: string, json: unknown): ApiAnswer {
     const answer = readAnswer(json)
     const asked = isRecord(json) && isRecord(json.origin) ? json.origin.id : undefined
@@ -72,7 +72,7 @@ export class GatewayApi {
     return answer
   }
 
-  /** The connection is gone: no answer will come. */
+  /** The connection was lost: no answer will come. */
   lose(): void {
     for (const { finish } of this.#waiters)
       finish({ kind: 'silent', cause: 'the connection to the MQTT broker was lost' })
@@ -82,6 +82,6 @@ export class GatewayApi {
 function readAnswer(json: unknown): ApiAnswer {
   if (isRecord(json) && json.success === true) return { kind: 'done', result: json.result }
   const message =
-    isRecord(json) && typeof json.message === 'string' ? json.message : 'its answer makes no sense'
+    isRecord(json) && typeof json.message === 'string' ? json.message : 'its answer is malformed'
   return { kind: 'failed', cause: message.slice(0, 200) }
 }

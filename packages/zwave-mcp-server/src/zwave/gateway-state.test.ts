@@ -12,7 +12,7 @@ it('knows nothing at first', () => {
   })
 })
 
-it('follows what the gateway says of itself', () => {
+it('follows what the gateway reports about itself', () => {
   const state = new GatewayState()
   state.apply('G', 'version', '{"value":"11.3.0"}')
   state.apply('G', 'status', '{"value":true,"time":1}')
@@ -29,7 +29,7 @@ it('follows what the gateway says of itself', () => {
   expect(state).toMatchObject({ name: 'G', online: false, driverReady: false, reachable: [] })
 })
 
-it('takes raw values, and nonsense as offline', () => {
+it('accepts raw values, and treats nonsense as offline', () => {
   const state = new GatewayState()
   state.apply('G', 'status', 'true')
   expect(state.online).toBe(true)

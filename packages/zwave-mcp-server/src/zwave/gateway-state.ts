@@ -1,10 +1,10 @@
 import { isRecord, parseJson } from './payload.ts'
 
-/** More gateways than that below one prefix are somebody's joke. */
+/** Nobody runs more gateways than this below one prefix. */
 const MAX_GATEWAYS = 16
 const CONTROLLER_READY = 0
 
-/** What is known of the gateways below a prefix: normally there is one. `null` means that nobody has said. */
+/** What is known about the gateways below a prefix, normally just one. `null` means not known. */
 export class GatewayState {
   readonly #online = new Map<string, boolean>()
   readonly #versions = new Map<string, string>()
@@ -12,7 +12,7 @@ export class GatewayState {
   #driverReady: boolean | null = null
   #controllerAnswers = true
 
-  /** `configured`: the client id of a gateway that need not be heard of to be asked. */
+  /** `configured`: the client id of a gateway that can be asked before it has been seen. */
   constructor(configured?: string) {
     this.#configured = configured
   }
@@ -40,7 +40,7 @@ export class GatewayState {
     return this.#controllerAnswers ? this.#driverReady : false
   }
 
-  /** Takes in what a gateway says of itself; its last will is `{"value":false}`. */
+  /** Records a gateway's own status or version; its last will is `{"value":false}`. */
   apply(client: string, about: 'status' | 'version', text: string): void {
     const json = parseJson(text)
     const value = isRecord(json) ? json.value : json
@@ -55,12 +55,12 @@ export class GatewayState {
     if (this.#driverReady) this.#controllerAnswers = true
   }
 
-  /** Whether the stick answers: from its own node status, an event, or a gateway that refuses calls without it. */
+  /** Records whether the stick answers: from its node status, an event, or a gateway refusing calls without it. */
   applyController(answers: boolean): void {
     this.#controllerAnswers = answers
   }
 
-  /** Takes in one of Z-Wave JS's own events, which a gateway publishes if it is set to. */
+  /** Records a Z-Wave JS event, which a gateway publishes if configured to. */
   applyEvent(source: string, event: string, text: string): void {
     const json = parseJson(text)
     const [status] = isRecord(json) && Array.isArray(json.data) ? json.data : []

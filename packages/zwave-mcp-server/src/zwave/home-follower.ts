@@ -18,7 +18,7 @@ export interface FollowerOptions {
   readonly gatewayName?: string | undefined
   readonly logger: Logger
   readonly now?: () => number
-  /** Sends a message now; false if that is impossible. */
+  /** Sends a message now; false if not connected. */
   readonly publish: (topic: string, text: string) => boolean
 }
 
@@ -29,10 +29,10 @@ const ANSWER_MS = 1_000
 const QUIET_MS = 60
 const ARRIVAL_MAX_MS = 1_500
 const RELIST_MS = 10_000
-/** A list of this age need not be asked for again. */
+/** A list younger than this is not requested again. */
 const FRESH_MS = 500
 
-/** Follows what a home publishes, and asks its gateways for what they do not. */
+/** Follows what a home publishes, and asks its gateways for what they do not publish. */
 export class HomeFollower {
   readonly gateway: GatewayState
   readonly api: GatewayApi
@@ -46,7 +46,7 @@ export class HomeFollower {
   readonly #controllers = new Map<string, readonly string[]>()
   readonly #scenes = new Map<string, readonly Scene[]>()
   #askedAt = Number.NEGATIVE_INFINITY
-  /** When the last message came in, in ms since 1970. */
+  /** When the last message arrived, in ms since 1970. */
   lastMessageAt: number | null = null
 
   constructor(options: FollowerOptions) {
@@ -63,7 +63,7 @@ export class HomeFollower {
     })
   }
 
-  /** Resolves when the state of the home is in. */
+  /** Resolves once the state of the home is in. */
   get whenArrived(): Promise<void> {
     return this.#arrival.whenComplete
   }
@@ -76,7 +76,7 @@ export class HomeFollower {
     return [...this.#scenes.values()].flat()
   }
 
-  /** Whether what is known of a device is its present state: it publishes it, or its gateway has just told. */
+  /** Whether the known state of a device is current: it publishes its values, or its gateway has just listed them. */
   isLive({ isFollowed, gateway }: Device): boolean {
     return isFollowed || this.#listAge(gateway) < FRESH_MS + ANSWER_MS
   }
@@ -104,19 +104,19 @@ export class HomeFollower {
     else if (topic.kind === 'value' || topic.kind === 'status') this.#onNode(topic, message)
   }
 
-  /** Whether a gateway has told its nodes: it will if it is asked again. */
+  /** Whether a gateway has listed its nodes, and so can be expected to do it again. */
   get hasList(): boolean {
     return this.#listedAt.size > 0
   }
 
-  /** Asks the gateways for their nodes and scenes, unless they have just told. False: not all of them answered. */
+  /** Asks the gateways for their nodes and scenes, unless they just listed them. False: not all of them answered. */
   async refresh(freshMs = FRESH_MS): Promise<boolean> {
     const stale = this.gateway.reachable.filter(client => this.#listAge(client) >= freshMs)
     const answers = await Promise.all(stale.map(client => this.#list(client)))
     return answers.every(({ kind }) => kind === 'done')
   }
 
-  /** Asks a gateway for its nodes and scenes; what it answers is taken in like any message. */
+  /** Asks a gateway for its nodes and scenes; the answer is handled like any message. */
   #list(client: string): Promise<ApiAnswer> {
     this.#askedAt = this.#now()
     // Answers come in the order of the calls, so the scenes are in as soon as the nodes are.
@@ -160,7 +160,7 @@ export class HomeFollower {
     this.#options.logger.debug({ gateway: client, nodes: nodes.length }, 'the gateway listed its nodes')
   }
 
-  /** Of values without a topic of their own, the list is all that will be heard. */
+  /** For values without a topic, the list is the only report there will be. */
   #hearList(): void {
     for (const { id, values } of this.devices())
       for (const value of values)
@@ -191,7 +191,7 @@ export class HomeFollower {
   #take(topic: NodeTopic, payload: Payload, message: Message): Taken {
     const { retained } = message
     if (topic.kind === 'status') return this.#registry.applyStatus({ node: topic.node, payload, retained })
-    // A live message without a time is from now; of a retained one nobody knows.
+    // A live message without a time is from now; the age of a retained one is unknown.
     const timed = retained || payload.time !== undefined ? payload : { ...payload, time: this.#now() }
     const path = message.topic.slice(this.#options.prefix.length + 1)
     return this.#registry.applyValue({ ...topic, payload: timed, retained, topic: path })
@@ -209,7 +209,7 @@ export class HomeFollower {
     if (taken.kind === 'moved') this.#relist(FRESH_MS)
   }
 
-  /** A device that the gateway did not list: a leftover, or one that has just joined. So the list is asked for again. */
+  /** A device that the gateway did not list is a leftover or has just joined, so the list is requested again. */
   #onUnknown(message: Message): void {
     this.#ignore(message, 'the gateway lists no such device')
     this.#relist(RELIST_MS)
@@ -221,7 +221,7 @@ export class HomeFollower {
   }
 }
 
-/** One text per value of all devices. */
+/** A key that is unique per value across all devices. */
 export function placeOf(deviceId: number, address: ValueAddress): string {
   return `${deviceId}/${addressKey(address)}`
 }

@@ -5,7 +5,7 @@ const MAX_IN_WINDOW = 20
 
 type Ignore = (message: { topic: string; text: string }, reason: string) => void
 
-/** Logs what was ignored and why, but not a hundred thousand times. */
+/** Logs what was ignored and why, rate-limited. */
 export function ignoredMessages(logger: Logger, now: () => number): Ignore {
   let windowAt = Number.NEGATIVE_INFINITY
   let count = 0

@@ -9,6 +9,6 @@ it('maps 0–100 to 0–99 and back: every level but 99 comes back as it was', (
   )
 })
 
-it('rounds broken levels', () => {
+it('rounds fractional levels', () => {
   expect([toZwaveLevel(33.4), toZwaveLevel(0.4), toZwaveLevel(99.6)]).toEqual([33, 0, 99])
 })

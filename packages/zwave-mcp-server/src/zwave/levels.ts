@@ -1,10 +1,10 @@
-/** Z-Wave counts brightness 0–99, people 0–100. Every level but 99 comes back as it was given. */
+/** Z-Wave levels are 0–99, people's 0–100. Every level but 99 survives the round trip. */
 export const MAX_ZWAVE_LEVEL = 99
 
-/** Tells a dimmer to go back to the level it had before it was switched off. */
+/** Tells a dimmer to restore the level it had before it was switched off. */
 export const RESTORE_LEVEL = 255
 
-/** The mode of a lock that is locked. 254 is unknown, anything below is more or less unlocked. */
+/** The mode of a locked lock. 254 means unknown, anything below is some form of unlocked. */
 export const LOCKED = 255
 export const UNLOCKED = 0
 

@@ -8,24 +8,24 @@ interface Named {
   readonly path: string
 }
 
-/** What a node can be called in topics: which of these it is depends on how its gateway is set up. */
+/** The paths a node can have in topics; which one it is depends on the gateway's settings. */
 interface Paths {
   readonly usual: string[]
-  /** Gateways can be set to leave locations out. */
+  /** Gateways can be configured to omit locations. */
   readonly withoutLocation: string[]
 }
 
-/** Which device a path in the topics means. A path that several devices could have means none of them. */
+/** Which device a topic path belongs to. A path that several devices could have belongs to none of them. */
 export class NodePaths<Entry extends Named> {
   readonly #owners = new Map<string, Entry | null>()
 
-  /** All paths that a listed node can have, the likeliest first. */
+  /** All paths that a listed node can have, most likely first. */
   static of(node: NodeName): string[] {
     const { usual, withoutLocation } = pathsOf(node)
     return [...usual, ...withoutLocation]
   }
 
-  /** Learns the paths of these devices, and forgets all others. */
+  /** Replaces the index with the paths of these devices. */
   index(entries: Iterable<Entry>): void {
     this.#owners.clear()
     const all = [...entries].map(entry => ({ entry, ...entryPaths(entry) }))
@@ -38,7 +38,7 @@ export class NodePaths<Entry extends Named> {
       )
   }
 
-  /** Learns that a device has these paths too. */
+  /** Adds paths to a device. */
   add(entry: Entry, paths: Iterable<string>): void {
     for (const path of new Set(paths)) {
       const owner = this.#owners.get(path)

@@ -62,7 +62,7 @@ describe('reading the list of nodes', () => {
     ])
   })
 
-  it('takes a value without a value, and skips one without a class', () => {
+  it('accepts a value not yet reported, and skips one without a class', () => {
     const nodes = parseNodes(
       answer({
         id: 2,

@@ -10,7 +10,7 @@ export interface Node {
   readonly status: NodeStatus
   /** The stick itself. */
   readonly isController?: boolean
-  /** Whether its device class is that of a motor, as blinds have one. */
+  /** Whether its device class is a motor, as in blinds. */
   readonly isMotor?: boolean
   readonly values: readonly DeviceValue[]
 }
@@ -73,7 +73,7 @@ function parseValue(value: unknown): DeviceValue[] {
   ]
 }
 
-/** The numbers that a value can be set to, e.g. the modes that a thermostat has. */
+/** The numbers that a value can be set to, e.g. the modes of a thermostat. */
 function parseChoices(states: unknown): number[] {
   if (!Array.isArray(states)) return []
   return states.flatMap(state => (isRecord(state) && typeof state.value === 'number' ? [state.value] : []))

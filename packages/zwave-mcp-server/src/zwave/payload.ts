@@ -1,15 +1,15 @@
 export type Primitive = string | number | boolean
 
-/** What is known of a value. `value` is left out if the device has not reported one yet. */
+/** What is known about a value. `value` is absent until the device has reported one. */
 export interface Reported {
   readonly value?: Primitive
-  /** When the device reported it, in ms since 1970; left out if nobody said. */
+  /** When the device reported it, in ms since 1970; absent if unknown. */
   readonly time?: number
   readonly unit?: string
   readonly label?: string
 }
 
-/** A value or a status as it was published. */
+/** A value or status as published. */
 export interface Payload extends Reported {
   readonly nodeId?: number
   /** Of a node: `Alive`, `Dead`, … */
@@ -20,12 +20,12 @@ export type ParsedPayload =
   | { readonly ok: true; readonly payload: Payload }
   | { readonly ok: false; readonly reason: string }
 
-/** Far above what a gateway writes for one value. */
+/** Far more than a gateway writes for one value. */
 const MAX_LENGTH = 64 * 1024
 const MAX_SHOWN_LENGTH = 200
 
 /**
- * Reads the payload types of Z-Wave JS UI: "JSON time-value", "entire Z-Wave value object" and "just value".
+ * Parses the payload types of Z-Wave JS UI: "JSON time-value", "entire Z-Wave value object" and "just value".
  * An empty payload never gets here: it means that a retained message was removed.
  */
 export function parsePayload(text: string): ParsedPayload {
@@ -47,7 +47,7 @@ function fromRecord(json: Record<string, unknown>): Payload {
   }
 }
 
-/** The fields that can be used, cleaned. */
+/** The usable fields, cleaned. */
 export function parseReported({ value, time, unit, label }: Record<string, unknown>): Reported {
   return {
     ...(isPrimitive(value) && { value: typeof value === 'string' ? cleanText(value) : value }),
@@ -57,7 +57,7 @@ export function parseReported({ value, time, unit, label }: Record<string, unkno
   }
 }
 
-/** The JSON value of a text; undefined if it is none (`null` counts as none: no gateway publishes it). */
+/** Parses JSON; undefined if it is invalid or `null`, which no gateway publishes. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) ?? undefined
@@ -74,12 +74,12 @@ export function isPrimitive(value: unknown): value is Primitive {
   return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 }
 
-/** Whether a number can be a time that a `Date` can hold. */
+/** Whether a value is a timestamp that a `Date` can hold. */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Math.abs(value) <= 8.64e15
 }
 
-/** Foreign text that is going to be said: on one line, bounded, without control characters or changes of direction. */
+/** Makes foreign text safe to show: one line, bounded, no control characters or bidi overrides. */
 export function cleanText(text: string): string {
   const plain = text
     .slice(0, MAX_SHOWN_LENGTH)

@@ -84,7 +84,7 @@ describe('readings', () => {
     expect(texts(...boring)).toEqual([])
   })
 
-  it('tells the endpoints apart where there are several', () => {
+  it('tells the endpoints apart if there are several', () => {
     const double = [1, 2].map(endpoint => ({
       commandClass: 'switch_binary',
       endpoint,
@@ -118,7 +118,7 @@ describe('what a device is', () => {
     expect(kindOf(device(...values))).toBe(kind)
   })
 
-  it('prefers the dimmer where an endpoint has both, whichever comes first', () => {
+  it('prefers the dimmer if an endpoint has both, whichever comes first', () => {
     for (const classes of [
       ['switch_binary', 'switch_multilevel'],
       ['switch_multilevel', 'switch_binary'],

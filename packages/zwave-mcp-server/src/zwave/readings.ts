@@ -3,19 +3,19 @@ import { LOCKED, toPercent } from './levels.ts'
 import type { Primitive } from './payload.ts'
 import { isTold, SENSORS, usualUnit } from './sensors.ts'
 
-/** One value of a device as it is told to people and models. */
+/** One value of a device, as shown to people and models. */
 export interface Reading {
   /** What is measured, e.g. "air temperature"; with the endpoint if a device has several. */
   readonly name: string
   readonly value: Primitive | null
   readonly unit: string | null
-  /** The value in words: "21.5 °C", "open", "dimmed to 40 %", "unknown". */
+  /** The value as text: "21.5 °C", "open", "dimmed to 40 %", "unknown". */
   readonly text: string
   readonly endpoint: number
   readonly time: number | null
 }
 
-/** The readings of a device: what can be switched first, then what is measured. */
+/** The readings of a device: actuators first, then sensors. */
 export function readingsOf(device: Device): Reading[] {
   const actuators = actuatorsOf(device)
   const switched = actuators.map(readActuator)
@@ -31,14 +31,14 @@ function readActuator({ kind, state }: Actuator): Reading {
   }
 }
 
-/** The state of what can be switched, as a number of percent, or true for on and locked. */
+/** An actuator's state as data: percent, or true for on and locked. */
 export function shownState(kind: Actuator['kind'], value: Primitive | undefined): Primitive | null {
   if (value === undefined) return null
   if (kind === 'lock') return value === LOCKED
   return kind !== 'switch' && typeof value === 'number' ? toPercent(value) : value
 }
 
-/** The state of what can be switched, in words. */
+/** An actuator's state as text. */
 export function sayState(kind: Actuator['kind'], value: Primitive | undefined): string {
   if (value === undefined) return 'unknown'
   if (kind === 'lock')

@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers())
 
 const on = { accepts: (value: unknown) => value === true, timeoutMs: 100 }
 
-it('is confirmed by the report that was waited for', async () => {
+it('is confirmed by the expected report', async () => {
   const reports = new Reports()
   const outcome = reports.wait('a', on)
   reports.hear('b', true)
@@ -16,7 +16,7 @@ it('is confirmed by the report that was waited for', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-it('tells what was reported instead when the time is over', async () => {
+it('says what was reported instead when the time is up', async () => {
   const reports = new Reports()
   const outcome = reports.wait('a', on)
   reports.hear('a', false)

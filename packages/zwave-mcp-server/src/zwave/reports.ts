@@ -6,7 +6,7 @@ export interface ReportWait {
   readonly signal?: AbortSignal | undefined
 }
 
-/** How a wait ended; `reported` is the last thing that the device said, accepted or not. */
+/** How a wait ended; `reported` is the device's last report, accepted or not. */
 export type ReportOutcome =
   | { readonly kind: 'confirmed'; readonly reported: Primitive }
   | { readonly kind: 'timeout' | 'lost' | 'cancelled'; readonly reported?: Primitive }
@@ -17,16 +17,16 @@ interface Waiter {
   end(kind: 'lost'): void
 }
 
-/** The tools that wait for a device to report. Only what comes in while they wait counts. */
+/** Lets tools wait for a device to report. Only reports that arrive during the wait count. */
 export class Reports {
   readonly #waiters = new Set<Waiter>()
 
-  /** A device reported a value at this place, just now. */
+  /** A device just reported a value at this place. */
   hear(place: string, value: Primitive): void {
     for (const waiter of this.#waiters) if (waiter.place === place) waiter.hear(value)
   }
 
-  /** The connection is gone: nothing more will be heard. */
+  /** The connection was lost: no more reports will come. */
   lose(): void {
     for (const waiter of this.#waiters) waiter.end('lost')
   }

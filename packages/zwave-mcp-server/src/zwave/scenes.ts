@@ -1,6 +1,6 @@
 import { cleanText, isRecord } from './payload.ts'
 
-/** A scene of the gateway: values that it sets together. */
+/** A gateway scene: values that are set together. */
 export interface Scene {
   readonly id: number
   readonly name: string

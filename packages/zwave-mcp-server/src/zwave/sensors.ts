@@ -2,14 +2,14 @@ import type { DeviceValue } from './device.ts'
 import type { Primitive } from './payload.ts'
 import { sayActivity, sayMode, setpointName } from './thermostat.ts'
 
-/** How the values of a command class are told beside what can be switched. */
+/** How the values of a sensor command class are reported. */
 export interface Sensor {
-  /** The only property that is told; if left out, all are. */
+  /** The only property to report; default: all. */
   readonly property?: string
-  /** Which of its values are told; if left out, all are. */
+  /** Which values to report; default: all. */
   readonly tells?: (value: DeviceValue) => boolean
   readonly name: (value: DeviceValue) => string
-  /** What a value means, in words. If left out, it is a measurement with a unit. */
+  /** Phrases a value. By default it is a measurement with a unit. */
   readonly say?: (reported: Primitive, value: DeviceValue) => string
 }
 
@@ -23,7 +23,7 @@ const BINARY_WORDS: ReadonlyArray<readonly [RegExp, string, string]> = [
   [/^/, 'active', 'inactive'],
 ]
 
-/** What the gateway does not say in a topic; if it lists its nodes, its own units win. */
+/** Units are not part of topics; if the gateway lists its nodes, its own units win. */
 const USUAL_UNITS: ReadonlyArray<readonly [RegExp, string]> = [
   [/temperature|setpoint/i, '°C'],
   [/humidity|battery/i, '%'],
@@ -34,7 +34,7 @@ const USUAL_UNITS: ReadonlyArray<readonly [RegExp, string]> = [
   [/^current$/i, 'A'],
 ]
 
-/** Electric meters name their values by a number: meter type, scale and rate type. */
+/** Electric meters identify their values by a number: meter type, scale and rate type. */
 const METERS = new Map([
   ['65537', 'energy'],
   ['66049', 'power'],
@@ -49,7 +49,7 @@ const NOTIFICATION_STATES = new Map<string, Readonly<Record<number, string>>>([
   ['Motion_sensor_status', { 0: 'no motion', 7: 'motion detected', 8: 'motion detected' }],
 ])
 
-/** What was done to a button of a scene controller. */
+/** Button events of a scene controller. */
 const KEY_PRESSES = [
   'pressed once',
   'released',

@@ -1,6 +1,6 @@
 import type { Device, DeviceValue } from './device.ts'
 
-/** Thermostat modes as people say them, by their numbers in Z-Wave. */
+/** Thermostat modes by their everyday names, with their Z-Wave numbers. */
 export const MODES: Readonly<Record<string, number>> = {
   off: 0,
   heat: 1,
@@ -39,7 +39,7 @@ const SETPOINTS: Readonly<Record<number, string>> = {
 
 const ACTIVITIES = ['idle', 'heating', 'cooling', 'fan only', 'about to heat', 'about to cool', 'ventilating']
 
-/** What a home can sensibly be set to if the thermostat does not say. */
+/** A sensible range for a home, if the thermostat does not report its own. */
 const USUAL_RANGE = { celsius: [5, 35], fahrenheit: [40, 95] } as const
 
 export function sayMode(mode: number): string {
@@ -63,14 +63,14 @@ export function modeOf(device: Device, endpoint?: number): DeviceValue | undefin
   return valuesOf(device, 'thermostat_mode/mode', endpoint)[0]
 }
 
-/** The setpoint that a temperature is meant for in a mode; undefined if it cannot be told. */
+/** The setpoint that a temperature applies to in a mode; undefined if ambiguous. */
 export function meantSetpoint(setpoints: readonly DeviceValue[], mode: unknown): DeviceValue | undefined {
-  // A mode and its setpoint have the same number, except for auto, which has that of auto changeover.
+  // A mode and its setpoint share a number, except auto, which uses that of auto changeover.
   const inMode = setpoints.find(({ key }) => key === String(mode === MODES.auto ? 10 : mode))
   return inMode ?? (setpoints.length === 1 ? setpoints[0] : undefined)
 }
 
-/** The lowest and highest temperature that a setpoint takes, in its own unit. */
+/** The lowest and highest temperature that a setpoint accepts, in its own unit. */
 export function rangeOf({ unit = '°C', min, max }: DeviceValue): { min: number; max: number; unit: string } {
   const [low, high] = /F/.test(unit) ? USUAL_RANGE.fahrenheit : USUAL_RANGE.celsius
   return { min: min ?? low, max: max ?? high, unit }

@@ -36,7 +36,7 @@ describe('reading topics', () => {
     )
   })
 
-  it('never throws, whatever a topic holds', () => {
+  it('never throws, whatever a topic contains', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (prefix, topic) => void parseTopic(prefix, `${prefix}/${topic}`)),
     )

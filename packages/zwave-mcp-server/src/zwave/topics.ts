@@ -29,7 +29,7 @@ const CLIENTS = '_CLIENTS'
 const EVENTS = '_EVENTS'
 const OTHER: Topic = { kind: 'other' }
 
-/** Reads a topic of Z-Wave JS UI. Commands (`…/set`) and what is not used here are `other`. */
+/** Parses a Z-Wave JS UI topic. Commands (`…/set`) and topics not used here are `other`. */
 export function parseTopic(prefix: string, topic: string): Topic {
   if (!topic.startsWith(`${prefix}/`)) return OTHER
   const parts = topic.slice(prefix.length + 1).split('/')
@@ -52,7 +52,7 @@ function parseEventTopic([, client, source, event]: string[]): Topic {
 }
 
 function parseNamedTopic(parts: string[]): Topic | undefined {
-  // Locations and names may hold slashes, so the endpoint is the landmark, not the position.
+  // Locations and names may contain slashes, so look for the endpoint, not a position.
   const at = parts.findIndex((part, index) => index >= 2 && /^endpoint_\d+$/.test(part))
   const commandClass = parts[at - 1]
   const property = parts[at + 1]
@@ -66,7 +66,7 @@ function parseNamedTopic(parts: string[]): Topic | undefined {
   }
 }
 
-/** `[<location>/]<node>/<class>/<endpoint>/<property>[/<key>]`, all of the classes used here by their numbers. */
+/** `[<location>/]<node>/<class>/<endpoint>/<property>[/<key>]`, with the command class as a number. */
 function parseValueIdTopic(parts: string[]): Topic | undefined {
   const at = parts.findIndex((_, index) => index >= 1 && isValueId(parts.slice(index)))
   if (at < 0) return undefined
@@ -83,7 +83,7 @@ function parseValueIdTopic(parts: string[]): Topic | undefined {
   }
 }
 
-/** No property of the classes used here is a number; so a location or node that is one cannot be taken for a class. */
+/** No property of the classes used here is numeric, so a numeric location or node cannot be mistaken for a class. */
 function isValueId([commandClass = '', endpoint = '', property = '', ...keys]: string[]): boolean {
   const isKnown = /^\d+$/.test(commandClass) && !/^unknown/.test(commandClassName(Number(commandClass)))
   return isKnown && /^\d{1,3}$/.test(endpoint) && /\D/.test(property) && keys.length <= 1
@@ -100,14 +100,14 @@ export interface NodeName {
   readonly location?: string | undefined
 }
 
-/** The path of a node as the gateway writes it: location first, the node id if there is no name. */
+/** The path of a node as the gateway writes it: location first, node id if it has no name. */
 export function nodePath(node: NodeName, style: TopicStyle = 'named'): string {
   const name = style === 'valueid' ? String(node.id) : sanitizeTopic(node.name ?? '') || `nodeID_${node.id}`
   const location = sanitizeTopic(node.location ?? '')
   return location ? `${location}/${name}` : name
 }
 
-/** The topic of a value, below the prefix's slash. */
+/** The topic of a value, below the prefix. */
 export function valuePath(node: string, address: ValueAddress, style: TopicStyle = 'named'): string {
   const { commandClass, endpoint, property, key } = address
   const place =
@@ -123,22 +123,22 @@ export function apiTopic(prefix: string, client: string, method: string): string
   return `${prefix}/${CLIENTS}/${client}/api/${method}`
 }
 
-/** The topics on which a gateway says that it is there, and its version. */
+/** The topics on which a gateway publishes its status and version. */
 export function gatewayTopic(prefix: string, client: string, about: 'status' | 'version'): string {
   return `${prefix}/${CLIENTS}/${client}/${about}`
 }
 
-/** As the gateway does it: blanks become `_`, what is neither letter, digit, `-`, `_` nor `/` goes. */
+/** As the gateway does it: whitespace becomes `_`; anything but letters, digits, `-`, `_` and `/` is dropped. */
 export function sanitizeTopic(text: string): string {
   return text.replace(/\s/g, '_').replace(/[^A-Za-z0-9\-_À-ÖØ-öø-ÿ/]/g, '')
 }
 
-/** A property or key as it stands in a topic. */
+/** A property or key as it appears in a topic. */
 export function topicPart(text: string): string {
   return sanitizeTopic(text.replaceAll('/', '-'))
 }
 
-/** One text per value of a device; equal addresses give equal keys. */
+/** A key that is unique per value of a device; equal addresses have equal keys. */
 export function addressKey({ commandClass, endpoint, property, key }: ValueAddress): string {
   return [commandClass, endpoint, topicPart(property), ...(key === undefined ? [] : [topicPart(key)])].join(
     '/',

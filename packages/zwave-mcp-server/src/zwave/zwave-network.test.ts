@@ -29,7 +29,7 @@ describe('how the state of the home comes in', () => {
     expect(lists(link)).toHaveLength(3)
   })
 
-  it('asks a configured gateway that keeps silent', () => {
+  it('asks a configured gateway that stays silent', () => {
     const { link, logger } = fakeNetwork()
     new ZwaveNetwork({ link, logger, prefix: 'zwave', gatewayName: 'test' }).start()
     link.connect()
@@ -54,7 +54,7 @@ describe('how the state of the home comes in', () => {
     expect(network.devices()).toMatchObject([{ name: 'Lamp', values: [{ value: true, time: 5 }] }])
   })
 
-  it('says at once that the broker is gone, and why', async () => {
+  it('says immediately that the broker is unreachable, and why', async () => {
     const { network, link } = fakeNetwork()
     link.lose('connect ECONNREFUSED 127.0.0.1:1883')
     await expect(network.ready()).resolves.toEqual({
@@ -72,7 +72,7 @@ describe('how the state of the home comes in', () => {
     vi.useRealTimers()
   })
 
-  it('gives a live value without a time the time of now, and leaves a retained one without', () => {
+  it('gives a live value without a time the current time, and leaves a retained one without', () => {
     const { network, link } = fakeNetwork()
     link.connect()
     link.receive(LAMP, 'true', { retained: true })
@@ -261,7 +261,7 @@ describe('sending a command', () => {
     expect(link.commands).toEqual([])
   })
 
-  it('ends at once when the connection is lost before the report', async () => {
+  it('ends immediately when the connection is lost before the report', async () => {
     const { link, send } = command()
     link.onPublish = () => link.lose()
     await expect(send()).resolves.toEqual({ kind: 'lost' })

@@ -11,37 +11,37 @@ export interface NetworkOptions extends Omit<FollowerOptions, 'publish'> {
   readonly link: BrokerLink
 }
 
-/** Whether the tools can answer; if not, why. */
+/** Whether the tools can answer, and if not, why. */
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly cause: string }
 
 export interface Command extends ReportWait {
   readonly device: Device
-  /** The value in which the device reports what it did. */
+  /** The value in which the device reports the result. */
   readonly state: DeviceValue
-  /** The property that takes the command. */
+  /** The property that accepts the command. */
   readonly target: string
   readonly value: Primitive
 }
 
-/** `refused`: the gateway took the command and said no. */
+/** `refused`: the gateway received the command and rejected it. */
 export type CommandOutcome = ReportOutcome | { readonly kind: 'not sent' | 'refused'; readonly cause: string }
 
 const FIRST_CONNECT_MS = 3_000
 const PROBE_MS = 1_000
 const POLL_MS = 500
-const NO_CONNECTION = { kind: 'not sent', cause: 'the connection to the MQTT broker is gone' } as const
+const NO_CONNECTION = { kind: 'not sent', cause: 'there is no connection to the MQTT broker' } as const
 
-/** What Z-Wave JS says of a command that it sent: 255 and 254 are success, 1 is work in progress. */
+/** The statuses by which Z-Wave JS rejects a command; 255 and 254 mean success, 1 in progress. */
 const REFUSALS: Readonly<Record<number, string>> = {
   0: 'the device does not support it',
-  2: 'the device did not take it',
+  2: 'the device rejected it',
   3: 'the device has no such endpoint',
   4: 'the command class cannot be set',
   5: 'the value is invalid',
 }
 
 /**
- * The Z-Wave home behind the broker: what is known of it, and commands to it.
+ * The Z-Wave home behind the broker: its known state, and commands to it.
  * A command goes out once, now, or not at all.
  */
 export class ZwaveNetwork extends HomeFollower {
@@ -58,7 +58,7 @@ export class ZwaveNetwork extends HomeFollower {
     })
   }
 
-  /** Connects; a second time it does nothing. Whoever asks for readiness starts it too. */
+  /** Connects; further calls do nothing. `ready()` calls it too. */
   start(): void {
     if (this.#started) return
     this.#started = true
@@ -77,7 +77,7 @@ export class ZwaveNetwork extends HomeFollower {
     await this.#options.link.close()
   }
 
-  /** Where the broker is, without user and password. */
+  /** The broker's URL, without user and password. */
   get brokerUrl(): string {
     return this.#options.link.url
   }
@@ -86,7 +86,7 @@ export class ZwaveNetwork extends HomeFollower {
     return this.#options.link.state.status === 'connected' && super.isLive(device)
   }
 
-  /** Waits until the state of the home is in; when the broker is gone, says so at once. */
+  /** Waits until the state of the home is in; if the broker is unreachable, says so immediately. */
   async ready(): Promise<Readiness> {
     this.start()
     if (this.#options.link.state.status === 'connecting') await atMost(this.#whenFirstState, FIRST_CONNECT_MS)
@@ -108,20 +108,20 @@ export class ZwaveNetwork extends HomeFollower {
     return this.api.call({ client, method: '_activateScene', args: [id], timeoutMs })
   }
 
-  /** Sends a command and waits for the device's own report. */
+  /** Sends a command and waits for the device's report. */
   async send(command: Command): Promise<CommandOutcome> {
-    // Asked first, because a broker that hangs would take the command and pass it on much later.
+    // Ask first: a hanging broker would accept the command and deliver it much later.
     if (!(await this.brokerAnswers())) return { kind: 'not sent', cause: 'the MQTT broker does not answer' }
     if (command.signal?.aborted) return { kind: 'not sent', cause: 'the call was cancelled' }
     const { device, state, value } = command
     const outcome = await (state.topic ? this.#publish(command, state.topic) : this.#write(command))
     this.#options.logger.debug({ device: device.name, value, outcome: outcome.kind }, 'command')
-    // A device that keeps silent may have been renamed.
+    // A device that stays silent may have been renamed.
     if (outcome.kind === 'timeout') void this.refresh()
     return outcome
   }
 
-  /** Through the topic on which the device was heard. */
+  /** Sends through the topic on which the device was heard. */
   async #publish(
     { device, state, target, value, ...wait }: Command,
     heardOn: string,
@@ -134,20 +134,20 @@ export class ZwaveNetwork extends HomeFollower {
     return this.reports.wait(placeOf(device.id, state), wait)
   }
 
-  /** Through the gateway's API, which knows the device by its number, whatever its topics are called. */
+  /** Sends through the gateway's API, which addresses the device by its node id, whatever its topics. */
   async #write(command: Command): Promise<CommandOutcome> {
     const { device, state, target, value, ...wait } = command
     const { gateway: client, nodeId } = device
     if (!client || nodeId === undefined)
-      return { kind: 'not sent', cause: 'the gateway has not told where its commands go' }
+      return { kind: 'not sent', cause: 'the gateway has not said where to send its commands' }
     const { endpoint, key } = state
     const propertyKey = key !== undefined && /^\d+$/.test(key) ? Number(key) : key
     const commandClass = commandClassNumber(state.commandClass)
-    // JSON leaves out a property key that is undefined.
+    // JSON omits a property key that is undefined.
     const args = [{ nodeId, commandClass, endpoint, property: target, propertyKey }, value]
     const written = this.api.call({ client, method: 'writeValue', args, timeoutMs: wait.timeoutMs })
     const reported = this.reports.wait(placeOf(device.id, state), wait)
-    // What the device does is heard on topics if it has any, and by asking if it has none.
+    // Reports come on the device's topics if it has any; otherwise the gateway is polled.
     const asking = setInterval(() => void this.refresh(), POLL_MS)
     const outcome = await Promise.race([reported, written.then(answer => refusal(answer) ?? reported)])
     clearInterval(asking)

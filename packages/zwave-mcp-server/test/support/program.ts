@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll } from 'vitest'
@@ -6,8 +6,29 @@ import { afterAll } from 'vitest'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const out = `${root}.cache/test-${process.pid}-${process.env.VITEST_POOL_ID ?? 0}`
 
-/** The programs as they are in the sources now, so that no test runs on a stale build. */
-async function compile(): Promise<{ server: string; home: string }> {
+interface Programs {
+  server: string
+  home: string
+}
+
+/** The build that `npm test` made if it is up to date, else a fresh one: no test runs on a stale build. */
+async function currentPrograms(): Promise<Programs> {
+  const built = ['zwave-mcp-server', 'zwave-home'].every(name => isUpToDate(`${root}dist/${name}.cjs`))
+  if (!built) return compile()
+  return { server: `${root}bin/zwave-mcp-server.js`, home: `${root}bin/zwave-home.js` }
+}
+
+function isUpToDate(bundle: string): boolean {
+  if (!existsSync(bundle)) return false
+  const { mtimeMs } = statSync(bundle)
+  return ['src', '../common/src'].every(folder =>
+    readdirSync(root + folder, { recursive: true, encoding: 'utf8' }).every(
+      name => name.includes('.test.') || statSync(`${root}${folder}/${name}`).mtimeMs <= mtimeMs,
+    ),
+  )
+}
+
+async function compile(): Promise<Programs> {
   mkdirSync(out, { recursive: true })
   await build({
     absWorkingDir: root,
@@ -25,5 +46,5 @@ async function compile(): Promise<{ server: string; home: string }> {
   return { server: `${out}/server.mjs`, home: `${out}/home.mjs` }
 }
 
-export const programs = await compile()
+export const programs = await currentPrograms()
 afterAll(() => rmSync(out, { recursive: true, force: true }))

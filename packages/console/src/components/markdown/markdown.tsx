@@ -10,13 +10,13 @@ const Rendered = lazyPart(async () => (await import('./rendered-markdown.tsx')).
 interface Props {
   text: string
   className?: string
-  /** How much of it is shown before somebody asks for more. */
+  /** How much is shown initially. */
   first?: number
 }
 
 /**
- * Markdown of a tool, a server or a model, as elements of the page: its HTML is shown as text, its pictures are
- * links, and its links go to the web only. What is long is shown on demand.
+ * Markdown from a tool, a server or a model, as page elements: HTML is shown as text, images become links, and
+ * links lead only to the web. Long text is shown on demand.
  */
 export function Markdown({ text, className = '', first = FIRST_MARKDOWN }: Props) {
   const [limit, setLimit] = useState(first)

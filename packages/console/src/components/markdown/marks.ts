@@ -2,7 +2,7 @@
 export const FIRST_MARKDOWN = 20_000
 export const MAX_MARKDOWN = 100_000
 
-/** Whether there is anything to be rendered: plain sentences need no parser. */
+/** Whether there is anything to render: plain sentences need no parser. */
 export function hasMarks(text: string): boolean {
   return /[*_`#>[\]|~\\&]|https?:|www\.|\n\s*\n|(?:^|\n) {0,3}(?:[-+]|\d+[.)]) |\n {0,3}[=-]/.test(text)
 }
@@ -17,7 +17,7 @@ const SIGNS = [
   /\]\(https?:/,
 ]
 
-/** Whether a text that a tool answered with was meant as Markdown: one sign is chance, unless it is a heading or a fence. */
+/** Whether a tool's text was meant as Markdown: a single sign is chance, unless it is a heading or a fence. */
 export function looksLikeMarkdown(text: string): boolean {
   const sample = text.slice(0, SAMPLE)
   const found = SIGNS.map(sign => sign.test(sample))

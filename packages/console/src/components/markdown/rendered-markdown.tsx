@@ -4,7 +4,7 @@ import { oneLine, visibleText } from '../../text/visible-text.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { WebLink } from '../web-link.tsx'
 
-/** What is deeper is left out: React draws every level inside of the one above. */
+/** Deeper nodes are left out: React renders recursively. */
 const MAX_DEPTH = 30
 const MAX_NODES = 20_000
 
@@ -13,7 +13,7 @@ interface Room {
   nodes: number
 }
 
-/** The parser only reads; every element is made here, so that a text can become nothing but these. */
+/** The parser only reads; every element is created here, so that text can become nothing but these. */
 export function RenderedMarkdown({ text }: { text: string }) {
   return useMemo(() => {
     const nodes = parser(visibleText(text), { disableParsingRawHTML: true })
@@ -26,7 +26,7 @@ function drawn(nodes: readonly Node[], depth: number, room: Room): ReactNode {
   return nodes.map((node, at) => {
     room.nodes -= 1
     if (room.nodes < 0) return null
-    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text keep their order
+    // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text keep their order
     return <Fragment key={at}>{element(node, inner => drawn(inner, depth + 1, room))}</Fragment>
   })
 }
@@ -78,7 +78,7 @@ function listItem(draw: (nodes: readonly Node[]) => ReactNode) {
   return (item: readonly Node[], at: number) => <li key={at}>{draw(item)}</li>
 }
 
-/** Not a heading of the page: its outline is the page's own. */
+/** Not a real heading, so that the page's outline stays its own. */
 function Heading({ level, children }: { level: number; children: ReactNode }) {
   return <p className={`prose-heading prose-heading-${Math.min(level, 4)}`}>{children}</p>
 }
@@ -93,7 +93,7 @@ function Formatted({ tag, children }: { tag: string; children: ReactNode }) {
 function Code({ text }: { text: string }) {
   return (
     <div className="prose-code">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to take the focus */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box must be focusable */}
       <section className="code-scroll" aria-label="Code" tabIndex={0}>
         <pre>{visibleText(text)}</pre>
       </section>
@@ -110,13 +110,13 @@ interface TableProps {
 function Table({ node, draw }: TableProps) {
   const style = (at: number) => ({ textAlign: node.align[at] ?? ('left' as const) })
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to take the focus
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box must be focusable
     <section className="table-scroll" aria-label="Table" tabIndex={0}>
       <table>
         <thead>
           <tr>
             {node.header.map((cell, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text keep their order
+              // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text keep their order
               <th key={at} style={style(at)}>
                 {draw(cell)}
               </th>
@@ -125,10 +125,10 @@ function Table({ node, draw }: TableProps) {
         </thead>
         <tbody>
           {node.cells.map((row, line) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text keep their order
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text keep their order
             <tr key={line}>
               {row.map((cell, at) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text keep their order
+                // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text keep their order
                 <td key={at} style={style(at)}>
                   {draw(cell)}
                 </td>

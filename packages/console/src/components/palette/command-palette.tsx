@@ -10,7 +10,7 @@ import { fits, fixedItems, type PaletteItem, serverItem, toolItem } from './pale
 const SHOWN_TOOLS = 8
 const SHOWN_SERVERS = 4
 
-/** Ctrl-K: everything that the page can go to, by its name. */
+/** Ctrl-K: everything on the page, by name. */
 export function CommandPalette() {
   const isOpen = useStore(palette, state => state.isOpen)
   useEffect(() => {
@@ -90,7 +90,7 @@ interface ItemsProps {
 
 function Items({ items, at, onRun, onPoint }: ItemsProps) {
   return (
-    <div id="palette-items" className="palette-items" role="listbox" aria-label="Found">
+    <div id="palette-items" className="palette-items" role="listbox" aria-label="Results">
       {items.length === 0 && <p className="palette-none muted">Nothing found.</p>}
       {items.map((item, place) => (
         <Item
@@ -111,7 +111,7 @@ interface ItemProps {
   item: PaletteItem
   place: number
   isChosen: boolean
-  /** Of its group. */
+  /** The first of its group. */
   isFirst: boolean
   onRun: () => void
   onPoint: () => void
@@ -129,7 +129,7 @@ function Item({ item, place, isChosen, isFirst, onRun, onPoint }: ItemProps) {
           {item.group}
         </p>
       )}
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the field takes the keys */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys */}
       <div
         ref={element}
         id={`palette-${place}`}
@@ -149,7 +149,7 @@ function Item({ item, place, isChosen, isFirst, onRun, onPoint }: ItemProps) {
   )
 }
 
-/** Without words: the views, and the favourites. */
+/** Without a query: the views and the favourites. */
 function useItems(query: string): PaletteItem[] {
   const tools = useStore(gateway, state => state.tools)
   const servers = useStore(gateway, state => state.servers)

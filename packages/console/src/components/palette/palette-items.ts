@@ -4,7 +4,7 @@ import { setTheme, THEMES } from '../../state/theme.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import type { IconName } from '../icon.tsx'
 
-/** Something to go to, or to do. */
+/** A destination or an action. */
 export interface PaletteItem {
   key: string
   group: 'Go to' | 'Tools' | 'Servers' | 'Appearance'
@@ -17,7 +17,7 @@ export interface PaletteItem {
 const THEME_NAMES = { auto: 'System theme', light: 'Light theme', dark: 'Dark theme' }
 const THEME_ICONS = { auto: 'auto', light: 'sun', dark: 'moon' } as const
 
-/** What can always be done. */
+/** The items that are always available. */
 export function fixedItems(): PaletteItem[] {
   const views = VIEWS.map(view => ({
     key: `view ${view}`,
@@ -58,7 +58,7 @@ export function serverItem({ name, state }: ServerStatus): PaletteItem {
   }
 }
 
-/** Every word has to be somewhere in it. */
+/** Whether it contains every word. */
 export function fits({ group, title }: PaletteItem, query: string): boolean {
   const text = `${group} ${title}`.toLowerCase()
   return query

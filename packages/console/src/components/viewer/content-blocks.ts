@@ -1,7 +1,7 @@
 import { isRecord } from '../../api/guards.ts'
 import { oneLine } from '../../text/visible-text.ts'
 
-/* MCP content in a result: what can be seen, heard, read, followed, saved, and what can only be named. */
+/* MCP content in a result: what can be shown, played, read, followed or saved, and what can only be named. */
 
 export type ContentPart =
   | { kind: 'text'; text: string; title?: string | undefined }
@@ -13,7 +13,7 @@ export type ContentPart =
 
 export interface Content {
   parts: ContentPart[]
-  /** What came beside the blocks. */
+  /** The structured content that came with the blocks. */
   structured: unknown
 }
 
@@ -57,7 +57,7 @@ function partOf(block: Block): ContentPart {
   return other(block)
 }
 
-/** An embedded resource is its text, its picture or its sound, else a file. */
+/** An embedded resource becomes text, an image or audio, else a file. */
 function resourceOf({ uri, text, blob, mimeType }: Record<string, unknown>): ContentPart | undefined {
   const title = textIn(uri) ? oneLine(textIn(uri), 200) : undefined
   if (typeof text === 'string') return { kind: 'text', text, title }
@@ -69,7 +69,7 @@ function resourceOf({ uri, text, blob, mimeType }: Record<string, unknown>): Con
   )
 }
 
-/** Only what is an image or a sound by its type, and base64 by its form, becomes an address of the page. */
+/** Only valid base64 of an image or audio type becomes a `data:` URL. */
 function mediaOf(data: unknown, mimeType: unknown): ContentPart | undefined {
   if (typeof mimeType !== 'string') return undefined
   const kind = mediaKind(mimeType)
@@ -77,7 +77,7 @@ function mediaOf(data: unknown, mimeType: unknown): ContentPart | undefined {
   return kind === undefined || address === undefined ? undefined : { kind, address, mimeType }
 }
 
-/** Whether something of this type can be seen or heard in the page. */
+/** Whether this type can be shown or played in the page. */
 export function mediaKind(mimeType: string): 'image' | 'audio' | undefined {
   if (IMAGE_TYPE.test(mimeType)) return 'image'
   return AUDIO_TYPE.test(mimeType) ? 'audio' : undefined

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { Button } from '../button.tsx'
 import { Icon } from '../icon.tsx'
 
-/** Saves what is made at the press of the button. */
+/** Creates the content on click and saves it. */
 export function DownloadButton({ name, type, make }: { name: string; type: string; make: () => BlobPart }) {
   const [hasFailed, setFailed] = useState(false)
   const save = () => {

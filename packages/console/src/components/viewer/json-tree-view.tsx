@@ -20,7 +20,7 @@ interface Props {
   label: string
 }
 
-/** JSON that opens and closes, can be searched, and tells the path of every value. Draws only the rows in sight. */
+/** A collapsible, searchable JSON tree that shows the path of every value. Renders only the visible rows. */
 export function JsonTreeView({ value, label }: Props) {
   const root = useMemo(() => rootOf(value), [value])
   const [open, setOpen] = useState(() => firstOpen(root))
@@ -94,7 +94,7 @@ interface KeyState {
   toggle: (node: TreeNode, isOpen?: boolean) => void
 }
 
-/** The row that a key leads to, as in every tree; what it opens or closes is opened or closed. */
+/** The row that a key leads to, by the usual tree keys; opens or closes rows as a side effect. */
 function keyTarget(key: string, rows: TreeNode[], { active, open, toggle }: KeyState): TreeNode | undefined {
   if (active === undefined) return undefined
   const at = rows.indexOf(active)
@@ -136,7 +136,7 @@ interface RowProps {
 function Row({ id, node, isOpen, isSelected, words, onSelect, onToggle }: RowProps) {
   const canOpen = isOpenable(node)
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree takes the keys
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys
     <div
       id={id}
       role="treeitem"
@@ -216,7 +216,7 @@ function Marked({ text, words }: { text: string; words: string }) {
 const LONG_VALUE = 80
 const MAX_VALUE = 20_000
 
-/** Where the selected value is, and all of it if it is long. */
+/** The path of the selected value, and the full value if it is long. */
 function Selected({ node }: { node: TreeNode }) {
   const { path, value } = node
   return (

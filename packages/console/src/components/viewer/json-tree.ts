@@ -1,20 +1,20 @@
-/* A JSON value as rows that open and close. Nothing is walked that is not shown, and long lists are shown in ranges. */
+/* A JSON value as collapsible rows. Only visible parts are walked, and long lists are split into ranges. */
 
 export type Path = readonly (string | number)[]
 
 export interface TreeNode {
-  /** Unlike those of all other rows. */
+  /** Unique among all rows. */
   id: string
   path: Path
   value: unknown
   depth: number
-  /** Part of the entries of `value`, from the first to the one behind the last. */
+  /** A range of the entries of `value`; the end is exclusive. */
   range?: readonly [from: number, to: number]
 }
 
-/** More entries than this stand in ranges, and ranges in ranges. */
+/** More entries than this are split into ranges, recursively. */
 const RANGE = 1_000
-/** Rows that are opened to begin with. */
+/** How many rows are open initially. */
 const FIRST_ROWS = 60
 const MAX_ROWS = 200_000
 
@@ -71,7 +71,7 @@ function entriesOf({ id, path, value, depth }: TreeNode, from: number, to: numbe
   })
 }
 
-/** The rows in sight, from top to bottom. */
+/** The rows that are not collapsed, from top to bottom. */
 export function visibleRows(root: TreeNode, open: ReadonlySet<string>): TreeNode[] {
   const rows: TreeNode[] = []
   const rest = [root]
@@ -83,7 +83,7 @@ export function visibleRows(root: TreeNode, open: ReadonlySet<string>): TreeNode
   return rows
 }
 
-/** What is open to begin with: as much from the top as fits a screen. */
+/** What is open initially: as much from the top as fits a screen. */
 export function firstOpen(root: TreeNode): ReadonlySet<string> {
   const open = new Set<string>()
   const next = [root]
@@ -99,7 +99,7 @@ export function firstOpen(root: TreeNode): ReadonlySet<string> {
   return open
 }
 
-/** The rows that lead to a value, the last of which is its own. */
+/** The rows on the path to a value, its own last. */
 export function rowsTo(root: TreeNode, path: Path): TreeNode[] {
   const rows = [root]
   for (const key of path) {
@@ -132,7 +132,7 @@ export function pathText(path: Path): string {
 const MAX_FOUND = 1_000
 const SLICE = 20_000
 
-/** Every place whose key or value has the words in it; gives control back, with what was found so far, now and then. */
+/** Every path whose key or value contains the words; yields the matches so far now and then. */
 export function* searchTree(root: unknown, words: string): Generator<Path[], Path[]> {
   const wanted = words.toLowerCase()
   const found: Path[] = []
@@ -151,7 +151,7 @@ function isHit(key: string | number | undefined, value: unknown, wanted: string)
   return (typeof value !== 'object' || value === null) && String(value).toLowerCase().includes(wanted)
 }
 
-/** The last first, so that the first is the next. */
+/** In reverse, so that the first is popped next. */
 function pushEntries(rest: { path: Path; value: unknown }[], path: Path, value: object): void {
   if (Array.isArray(value))
     for (let at = value.length - 1; at >= 0; at -= 1) rest.push({ path: [...path, at], value: value[at] })

@@ -10,12 +10,12 @@ import { ValueView } from './value-view.tsx'
 interface Props {
   /** `result://…` */
   handle: string
-  /** What it is, if that is known. */
+  /** What it is, if known. */
   description?: string | undefined
 }
 
-/** A result too long for a model, whole for as long as the gateway keeps it: to be shown here, or saved. */
-export function KeptResult({ handle, description = 'The whole result is kept for a while.' }: Props) {
+/** The full version of a result that was too long for the model, while the gateway keeps it: to show or save. */
+export function KeptResult({ handle, description = 'The full result is kept for a while.' }: Props) {
   const [shown, setShown] = useState<Shown>()
   const [problem, setProblem] = useState<string>()
   const load = async (use: (blob: Blob) => Promise<void> | void) => {
@@ -34,7 +34,7 @@ export function KeptResult({ handle, description = 'The whole result is kept for
           icon="readOnly"
           onClick={() => void load(async blob => setShown(await shownOf(blob)))}
         >
-          Show all of it
+          Show full result
         </Button>
         <Button
           look="quiet"
@@ -50,14 +50,14 @@ export function KeptResult({ handle, description = 'The whole result is kept for
         </p>
       )}
       {shown &&
-        ('text' in shown ? <ValueView value={shown.text} label="Whole result" /> : <Media {...shown} />)}
+        ('text' in shown ? <ValueView value={shown.text} label="Full result" /> : <Media {...shown} />)}
     </div>
   )
 }
 
 type Shown = { text: string } | { blob: Blob; kind: 'image' | 'audio' }
 
-/** What a result is, its type decides. */
+/** How to show a result, by its type. */
 async function shownOf(blob: Blob): Promise<Shown> {
   const kind = mediaKind(blob.type)
   return kind === undefined ? { text: await blob.text() } : { blob, kind }

@@ -7,7 +7,7 @@ import { DownloadLink } from './download.tsx'
 export function ImagePart({ part }: { part: Extract<ContentPart, { kind: 'image' }> }) {
   return (
     <figure className="media">
-      <img className="result-image" src={part.address} alt={`Result of the tool (${part.mimeType})`} />
+      <img className="result-image" src={part.address} alt={`Tool result (${part.mimeType})`} />
       <figcaption className="toolbar">
         <span className="muted">{part.mimeType}</span>
         <DownloadLink address={part.address} name={fileName('image', part.mimeType)} />
@@ -19,13 +19,8 @@ export function ImagePart({ part }: { part: Extract<ContentPart, { kind: 'image'
 export function AudioPart({ part }: { part: Extract<ContentPart, { kind: 'audio' }> }) {
   return (
     <figure className="media">
-      {/* biome-ignore lint/a11y/useMediaCaption: what a tool says has no captions */}
-      <audio
-        controls
-        preload="metadata"
-        src={part.address}
-        aria-label={`Result of the tool (${part.mimeType})`}
-      />
+      {/* biome-ignore lint/a11y/useMediaCaption: audio from a tool has no captions */}
+      <audio controls preload="metadata" src={part.address} aria-label={`Tool result (${part.mimeType})`} />
       <figcaption className="toolbar">
         <span className="muted">{part.mimeType}</span>
         <DownloadLink address={part.address} name={fileName('audio', part.mimeType)} />
@@ -34,7 +29,7 @@ export function AudioPart({ part }: { part: Extract<ContentPart, { kind: 'audio'
   )
 }
 
-/** A resource that is only named: to the web it is a link, elsewhere an address to be copied. */
+/** A linked resource: a link if it is on the web, otherwise an address to copy. */
 export function LinkPart({ part }: { part: Extract<ContentPart, { kind: 'link' }> }) {
   const isWeb = webAddress(part.uri) !== undefined
   return (

@@ -13,7 +13,7 @@ interface Order {
   isDown: boolean
 }
 
-/** A list of alike objects, one a row; a click on a heading sorts. */
+/** A list of similar objects, one per row; clicking a heading sorts. */
 export function TableView({ table: { columns, rows, rest }, label }: { table: TableData; label: string }) {
   const [order, setOrder] = useState<Order>()
   const sorted = useMemo(() => (order ? inOrder(rows, order) : rows), [rows, order])
@@ -25,7 +25,7 @@ export function TableView({ table: { columns, rows, rest }, label }: { table: Ta
           Object.entries(rest).map(([name, value]) => [oneLine(name, 60), cellText(value)]),
         )}
       />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to take the focus */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box must be focusable */}
       <section className="table-scroll" aria-label={label} tabIndex={0}>
         <table className="data-table">
           <thead>
@@ -37,7 +37,7 @@ export function TableView({ table: { columns, rows, rest }, label }: { table: Ta
           </thead>
           <tbody>
             {sorted.slice(0, limit).map((row, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: rows have no names
+              // biome-ignore lint/suspicious/noArrayIndexKey: rows have no ids
               <tr key={at}>
                 {columns.map(column => (
                   <Cell key={column} value={row[column]} />

@@ -5,7 +5,7 @@ import { Button } from '../button.tsx'
 
 const FIRST_CHARACTERS = 20_000
 const MAX_CHARACTERS = 20_000_000
-/** Pieces that are out of sight are not laid out: that is what makes ten megabytes bearable. */
+/** Off-screen pieces are not laid out, which makes ten megabytes bearable. */
 const PIECE = 20_000
 
 interface Props {
@@ -14,7 +14,7 @@ interface Props {
   isWrapped: boolean
 }
 
-/** Text of any length, a piece after the other; anything else as JSON. */
+/** Text of any length, piece by piece; anything else as JSON. */
 export function TextView({ value, label, isWrapped }: Props) {
   const [limit, setLimit] = useState(FIRST_CHARACTERS)
   const { text, isWhole } = useMemo(() => beginning(value, limit), [value, limit])
@@ -26,7 +26,7 @@ export function TextView({ value, label, isWrapped }: Props) {
           isSentence(value) ? 'text-sentence' : `code-scroll text-view ${isWrapped ? '' : 'text-unwrapped'}`
         }
         aria-label={label}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to take the focus
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box must be focusable
         tabIndex={0}
       >
         {pieces.map((piece, at) => (
@@ -50,7 +50,7 @@ export function TextView({ value, label, isWrapped }: Props) {
 
 const MAX_SENTENCE = 500
 
-/** Words to be read, not code to be looked at. */
+/** Prose rather than code. */
 export function isSentence(value: unknown): boolean {
   return typeof value === 'string' && value.length <= MAX_SENTENCE && !/[\n\t]| {2}|[{}<>]/.test(value)
 }
@@ -62,7 +62,7 @@ function beginning(value: unknown, limit: number): { text: string; isWhole: bool
   return { text, isWhole: whole }
 }
 
-/** At line ends if there are any near. */
+/** Splits at line ends if there are any nearby. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = []
   for (let from = 0; from < text.length; ) {

@@ -7,11 +7,11 @@ interface Props {
   value: unknown
   words: string
   onWords: (words: string) => void
-  /** Shows the place. */
+  /** Called to reveal a match. */
   onFound: (path: Path) => void
 }
 
-/** Finds keys and values, and goes from one to the next. */
+/** Finds keys and values, and steps through the matches. */
 export function TreeSearch({ value, words, onWords, onFound }: Props) {
   const { found, isDone } = useFound(value, words)
   const [at, setAt] = useState(-1)
@@ -61,7 +61,7 @@ function countText(at: number, count: number, isDone: boolean): string {
   return at < 0 ? `${total} found` : `${at + 1} of ${total}`
 }
 
-/** A slice at a time, so that typing goes on over a long value. */
+/** Searches in slices, so that typing stays responsive on a long value. */
 function useFound(value: unknown, words: string): { found: Path[]; isDone: boolean } {
   const [state, setState] = useState<{ found: Path[]; isDone: boolean }>({ found: [], isDone: true })
   useEffect(() => {

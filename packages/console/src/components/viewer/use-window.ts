@@ -1,11 +1,11 @@
 import { type RefObject, useEffect, useState } from 'react'
 
-/** The height of a row, which never wraps. */
+/** The height of a row; rows never wrap. */
 export const ROW_PX = 24
-/** Rows drawn above and below what is in sight. */
+/** Rows rendered above and below the visible ones. */
 const MARGIN = 20
 
-/** Which of `count` rows are in sight of the box that scrolls. */
+/** Which of `count` rows are visible in the scrolling box. */
 export function useWindow(box: RefObject<HTMLElement | null>, count: number): { from: number; to: number } {
   const [place, setPlace] = useState({ top: 0, height: 600 })
   useEffect(() => {

@@ -18,17 +18,17 @@ const KINDS = {
 
 interface Props {
   value: unknown
-  /** For screen readers, and for the name of the file. */
+  /** For screen readers, and for the file name. */
   label: string
 }
 
-/** One value: as a document, a table, JSON or text, whichever it can be. */
+/** One value as a document, a table, JSON or text, whichever it supports. */
 export function ValueView({ value, label }: Props) {
   const views = useMemo(() => viewsOf(value), [value])
   const [chosen, setChosen] = useState<ViewKind>()
   const [isWrapped, setWrapped] = useState(true)
   const kind = chosen && views.kinds.includes(chosen) ? chosen : (views.kinds[0] ?? 'text')
-  if (value === '') return <p className="muted">The tool returned an empty text.</p>
+  if (value === '') return <p className="muted">The tool returned an empty string.</p>
   if (value === undefined || value === null) return <p className="muted">The tool returned nothing.</p>
   return (
     <div className={`viewer ${isSentence(value) && views.kinds.length === 1 ? 'viewer-sentence' : ''}`}>

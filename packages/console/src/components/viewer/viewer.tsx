@@ -11,7 +11,7 @@ interface Props {
   label?: string
 }
 
-/** Whatever a tool gave: its content blocks one after the other, with structured content beside them, or one value. */
+/** Whatever a tool returned: its content blocks in order, next to any structured content, or one value. */
 export function Viewer({ value, label = 'Result' }: Props) {
   return (
     <ErrorBoundary fallback={<JsonBlock value={value} label={label} />}>
@@ -30,7 +30,7 @@ function Content({ value, label }: Required<Props>) {
       {shown.length > 0 && (
         <div className="content-parts">
           {shown.map((part, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a result never change their order
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts of a result keep their order
             <Part key={at} part={part} label={shown.length > 1 ? `${label} ${at + 1}` : label} />
           ))}
         </div>
@@ -45,7 +45,7 @@ function Content({ value, label }: Required<Props>) {
   )
 }
 
-/** Servers put structured content into a text as well, for clients that only read text: once is enough. */
+/** Servers repeat structured content as text, for clients that only read text: once is enough. */
 function repeats(part: ContentPart, structured: unknown): boolean {
   if (part.kind !== 'text' || !/^\s*[[{]/.test(part.text) || part.text.length > 200_000) return false
   try {

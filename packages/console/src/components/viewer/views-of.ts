@@ -1,13 +1,13 @@
 import { isRecord } from '../../api/guards.ts'
 import { looksLikeMarkdown } from '../markdown/marks.ts'
 
-/* What a value can be shown as. The first way is the one to begin with. */
+/* How a value can be shown; the first view is the default. */
 
 export type ViewKind = 'markdown' | 'table' | 'json' | 'text'
 
 export interface Views {
   kinds: ViewKind[]
-  /** The value as data, if it is any: a text that holds JSON is read. */
+  /** The value as data, if it is any; text that contains JSON is parsed. */
   data?: unknown
   table?: TableData | undefined
 }
@@ -15,11 +15,11 @@ export interface Views {
 export interface TableData {
   columns: string[]
   rows: Record<string, unknown>[]
-  /** What stood beside the list. */
+  /** The other fields next to the list. */
   rest: Record<string, unknown>
 }
 
-/** Longer text is not read as JSON: the page would stand still. */
+/** Longer text is not parsed as JSON: the page would freeze. */
 const MAX_JSON = 16_000_000
 
 export function viewsOf(value: unknown): Views {
@@ -47,10 +47,10 @@ function jsonIn(text: string): object | undefined {
 
 const MAX_COLUMNS = 16
 const SAMPLED_ROWS = 100
-/** Values beside the list. */
+/** The most fields next to the list. */
 const MAX_BESIDE = 8
 
-/** A list of objects with much the same keys; also one that stands in an object beside a little else. */
+/** A list of objects with mostly the same keys, including one inside an object with few other fields. */
 export function tableOf(value: unknown): TableData | undefined {
   if (Array.isArray(value)) return tableOfList(value, {})
   if (!isRecord(value)) return undefined

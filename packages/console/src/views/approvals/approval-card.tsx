@@ -11,7 +11,7 @@ import { useStore } from '../../state/store.ts'
 import { clipped, oneLine } from '../../text/visible-text.ts'
 import { useFocusBack, useSettled } from './steady.ts'
 
-/** How long a decision holds, and what the buttons then say. */
+/** How long a decision applies, with the labels of the buttons. */
 const HOLDS = {
   once: { choice: 'This call only', approve: 'Allow once', deny: 'Deny' },
   session: { choice: 'For this session', approve: 'Allow for this session', deny: 'Deny for this session' },
@@ -22,12 +22,12 @@ type Hold = keyof typeof HOLDS
 
 interface Props {
   approval: Approval
-  /** Changes when something else is now where this was. */
+  /** Changes when something else takes this card's place. */
   place: string
   onDismiss?: () => void
 }
 
-/** A call that waits, and the decision about it. */
+/** A waiting call, and the decision about it. */
 export function ApprovalCard({ approval, place, onDismiss }: Props) {
   const { tool, server, args, because, expiresAt } = approval
   const box = useFocusBack<HTMLElement>()
@@ -41,9 +41,9 @@ export function ApprovalCard({ approval, place, onDismiss }: Props) {
       </div>
       <Facts
         facts={{
-          'Asked by': oneLine(askedBy(approval), 120),
+          'Requested by': oneLine(askedBy(approval), 120),
           Server: server && oneLine(server, 80),
-          Because: because && clipped(because, 500),
+          Reason: because && clipped(because, 500),
           'Expires in': <TimeLeft until={expiresAt} />,
         }}
       />
@@ -72,13 +72,13 @@ function Decide({ approval, place }: { approval: Approval; place: string }) {
   const decide = (decision: ApprovalDecision['decision']) => {
     if (isReady) void decisions.decide(approval, { decision, remember: hold === 'once' ? undefined : hold })
   }
-  // Not `disabled`: that would take the focus away while it lasts.
+  // Not `disabled`, which would lose the focus.
   const common = { 'aria-disabled': !isReady }
   return (
     <>
       <div className="approval-decide">
         <select
-          aria-label="How long it holds"
+          aria-label="How long the decision applies"
           value={hold}
           onChange={event => setHold(event.target.value as Hold)}
         >
@@ -97,8 +97,8 @@ function Decide({ approval, place }: { approval: Approval; place: string }) {
       </div>
       {hold !== 'once' && (
         <p className="muted" role="status">
-          Holds for every call of this tool by {oneLine(askedBy(approval), 80)}, whatever its arguments
-          {hold === 'session' ? ', until Toolpost stops' : ', also after a restart'}.
+          Applies to every call of this tool by {oneLine(askedBy(approval), 80)}, whatever its arguments
+          {hold === 'session' ? ', until Toolpost stops' : ', even after a restart'}.
         </p>
       )}
     </>

@@ -8,8 +8,8 @@ import { oneLine } from '../../text/visible-text.ts'
 import { ApprovalCard } from './approval-card.tsx'
 
 /**
- * The oldest call that waits, over any view. A region and no dialog: it takes the focus from nobody who is typing, is
- * announced politely, is next after the navigation for the keyboard, and may be put away: the list still has it.
+ * The oldest waiting call, over any view. A region, not a dialog: it never steals the focus from somebody typing, is
+ * announced politely, comes right after the navigation for the keyboard, and can be dismissed: it stays in the list.
  */
 export function ApprovalNotice({ view }: { view: Route['view'] }) {
   const waiting = useWaiting() ?? []
@@ -57,7 +57,7 @@ export function DecisionProblem() {
   )
 }
 
-/** Inside of the notice, or where nothing else waits for the key. */
+/** Inside the notice, or where nothing else handles the key. */
 function useEscape(id: string | undefined): void {
   useEffect(() => {
     if (id === undefined) return

@@ -10,7 +10,7 @@ import { DecidedList } from './decided-list.tsx'
 
 const SHOWN_APPROVALS = 20
 
-/** What waits for a decision, oldest first: what arrives moves nothing. */
+/** Calls waiting for a decision, oldest first, so that new ones move nothing. */
 export function ApprovalsView() {
   const waiting = useWaiting()
   const [limit, more] = useShowMore(waiting?.length ?? 0, SHOWN_APPROVALS)
@@ -22,8 +22,8 @@ export function ApprovalsView() {
       {waiting.length === 0 && (
         <EmptyState title="Nothing is waiting for approval" icon="approvals">
           <p>
-            Calls that the policy asks about appear here, and wherever you are on this page. To be asked about
-            every call that can destroy something, add to <code>toolpost.json</code>:
+            Calls that need approval under the policy appear here, and on top of any other view. To approve
+            every destructive call first, add to <code>toolpost.json</code>:
           </p>
           <pre className="snippet">{`"policy": [\n  { "if": { "destructive": true }, "then": "ask" }\n]`}</pre>
         </EmptyState>
@@ -41,7 +41,7 @@ export function ApprovalsView() {
   )
 }
 
-/** Changes when one before it goes. */
+/** Changes when one before it is removed. */
 function placeOf(waiting: readonly { id: string }[], at: number): string {
   return waiting
     .slice(0, at + 1)

@@ -12,7 +12,7 @@ import { oneLine } from '../../text/visible-text.ts'
 
 const SHOWN = 10
 
-/** What was decided of the calls that the page knows, the newest first; nothing if nothing was. */
+/** Recent decisions about calls that the page knows, newest first; renders nothing if there are none. */
 export function DecidedList() {
   const calls = useStore(gateway, state => state.calls)
   const decided = useMemo(() => (calls ?? []).filter(wasDecided).slice(-SHOWN).reverse(), [calls])
@@ -20,7 +20,7 @@ export function DecidedList() {
   return (
     <section className="card" aria-labelledby="approvals-decided">
       <div className="card-head">
-        <h2 id="approvals-decided">Decided lately</h2>
+        <h2 id="approvals-decided">Recently decided</h2>
       </div>
       <ul className="plain-list rows">
         {decided.map(call => (

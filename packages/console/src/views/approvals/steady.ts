@@ -4,8 +4,8 @@ import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 're
 const SETTLE_MS = 500
 
 /**
- * Whether something has been in its `place` for a moment: a click that was meant for what was there before must not
- * decide about this.
+ * Whether something has been in its `place` for a moment: a click meant for what was there before must not decide
+ * about this.
  */
 export function useSettled(place: string): boolean {
   const [settled, setSettled] = useState<string>()
@@ -16,7 +16,7 @@ export function useSettled(place: string): boolean {
   return settled === place
 }
 
-/** For a box that goes away: the focus inside of it returns to where it came from. */
+/** When a box goes away, returns the focus inside it to where it came from. */
 export function useFocusBack<T extends HTMLElement>(): RefObject<T | null> {
   const box = useRef<T>(null)
   useLayoutEffect(() => {

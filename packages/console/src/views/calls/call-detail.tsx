@@ -53,11 +53,11 @@ export function CallDetail({ serial, call: known, filter }: Props) {
         </a>
       </div>
       {call === 'looking' ? (
-        <Loading label="Looking for the call" rows={3} />
+        <Loading label="Loading the call" rows={3} />
       ) : call ? (
         <CallBody call={call} />
       ) : (
-        <EmptyState title="This call is no longer kept">
+        <EmptyState title="This call is no longer available">
           Older calls are removed after a while; see `history` in the configuration.
         </EmptyState>
       )}
@@ -82,7 +82,7 @@ function CallBody({ call }: { call: CallRecord }) {
   )
 }
 
-/** How far it is, and the way to end it. */
+/** Its progress, and a button to cancel it. */
 function Running({ call }: { call: CallRecord }) {
   const { problem, attempt } = useAttempt()
   return (
@@ -99,7 +99,7 @@ function Running({ call }: { call: CallRecord }) {
 function Actions({ call }: { call: CallRecord }) {
   const known = useStore(gateway, state => state.tools?.some(tool => tool.name === call.tool) ?? false)
   const open = useStore(gateway, state => state.connection.state === 'open')
-  const obstacle = known ? obstacleToRepeat(call.args) : 'This tool is not available now.'
+  const obstacle = known ? obstacleToRepeat(call.args) : 'This tool is not available right now.'
   const again = () => {
     void toolRuns.start(call.tool, call.args ?? {})
     go({ view: 'tools', tool: call.tool, from: call.serial })
@@ -126,7 +126,7 @@ function factsOf(call: CallRecord): Record<string, React.ReactNode> {
     Took: durationMs === undefined ? <Elapsed since={startedAt} /> : durationText(durationMs),
     Waited: waitedMs >= 1 ? durationText(waitedMs) : undefined,
     Source: oneLine(source),
-    'Asked by': oneLine(fromText(call)),
+    'Requested by': oneLine(fromText(call)),
     Rule: noteText(notes.rule),
     Approval: approvalText(notes.approval),
     Limit: noteText(notes.limit),
@@ -135,7 +135,7 @@ function factsOf(call: CallRecord): Record<string, React.ReactNode> {
   }
 }
 
-/** All calls of the same trace, and the trace itself, if the gateway knows where it is shown. */
+/** Links to all calls of the same trace, and to the trace itself if the gateway knows its URL. */
 function TraceLink({ trace, address }: { trace: string | undefined; address: string | undefined }) {
   if (trace === undefined) return null
   return (

@@ -8,7 +8,7 @@ import { oneLine } from '../../text/visible-text.ts'
 import { TimeRange } from './time-range.tsx'
 
 const OUTCOMES = ['succeeded', 'failed', 'running', 'slow']
-/** After so long without a key, what was typed is looked for. */
+/** The search starts after this pause in typing. */
 const TYPING_MS = 250
 
 interface Props {
@@ -24,7 +24,7 @@ export function CallFilters({ calls, filter, serial }: Props) {
   const origins = useMemo(() => distinct(calls.map(call => call.origin ?? '')), [calls])
   const callers = useMemo(() => distinct(calls.map(call => call.caller ?? '')), [calls])
   const set = (part: CallFilter) => goInPlace({ view: 'calls', serial, filter: { ...filter, ...part } })
-  // On a phone the calls come first, and the filters when somebody wants them.
+  // On a phone the filters are collapsed, so that the calls come first.
   const [isOpen, setOpen] = useState(() =>
     Object.entries(filter).some(([name, value]) => name !== 'q' && value !== undefined),
   )
@@ -76,11 +76,11 @@ interface FieldProps {
   onChange: (value: string | undefined) => void
 }
 
-/** Searches once the typing pauses, or at once when the field is left: what is clicked next sees the new filter. */
+/** Searches when typing pauses, or immediately on blur, so that the next click sees the new filter. */
 function SearchField({ value, onChange }: FieldProps) {
   const [text, setText] = useState(value ?? '')
   useEffect(() => setText(value ?? ''), [value])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only when something was typed
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when something is typed
   useEffect(() => {
     const wanted = text.trim() || undefined
     if (wanted === value) return

@@ -18,13 +18,13 @@ interface Props {
   calls: readonly CallRecord[]
   selected: number | undefined
   filter: CallFilter
-  /** So many of them were asked for page by page, and are shown in any case. */
+  /** How many were loaded page by page; these are always shown. */
   loaded: number
-  /** What is below the last call. */
+  /** Shown below the last call. */
   end: React.ReactNode
 }
 
-/** The newest first. */
+/** Newest first. */
 export function CallTable({ calls, selected, filter, loaded, end }: Props) {
   const [limit, more] = useShowMore(calls.length - loaded, SHOWN_CALLS)
   const shown = calls.slice(-(limit + loaded)).reverse()
@@ -94,7 +94,7 @@ const Row = memo(
     before.call === after.call && before.current === after.current && before.href === after.href,
 )
 
-/** Where a call came from, and on whose behalf if that is known. */
+/** Where a call came from, and on whose behalf if known. */
 export function fromText({ origin = '', caller }: CallRecord): string {
   return caller === undefined ? origin : `${caller} (${origin})`
 }

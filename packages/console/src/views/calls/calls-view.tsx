@@ -62,7 +62,7 @@ function LoadOlder({ state, load }: ReturnType<typeof useOlderCalls>) {
   return (
     <button type="button" className="button" disabled={state === 'loading'} onClick={load}>
       {state === 'loading'
-        ? 'Looking through the history …'
+        ? 'Searching the history …'
         : state === 'failed'
           ? 'Older calls could not be loaded · try again'
           : 'Load older'}
@@ -81,7 +81,7 @@ interface PauseProps {
   onToggle: () => void
 }
 
-/** Holds a busy list still for reading. */
+/** Pauses a busy list for reading. */
 function PauseButton({ paused, missed, onToggle }: PauseProps) {
   return (
     <Button look="quiet" className="live" aria-pressed={paused} onClick={onToggle}>

@@ -13,7 +13,7 @@ const LatencyPlot = lazyPart(async () => (await import('../../latency/latency-pl
 
 const SHOWN_TOOLS = 6
 
-/** How long calls take: over time for the filtered calls, and in figures for each tool. */
+/** How long calls take: a plot over time for the filtered calls, and a table by tool. */
 export function LatencyCard({ calls, filter }: { calls: readonly CallRecord[]; filter: CallFilter }) {
   const tools = useMemo(() => latencyByTool(calls), [calls])
   const columns = useMemo(() => latencyOverTime(calls), [calls])
@@ -44,7 +44,7 @@ export function LatencyCard({ calls, filter }: { calls: readonly CallRecord[]; f
             <Suspense fallback={<div className="plot-place" />}>
               <LatencyPlot
                 columns={columns}
-                label={`Latency of ${what} over time; the table beside it has the figures`}
+                label={`Latency of ${what} over time; the table next to it has the numbers`}
               />
             </Suspense>
           )}

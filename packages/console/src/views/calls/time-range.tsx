@@ -15,7 +15,7 @@ interface Props {
   onChange: (part: CallFilter) => void
 }
 
-/** A usual range, or one from a date and time to another. */
+/** A preset range, or a custom one. */
 export function TimeRange({ filter: { since, until }, onChange }: Props) {
   const isUsual = until === undefined && RANGES.some(([value]) => value === (since ?? ''))
   const [isOwn, setOwn] = useState(!isUsual)

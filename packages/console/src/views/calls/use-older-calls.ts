@@ -15,8 +15,8 @@ interface Older {
 const NOTHING: Older = { calls: [], state: 'more' }
 
 /**
- * Calls before those that the page follows, from the gateway's history, a page each time that somebody asks; the first
- * one at once if something is searched for.
+ * Calls older than those the page follows, from the gateway's history, one page per request; a search loads the first
+ * page right away.
  */
 export function useOlderCalls(filter: CallFilter, live: readonly CallRecord[]): Older & { load(): void } {
   const [older, setOlder] = useState(NOTHING)
@@ -35,7 +35,7 @@ export function useOlderCalls(filter: CallFilter, live: readonly CallRecord[]): 
     const state = page.next === undefined ? 'end' : 'more'
     setOlder({ calls: withOlder(before.calls, page.calls), next: page.next, state })
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter begins anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter starts over
   useEffect(() => {
     asked.current++
     setOlder(NOTHING)
@@ -45,7 +45,7 @@ export function useOlderCalls(filter: CallFilter, live: readonly CallRecord[]): 
   return { ...older, load: () => void load(older) }
 }
 
-/** The filter as the gateway takes it; what it cannot find by, the page leaves out of what comes back. */
+/** The filter as the gateway accepts it; the page itself applies the rest to what comes back. */
 export function historyQuery({ source, outcome, since, until, ...filter }: CallFilter): OlderCalls {
   const now = Date.now()
   return {
@@ -64,12 +64,12 @@ function earlier(a: string | number | undefined, b: number | undefined): number 
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
-/** Just after the oldest call of the page: others may have begun in the same millisecond. */
+/** Just after the page's oldest call: others may have started in the same millisecond. */
 function endOf(live: readonly CallRecord[]): number | undefined {
   return live.length === 0 ? undefined : Math.min(...live.map(call => call.startedAt)) + 1
 }
 
-/** A call that the page does not have, if the gateway does; `looking` until that is known. */
+/** A call that the page does not have but the gateway may; `looking` until known. */
 export function useKeptCall(
   serial: number,
   known: CallRecord | undefined,

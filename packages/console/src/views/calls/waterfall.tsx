@@ -7,7 +7,7 @@ interface Stage {
   ms: number
 }
 
-/** Where the time of a call went. */
+/** Where a call spent its time. */
 export function Waterfall({ call }: { call: CallRecord }) {
   const stages = stagesOf(call)
   const { durationMs = 0 } = call
@@ -36,7 +36,7 @@ export function Waterfall({ call }: { call: CallRecord }) {
   )
 }
 
-/** Of a call that an older Toolpost kept, only what was waited is known. A call that could not run was never invoked. */
+/** For calls recorded by an older Toolpost, only the wait is known. */
 function stagesOf({ stages, durationMs, waitedMs = 0, result }: CallRecord): Stage[] {
   if (durationMs === undefined || result === undefined) return []
   const { foundMs = 0, fittedMs = foundMs } = stages ?? {}

@@ -22,7 +22,7 @@ export function AnswerView({ answer }: { answer: Answer }) {
     <div className="answer">
       <span className="visually-hidden">Answer: </span>
       {answer.parts.map((part, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: parts only ever follow one another
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts are only appended
         <Part key={at} part={part} isStreaming={answer.state === 'streaming'} />
       ))}
       {waiting && (
@@ -51,7 +51,7 @@ function Note({ answer }: { answer: Answer }) {
   return words.length === 0 ? null : <p className="answer-note muted">{words.join(' ')}</p>
 }
 
-/** `Answered by ollama:qwen3 in 1.20 s, with 812 + 45 tokens.` */
+/** `Answered by ollama:qwen3. 1.20 s. 812 tokens read, 45 written.` */
 function factsOf({ model, durationMs, usage }: Answer): string {
   const { input, output } = usage ?? {}
   const hasTokens = input !== undefined || output !== undefined
@@ -64,7 +64,7 @@ function factsOf({ model, durationMs, usage }: Answer): string {
     .join(' ')
 }
 
-/** The record of a call of the chat: it has how far the call is, and the number that it is cancelled by. */
+/** The record of a running chat call, which has its progress and the serial to cancel it by. */
 function useRecord({ id, name, result }: ChatCall): CallRecord | undefined {
   return useStore(gateway, ({ calls }) =>
     result ? undefined : calls?.findLast(call => call.id === id && call.tool === name && !call.result),

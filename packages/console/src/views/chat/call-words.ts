@@ -4,7 +4,7 @@ import { oneLine } from '../../text/visible-text.ts'
 
 const MAX_VALUES = 4
 
-/** What a call does, as a person would say it: `Control a Z-Wave device: Kitchen light, on`. */
+/** What a call does, for people: `Control a Z-Wave device: Kitchen light, on`. */
 export function callWords({ name, args }: ChatCall, tool: ToolInfo | undefined): string {
   const what = oneLine(tool?.title ?? spoken(name), 60)
   const values = isRecord(args) ? Object.entries(args).map(([key, value]) => valueWords(key, value)) : []
@@ -24,7 +24,7 @@ function spoken(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Texts speak for themselves; other values need their name. */
+/** Strings speak for themselves; other values need their name. */
 function valueWords(key: string, value: unknown): string {
   if (typeof value === 'string') return oneLine(value, 40)
   const label = spoken(key).toLowerCase()

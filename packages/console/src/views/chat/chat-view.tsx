@@ -62,7 +62,7 @@ function isBusy(turns: ChatTurn[]): boolean {
   return turns.at(-1)?.answer.state === 'streaming'
 }
 
-/** The address names the conversation, so that it survives a reload; an address without one shows what is going on. */
+/** The address names the conversation, so that it survives a reload; without one, the current conversation is shown. */
 function useAddress(asked: string | undefined): void {
   const { conversation, opening, left } = useStore(chat, state => state)
   const isThere = useStore(gateway, state => state.connection.state === 'open')
@@ -72,14 +72,14 @@ function useAddress(asked: string | undefined): void {
     const isNew = conversation !== undefined && conversation !== answered.current
     answered.current = conversation
     if (isNew || asked === undefined) {
-      // The first answer has given the conversation its id.
+      // The first answer gave the conversation its id.
       if (conversation !== undefined && conversation !== asked) goInPlace({ view: 'chat', conversation })
     } else if (asked !== conversation && asked !== left && opening === undefined && isThere)
       void chat.open(asked)
   }, [asked, conversation, opening, left, isThere])
 }
 
-/** Scrolls to one's own question, and along as the answer grows, unless somebody has scrolled up to read. */
+/** Scrolls to a new question, and along with the growing answer unless the person has scrolled up. */
 function useFollowing(turns: ChatTurn[], end: React.RefObject<HTMLElement | null>): void {
   const count = useRef(turns.length)
   useEffect(() => {

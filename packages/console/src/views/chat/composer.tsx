@@ -48,7 +48,7 @@ export function Composer() {
   )
 }
 
-/** A suggestion with a blank: it is put into the field, and what is to be filled in is selected. */
+/** Puts a suggestion with a blank into the field and selects the blank. */
 function useOfferedDraft(
   field: React.RefObject<HTMLTextAreaElement | null>,
   setText: (text: string) => void,

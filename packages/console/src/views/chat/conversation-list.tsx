@@ -12,7 +12,7 @@ import { dayText } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { startOver } from './start-over.ts'
 
-/** What was said before: to be opened, named and deleted. A column on wide screens, a drawer on others. */
+/** Earlier conversations, to open, rename and delete. A column on wide screens, a drawer on others. */
 export function ConversationList() {
   const { list, problem } = useStore(conversations, state => state)
   const isThere = useStore(gateway, state => state.connection.state === 'open')
@@ -93,15 +93,15 @@ function NameEditor({ conversation, onDone }: { conversation: ConversationInfo; 
   return (
     <form className="conversation" onSubmit={save}>
       <input
-        aria-label="Name of the conversation"
-        // biome-ignore lint/a11y/noAutofocus: somebody has just asked to rename it
+        aria-label="Conversation name"
+        // biome-ignore lint/a11y/noAutofocus: the person just chose to rename it
         autoFocus
         value={name}
         maxLength={80}
         onChange={event => setName(event.target.value)}
         onKeyDown={event => event.key === 'Escape' && onDone()}
       />
-      <button type="submit" className="icon-button" aria-label="Save the name" title="Save the name">
+      <button type="submit" className="icon-button" aria-label="Save name" title="Save name">
         <Icon name="done" />
       </button>
     </form>

@@ -1,6 +1,6 @@
 import { Store } from '../../state/store.ts'
 
-/** A sentence with a blank that is to be filled in before it is asked. */
+/** A sentence with a blank to fill in before asking. */
 class Drafting extends Store<string | undefined> {
   constructor() {
     super(undefined)

@@ -1,6 +1,6 @@
 import type { ToolInfo } from 'toolpost/gateway'
 
-/** Sentences that say it better than a template with its blanks can. */
+/** Sentences that read better than a template with blanks. */
 const QUESTIONS: Record<string, string> = {
   control_zwave_device: 'Turn on the living room light',
   list_zwave_devices: 'Which devices do I have?',
@@ -13,7 +13,7 @@ const QUESTIONS: Record<string, string> = {
 }
 const MAX_SUGGESTIONS = 6
 
-/** What can be asked of the tools that there are: one sentence each, those that can be asked as they are first. */
+/** What the available tools can be asked: one sentence each, those without blanks first. */
 export function suggestionsFor(tools: readonly ToolInfo[]): string[] {
   const sentences = tools.flatMap(({ name, sentences: own = [] }) => {
     const known = Object.hasOwn(QUESTIONS, name) ? QUESTIONS[name] : undefined
@@ -25,17 +25,17 @@ export function suggestionsFor(tools: readonly ToolInfo[]): string[] {
 
 const BLANK = /\{([^{}]{1,60})\}/
 
-/** Whether something is left for the person to say. */
+/** Whether something is left to fill in. */
 export function hasBlank(sentence: string): boolean {
   return BLANK.test(sentence)
 }
 
-/** `Read the … (device name)`. */
+/** `Read the ‹device name›`. */
 export function shownSuggestion(sentence: string): string {
   return sentence.replace(new RegExp(BLANK, 'g'), (_, name: string) => `‹${spoken(name)}›`)
 }
 
-/** The sentence to be filled in, and where its first blank is. */
+/** The sentence to fill in, and where its first blank is. */
 export function draftOf(sentence: string): { text: string; from: number; to: number } {
   const text = shownSuggestion(sentence)
   const from = text.indexOf('‹')

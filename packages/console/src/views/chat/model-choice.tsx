@@ -5,7 +5,7 @@ import { gateway } from '../../state/gateway.ts'
 import { useStore } from '../../state/store.ts'
 import { oneLine } from '../../text/visible-text.ts'
 
-/** Which model answers, why, and which others there are. */
+/** Which model answers, why, and the alternatives. */
 export function ModelChoice() {
   const usual = useStore(gateway, state => state.model)
   const isThere = useStore(gateway, state => state.connection.state === 'open')

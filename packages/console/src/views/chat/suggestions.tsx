@@ -5,7 +5,7 @@ import { drafting } from './drafting.ts'
 import { hasBlank, shownSuggestion, suggestionsFor } from './example-questions.ts'
 import { useCanAsk } from './use-can-ask.ts'
 
-/** A chat that has not begun: what can be asked, from the sentences of the tools that there are. */
+/** The empty chat: what can be asked, from the sentences of the available tools. */
 export function Suggestions() {
   const tools = useStore(gateway, state => state.tools)
   const canAsk = useCanAsk()

@@ -7,7 +7,7 @@ import { talk } from '../../state/talk.ts'
 /** A finger may slip this far off the button before the recording is discarded. */
 const SLACK_PX = 28
 
-/** Records while it is held, with a pointer or a key. */
+/** Records while held, with a pointer or a key. */
 export function TalkButton({ canAsk }: { canAsk: boolean }) {
   const phase = useStore(talk, state => state.phase)
   const isHeld = phase === 'opening' || phase === 'recording'
@@ -24,12 +24,12 @@ export function TalkButton({ canAsk }: { canAsk: boolean }) {
       className="round-button talk-button"
       aria-label={isHeld ? 'Recording: release to send' : 'Hold to talk'}
       aria-pressed={isHeld}
-      // Not `disabled`: the button would lose the focus while a key is held on it.
+      // Not `disabled`: the button would lose the focus while a key is held.
       aria-disabled={!canAsk && !isHeld}
       title="Hold to talk"
       {...byPointer(begin, isHeld)}
       {...byKey(begin)}
-      // A screen reader cannot hold a button: it clicks once to begin and once to send.
+      // A screen reader cannot hold a button: it clicks once to start and once to send.
       onClick={(event: MouseEvent) => event.detail === 0 && (isHeld ? talk.release() : begin())}
       onBlur={() => isHeld && talk.cancel()}
     />
@@ -46,7 +46,7 @@ function byPointer(begin: () => void, isHeld: boolean) {
     onPointerMove: (event: PointerEvent) => isHeld && isOff(event) && talk.cancel(),
     onPointerUp: () => talk.release(),
     onPointerCancel: () => isHeld && talk.cancel(),
-    // A long touch would open it.
+    // A long touch would open the context menu.
     onContextMenu: (event: MouseEvent) => event.preventDefault(),
   }
 }
@@ -57,7 +57,7 @@ function isOff({ currentTarget, clientX, clientY }: PointerEvent): boolean {
   return isBeside || clientY < top - SLACK_PX || clientY > bottom + SLACK_PX
 }
 
-/** Keys make no clicks here: browsers repeat or delay them while a key is held. */
+/** Keys must not produce clicks here: browsers repeat or delay them while a key is held. */
 function byKey(begin: () => void) {
   return {
     onKeyDown: (event: KeyboardEvent) => {

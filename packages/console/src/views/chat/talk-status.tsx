@@ -18,7 +18,7 @@ export function TalkStatus() {
     <div className={`talk-status ${phase === 'idle' && notice !== undefined ? 'talk-notice' : ''}`}>
       {phase === 'recording' && <span className="talk-dot" aria-hidden="true" />}
       {phase === 'transcribing' && <span className="spinner" aria-hidden="true" />}
-      {/* Always rendered: screen readers announce only changes in regions that they know. */}
+      {/* Always rendered: screen readers announce changes only in existing regions. */}
       <p role="status">{phase === 'idle' ? visibleText(notice ?? '') : WORDS[phase]}</p>
       {phase === 'recording' && <Progress startedAt={startedAt} />}
       {phase === 'transcribing' && (
@@ -44,7 +44,7 @@ function Progress({ startedAt }: { startedAt: number }) {
   )
 }
 
-/** Moves with the voice. Drawn without React, which need not render every frame. */
+/** Moves with the voice. Drawn outside React, to avoid a render every frame. */
 function LevelMeter() {
   const bar = useRef<HTMLSpanElement>(null)
   useEffect(() => {

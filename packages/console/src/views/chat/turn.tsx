@@ -7,7 +7,7 @@ import { visibleText } from '../../text/visible-text.ts'
 import { AnswerView } from './answer-view.tsx'
 import { useCanAsk } from './use-can-ask.ts'
 
-/** A question, its answer, and what can be done with them. */
+/** A question, its answer, and their actions. */
 export function Turn({ turn, isLast }: { turn: ChatTurn; isLast: boolean }) {
   const [isEdited, setEdited] = useState(false)
   const canAsk = useCanAsk()
@@ -65,7 +65,7 @@ function QuestionEditor({ question, onAsk, onCancel }: EditorProps) {
     <div className="question-editor">
       <textarea
         aria-label="Edited question"
-        // biome-ignore lint/a11y/noAutofocus: somebody has just asked to edit it
+        // biome-ignore lint/a11y/noAutofocus: the person just chose to edit it
         autoFocus
         rows={Math.min(8, text.split('\n').length + 1)}
         value={text}

@@ -5,8 +5,8 @@ import { talk } from '../../state/talk.ts'
 import { canRecord } from '../../voice/recorder.ts'
 
 /**
- * Whether a question can be asked now: one at a time, spoken or written. While the page is still connecting it can:
- * a question has a request of its own, and an Enter that does nothing would look like a chat that is broken.
+ * Whether a question can be asked now: one at a time, spoken or typed. Allowed while the page is still connecting: a
+ * question is a separate request, and an Enter that does nothing would look broken.
  */
 export function useCanAsk(): boolean {
   const isThere = useStore(gateway, ({ connection: { state } }) => state === 'open' || state === 'connecting')

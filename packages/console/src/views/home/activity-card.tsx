@@ -9,7 +9,7 @@ import { callsAMinute, type Minute } from './calls-a-minute.ts'
 const MINUTES = 45
 const HEIGHT = 72
 
-/** Calls a minute, and how many of them failed. */
+/** Calls per minute, and how many of them failed. */
 export function ActivityCard() {
   const calls = useStore(gateway, state => state.calls)
   const now = useNow(5_000)
@@ -19,7 +19,7 @@ export function ActivityCard() {
   return (
     <section className="card home-activity" aria-labelledby="home-activity">
       <div className="card-head">
-        <h2 id="home-activity">Calls a minute</h2>
+        <h2 id="home-activity">Calls per minute</h2>
         <a href={hrefOf({ view: 'calls', filter: {} })}>All calls</a>
       </div>
       <p className="home-figures">

@@ -9,7 +9,7 @@ function call(startedAt: number, more: Partial<CallRecord> = {}): CallRecord {
   return { serial: 1, tool: 'x', source: 'local', origin: 'http', args: {}, slow: false, startedAt, ...more }
 }
 
-describe('calls a minute', () => {
+describe('calls per minute', () => {
   it('are counted by when they began, failures among them, the newest minute last', () => {
     const now = 100 * MINUTE + 30_000
     const calls = [

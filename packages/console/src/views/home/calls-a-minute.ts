@@ -1,7 +1,7 @@
 import type { CallRecord } from 'toolpost/gateway'
 
 export interface Minute {
-  /** Its beginning, in milliseconds since 1970. */
+  /** Its start, in milliseconds since 1970. */
   at: number
   calls: number
   failed: number
@@ -9,7 +9,7 @@ export interface Minute {
 
 const MINUTE_MS = 60_000
 
-/** The last `count` minutes, oldest first, the one under way included. */
+/** The last `count` minutes, oldest first, including the current one. */
 export function callsAMinute(calls: readonly CallRecord[], now: number, count: number): Minute[] {
   const last = Math.floor(now / MINUTE_MS)
   const minutes = Array.from({ length: count }, (_, at) => ({

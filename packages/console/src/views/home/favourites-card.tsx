@@ -4,7 +4,7 @@ import { gateway } from '../../state/gateway.ts'
 import { useStore } from '../../state/store.ts'
 import { oneLine } from '../../text/visible-text.ts'
 
-/** Tools that somebody has marked; how to mark one if there is none. */
+/** The starred tools, or how to star one. */
 export function FavouritesCard() {
   const names = useStore(favourites, value => value)
   const tools = useStore(gateway, state => state.tools) ?? []
@@ -14,14 +14,17 @@ export function FavouritesCard() {
         <h2 id="home-favourites">Favourites</h2>
         <a href={hrefOf({ view: 'tools' })}>All tools</a>
       </div>
-      {names.length === 0 && <p className="muted">Star a tool, and it appears here.</p>}
+      {names.length === 0 && <p className="muted">Star a tool to see it here.</p>}
       <ul className="plain-list rows">
         {names.map(name => (
           <li key={name}>
             <a className="row row-link" href={hrefOf({ view: 'tools', tool: name })}>
               <span className="row-name mono">{oneLine(name, 60)}</span>
               <span className="row-text">
-                {oneLine(tools.find(tool => tool.name === name)?.description ?? 'not available now', 120)}
+                {oneLine(
+                  tools.find(tool => tool.name === name)?.description ?? 'not available right now',
+                  120,
+                )}
               </span>
             </a>
           </li>

@@ -10,7 +10,7 @@ import { ServersCard } from './servers-card.tsx'
 import { ThingsToTry } from './things-to-try.tsx'
 import { WaitingCard } from './waiting-card.tsx'
 
-/** How everything is, and what to do next. */
+/** The overall status, and what to do next. */
 export function HomeView() {
   const isRead = useStore(gateway, ({ tools, servers, calls }) => Boolean(tools && servers && calls))
   return (

@@ -8,7 +8,7 @@ import { shortJson } from '../../text/json-text.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { OutcomeBadge } from '../calls/call-table.tsx'
 
-/** As many as a tall screen has room for; others hide the last ones. */
+/** As many as fit a tall screen; shorter ones hide the rest. */
 const SHOWN = 16
 
 export function LastCalls() {
@@ -17,7 +17,7 @@ export function LastCalls() {
   return (
     <section className="card home-last" aria-labelledby="home-last">
       <div className="card-head">
-        <h2 id="home-last">Last calls</h2>
+        <h2 id="home-last">Recent calls</h2>
         <a href={hrefOf({ view: 'calls', filter: {} })}>All calls</a>
       </div>
       {last.length === 0 ? (

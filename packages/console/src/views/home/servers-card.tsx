@@ -14,7 +14,7 @@ const WORDS: Record<string, string> = {
   needs_login: 'needs login',
 }
 
-/** The servers and how they are; those in trouble first. */
+/** The servers and their state, those with problems first. */
 export function ServersCard() {
   const servers = useStore(gateway, state => state.servers) ?? []
   const local = useStore(

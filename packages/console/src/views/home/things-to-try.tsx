@@ -10,7 +10,7 @@ import { useStore } from '../../state/store.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { hasBlank, suggestionsFor } from '../chat/example-questions.ts'
 
-/** Three steps of somebody who is new here: run a tool, ask for something, connect an assistant. */
+/** Three first steps: run a tool, ask for something, connect an assistant. */
 export function ThingsToTry() {
   const tools = useStore(gateway, state => state.tools) ?? []
   const tool = toolToTry(tools)
@@ -49,7 +49,7 @@ function askInChat(question: string): void {
   go({ view: 'chat' })
 }
 
-/** One that does no harm, and asks for little. */
+/** A harmless tool with few required arguments. */
 function toolToTry(tools: readonly ToolInfo[]): ToolInfo | undefined {
   const safe = tools.filter(({ readOnly }) => readOnly === true)
   const needs = ({ schema }: ToolInfo) => (Array.isArray(schema.required) ? schema.required.length : 0)

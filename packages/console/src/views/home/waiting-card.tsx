@@ -6,7 +6,7 @@ import { oneLine } from '../../text/visible-text.ts'
 
 const SHOWN = 5
 
-/** What waits for a person, oldest first; nothing at all if nothing does. */
+/** Calls waiting for approval, oldest first; renders nothing if there are none. */
 export function WaitingCard() {
   const waiting = useWaiting() ?? []
   if (waiting.length === 0) return null

@@ -18,7 +18,7 @@ const FORM_ID = 'question-form'
 
 type Send = (answer: QuestionAnswer) => void
 
-/** A question of a tool or its server, and the ways to answer it. */
+/** A question from a tool or its server, and the ways to answer it. */
 export function QuestionCard({ question }: { question: OpenQuestion }) {
   const { server, tool, caller, message, url, expiresAt } = question
   const box = useFocusBack<HTMLDivElement>()
@@ -71,7 +71,7 @@ interface AcceptProps {
   send: Send
 }
 
-/** A page is opened by whoever clicks, in a tab that cannot reach this one. */
+/** The page opens only on a click, in a tab that cannot access this one. */
 function Accept({ url, form, isReady, send }: AcceptProps) {
   const host = url === undefined ? undefined : hostOf(url)
   if (url !== undefined)
@@ -106,8 +106,8 @@ function Address({ url }: { url: string }) {
       <code className="question-address">{oneLine(url, 4_000)}</code>
       <p className="notice notice-warn">
         {host
-          ? 'This page belongs to the server that asks, not to Toolpost. Check the address before you open it.'
-          : 'This is not the address of a web page, so it cannot be opened here.'}
+          ? 'This page belongs to the server, not to Toolpost. Check the address before you open it.'
+          : 'This is not a web address, so it cannot be opened here.'}
       </p>
     </>
   )
@@ -122,7 +122,7 @@ function Form({ form: { schema, secrets, isUnanswerable }, send }: { form: Quest
       {secrets.length > 0 && (
         <p className="notice notice-warn">
           It also asks for {oneLine(secrets.join(', '), 200)}. Servers must not ask for secrets this way, so
-          it is not asked for here{isUnanswerable ? ': this question can only be declined.' : '.'}
+          the form leaves it out{isUnanswerable ? ': this question can only be declined.' : '.'}
         </p>
       )}
       {unfit && <p className="notice notice-warn">{unfit} It can only be declined.</p>}

@@ -1,7 +1,7 @@
 import type { JsonSchema, OpenQuestion } from 'toolpost/gateway'
 import { isRecord } from '../../api/guards.ts'
 
-/** What is asked in a form, and what is not asked because it looks like a secret. */
+/** The form for a question, and the fields left out because they look like secrets. */
 export interface QuestionForm {
   schema: JsonSchema
   secrets: string[]
@@ -9,7 +9,7 @@ export interface QuestionForm {
   isUnanswerable: boolean
 }
 
-/** The form of a question, in the way that forms here show choices. Nothing if there is nothing to fill in. */
+/** The form for a question, with choices as forms here show them. Undefined if there is nothing to fill in. */
 export function questionForm({ schema, secretFields = [] }: OpenQuestion): QuestionForm | undefined {
   const properties = isRecord(schema?.properties) ? schema.properties : {}
   if (!schema || Object.keys(properties).length === 0) return undefined
@@ -27,7 +27,7 @@ export function questionForm({ schema, secretFields = [] }: OpenQuestion): Quest
   }
 }
 
-/** Choices with titles, and several of them as boxes to tick. */
+/** Choices with titles, and multiple choices as checkboxes. */
 function shownField(field: unknown): unknown {
   if (!isRecord(field)) return field
   if (field.type === 'array' && isRecord(field.items) && hasChoices(field.items))
@@ -39,7 +39,7 @@ function hasChoices({ enum: values, oneOf, anyOf }: JsonSchema): boolean {
   return [values, oneOf, anyOf].some(Array.isArray)
 }
 
-/** `enumNames` is how titles were written before. */
+/** `enumNames` is the legacy way to give titles. */
 function titled({ enumNames, ...field }: JsonSchema): JsonSchema {
   const { enum: values, ...rest } = field
   if (!Array.isArray(values) || !Array.isArray(enumNames)) return field
@@ -49,7 +49,7 @@ function titled({ enumNames, ...field }: JsonSchema): JsonSchema {
   }
 }
 
-/** The host of an address that a page can be opened at. */
+/** The host of a web address; undefined for any other. */
 export function hostOf(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined
   const { protocol, host } = new URL(url)

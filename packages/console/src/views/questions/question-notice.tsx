@@ -4,7 +4,7 @@ import { counted } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { QuestionCard } from './question-card.tsx'
 
-/** The oldest question of a tool, over any view. Like an approval, it takes the focus from nobody who is typing. */
+/** The oldest open question, over any view. Like an approval, it never steals the focus from somebody typing. */
 export function QuestionNotice() {
   const [first, ...more] = useOpenQuestions()
   return (

@@ -85,7 +85,7 @@ function factsOf(run: Run): Record<string, React.ReactNode> {
     Attempts: String(run.attempts),
     Worker: run.worker && oneLine(run.worker, 80),
     Pool: run.pool && oneLine(run.pool, 80),
-    'Asked by': oneLine([run.caller, run.origin && `(${run.origin})`].filter(Boolean).join(' '), 80),
+    'Requested by': oneLine([run.caller, run.origin && `(${run.origin})`].filter(Boolean).join(' '), 80),
     Key: run.key && <code>{oneLine(run.key, 80)}</code>,
     ID: <code>{oneLine(run.id, 80)}</code>,
   }

@@ -5,7 +5,7 @@ import { goInPlace } from '../../routing/use-route.ts'
 
 const STATES = ['waiting', 'approval', 'running', 'done', 'failed', 'cancelled']
 
-/** Part of the address, as those of the calls are. */
+/** Part of the address, like the filters of the calls. */
 export function RunFilters({ filter, runs }: { filter: RunFilter; runs: readonly Run[] }) {
   const set = (part: RunFilter) => goInPlace({ view: 'runs', filter: { ...filter, ...part } })
   const tools = [...new Set(runs.map(run => run.tool))].sort()

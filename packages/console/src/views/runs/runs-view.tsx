@@ -29,7 +29,7 @@ interface Props {
   filter: RunFilter | undefined
 }
 
-/** Calls that survive a crash: what became of each. */
+/** Calls that survive a crash, with their state. */
 export function RunsView({ id, filter = {} }: Props) {
   const { list, isOn, hasMore, problem } = useStore(runs, state => state)
   const { state, tool } = filter
@@ -42,7 +42,7 @@ export function RunsView({ id, filter = {} }: Props) {
   return (
     <div className={`page runs ${id === undefined ? '' : 'calls-detail'}`}>
       <div className="calls-main">
-        <PageHead title="Runs" sub="Durable calls finish, whatever crashes" />
+        <PageHead title="Runs" sub="Durable calls finish even after a crash" />
         {problem !== undefined && (
           <p className="notice notice-bad" role="alert">
             {oneLine(problem)} <Button onClick={() => void runs.refresh()}>Try again</Button>
@@ -142,7 +142,7 @@ export function RunBadge({ run }: { run: Run }) {
   return <Badge tone={TONES[run.state] ?? 'plain'}>{words}</Badge>
 }
 
-/** An ISO time in the words of `shown`; as it is if it is none. */
+/** An ISO time formatted by `shown`; other text unchanged. */
 export function timeText(iso: string, shown: (timeMs: number) => string): string {
   const time = Date.parse(iso)
   return Number.isNaN(time) ? oneLine(iso, 40) : shown(time)

@@ -24,7 +24,7 @@ interface Draft {
 
 const EMPTY: Draft = { kind: 'command', name: '', target: '', more: '' }
 
-/** A server is tried before it is written into the configuration. */
+/** A server is tested before it is written to the configuration. */
 export function AddServer() {
   const [draft, setDraft] = useState(EMPTY)
   const [outcome, setOutcome] = useState<AddOutcome | 'busy'>()
@@ -47,7 +47,7 @@ export function AddServer() {
       <div className="server-head">
         <h2>Add a server</h2>
         <Segmented
-          label="How it is given"
+          label="How to specify it"
           options={KINDS}
           value={draft.kind}
           onChange={kind => set({ kind })}
@@ -57,7 +57,7 @@ export function AddServer() {
       {typeof wanted === 'string' && draft.target.trim() !== '' && <p className="muted">{wanted}</p>}
       <div className="toolbar">
         <Button type="submit" look="primary" disabled={!isReady}>
-          {outcome === 'busy' ? 'Trying it …' : 'Try and add'}
+          {outcome === 'busy' ? 'Testing …' : 'Test and add'}
         </Button>
         <Button look="quiet" onClick={() => go({ view: 'servers' })}>
           Close
@@ -70,7 +70,7 @@ export function AddServer() {
   )
 }
 
-/** One after the other; stops at the first that cannot be added. */
+/** One by one; stops at the first that cannot be added. */
 async function addAll(servers: readonly PastedServer[], check: boolean): Promise<AddOutcome> {
   let last: AddOutcome = { kind: 'refused', error: 'Nothing to add.' }
   const tools: string[] = []
@@ -85,7 +85,7 @@ async function addAll(servers: readonly PastedServer[], check: boolean): Promise
 /** The servers that the form describes, or what it still needs. */
 function serversOf({ kind, name, target, more }: Draft): PastedServer[] | string {
   const text = target.trim()
-  if (text === '') return 'Nothing is filled in yet.'
+  if (text === '') return 'Nothing entered yet.'
   if (kind === 'json') {
     const found = serversInText(text)
     if (typeof found === 'string') return found
@@ -172,7 +172,7 @@ function AddResult({ outcome, onForce }: { outcome: AddOutcome; onForce: () => v
     )
   return (
     <div className="notice notice-bad" role="alert">
-      <p>It does not work; nothing was written: {visibleText(outcome.error)}</p>
+      <p>The test failed, so nothing was written: {visibleText(outcome.error)}</p>
       {outcome.hint !== '' && <p>Check: {oneLine(outcome.hint, 400)}</p>}
       {outcome.stderr.trim() !== '' && <TextBlock text={outcome.stderr} label="stderr of the new server" />}
       <Button onClick={onForce}>Add anyway</Button>

@@ -5,11 +5,11 @@ import { Problem } from '../../components/problem.tsx'
 import { useAttempt } from '../../components/use-attempt.ts'
 import { oneLine } from '../../text/visible-text.ts'
 
-/** Opens the login page of a server in a new window; the gateway takes the answer. */
+/** Opens a server's login page in a new window; the gateway receives the response. */
 export function LoginButton({ server }: { server: ServerStatus }) {
   const { problem, attempt } = useAttempt()
   const logIn = async () => {
-    // Opened before anything is waited for: later, a browser would take it for a pop-up.
+    // Opened before any await: later, a browser would block it as a pop-up.
     const page = window.open('about:blank', '_blank')
     try {
       const url = await logInAt(server.name)
@@ -34,9 +34,9 @@ export function LoginButton({ server }: { server: ServerStatus }) {
   )
 }
 
-/** In this window, if the browser opens no other. */
+/** In this window, if the browser did not open another. */
 function show(url: string, page: Window | null): void {
-  if (!/^https?:/.test(url)) throw new Error('The gateway gave no login page')
+  if (!/^https?:/.test(url)) throw new Error('The gateway returned no login page')
   if (!page) return window.location.assign(url)
   page.opener = null
   page.location.replace(url)

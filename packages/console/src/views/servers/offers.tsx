@@ -8,7 +8,7 @@ import { oneLine } from '../../text/visible-text.ts'
 import { PromptTrial } from './prompt-trial.tsx'
 import { ResourceTrial } from './resource-trial.tsx'
 
-/** The resources and prompts of a server, read when somebody wants to see them. */
+/** The resources and prompts of a server, loaded when opened. */
 export function Offers({ server: { name, capabilities = [] } }: { server: ServerStatus }) {
   const [offers, setOffers] = useState<OffersOf | { problem: string }>()
   const has = capabilities.includes('resources') || capabilities.includes('prompts')

@@ -1,17 +1,17 @@
 import { isRecord } from '../../api/guards.ts'
 
 export interface PastedServer {
-  /** Empty if what was pasted has none. */
+  /** Empty if the pasted JSON has none. */
   name: string
   entry: Record<string, unknown>
 }
 
 const KEYS = ['mcpServers', 'servers', 'context_servers']
 
-/** The servers in a text that some program's documentation has: with `mcpServers` around them, by name, or one alone. */
+/** The servers in a snippet from some program's documentation: inside `mcpServers`, by name, or a single one. */
 export function serversInText(text: string): PastedServer[] | string {
   const value = parsed(text)
-  if (!isRecord(value)) return 'This is not JSON with a server in it.'
+  if (!isRecord(value)) return 'This is not valid JSON, or it contains no server.'
   if (isEntry(value)) return [{ name: '', entry: value }]
   const inner =
     KEYS.map(key => value[key]).find(isRecord) ?? (isRecord(value.mcp) ? value.mcp.servers : value)
@@ -25,7 +25,7 @@ function isEntry(value: Record<string, unknown>): boolean {
   return ['command', 'url', 'serverUrl', 'httpUrl'].some(key => key in value)
 }
 
-/** Documentation often leaves out the braces around. */
+/** Documentation often omits the outer braces. */
 function parsed(text: string): unknown {
   for (const candidate of [text, `{${text.replace(/,\s*$/, '')}}`]) {
     try {
@@ -37,7 +37,7 @@ function parsed(text: string): unknown {
   return undefined
 }
 
-/** The words of a command line, as a shell takes them apart: quotes hold words together. */
+/** The words of a command line, split as a shell does: quotes hold words together. */
 export function wordsOf(line: string): string[] {
   const words = line.match(/"[^"]*"|'[^']*'|[^\s"']+/g) ?? []
   return words.map(word => (/^(["']).*\1$/s.test(word) ? word.slice(1, -1) : word))

@@ -4,7 +4,7 @@ import { Button } from '../../components/button.tsx'
 import { oneLine } from '../../text/visible-text.ts'
 import { Outcome, useTrial } from './trial.tsx'
 
-/** A prompt to try, with a field for each of its arguments. */
+/** A prompt to try, with a field for each argument. */
 export function PromptTrial({ prompt }: { prompt: Offer }) {
   const { name, title = name, description, arguments: wanted } = prompt
   const [given, setGiven] = useState<Record<string, string>>({})
@@ -36,7 +36,7 @@ export function PromptTrial({ prompt }: { prompt: Offer }) {
           />
         </label>
       ))}
-      <Outcome outcome={outcome} label={`Messages of ${oneLine(title, 80)}`} />
+      <Outcome outcome={outcome} label={`Messages from ${oneLine(title, 80)}`} />
     </form>
   )
 }

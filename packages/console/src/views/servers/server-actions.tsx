@@ -14,7 +14,7 @@ const VERBS = {
 } as const
 type Verb = keyof typeof VERBS
 
-/** Stops and starts a server, and says why if that fails. */
+/** Stops and starts a server, and says why if it fails. */
 export function ServerActions({ server }: { server: ServerStatus }) {
   const [busy, setBusy] = useState<Verb>()
   const { problem, attempt } = useAttempt()

@@ -22,7 +22,7 @@ const TONES: Record<ServerStatus['state'], Tone> = {
   closed: 'plain',
 }
 
-/** In the words of a person. */
+/** State names for people. */
 const WORDS: Partial<Record<ServerStatus['state'], string>> = {
   needs_login: 'needs login',
   closed: 'stopped',
@@ -49,7 +49,7 @@ export function ServerCard({ server, isNamed }: { server: ServerStatus; isNamed:
         <ServerActions server={server} />
       </div>
       {server.target && (
-        <code className="server-target" title="How it is reached">
+        <code className="server-target" title="Command or URL">
           {visibleText(server.target)}
         </code>
       )}
@@ -75,7 +75,7 @@ export function ServerCard({ server, isNamed }: { server: ServerStatus; isNamed:
   )
 }
 
-/** Why calls do not reach the server now, and when the next one does. */
+/** Why calls are paused, and when the next one goes through. */
 function Paused({ breaker: { state, failures, retryAt, error } }: { breaker: BreakerStatus }) {
   if (state === 'closed') return null
   return (

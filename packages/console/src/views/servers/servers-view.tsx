@@ -12,7 +12,7 @@ import { AddServer } from './add-server.tsx'
 import { ServerCard } from './server-card.tsx'
 
 interface Props {
-  /** The one that somebody came for. */
+  /** The server to scroll to. */
   name: string | undefined
   adding: boolean | undefined
 }
@@ -41,7 +41,7 @@ export function ServersView({ name, adding = false }: Props) {
             </Button>
           }
         >
-          They stand under <code>mcpServers</code> in <code>toolpost.json</code>.
+          They are listed under <code>mcpServers</code> in <code>toolpost.json</code>.
         </EmptyState>
       )}
       <div className="server-cards">
@@ -64,7 +64,7 @@ function LocalTools() {
     <article className="card server" aria-label="Local tools">
       <div className="server-head">
         <h2>Local tools</h2>
-        <span className="muted">{counted(names.length, 'tool')} inside Toolpost: no server needed</span>
+        <span className="muted">{counted(names.length, 'tool')} built in, no server needed</span>
       </div>
       <div className="chips">
         <ToolChips names={names} />

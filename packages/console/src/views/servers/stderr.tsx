@@ -3,12 +3,12 @@ import type { ServerStatus } from 'toolpost/gateway'
 import { TextBlock } from '../../components/code-block.tsx'
 import { oneLine } from '../../text/visible-text.ts'
 
-/** The end of what a server wrote to stderr; followed, it stays at its end as more comes. */
+/** The tail of a server's stderr; when followed, it scrolls along with new output. */
 export function Stderr({ server }: { server: ServerStatus }) {
   const [isFollowed, setFollowed] = useState(true)
   const box = useRef<HTMLDivElement>(null)
   const { stderr } = server
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever more was written
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever there is more output
   useEffect(() => {
     const scroller = box.current?.querySelector('.code-scroll') ?? box.current
     if (isFollowed && scroller) scroller.scrollTop = scroller.scrollHeight

@@ -3,7 +3,7 @@ import { Problem } from '../../components/problem.tsx'
 import { Viewer } from '../../components/viewer/viewer.tsx'
 import { messageOf } from '../../text/message-of.ts'
 
-/** What came of something that was tried. */
+/** The outcome of trying something. */
 export type TrialOutcome =
   | { state: 'busy' }
   | { state: 'done'; value: unknown }
@@ -29,7 +29,7 @@ export function Outcome({ outcome, label }: { outcome: TrialOutcome | undefined;
   return <Viewer value={shown(outcome.value)} label={label} />
 }
 
-/** One text stands for itself; prompts and several parts are shown as they are. */
+/** A single text is unwrapped; prompts and multiple parts are shown unchanged. */
 function shown(value: unknown): unknown {
   const [only, ...others] = Array.isArray(value) ? value : [value]
   if (others.length > 0 || typeof only !== 'object' || only === null) return value

@@ -8,7 +8,7 @@ import { counted } from '../../text/figures.ts'
 import { oneLine } from '../../text/visible-text.ts'
 import { argumentsText, type Draft, formKind, parseArguments } from './draft.ts'
 
-/** The run button is outside of the form and names it. */
+/** The run button is outside the form and refers to it by id. */
 export const FORM_ID = 'call-form'
 
 const SchemaForm = lazyPart(async () => (await import('../../schema/schema-form.tsx')).SchemaForm)
@@ -16,11 +16,11 @@ const SchemaForm = lazyPart(async () => (await import('../../schema/schema-form.
 interface Props {
   tool: ToolInfo
   draft: Draft
-  /** Whether the arguments are shown as they are, with no defaults added. */
+  /** Whether the arguments are shown unchanged, without defaults. */
   exact: boolean
   onChange: (part: Partial<Draft>) => void
   onRun: (args: unknown) => void
-  /** Whether the form is still on its way: there is nothing to run before it is there. */
+  /** Whether the form is still loading: nothing can be run until then. */
   onLoading: (isLoading: boolean) => void
 }
 
@@ -47,14 +47,14 @@ export function ArgumentsEditor(props: Props) {
       {kind === 'none' && draft.mode === 'json' ? (
         <NoArguments onRun={props.onRun} />
       ) : draft.mode === 'form' ? (
-        <ErrorBoundary fallback={null} onError={() => fallBack('No form can be made from this schema.')}>
+        <ErrorBoundary fallback={null} onError={() => fallBack('This schema cannot be shown as a form.')}>
           <Suspense fallback={<LoadingForm onLoading={props.onLoading} />}>
             <CheckedForm {...props} onUnfit={fallBack} />
           </Suspense>
         </ErrorBoundary>
       ) : (
         <>
-          {unfit && <p className="notice notice-warn">{unfit} Give the arguments as JSON.</p>}
+          {unfit && <p className="notice notice-warn">{unfit} Enter the arguments as JSON.</p>}
           <JsonEditor {...props} />
         </>
       )}
@@ -76,10 +76,10 @@ function ModeSwitch({ draft, onChange }: Props) {
     if (mode === 'json') onChange({ mode, text: argumentsText(draft.args) })
     else if (parsed.ok) onChange({ mode, args: parsed.args })
   }
-  const obstacle = draft.mode === 'json' && !parsed.ok ? 'The JSON is not valid' : undefined
+  const obstacle = draft.mode === 'json' && !parsed.ok ? 'The JSON is invalid' : undefined
   return (
     <Segmented
-      label="Give the arguments as"
+      label="Enter the arguments as"
       options={[
         { value: 'form', label: 'Form', obstacle },
         { value: 'json', label: 'JSON' },
@@ -90,7 +90,7 @@ function ModeSwitch({ draft, onChange }: Props) {
   )
 }
 
-/** Arguments that do not match the schema are not sent, unless somebody insists. */
+/** Arguments that do not match the schema are not sent, unless the person insists. */
 function CheckedForm({ tool, draft, exact, onChange, onRun, onUnfit }: FormProps) {
   const [problems, setProblems] = useState<string[]>([])
   const run = (args: unknown) => {

@@ -6,7 +6,7 @@ import { useStore } from '../../state/store.ts'
 import { toolRuns } from '../../state/tool-runs.ts'
 import { argumentsText } from './draft.ts'
 
-/** The call as something to paste elsewhere. */
+/** Copies the call as a snippet. */
 export function CopyRow({
   tool,
   args,

@@ -27,7 +27,7 @@ describe('the arguments that are filled in', () => {
     expect(firstDraft(tool, call)).toMatchObject({ mode: 'form', args: { on: true } })
   })
 
-  it('are a form where the schema names any, JSON where it takes anything, nothing where it is closed', () => {
+  it('are a form if the schema names any, JSON if it accepts anything, nothing if it is closed', () => {
     expect(formKind(tool.schema)).toBe('form')
     expect(formKind({ type: 'object', additionalProperties: { type: 'string' } })).toBe('form')
     expect(formKind({ type: 'object' })).toBe('json')
@@ -41,7 +41,7 @@ describe('the arguments that are filled in', () => {
     expect(parseArguments('{"a": }')).toMatchObject({ ok: false })
   })
 
-  it('have a deadline only where it is a whole number of milliseconds', () => {
+  it('have a deadline only if it is a whole number of milliseconds', () => {
     expect(['250', '', 'soon', '-1', '1.5', '0'].map(deadlineMs)).toEqual([250, ...Array(5).fill(undefined)])
   })
 })

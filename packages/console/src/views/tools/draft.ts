@@ -2,17 +2,17 @@ import type { CallRecord, JsonSchema, ToolInfo } from 'toolpost/gateway'
 import { isRecord } from '../../api/guards.ts'
 import { messageOf } from '../../text/message-of.ts'
 
-/** What a person has filled in for a tool, and has not lost by looking at another one, or by a reload. */
+/** What was filled in for a tool; survives switching tools and reloads. */
 export interface Draft {
   mode: 'form' | 'json'
   args: unknown
-  /** In the JSON mode, as typed. */
+  /** In JSON mode, as typed. */
   text: string
   deadline: string
 }
 
 const drafts = new Map<string, Draft>()
-/** For this tab: arguments may hold what is nobody else's business. */
+/** Kept for this tab only: arguments may be private. */
 const KEY = 'toolpost.draft.'
 const MAX_KEPT = 100_000
 
@@ -42,30 +42,30 @@ function isDraft(value: unknown): value is Draft {
   return value.mode === 'json' || (value.mode === 'form' && isRecord(value.args))
 }
 
-/** The arguments of `call` if one is to be run again, else what was last filled in, else an empty form. */
+/** The arguments of `call` if it is being run again, else what was last filled in, else an empty form. */
 export function firstDraft(tool: ToolInfo, call: CallRecord | undefined): Draft {
   const known = keptDraft(tool.name)
   if (call === undefined && known) return known
   return draftOf(tool, call?.args ?? {})
 }
 
-/** A draft with these arguments: a form if there is one for them. */
+/** A draft with these arguments, as a form if possible. */
 export function draftOf({ schema }: ToolInfo, args: unknown): Draft {
   const mode = formKind(schema) === 'form' && isRecord(args) ? 'form' : 'json'
   return { mode, args, text: argumentsText(args), deadline: '' }
 }
 
-/** What a schema calls for: `none` if the tool takes no arguments, `json` if it takes any. */
+/** The editor that a schema needs: `none` if the tool takes no arguments, `json` if it accepts any. */
 export function formKind(schema: JsonSchema): 'form' | 'json' | 'none' {
   const { properties, additionalProperties } = schema
   const named = isRecord(properties) && Object.keys(properties).length > 0
   if (named || schema.$ref || schema.allOf || schema.anyOf || schema.oneOf) return 'form'
   if (isRecord(additionalProperties) || additionalProperties === true) return 'form'
-  // A list of parameters that is empty says as much as a closed one.
+  // An empty list of parameters means the same as a closed one.
   return additionalProperties === false || isRecord(properties) ? 'none' : 'json'
 }
 
-/** Arguments to be edited; empty if they are nested too deeply for JSON. */
+/** Arguments for editing; empty if nested too deeply for JSON. */
 export function argumentsText(args: unknown): string {
   try {
     return JSON.stringify(args, null, 2)
@@ -88,7 +88,7 @@ export function parseArguments(text: string): Parsed {
   }
 }
 
-/** The arguments of a draft; none if they are not JSON. */
+/** The arguments of a draft; empty if they are not valid JSON. */
 export function argumentsOf(draft: Draft): unknown {
   if (draft.mode === 'form') return draft.args
   const parsed = parseArguments(draft.text)

@@ -3,7 +3,7 @@ import { isRecord } from '../../api/guards.ts'
 
 const MAX_EXAMPLES = 5
 
-/** Arguments that the schema itself gives as examples: whole ones, else one put together from those of its properties. */
+/** Example arguments from the schema: complete ones, else one assembled from its properties' examples. */
 export function exampleArguments(schema: JsonSchema): Record<string, unknown>[] {
   const whole = (Array.isArray(schema.examples) ? schema.examples : []).filter(isRecord)
   if (whole.length > 0) return whole.slice(0, MAX_EXAMPLES)
@@ -11,7 +11,7 @@ export function exampleArguments(schema: JsonSchema): Record<string, unknown>[] 
   return made === undefined ? [] : [made]
 }
 
-/** Only if somebody gave an example for at least one, and there is a value for all that are required. */
+/** Only if at least one property has an example, and there is a value for every required one. */
 function fromProperties({ properties, required }: JsonSchema): Record<string, unknown> | undefined {
   if (!isRecord(properties)) return undefined
   const needed = new Set(Array.isArray(required) ? required : [])
@@ -24,7 +24,7 @@ function fromProperties({ properties, required }: JsonSchema): Record<string, un
   return [...needed].every(name => typeof name === 'string' && name in given) ? given : undefined
 }
 
-/** A required one without an example takes what it would begin with. */
+/** A required property without an example gets its const, default or first choice. */
 function exampleOf(
   { examples, const: only, default: usual, enum: choices }: JsonSchema,
   isNeeded: boolean,

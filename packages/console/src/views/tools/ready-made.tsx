@@ -14,14 +14,14 @@ interface Props {
   onUse: (args: unknown) => void
 }
 
-/** Arguments that need not be typed: examples of the schema, and what somebody has saved. */
+/** Arguments that need not be typed: the schema's examples and saved requests. */
 export function ReadyMade({ tool, draft, onUse }: Props) {
   const saved = useStore(savedRequests, () => savedRequests.of(tool.name))
   const examples = exampleArguments(tool.schema)
   return (
     <div className="ready-made">
       {examples.map((args, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the examples of a schema keep their order
+        // biome-ignore lint/suspicious/noArrayIndexKey: examples keep their order
         <button key={at} type="button" className="chip" onClick={() => onUse(args)}>
           <Icon name="example" /> Example{examples.length > 1 ? ` ${at + 1}` : ''}
         </button>
@@ -61,7 +61,7 @@ function SaveButton({ onSave }: { onSave: (name: string) => void }) {
   return (
     <form className="save-form" onSubmit={submit}>
       <input
-        // biome-ignore lint/a11y/noAutofocus: whoever pressed Save wants to type the name
+        // biome-ignore lint/a11y/noAutofocus: after Save, the name is typed next
         autoFocus
         aria-label="Name of the saved request"
         placeholder="Name"

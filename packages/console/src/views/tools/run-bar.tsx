@@ -7,7 +7,7 @@ import { FORM_ID } from './arguments-editor.tsx'
 
 interface Props {
   tool: ToolInfo
-  /** Whether the form is still on its way. */
+  /** Whether the form is still loading. */
   isLoading: boolean
   deadline: string
   onDeadline: (text: string) => void
@@ -19,7 +19,7 @@ export function RunBar({ tool, isLoading, deadline, onDeadline }: Props) {
   const isRunning = run !== undefined && run.outcome === undefined
   return (
     <div className="run-bar">
-      {/* Keys: one that turned into the other under the pointer would be pressed as well. */}
+      {/* Keys: otherwise one button would turn into the other under the pointer and be pressed as well. */}
       {isRunning ? (
         <Button key="cancel" icon="stop" onClick={run.cancel}>
           Cancel

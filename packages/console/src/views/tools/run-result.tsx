@@ -13,7 +13,7 @@ import { type ToolRun, toolRuns } from '../../state/tool-runs.ts'
 import { durationText } from '../../text/figures.ts'
 import { clipped } from '../../text/visible-text.ts'
 
-/** How the last call from this page goes, and ended. The region exists before the result, so that screen readers announce it. */
+/** The progress and result of the last call from this page. The region exists first, so that screen readers announce it. */
 export function RunResult({ tool }: { tool: string }) {
   const run = useStore(toolRuns, runs => runs[tool])
   const section = useShownWhenNew(run?.outcome)
@@ -35,7 +35,7 @@ export function RunResult({ tool }: { tool: string }) {
   )
 }
 
-/** Brings a result that has just come into sight, where it stands below a long form. */
+/** Scrolls a new result into view, in case it is below a long form. */
 function useShownWhenNew(outcome: CallOutcome | undefined) {
   const section = useRef<HTMLElement>(null)
   const shown = useRef(outcome)

@@ -1,6 +1,6 @@
 import type { ServerStatus, ToolInfo } from 'toolpost/gateway'
 
-/** The tools that have every word of the query somewhere; those with it in their name come first. */
+/** The tools that contain every word of the query; matches by name come first. */
 export function searchTools(tools: readonly ToolInfo[], query: string): ToolInfo[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return [...tools]
@@ -16,7 +16,7 @@ function hasAll(words: string[], text: string): boolean {
   return words.every(word => lower.includes(word))
 }
 
-/** What the page finds by itself, in the order of the gateway's ranking, and what only the gateway found. */
+/** The page's own matches in the order of the gateway's ranking, plus those only the gateway found. */
 export function ranked(
   tools: readonly ToolInfo[],
   found: readonly ToolInfo[],
@@ -31,11 +31,11 @@ export function ranked(
 export interface ToolGroup {
   source: string
   tools: ToolInfo[]
-  /** Of its server; local tools have none. */
+  /** Its server's state; local tools have none. */
   state?: ServerStatus['state'] | undefined
 }
 
-/** The local tools, then the servers in the order of the configuration, each with its tools by name. */
+/** Local tools first, then the servers in configuration order, each with its tools sorted by name. */
 export function groupTools(tools: readonly ToolInfo[], servers: readonly ServerStatus[]): ToolGroup[] {
   const groups = new Map<string, ToolGroup>([['local', { source: 'local', tools: [] }]])
   for (const { name, state } of servers) groups.set(name, { source: name, tools: [], state })
@@ -48,7 +48,7 @@ export function groupTools(tools: readonly ToolInfo[], servers: readonly ServerS
   return [...groups.values()].filter(group => group.tools.length > 0 || group.state !== undefined)
 }
 
-/** The same everywhere, whatever the language of the browser. */
+/** Independent of the browser's locale. */
 function compared(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

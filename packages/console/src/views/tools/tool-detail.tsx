@@ -20,7 +20,7 @@ import { ToolBadges } from './tool-marks.tsx'
 
 export function ToolDetail({ tool, call }: { tool: ToolInfo; call: CallRecord | undefined }) {
   const [draft, setDraft] = useState(() => firstDraft(tool, call))
-  /** A new form for arguments that were not typed into it. */
+  /** Forces a new form for arguments that were not typed into it. */
   const [filled, setFilled] = useState(0)
   const [isLoading, setLoading] = useState(false)
   useEffect(() => {

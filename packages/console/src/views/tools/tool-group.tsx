@@ -11,11 +11,11 @@ import { ToolItem } from './tool-item.tsx'
 interface Props {
   group: ToolGroup
   selected: string | undefined
-  /** How many before somebody asks for more. */
+  /** How many are shown initially. */
   shown: number
 }
 
-/** The tools of one server, under its name, state and count; closed, it stays closed. */
+/** The tools of one server, under its name, state and count; remembers whether it is collapsed. */
 export function ToolGroupView({ group: { source, tools, state }, selected, shown }: Props) {
   const isClosed = useStore(closedGroups, names => names.includes(source))
   const at = tools.findIndex(({ name }) => name === selected)

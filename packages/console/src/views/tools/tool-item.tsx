@@ -12,7 +12,7 @@ interface Props {
   withSource?: boolean
 }
 
-/** One tool of the list. The one that is open scrolls itself into view, however it was come to. */
+/** One tool in the list. The open one scrolls into view, however it was reached. */
 export function ToolItem({ tool, isCurrent, withSource = false }: Props) {
   const link = useRef<HTMLAnchorElement>(null)
   const isFavourite = useIsFavourite(tool.name)

@@ -36,12 +36,12 @@ export function ToolList({ tools, selected }: { tools: ToolInfo[]; selected: str
   )
 }
 
-/** In the order of the ranking, so without groups. */
+/** Ranked, and therefore not grouped. */
 function Found({ tools, selected }: { tools: ToolInfo[]; selected: string | undefined }) {
   const [limit, more] = useShowMore(tools.length, SHOWN_TOOLS)
   return (
     <>
-      <ul className="plain-list" aria-label="Found tools">
+      <ul className="plain-list" aria-label="Matching tools">
         {tools.slice(0, limit).map(tool => (
           <ToolItem key={tool.name} tool={tool} isCurrent={tool.name === selected} withSource />
         ))}

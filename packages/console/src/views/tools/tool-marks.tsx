@@ -2,7 +2,7 @@ import type { ToolInfo } from 'toolpost/gateway'
 import { Badge } from '../../components/badge.tsx'
 import { Icon } from '../../components/icon.tsx'
 
-/** What a tool says of itself, in words. */
+/** The tool's annotations as badges. */
 export function ToolBadges({ tool }: { tool: ToolInfo }) {
   return (
     <>
@@ -21,7 +21,7 @@ export function ToolBadges({ tool }: { tool: ToolInfo }) {
   )
 }
 
-/** The same in a list, where there is room for a sign only. */
+/** The same in a list, where there is only room for an icon. */
 export function ToolMark({ tool }: { tool: ToolInfo }) {
   if (tool.destructive) return <Mark icon="destructive" word="destructive" />
   return tool.readOnly ? <Mark icon="readOnly" word="read-only" /> : null

@@ -7,7 +7,7 @@ interface Props {
   onEnter: () => void
 }
 
-/** The search field; `/` leads to it from anywhere in the view. */
+/** The search field; `/` focuses it from anywhere in the view. */
 export function ToolSearch({ query, onChange, onEnter }: Props) {
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => {

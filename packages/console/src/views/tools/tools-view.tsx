@@ -16,7 +16,7 @@ export function ToolsView({ tool: name, from }: Props) {
   const tools = useStore(gateway, state => state.tools)
   const call = useStore(gateway, state => state.calls?.find(({ serial }) => serial === from))
   if (tools === undefined) return <Loading label="Loading tools" rows={8} />
-  // Addresses hold no lone surrogates.
+  // Addresses cannot contain lone surrogates.
   const tool = tools.find(one => one.name.toWellFormed() === name)
   return (
     <div className={`split ${name === undefined ? '' : 'split-detail'}`}>

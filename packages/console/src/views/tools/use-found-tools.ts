@@ -5,7 +5,7 @@ import { ranked, searchTools } from './search-tools.ts'
 
 const PAUSE_MS = 150
 
-/** What the words find: at once by the page's own search, then in the order of the gateway's ranking. */
+/** The matching tools: from the page's own search immediately, then in the order of the gateway's ranking. */
 export function useFoundTools(tools: readonly ToolInfo[], query: string): ToolInfo[] {
   const [answer, setAnswer] = useState<{ query: string; names: string[] }>()
   const words = query.trim()

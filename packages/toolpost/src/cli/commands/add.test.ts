@@ -36,7 +36,7 @@ describe('toolpost add', { timeout: 90_000 }, () => {
     expect(names()).toEqual(['toolpost.json'])
   })
 
-  it('begins a configuration if there is none', async () => {
+  it('creates a configuration if there is none', async () => {
     const { file, read } = emptyFolder()
     await toolpost([
       '--config',
@@ -72,8 +72,8 @@ describe('toolpost add', { timeout: 90_000 }, () => {
 
   it.each([
     [['add', 'x'], 'Give a command after --, or a --url'],
-    [['add', 'x', '--url', 'localhost:3000'], "--url takes an http or https address, got 'localhost:3000'"],
-    [['add', 'x', '--env', 'A', '--', 'y'], "--env takes name=value, got 'A'"],
+    [['add', 'x', '--url', 'localhost:3000'], "--url expects an http or https URL, got 'localhost:3000'"],
+    [['add', 'x', '--env', 'A', '--', 'y'], "--env expects name=value, got 'A'"],
     [['remove', 'x'], "has no server 'x' under mcpServers"],
   ])('says what is wrong: %s', async (words, problem) => {
     const { file } = emptyFolder()
@@ -96,7 +96,7 @@ describe('toolpost init', { timeout: 60_000 }, () => {
     const env = { HOME: home, USERPROFILE: home }
     const { code, err } = await toolpost(['--config', file, 'init'], { env })
     expect(code).toBe(0)
-    expect(err).toContain('Windsurf: left out, ~/.codeium/windsurf/mcp_config.json:1:3')
+    expect(err).toContain('Windsurf: skipped: ~/.codeium/windsurf/mcp_config.json:1:3')
     expect(JSON.parse(read())).toMatchObject({ include: ['~/.cursor/mcp.json'], history: { days: 30 } })
     expect(await toolpost(['--config', file, 'call', 'odd__echo', 'text=hi'], { env })).toMatchObject({
       out: 'hi\n',

@@ -20,7 +20,7 @@ export interface EditContext {
   stop: StopSignals
 }
 
-/** `toolpost add NAME -- command…` or `--url …`: tries an MCP server, and writes it into the configuration if it works. */
+/** `toolpost add NAME -- command…` or `--url …`: tries an MCP server, and adds it to the configuration if it works. */
 export async function addServer(
   context: EditContext,
   { name, command, flags }: { name: string; command: readonly string[]; flags: AddFlags },
@@ -62,7 +62,7 @@ function entryFrom(command: readonly string[], { url, env = [], header = [] }: A
   if ((program === undefined) === (url === undefined))
     throw new UsageError('Give a command after --, or a --url: toolpost add files -- npx -y some-server')
   if (url !== undefined) {
-    if (!/^https?:\/\//.test(url)) throw new UsageError(`--url takes an http or https address, got '${url}'`)
+    if (!/^https?:\/\//.test(url)) throw new UsageError(`--url expects an http or https URL, got '${url}'`)
     return { url, ...(header.length > 0 && { headers: pairs(header, '--header', ':') }) }
   }
   return {
@@ -76,7 +76,7 @@ function pairs(words: readonly string[], flag: string, separator: string): Recor
   return Object.fromEntries(
     words.map(word => {
       const at = word.indexOf(separator)
-      if (at < 1) throw new UsageError(`${flag} takes name${separator}value, got '${word}'`)
+      if (at < 1) throw new UsageError(`${flag} expects name${separator}value, got '${word}'`)
       return [word.slice(0, at).trim(), word.slice(at + 1).trim()]
     }),
   )

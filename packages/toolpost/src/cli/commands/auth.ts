@@ -19,10 +19,10 @@ export interface AuthFlags {
   logout?: boolean
 }
 
-/** How long a person has for a login. */
+/** How long a person has to log in. */
 const LOGIN_MS = 5 * 60_000
 
-/** `toolpost auth <server>`: logs in at a server in a browser, or out of it. A gateway that runs notices it. */
+/** `toolpost auth <server>`: logs in to a server in a browser, or out of it. A running gateway picks up the change. */
 export async function logIn(context: CommandContext, server: string, flags: AuthFlags): Promise<number> {
   const { project, terminal, stop } = context
   const login = await loginAt(server, project)
@@ -47,7 +47,7 @@ const FAREWELLS = {
   none: (server: string) => `Not logged in to '${server}'.`,
   revoked: (server: string) => `Logged out of '${server}'.`,
   forgotten: (server: string) =>
-    `The login for '${server}' was removed here. Its server did not revoke it; if it must no longer be usable, revoke it there.`,
+    `The login for '${server}' was removed here, but the server did not revoke it. To make it unusable, revoke it there.`,
 }
 
 async function loginAt(server: string, project: Project): Promise<ServerLogin> {
@@ -93,11 +93,11 @@ async function logInAt(login: ServerLogin, terminal: Terminal, { browser }: Auth
   }
 }
 
-/** What comes back from a login, on whichever way. The first one of this login ends it. */
+/** What comes back from a login, by redirect or pasted. The first answer to this login ends it. */
 class Answers {
   readonly #login: ServerLogin
   #end: (outcome: Promise<void>) => void = () => {}
-  /** Resolves when the login has succeeded; rejects if it has not. */
+  /** Resolves when the login succeeds; rejects if it fails. */
   readonly taken = new Promise<void>(resolve => {
     this.#end = resolve
   })
@@ -122,18 +122,18 @@ async function tooLate(signal: AbortSignal): Promise<void> {
   throw new Error(`nobody logged in within ${LOGIN_MS / 60_000} minutes`)
 }
 
-/** Pasted addresses, a line each. */
+/** Reads pasted addresses, one per line. */
 function readAnswers(take: (answer: URLSearchParams) => void, signal: AbortSignal): void {
   const lines = createInterface({ input: process.stdin, signal })
   lines.on('line', line => {
     const at = line.indexOf('?')
     if (at >= 0) take(new URLSearchParams(line.slice(at).trim()))
   })
-  // Input that stays open would keep the process.
+  // Open input would keep the process alive.
   signal.addEventListener('abort', () => process.stdin.unref?.())
 }
 
-/** Says whether there is something to open it with; whether that works is not known. */
+/** Returns whether there is a program to open it with, not whether that works. */
 function openBrowser(url: string): boolean {
   const [command, ...args] = pageOpener() ?? []
   if (command === undefined) return false

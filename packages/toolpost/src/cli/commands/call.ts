@@ -20,7 +20,7 @@ export interface CallFlags {
   key?: string
 }
 
-/** `toolpost call <tool> …`: the result on stdout, or what is wrong with the call on stderr. */
+/** `toolpost call <tool> …`: prints the result to stdout, or what is wrong with the call to stderr. */
 export async function callTool(
   { project, stop: { signal }, terminal }: CommandContext,
   { name: typed, words, flags }: { name: string; words: readonly string[]; flags: CallFlags },
@@ -44,7 +44,7 @@ export async function callTool(
   return result.success ? EXIT.ok : EXIT.failed
 }
 
-/** With a key, or if the configuration says so, the call is a durable run. Stopping the command cancels it. */
+/** With a key, or if the configuration says so, the call is durable. Stopping the command cancels it. */
 async function run(project: Project, call: ToolCall, options: CallRunOptions): Promise<ToolResult> {
   const { key, signal, ...given } = options
   const isNamed = project.isAlwaysDurable(call.name)
@@ -61,7 +61,7 @@ async function run(project: Project, call: ToolCall, options: CallRunOptions): P
 
 type CallRunOptions = RunOptions & { key: string | undefined; signal: AbortSignal }
 
-/** Whether a call needs arguments, can have some, or can have none. */
+/** Whether a call needs arguments, accepts some, or accepts none. */
 function wantsOf(tool: Tool | undefined): 'needed' | 'possible' | 'none' {
   if (!tool) return 'none'
   const schema = jsonSchemaOf(tool)
@@ -70,7 +70,7 @@ function wantsOf(tool: Tool | undefined): 'needed' | 'possible' | 'none' {
   return isClosed ? 'none' : 'possible'
 }
 
-/** Of a tool called by its server, `server.tool`, the name that it has here. */
+/** The name under which a tool given as `server.tool` is registered. */
 async function nameOf(project: Project, typed: string, timeoutMs: number | undefined): Promise<string> {
   const dot = typed.indexOf('.')
   const server = typed.slice(0, Math.max(dot, 0))

@@ -23,7 +23,6 @@ export interface CallsFlags {
   json?: boolean
 }
 
-/** What the list needs of its context. */
 interface CallsContext {
   project: Pick<CommandContext['project'], 'config' | 'file'>
   terminal: Terminal
@@ -31,7 +30,7 @@ interface CallsContext {
 
 const DEFAULT_SHOWN = '20'
 
-/** `toolpost calls`: what was called, from the file itself; no gateway has to run. */
+/** `toolpost calls`: lists past calls, straight from the history file; no gateway has to run. */
 export function listCalls({ project, terminal }: CallsContext, flags: CallsFlags): number {
   const { json = false, failed, search, limit = DEFAULT_SHOWN, ...given } = flags
   if (failed && given.outcome !== undefined) throw new UsageError('--failed and --outcome cannot be combined')
@@ -76,7 +75,6 @@ function printCalls(calls: readonly StoredCall[], terminal: Terminal): void {
 
 const OUTCOME = COLUMNS.indexOf('OUTCOME')
 
-/** What was called, from where, and what came of it. */
 function rowOf({ startedAt, tool, source, origin, caller, result, durationMs, args }: StoredCall): string[] {
   const from = caller === undefined ? origin : `${origin} ${caller}`
   const outcome = result.success ? 'ok' : result.code

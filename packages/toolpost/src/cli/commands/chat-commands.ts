@@ -3,7 +3,7 @@ import type { Project } from '../../project/project.ts'
 import { say, type Terminal } from '../terminal.ts'
 import type { ChatConversation } from './chat-conversation.ts'
 
-/** What the commands of a chat need of the project; without it they say that there is none. */
+/** What the chat commands need of the project; any of it may be missing. */
 export type ChatCommands = Partial<Pick<Project, 'tools' | 'models' | 'clientOf'>>
 
 interface CommandSetup {
@@ -17,12 +17,12 @@ const HELP = `/help          this list
 /model         list the models; /model NAME switches to another one
 /quit          leave (so do exit, Ctrl-D, and Ctrl-C twice)`
 
-/** Whether a line is for the program, and not a question. */
+/** Whether a line is a command, not a question. */
 export function isCommand(line: string): boolean {
   return /^\/[a-z]+(?:\s|$)/.test(line)
 }
 
-/** Does what the line says; mistakes are told, and end nothing. */
+/** Runs a command; a mistake is reported and does not end the chat. */
 export async function runCommand(line: string, setup: CommandSetup): Promise<void> {
   const { terminal, project } = setup
   const [command = '', ...words] = line.trim().split(/\s+/)

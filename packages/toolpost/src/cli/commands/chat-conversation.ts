@@ -24,7 +24,7 @@ export function modelLine({ name, why }: ModelInfo): string {
 
 export interface Asking {
   signal: AbortSignal
-  /** Answers before something dangerous is done. */
+  /** Asks the person, e.g. before something dangerous is done. */
   person: Ask
 }
 
@@ -33,7 +33,7 @@ interface ChatSetup {
   model: ModelInfo
   timeLimitMs: number | undefined
   terminal: Terminal
-  /** Answers as JSON, a line each, instead of words. */
+  /** Print answers as JSON, one per line, instead of text. */
   json: boolean
 }
 
@@ -51,12 +51,12 @@ export class ChatConversation {
     return this.#setup.model
   }
 
-  /** From now on another model answers; it reads what was said before. */
+  /** Switches to another model, which sees the conversation so far. */
   use(client: AiClient, model: ModelInfo): void {
     this.#setup = { ...this.#setup, client, model }
   }
 
-  /** Asks, and prints the answer. Gives the exit code that it deserves; the history grows only by whole answers. */
+  /** Asks, and prints the answer. Resolves to the exit code; only complete answers are added to the history. */
   async ask(question: string, { signal, person }: Asking): Promise<number> {
     const { client, terminal, timeLimitMs, json } = this.#setup
     const printer = new AnswerPrinter(terminal)
@@ -106,7 +106,7 @@ export class ChatConversation {
     say(terminal, `← ${name} ${outcome} (${Math.round(durationMs)} ms)`)
   }
 
-  /** Loading a model takes a while: said once, and counted on a terminal. */
+  /** Loading a model takes a while: reported once, or counted in seconds on a terminal. */
   #showStatus({ state, model, elapsedMs }: ModelStatus): void {
     const { terminal } = this.#setup
     const seconds = Math.round(elapsedMs / 1_000)

@@ -1,6 +1,6 @@
 import { printResult, type Terminal } from '../terminal.ts'
 
-/** On a terminal the answer appears as it is generated; elsewhere it is printed once, whole. */
+/** On a terminal the answer appears as it is generated; elsewhere it is printed when complete. */
 export class AnswerPrinter {
   readonly #terminal: Terminal
   #shown = ''

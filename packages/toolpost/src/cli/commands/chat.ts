@@ -14,7 +14,7 @@ export interface ChatFlags {
   model?: string
   /** Milliseconds for one answer. */
   timeout?: string
-  /** Answers as JSON, a line each. */
+  /** Print answers as JSON, one per line. */
   json?: boolean
 }
 
@@ -23,7 +23,6 @@ export interface ChatTerminal extends Terminal {
   in?: NodeJS.ReadableStream & { isTTY?: boolean }
 }
 
-/** What a chat needs of its context. */
 export interface ChatContext {
   project: Pick<Project, 'client' | 'model' | 'ready'> & ChatCommands
   terminal: ChatTerminal
@@ -50,7 +49,7 @@ export async function chat(
     json: flags.json === true,
   })
   if (question === undefined && input.isTTY) {
-    // Side by side with the first question.
+    // In parallel with the first question.
     void project.ready()
     return converse(conversation, { project, terminal: { ...terminal, in: input } }, signal)
   }
@@ -65,7 +64,7 @@ function checkQuestion(question: string): void {
   if (question.trim() === '') throw new UsageError('The question is empty: toolpost chat "what time is it"')
 }
 
-/** A model that is unavailable is a mistake of the command line or the configuration. */
+/** An unavailable model counts as a mistake in the command line or the configuration. */
 async function choose(project: ChatContext['project']): Promise<ModelInfo> {
   try {
     return await project.model()
@@ -74,7 +73,7 @@ async function choose(project: ChatContext['project']): Promise<ModelInfo> {
   }
 }
 
-/** Answers the lines of a pipe, each as it comes. Gives the worst of their exit codes. */
+/** Answers the lines of a pipe as they come. Resolves to the worst of their exit codes. */
 async function answerLines(
   conversation: ChatConversation,
   input: NodeJS.ReadableStream,
@@ -85,14 +84,14 @@ async function answerLines(
   for await (const line of questions(createInterface({ input, signal })))
     codes.push(await conversation.ask(line, asking))
   if (codes.length === 0 && !signal.aborted) checkQuestion('')
-  if (codes.length === 0) throw new Stopped('The program was asked to stop')
+  if (codes.length === 0) throw new Stopped('Toolpost was asked to stop')
   return signal.aborted ? EXIT.failed : Math.max(...codes)
 }
 
-/** A second Ctrl-C at an empty prompt, this soon after the first, leaves. */
+/** How soon after the first a second Ctrl-C at an empty prompt leaves. */
 const TWICE_MS = 2_000
 
-/** Questions until somebody leaves or the program is stopped. A Ctrl-C stops the answer alone; at an empty prompt, two leave. */
+/** Asks until the person leaves or the program is stopped. Ctrl-C stops only the answer; twice at an empty prompt, it leaves. */
 async function converse(
   conversation: ChatConversation,
   { project, terminal }: { project: ChatContext['project']; terminal: Required<ChatTerminal> },
@@ -115,7 +114,7 @@ async function converse(
     if (isEmpty && performance.now() - firstAt < TWICE_MS) return lines.close()
     firstAt = isEmpty ? performance.now() : Number.NEGATIVE_INFINITY
     say(terminal, isEmpty ? '\nPress Ctrl-C again to leave.' : '')
-    // What was typed is dropped, as a shell does it.
+    // What was typed is dropped, as in a shell.
     lines.write(null, { ctrl: true, name: 'u' })
     lines.prompt()
   })
@@ -143,7 +142,7 @@ async function* questions(lines: Interface): AsyncGenerator<string> {
     const question = line.trim()
     if (question === 'exit' || question === 'quit') return
     if (question !== '') yield question
-    // It may have been closed during the answer, and newer Nodes throw then.
+    // It may have been closed during the answer, in which case newer Node versions throw.
     if (isOpen) lines.prompt()
   }
 }

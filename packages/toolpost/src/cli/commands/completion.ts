@@ -2,7 +2,7 @@ import type { Command, Option } from 'commander'
 import { EXIT, UsageError } from '../exit-codes.ts'
 import { printResult, type Terminal } from '../terminal.ts'
 
-/** What can be typed: generated from the parser, so that it never lacks a command. */
+/** Generated from the parser, so that no command is ever missing. */
 interface Completions {
   commands: { name: string; description: string; flags: string[] }[]
   flags: string[]
@@ -10,7 +10,7 @@ interface Completions {
 
 const SHELLS: Record<string, (completions: Completions) => string> = { bash, zsh, fish }
 
-/** `toolpost completion bash|zsh|fish`: a script for the shell. */
+/** `toolpost completion bash|zsh|fish`: prints a completion script. */
 export function printCompletion(program: Command, shell: string, terminal: Terminal): number {
   const write = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined
   if (!write)
@@ -86,7 +86,7 @@ function fish({ commands, flags }: Completions): string {
   ].join('\n')
 }
 
-/** Inside single quotes of a shell; a colon ends a name for zsh. */
+/** Made safe for single quotes in a shell, and for zsh, where a colon ends a name. */
 function single(text: string): string {
   return text.replaceAll("'", '’').replaceAll(':', ',')
 }

@@ -9,24 +9,24 @@ import type { Project } from '../../project/project.ts'
 import { historyFile } from '../../project/project-history.ts'
 import { missingVoice } from '../../project/voice.ts'
 import { useFirstWorkingMixer } from '../../tools/local/working-mixer.ts'
-import type { Verdict } from './doctor.ts'
+import type { Finding } from './doctor.ts'
 
 const DATABASE_TIMEOUT_MS = 3_000
 const MIXER_TIMEOUT_MS = 2_000
 const SPEAKERS = ['piper', 'espeak-ng', 'say']
 
-/** What the machine has: speech, a mixer, the files and databases. What nobody configured may be missing. */
-export async function machineVerdicts(project: Project): Promise<Verdict[]> {
+/** Speech, mixer, files and databases of this machine. Whatever is not configured may be missing. */
+export async function machineFindings(project: Project): Promise<Finding[]> {
   return [...example(project), speech(project), await mixer(), history(project), ...(await database(project))]
 }
 
-function example({ file }: Project): Verdict[] {
+function example({ file }: Project): Finding[] {
   if (file !== undefined || zwavePackage() !== undefined) return []
-  const text = 'example: the virtual home is not installed; its tools are missing'
+  const text = 'example: the virtual home is not installed, so its tools are missing'
   return [{ ok: true, isOff: true, text, advice: ['Run: npm install zwave-mcp-server'] }]
 }
 
-function speech({ config: { voice } }: Project): Verdict {
+function speech({ config: { voice } }: Project): Finding {
   const install = missingVoice()
   if (install)
     return {
@@ -43,7 +43,7 @@ function speech({ config: { voice } }: Project): Verdict {
     (wanted ?? 'auto') === 'auto' || wanted === name ? onPath(name) : false,
   )
   if (speaker || wanted === 'none')
-    return { ok: true, text: `speech: installed, ${speaker ? `speaks with ${speaker}` : 'does not speak'}` }
+    return { ok: true, text: `speech: installed, ${speaker ? `speaks with ${speaker}` : 'speaking is off'}` }
   const isConfigured = wanted !== undefined && wanted !== 'auto'
   return {
     ok: !isConfigured,
@@ -59,7 +59,7 @@ function onPath(program: string): boolean {
     .some(folder => folder !== '' && existsSync(join(folder, program)))
 }
 
-async function mixer(): Promise<Verdict> {
+async function mixer(): Promise<Finding> {
   try {
     const search = { mixerTimeoutMs: MIXER_TIMEOUT_MS }
     const found = await useFirstWorkingMixer(search, async ({ program, read }, run) => {
@@ -72,7 +72,7 @@ async function mixer(): Promise<Verdict> {
   }
 }
 
-function history(project: Project): Verdict {
+function history(project: Project): Finding {
   const file = historyFile(project)
   if (file === undefined) return { ok: true, isOff: true, text: 'history: off; calls are not kept' }
   if (!hasDatabase())
@@ -105,7 +105,7 @@ function existingFolder(folder: string): string {
 }
 
 /** PostgreSQL, for durable calls. */
-async function database({ config }: Project): Promise<Verdict[]> {
+async function database({ config }: Project): Promise<Finding[]> {
   const { durable } = config as { durable?: { databaseUrl?: string } }
   if (durable?.databaseUrl === undefined) return []
   const shown = withoutCredentials(durable.databaseUrl)

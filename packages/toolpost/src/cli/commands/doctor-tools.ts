@@ -7,10 +7,10 @@ import { defaultBuiltins } from '../../tools/builtins/index.ts'
 import type { ToolDeclaration } from '../../tools/declared-tools.ts'
 import { listDocuments } from '../../tools/local/documents/document-files.ts'
 import { localInternals, localTools } from '../../tools/local-tools.ts'
-import type { Verdict } from './doctor.ts'
+import type { Finding } from './doctor.ts'
 
-/** Documents, declared tools and sentences. Of what can only be wrong, there is a verdict only if it is. */
-export async function toolVerdicts(project: Project, servers: ServerStatus[]): Promise<Verdict[]> {
+/** Documents, declared tools and sentences. Handlers, names and sentences are mentioned only if there is something to say. */
+export async function toolFindings(project: Project, servers: ServerStatus[]): Promise<Finding[]> {
   return [
     ...(await documents(project)),
     ...handlers(project),
@@ -20,7 +20,7 @@ export async function toolVerdicts(project: Project, servers: ServerStatus[]): P
   ]
 }
 
-async function documents({ config: { documents: folder } }: Project): Promise<Verdict[]> {
+async function documents({ config: { documents: folder } }: Project): Promise<Finding[]> {
   if (folder === undefined) return []
   try {
     const { size } = await listDocuments(folder)
@@ -30,7 +30,7 @@ async function documents({ config: { documents: folder } }: Project): Promise<Ve
   }
 }
 
-function handlers({ config: { tools = [], documents } }: Project): Verdict[] {
+function handlers({ config: { tools = [], documents } }: Project): Finding[] {
   const known = { builtin: defaultBuiltins, internal: localInternals({ documents }) }
   return tools.flatMap(({ name, implementation }: ToolDeclaration) => {
     if (implementation.type === 'mock') return []
@@ -42,7 +42,7 @@ function handlers({ config: { tools = [], documents } }: Project): Verdict[] {
   })
 }
 
-function sameNames({ config: { tools = [], documents } }: Project): Verdict[] {
+function sameNames({ config: { tools = [], documents } }: Project): Finding[] {
   const local = new Set(localTools({ documents }).map(({ name }) => name))
   return [...new Set(tools.map(({ name }) => name))].flatMap(name => {
     const times = tools.filter(tool => tool.name === name).length
@@ -52,7 +52,7 @@ function sameNames({ config: { tools = [], documents } }: Project): Verdict[] {
   })
 }
 
-async function sentences({ tools, config, executor }: Project): Promise<Verdict[]> {
+async function sentences({ tools, config, executor }: Project): Promise<Finding[]> {
   const spoken = readSettings(config.sentences)
   const lists = new ToolLists(spoken.sources, () => {})
   await lists.read(tools.getTools(), executor)
@@ -67,8 +67,8 @@ async function sentences({ tools, config, executor }: Project): Promise<Verdict[
   return [...rules, ...byTool]
 }
 
-/** Of servers that are ready: which tools the others have, nobody knows. */
-function lostSentences({ config: { mcpServers = {} }, tools }: Project, servers: ServerStatus[]): Verdict[] {
+/** Only for servers that are ready: the tools of the others are unknown. */
+function lostSentences({ config: { mcpServers = {} }, tools }: Project, servers: ServerStatus[]): Finding[] {
   const origins = tools.getTools().map(tool => tools.originOf(tool))
   return servers.flatMap(({ name: server, state }) => {
     if (state !== 'ready') return []

@@ -12,33 +12,33 @@ import { EXIT } from '../exit-codes.ts'
 import { unlessStopped } from '../stop-signals.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import { after } from '../up/overview.ts'
-import { machineVerdicts, reach } from './doctor-machine.ts'
-import { toolVerdicts } from './doctor-tools.ts'
+import { machineFindings, reach } from './doctor-machine.ts'
+import { toolFindings } from './doctor-tools.ts'
 
 const BROKER_TIMEOUT_MS = 3_000
 
-/** What was found out about one part: a line for a person, and what to do if it does not work. */
-export interface Verdict {
+/** The finding about one part: a line to show, and what to do if it does not work. */
+export interface Finding {
   ok: boolean
-  /** Not there, and nobody said that it should be. */
+  /** Missing, but not configured either. */
   isOff?: boolean
   text: string
   advice?: string[]
 }
 
-/** `toolpost doctor`: a verdict a line; exit 1 if something that is configured does not work. */
+/** `toolpost doctor`: one finding per line; exits with 1 if something configured does not work. */
 export async function examine({ project, stop, terminal }: CommandContext): Promise<number> {
-  const verdicts = await unlessStopped(verdictsOn(project), stop.signal)
-  for (const verdict of verdicts) terminal.out.write(`${lines(verdict, terminal)}\n`)
-  return verdicts.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed
+  const findings = await unlessStopped(findingsOn(project), stop.signal)
+  for (const finding of findings) terminal.out.write(`${lines(finding, terminal)}\n`)
+  return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed
 }
 
-async function verdictsOn(project: Project): Promise<Verdict[]> {
+async function findingsOn(project: Project): Promise<Finding[]> {
   const statuses = await project.ready()
   return [
     configuration(project),
-    ...(await toolVerdicts(project, statuses)),
-    ...(await machineVerdicts(project)),
+    ...(await toolFindings(project, statuses)),
+    ...(await machineFindings(project)),
     ...exampleHome(project),
     ...(await brokers(project)),
     await model(project),
@@ -47,27 +47,27 @@ async function verdictsOn(project: Project): Promise<Verdict[]> {
   ]
 }
 
-function lines({ ok, isOff = false, text, advice = [] }: Verdict, { out }: Terminal): string {
+function lines({ ok, isOff = false, text, advice = [] }: Finding, { out }: Terminal): string {
   const mark = ok ? (isOff ? styled(out, 'dim', '○') : styled(out, 'green', '✔')) : styled(out, 'red', '✘')
   const shown = [text, ...advice.map(line => `    ${line}`)].map(line => escapeControls(line))
   return `${mark} ${shown.join('\n')}`
 }
 
-function configuration({ file, tools }: Project): Verdict {
+function configuration({ file, tools }: Project): Finding {
   const local = tools.getTools().filter(tool => !tools.originOf(tool)).length
   return { ok: true, text: `configuration: ${file ?? 'built-in example'}, ${local} local tools` }
 }
 
-/** Of a home that works, its broker is the verdict. */
-function exampleHome(project: Project): Verdict[] {
+/** Only if it failed: the broker's finding covers a working one. */
+function exampleHome(project: Project): Finding[] {
   const { problem } = project.status()
   if (problem === undefined) return []
   const advice = ['Rebuild it with `npm run build`, or set MQTT_BROKER_URL to the broker of a real home']
   return [{ ok: false, text: `example home: ${problem}`, advice }]
 }
 
-/** Every broker that a server is told of, and the one of the built-in example. */
-async function brokers(project: Project): Promise<Verdict[]> {
+/** Every broker configured for a server, and that of the built-in example. */
+async function brokers(project: Project): Promise<Finding[]> {
   const { config } = project
   const home = await project.exampleHome()
   const urls = new Set([...(home ? [home.brokerUrl] : []), ...brokerUrls(config)])
@@ -78,7 +78,7 @@ function brokerUrls({ mcpServers = {} }: ToolpostConfig): string[] {
   return Object.values(mcpServers).flatMap(server => ('env' in server && server.env?.MQTT_BROKER_URL) || [])
 }
 
-async function broker(url: string, isVirtual: boolean): Promise<Verdict> {
+async function broker(url: string, isVirtual: boolean): Promise<Finding> {
   const shown = withoutCredentials(url)
   const before = performance.now()
   try {
@@ -96,8 +96,8 @@ async function broker(url: string, isVirtual: boolean): Promise<Verdict> {
 
 const PORTS = { mqtt: 1883, mqtts: 8883, ws: 80, wss: 443 }
 
-/** A model that is configured must be there; without one, whatever is found will do. */
-async function model({ config, executor }: Project): Promise<Verdict> {
+/** A configured model must be available; without one, whatever is found will do. */
+async function model({ config, executor }: Project): Promise<Finding> {
   try {
     const { name, why } = await chooseClient({ config, executor })
     const wanted = name.startsWith('ollama:') ? name.slice('ollama:'.length) : undefined
@@ -112,13 +112,13 @@ async function model({ config, executor }: Project): Promise<Verdict> {
 }
 
 /** The database of durable calls, if they are configured; `ready` has tried it. */
-function durable(project: Project): Verdict[] {
+function durable(project: Project): Finding[] {
   if (!project.config.durable) return []
   const { state, text } = project.status().durable ?? { state: 'failed', text: 'not started' }
   return [{ ok: state === 'ready', text: `durable: ${state === 'ready' ? '' : `${state}: `}${text}` }]
 }
 
-async function server(status: ServerStatus, project: Project): Promise<Verdict> {
+async function server(status: ServerStatus, project: Project): Promise<Finding> {
   const { name, state, tools, error, stderr, readyAfterMs, attempts } = status
   if (state === 'ready') {
     const after = readyAfterMs === undefined ? '' : ` after ${Math.round(readyAfterMs)} ms`

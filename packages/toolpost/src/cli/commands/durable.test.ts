@@ -226,7 +226,7 @@ describe('what is wrong with durable calls', () => {
       expect(missing).toEqual({
         code: 2,
         out: '',
-        err: "Error: 'durable' in the configuration requires another package; run: npm i toolpost-durable\n",
+        err: "Error: 'durable' in the configuration needs another package; run: npm i toolpost-durable\n",
       })
       expect(wrong).toMatchObject({
         code: 2,

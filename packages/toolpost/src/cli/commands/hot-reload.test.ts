@@ -107,7 +107,7 @@ describe('toolpost up follows its configuration', () => {
     writeFileSync(file, '{\n  "mcpServers": { "a":')
     await toolpost.says(/❌ toolpost\.json:2:23: is not JSON: .*; the configuration stays as it was/)
     rmSync(file)
-    await toolpost.says(/❌ toolpost\.json: there is no such file; the configuration stays as it was/)
+    await toolpost.says(/❌ toolpost\.json: file not found; the configuration stays as it was/)
     expect(await toolpost.servers()).toMatchObject([{ state: 'ready', pid }])
     // As many editors save: written beside, and renamed.
     writeFileSync(`${file}.tmp`, JSON.stringify({ mcpServers: { a, b: gatedServer('b') } }))

@@ -10,7 +10,7 @@ export interface InitFlags {
   yes?: boolean
 }
 
-/** `toolpost init`: writes a toolpost.json after asking, with the servers that other programs on this machine have. */
+/** `toolpost init`: writes a toolpost.json after asking, with the servers of other programs on this machine. */
 export async function writeConfig(context: EditContext, flags: InitFlags): Promise<number> {
   const { options, terminal, stop } = context
   const editor = await ConfigEditor.open(options.config)
@@ -47,7 +47,7 @@ export async function writeConfig(context: EditContext, flags: InitFlags): Promi
   return EXIT.ok
 }
 
-/** A file that cannot be read would only fail at every start. */
+/** Leaves out a file that cannot be read: it would fail at every start. */
 async function usableServers(
   program: KnownProgram,
   { folder }: ConfigEditor,
@@ -56,7 +56,7 @@ async function usableServers(
   try {
     return await serversOf(program, folder)
   } catch (error) {
-    say(terminal, `${program.name}: left out, ${(error as Error).message}`)
+    say(terminal, `${program.name}: skipped: ${(error as Error).message}`)
     return []
   }
 }

@@ -3,7 +3,7 @@ import { EXIT, UsageError } from '../exit-codes.ts'
 import { say } from '../terminal.ts'
 import type { EditContext } from './add.ts'
 
-/** `toolpost remove NAME`: takes an MCP server out of the configuration. */
+/** `toolpost remove NAME`: removes an MCP server from the configuration. */
 export async function removeServer({ options, terminal }: EditContext, name: string): Promise<number> {
   const editor = await ConfigEditor.open(options.config)
   if (editor.get(['mcpServers', name]) === undefined)

@@ -18,7 +18,7 @@ export interface RunsFlags {
 const DEFAULT_SHOWN = '20'
 const MAX_SHOWN = 500
 
-/** `toolpost runs [ID]`: the durable runs, or one with its result, or the end of one; from the database itself. */
+/** `toolpost runs [ID]`: lists durable runs, shows one, or cancels it, straight from the database. */
 export async function showRuns(
   { project, stop, terminal }: CommandContext,
   { id, flags }: { id?: string | undefined; flags: RunsFlags },
@@ -45,7 +45,7 @@ function filterOf({ state, tool, limit = DEFAULT_SHOWN }: RunsFlags) {
   if (state !== undefined && !RUN_STATES.includes(state as RunState))
     throw new UsageError(`invalid state '${state}'; expected one of ${RUN_STATES.join(', ')}`)
   if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_SHOWN)
-    throw new UsageError(`--limit takes a number from 1 to ${MAX_SHOWN}, got '${limit}'`)
+    throw new UsageError(`--limit expects a number from 1 to ${MAX_SHOWN}, got '${limit}'`)
   return { state: state as RunState | undefined, tool, limit: Number(limit) }
 }
 

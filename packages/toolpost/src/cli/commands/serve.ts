@@ -8,16 +8,16 @@ export interface ServeFlags {
   stdio?: boolean
 }
 
-/** Many clients list the tools once, at the start: until so long after it, a list waits for servers that are coming. */
+/** Many clients list the tools only once, at the start: until this long after it, a list waits for servers still starting. */
 const LIST_WAIT_MS = 3_000
 
-/** There is no console beside it, and a call that waits for nobody would only be slow. */
+/** There is no console to answer in, so waiting for an answer would only be slow. */
 const nobody: Ask = async () => ({
   action: 'decline',
   reason: "this MCP client cannot ask you; allow it with a rule in 'policy' of toolpost.json",
 })
 
-/** `toolpost serve --stdio`: the tools as an MCP server on standard input and output, until the client is gone. */
+/** `toolpost serve --stdio`: serves the tools over MCP on standard input and output until the client disconnects. */
 export async function runServe({ project, stop }: CommandContext, flags: ServeFlags): Promise<number> {
   if (!flags.stdio) throw new UsageError('serve needs --stdio; `toolpost up` serves over HTTP')
   if (isStartedByItself(project.file))

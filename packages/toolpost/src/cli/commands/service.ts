@@ -21,7 +21,7 @@ export interface ServiceFlags {
 const ACTIONS = ['install', 'status', 'remove'] as const
 const UNIT_NAME = /^[A-Za-z0-9_.@-]{1,100}$/
 
-/** `toolpost service install|status|remove`: `toolpost up` as a service of systemd, for this configuration. */
+/** `toolpost service install|status|remove`: `toolpost up` as a systemd service, for this configuration. */
 export async function manageService(
   context: CommandContext,
   action: string,
@@ -67,7 +67,7 @@ async function install({ project, terminal }: CommandContext, flags: ServiceFlag
 }
 
 async function remove({ terminal }: CommandContext, flags: ServiceFlags): Promise<number> {
-  // One that is not there is gone already.
+  // Fails if there is none, which is fine.
   await systemctl(['disable', '--now', flags.name], isSystem(flags))
   await rm(unitPath(flags), { force: true })
   await systemctl(['daemon-reload'], isSystem(flags))

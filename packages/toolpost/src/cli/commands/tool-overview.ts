@@ -7,7 +7,7 @@ import { styled, type Terminal } from '../terminal.ts'
 
 const HINT = 'toolpost tools NAME shows one with its signature and an example call.'
 
-/** On a terminal: by server, a line each, no longer than the terminal is wide. */
+/** For a terminal: by server, one line per tool, no longer than the terminal is wide. */
 export function overview(all: readonly Tool[], tools: ToolManager, terminal: Terminal): string {
   const servers = [...new Set(all.map(tool => sourceOf(tool, tools)))]
   const groups = servers.map(server => {
@@ -19,7 +19,7 @@ export function overview(all: readonly Tool[], tools: ToolManager, terminal: Ter
 
 type Shown = Pick<CommandContext['project'], 'tools' | 'status' | 'on'>
 
-/** What is there at once, and every server when it comes: none waits for another. Ends with `whenReady`. */
+/** Shows local tools immediately, and each server's as soon as it is ready. Ends with `whenReady`. */
 export async function showAsTheyCome(
   project: Shown,
   terminal: Terminal,
@@ -56,7 +56,7 @@ function hint({ out }: Terminal): string {
   return `${styled(out, 'dim', HINT)}\n`
 }
 
-/** `local`, or the name of the server whose tool it is. */
+/** `local`, or the name of the tool's server. */
 export function sourceOf(tool: Tool, tools: ToolManager): string {
   return tools.originOf(tool)?.server ?? 'local'
 }

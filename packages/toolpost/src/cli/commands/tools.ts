@@ -10,7 +10,6 @@ import { unlessStopped } from '../stop-signals.ts'
 import { bold, printResult, type Terminal } from '../terminal.ts'
 import { overview, showAsTheyCome, sourceOf, summaryOf } from './tool-overview.ts'
 
-/** What the list needs of its context. */
 interface ToolsContext {
   project: Pick<
     CommandContext['project'],
@@ -20,22 +19,22 @@ interface ToolsContext {
   terminal: Terminal
 }
 
-/** How long the list waits for servers that do not answer. */
+/** How long the list waits for unresponsive servers. */
 const PATIENCE_MS = 2_000
 
 export interface ToolsFlags {
-  /** Of a server, or of a tool. */
+  /** The name of a server or of a tool. */
   name?: string | undefined
   json?: boolean
   search?: string
 }
 
-/** `toolpost tools`: what there is, with signatures a person can read, or as JSON. */
+/** `toolpost tools`: lists the tools, with readable signatures or as JSON. */
 export async function listTools(
   { project, stop, terminal }: ToolsContext,
   { name, json = false, search }: ToolsFlags,
 ): Promise<number> {
-  // A program wants the whole list, a person what is there; the example's own server is sure to come.
+  // A program wants the complete list, a person what is there now; the example's own server always starts.
   const limitMs = json || project.file === undefined ? undefined : PATIENCE_MS
   const whenReady = unlessStopped(whenThere(project, name, limitMs), stop.signal)
   if (terminal.out.isTTY && !json && name === undefined && search === undefined) {
@@ -72,7 +71,7 @@ export async function listTools(
   return EXIT.ok
 }
 
-/** Waits for no more than is asked for: one server that is broken holds up no other. */
+/** Waits only for what was asked for, so that one broken server does not hold up the rest. */
 async function whenThere(
   project: ToolsContext['project'],
   name: string | undefined,
@@ -85,7 +84,7 @@ async function whenThere(
   else await project.waitForTool(name)
 }
 
-/** Of a server that has neither come nor failed, and is missing in the list. */
+/** Names the servers that are missing in the list because they are still starting. */
 function tellStarting(project: ToolsContext['project'], { err }: Terminal): void {
   for (const { name, state, error } of project.status().servers)
     if (state === 'starting' && error === undefined)
@@ -108,7 +107,7 @@ async function found(tools: ToolManager, query: string): Promise<readonly Tool[]
 async function nearest(tools: ToolManager, query: string): Promise<string> {
   const { searchOf } = await import('../../tools/search/tool-search.ts')
   const names = (await searchOf(tools).nearest(query, { limit: 3 })).map(({ name }) => name)
-  return names.length > 0 ? `; the nearest: ${names.join(', ')}` : ''
+  return names.length > 0 ? `; closest: ${names.join(', ')}` : ''
 }
 
 function describe(tool: Tool, tools: ToolManager): object {
@@ -125,7 +124,7 @@ function describe(tool: Tool, tools: ToolManager): object {
   }
 }
 
-/** One tool: all that it says of itself, and a call that can be copied. */
+/** One tool in full, with an example call to copy. */
 function page(tool: Tool, tools: ToolManager, terminal: Terminal): string {
   const server = tools.originOf(tool)?.server
   const marks = [
@@ -153,7 +152,7 @@ function shellWords(tool: Tool): string {
     .join(' ')
 }
 
-/** What a server says of itself is shown and not obeyed. */
+/** Control characters in what a server sends are shown, not interpreted. */
 function paragraph(tool: Tool, tools: ToolManager): string {
   const server = tools.originOf(tool)?.server
   const source = server ? ` (from ${escapeControls(server)})` : ''

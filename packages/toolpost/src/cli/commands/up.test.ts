@@ -144,8 +144,8 @@ describe('toolpost up', () => {
   })
 
   it.each([
-    ['a port out of range', ['--port', '65536'], /--port takes a number from 0 to 65535, got '65536'/],
-    ['a port that is none', ['--port', 'x'], /--port takes a number/],
+    ['a port out of range', ['--port', '65536'], /--port expects a number from 0 to 65535, got '65536'/],
+    ['a port that is not a number', ['--port', 'x'], /--port expects a number/],
     ['a token that is too short', ['--port', '0', '--token', 'short'], /too short: it needs at least 16/],
     [
       'another host without a token',

@@ -22,34 +22,34 @@ export interface UpFlags {
   worker?: boolean
 }
 
-/** After the start of the process. What is not there by then is reported as still coming. */
+/** Since the start of the process. Whatever is not ready by then is reported as still starting. */
 const FIRST_WORD_MS = 1_600
 const SHORTEST_WAIT_MS = 300
 
 /**
- * With `--voice` the project has a voice gateway; throws if it is not installed. With `--no-worker` it leaves durable runs to
- * others.
+ * With `--voice` the project includes the voice gateway; throws if that is not installed. With `--no-worker` durable runs are
+ * left to others.
  */
 export function wishesOf({ voice, worker = true }: UpFlags): ProjectWishes {
   const install = voice ? missingVoice() : undefined
-  if (install) throw new UsageError(`--voice requires another package; run: ${install}`)
+  if (install) throw new UsageError(`--voice needs another package; run: ${install}`)
   const durable = { role: worker ? 'worker' : 'gateway', stays: true } as const
   return { durable, ...(voice && { voice: startInstalledVoice }) }
 }
 
-/** `toolpost up`: starts everything side by side, says what there is, and serves it until it is stopped. */
+/** `toolpost up`: starts everything in parallel, prints an overview, and serves it until stopped. */
 export async function runUp(context: CommandContext, flags: UpFlags): Promise<number> {
   const { project, stop, terminal } = context
   requireDurable(project)
   const address = addressOf(project, flags)
   await unlessStopped(project.answerInputs(), stop.signal)
-  // First of all, because it can be refused: then nothing is started.
+  // First, because it can fail: then nothing else is started.
   const gateway = await listen(project, address)
   const following = project.follow()
   stop.onHangup(() => void following.reload())
   const word = firstWord()
   const started = project.start()
-  // What somebody waits for comes first.
+  // The history comes after what people are waiting for.
   const kept = project.keepHistory({ after: Promise.race([started, word]) })
   await Promise.race([Promise.all([started, kept]), word, stop.first])
   const now = () => lookAt(context, gateway, address.token !== undefined)
@@ -85,7 +85,7 @@ function addressOf({ config }: Project, flags: UpFlags): Address {
 function portOf(text: string): number {
   const port = Number(text)
   if (/^\d+$/.test(text) && port <= 65_535) return port
-  throw new UsageError(`--port takes a number from 0 to 65535, got '${text}'`)
+  throw new UsageError(`--port expects a number from 0 to 65535, got '${text}'`)
 }
 
 async function listen(project: Project, address: Address): Promise<ServedGateway> {
@@ -113,7 +113,7 @@ function lookAt({ project, telemetry }: CommandContext, gateway: ServedGateway, 
   }
 }
 
-/** Calls under way and spoken answers are waited for, unless somebody is in a hurry. */
+/** Waits for calls in flight and spoken answers, until stopped a second time. */
 async function drain({ project, stop, terminal }: CommandContext, gateway: ServedGateway): Promise<void> {
   const { inFlight } = project.executor.metrics.snapshot()
   if (inFlight > 0)

@@ -6,7 +6,7 @@ import { unlessStopped } from '../stop-signals.ts'
 import { printResult, say } from '../terminal.ts'
 import { announceChanges } from '../up/announcements.ts'
 
-/** `toolpost worker`: runs durable calls with the tools of this machine until it is stopped; nobody can call it itself. */
+/** `toolpost worker`: runs durable calls with the tools of this machine until stopped; it accepts no calls itself. */
 export async function runWorker({ project, stop, terminal }: CommandContext): Promise<number> {
   await unlessStopped(project.answerInputs(), stop.signal)
   const { durable } = await unlessStopped(openDurable(project), stop.signal)

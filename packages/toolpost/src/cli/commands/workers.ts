@@ -7,14 +7,14 @@ import { unlessStopped } from '../stop-signals.ts'
 import { printTable, timeText } from '../table.ts'
 import { printResult, say } from '../terminal.ts'
 
-/** `toolpost workers`: the processes that run durable calls, or accept them. */
+/** `toolpost workers`: lists the processes that run or accept durable calls. */
 export async function listWorkers(
   { project, stop, terminal }: CommandContext,
   { json }: { json?: boolean },
 ): Promise<number> {
   const { durable } = await unlessStopped(openDurable(project), stop.signal)
   const all = await durable.workers()
-  // Commands such as this one accept calls, too, and are soon over.
+  // Short-lived commands such as this one count as gateways too.
   const isOver = ({ role, state }: DurableWorker) => role === 'gateway' && state === 'gone'
   const isThis = ({ pid, host }: DurableWorker) => pid === process.pid && host === hostname()
   const workers = all.filter(worker => !isOver(worker) && !isThis(worker))

@@ -6,7 +6,7 @@ export function hasSystemd(): boolean {
   return existsSync('/run/systemd/system')
 }
 
-/** Runs systemctl for the person or the machine; its words go to the terminal. Resolves with its exit code. */
+/** Runs systemctl for the user or the system; its output goes to the terminal. Resolves to its exit code. */
 export function systemctl(words: readonly string[], isSystem: boolean): Promise<number> {
   const child = spawn('systemctl', [...(isSystem ? [] : ['--user']), ...words], { stdio: 'inherit' })
   return new Promise((resolve, reject) => {
@@ -15,7 +15,7 @@ export function systemctl(words: readonly string[], isSystem: boolean): Promise<
   })
 }
 
-/** Tells systemd how the service is, if it started this process and wants to know. Never fails. */
+/** Tells systemd the state of the service, if it asked for that when starting this process. Never fails. */
 export function notifySystemd(...states: string[]): void {
   if (!process.env.NOTIFY_SOCKET) return
   spawn('systemd-notify', [`--pid=${process.pid}`, ...states], { stdio: 'ignore' }).on('error', () => {})

@@ -1,15 +1,14 @@
-/** What a unit runs, and for whom. */
 export interface UnitOptions {
-  /** The program and its arguments, all absolute: no shell and no npm stands between a signal and the process. */
+  /** The program and its arguments, with absolute paths: no shell or npm comes between a signal and the process. */
   command: readonly string[]
-  /** Where the configuration is; the only folder that a system service may write to. */
+  /** The folder of the configuration; the only one a system service may write to. */
   folder: string
   isSystem: boolean
-  /** Of a system service: who it runs as. */
+  /** The user a system service runs as. */
   user?: string | undefined
 }
 
-/** Ready once the servers have been tried; stopped by SIGTERM, with time for the calls under way. */
+/** Ready once the servers have been tried; stopped by SIGTERM, with time for calls in flight. */
 const SERVICE = [
   'Type=notify',
   'NotifyAccess=all',
@@ -22,7 +21,7 @@ const SERVICE = [
   'Environment=NODE_ENV=production',
 ]
 
-/** What works for a service of a person as well, without privileges. */
+/** Works for an unprivileged user service as well. */
 const HARDENED = [
   'UMask=0077',
   'NoNewPrivileges=yes',
@@ -32,7 +31,7 @@ const HARDENED = [
   'SystemCallArchitectures=native',
 ]
 
-/** Not `MemoryDenyWriteExecute`: V8 compiles. Not `PrivateUsers`: MCP servers may own files. */
+/** No `MemoryDenyWriteExecute`, because V8 compiles code; no `PrivateUsers`, because MCP servers may own files. */
 const HARDENED_SYSTEM = [
   'ProtectSystem=strict',
   'ProtectHome=read-only',
@@ -61,7 +60,7 @@ export function systemdUnit({ command, folder, isSystem, user }: UnitOptions): s
       `WorkingDirectory=${pathValue(folder)}`,
       ...runsAs,
       ...SERVICE,
-      // Secrets that the configuration names as ${VARIABLES}.
+      // Secrets that the configuration refers to as ${VARIABLES}.
       `EnvironmentFile=-${pathValue(`${folder}/.env`)}`,
       ...HARDENED,
       ...own,
@@ -71,7 +70,7 @@ export function systemdUnit({ command, folder, isSystem, user }: UnitOptions): s
   return `${sections.map(lines => lines.join('\n')).join('\n\n')}\n`
 }
 
-/** A word of a command line: `%` and `$` mean something to systemd. */
+/** Quotes a word of a command line: `%` and `$` are special to systemd. */
 function quoted(word: string): string {
   const escaped = word
     .replaceAll('\\', '\\\\')

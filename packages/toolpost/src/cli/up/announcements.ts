@@ -2,10 +2,10 @@ import type { Project } from '../../project/project.ts'
 import { say, type Terminal } from '../terminal.ts'
 import { durableLine, serverLine, voiceLine } from './overview.ts'
 
-/** No server is called so. */
+/** Cannot be the name of a server. */
 const DURABLE = ' durable'
 
-/** Says when a server, a part of the voice gateway or the database comes, goes or comes back. Failures are reported elsewhere. */
+/** Announces when a server, a part of the voice gateway or the database comes or goes. Failures are reported elsewhere. */
 export function announceChanges(project: Project, terminal: Terminal): { stop(): void } {
   const { servers, voice, durable } = project.status()
   const known = new Map([...servers, ...voice].map(({ name, state }) => [name, state as string]))

@@ -4,7 +4,7 @@ import type { DurableStatus } from '../../project/durable.ts'
 import type { ProjectStatus } from '../../project/project-options.ts'
 import type { VoicePart } from '../../project/voice.ts'
 
-/** What there is, at one moment. */
+/** A snapshot of everything running. */
 export interface Overview extends ProjectStatus {
   /** Where the configuration was read from. */
   file: string | undefined
@@ -12,13 +12,13 @@ export interface Overview extends ProjectStatus {
   takenPort: number | undefined
   hasToken: boolean
   localTools: readonly string[]
-  /** Where traces go, if they were asked for. */
+  /** Where traces are exported to, if anywhere. */
   traces?: string | undefined
 }
 
 const SHOWN_NAMES = 12
 
-/** The first word of `toolpost up`: what is there, what is not and why, and the address. */
+/** The first output of `toolpost up`: what is ready, what is not and why, and the address. */
 export function overview(now: Overview): string {
   const { file, url, takenPort, hasToken, localTools, servers, problem, voice, traces } = now
   return [
@@ -51,7 +51,7 @@ export function serverLine({ name, state, tools, error, attempts, nextAttemptAt 
   return line('…', name, `unreachable; retrying: ${error ?? state}${next}`)
 }
 
-/** Nothing if it was not even tried. */
+/** Empty if it was not even tried. */
 export function after(attempts: number): string {
   if (attempts === 0) return ''
   return ` after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
@@ -77,7 +77,7 @@ export function voiceLine({ name, state, text }: VoicePart): string {
   return line({ ready: '✔', starting: '…', missing: '✘' }[state], name, text)
 }
 
-/** What a server says of itself is shown and not obeyed. */
+/** Control characters in what a server sends are shown, not interpreted. */
 function line(mark: string, name: string, text: string): string {
   return escapeControls(`${mark} ${name.padEnd(10)} ${text}`)
 }
@@ -91,7 +91,7 @@ function namesOf(tools: readonly string[]): string {
   return tools.length > SHOWN_NAMES ? `${shown}, …` : shown
 }
 
-/** All of it in a few words. */
+/** The overview in one short line. */
 export function statusText(
   { url, localTools, servers }: Overview,
   figures: { calls: number; inFlight: number },
@@ -103,7 +103,7 @@ export function statusText(
     `${tools} tools`,
     ...(servers.length > 0 ? [`${ready.length} of ${servers.length} servers`] : []),
     `${figures.calls} calls`,
-    ...(figures.inFlight > 0 ? [`${figures.inFlight} under way`] : []),
+    ...(figures.inFlight > 0 ? [`${figures.inFlight} in flight`] : []),
   ]
   return parts.join(' · ')
 }

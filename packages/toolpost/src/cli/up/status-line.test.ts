@@ -25,7 +25,7 @@ describe('the status line', () => {
     ])
   })
 
-  it('stands below whatever else is written', () => {
+  it('stays below all other output', () => {
     const { terminal: shown, written } = terminal(true)
     const line = keepStatusLine(shown, () => 'status')
     shown.err.write('news\n')
@@ -35,7 +35,7 @@ describe('the status line', () => {
     expect(written.slice(-2)).toEqual(['\r\x1b[2K', 'more\n'])
   })
 
-  it('is none where there is no terminal', () => {
+  it('does not exist without a terminal', () => {
     const { terminal: shown, written } = terminal(false)
     keepStatusLine(shown, () => 'status').stop()
     expect(written).toEqual([])

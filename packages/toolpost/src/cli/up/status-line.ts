@@ -4,7 +4,7 @@ import type { Terminal } from '../terminal.ts'
 const REDRAW_MS = 1_000
 const CLEAR = '\r\x1b[2K'
 
-/** Keeps one line at the foot of a terminal up to date; whatever else is written stands above it. Without a terminal there is none. */
+/** Keeps a status line at the bottom of a terminal; all other output appears above it. Does nothing without a terminal. */
 export function keepStatusLine({ err }: Terminal, text: () => string): { stop(): void } {
   if (!err.isTTY) return { stop: () => {} }
   const write = err.write.bind(err)

@@ -9,15 +9,15 @@ import type { ChatTurn, ConversationInfo } from './chat-types.ts'
 import { ConversationFiles, type StoredConversation } from './conversation-files.ts'
 
 export interface ArchiveOptions {
-  /** Where conversations are kept now; in memory alone if there is none. */
+  /** Where conversations are kept now; in memory only if there is no folder. */
   folder(): string | undefined
-  /** A file that cannot be written costs the file, never the answer. */
+  /** Called if a file cannot be written; the answer is not affected. */
   onProblem(error: unknown): void
 }
 
 /**
- * What was said in the chat, for whoever comes back: bounded for each client and in all, the least recently used goes
- * first. Kept beside the history, if there is one, and then also after a restart.
+ * Past chat conversations, bounded per client and in all; the least recently used is dropped first. Saved next to the
+ * history, if there is one, so that they survive a restart.
  */
 export class ChatArchive {
   readonly #options: ArchiveOptions
@@ -25,14 +25,14 @@ export class ChatArchive {
   readonly #kept = new Map<string, StoredConversation>()
   #files: ConversationFiles | undefined
   #opened: { folder: string | undefined; done: Promise<void> } | undefined
-  /** One file after the other: the last word of two is the later one. */
+  /** One write after another, so that the later of two wins. */
   #writing: Promise<void> = Promise.resolve()
 
   constructor(options: ArchiveOptions) {
     this.#options = options
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async list(owner: string): Promise<ConversationInfo[]> {
     await this.#open()
     return this.#of(owner).map(infoOf).reverse()
@@ -44,7 +44,7 @@ export class ChatArchive {
     return found?.owner === owner ? found : undefined
   }
 
-  /** `turns` are those that the conversation has from now on. */
+  /** `turns` replace those the conversation had. */
   async keep(owner: string, id: string, turns: readonly ChatTurn[]): Promise<void> {
     const known = await this.get(owner, id)
     const [first] = turns
@@ -108,7 +108,7 @@ export class ChatArchive {
     if (files) this.#writing = this.#writing.then(() => action(files)).catch(this.#options.onProblem)
   }
 
-  /** Reads what is in the folder, once; another folder is read anew when the configuration names one. */
+  /** Reads the folder once; a new one is read when the configuration names it. */
   #open(): Promise<void> {
     const folder = this.#options.folder()
     if (!this.#opened || this.#opened.folder !== folder) this.#opened = { folder, done: this.#read(folder) }
@@ -118,7 +118,7 @@ export class ChatArchive {
   async #read(folder: string | undefined): Promise<void> {
     this.#files = folder === undefined ? undefined : new ConversationFiles(folder)
     const found = (await this.#files?.readAll()) ?? []
-    // What was said before the folder was known is newer.
+    // What was said before the folder was known is kept as well.
     const all = [...found, ...this.#kept.values()].sort((a, b) => a.updatedAt - b.updatedAt)
     this.#kept.clear()
     for (const each of all) this.#kept.set(each.id, each)
@@ -134,7 +134,7 @@ function nameFrom(text: string): string {
   return line.length > MAX_CONVERSATION_NAME ? `${line.slice(0, MAX_CONVERSATION_NAME - 1)}…` : line
 }
 
-/** Without its first turns if it is too long; what calls of a single turn gave goes before what was said. */
+/** Drops the first turns if it is too long; from a single turn, it drops the call results before any text. */
 function bounded(turns: readonly ChatTurn[]): ChatTurn[] {
   let kept = turns.slice(-KEPT_TURNS)
   const isTooLong = () => JSON.stringify(kept).length > KEPT_CHARACTERS

@@ -7,13 +7,13 @@ import type { ConversationRecord } from './chat-types.ts'
 
 /** A conversation in its file. */
 export interface StoredConversation extends ConversationRecord {
-  /** The client whose it is. */
+  /** The client it belongs to. */
   owner: string
 }
 
 const FILE = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.json$/
 
-/** Conversations in a folder, a file each: what a person says is nobody else's business, so only its owner reads it. */
+/** Conversations in a folder, one file each, readable only by its owner: what a person says is private. */
 export class ConversationFiles {
   readonly #folder: string
 
@@ -21,7 +21,7 @@ export class ConversationFiles {
     this.#folder = folder
   }
 
-  /** What is there; files that are too large or not conversations are left alone. Never rejects. */
+  /** All conversations; files that are too large or something else are ignored. Never rejects. */
   async readAll(): Promise<StoredConversation[]> {
     const names = await readdir(this.#folder).catch(() => [])
     const files = names.filter(name => FILE.test(name)).slice(0, KEPT_CONVERSATIONS_IN_ALL)
@@ -40,7 +40,7 @@ export class ConversationFiles {
     }
   }
 
-  /** All of it or nothing. */
+  /** Atomic. */
   async write(conversation: StoredConversation): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     const draft = join(this.#folder, `.${randomUUID()}`)
@@ -53,7 +53,7 @@ export class ConversationFiles {
   }
 }
 
-/** An id of a named client is `<name>/<uuid>`. */
+/** The ids of a named client are `<name>/<uuid>`. */
 function fileOf(id: string): string {
   return `${id.slice(id.lastIndexOf('/') + 1)}.json`
 }

@@ -9,22 +9,22 @@ import { readJson } from '../http/read-body.ts'
 import { MAX_BODY_BYTES, MAX_MESSAGE_LENGTH } from '../limits.ts'
 import { wantsQuestions } from '../routes/questions.ts'
 
-/** What somebody asks in the chat. */
-export interface Question {
+/** A question in the chat. */
+export interface ChatQuestion {
   client: Client
   message: string
   meta: AskOptions['meta']
   conversation: string | undefined
-  /** The turn, counted from 0, that it is asked in place of: that one and those after it are forgotten. */
+  /** The turn it replaces, counted from 0: that one and those after it are dropped. */
   turn: number | undefined
-  /** The model that is to answer, if it is another one than usual. */
+  /** The model to answer, if not the usual one. */
   model: string | undefined
-  /** Whether whoever chats can be asked what tools want to know. */
+  /** Whether the person chatting can answer questions from tools. */
   canBeAsked: boolean
 }
 
-/** The question of a request, or the answer to one that cannot be taken. */
-export async function readQuestion(request: Request, client: Client): Promise<Question | Response> {
+/** The question in a request, or the response to an invalid one. */
+export async function readQuestion(request: Request, client: Client): Promise<ChatQuestion | Response> {
   const body = await readJson(request, MAX_BODY_BYTES)
   if (body instanceof Response) return body
   const { message, conversation, turn, model } = isRecord(body.value) ? body.value : {}
@@ -33,7 +33,7 @@ export async function readQuestion(request: Request, client: Client): Promise<Qu
   if (message.length > MAX_MESSAGE_LENGTH)
     return failure(400, `'message' is longer than ${MAX_MESSAGE_LENGTH} characters`)
   if (turn !== undefined && !(Number.isSafeInteger(turn) && (turn as number) >= 0))
-    return failure(400, "'turn' must be a whole number from 0 on")
+    return failure(400, "'turn' must be a whole number, 0 or greater")
   if (model !== undefined && typeof model !== 'string') return failure(400, "'model' must be a string")
   if (model !== undefined && client.isNamed)
     return failure(403, "Only the gateway's own token can choose a model")
@@ -48,25 +48,28 @@ export async function readQuestion(request: Request, client: Client): Promise<Qu
   }
 }
 
-/** Conversations of others are as unknown as those that never were. */
+/** Other clients' conversations look as if they did not exist. */
 function ownConversation(client: Client, id: unknown): string | undefined {
   if (typeof id !== 'string' || id === '') return undefined
   return id.slice(0, id.lastIndexOf('/') + 1) === prefixOf(client) ? id : undefined
 }
 
-/** How the ids of a client's conversations begin. */
+/** The prefix of a client's conversation ids. */
 export function prefixOf({ isNamed, name }: Client): string {
   return isNamed ? `${name}/` : ''
 }
 
 export interface Answerer {
   client: AiClient
-  /** What it is called. */
+  /** The model's name. */
   name: string
 }
 
-/** Who answers the question, or the answer that says why nobody does. */
-export async function answererFor({ model }: Question, source: GatewaySource): Promise<Answerer | Response> {
+/** The client to answer the question, or the response that says why there is none. */
+export async function answererFor(
+  { model }: ChatQuestion,
+  source: GatewaySource,
+): Promise<Answerer | Response> {
   if (!source.client) return failure(404, 'The chat is off: no model client was given')
   if (model === undefined) return { client: source.client, name: await usualName(source) }
   try {
@@ -77,7 +80,7 @@ export async function answererFor({ model }: Question, source: GatewaySource): P
     throw error
   }
   const names = (await source.models?.())?.map(({ name }) => name) ?? []
-  return failure(400, `There is no model '${model.slice(0, 100)}'; expected one of ${names.join(', ')}`)
+  return failure(400, `Unknown model '${model.slice(0, 100)}'; expected one of ${names.join(', ')}`)
 }
 
 async function usualName(source: GatewaySource): Promise<string> {

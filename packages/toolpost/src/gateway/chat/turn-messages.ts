@@ -2,17 +2,17 @@ import type { ToolResult } from '../../call/tool-result.ts'
 import type { PlainMessage } from '../../models/ai-client.ts'
 import type { AnswerPart, ChatTurn } from './chat-types.ts'
 
-/** What a model reads of a result. */
+/** The text of a result for the model. */
 type TextOf = (result: ToolResult) => string
 
-/** Turns as a model reads them. Answers that were stopped or failed are left out, as they are while a gateway lives. */
+/** Turns as messages for a model. Stopped or failed answers are left out, as in the exact history in memory. */
 export function messagesOf(turns: readonly ChatTurn[], textOf: TextOf): PlainMessage[] {
   return turns
     .filter(({ end }) => end.stopReason !== 'stopped' && end.stopReason !== 'error')
     .flatMap(({ question, parts }) => [{ role: 'user', content: question }, ...answerOf(parts, textOf)])
 }
 
-/** Text, the calls that follow it, their results; then the same again, and at the end text alone. */
+/** Repeats text, calls and their results, and ends with text alone. */
 function answerOf(parts: readonly AnswerPart[], textOf: TextOf): PlainMessage[] {
   const messages: PlainMessage[] = []
   let said: PlainMessage = { role: 'assistant', content: '' }

@@ -1,7 +1,7 @@
 import type { ChatCall, ChatEnd, ChatEvents } from '../api-types.ts'
 import type { AnswerPart, ChatTurn } from './chat-types.ts'
 
-/** Writes down an answer as it is sent. */
+/** Records an answer as it is sent. */
 export class TurnRecorder {
   readonly #question: string
   readonly #askedAt = Date.now()
@@ -17,7 +17,7 @@ export class TurnRecorder {
     if (type === 'call') this.#addCall(data as ChatCall)
   }
 
-  /** The whole text comes at the end; it counts if nothing was streamed. */
+  /** The end has the whole text; it is used only if nothing was streamed. */
   turn({ text, conversation: _, ...end }: ChatEnd): ChatTurn {
     const hasSpoken = this.#parts.some(part => part.kind === 'text' && part.text.trim() !== '')
     if (!hasSpoken && text !== '') this.#addText(text)

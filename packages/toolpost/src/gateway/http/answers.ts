@@ -2,8 +2,8 @@ import { JsonWriter } from '../../runtime/json-writer.ts'
 import { nextTurn } from '../../runtime/turns.ts'
 
 /**
- * What goes with every answer that is not a page. By hand: with Hono's `secureHeaders` a call over HTTP costs 1.15 times
- * as much.
+ * The headers of every response that is not a page. By hand: Hono's `secureHeaders` makes a call over HTTP 1.15 times
+ * as expensive.
  */
 const API_HEADERS = {
   'content-type': 'application/json; charset=utf-8',
@@ -14,7 +14,7 @@ const API_HEADERS = {
 
 const TEXT_HEADERS = { ...API_HEADERS, 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } as const
 
-/** For answers that go on: nothing between here and the client may hold them back. */
+/** For streams: nothing between here and the client may buffer them. */
 export const EVENT_STREAM_HEADERS = {
   ...API_HEADERS,
   'content-type': 'text/event-stream; charset=utf-8',
@@ -22,7 +22,7 @@ export const EVENT_STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const
 
-/** `value` as JSON, whatever it is. A large one is written while it is sent, in slices. */
+/** Any `value` as JSON. A large one is written in slices while it is sent. */
 export function json(value: unknown, status = 200, headers?: Record<string, string>): Response {
   const writer = new JsonWriter(value)
   const first = writer.next()
@@ -44,7 +44,7 @@ function slices(first: string, writer: JsonWriter): ReadableStream<Uint8Array> {
   })
 }
 
-/** Texts as they come, a piece each time that the client has taken one. Rejects if there is not even a first one. */
+/** Streams texts at the client's pace. Rejects if the first one fails. */
 export async function textStream(
   texts: AsyncGenerator<string, void>,
   headers: Record<string, string>,
@@ -73,7 +73,7 @@ export function failure(status: number, error: string, headers?: Record<string, 
 
 export const NO_TOKEN = 'The token is missing or wrong: send it as Authorization: Bearer <token>'
 
-/** What cannot be done now may be done soon. Until then, the connection is one too many. */
+/** Try again soon. The connection is closed, since there are too many. */
 export function busy(error: string): Response {
   return failure(503, error, { 'retry-after': '5', connection: 'close' })
 }
@@ -82,7 +82,7 @@ export function shuttingDown(): Response {
   return failure(503, 'Toolpost is shutting down')
 }
 
-/** What a tool gave, as it is: nothing in it may run, whatever it says that it is. */
+/** A tool's content, unchanged. Nothing in it may run, whatever type it claims to be. */
 export function bytes(content: Buffer, headers: Record<string, string>): Response {
   const safe = { 'content-security-policy': "default-src 'none'; sandbox" }
   return new Response(content as Uint8Array<ArrayBuffer>, {

@@ -2,22 +2,21 @@ import type { Clients, Refusal } from '../clients.ts'
 import { failure } from './answers.ts'
 
 export interface GuardOptions {
-  /** Host names that the gateway answers to, beside those of the loopback. */
+  /** Host names the gateway answers to, in addition to loopback. */
   hosts?: readonly string[] | undefined
-  /** Who has a token. */
+  /** Checks the token. */
   clients: Clients
 }
 
-/** Sees a request before anything else does: gives the answer that turns it away, or nothing. */
+/** Checks a request before anything else: returns the response that refuses it, or `undefined`. */
 export type Guard = (request: Request, isOpen: boolean) => Refusal | Promise<Refusal>
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /**
- * Turns away what a foreign web page can make a browser send. A name of ours as Host keeps out pages whose own name
- * was pointed at this machine; an Origin that is exactly the address asked keeps out all others, also those on
- * another port. The page itself is open, since a browser cannot send a token with it, and so is what says
- * where a token is to be had; neither holds data.
+ * Refuses what a foreign web page can make a browser send. Checking Host keeps out pages whose domain was pointed at this
+ * machine (DNS rebinding); requiring the exact Origin keeps out all others, including those on another port. The page
+ * itself is open, since a browser cannot send a token with it, and so is the OAuth metadata; neither contains data.
  */
 export function createGuard({ hosts = [], clients }: GuardOptions): Guard {
   const known = new Set([...LOOPBACK, ...hosts.map(host => hostnameOf(host) ?? host)])
@@ -47,7 +46,7 @@ function isOwnOrigin(origin: string | null, host: string): boolean {
   return origin === null || origin === `http://${host}` || origin === `https://${host}`
 }
 
-/** For requests without an Origin, such as those of images. Any page may link to ours. */
+/** For requests without an Origin, such as images. Any page may link to ours. */
 function isOwnSite(headers: Headers, isOpen: boolean): boolean {
   const site = headers.get('sec-fetch-site')
   if (site === null || site === 'same-origin' || site === 'none') return true

@@ -10,16 +10,15 @@ const END_OF_LIST = 0x5d
 const END_OF_RECORD = 0x7d
 
 /**
- * Why a text should not be given to `JSON.parse`, which cannot be interrupted: it has more lists, records and values,
- * more levels of them, or more names in one record, than that and whoever looks at them afterwards get through in a
- * moment. 4 MB of `[` or `{},` take seconds.
+ * Why a text is too expensive for `JSON.parse`, which cannot be interrupted: it has too many values or levels, or too
+ * many names in one object, to be parsed and processed in a moment. 4 MB of `[` or `{},` take seconds.
  */
-export function whyDear(text: string): string | undefined {
+export function whyExpensive(text: string): string | undefined {
   let cost = 0
   let depth = 0
-  /** Of the records around the place that is read, by their depth. */
+  /** How many names each enclosing object has, by depth. */
   const names = [0]
-  // What is shorter cannot cost as much.
+  // A shorter text cannot cost that much.
   if (text.length <= MAX_JSON_COST) return undefined
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)

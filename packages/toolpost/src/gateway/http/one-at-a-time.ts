@@ -5,14 +5,14 @@ import { MAX_PIPELINED, MAX_PIPELINED_IN_ALL } from '../limits.ts'
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown
 
 /**
- * Answers the requests of a connection one after the other, with everybody else in between: a client may send thousands
- * without waiting for the answers, which Node would begin all at once. From a client that is far ahead nothing more is read.
+ * Handles the requests of a connection one at a time, with others in between: a client may pipeline thousands, which Node
+ * would start all at once. A client that is far ahead is not read from.
  */
 export function oneAtATime(listener: Listener): Listener {
   const lines = new WeakMap<Socket, Line>()
   const all = { waiting: 0 }
   return (request, response) => {
-    // Its connection is its own as soon as those before it are answered.
+    // A response gets the socket once those before it are done.
     if (response.socket) return listener(request, response)
     const { socket } = request
     const line = lines.get(socket) ?? new Line(socket, all)
@@ -25,7 +25,7 @@ export function oneAtATime(listener: Listener): Listener {
   }
 }
 
-/** The requests of one connection that wait for those before them. */
+/** The waiting requests of one connection. */
 class Line {
   readonly #socket: Socket
   readonly #all: { waiting: number }
@@ -34,14 +34,14 @@ class Line {
   constructor(socket: Socket, all: { waiting: number }) {
     this.#socket = socket
     this.#all = all
-    // Node resumes a connection whenever a body has been read.
+    // Node resumes the connection whenever a body has been read.
     socket.on('resume', () => this.#holdBack())
     socket.once('close', () => this.#count(-this.#waiting))
   }
 
   join(): void {
     this.#count(1)
-    // What has been read cannot be given back, and all of it takes memory.
+    // What has been read takes memory and cannot be pushed back.
     if (this.#all.waiting > MAX_PIPELINED_IN_ALL) this.#socket.destroy()
     else this.#holdBack()
   }

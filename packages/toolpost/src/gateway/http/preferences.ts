@@ -1,6 +1,6 @@
 const NONE: ReadonlyMap<string, string> = new Map()
 
-/** What a request would like, as RFC 7240 has it: `respond-async, wait=10`. Names in small letters. */
+/** The preferences of a request (RFC 7240): `respond-async, wait=10`. Names in lower case. */
 export function preferencesOf({ headers }: Request): ReadonlyMap<string, string> {
   const given = headers.get('prefer')
   if (given === null) return NONE

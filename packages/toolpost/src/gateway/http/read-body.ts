@@ -1,14 +1,15 @@
+import { bodyChunks } from '../../runtime/body-chunks.ts'
 import { nextTurn } from '../../runtime/turns.ts'
 import { LONG_BODY_CHARACTERS, MAX_BODIES_BYTES, SMALL_BODY_BYTES } from '../limits.ts'
 import { busy, failure } from './answers.ts'
-import { whyDear } from './json-cost.ts'
+import { whyExpensive } from './json-cost.ts'
 
 /*
- * Not Hono's `bodyLimit`: it opens every body as a stream, which makes a call over HTTP 2.5 times as dear. And it limits
- * one body, not all of them together.
+ * Not Hono's `bodyLimit`: it opens every body as a stream, which makes a call over HTTP 2.5 times as expensive. And it
+ * limits each body, not all of them together.
  */
 
-/** The JSON of a request's body, `undefined` for an empty one; or the answer to a body that cannot be taken. */
+/** The JSON of a request body, `undefined` if it is empty; or the response to an unacceptable body. */
 export async function readJson(
   request: Request,
   maxBytes: number,
@@ -17,10 +18,10 @@ export async function readJson(
   const text = await read(request, maxBytes, 'text')
   if (text instanceof Response) return text
   if (text.trim() === '') return { value: undefined }
-  // However many come at once, each has a turn of its own.
+  // Each gets its own turn, however many arrive together.
   const isLong = text.length > LONG_BODY_CHARACTERS
   if (isLong) await nextTurn()
-  const problem = whyDear(text)
+  const problem = whyExpensive(text)
   if (problem) return failure(413, `The body ${problem}`)
   try {
     const value: unknown = JSON.parse(text)
@@ -31,16 +32,16 @@ export async function readJson(
   }
 }
 
-/** A request's body as it is, or the answer to one that cannot be taken. */
+/** The raw request body, or the response to an unacceptable one. */
 export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array | Response> {
   const bytes = await read(request, maxBytes, 'arrayBuffer')
   return bytes instanceof Response ? bytes : new Uint8Array(bytes)
 }
 
-/** What is being read now, of all requests together. Small bodies do not count: the connections are bounded. */
+/** The total size being read. Small bodies do not count: the connections are bounded. */
 let reservedBytes = 0
 
-/** Both are of one form, so that the quick way (`request.text()`) is taken for a body whose length is known. */
+/** Reads either form directly from the request if its length is known: `request.text()` is the fast path. */
 async function read<Form extends 'text' | 'arrayBuffer'>(
   request: Request,
   maxBytes: number,
@@ -53,7 +54,8 @@ async function read<Form extends 'text' | 'arrayBuffer'>(
   if (reservedBytes + reserved > MAX_BODIES_BYTES) return busy('Too many large requests at once')
   reservedBytes += reserved
   try {
-    const body = length === null ? new Response(counted(request.body, maxBytes)) : request
+    const isShort = length !== null && bytes <= LONG_BODY_CHARACTERS
+    const body = isShort ? request : new Response(await collected(request.body, maxBytes))
     const value = await (body[form]() as ReturnType<Request[Form]>)
     return sizeOf(value) > maxBytes ? tooLarge(maxBytes) : value
   } catch (error) {
@@ -63,27 +65,26 @@ async function read<Form extends 'text' | 'arrayBuffer'>(
   }
 }
 
-/** A length that was given is one that HTTP holds the client to; a request that did not come by HTTP may be larger. */
+/** Over HTTP, a body cannot exceed its Content-Length; a request made in code can. */
 function sizeOf(value: string | ArrayBuffer): number {
   return typeof value === 'string' ? value.length : value.byteLength
 }
 
 class TooLarge extends Error {}
 
-/** The body, for as long as it is not too large. */
-function counted(body: ReadableStream<Uint8Array> | null, maxBytes: number) {
+/** Collects a long body over several turns; rejects one that is too large. */
+async function collected(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Blob> {
+  const chunks: Uint8Array<ArrayBuffer>[] = []
   let bytes = 0
-  const counter = new TransformStream<Uint8Array, Uint8Array>({
-    transform: (chunk, controller) => {
-      bytes += chunk.byteLength
-      if (bytes > maxBytes) controller.error(new TooLarge())
-      else controller.enqueue(chunk)
-    },
-  })
-  return body?.pipeThrough(counter) ?? null
+  for await (const chunk of body ? bodyChunks(body.getReader()) : []) {
+    bytes += chunk.byteLength
+    if (bytes > maxBytes) throw new TooLarge()
+    chunks.push(chunk as Uint8Array<ArrayBuffer>)
+  }
+  return new Blob(chunks)
 }
 
 function tooLarge(maxBytes: number): Response {
-  // What is left of the body is not read: the connection cannot be used again.
+  // The rest of the body is not read, so the connection cannot be reused.
   return failure(413, `The body is larger than ${maxBytes} bytes`, { connection: 'close' })
 }

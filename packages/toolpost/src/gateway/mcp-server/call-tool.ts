@@ -19,7 +19,7 @@ import { fits } from './answer-size.ts'
 import type { ClientHelp } from './client-call.ts'
 import type { McpRequest } from './client-peer.ts'
 import type { ClientTools } from './client-tools.ts'
-import { callDurably, wantsRun } from './durable-call.ts'
+import { durableResult, wantsRun } from './durable-call.ts'
 import { longAnswer } from './long-answer.ts'
 import { ProgressNotices } from './progress-notices.ts'
 import { toolAnswer } from './tool-answer.ts'
@@ -27,32 +27,32 @@ import { toolAnswer } from './tool-answer.ts'
 export interface CallToolOptions {
   executor: ToolExecutor
   calls: ActiveCalls
-  /** Makes calls durable, if anything does. */
+  /** Makes calls durable, if that is available. */
   source?: DurableSource | undefined
-  /** Asks the person of a client that cannot show a question itself. */
+  /** Asks the user if the client cannot show a question. */
   ask?: Ask | undefined
-  /** Who asks, as the journal has it. */
+  /** The origin of the calls in the journal. */
   origin?: string | undefined
-  /** Keeps results that are too long for a model. */
+  /** Keeps results too long for a model. */
   results?: BigResults | undefined
 }
 
-/** A call as a client means it. */
+/** A call as the client means it. */
 export interface McpCall {
   name: string
   args: Record<string, unknown>
-  /** Tools that the manager does not have. */
+  /** Tools outside the manager. */
   also: readonly Tool[]
   tools: ClientTools
   /** The idempotency key, if it is not in the request. */
   key?: string
   help: ClientHelp
   signal: AbortSignal
-  /** The request that the client waits for now. */
+  /** The request the client is waiting for now. */
   current(): McpRequest | undefined
 }
 
-/** Runs it, and gives its result as MCP has it. */
+/** Runs a call; resolves to its result in MCP's format. */
 export async function callTool(
   { name, args, key, also, tools, help, signal: given, current }: McpCall,
   { mcpReq: request, http }: ServerContext,
@@ -75,7 +75,7 @@ export async function callTool(
   }
   const result = await calls.run(onSignal(given), signal =>
     wantsRun(meta)
-      ? callDurably({ name, args }, { ...runOptions, signal }, options.source)
+      ? durableResult({ name, args }, { ...runOptions, signal }, options.source)
       : executor.run({ name, args }, { ...runOptions, signal }),
   )
   await notices.settled()
@@ -93,18 +93,18 @@ export async function callTool(
   return toolAnswer(result, source)
 }
 
-/** Links came with the protocol of June 2025: older clients would refuse the whole result. */
+/** Resource links came with the June 2025 protocol: older clients would reject the whole result. */
 function knowsLinks(version: string | undefined, isNewest: boolean): boolean {
   return isNewest || (version ?? '') >= '2025-06-18'
 }
 
-/** What came along. A trace in the message itself is nearer than that of the request which carries it. */
+/** The call's `_meta`. A trace in the message takes precedence over one in the HTTP headers. */
 function metaOfCall({ _meta }: McpRequest, request: Request | undefined): RunOptions['meta'] {
   const isTraced = _meta && traceContext(key => _meta[key])?.traceparent !== undefined
   return isTraced || !request ? _meta : { ..._meta, ...metaOf(request) }
 }
 
-/** Tells both of them, if there are two. */
+/** Calls both listeners, if there are two. */
 function both(first: RunOptions['onProgress'], second: RunOptions['onProgress']): RunOptions['onProgress'] {
   if (!first || !second) return first ?? second
   return progress => {

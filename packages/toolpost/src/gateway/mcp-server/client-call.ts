@@ -12,21 +12,21 @@ import {
   type McpRequest,
 } from './client-peer.ts'
 
-/** How a client helps with what is done for it, and hears how far that is. */
+/** How a client helps with work done for it, and hears of its progress. */
 export interface ClientHelp extends Caller {
   readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** Told of the durable run that the work became. */
+  /** Called with the id of the durable run that the work became. */
   readonly onRun?: ((id: string) => void) | undefined
 }
 
-/** What is done for a client, with its help; ends when the signal aborts. `current` is the request that waits for it now. */
+/** Work done for a client, with its help; ends when the signal aborts. `current` is the request now waiting for it. */
 export type Work<Result> = (
   help: ClientHelp,
   signal: AbortSignal,
   current: () => McpRequest | undefined,
 ) => Promise<Result>
 
-/** Whose work it is and what it is about: only the same may go on with it. */
+/** Whose work it is and what it is about: only the same client may continue it, with the same request. */
 export interface Owner {
   client: string
   about: string
@@ -36,13 +36,13 @@ export interface ClientCallOptions<Result> {
   owner: Owner
   capabilities: ClientCapabilities
   work: Work<Result>
-  /** Whether its client may hear that it takes long. */
+  /** Whether it may become a task if it takes long. */
   mayBeTask?: boolean | undefined
 }
 
 interface OpenQuestion {
   request: { method: string; params: object }
-  /** Whether the client knows of it. */
+  /** Whether it was sent to the client. */
   isHandedOut: boolean
   settle(response: unknown): void
 }
@@ -50,18 +50,18 @@ interface OpenQuestion {
 export const ASKS = Symbol('asks')
 export const TAKES_LONG = Symbol('takes long')
 
-/** Work that outlives the request that began it, with the questions to the client that are open meanwhile. */
+/** Work that outlives the request that started it, with its open questions to the client. */
 export class ClientCall<Result = unknown> {
   readonly owner: Owner
   readonly result: Promise<Result>
-  /** Told when a question opens or closes, and how far the work is. */
+  /** Called when a question opens or closes, and on progress. */
   onChange: ((progress?: Progress) => void) | undefined
-  /** The durable run that it is, if it is one: any process can go on with it. */
+  /** The durable run behind it, if there is one: any process can continue it. */
   runId: string | undefined
   readonly #capabilities: ClientCapabilities
   readonly #controller = new AbortController()
   readonly #open = new Map<string, OpenQuestion>()
-  /** The request that the client waits for now, if it does. */
+  /** The request the client is waiting for now, if any. */
   #request: McpRequest | undefined
   #onQuestion: (() => void) | undefined
   #onLong: (() => void) | undefined
@@ -72,7 +72,7 @@ export class ClientCall<Result = unknown> {
   constructor({ owner, capabilities, work, mayBeTask }: ClientCallOptions<Result>) {
     this.owner = owner
     this.#capabilities = capabilities
-    // Not before there is a request to log to.
+    // Deferred until there is a request to log to.
     this.result = Promise.resolve().then(() => {
       const help = mayBeTask ? { ...this.#help(), ...this.#watch() } : this.#help()
       return work(help, this.#controller.signal, () => this.#request)
@@ -81,7 +81,7 @@ export class ClientCall<Result = unknown> {
   }
 
   /**
-   * Resolves to the result, to ASKS when the client is to be asked something first, or to TAKES_LONG after that time,
+   * Resolves to the result, to ASKS if the client has to be asked something first, or to TAKES_LONG after `longAfterMs`
    * or when the tool's server says so.
    */
   async goOn(request: McpRequest, longAfterMs?: number): Promise<Result | typeof ASKS | typeof TAKES_LONG> {
@@ -105,7 +105,7 @@ export class ClientCall<Result = unknown> {
 
   #untilAsked(): Promise<typeof ASKS> {
     return new Promise(resolve => {
-      // What is asked in the same turn is asked together.
+      // Questions of the same turn are asked together.
       this.#onQuestion = () => setImmediate(resolve, ASKS)
       if (this.#open.size > 0) this.#onQuestion()
     })
@@ -123,13 +123,13 @@ export class ClientCall<Result = unknown> {
     return this.#open.size > 0
   }
 
-  /** The questions that are open now, as the client gets them. */
+  /** The open questions, as sent to the client. */
   handOut(): Record<string, OpenQuestion['request']> {
     for (const question of this.#open.values()) question.isHandedOut = true
     return Object.fromEntries([...this.#open].map(([key, { request }]) => [key, request]))
   }
 
-  /** Has the client asked what it does not know of yet, now and later, until the function that is returned is called. */
+  /** Sends the client every question it has not been sent yet, now and later, until the returned function is called. */
   askWith(send: (request: OpenQuestion['request']) => Promise<unknown>): () => void {
     const askAll = () => {
       for (const [key, question] of this.#open) {
@@ -148,7 +148,7 @@ export class ClientCall<Result = unknown> {
     }
   }
 
-  /** Takes the answers that there are; the other questions stay open. */
+  /** Settles the questions that have an answer; the others stay open. */
   answer(responses: Record<string, unknown>): void {
     for (const key of [...this.#open.keys()])
       if (Object.hasOwn(responses, key)) this.#settle(key, responses[key])
@@ -161,7 +161,7 @@ export class ClientCall<Result = unknown> {
     }, ms).unref()
   }
 
-  /** Ends the work. Every question has its answer now: none. */
+  /** Aborts the work and leaves every question unanswered. */
   giveUp(reason?: unknown): void {
     this.#controller.abort(reason)
     for (const key of [...this.#open.keys()]) this.#settle(key, undefined)
@@ -207,7 +207,7 @@ export class ClientCall<Result = unknown> {
     }
   }
 
-  /** Under the name that the server has for it, if that is free. */
+  /** Uses the server's own key for the question, if it is free. */
   #ask(method: string, params: object, { signal, key: given }: AskedBy): Promise<unknown> {
     const key = given !== undefined && !this.#open.has(given) ? given : `q${++this.#asked}`
     if (signal?.aborted || this.#controller.signal.aborted) return Promise.resolve(undefined)

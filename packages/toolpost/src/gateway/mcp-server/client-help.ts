@@ -6,7 +6,7 @@ import {
   addressesRequired,
   capabilitiesOf,
   clientPeer,
-  type LogLevel,
+  type McpLogLevel,
   type McpRequest,
   peerOf,
 } from './client-peer.ts'
@@ -17,38 +17,38 @@ import { createdResult, knowsTasks } from './task-methods.ts'
 import type { Tasks } from './tasks.ts'
 
 /** A client of this gateway, for as long as it is connected. */
-export interface Session {
+export interface ClientSession {
   server: Server
-  /** From which on the client wants to read logs, and whether it said so. */
-  level: LogLevel
+  /** The client's minimum log level, and whether it was set. */
+  level: McpLogLevel
   hasLevel: boolean
   tasks: Tasks
   /** Whose tasks they are. */
   owner(): string
-  /** For as long as it lasts. */
+  /** Unique to this session. */
   readonly id: string
   readonly discoveries: Discoveries
 }
 
-/** What is kept for one conversation is not for another: a session, else what the client says that it is. */
-export function conversationOf(session: Session, context: ServerContext): string {
+/** Identifies the conversation that kept results belong to: the session, else the client's own info. */
+export function conversationOf(session: ClientSession, context: ServerContext): string {
   return isSession(session, context) ? session.id : peerOf(undefined, context.mcpReq)
 }
 
-/** Whether the client comes again: one of the 2025 protocols that did not begin a session does not. */
-export function isSession({ server }: Session, { mcpReq }: ServerContext): boolean {
+/** Whether the request belongs to a session: those of the newest protocol, or without `initialize`, do not. */
+export function isSession({ server }: ClientSession, { mcpReq }: ServerContext): boolean {
   return !mcpReq.envelope && server.getClientCapabilities() !== undefined
 }
 
-/** A request that was answered with a task: what is told of it goes to the session from now on. */
-export function afterAnswer({ server }: Session, context: ServerContext): ServerContext {
+/** For a request answered with a task: its notifications go to the session from now on. */
+export function afterAnswer({ server }: ClientSession, context: ServerContext): ServerContext {
   const notify: McpRequest['notify'] = notification => server.notification(notification)
   return { ...context, mcpReq: { ...context.mcpReq, notify } }
 }
 
-/** Does something for a request, and has its client help with it in the way that its protocol has. */
+/** Runs work for a request, with the client's help in whichever way its protocol provides. */
 export function helper(
-  session: Session,
+  session: ClientSession,
   suspended: SuspendedCalls,
   client: () => Client | undefined,
 ): OffersOptions['withHelp'] {
@@ -71,9 +71,9 @@ export function helper(
   }
 }
 
-/** A client that can show addresses gets those that are to be visited first in an error, as its protocol has it. */
+/** A client that can open URLs gets those to visit first as an error, as its protocol specifies. */
 async function helpedBy2025<Result>(
-  session: Session,
+  session: ClientSession,
   request: McpRequest,
   work: Work<Result>,
 ): Promise<Result> {

@@ -8,16 +8,16 @@ import {
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/server'
 import { isRecord } from '../../runtime/guards.ts'
-import type { Answer, Caller, Question } from '../../tools/caller.ts'
+import type { Caller, Question, QuestionAnswer } from '../../tools/caller.ts'
 import type { Client } from '../client.ts'
 import { ELICITATION_MS } from '../limits.ts'
 
 export type McpRequest = ServerContext['mcpReq']
 
-/** Accepting is the answer: there is nothing to fill in. */
+/** To accept is the whole answer: there is nothing to fill in. */
 const NOTHING_TO_FILL_IN = { type: 'object' as const, properties: {} }
 
-/** What the client of a request says it can do: in the request itself in the newest protocol, else at its beginning. */
+/** The client's capabilities: in each request of the newest protocol, else from `initialize`. */
 export function capabilitiesOf(server: Server, { envelope }: McpRequest): ClientCapabilities {
   const given = (envelope as { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } | undefined)?.[
     CLIENT_CAPABILITIES_META_KEY
@@ -25,20 +25,20 @@ export function capabilitiesOf(server: Server, { envelope }: McpRequest): Client
   return (envelope ? given : server.getClientCapabilities()) ?? {}
 }
 
-/** Who makes a request of the newest protocol, which has no sessions: a client of the configuration, else by what it says. */
+/** Identifies the client of the newest protocol, which has no sessions: by its configured name, else by its own info. */
 export function peerOf(client: Client | undefined, { envelope }: McpRequest): string {
   const info = (envelope as Record<string, unknown> | undefined)?.[CLIENT_INFO_META_KEY]
   return client?.isNamed ? client.name : `mcp ${JSON.stringify(info)}`
 }
 
-/** Whether a client can be asked this. Before there were other modes, forms went without saying. */
+/** Whether a client can show this question. Clients that predate other modes support forms implicitly. */
 export function canShow({ elicitation }: ClientCapabilities, { url }: Question): boolean {
   if (!elicitation) return false
   if (url !== undefined) return elicitation.url !== undefined
   return elicitation.form !== undefined || elicitation.url === undefined
 }
 
-/** A question as `elicitation/create` has it. */
+/** A question as the params of `elicitation/create`. */
 export function elicitParams({ message, schema, url, server }: Question) {
   const shown = server === undefined ? message : `${server}: ${message}`
   if (url !== undefined)
@@ -46,14 +46,14 @@ export function elicitParams({ message, schema, url, server }: Question) {
   return { mode: 'form' as const, message: shown, requestedSchema: (schema ?? NOTHING_TO_FILL_IN) as never }
 }
 
-/** What a client made of a question; anything else than an answer is none. */
-export function answerOf(response: unknown): Answer {
+/** A client's answer; anything unexpected counts as `cancel`. */
+export function answerOf(response: unknown): QuestionAnswer {
   const { action, content } = isRecord(response) ? response : {}
   if (action !== 'accept' && action !== 'decline') return { action: 'cancel' }
   return { action, ...(isRecord(content) && { content }) }
 }
 
-/** A question as a client of the 2025 protocols gets it, which is told when what an address was for is done. */
+/** A question for a client with a 2025 protocol, which is notified when a URL question is completed. */
 function followedParams(question: Question, server: Server) {
   const params = elicitParams(question)
   if (params.mode !== 'url') return params
@@ -65,14 +65,14 @@ function followedParams(question: Question, server: Server) {
   return params
 }
 
-/** What a client of the 2025 protocols reads if it has to visit addresses before it may call again. */
+/** The error for a client with a 2025 protocol that has to visit URLs before calling again. */
 export function addressesRequired(addresses: readonly Question[], server: Server): Error {
   const params = addresses.map(address => followedParams(address, server))
   return new UrlElicitationRequiredError(params.filter(each => each.mode === 'url'))
 }
 
-/** How a client of the 2025 protocols is reached while a request of its own is under way. */
-export function clientPeer(server: Server, request: McpRequest, level: LogLevel | undefined): Caller {
+/** How to reach a client with a 2025 protocol during one of its own requests. */
+export function clientPeer(server: Server, request: McpRequest, level: McpLogLevel | undefined): Caller {
   const capabilities = capabilitiesOf(server, request)
   const within = (signal?: AbortSignal) => ({
     signal: signal ? AbortSignal.any([request.signal, signal]) : request.signal,
@@ -81,7 +81,7 @@ export function clientPeer(server: Server, request: McpRequest, level: LogLevel 
   return {
     onLog: logTo(request, level),
     ...(capabilities.elicitation && {
-      // A client that fails, is gone or answers something else has not decided.
+      // A client that fails, is gone or sends something unexpected has not decided.
       ask: async question => {
         if (!canShow(capabilities, question)) return { action: 'decline', reason: CANNOT_SHOW }
         const asked = { method: 'elicitation/create', params: followedParams(question, server) } as const
@@ -102,19 +102,19 @@ export const CANNOT_SHOW = 'the client cannot show it'
 
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 
-export type LogLevel = (typeof LEVELS)[number]
+export type McpLogLevel = (typeof LEVELS)[number]
 
-/** The level that a request of the newest protocol asks for; such a request logs nothing unless it does. */
-export function levelIn({ envelope }: McpRequest): LogLevel | undefined {
+/** The log level a request of the newest protocol asks for; without one, nothing is logged. */
+export function levelIn({ envelope }: McpRequest): McpLogLevel | undefined {
   const level = (envelope as Record<string, unknown> | undefined)?.[LOG_LEVEL_META_KEY]
   return LEVELS.find(each => each === level)
 }
 
-/** Logs to the client, from `level` on. */
-export function logTo(request: McpRequest, level: LogLevel | undefined): Caller['onLog'] {
+/** Logs to the client, at `level` and above. */
+export function logTo(request: McpRequest, level: McpLogLevel | undefined): Caller['onLog'] {
   if (level === undefined) return undefined
   return message => {
-    if (LEVELS.indexOf(message.level as LogLevel) < LEVELS.indexOf(level)) return
+    if (LEVELS.indexOf(message.level as McpLogLevel) < LEVELS.indexOf(level)) return
     // The client may be gone.
     request.notify({ method: 'notifications/message', params: { ...message } }).catch(() => {})
   }

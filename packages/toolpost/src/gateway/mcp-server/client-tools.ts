@@ -10,27 +10,27 @@ import { fitsTool } from '../../tools/tool-pattern.ts'
 import type { Client } from '../client.ts'
 import { REMEMBERED_SUBJECTS } from '../limits.ts'
 
-/** How tools are offered to those who search them. */
+/** How tools are offered to clients. */
 export interface OfferSettings {
-  /** For clients of whom the configuration does not say it; no if left out. */
+  /** The default for clients that do not configure it; `false` if left out. */
   toolSearch?: boolean | undefined
-  /** More tools than this are searched instead of listed; 40 if left out. */
+  /** If there are more tools, they are searched instead of listed; 40 if left out. */
   maxTools?: number | undefined
-  /** Names of tools that are always listed, with `*` and `?`. */
+  /** Tools that are always listed: names with `*` and `?`. */
   pin?: readonly string[] | undefined
 }
 
-/** What somebody has found and used so far. */
+/** The tools a client has found and used so far. */
 export class Discoveries {
   readonly #names = new Set<string>()
-  /** Whether they know that there is something to read in parts. */
+  /** Whether the client knows that there are results to read in parts. */
   readsResults = false
 
   has({ name }: Tool): boolean {
     return this.#names.has(name)
   }
 
-  /** The latest stay, if there are too many; says whether there is a new one. */
+  /** If there are too many, the latest stay; returns whether any is new. */
   add(names: Iterable<string>, max: number): boolean {
     let isNew = false
     for (const name of names) {
@@ -45,7 +45,7 @@ export class Discoveries {
   }
 }
 
-/** The discoveries of clients without a session. */
+/** The discoveries of clients without sessions. */
 export class KnownClients {
   /** The least recently seen first. */
   readonly #known = new Map<string, Discoveries>()
@@ -67,11 +67,11 @@ export interface ClientToolsOptions {
   client: Client | undefined
   discoveries: Discoveries
   owner: ResultOwner
-  /** Told when another list would be given now. */
+  /** Called when the list has changed. */
   onChange(): void
 }
 
-/** The tools as one client sees them: all of them, or those to search the rest with. */
+/** The tools as one client sees them: all of them, or a search over them. */
 export class ClientTools {
   readonly #options: ClientToolsOptions
 
@@ -83,7 +83,7 @@ export class ClientTools {
     return this.#options.owner
   }
 
-  /** What `tools/list` gives. */
+  /** The tools for `tools/list`. */
   listed(): readonly Tool[] {
     const { executor, settings, discoveries } = this.#options
     const { pin = [] } = settings
@@ -97,7 +97,7 @@ export class ClientTools {
     return helpers.length > 0 ? [...helpers, ...shown.filter(tool => !isOurs(tool))] : shown
   }
 
-  /** The call that is meant, and the tools for it that the manager does not have. */
+  /** The call that is meant, and tools for it from outside the manager. */
   meant<Call extends { name: string; args: unknown }>(call: Call): { call: Call; also: readonly Tool[] } {
     const meant = this.#searches ? innerCall(call) : call
     if (meant.name === READ_RESULT && this.#readsOurs(meant.args))
@@ -106,7 +106,7 @@ export class ClientTools {
     return { call: meant, also: isSearch ? this.#search() : [] }
   }
 
-  /** What was called is listed from now on, and so is what reads its result if that is long. */
+  /** Lists a called tool from now on, and the result reader if its result is long. */
   noteCall(name: string, { isLong }: { isLong: boolean }): void {
     const { discoveries, client, executor, onChange } = this.#options
     const tool = client ? client.findTool(name) : executor.tools.findTool(name)
@@ -142,13 +142,13 @@ export class ClientTools {
     })
   }
 
-  /** Once there is something to read. */
+  /** The result reader, once there is something to read. */
   #reader(): Tool[] {
     const { results, owner } = this.#options
     return results?.store.hasAny(onlyFor(owner)) ? [results.tool(owner)] : []
   }
 
-  /** A server may have a tool of the same name, for handles of its own. */
+  /** A server may have a tool of the same name for its own handles. */
   #readsOurs(args: unknown): boolean {
     const { results, executor } = this.#options
     if (!results) return false

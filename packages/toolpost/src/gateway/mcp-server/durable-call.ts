@@ -7,16 +7,16 @@ import type { Client } from '../client.ts'
 import { type DurableSource, KEY_META, keyProblem, offText } from '../durable-wish.ts'
 import type { ClientHelp } from './client-call.ts'
 
-/** Whether an MCP call brought an idempotency key. */
+/** Whether an MCP call has an idempotency key. */
 export function wantsRun(meta: RunOptions['meta']): boolean {
   return meta?.[KEY_META] !== undefined
 }
 
 /**
- * An MCP call with an idempotency key. It ends if its client says so; if that only goes away it goes on, and the client may
- * come again with the same key.
+ * An MCP call with an idempotency key. It ends if its client cancels it; if the client only disconnects, it continues,
+ * and the client may return with the same key.
  */
-export async function callDurably(
+export async function durableResult(
   call: ToolCall,
   { signal, onRun, ...options }: RunOptions & Pick<ClientHelp, 'onRun'> & { signal: AbortSignal },
   source: DurableSource | undefined,
@@ -46,12 +46,12 @@ export async function callDurably(
   return Promise.race([result, gone])
 }
 
-/** A client that cancels gives its reason in words; a connection that breaks is an error. */
+/** A cancellation by the client has a string as its reason; a broken connection has an error. */
 function isCancelled({ reason }: AbortSignal): boolean {
   return typeof reason === 'string'
 }
 
-/** The call that became a durable run with a key, if it was that client's: it can be waited for again. */
+/** The call behind a durable run with a key, if it is that client's: it can be awaited again. */
 export async function callOfRun(
   id: string,
   client: Client | undefined,
@@ -65,7 +65,7 @@ export async function callOfRun(
     const found = await runs.durable.callOf(id)
     return found && { name: runs.nameOf(run), args: found.call.args as Record<string, unknown>, key: run.key }
   } catch {
-    // The database is gone: so is the task, for now.
+    // The database is unreachable, and so is the task, for now.
     return undefined
   }
 }

@@ -5,7 +5,7 @@ import type { Client } from '../client.ts'
 import { MAX_FOLLOWED } from '../limits.ts'
 import { answering } from './offers.ts'
 
-/** Tells a client of the 2025 protocols when resources change that it subscribed to, for as long as it is there. */
+/** Notifies a client with a 2025 protocol when resources it subscribed to change, while it is connected. */
 export function followResources(server: Server, catalog: Catalog, client: () => Client | undefined): void {
   const stops = new Map<string, () => void>()
   let beginning = 0
@@ -20,7 +20,7 @@ export function followResources(server: Server, catalog: Catalog, client: () => 
     if (stops.size + beginning >= MAX_FOLLOWED && !stops.has(uri))
       throw new ProtocolError(
         ProtocolErrorCode.InvalidRequest,
-        `At most ${MAX_FOLLOWED} subscriptions a session`,
+        `At most ${MAX_FOLLOWED} subscriptions per session`,
       )
     beginning++
     const stop = await answering(catalog.follow(uri, client()?.access('resources'))).finally(() => {
@@ -45,7 +45,7 @@ export function followResources(server: Server, catalog: Catalog, client: () => 
   })
 }
 
-/** Beside what is done already when it closes. */
+/** In addition to what already runs when it closes. */
 export function whenClosed(server: Server, tell: () => void): void {
   const { onclose } = server
   server.onclose = () => {
@@ -54,13 +54,13 @@ export function whenClosed(server: Server, tell: () => void): void {
   }
 }
 
-/** Follows resources for a client of the newest protocol; returns a function that ends it. */
+/** Subscribes to resources for a client with the newest protocol; returns a function that ends it. */
 export function followAll(catalog: Catalog, uris: readonly string[]): () => void {
   const following = uris.slice(0, MAX_FOLLOWED).map(uri => catalog.follow(uri).catch(() => () => {}))
   return () => void Promise.all(following).then(stops => stops.map(each => each()))
 }
 
-/** Follows what such a client listens to over HTTP, until its stream ends. */
+/** The same over HTTP, until the client's stream ends. */
 export async function followWhile(
   catalog: Catalog,
   uris: readonly string[],

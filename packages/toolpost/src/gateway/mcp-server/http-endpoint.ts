@@ -25,7 +25,7 @@ import { type ToolServerOptions, toolServerFactory } from './tool-server.ts'
 /** The tools as an MCP server over Streamable HTTP. */
 export interface McpEndpoint {
   handle(request: Request, client: Client): Promise<Response>
-  /** Sessions of clients of the 2025 protocols. */
+  /** The sessions of clients with a 2025 protocol. */
   readonly sessions: number
   close(): Promise<void>
 }
@@ -40,13 +40,13 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const onError = (error: Error) => logger.debug({ error: safeText(error.message) }, 'MCP client problem')
   const onOfferChange = () => modern.notify.toolsChanged()
   const serverFor = toolServerFactory({ ...options, catalog, onOfferChange })
-  // By name, and looked up at every request: what a client may use can change under a session.
+  // By name, looked up at every request: a client's rights can change during a session.
   const createServer = ({ authInfo, era }: { authInfo?: AuthInfo; era?: 'legacy' | 'modern' }) =>
     serverFor(() => clients.named(authInfo?.clientId), era)
   const modern = createMcpHandler(createServer, { legacy: 'reject', onerror: onError })
   const legacy = new LegacySessions({ createServer, onError })
   let isClosed = false
-  // Each takes a millisecond or so of the SDK's: those of one session do not hold up another's.
+  // The SDK takes a millisecond or so per request: one session must not hold up another.
   const turnFor = (request: Request, clientId: string) => {
     const session = request.headers.get('mcp-session-id')
     return myTurn(session !== null && legacy.has(session) ? session : clientId)
@@ -72,7 +72,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       if (body instanceof Response) return body
       if (body.value === undefined) return parseFailure('The body is empty')
       if (Array.isArray(body.value) && body.value.length > MAX_MCP_BATCH)
-        return rpcFailure(400, `Invalid Request: a batch has at most ${MAX_MCP_BATCH} messages`)
+        return rpcFailure(400, `Invalid Request: a batch may have at most ${MAX_MCP_BATCH} messages`)
       await turnFor(request, clientId)
       const searches = client.toolSearch ?? options.offer?.().toolSearch ?? false
       const refusal = refuseCalls(body.value, searches, name => clients.refuseCall(request, name))
@@ -100,14 +100,14 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   }
 }
 
-/** The refusal of a call whose headers say something else than its arguments. */
+/** Refuses a call whose headers disagree with its arguments. */
 function refusedCall(request: Request, body: unknown, client: Client): Response | undefined {
   if (!isRecord(body) || body.method !== 'tools/call' || !isRecord(body.params)) return undefined
   const tool = client.findTool(String(body.params.name))
   return tool && refusedParamHeaders(request, body, tool)
 }
 
-/** The answer to a message that calls a tool which needs another scope. */
+/** Refuses a message that calls a tool for which the client lacks the scope. */
 function refuseCalls(body: unknown, searches: boolean, refuse: (tool: string) => Refusal): Refusal {
   for (const message of Array.isArray(body) ? body : [body]) {
     const { method, params } = isRecord(message) ? message : {}

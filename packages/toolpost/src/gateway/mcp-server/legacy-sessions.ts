@@ -8,24 +8,24 @@ import {
 } from '@modelcontextprotocol/server'
 import { DEFAULT_CLIENT } from '../client.ts'
 import { MAX_MCP_SESSIONS, MCP_SESSION_IDLE_MS } from '../limits.ts'
-import { type ListKind, sendListChanged } from './list-changes.ts'
+import { type OfferedList, sendListChanged } from './list-changes.ts'
 import { rpcFailure } from './rpc-failure.ts'
 import { SessionTransport } from './session-transport.ts'
 
 interface LegacySession {
-  /** The session is theirs alone: for anybody else there is none. */
+  /** The session's owner; for anyone else it does not exist. */
   clientId: string
   server: Server
   transport: SessionTransport
 }
 
-/** A message, and whose it is. */
+/** A message and its sender. */
 interface ClientMessage {
   clientId: string
   parsedBody: unknown
 }
 
-/** Who it is, in the form in which the SDK passes it on. Tokens stay where they were checked. */
+/** The client, in the form the SDK passes on. Tokens stay where they were checked. */
 export function authInfoOf(clientId: string): AuthInfo {
   return { token: '', clientId, scopes: [] }
 }
@@ -37,8 +37,8 @@ export interface LegacySessionsOptions {
 }
 
 /**
- * Clients of the 2025 protocols, each with a session: only so can they cancel a call and hear that the tools changed.
- * A request without a session is answered by itself, which is all that a simple client needs.
+ * Sessions of clients with a 2025 protocol: without one, they cannot cancel a call or hear that the tools changed.
+ * A request without a session is handled on its own, which is all that a simple client needs.
  */
 export class LegacySessions {
   readonly #options: LegacySessionsOptions
@@ -72,7 +72,7 @@ export class LegacySessions {
       : this.#withoutSession(request, { parsedBody, authInfo: authInfoOf(clientId) })
   }
 
-  tellChanged(kind: ListKind): void {
+  tellChanged(kind: OfferedList): void {
     for (const { server } of this.#sessions.values())
       sendListChanged(server, kind).catch(this.#options.onError)
   }
@@ -89,7 +89,7 @@ export class LegacySessions {
     { clientId, parsedBody }: ClientMessage,
   ): Response | Promise<Response> {
     const session = this.#sessions.get(id)
-    // What the protocol says: the client begins anew.
+    // As the protocol requires: the client starts over.
     if (session?.clientId !== clientId) return rpcFailure(404, 'Session not found: initialize again')
     this.#sessions.delete(id)
     this.#sessions.set(id, session)
@@ -122,7 +122,7 @@ export class LegacySessions {
     return transport.handleRequest(request, { parsedBody })
   }
 
-  /** For one more. Sessions with a call under way or a client that listens stay, whatever comes. */
+  /** Sessions with a running call or a listening client always stay. */
   #makeRoom(): void {
     const tooOld = Date.now() - MCP_SESSION_IDLE_MS
     for (const [id, { server, transport }] of this.#sessions) {

@@ -1,22 +1,22 @@
 import type { Server } from '@modelcontextprotocol/server'
 import type { Catalog } from '../../mcp/catalog.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import { together } from '../../runtime/together.ts'
+import { coalesced } from '../../runtime/coalesced.ts'
 import type { ToolManager } from '../../tools/tool-manager.ts'
 
-/** What clients can list. */
-export type ListKind = 'tools' | 'resources' | 'prompts'
+/** Lists whose changes clients are notified of. */
+export type OfferedList = 'tools' | 'resources' | 'prompts'
 
-/** Tells once of changes that come together; returns a function that stops it. */
+/** Reports changes, batching those that come together; returns a function that stops it. */
 export function onListChanges(
   tools: ToolManager,
   catalog: Catalog | undefined,
-  tell: (kind: ListKind) => void,
+  tell: (kind: OfferedList) => void,
   clock?: Clock,
 ): () => void {
   const kinds = ['tools', 'resources', 'prompts'] as const
   const stops = kinds.flatMap(kind => {
-    const changes = together(() => tell(kind), clock)
+    const changes = coalesced(() => tell(kind), clock)
     const stop = kind === 'tools' ? tools.onChange(changes.soon) : catalog?.on(kind, changes.soon)
     return [changes.stop, ...(stop ? [stop] : [])]
   })
@@ -25,7 +25,7 @@ export function onListChanges(
   }
 }
 
-export function sendListChanged(server: Server, kind: ListKind): Promise<void> {
+export function sendListChanged(server: Server, kind: OfferedList): Promise<void> {
   if (kind === 'tools') return server.sendToolListChanged()
   return kind === 'resources' ? server.sendResourceListChanged() : server.sendPromptListChanged()
 }

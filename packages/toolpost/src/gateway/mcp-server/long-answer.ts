@@ -19,13 +19,13 @@ type Block = CallToolResult['content'][number]
 export interface LongAnswerOptions {
   kept: KeptParts
   source: ToolSource
-  /** Whether the client knows links to resources. */
+  /** Whether the client supports resource links. */
   hasLinks: boolean
 }
 
 /**
- * A result that is kept, as MCP has it: what a model should read of it, and links to the whole. Structured content stays
- * if a schema for it was announced, because clients insist on it then.
+ * A kept result in MCP's format: a summary for the model, and links to the whole. Structured content stays if a schema
+ * for it was announced, because clients then require it.
  */
 export async function longAnswer(
   result: ToolSuccess,
@@ -39,13 +39,13 @@ export async function longAnswer(
   ]
   const answer = { content, ...(result.meta && { _meta: result.meta }) }
   if (!source.hasOutputSchema) return answer
-  // Too large to be sent: an error is all that clients take without it.
+  // Too large to send: without it, clients accept only an error.
   if (!(await fits(result.result))) return { ...answer, isError: true }
   const { structuredContent } = toolAnswer({ ...result, text: '', content: [] }, source)
   return structuredContent === undefined ? answer : { ...answer, structuredContent }
 }
 
-/** What is not part of the text; what is too long to be sent along is told. */
+/** The blocks outside the text; those too long to send become a summary. */
 function otherBlocks({ kept: parts = [], ...result }: ToolSuccess, kept: KeptParts): Block[] {
   return blocksOf(result).flatMap((block, at) => {
     if (!isRecord(block) || (kept.text && isTextual(block))) return []
@@ -81,7 +81,7 @@ function linkTo({ tool_name: tool }: ToolSuccess): (kept: KeptResult) => Block {
 
 const NOT_FOUND = -32_002
 
-/** `resources/read` of a result that was kept, for whoever it belongs to. */
+/** `resources/read` of a kept result, for its owner. */
 export async function readResource(
   uri: string,
   results: BigResults | undefined,

@@ -22,11 +22,11 @@ import type { Work } from './client-call.ts'
 export interface OffersOptions {
   catalog: Catalog
   client(): Client | undefined
-  /** Waits until the servers are there, for as long as it sees fit. */
+  /** Waits for the servers, for as long as it sees fit. */
   whenListed?: (() => Promise<void>) | undefined
-  /** Reads what was kept of a long result. */
+  /** Reads a kept result. */
   readKept(uri: string, context: ServerContext): Promise<ReadResourceResult>
-  /** Does something for a request that the client may have to help with. */
+  /** Runs work for a request that may need the client's help. */
   withHelp<Result>(
     context: ServerContext,
     about: object,
@@ -37,7 +37,7 @@ export interface OffersOptions {
 
 const TYPES = { resources: 'Resource', templates: 'ResourceTemplate', prompts: 'Prompt' } as const
 
-/** Offers the resources and prompts of the MCP servers onwards. */
+/** Passes on the resources and prompts of the MCP servers. */
 export function offerCatalog(server: Server, options: OffersOptions): void {
   const { catalog, client, whenListed, withHelp, readKept } = options
   const list = async (kind: keyof typeof TYPES): Promise<CatalogList> => {
@@ -75,7 +75,7 @@ export function offerCatalog(server: Server, options: OffersOptions): void {
 
 const checked = new WeakMap<object, boolean>()
 
-/** One bad entry makes a client refuse the whole list. The rest of one that is too long for a message is left out. */
+/** Drops bad entries, since one makes a client reject the whole list, and whatever is too long for a message. */
 async function usable(
   kind: keyof typeof TYPES,
   entries: CatalogList['entries'],
@@ -102,7 +102,7 @@ function named(field: string, { entries, ...hint }: CatalogList): never {
   return { [field]: entries, ...hint } as never
 }
 
-/** What fails is told in the server's words, and with its code if it has one. */
+/** A failure keeps the server's own message, and its code if it has one. */
 export async function answering<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work

@@ -12,8 +12,8 @@ const DECIMAL = /^-?\d+(\.\d+)?$/
 const known = new WeakMap<Tool, readonly HeaderParameter[]>()
 
 /**
- * Compares the headers that mirror arguments with the arguments, for whoever stands in between and decides by the
- * headers. The refusal if they differ. The SDK does it for servers of its own making only.
+ * Refuses a request whose headers that mirror arguments differ from the arguments: a proxy may have decided by the
+ * headers. The SDK checks this only for its own servers.
  */
 export function refusedParamHeaders(
   { headers }: Request,
@@ -35,7 +35,7 @@ export function refusedParamHeaders(
   return undefined
 }
 
-/** What ails a header, in front of the name of the argument. */
+/** What is wrong with a header; the argument's name follows. */
 function problemOf(header: string | null, value: unknown, type: string): string | undefined {
   const text = textOf(value)
   if (text === undefined) return undefined
@@ -47,7 +47,7 @@ function problemOf(header: string | null, value: unknown, type: string): string 
   return isSame ? undefined : 'differs from'
 }
 
-/** What stands in the header for a value; nothing for one that no header is for. */
+/** A value as header text; `undefined` for one that headers do not carry. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string' || typeof value === 'boolean') return String(value)
   if (typeof value !== 'number' || (Number.isInteger(value) && !Number.isSafeInteger(value))) return undefined

@@ -3,7 +3,7 @@ import type { Progress } from '../../tools/tool.ts'
 import { PROGRESS_GAP_MS } from '../limits.ts'
 import type { McpRequest } from './client-peer.ts'
 
-/** Progress of a call, to a client that asked for it. */
+/** Sends the progress of a call to a client that asked for it. */
 export class ProgressNotices {
   readonly listener: ((progress: Progress) => void) | undefined
   #lastAt = Number.NEGATIVE_INFINITY
@@ -20,7 +20,7 @@ export class ProgressNotices {
     }
   }
 
-  /** Resolves when the answer may follow. */
+  /** Resolves when the result may follow. */
   async settled(): Promise<void> {
     if (performance.now() - this.#lastAt < PROGRESS_GAP_MS) await delay(PROGRESS_GAP_MS)
   }

@@ -1,6 +1,6 @@
 import { json } from '../http/answers.ts'
 
-/** A request that is refused, as JSON-RPC has it. */
+/** A refused request, as a JSON-RPC error. */
 export function rpcFailure(
   status: number,
   message: string,
@@ -10,7 +10,7 @@ export function rpcFailure(
   return json({ jsonrpc: '2.0', id, error: { code, message } }, status, headers)
 }
 
-/** A body that is not JSON. Which request it was, nobody can tell. */
+/** A body that is not JSON, so the request's id is unknown. */
 export function parseFailure(problem: string): Response {
   const error = { code: -32_700, message: `Parse error: ${problem}` }
   return json({ jsonrpc: '2.0', id: null, error }, 400)

@@ -7,14 +7,14 @@ import {
 import { MAX_WAITING_BYTES } from '../limits.ts'
 import { rpcFailure } from './rpc-failure.ts'
 
-/** The SDK's transport of one session, which also knows what it still owes and whether anybody listens. */
+/** The SDK's transport of one session, which also tracks unanswered requests and listening clients. */
 export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
-  /** Requests that are not answered yet, with how many came in the same message. */
+  /** Unanswered requests, with how many came in the same message. */
   readonly #pending = new Map<RequestId, number>()
   #streams = 0
   usedAt = Date.now()
 
-  /** Whether somebody would miss it. */
+  /** Whether it has pending requests or open streams. */
   get isBusy(): boolean {
     return this.#pending.size > 0 || this.#streams > 0
   }
@@ -23,7 +23,7 @@ export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
     this.usedAt = Date.now()
     const ids = requestIds(options.parsedBody)
     const taken = ids.find((id, at) => this.#pending.has(id) || ids.indexOf(id) !== at)
-    // The SDK finds the way of an answer by its id alone: the answers to both would go to the later one.
+    // The SDK routes a response by its id alone: both responses would go to the later request.
     if (taken !== undefined)
       return rpcFailure(400, `Invalid Request: id ${JSON.stringify(taken)} is already in use`, { id: taken })
     for (const id of ids) this.#pending.set(id, ids.length)
@@ -41,7 +41,7 @@ export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
     await super.send(message, options)
   }
 
-  /** A cancelled request is never answered, and the SDK would keep its stream, and its id, for ever. */
+  /** A cancelled request is never answered, and the SDK would keep its stream and id forever. */
   #forgetCancelled(message: unknown): void {
     const { method, params } = (message ?? {}) as { method?: unknown; params?: { requestId?: RequestId } }
     const id = params?.requestId
@@ -50,13 +50,13 @@ export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
     this.send({ jsonrpc: '2.0', id, error: { code: -32_800, message: 'Cancelled' } }).catch(() => {})
   }
 
-  /** The stream of a client that listens: counted, and cut off if the client does not read. */
+  /** The stream of a listening client: counted, and cut off if the client does not read. */
   #watched(response: Response): Response {
     const reader = (response.body as ReadableStream<Uint8Array>).getReader()
     this.#streams++
     const end = () => {
       this.#streams--
-      // Its client may come back: a connection was lost, and not the session.
+      // The client may come back: it lost the connection, not the session.
       this.usedAt = Date.now()
     }
     const body = new ReadableStream<Uint8Array>(

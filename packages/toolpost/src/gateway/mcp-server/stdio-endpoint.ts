@@ -3,7 +3,8 @@ import type { Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { AnsweringTransport } from 'toolpost-common/answering-transport'
 import type { ToolExecutor } from '../../executor/tool-executor.ts'
-import { type Logger, silentLogger } from '../../logging/logger.ts'
+import type { Logger } from '../../logging/logger.ts'
+import { quietLogger } from '../../logging/quiet-logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
 import type { Catalog } from '../../mcp/catalog.ts'
 import type { Ask } from '../../tools/caller.ts'
@@ -13,27 +14,27 @@ import type { DurableSource } from '../durable-wish.ts'
 import { DRAIN_MS } from '../limits.ts'
 import type { OfferSettings } from './client-tools.ts'
 import { followAll, followedBy, whenClosed } from './followed-resources.ts'
-import { type ListKind, onListChanges, sendListChanged } from './list-changes.ts'
+import { type OfferedList, onListChanges, sendListChanged } from './list-changes.ts'
 import { toolServerFactory } from './tool-server.ts'
 
 export interface StdioOptions {
   executor: ToolExecutor
-  /** What the MCP servers have beside tools. */
+  /** The resources and prompts of the MCP servers. */
   catalog?: Catalog | undefined
-  /** Makes calls durable, if anything does: a project. */
+  /** Makes calls durable, if that is available: a project. */
   source?: DurableSource | undefined
   stdin: Readable
   /** Carries JSON-RPC and nothing else. */
   stdout: Writable
-  /** Stops serving, once calls under way are done. */
+  /** Stops serving once running calls are done. */
   signal?: AbortSignal | undefined
-  /** Waits until the tools are there, before they are first listed. */
+  /** Waits for the tools before they are first listed. */
   whenListed?: (() => Promise<void>) | undefined
-  /** Asks the person of a client that cannot show a question itself. */
+  /** Asks the user if the client cannot show a question. */
   ask?: Ask | undefined
-  /** Keeps results that are too long for a model. */
+  /** Keeps results too long for a model. */
   results?: BigResults | undefined
-  /** How tools are offered; read again at every list. */
+  /** How tools are offered; read again for every list. */
   offer?: (() => OfferSettings) | undefined
   logger?: Logger | undefined
   drainMs?: number | undefined
@@ -42,10 +43,11 @@ export interface StdioOptions {
 /** Serves the tools as an MCP server on a pair of streams, until the client is gone or `signal` aborts. */
 export async function serveTools(options: StdioOptions): Promise<void> {
   const { executor, stdin, stdout, signal, whenListed, ask, catalog, source, results, offer } = options
-  const { logger = silentLogger, drainMs = DRAIN_MS } = options
+  const { drainMs = DRAIN_MS } = options
+  const logger = quietLogger(options.logger)
   const calls = new ActiveCalls()
   const servers = new Set<Server>()
-  const tell = (kind: ListKind) => {
+  const tell = (kind: OfferedList) => {
     for (const server of servers) sendListChanged(server, kind).catch(() => {})
   }
   const createServer = toolServerFactory({
@@ -55,7 +57,7 @@ export async function serveTools(options: StdioOptions): Promise<void> {
   const input = new PassThrough()
   const transport = new AnsweringTransport(input, stdout)
   const connect = async ({ era }: { era: 'legacy' | 'modern' }) => {
-    // In the 2025 protocols their instructions are told at the beginning or never.
+    // In the 2025 protocols, the servers' instructions are sent at the start or never.
     if (era === 'legacy') await whenListed?.()
     return remembered(createServer(undefined, era), servers)
   }
@@ -69,14 +71,14 @@ export async function serveTools(options: StdioOptions): Promise<void> {
   ]
   stdin.pipe(input, { end: false })
   await Promise.race([transport.whenClosed, ended(stdin), aborted(signal)])
-  // A client that wrote its requests and closed the pipe still gets its answers: the SDK alone would drop them.
+  // A client that wrote its requests and closed the pipe still gets its responses; the SDK alone would drop them.
   await Promise.race([transport.whenClosed, transport.whenAnswered(drainMs)])
   for (const stop of stops) stop()
   await connection.close()
   calls.abort()
 }
 
-/** Follows what a client of the newest protocol listens to, until it stops or is gone. */
+/** Subscribes to the resources a client with the newest protocol listens to, until it stops or is gone. */
 function followListened(
   transport: AnsweringTransport,
   catalog: Catalog,
@@ -112,7 +114,7 @@ function remembered(server: Server, servers: Set<Server>): Server {
 
 function ended(stdin: Readable): Promise<void> {
   return new Promise(resolve => {
-    // What was read last is passed on before it is asked what is still to be answered.
+    // Pass on what was read last before checking what is still unanswered.
     const soon = () => void setImmediate(resolve)
     stdin.once('end', soon).once('close', soon)
   })

@@ -11,20 +11,20 @@ import { ASKS, ClientCall, type ClientCallOptions, type Owner, TAKES_LONG } from
 import type { McpRequest } from './client-peer.ts'
 
 export interface SuspendableWork<Result> extends Omit<ClientCallOptions<Result>, 'mayBeTask' | 'owner'> {
-  /** Whose request it is: only they may go on with it, … */
+  /** Whose request it is: only this client may continue it, … */
   client: string
   /** … with the same request. */
   about: unknown
-  /** Makes a task of a call that takes long, if the client knows tasks and there is room for one. */
+  /** Turns a long call into a task, if the client knows tasks and there is room. */
   toTask?: ((call: ClientCall<Result>) => Result | undefined) | undefined
 }
 
 /**
- * Requests of the newest protocol, which has none from a server to its client: the client is handed the questions in
- * place of a result, and comes again with the answers. The work goes on from there; it is never begun again.
+ * Requests of the newest protocol, in which servers cannot send requests: the client gets the questions in place of a
+ * result and returns with the answers. The work continues from there; it is never restarted.
  */
 export class SuspendedCalls {
-  /** By the state that the client brings back; the oldest first. */
+  /** By the state that the client sends back; oldest first. */
   readonly #suspended = new Map<string, ClientCall>()
 
   async run<Result>(
@@ -55,12 +55,12 @@ export class SuspendedCalls {
     if (this.#suspended.size >= MAX_ELICITATIONS) this.#makeRoom()
     const requestState = randomUUID()
     this.#suspended.set(requestState, call)
-    // Also when it is over by then: what came of it waits for the client.
+    // Even if it has finished by then: the result waits for the client.
     call.expireIn(ELICITATION_MS, () => this.#suspended.delete(requestState))
     return inputRequired({ inputRequests: call.handOut() as never, requestState })
   }
 
-  /** The oldest goes of the client that has most, so that none can push out another's. */
+  /** Drops the oldest of the client with the most, so that no client can push out another's. */
   #makeRoom(): void {
     const counts = new Map<string, number>()
     for (const { owner } of this.#suspended.values())

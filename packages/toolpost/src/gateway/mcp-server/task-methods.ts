@@ -19,7 +19,7 @@ import { capabilitiesOf, type McpRequest } from './client-peer.ts'
 import { whenClosed } from './followed-resources.ts'
 import type { Task, Tasks } from './tasks.ts'
 
-/** What a server says that it can do with tasks, in the protocol of its client. */
+/** The server's task capabilities, in the client's protocol. */
 export function taskCapabilities(isNewest: boolean): object {
   return isNewest
     ? { extensions: { [TASKS_EXTENSION]: {} } }
@@ -32,7 +32,7 @@ export function knowsTasks({ extensions }: ClientCapabilities): boolean {
 
 type Wrapped = Parameters<Server['_wrapHandler']>[1]
 
-/** The SDK's server, which lets nothing pass for the result of a call that is none, with tasks let pass. */
+/** The SDK's server rejects anything but a result in response to a call; this one lets tasks through. */
 export class TaskServer extends Server {
   protected override _wrapHandler(method: string, handler: Wrapped): Wrapped {
     if (method !== 'tools/call') return super._wrapHandler(method, handler)
@@ -58,13 +58,13 @@ export function createdResult(task: Task, isNewest: boolean): CallToolResult {
 
 export interface TaskMethodsOptions {
   tasks: Tasks
-  /** Whose tasks they are, for clients of the newest protocol; others have those of their session. */
+  /** The owner of the tasks, for clients with the newest protocol; others have their session's. */
   owner(): string
-  /** What a task of another process does, which this one is asked about: a durable run. */
+  /** Resumes a task of another process: a durable run. */
   revive(id: string, context: ServerContext): Promise<ClientCall<CallToolResult> | undefined>
 }
 
-/** Answers what clients ask about their tasks, in both protocols. */
+/** Handles the task methods of both protocols. */
 export function offerTasks(server: Server, { tasks, owner, revive }: TaskMethodsOptions): void {
   const find = async (taskId: string, context: ServerContext) => {
     const { mcpReq } = context
@@ -74,7 +74,7 @@ export function offerTasks(server: Server, { tasks, owner, revive }: TaskMethods
         requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } },
       })
     const call = tasks.has(taskId) ? undefined : await revive(taskId, context)
-    // Another request may have asked for it meanwhile.
+    // Another request may have added it meanwhile.
     if (call && !tasks.has(taskId)) tasks.add(owner(), call)
     return tasks.get(taskId, owner())
   }
@@ -105,7 +105,7 @@ export function offerTasks(server: Server, { tasks, owner, revive }: TaskMethods
   whenClosed(server, () => tasks.endAll(server))
 }
 
-/** Begins a call as a task, as a client of 2025-11-25 asked for. It belongs to the client's session. */
+/** Starts a call as a task, at the request of a client of 2025-11-25. It belongs to the client's session. */
 export function beginTask(
   server: Server,
   tasks: Tasks,
@@ -125,7 +125,7 @@ export function beginTask(
   return createdResult(task, false)
 }
 
-/** Waits for the end of a task, and asks the client meanwhile what there is to be asked. */
+/** Waits for a task to end, sending its questions to the client meanwhile. */
 async function resultOf(task: Task, request: McpRequest): Promise<Result> {
   const _meta = { [RELATED_TASK]: { taskId: task.id } }
   const options = { signal: request.signal, timeout: ELICITATION_MS }
@@ -146,7 +146,7 @@ function baseView({ id, message, createdAt, updatedAt }: Task) {
   return { taskId: id, ...statusMessage, createdAt, lastUpdatedAt: updatedAt }
 }
 
-/** A tool that says that it failed makes a failed task in 2025-11-25, and a completed one since. */
+/** A tool that reports an error makes a failed task in 2025-11-25, and a completed one since. */
 function olderStatus({ status, result }: Task): Task['status'] {
   return status === 'completed' && result?.isError ? 'failed' : status
 }

@@ -12,9 +12,9 @@ import {
 } from '../limits.ts'
 import type { ClientCall } from './client-call.ts'
 
-/** A call that its client comes again for. */
+/** A call whose client polls for the result. */
 export class Task {
-  /** Nobody can guess it; that of a durable run is known to every process. */
+  /** Unguessable; for a durable run, the run's id, which every process knows. */
   readonly id: string
   readonly owner: unknown
   readonly call: ClientCall<CallToolResult>
@@ -25,11 +25,11 @@ export class Task {
   result: CallToolResult | undefined
   error: { code: number; message: string } | undefined
   isCancelled = false
-  /** Of the result, roughly. */
+  /** The approximate size of the result. */
   bytes = 0
   /** Whether its client has seen how it ended. */
   isDelivered = false
-  /** Told after its status changed. */
+  /** Called after its status changed. */
   onStatus: (() => void) | undefined
   #status = ''
 
@@ -55,7 +55,7 @@ export class Task {
     return this.call.isAsking ? 'input_required' : 'working'
   }
 
-  /** Resolves when the work has ended, also after it was cancelled. Never rejects. */
+  /** Resolves when the work has ended, even after a cancellation. Never rejects. */
   async settled(): Promise<void> {
     try {
       const result = await this.call.result
@@ -86,12 +86,12 @@ export class Task {
   }
 }
 
-/** The calls that became tasks, for as long as their clients may ask for them. */
+/** The calls that became tasks, for as long as their clients may poll them. */
 export class Tasks {
   /** The oldest first. */
   readonly #tasks = new Map<string, Task>()
 
-  /** `undefined` if there is no room for one more. */
+  /** `undefined` if there is no room. */
   add(owner: unknown, call: ClientCall<CallToolResult>, ttlMs = TASK_TTL_MS): Task | undefined {
     if (!this.#hasRoom(owner)) return undefined
     const task = new Task(owner, call, Math.min(Math.max(ttlMs, MIN_TASK_TTL_MS), MAX_TASK_TTL_MS))
@@ -100,14 +100,14 @@ export class Tasks {
       setTimeout(resolve, task.ttlMs).unref()
     })
     const settled = task.settled().then(() => this.#keepSmall())
-    // One that still runs by then is not ended for it, and what came of it is kept for a little while.
+    // A task still running by then is not aborted, and its result is kept for a little while.
     void Promise.all([expired, settled]).then(() => {
       setTimeout(() => this.#tasks.delete(task.id), MIN_TASK_TTL_MS).unref()
     })
     return task
   }
 
-  /** That of another owner does not exist. */
+  /** Throws if it does not exist or has another owner. */
   get(id: string, owner: unknown): Task {
     const task = this.#tasks.get(id)
     if (!task || task.owner !== owner)
@@ -123,7 +123,7 @@ export class Tasks {
     return [...this.#tasks.values()].filter(task => task.owner === owner)
   }
 
-  /** Their client is gone for good. */
+  /** For when their client is gone for good. */
   endAll(owner: unknown): void {
     for (const task of this.of(owner)) {
       task.cancel()
@@ -154,7 +154,7 @@ export class Tasks {
   }
 }
 
-/** Those whose clients know how they ended go first, then the oldest. */
+/** Finished tasks, those already delivered first, then oldest first. */
 function endedOf(tasks: readonly Task[]): Task[] {
   const ended = tasks.filter(({ isEnded }) => isEnded)
   return [...ended.filter(({ isDelivered }) => isDelivered), ...ended.filter(each => !each.isDelivered)]

@@ -3,12 +3,12 @@ import type { ToolFailure, ToolResult, ToolSuccess } from '../../call/tool-resul
 import { textOf } from '../../executor/model-text.ts'
 import { isObjectLike } from '../../runtime/guards.ts'
 
-/** Whose result it is. */
+/** Where a result comes from, and how its client wants it. */
 export interface ToolSource {
   isServer: boolean
-  /** Clients want structured content if a schema for it was announced. */
+  /** Clients require structured content if a schema for it was announced. */
   hasOutputSchema: boolean
-  /** Structured content of the older protocols is an object; that of the newest is any JSON. */
+  /** Structured content is an object in the older protocols, any JSON in the newest. */
   isNewest?: boolean | undefined
 }
 
@@ -16,8 +16,8 @@ type Content = CallToolResult['content']
 type Structured = Record<string, unknown>
 
 /**
- * A result as MCP has it. What came from an MCP server goes on as it came: its blocks, its structured content, its own
- * words if it failed.
+ * A result in MCP's format. What came from an MCP server is passed on unchanged: its blocks, its structured content, its
+ * own error message.
  */
 export function toolAnswer(result: ToolResult, source: ToolSource): CallToolResult {
   if (!result.success) return { isError: true, content: text(failureText(result)) }
@@ -45,7 +45,7 @@ function ownAnswer(
     : { content: shown }
 }
 
-/** As it can be sent: what JSON cannot say is said in words. */
+/** A copy that can be sent: what JSON cannot express becomes text. */
 function plain(value: object): Structured {
   const copy: unknown = JSON.parse(textOf(value))
   return isPlainObject(copy) ? (copy as Structured) : {}

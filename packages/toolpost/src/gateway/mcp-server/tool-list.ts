@@ -4,20 +4,20 @@ import { nextTurn } from '../../runtime/turns.ts'
 import { compileSchema } from '../../schema/compile-schema.ts'
 import { type JsonSchema, propertiesOf, requiredOf } from '../../schema/json-schema.ts'
 import { plainSchema } from '../../schema/plain-schema.ts'
-import { isDearToCompile } from '../../schema/validation-cost.ts'
+import { isExpensiveToCompile } from '../../schema/validation-cost.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { MAX_OUTPUT_SCHEMA } from '../limits.ts'
 import { inputSchemaOf } from '../tool-info.ts'
 
-/** Others get their turn after so long. */
+/** How long to work before giving others a turn. */
 const SLICE_MS = 5
 
-/** The tools as `tools/list` gives them. Remembered by tool: a list is asked for often, and tools do not change. */
+/** The entries of `tools/list`, cached by tool: lists are requested often, and tools do not change. */
 export class ToolList {
   readonly #entries = new WeakMap<Tool, McpToolEntry>()
   readonly #newest = new WeakMap<Tool, McpToolEntry>()
 
-  /** Clients of the newest protocol take output schemas of any kind. */
+  /** Clients with the newest protocol accept any output schema. */
   async entries(tools: readonly Tool[], isNewest = false): Promise<McpToolEntry[]> {
     const known = isNewest ? this.#newest : this.#entries
     const entries: McpToolEntry[] = []
@@ -53,12 +53,12 @@ async function describe(tool: Tool, isNewest: boolean): Promise<McpToolEntry> {
     ...(description !== undefined && { description }),
     inputSchema: objectSchema(inputSchemaOf(tool)),
     ...(outputSchema && { outputSchema }),
-    // Any call can be one; in the newest protocol it is not the client that says so.
+    // Any call can be a task; in the newest protocol, the client does not decide that.
     ...(!isNewest && { execution: { taskSupport: 'optional' as const } }),
     ...(Object.keys(annotations).length > 0 && { annotations }),
   }
   const whole = { ...entry, ...(passedOn.icons ? { icons: passedOn.icons } : {}), ...metaOf(passedOn._meta) }
-  // Clients refuse a whole list for icons or annotations that are not what they should be.
+  // Clients reject a whole list over one malformed icon or annotation.
   return isSpecType.Tool(whole) ? whole : entry
 }
 
@@ -66,7 +66,7 @@ function metaOf(meta: unknown): object {
   return isRecord(meta) ? { _meta: meta } : {}
 }
 
-/** Clients refuse a whole list for one schema that does not say `type: "object"`, or has `true` for a property. */
+/** Clients reject a whole list over one schema without `type: "object"`, or with `true` for a property. */
 function objectSchema(schema: JsonSchema): McpToolEntry['inputSchema'] {
   const fixed: JsonSchema = { ...schema, type: 'object' }
   const properties = Object.entries(propertiesOf(schema)).map(([name, value]) => [name, objectForm(value)])
@@ -80,13 +80,13 @@ function objectForm(schema: unknown): object {
   return schema === false ? { not: {} } : {}
 }
 
-/** One output schema that does not compile makes a client refuse all tools: it is left out, and so is one that takes long. */
+/** Leaves out a schema that does not compile, since it makes clients reject all tools, or that is slow to compile. */
 async function usableOutput(
   schema: JsonSchema | undefined,
   isNewest: boolean,
 ): Promise<McpToolEntry['outputSchema']> {
   const isObject = schema?.type === 'object'
-  if (!schema || (!isObject && !isNewest) || isDearToCompile(schema)) return undefined
+  if (!schema || (!isObject && !isNewest) || isExpensiveToCompile(schema)) return undefined
   try {
     await compileSchema(schema)
     return isObject ? objectSchema(schema) : (schema as McpToolEntry['outputSchema'])

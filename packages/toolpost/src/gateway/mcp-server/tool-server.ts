@@ -5,7 +5,7 @@ import { toolpostVersion } from '../../runtime/version.ts'
 import type { Client } from '../client.ts'
 import { type CallToolOptions, callTool } from './call-tool.ts'
 import { ClientCall, type Work } from './client-call.ts'
-import { afterAnswer, conversationOf, helper, isSession, type Session } from './client-help.ts'
+import { afterAnswer, type ClientSession, conversationOf, helper, isSession } from './client-help.ts'
 import { capabilitiesOf, logTo } from './client-peer.ts'
 import { ClientTools, Discoveries, KnownClients, type OfferSettings } from './client-tools.ts'
 import { callOfRun } from './durable-call.ts'
@@ -18,18 +18,18 @@ import { Tasks } from './tasks.ts'
 import { ToolList } from './tool-list.ts'
 
 export interface ToolServerOptions extends CallToolOptions {
-  /** What the servers have beside tools. */
+  /** The resources and prompts of the servers. */
   catalog?: Catalog | undefined
-  /** Waits until the tools are there, for as long as it sees fit. */
+  /** Waits for the tools, for as long as it sees fit. */
   whenListed?: (() => Promise<void>) | undefined
-  /** How tools are offered; read again at every list. */
+  /** How tools are offered; read again for every list. */
   offer?: (() => OfferSettings) | undefined
-  /** Told when clients without a session should list the tools again. */
+  /** Called when clients without a session should list the tools again. */
   onOfferChange?: (() => void) | undefined
 }
 
 const INFO = { name: 'toolpost', title: 'Toolpost', version: toolpostVersion() }
-/** All of it is answered, also while there are none. */
+/** All are announced, even while there are no resources or prompts. */
 const CAPABILITIES = {
   tools: { listChanged: true },
   resources: { listChanged: true, subscribe: true },
@@ -39,8 +39,8 @@ const CAPABILITIES = {
 }
 
 /**
- * Makes MCP servers that offer the executor's tools, and what the MCP servers have beside tools. Clients of the newest
- * protocol get one for every request: it is small.
+ * Makes MCP servers that offer the executor's tools, and the resources and prompts of the MCP servers. Clients with the
+ * newest protocol get one per request: it is small.
  */
 export function toolServerFactory(
   options: ToolServerOptions,
@@ -55,7 +55,7 @@ export function toolServerFactory(
     const instructions = catalog.instructions(name => client()?.seesServer(name) ?? true)
     const capabilities = { ...CAPABILITIES, ...taskCapabilities(era === 'modern') }
     const server = new TaskServer(INFO, { capabilities, ...(instructions && { instructions }) })
-    const session: Session = {
+    const session: ClientSession = {
       server,
       level: 'info',
       hasLevel: false,

@@ -1,13 +1,13 @@
 import type { OAuthConfig } from '../../config/config.ts'
 import { failure, json, NO_TOKEN } from '../http/answers.ts'
 
-/** Where RFC 9728 has the description of a protected resource: before its path. */
+/** RFC 9728: the metadata of a protected resource; its path is appended. */
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 const RESOURCE_PATH = '/mcp'
 
 export const METADATA_PATHS = [WELL_KNOWN, `${WELL_KNOWN}${RESOURCE_PATH}`]
 
-/** What a client reads before it has a token: whose it needs, and for which scopes. */
+/** What a client reads before it has a token: which issuer and scopes it needs. */
 export function resourceMetadata(
   request: Request,
   { issuer, audience, resource, scopes }: OAuthConfig,
@@ -21,7 +21,7 @@ export function resourceMetadata(
   })
 }
 
-/** 401: without a token, or with one that has a `problem`. */
+/** 401: no token, or one with a `problem`. */
 export function unauthorized(request: Request, config: OAuthConfig, problem?: string): Response {
   const scopes = Object.keys(config.scopes ?? {})
   if (problem === undefined) return refusal(request, config, { status: 401, error: NO_TOKEN, scopes })
@@ -29,13 +29,13 @@ export function unauthorized(request: Request, config: OAuthConfig, problem?: st
   return refusal(request, config, { status: 401, error, scopes, code: 'invalid_token' })
 }
 
-/** 403: with a token of these scopes it would be done. */
+/** 403: a token with these scopes would be accepted. */
 export function insufficientScope(
   request: Request,
   config: OAuthConfig,
   scopes: readonly string[],
 ): Response {
-  const error = `The token lacks the scope for this; needed: ${scopes.join(' ')}`
+  const error = `The token lacks a required scope; needed: ${scopes.join(' ')}`
   return refusal(request, config, { status: 403, error, scopes, code: 'insufficient_scope' })
 }
 
@@ -43,7 +43,7 @@ interface Challenge {
   status: 401 | 403
   error: string
   scopes: readonly string[]
-  /** As RFC 6750 has it; left out if no token was sent. */
+  /** An RFC 6750 code; left out if no token was sent. */
   code?: 'invalid_token' | 'insufficient_scope'
 }
 
@@ -61,7 +61,7 @@ function refusal(
   return failure(status, error, { 'www-authenticate': `Bearer ${challenge.join(', ')}` })
 }
 
-/** At the address asked; whoever ends TLS in front of the gateway is known by the public address. */
+/** At the host that was requested, with the scheme of the public address if TLS ends in front of the gateway. */
 function metadataAddress(request: Request, { resource, audience }: OAuthConfig): string {
   const known = [resource, audience].find(
     address => address !== undefined && isAddress(address) && new URL(address).host === hostOf(request),
@@ -74,7 +74,7 @@ function originOf(request: Request): string {
   return `http://${hostOf(request)}`
 }
 
-/** The guard has looked at it. */
+/** The guard has checked it. */
 function hostOf({ headers, url }: Request): string {
   return headers.get('host') ?? new URL(url).host
 }

@@ -2,13 +2,13 @@ import type { JWTPayload, JWTVerifyOptions, JWTVerifyResult } from 'jose'
 import { JWT_CLOCK_TOLERANCE_S, MAX_JWT_LENGTH, MAX_KEYS_TRIED } from '../limits.ts'
 import { type Issuer, IssuerUnavailable } from './issuer.ts'
 
-/** Signatures that nobody can make who has only the public key. */
+/** Asymmetric signatures only: the public key must not be enough to make one. */
 const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ]
 
-/** Types of access tokens; tokens for something else, such as a logout, name another. */
+/** The types of access tokens; tokens for other purposes, such as logout, have another. */
 const TYPES = ['jwt', 'at+jwt', 'application/at+jwt']
 
 export interface ExpectedToken {
@@ -16,7 +16,7 @@ export interface ExpectedToken {
   audience: string
 }
 
-/** What a token says, or what is wrong with it. */
+/** The claims of a token, or what is wrong with it. */
 export type CheckedToken = { claims: JWTPayload } | { problem: string }
 
 /** Checks a JWT access token (RFC 9068). Rejects only with an IssuerUnavailable. */
@@ -32,7 +32,7 @@ export async function checkJwt(token: string, keys: Issuer, expected: ExpectedTo
     })
     if (!TYPES.includes((protectedHeader.typ ?? 'jwt').toLowerCase()))
       return { problem: 'the token is not an access token' }
-    // Whoever sends it would have to prove that they have the key, which is not checked here.
+    // The sender would have to prove possession of the key, which is not checked here.
     if (payload.cnf !== undefined) return { problem: 'the token is bound to a key of its sender' }
     return { claims: payload }
   } catch (error) {
@@ -41,7 +41,7 @@ export async function checkJwt(token: string, keys: Issuer, expected: ExpectedTo
   }
 }
 
-/** A token that names no key is tried with each that it could be signed with. */
+/** Tries every possible key for a token that does not name one. */
 async function verify(token: string, keys: Issuer, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
   const { jwtVerify, errors } = await import('jose')
   try {
@@ -59,7 +59,7 @@ async function verify(token: string, keys: Issuer, options: JWTVerifyOptions): P
   }
 }
 
-/** In words of our own: those of a token are not repeated. */
+/** In our own words: nothing from the token is repeated. */
 function problemOf(error: unknown): string {
   const { code, claim } = error as { code?: string; claim?: string }
   if (code === 'ERR_JWT_EXPIRED') return 'the token has expired'
@@ -69,6 +69,6 @@ function problemOf(error: unknown): string {
   if (claim === 'exp') return 'the token has no expiry'
   if (code === 'ERR_JOSE_ALG_NOT_ALLOWED') return 'the token is not signed with a public-key algorithm'
   if (code === 'ERR_JWKS_NO_MATCHING_KEY') return 'the token is signed with an unknown key'
-  if (code === 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED') return 'the signature of the token is wrong'
+  if (code === 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED') return 'the token has an invalid signature'
   return 'the token is not a valid access token'
 }

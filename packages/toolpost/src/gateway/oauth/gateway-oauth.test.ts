@@ -59,7 +59,7 @@ describe('the metadata of the gateway as a protected resource', () => {
     expect((await gateway.post(METADATA)).status).toBe(401)
   })
 
-  it('has the address asked, or the public one, if the audience is no address', async () => {
+  it('has the address asked, or the public one, if the audience is not a URL', async () => {
     await using issuer = await TestIssuer.start()
     await using asked = gatewayFor(issuer, { audience: 'toolpost' })
     expect((await dataOf(asked.get(METADATA))).resource).toBe(`${ADDRESS}/mcp`)
@@ -78,7 +78,7 @@ describe('the metadata of the gateway as a protected resource', () => {
 })
 
 describe('a request to a gateway with an issuer', () => {
-  it('without a token is refused with what is needed for one, also on the loopback', async () => {
+  it('without a token is refused with what is needed for one, even on loopback', async () => {
     await using issuer = await TestIssuer.start()
     await using gateway = gatewayFor(issuer, { scopes: SCOPES })
     for (const path of ['/mcp', '/api/tools', '/api/calls', '/metrics']) {
@@ -230,7 +230,7 @@ describe('keys of an issuer', () => {
     expect((await gateway.get('/api/tools', as(token))).status).toBe(200)
   })
 
-  it('[F63] that cannot be had open no door: 503 while the issuer is gone, and it is back when the issuer is', async () => {
+  it('[F63] that are unavailable open no door: 503 while the issuer is down, until it is back', async () => {
     await using issuer = await TestIssuer.start()
     const logger = recordingLogger()
     await using gateway = gatewayFor(issuer, {}, { logger, token: OWN })
@@ -321,7 +321,7 @@ describe('scopes', () => {
     { scope: 'openid constructor __proto__' },
     { scope: 7 },
     { scope: 'TOOLS:READ' },
-  ])('that open nothing are refused with those that there are: %j', async claims => {
+  ])('that open nothing are refused, naming those that exist: %j', async claims => {
     await using issuer = await TestIssuer.start()
     await using gateway = gatewayFor(issuer, { scopes: SCOPES })
     const response = await gateway.get('/api/tools', as(await issuer.token({ claims })))
@@ -379,7 +379,7 @@ describe('somebody with a token of an issuer', () => {
     await waiting
   })
 
-  it('goes by a name that nobody of the configuration can have, and is one counter in the metrics', async () => {
+  it('goes by a name that no configured client can have, and is one counter in the metrics', async () => {
     await using issuer = await TestIssuer.start()
     await using gateway = gatewayFor(issuer, {}, { token: OWN })
     const subjects = [

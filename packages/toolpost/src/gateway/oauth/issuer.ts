@@ -9,12 +9,12 @@ import {
   MAX_ISSUER_BYTES,
 } from '../limits.ts'
 
-/** The keys are not to be had: no token can be checked. */
+/** The keys are unavailable, so no token can be checked. */
 export class IssuerUnavailable extends Error {
   override name = 'IssuerUnavailable'
 }
 
-/** What says something about a token, not about the issuer. */
+/** Errors about a token, not about the issuer. */
 const TOKEN_PROBLEMS = [
   'ERR_JWKS_NO_MATCHING_KEY',
   'ERR_JWKS_MULTIPLE_MATCHING_KEYS',
@@ -22,9 +22,9 @@ const TOKEN_PROBLEMS = [
 ]
 
 /**
- * The keys of an authorization server, found as it describes itself (RFC 8414, OpenID Connect Discovery). They are
- * fetched again when they are old or one is missing; however many tokens name keys that do not exist, and while the
- * issuer fails, it is asked only now and then.
+ * The keys of an authorization server, found through its metadata (RFC 8414, OpenID Connect Discovery). They are fetched
+ * again when they are old or one is missing; requests are limited while the issuer fails and however many tokens name
+ * unknown keys.
  */
 export class Issuer {
   readonly #address: string
@@ -37,7 +37,7 @@ export class Issuer {
     this.#address = address
   }
 
-  /** The key that a token was signed with. Rejects with an IssuerUnavailable, or with jose's error about the token. */
+  /** The key a token was signed with. Rejects with an IssuerUnavailable, or with jose's error about the token. */
   async key(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
     try {
       const keys = await this.#current()
@@ -98,7 +98,7 @@ export class Issuer {
   }
 }
 
-/** Where an issuer may describe itself. The well-known part goes before its path, in OpenID Connect after it. */
+/** Where an issuer may have its metadata. The well-known part goes before its path; in OpenID Connect, after it. */
 function descriptionsOf(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer)
   const path = pathname.replace(/\/$/, '')
@@ -110,7 +110,7 @@ function descriptionsOf(issuer: string): string[] {
   return [...new Set(addresses)]
 }
 
-/** Whoever describes itself as another is not believed. */
+/** Metadata that names another issuer is rejected. */
 function keysAddressIn(description: unknown, issuer: string): URL {
   const { issuer: named, jwks_uri: address } = isRecord(description) ? description : {}
   if (named !== issuer)
@@ -126,7 +126,7 @@ async function bounded({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
   let bytes = 0
   for await (const chunk of body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > MAX_ISSUER_BYTES) throw new Error(`its answer is larger than ${MAX_ISSUER_BYTES} bytes`)
+    if (bytes > MAX_ISSUER_BYTES) throw new Error(`its response is larger than ${MAX_ISSUER_BYTES} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

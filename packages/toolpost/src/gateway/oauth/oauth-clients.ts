@@ -13,7 +13,7 @@ import { checkJwt } from './check-jwt.ts'
 import { Issuer, IssuerUnavailable } from './issuer.ts'
 import { isSubject, nameIn, scopesIn } from './subject.ts'
 
-/** All that a token of an issuer opens. Whatever else the gateway has, now or later, is its owner's. */
+/** All that an issuer's token opens. Everything else in the gateway, now or later, is for its owner. */
 const OPEN_PATHS = /^\/(mcp|api\/tools(\/[^/]+\/call)?|api\/results\/[^/]+|api\/openapi\.json|healthz)$/
 
 export interface OAuthClientsOptions {
@@ -23,19 +23,19 @@ export interface OAuthClientsOptions {
   logger: Logger
 }
 
-/** What goes with one configuration: another one means other keys and other scopes. */
+/** Belongs to one configuration: another one means other keys and scopes. */
 interface Trust {
   config: OAuthConfig
   issuer: Issuer
-  /** By key, the least recently made first: what a client may use is looked at once a tool. */
+  /** By key, oldest first. Kept, because each client caches which tools it may use. */
   clients: Map<string, Client>
 }
 
-/** Knows by its access token who makes a request: the gateway as a resource server of an OAuth issuer. */
+/** Identifies the client of a request by its access token: the gateway as an OAuth resource server. */
 export class OAuthClients {
   readonly #options: OAuthClientsOptions
   #trust: Trust | undefined
-  /** What was logged last: requests that fail for one reason are not told one by one. */
+  /** The last failure logged: requests that fail for the same reason are logged once. */
   #told: unknown
 
   constructor(options: OAuthClientsOptions) {
@@ -46,13 +46,13 @@ export class OAuthClients {
     return this.#options.config() !== undefined
   }
 
-  /** What clients read before they have a token; nothing without an issuer. */
+  /** What clients read before they have a token; `undefined` without an issuer. */
   metadata(request: Request): Response | undefined {
     const config = this.#options.config()
     return config && resourceMetadata(request, config)
   }
 
-  /** Who makes a request, or the answer that refuses it. */
+  /** The client of a request, or the response that refuses it. */
   async admit(request: Request): Promise<Client | Response> {
     const trust = this.#current()
     if (!trust) return failure(401, NO_TOKEN, { 'www-authenticate': 'Bearer' })
@@ -70,7 +70,7 @@ export class OAuthClients {
     }
   }
 
-  /** The answer to a call that a token with another scope could make. A tool that no scope opens is just unknown. */
+  /** The response to a call that a token with another scope could make. A tool that no scope opens is just unknown. */
   refuseCall(request: Request, client: Client, name: string): Response | undefined {
     const config = isSubject(client.key) ? this.#current()?.config : undefined
     const { tools } = this.#options
@@ -83,7 +83,7 @@ export class OAuthClients {
     return opening && insufficientScope(request, config, [...scopesOf(client.key), opening[0]])
   }
 
-  /** By its key, with what its scopes open now; nothing without an issuer. */
+  /** By its key, with what its scopes open now; no tools without an issuer. */
   named(key: string): Client {
     const trust = this.#current()
     const client = trust?.clients.get(key) ?? this.#make(key, trust ? patternsOf(key, trust.config) : [])
@@ -104,10 +104,7 @@ export class OAuthClients {
     const granted = known.filter(scope => given.includes(scope))
     if (config.scopes && granted.length === 0) return insufficientScope(request, config, known)
     if (!OPEN_PATHS.test(getPath(request)))
-      return failure(
-        403,
-        "Only the gateway's own token opens this; a token of the OAuth issuer opens the tools",
-      )
+      return failure(403, "Only the gateway's own token opens this; an OAuth token only opens the tools")
     return this.named([name, ...granted].join(' '))
   }
 
@@ -133,7 +130,7 @@ function remember(client: Client, clients: Map<string, Client>): void {
   clients.set(client.key, client)
 }
 
-/** A key is a name and the scopes granted, with blanks between them: none has a blank in it. */
+/** A key is a name and the granted scopes, separated by spaces; none of them contains one. */
 function scopesOf(key: string): string[] {
   return key.split(' ').slice(1)
 }

@@ -12,15 +12,15 @@ import { isOtherUser } from '../http/same-user.ts'
 const MAX_ENTRY_BYTES = 100_000
 const MAX_NAME = 100
 
-/** A server that is to be added. */
-interface Wish {
+/** A server to be added. */
+interface NewServer {
   name: string
   entry: Record<string, unknown>
   check: boolean
   replace: boolean
 }
 
-/** A server of the configuration is a program that is started: only the owner adds one, and one at a time. */
+/** A server is a program that gets started, so only the owner may add one, one at a time. */
 export function addAddServerRoute(app: Hono, context: GatewayContext): void {
   let isAdding = false
   app.post('/api/servers', async c => {
@@ -50,7 +50,7 @@ async function refuse(c: Context, { source, calls, clients }: GatewayContext): P
   return undefined
 }
 
-async function add(wish: Wish, signal: AbortSignal, { source }: GatewayContext): Promise<Response> {
+async function add(wish: NewServer, signal: AbortSignal, { source }: GatewayContext): Promise<Response> {
   try {
     const added = await addServer({ ...wish, file: source.file, signal })
     if (added.outcome === 'taken') return failure(409, `${added.file} already has a server '${wish.name}'`)
@@ -67,7 +67,7 @@ async function add(wish: Wish, signal: AbortSignal, { source }: GatewayContext):
 }
 
 /** What the body asks for, or what is wrong with it. */
-function wishIn(body: unknown): Wish | string {
+function wishIn(body: unknown): NewServer | string {
   const { name, entry, check = true, replace = false } = isRecord(body) ? body : {}
   if (typeof name !== 'string' || !/^[\w.-]+$/.test(name) || name.length > MAX_NAME)
     return `'name' must be letters, digits, '.', '-' or '_', at most ${MAX_NAME}`

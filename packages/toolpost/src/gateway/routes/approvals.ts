@@ -9,7 +9,7 @@ import { readJson } from '../http/read-body.ts'
 
 const MAX_DECISION_BYTES = 10_000
 
-/** Calls that wait for a person, and what the person says. */
+/** Calls waiting for approval, and the decisions. */
 export function addApprovalRoutes(app: Hono, { source: { approvals }, clients }: GatewayContext): void {
   const seenBy = (client: Client) => approvalsFor(client, approvals?.list() ?? [])
   app.get('/api/approvals', c => json({ approvals: seenBy(clients.of(c.req.raw)) }))
@@ -22,7 +22,7 @@ export function addApprovalRoutes(app: Hono, { source: { approvals }, clients }:
     const waiting = seenBy(client).find(({ id }) => id === c.req.param('id'))
     if (!waiting) return failure(404, 'No approval with this id is waiting')
     if (client.isNamed && waiting.caller === client.name)
-      return failure(403, 'Whoever asks for a call cannot approve it')
+      return failure(403, 'A client cannot approve its own calls')
     if (client.isNamed && wish.remember !== undefined)
       return failure(403, "Only the gateway's own token can decide for later calls")
     const by = client.isNamed ? client.name : 'console'
@@ -30,12 +30,12 @@ export function addApprovalRoutes(app: Hono, { source: { approvals }, clients }:
   })
 }
 
-interface Wish extends Pick<Decision, 'remember'> {
+interface RequestedDecision extends Pick<Decision, 'remember'> {
   decision: 'approve' | 'deny'
 }
 
 /** What the body asks for, or what is wrong with it. */
-function decisionIn(body: unknown): Wish | string {
+function decisionIn(body: unknown): RequestedDecision | string {
   const { decision, remember } = isRecord(body) ? body : {}
   if (decision !== 'approve' && decision !== 'deny')
     return "Invalid 'decision'; expected one of approve, deny"

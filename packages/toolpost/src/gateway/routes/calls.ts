@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http'
 import type { Hono } from 'hono'
 import { HistoryError } from '../../history/database.ts'
 import { EXPORT_FORMATS, type ExportFormat, exportText } from '../../history/export-text.ts'
-import { type CallQuery, FilterError, parseQuery } from '../../history/filter.ts'
+import { type CallPage, type CallQuery, FilterError, parseQuery } from '../../history/filter.ts'
 import type { History } from '../../history/history.ts'
 import { pageOf } from '../../history/match-calls.ts'
 import type { StoredCall } from '../../history/stored-call.ts'
 import { myTurn } from '../../runtime/turns.ts'
-import type { CallPage, CallRecord } from '../api-types.ts'
+import type { CallRecord } from '../api-types.ts'
 import type { Client } from '../client.ts'
 import { approvalsFor, callsFor, questionsFor, serversFor, viewOf } from '../client-view.ts'
 import type { GatewayContext } from '../gateway-context.ts'
@@ -20,7 +20,7 @@ export function addCallRoutes(app: Hono, context: GatewayContext): void {
   app.get('/api/calls', c => {
     const given = c.req.query()
     const client = clients.of(c.req.raw)
-    // Without a question: what happened last, and what is under way.
+    // Without parameters: the last calls, and the running ones.
     if (Object.keys(given).length === 0) return json({ calls: callsFor(client, journal.records()) })
     return answered(async () => json(await pageFor(context, queryOf(client, given))))
   })
@@ -32,12 +32,12 @@ export function addCallRoutes(app: Hono, context: GatewayContext): void {
     const serial = Number(c.req.param('serial'))
     const isSeen = callsFor(clients.of(c.req.raw), journal.records()).some(call => call.serial === serial)
     if (isSeen && underWay.cancel(serial)) return new Response(null, { status: 204 })
-    return failure(404, `Call ${serial} is not under way`)
+    return failure(404, `Call ${serial} is not running`)
   })
   app.get('/api/events', async c => {
-    // Nobody would read, or end, the stream of a HEAD.
+    // Nobody would read or end the stream of a HEAD request.
     if (c.req.method === 'HEAD') return new Response(null, { headers: EVENT_STREAM_HEADERS })
-    // One newcomer after the other: thousands may come at once.
+    // One at a time: thousands may connect at once.
     await myTurn(events)
     if (events.clients >= MAX_EVENT_CLIENTS) return busy('Too many event subscribers')
     const client = clients.of(c.req.raw)
@@ -56,7 +56,7 @@ export function addCallRoutes(app: Hono, context: GatewayContext): void {
 
 type Greeting = { type: string; data: unknown }[]
 
-/** A question that cannot be read is the caller's mistake; a file that cannot be read is not. */
+/** A malformed query is the caller's mistake; an unreadable file is not. */
 async function answered(answer: () => Promise<Response>): Promise<Response> {
   try {
     return await answer()
@@ -71,20 +71,20 @@ function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** The history, unless there is none, or it cannot be read now. One that is being opened is waited for. */
+/** The history, if there is one and it is readable. One that is being opened is waited for. */
 function historyOf({ source }: GatewayContext): History | undefined {
   const history = source.history?.()
   const { state } = history?.status() ?? {}
   return state === 'open' || state === 'opening' ? history : undefined
 }
 
-/** A named client asks for its own calls, whatever it asks for. */
+/** A named client only gets its own calls, whatever it asks for. */
 function queryOf(client: Client, given: Record<string, string>): CallQuery {
   const query = parseQuery(given)
   return client.isNamed ? { ...query, caller: client.name } : query
 }
 
-/** A call of the history, as the journal gives those that were made since. */
+/** A call from the history, in the journal's format. */
 function recordOf({ source, journal }: GatewayContext, stored: StoredCall): EndedCall {
   const { rule, approval, traceId, ...call } = stored
   const traceUrl = traceUrlOf(source, traceId)
@@ -103,7 +103,7 @@ function recordOf({ source, journal }: GatewayContext, stored: StoredCall): Ende
   }
 }
 
-async function pageFor(context: GatewayContext, query: CallQuery): Promise<CallPage> {
+async function pageFor(context: GatewayContext, query: CallQuery): Promise<CallPage<CallRecord>> {
   const { journal } = context
   const history = historyOf(context)
   if (!history) return pageOf(ended(journal.records()), query)
@@ -117,7 +117,7 @@ function ended(calls: readonly CallRecord[]): EndedCall[] {
   return calls.filter((call): call is EndedCall => call.result !== undefined)
 }
 
-/** Without what was waited for. */
+/** Without the time spent waiting. */
 function tookMs({ durationMs, result }: StoredCall): number {
   return durationMs - (result.waited_ms ?? 0)
 }
@@ -138,7 +138,7 @@ const EXPORT_TYPES: Record<ExportFormat, string> = {
   csv: 'text/csv; charset=utf-8',
 }
 
-/** All calls that fit, a page at a time, as fast as they are read. */
+/** All matching calls, page by page, at the client's pace. */
 async function exported(
   context: GatewayContext,
   client: Client,
@@ -171,7 +171,7 @@ async function* journalTexts(
   yield exportText(pageOf(all, { ...query, limit: all.length + 1 }).calls, format, true)
 }
 
-/** For a new client the servers as they are; for one that was away too long, the last calls too. */
+/** For a new client, the current state; for one that was away too long, the last calls too. */
 function greeting(
   { source, journal, questions: open }: GatewayContext,
   client: Client,

@@ -5,7 +5,13 @@ import type { ChatCall, ChatEnd, ChatEvents } from '../api-types.ts'
 import { recordResult } from '../call-journal.ts'
 import { onSignal } from '../caller.ts'
 import type { ChatTurn } from '../chat/chat-types.ts'
-import { type Answerer, answererFor, prefixOf, type Question, readQuestion } from '../chat/read-question.ts'
+import {
+  type Answerer,
+  answererFor,
+  type ChatQuestion,
+  prefixOf,
+  readQuestion,
+} from '../chat/read-question.ts'
 import { messagesOf } from '../chat/turn-messages.ts'
 import { TurnRecorder } from '../chat/turn-recorder.ts'
 import type { GatewayContext } from '../gateway-context.ts'
@@ -20,7 +26,7 @@ export function addChatRoutes(app: Hono, context: GatewayContext): void {
     const model = await source.model()
     return json({ name: model.name, why: model.why, voice: source.voice() !== undefined })
   })
-  // What there is to choose from concerns whoever may choose.
+  // Only those who may choose a model see the choice.
   app.get('/api/models', async c => {
     const usual = async () => (source.client ? [await source.model()] : [])
     const models = clients.of(c.req.raw).isNamed ? await usual() : await (source.models?.() ?? usual())
@@ -42,9 +48,9 @@ export function addChatRoutes(app: Hono, context: GatewayContext): void {
   })
 }
 
-/** An id that is not known begins a conversation under another one: nobody makes up ids. */
+/** An unknown id starts a new conversation under another id: clients cannot make up ids. */
 async function knownConversation(
-  { client, conversation }: Question,
+  { client, conversation }: ChatQuestion,
   { archive }: GatewayContext,
 ): Promise<string | undefined> {
   return conversation === undefined ? undefined : (await archive.get(client.name, conversation))?.id
@@ -52,14 +58,14 @@ async function knownConversation(
 
 /** A question that is being answered. */
 interface Work {
-  question: Question
+  question: ChatQuestion
   answerer: Answerer
-  /** Its conversation, which nobody else may answer in meanwhile. */
+  /** Its conversation, reserved until the answer is done. */
   place: { id: string; release(): void }
   context: GatewayContext
 }
 
-/** The answer as it comes: `token`, `call`, and at the end always one `end`. */
+/** Streams the answer: `token`, `call`, `status`, and finally always one `end`. */
 function answerStream(work: Work, signal: AbortSignal): ReadableStream {
   const encoder = new TextEncoder()
   const gone = onSignal(signal)
@@ -86,7 +92,7 @@ interface Answering {
   send: Send
 }
 
-/** Never rejects: what goes wrong is said in the `end`. The answer is kept before its end is told. */
+/** Never rejects: `end` says what went wrong. The answer is saved before `end` is sent. */
 async function answer(work: Work, { stop, send }: Answering): Promise<void> {
   const { question, answerer, place, context } = work
   const { archive, logger } = context
@@ -108,13 +114,13 @@ async function answer(work: Work, { stop, send }: Answering): Promise<void> {
     await archive.keep(question.client.name, place.id, [...before, recorder.turn(end)])
     send('end', end)
   } catch (error) {
-    logger.error({ error: safeText(String(error)) }, 'A conversation could not be kept')
+    logger.error({ error: safeText(String(error)) }, 'Could not save a conversation')
   } finally {
     place.release()
   }
 }
 
-/** What stands before the question in its conversation. */
+/** The turns before the question in its conversation. */
 async function turnsBefore({ question, place, context }: Work): Promise<readonly ChatTurn[]> {
   const known = await context.archive.get(question.client.name, place.id)
   return known?.turns.slice(0, question.turn) ?? []
@@ -127,7 +133,7 @@ async function ask(
 ): Promise<Pick<ChatEnd, 'text' | 'stopReason' | 'error' | 'usage'>> {
   const { executor, logger, conversations, instructions, questions } = context
   const { client, message, meta, canBeAsked, turn } = question
-  // Word for word while the gateway lives; else as it was written down.
+  // The exact messages while this process lives; after that, as saved.
   const exact = turn === undefined ? conversations.of(place.id) : undefined
   const said: readonly ConversationMessage[] = exact ?? messagesOf(before, result => executor.text(result))
   try {
@@ -143,7 +149,7 @@ async function ask(
       caller: client.caller,
       conversation: place.id,
       ask: canBeAsked ? questions.askFor({ caller: client.caller }) : undefined,
-      // Read when the question is put: the tools may still be coming.
+      // Read when the question is asked: tools may still be connecting.
       get tools() {
         return client.isNamed ? client.tools() : undefined
       },
@@ -162,7 +168,7 @@ async function ask(
   }
 }
 
-/** As the journal records it: bounded, without secrets. */
+/** In the journal's format: bounded, without secrets. */
 function callData(event: CallNotice): ChatCall {
   const { id = '', name, args } = event.call
   const data = { id, name, args: recordValue(args, RECORDED_BYTES).value }

@@ -7,7 +7,7 @@ import { readJson } from '../http/read-body.ts'
 const MAX_NAME_BYTES = 4_000
 const PATH = '/api/conversations/:id'
 
-/** The conversations of the chat: everybody has their own. */
+/** The chat's conversations; every client has its own. */
 export function addConversationRoutes(app: Hono, { archive, conversations, clients }: GatewayContext): void {
   const ownerOf = (request: Request) => clients.of(request).name
   app.get('/api/conversations', async c => json({ conversations: await archive.list(ownerOf(c.req.raw)) }))

@@ -8,10 +8,10 @@ import type { GatewayContext } from '../gateway-context.ts'
 import { busy } from '../http/answers.ts'
 
 /**
- * A call that is to be durable: its result, or at once the run that it became. Its caller's going away does not end it:
- * it may come again, with the same key.
+ * A durable call: responds with its result, or with the run it became. It continues if the caller disconnects, who may
+ * return with the same key.
  */
-export async function callDurably(
+export async function durableResponse(
   { source }: GatewayContext,
   call: ToolCall,
   options: DurableRunOptions,
@@ -25,10 +25,10 @@ export async function callDurably(
   if (result) return resultAnswer(result)
   if (wish.async) return acceptedAnswer(runs, accepted, { 'preference-applied': 'respond-async' })
   const location = locationOf(accepted.id)
-  return busy(`Toolpost is shutting down; the run goes on: GET ${location}`)
+  return busy(`Toolpost is shutting down; the run continues: GET ${location}`)
 }
 
-/** The result, if it comes before the signal aborts and the time is over. */
+/** The result, if it arrives before the signal aborts or the time is up. */
 async function firstOf(
   result: Promise<ToolResult>,
   signal: AbortSignal,

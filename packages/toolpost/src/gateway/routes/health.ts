@@ -6,7 +6,7 @@ import { json, plainText } from '../http/answers.ts'
 
 const STATES: readonly ServerState[] = ['starting', 'ready', 'lost', 'failed', 'closed']
 
-/** Whether calls should be sent here; open to whoever watches, so it says nothing else. */
+/** Whether calls should be sent here. Needs no token, so it says nothing else. */
 export const READY_PATH = '/readyz'
 
 export function addHealthRoutes(app: Hono, context: GatewayContext): void {
@@ -15,7 +15,7 @@ export function addHealthRoutes(app: Hono, context: GatewayContext): void {
     const status = readiness(context)
     return json({ status }, status === 'ready' ? 200 : 503)
   })
-  // A process that drains is alive: whoever restarts it would cut off the calls that it waits for.
+  // A draining process is alive: restarting it would cut off the calls it is waiting for.
   app.get('/healthz', () => {
     const health = {
       status: calls.isDraining ? 'draining' : 'ok',
@@ -30,7 +30,7 @@ export function addHealthRoutes(app: Hono, context: GatewayContext): void {
   app.get('/metrics', () => plainText(`${executor.metrics.prometheus()}${ownMetrics(context)}`))
 }
 
-/** Ready as soon as every server, and the database of durable calls, has been tried once: what is gone holds up no other calls. */
+/** Ready once every server and the durable database have been tried: one that is down does not hold up other calls. */
 function readiness({ source, calls }: GatewayContext): 'ready' | 'starting' | 'draining' {
   if (calls.isDraining) return 'draining'
   const { servers, durable } = source.status()
@@ -40,13 +40,13 @@ function readiness({ source, calls }: GatewayContext): 'ready' | 'starting' | 'd
   return isStarting ? 'starting' : 'ready'
 }
 
-/** A history that fails does not make the gateway unhealthy: calls go on. */
+/** A failing history does not make the gateway unhealthy: calls still work. */
 function historyHealth({ source }: GatewayContext): object {
   const { state, problem, dropped } = source.history?.()?.status() ?? {}
   return state === undefined ? {} : { history: { state, problem, dropped } }
 }
 
-/** Direct calls go on without a database: it is told of, and no more. */
+/** Reported only: direct calls work without the database. */
 function durableHealth({ source }: GatewayContext): object {
   const { state } = source.status().durable ?? {}
   return state === undefined ? {} : { durable: { state } }
@@ -69,8 +69,8 @@ function ownMetrics(context: GatewayContext): string {
       ['', executor.tools.getTools().length],
     ]),
     ...family('gauge', 'toolpost_servers', 'MCP servers by state', states),
-    ...family('gauge', 'toolpost_event_clients', 'Clients that watch the events', [['', events.clients]]),
-    ...family('gauge', 'toolpost_mcp_sessions', 'Sessions of MCP clients of the 2025 protocols', [
+    ...family('gauge', 'toolpost_event_clients', 'Clients watching events', [['', events.clients]]),
+    ...family('gauge', 'toolpost_mcp_sessions', 'Sessions of MCP clients with a 2025 protocol', [
       ['', mcp.sessions],
     ]),
     ...historyMetrics(context),
@@ -83,13 +83,13 @@ function historyMetrics({ source }: GatewayContext): string[] {
   if (written === undefined || dropped === undefined) return []
   return [
     ...family('counter', 'toolpost_history_written_total', 'Calls kept in the history', [['', written]]),
-    ...family('counter', 'toolpost_history_dropped_total', 'Calls not in the history', [['', dropped]]),
+    ...family('counter', 'toolpost_history_dropped_total', 'Calls missing from the history', [['', dropped]]),
   ]
 }
 
 type Sample = readonly [labels: string, value: number]
 
-/** A family of Prometheus' text format: its type, name and help, then its samples. */
+/** A metric family in Prometheus text format. */
 function family(...[type, name, help, samples]: [string, string, string, readonly Sample[]]): string[] {
   return [
     `# HELP ${name} ${help}`,

@@ -5,7 +5,7 @@ import { describeError } from '../../mcp/server-failure.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure, json } from '../http/answers.ts'
 
-/** Logins at MCP servers: where a person has to go, and where the browser comes back to. */
+/** Logins to MCP servers: the page for the user to open, and where the browser returns to. */
 export function addLoginRoutes(app: Hono, { source, clients }: GatewayContext): void {
   app.post('/api/servers/:name/login', async c => {
     const name = c.req.param('name')
@@ -30,7 +30,7 @@ export function addLoginRoutes(app: Hono, { source, clients }: GatewayContext): 
   })
 }
 
-/** As the browser sees it; the guard has made sure of both headers. */
+/** As the browser sees it; the guard has checked both headers. */
 function ownAddress({ headers, url }: Request): string {
   return headers.get('origin') ?? `http://${headers.get('host') ?? new URL(url).host}`
 }

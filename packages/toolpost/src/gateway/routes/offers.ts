@@ -12,7 +12,7 @@ import { MAX_ANSWER_BYTES, MAX_OFFERED } from '../limits.ts'
 
 type Kind = 'resources' | 'templates' | 'prompts'
 
-/** What servers have beside tools: their resources and prompts, to be read and tried. */
+/** The servers' resources and prompts, to be listed and read. */
 export function addOfferRoutes(app: Hono, { source, clients }: GatewayContext): void {
   const { catalog } = source
   app.get('/api/servers/:name/offers', async c => {
@@ -46,13 +46,13 @@ export function addOfferRoutes(app: Hono, { source, clients }: GatewayContext): 
   )
 }
 
-/** Of that server alone, and no more than the client may see. */
+/** Only that server's, and only what the client may see. */
 function ofServer(server: string, client: Client, kind: Kind): Access {
   const access = client.access(kind)
   return (name, key) => name === server && (access?.(name, key) ?? true)
 }
 
-/** What a server refuses, or cannot do now, is said in its words. */
+/** A server's failure keeps its own message. */
 async function answered(
   request: Request,
   answer: (body: Record<string, unknown>, signal: AbortSignal) => Promise<Response>,

@@ -8,7 +8,7 @@ import { DETAILS } from './openapi/details.ts'
 import { ANYTHING, CALL_ERRORS, ERRORS, jsonContent, ref, responses } from './openapi/forms.ts'
 import { SCHEMAS } from './openapi/schemas.ts'
 
-/** The API, and every tool as an operation of its own, so that programs that read OpenAPI can call them. */
+/** The API, with every tool as an operation, so that OpenAPI clients can call them. */
 export function addOpenApiRoute(app: Hono, { executor: { tools }, clients }: GatewayContext): void {
   const own = ownApi()
   const texts = new ToolTexts(tool => toolOperation(tool, tools.originOf(tool)?.server ?? 'local'))
@@ -30,56 +30,56 @@ function toolOperation(tool: Tool, source: string): object {
   return { post: { ...operation, responses: responses(ref('ToolResult'), [401, 403, 429, ...CALL_ERRORS]) } }
 }
 const ACCEPTED = {
-  description: 'The run, which goes on',
+  description: 'The run, still in progress',
   headers: { location: { schema: { type: 'string' } } },
   content: jsonContent(ref('Run')),
 }
 
 const OPERATIONS = `
   get  /api/tools                  listTools     All tools
-  post /api/tools/{name}/call      callTool      Calls a tool: its arguments in, its result out
+  post /api/tools/{name}/call      callTool      Calls a tool: arguments in, result out
   get  /api/servers                listServers   The MCP servers and their state
   post /api/servers                addServer     Tries a server, and adds it to the configuration if it works
-  post /api/servers/{name}/restart restartServer Ends a server and starts it again
-  post /api/servers/{name}/stop    stopServer    Ends a server until it is started
+  post /api/servers/{name}/restart restartServer Restarts a server
+  post /api/servers/{name}/stop    stopServer    Stops a server until it is started again
   post /api/servers/{name}/start   startServer   Starts a server that was stopped
-  get  /api/servers/{name}/offers  listOffers    What a server has beside tools
-  post /api/resources/read         readResource  Reads a resource of a server
-  post /api/prompts/get            getPrompt     A prompt of a server, with its arguments filled in
-  post /api/servers/{name}/login logIn Begins a login at a server; url is the page that the person has to go to
-  post /api/reload                 reload        Reads the configuration again; what changed, by server
-  get  /api/approvals              listApprovals Calls that wait for a person
-  post /api/approvals/{id}         decide        Approves or denies a call that waits
-  get  /api/questions              listQuestions What tools ask those who called them
-  post /api/questions/{id}         answer        Answers a question of a tool
+  get  /api/servers/{name}/offers  listOffers    The resources and prompts of a server
+  post /api/resources/read         readResource  Reads a resource
+  post /api/prompts/get            getPrompt     A prompt with its arguments filled in
+  post /api/servers/{name}/login logIn Starts a login to a server; url is the page for the user to open
+  post /api/reload                 reload        Reloads the configuration; the answer lists what changed, by server
+  get  /api/approvals              listApprovals Calls waiting for approval
+  post /api/approvals/{id}         decide        Approves or denies a waiting call
+  get  /api/questions              listQuestions Open questions from tools to their callers
+  post /api/questions/{id}         answer        Answers a tool's question
   get  /api/model                  getModel      Which client answers the chat, and why
   get  /api/models                 listModels    The models to choose from
-  get  /api/conversations          listConversations What was said in the chat, the newest first
+  get  /api/conversations          listConversations Chat conversations, newest first
   get  /api/conversations/{id}     getConversation One conversation, turn by turn
-  patch /api/conversations/{id}    renameConversation Gives a conversation a name
-  delete /api/conversations/{id}   removeConversation Forgets a conversation
-  post /api/chat                   chat          Asks in words; events: token, call, end
-  post /api/transcriptions         transcribe    Turns speech into text: a WAV file in, its words out
-  get  /api/calls                  listCalls     The last calls, oldest first; with parameters, a page of those that have ended, newest first
-  get  /api/calls/export           exportCalls   All calls that fit, newest first
+  patch /api/conversations/{id}    renameConversation Renames a conversation
+  delete /api/conversations/{id}   removeConversation Deletes a conversation
+  post /api/chat                   chat          Asks the model; events: token, call, status, end
+  post /api/transcriptions         transcribe    Turns speech into text: WAV in, text out
+  get  /api/calls                  listCalls     The last calls, oldest first; with parameters, a page of finished calls, newest first
+  get  /api/calls/export           exportCalls   All matching calls, newest first
   get  /api/calls/{serial}         getCall       One call
-  delete /api/calls/{serial}       cancelCall    Ends a call that is under way
-  get  /api/results/{id}           getResult     The whole of a long result, as it is
+  delete /api/calls/{serial}       cancelCall    Cancels a running call
+  get  /api/results/{id}           getResult     A long result, in full
   get  /api/runs                   listRuns      Durable runs, newest first
-  get  /api/runs/{id}              getRun        One run: state, attempts, worker, steps, and its result once it has ended
-  delete /api/runs/{id}            cancelRun     Ends a run
-  post /api/runs/{id}/again        runAgain      Begins the call of a run once more; Location is the new run
-  get  /api/events                 watch         What happens; events: call, progress, run, servers, tools, approvals, questions, voice
-  get  /healthz                    health        Whether it is alive, and what there is
+  get  /api/runs/{id}              getRun        One run: state, attempts, worker, steps, and its result once finished
+  delete /api/runs/{id}            cancelRun     Cancels a run
+  post /api/runs/{id}/again        runAgain      Makes a run's call again; Location is the new run
+  get  /api/events                 watch         A stream of events: call, progress, run, servers, tools, approvals, questions, voice
+  get  /healthz                    health        Whether it is alive, with its tools and servers
   get  /readyz                     ready         Whether calls can be sent here: ready, or starting or draining with 503`
 
-/** What is the same whichever tools there are. */
+/** The part that does not depend on the tools. */
 function ownApi() {
   const rows = OPERATIONS.trim().split('\n')
   const description = 'Tools over HTTP. A tool that failed is answered with 200 and `success: false`.'
   const content = jsonContent(ref('Error'))
   const failures = Object.entries(ERRORS).map(([status, description]) => [status, { description, content }])
-  const token = { type: 'http', scheme: 'bearer', description: 'If a token was set' }
+  const token = { type: 'http', scheme: 'bearer', description: 'If a token is set' }
   return {
     openapi: '3.1.0',
     info: { title: 'Toolpost', version: toolpostVersion(), description },

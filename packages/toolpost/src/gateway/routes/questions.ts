@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import { isRecord } from '../../runtime/guards.ts'
-import type { Answer } from '../../tools/caller.ts'
+import type { QuestionAnswer } from '../../tools/caller.ts'
 import { questionsFor } from '../client-view.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure, json } from '../http/answers.ts'
@@ -8,7 +8,7 @@ import { preferencesOf } from '../http/preferences.ts'
 import { readJson } from '../http/read-body.ts'
 import { MAX_ANSWER_BYTES } from '../limits.ts'
 
-/** What tools ask those who called them over HTTP, and the answers. */
+/** Questions from tools to their callers over HTTP, and the answers. */
 export function addQuestionRoutes(app: Hono, { questions, clients }: GatewayContext): void {
   const seenBy = (request: Request) => questionsFor(clients.of(request), questions.list())
   app.get('/api/questions', c => json({ questions: seenBy(c.req.raw) }))
@@ -20,12 +20,12 @@ export function addQuestionRoutes(app: Hono, { questions, clients }: GatewayCont
     const question = seenBy(c.req.raw).find(({ id }) => id === c.req.param('id'))
     if (!question) return failure(404, 'No question with this id is open')
     const problem = await questions.answer(question.id, answer)
-    return problem === undefined ? json({ question }) : failure(400, `The answer does not fit: ${problem}`)
+    return problem === undefined ? json({ question }) : failure(400, `Invalid answer: ${problem}`)
   })
 }
 
-/** What the body says, or what is wrong with it. */
-function answerIn(body: unknown): Answer | string {
+/** The answer in the body, or what is wrong with it. */
+function answerIn(body: unknown): QuestionAnswer | string {
   const { action, content } = isRecord(body) ? body : {}
   if (action !== 'accept' && action !== 'decline' && action !== 'cancel')
     return "Invalid 'action'; expected one of accept, decline, cancel"
@@ -33,7 +33,7 @@ function answerIn(body: unknown): Answer | string {
   return { action, content }
 }
 
-/** Whether whoever makes a request wants to be asked: it then looks for questions. Others are never waited for. */
+/** Whether the caller of a request watches for questions. Others are never asked. */
 export function wantsQuestions(request: Request): boolean {
   return preferencesOf(request).has('questions')
 }

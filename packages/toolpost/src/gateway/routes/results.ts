@@ -5,7 +5,7 @@ import type { Client } from '../client.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { bytes, failure } from '../http/answers.ts'
 
-/** What a page may show; anything else, such as HTML of a tool, is only downloaded. */
+/** Types a page may show; anything else, such as HTML from a tool, is download-only. */
 const SHOWN = /^(?:text\/plain|application\/json|image\/(?:png|jpeg|gif|webp)|audio\/[\w.+-]+)$/
 const ENDINGS: Record<string, string> = {
   'text/plain': 'txt',
@@ -18,7 +18,7 @@ const ENDINGS: Record<string, string> = {
   'audio/mpeg': 'mp3',
 }
 
-/** The whole of a result that was kept, for whoever called the tool, and for the owner of the gateway. */
+/** A kept result in full, for the caller of the tool and the owner of the gateway. */
 export function addResultRoutes(app: Hono, { source, clients }: GatewayContext): void {
   app.get('/api/results/:id', async c => {
     const results = source.bigResults
@@ -39,7 +39,7 @@ export function addResultRoutes(app: Hono, { source, clients }: GatewayContext):
   })
 }
 
-/** A person may look at all their conversations; the owner, who sees all calls, at everybody's. */
+/** A client may read the results of all its conversations; the owner, who sees all calls, everyone's. */
 function readerOf(client: Client): MayRead {
   return client.isNamed ? owner => owner.caller === client.caller : () => true
 }

@@ -22,11 +22,11 @@ import { addToolRoutes } from './tools.ts'
 import { addTranscriptionRoutes } from './transcriptions.ts'
 
 export const PAGE_METHODS = ['GET', 'HEAD']
-/** A browser comes back from a login without a token; the answer that it brings is known by its state. */
+/** A browser returns from a login without a token; its answer is identified by its state. */
 export const OPEN_PATHS: readonly string[] = [...METADATA_PATHS, REDIRECT_PATH, READY_PATH]
 const METHODS = [...PAGE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** Every route but the page's own files. */
+/** Every route except the page's own files. */
 export function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono {
   const app = new Hono()
   addToolRoutes(app, context)
@@ -61,7 +61,7 @@ function notFound({ method, path }: HonoRequest, allowed: readonly string[]): Re
   return failure(405, `Method not allowed: ${what}`, { allow: allowed.join(', ') })
 }
 
-/** By hand, and only when nothing was found: Hono's `methodNotAllowed` would stand in the way of every call. */
+/** By hand, and only if nothing was found: Hono's `methodNotAllowed` would run on every call. */
 function allowedMethods(app: Hono, files: ConsoleFiles, path: string): readonly string[] {
   if (files.has(path)) return PAGE_METHODS
   const isRouted = (method: string) => app.router.match(method, path)[0].length > 0

@@ -10,7 +10,7 @@ import { busy, failure, json } from '../http/answers.ts'
 import { DEFAULT_RUNS, MAX_RUNS } from '../limits.ts'
 import { seesRun, shortRun } from '../run-view.ts'
 
-/** The durable runs: which there are, what came of one, ending one, and running one again. */
+/** Durable runs: list, inspect, cancel and run again. */
 export function addRunRoutes(app: Hono, context: GatewayContext): void {
   const { clients } = context
   app.get('/api/runs', c =>
@@ -46,7 +46,7 @@ export function addRunRoutes(app: Hono, context: GatewayContext): void {
 
 type WithRuns = (runs: DurableRuns, client: Client) => Promise<Response>
 
-/** A database that does not answer is no fault of the caller. */
+/** An unreachable database is not the caller's fault. */
 async function within(
   { source, clients }: GatewayContext,
   request: Request,
@@ -57,7 +57,7 @@ async function within(
   try {
     return await answer(runs, clients.of(request))
   } catch (error) {
-    return busy(`The runs cannot be read now: ${(error as Error).message}`)
+    return busy(`Cannot read the runs: ${(error as Error).message}`)
   }
 }
 
@@ -79,7 +79,7 @@ function noRun(id: string): Response {
 
 const FILTERS = ['state', 'tool', 'before', 'limit']
 
-/** What a query asks for, or what is wrong with it. */
+/** The filter in a query, or what is wrong with it. */
 function filterIn(query: Record<string, string>): RunFilter | string {
   const unknown = Object.keys(query).find(name => !FILTERS.includes(name))
   if (unknown !== undefined) return `Unknown parameter '${unknown}'; expected one of ${FILTERS.join(', ')}`

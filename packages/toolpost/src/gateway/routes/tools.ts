@@ -9,14 +9,14 @@ import { failure, json, shuttingDown } from '../http/answers.ts'
 import { readJson } from '../http/read-body.ts'
 import { MAX_BODY_BYTES, MAX_TIMEOUT_MS } from '../limits.ts'
 import { ToolTexts, toolInfo } from '../tool-info.ts'
-import { callDurably } from './durable-call.ts'
+import { durableResponse } from './durable-call.ts'
 import { wantsQuestions } from './questions.ts'
 
-/** How many tools a search gives. */
+/** How many tools a search returns. */
 const MAX_FOUND = 50
-/** How many names it gives if there are none. */
+/** How many similar names it returns if there are none. */
 const MAX_NEAREST = 5
-/** How much is kept of what a caller calls its call. */
+/** The longest call id that is kept. */
 const MAX_CALL_ID = 100
 
 export function addToolRoutes(app: Hono, context: GatewayContext): void {
@@ -34,7 +34,7 @@ export function addToolRoutes(app: Hono, context: GatewayContext): void {
   app.post('/api/tools/:name/call', c => callTool(c, context))
 }
 
-/** One call: arguments in, result out. The caller's going away cancels it. */
+/** One call: arguments in, result out. Cancelled if the caller disconnects. */
 async function callTool(c: Context, context: GatewayContext): Promise<Response> {
   const { executor, calls, clients, questions } = context
   const request = c.req.raw
@@ -59,7 +59,7 @@ async function callTool(c: Context, context: GatewayContext): Promise<Response> 
   const ask = wantsQuestions(request) ? questions.askFor({ tool: name, caller }) : undefined
   if (wish && (wish.key !== undefined || isOn(context)))
     return calls.run(callerOf(request, c.env), signal =>
-      callDurably(context, { name, args }, { ...options, ask }, { wish, signal }),
+      durableResponse(context, { name, args }, { ...options, ask }, { wish, signal }),
     )
   const result = await calls.run(callerOf(request, c.env), signal =>
     executor.run(
@@ -70,12 +70,12 @@ async function callTool(c: Context, context: GatewayContext): Promise<Response> 
   return resultAnswer(result)
 }
 
-/** Without durable calls, an answer that may come later comes at once: it was a wish. A key is more than that. */
+/** Without durable calls, `respond-async` is ignored: it is only a preference. A key is more than that. */
 function isOn({ source }: GatewayContext): boolean {
   return source.status().durable !== undefined
 }
 
-/** The console says that it is one. Nobody gains by it: a rule about `http` is about the console too. */
+/** The console identifies itself. There is no gain in faking it: a rule for `http` applies to the console too. */
 function originOf({ headers }: Request, { isNamed }: Client): string {
   return !isNamed && headers.get('x-toolpost-client') === 'console' ? 'console' : 'http'
 }

@@ -12,7 +12,7 @@ export function addTranscriptionRoutes(app: Hono, context: GatewayContext): void
   app.post('/api/transcriptions', c => transcribe(c, context))
 }
 
-/** Speech in, words out. The caller's going away ends it. */
+/** Speech in, text out. Aborted if the caller disconnects. */
 async function transcribe(c: Context, context: GatewayContext): Promise<Response> {
   const request = c.req.raw
   if (context.calls.isDraining) return shuttingDown()
@@ -20,7 +20,7 @@ async function transcribe(c: Context, context: GatewayContext): Promise<Response
   if (!voice) return failure(404, 'Speech to text is off: start it with toolpost up --voice')
   const wav = await readAudio(request)
   if (wav instanceof Response) return wav
-  // The gateway may have been told to stop while the recording was still on its way.
+  // The gateway may have been told to stop while the recording was arriving.
   if (context.calls.isDraining) return shuttingDown()
   return context.calls.run(onSignal(request.signal), signal => answer(voice, wav, signal))
 }

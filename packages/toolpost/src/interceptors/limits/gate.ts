@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { Limit } from './limit.ts'
 import { Line, type Outcome, Waiter } from './line.ts'
 
-/** Why a call does not get in: which limit, in words, and when to try again. */
+/** Why a call is refused: by which limit, the reason as text, and when to retry. */
 export interface Refusal {
   limit: Limit
   reason: string
@@ -12,14 +12,14 @@ export interface Refusal {
 }
 
 /**
- * Lets calls in that find a place in every limit they need, and takes all those places at once: nobody holds one while
- * waiting for another, so no two can wait for each other. A call that waits stands in the line of every limit it needs;
- * of those that can go on, the one that came first does.
+ * Admits calls that find a slot in every limit they need, and takes all those slots together: no call holds one while
+ * waiting for another, so there is no deadlock. A waiting call queues at every limit it needs; of those that can
+ * proceed, the one that came first does.
  */
 export class Gate {
   readonly #clock: Clock
   readonly #deadlines: Deadlines
-  /** Those who wait, by the limits they need. None of them is empty. */
+  /** Waiting calls, by the limits they need. No line is empty. */
   readonly #lines = new Map<string, Line>()
 
   constructor(clock: Clock) {
@@ -27,7 +27,7 @@ export class Gate {
     this.#deadlines = deadlinesOf(clock)
   }
 
-  /** Nothing for a call that is in, which must `leave`; or why it is not. */
+  /** `undefined` if the call was admitted, and must `leave` later; otherwise why not. */
   enter(
     limits: readonly Limit[],
     signal: AbortSignal | undefined,
@@ -81,7 +81,7 @@ export class Gate {
     return line
   }
 
-  /** Its place in line, and its token if it does not enter, are free at that moment. Says whether it was waiting still. */
+  /** Frees its place in line, and its token if it does not enter. Returns whether it was still waiting. */
   #takeOut(waiter: Waiter, outcome: Outcome): boolean {
     const { line, signal, isWaiting } = waiter
     if (!isWaiting) return false
@@ -101,7 +101,7 @@ function keyOf(limits: readonly Limit[]): string {
   return limits.map(({ id }) => id).join()
 }
 
-/** Who came first of those that need one of `limits` and find a place now in all they need. */
+/** The first in line that needs one of `limits` and now finds a slot in all limits it needs. */
 function firstOf(limits: readonly Limit[]): Waiter | undefined {
   let found: Waiter | undefined
   for (const limit of limits) {
@@ -122,7 +122,7 @@ function tooOften(limits: readonly Limit[], now: number): Refusal | undefined {
     if (inMs > retryAfterMs) [limit, retryAfterMs] = [each, inMs]
   }
   if (!limit) return undefined
-  const reason = `${limit.name} allows ${limit.perMinute} a minute; try again in ${inSeconds(retryAfterMs)}`
+  const reason = `${limit.name} allows ${limit.perMinute} per minute; try again in ${inSeconds(retryAfterMs)}`
   return { limit, reason, retryAfterMs }
 }
 

@@ -8,12 +8,12 @@ import { Limit, type LimitOptions } from './limit.ts'
 export type LimitRules = Readonly<Record<string, LimitOptions>>
 
 const NONE: readonly Limit[] = []
-/** Who makes calls that come with no name. */
+/** The caller of calls without one. */
 const NOBODY = 'default'
-/** Names beyond these share one limit a rule: made-up callers must not take memory. */
+/** Further names share one limit per rule: made-up callers must not take memory. */
 const MAX_NAMES = 1_000
 
-/** Which limits a call needs. Looked up once a tool, server and caller: a call costs the same however many rules there are. */
+/** Which limits a call needs. Looked up once per tool, server and caller, so a call costs the same with any number of rules. */
 export class LimitTable {
   readonly #tools: readonly { pattern: string; limit: Limit }[]
   readonly #byTool = new WeakMap<Tool, readonly Limit[]>()
@@ -34,7 +34,7 @@ export class LimitTable {
     return joined(this.#ofTool(tool, server), named)
   }
 
-  /** All tools that a pattern means share its limit. */
+  /** All tools that match a pattern share its limit. */
   #ofTool(tool: Tool | undefined, server: string | undefined): readonly Limit[] {
     if (!tool || this.#tools.length === 0) return NONE
     const known = this.#byTool.get(tool)
@@ -52,7 +52,7 @@ function joined(some: readonly Limit[], others: readonly Limit[]): readonly Limi
   return others.length === 0 ? some : [...some, ...others]
 }
 
-/** The limits of servers, or of callers: each name that a pattern means has its own. */
+/** The limits of servers, or of callers: each name that matches a pattern has its own. */
 class NamedLimits {
   readonly #rules: readonly { pattern: string; options: LimitOptions; shared: Limit }[]
   readonly #kind: string
@@ -82,7 +82,7 @@ class NamedLimits {
     return limits
   }
 
-  /** For one more. The oldest makes way unless it is in use: then the next one is asked the next time. */
+  /** Makes room for one more by evicting the oldest, unless it is in use; then the next one is tried next time. */
   #makeRoom(): boolean {
     if (this.#byName.size < MAX_NAMES) return true
     const [oldest] = this.#byName

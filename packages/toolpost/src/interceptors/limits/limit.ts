@@ -1,32 +1,32 @@
 import { wholeNumber } from '../whole-number.ts'
 import type { Line } from './line.ts'
 
-/** What a limit allows. Nothing is limited that is left out. */
+/** What a limit allows. Anything left out is unlimited. */
 export interface LimitOptions {
-  /** How many calls run at once. */
+  /** How many calls may run at the same time. */
   concurrency?: number | undefined
-  /** How many may wait for a free place; 100 if left out. */
+  /** How many may wait for a free slot; 100 if left out. */
   queue?: number | undefined
-  /** How long they wait at most; 30 s if left out. */
+  /** The longest they wait; 30 s if left out. */
   maxWaitMs?: number | undefined
-  /** A token bucket: so many at once, and then as many a minute, evenly spread. */
+  /** A token bucket: a burst of this many, then as many per minute, evenly spread. */
   perMinute?: number | undefined
 }
 
 const DEFAULT_QUEUE = 100
 const DEFAULT_MAX_WAIT_MS = 30_000
 const MINUTE_MS = 60_000
-/** While nothing is known of how long calls take. */
+/** Assumed until it is known how long calls take. */
 const USUAL_HOLD_MS = 1_000
 
 const NO_LIMIT = Number.POSITIVE_INFINITY
 
 let ids = 0
 
-/** The places and the tokens of one limit. Who gets them is the gate's business. */
+/** The slots and tokens of one limit. The gate decides who gets them. */
 export class Limit {
   readonly id = ++ids
-  /** As it stands in a configuration: `tools.fs__*`. */
+  /** As written in a configuration: `tools.fs__*`. */
   readonly name: string
   readonly concurrency: number
   readonly queue: number
@@ -34,17 +34,17 @@ export class Limit {
   readonly perMinute: number
   running = 0
   waiting = 0
-  /** In which somebody waits. */
+  /** Those with waiting calls. */
   readonly lines = new Set<Line>()
   /**
-   * What was used of the bucket, in 60,000ths of a token: whole numbers, as long as the clock's are, so that no
-   * token is gained or lost by rounding. Drains by `perMinute` a millisecond.
+   * How much of the bucket is used, in 60,000ths of a token: integers, as long as the clock's are, so that no token is
+   * gained or lost by rounding. Drains by `perMinute` per millisecond.
    */
   #used = 0
   #usedAt = 0
   #holdMs = USUAL_HOLD_MS
 
-  /** Throws on options that make no sense. */
+  /** Throws on invalid options. */
   constructor(name: string, options: LimitOptions) {
     const { concurrency, perMinute, queue = DEFAULT_QUEUE, maxWaitMs = DEFAULT_MAX_WAIT_MS } = options
     if (concurrency === undefined && perMinute === undefined)
@@ -93,7 +93,7 @@ export class Limit {
     this.#holdMs += (heldMs - this.#holdMs) / 8
   }
 
-  /** When a place is likely to be free, judging by how long calls took. */
+  /** When a slot is likely to be free, judging by how long calls took. */
   get placeInMs(): number {
     return Math.max(1, this.#holdMs / this.concurrency)
   }

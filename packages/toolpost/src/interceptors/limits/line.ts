@@ -5,7 +5,7 @@ export type Outcome = 'entered' | 'late' | 'cancelled'
 
 let serials = 0
 
-/** A call that waits. Ends by entering, by its deadline or by its caller, whichever comes first. */
+/** A waiting call. Ends by entering, by its deadline or by its caller, whichever comes first. */
 export class Waiter implements Expiring {
   readonly serial = ++serials
   readonly line: Line
@@ -13,10 +13,10 @@ export class Waiter implements Expiring {
   readonly deadlineAt: number
   readonly #end: (outcome: Outcome) => void
   isWaiting = true
-  /** In the line. */
+  /** Links in the line. */
   ahead: Waiter | undefined
   behind: Waiter | undefined
-  /** Among the deadlines. */
+  /** Links among the deadlines. */
   queue: DeadlineQueue | undefined
   before: Expiring | undefined
   after: Expiring | undefined
@@ -45,7 +45,7 @@ export class Waiter implements Expiring {
   }
 }
 
-/** Calls that need the same limits, first come first. Linked: whoever gives up goes at once, from anywhere. */
+/** Calls that need the same limits, first come, first served. A linked list: a call can leave from anywhere in O(1). */
 export class Line {
   readonly limits: readonly Limit[]
   first: Waiter | undefined

@@ -4,8 +4,8 @@ import { MAX_RENEWALS } from './limits.ts'
 import type { ServerLogin } from './server-login.ts'
 
 /**
- * Sends requests with the token of a login. One that is refused for its token is sent anew with another: the server has
- * not looked at it. Rejects with a NeedsLoginError if only a person can help.
+ * Sends requests with the token of a login. One rejected for its token is sent again with another, since the server has not
+ * processed it. Rejects with a NeedsLoginError if only a person can help.
  */
 export function authorizedFetch(login: ServerLogin): Send {
   const hasAnother = (response: Response, token?: string) => login.hasAnother(response, token).catch(rethrow)

@@ -2,7 +2,7 @@ import { loadSdk } from '../sdk-client.ts'
 import { OAUTH_TIMEOUT_MS } from './limits.ts'
 import { OAuthRefusal, oauthFetch } from './oauth-fetch.ts'
 
-/** What a server says when it refuses a request for want of a login, or of a better one. */
+/** What a server says when it rejects a request for lack of a login or scope. */
 export interface Challenge {
   scope?: string | undefined
   resourceMetadataUrl?: URL | undefined
@@ -14,7 +14,7 @@ export async function challengeIn(response: Response): Promise<Challenge> {
   return extractWWWAuthenticateParams(response)
 }
 
-/** Asks a server something harmless, to hear how it wants to be logged in at; nothing if it does not say. */
+/** Sends a harmless request to learn how to log in to a server; `undefined` if it does not say. */
 export async function askForChallenge(url: string): Promise<Challenge | undefined> {
   const response = await fetch(withoutCredentials(url), {
     method: 'POST',
@@ -27,14 +27,14 @@ export async function askForChallenge(url: string): Promise<Challenge | undefine
   return response.status === 401 ? challengeIn(response) : undefined
 }
 
-/** Fetch refuses them in an address. */
+/** Fetch rejects credentials in a URL. */
 function withoutCredentials(url: string): URL {
   const bare = new URL(url)
   bare.username = bare.password = ''
   return bare
 }
 
-/** Whether one can log in at a server at all. Throws if what it says about that is not to be trusted. */
+/** Whether a server supports logging in at all. Throws if its metadata cannot be trusted. */
 export async function knowsOAuth(url: string, challenge: Challenge = {}): Promise<boolean> {
   const { discoverOAuthServerInfo, checkResourceAllowed } = await loadSdk()
   const { resourceMetadataUrl } = challenge
@@ -49,6 +49,6 @@ export async function knowsOAuth(url: string, challenge: Challenge = {}): Promis
     resource !== undefined &&
     !checkResourceAllowed({ requestedResource: url, configuredResource: resource })
   )
-    throw new OAuthRefusal(`the server's metadata is about another resource: ${resource}`)
+    throw new OAuthRefusal(`the server's metadata describes another resource: ${resource}`)
   return resourceMetadata !== undefined || authorizationServerMetadata !== undefined
 }

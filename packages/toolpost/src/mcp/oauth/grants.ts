@@ -8,14 +8,14 @@ import { LoginAttempt } from './login-attempt.ts'
 import { OAuthDenial, oauthFetch } from './oauth-fetch.ts'
 import type { OAuthOptions } from './oauth-options.ts'
 
-/** What an authorization server answered to a person's login. */
+/** What an authorization server returned after a person logged in. */
 export interface GrantAnswer {
   code: string
-  /** Who says so. */
+  /** The issuer, as it names itself. */
   iss: string | undefined
 }
 
-/** How tokens for one server are come by: with the SDK's own parts. */
+/** Obtains tokens for one server, with the SDK's functions. */
 export class Grants {
   readonly #serverUrl: string
   readonly #oauth: OAuthOptions
@@ -25,7 +25,7 @@ export class Grants {
     this.#oauth = oauth
   }
 
-  /** A login to be made; without `redirectUrl`, by the program itself. */
+  /** Starts a login; without `redirectUrl`, the program logs in by itself. */
   async attempt(before: Login | undefined, redirectUrl?: string): Promise<LoginAttempt> {
     const { addClientAuthentication: authenticate } = await this.#authentication()
     return new LoginAttempt({
@@ -37,7 +37,7 @@ export class Grants {
     })
   }
 
-  /** Takes a login to the next point: to the page for the person, or, with the answer, to its tokens. */
+  /** Advances a login to its next step: to the login page for the person, or, with an answer, to its tokens. */
   async advance(attempt: LoginAttempt, challenge: Challenge, answer?: GrantAnswer): Promise<void> {
     const { auth } = await loadSdk()
     const channel = oauthFetch(this.#serverUrl)
@@ -56,7 +56,7 @@ export class Grants {
     }
   }
 
-  /** The login with new tokens, from where the old ones came from and nowhere else. */
+  /** The login with new tokens, always from the issuer of the old ones. */
   async refreshed(login: Login): Promise<Login> {
     const { refreshAuthorization } = await loadSdk()
     const { discovery, client, tokens, resource } = login
@@ -83,7 +83,7 @@ export class Grants {
   }
 }
 
-/** Throws if the person, or the authorization server, said no. */
+/** Throws if the person or the authorization server declined. */
 export function grantIn(answer: URLSearchParams): GrantAnswer {
   const [code, problem, more] = ['code', 'error', 'error_description'].map(name => answer.get(name))
   if (problem) throw new OAuthDenial(problem, describeError(more ? `${problem} (${more})` : problem))

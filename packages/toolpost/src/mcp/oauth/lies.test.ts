@@ -40,7 +40,7 @@ describe('an authorization server that lies is refused, with the reason', () => 
   it.each<[string, OAuthLies, string]>([
     ['another issuer in its metadata', { issuer: 'https://other.example' }, 'other.example'],
     ['another issuer in its answer', { iss: 'https://other.example' }, 'other.example'],
-    ['another state in its answer', { state: 'another' }, 'not begun here'],
+    ['another state in its answer', { state: 'another' }, 'not started here'],
     ['no PKCE', { noPkce: true }, 'does not support PKCE'],
     ['metadata of another resource', { resource: 'https://other.example/mcp' }, 'does not match'],
     ['a login page over http', { authorizationEndpoint: 'http://other.example/login' }, 'is not https'],
@@ -61,7 +61,7 @@ describe('an authorization server that lies is refused, with the reason', () => 
     await using client = await startServers({ remote: { url: oauth.url } }, { retry: { attempts: 1 } })
     expect(client.status()).toMatchObject({
       state: 'failed',
-      error: "the server's metadata is about another resource: https://other.example/mcp",
+      error: "the server's metadata describes another resource: https://other.example/mcp",
     })
   })
 

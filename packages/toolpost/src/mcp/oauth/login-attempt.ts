@@ -15,20 +15,20 @@ import type { OAuthOptions } from './oauth-options.ts'
 export interface AttemptOptions {
   serverUrl: string
   oauth: OAuthOptions
-  /** Where the person comes back to; without one, the program logs in itself. */
+  /** Where the browser is redirected to; without one, the program logs in by itself. */
   redirectUrl?: string | undefined
-  /** What is kept from before: a client that is registered already. */
+  /** The previous login, which may have a registered client. */
   before: Login | undefined
-  /** Signs in with a key. */
+  /** Authenticates with a key. */
   authenticate?: AddClientAuthentication | undefined
 }
 
 /**
- * One login, from its beginning to its tokens, as the SDK's `auth()` wants it. Nothing of it is saved before it has
- * succeeded, so that one that fails leaves the login before it alone.
+ * One login, from its start to its tokens, as the SDK's `auth()` expects it. Nothing is saved before it has succeeded, so
+ * that a failed one leaves the previous login alone.
  */
 export class LoginAttempt implements OAuthClientProvider {
-  /** By which the answer is known. */
+  /** Identifies the answer. */
   readonly id = randomBytes(32).toString('base64url')
   readonly redirectUrl: string | undefined
   readonly clientMetadata: OAuthClientMetadata
@@ -37,7 +37,7 @@ export class LoginAttempt implements OAuthClientProvider {
   readonly saveClientInformation?: (client: StoredOAuthClientInformation) => void
   readonly prepareTokenRequest?: (scope?: string) => URLSearchParams
   readonly #options: AttemptOptions
-  /** Where the person has to go. */
+  /** The page where the person logs in. */
   url: URL | undefined
   #client: StoredOAuthClientInformation | undefined
   #verifier = ''
@@ -54,7 +54,7 @@ export class LoginAttempt implements OAuthClientProvider {
     if (oauth.clientMetadataUrl !== undefined) this.clientMetadataUrl = oauth.clientMetadataUrl
     if (authenticate) this.addClientAuthentication = authenticate
     if (redirectUrl === undefined) this.prepareTokenRequest = clientCredentials
-    // Only what was not configured may be replaced by what a server hands out.
+    // A configured client must not be replaced by one a server hands out.
     if (oauth.clientId === undefined)
       this.saveClientInformation = client => {
         this.#client = client
@@ -69,7 +69,7 @@ export class LoginAttempt implements OAuthClientProvider {
     return this.#client
   }
 
-  /** None: what was there before is renewed elsewhere. */
+  /** None: existing tokens are renewed elsewhere. */
   tokens(): undefined {
     return undefined
   }
@@ -108,7 +108,7 @@ export class LoginAttempt implements OAuthClientProvider {
     this.#resource = resource
   }
 
-  /** What is to be kept, once there are tokens. */
+  /** The finished login, once there are tokens. */
   login(): Login {
     if (!this.#tokens || !this.#discovery) throw new Error('The login is not finished')
     return {
@@ -134,7 +134,7 @@ function withoutSlash(url: string): string {
   return url.replace(/\/$/, '')
 }
 
-/** As the specification wants it: a server that does not say that it supports PKCE is not used. */
+/** As the specification requires: a server that does not declare PKCE support is not used. */
 function checkPkce({ authorizationServerMetadata: metadata }: OAuthDiscoveryState): void {
   if (!metadata || metadata.code_challenge_methods_supported?.includes('S256')) return
   throw new OAuthRefusal(`the authorization server ${metadata.issuer} does not support PKCE with S256`)
@@ -151,7 +151,7 @@ function metadataOf({ scope }: OAuthOptions, redirectUrl: string | undefined): O
   }
 }
 
-/** Bound to the authorization server that was configured, or first used. */
+/** Bound to the authorization server configured, or first used. */
 function configuredClient({ oauth, before }: AttemptOptions): StoredOAuthClientInformation | undefined {
   const { clientId, clientSecret } = oauth
   if (clientId === undefined) return undefined
@@ -163,7 +163,7 @@ function configuredClient({ oauth, before }: AttemptOptions): StoredOAuthClientI
   }
 }
 
-/** Of an earlier login, if it comes back to the same address. */
+/** The client of an earlier login, if it was registered with the same redirect URL. */
 function registeredClient({ before, redirectUrl }: AttemptOptions): StoredOAuthClientInformation | undefined {
   const uris = (before?.client as { redirect_uris?: unknown } | undefined)?.redirect_uris
   return Array.isArray(uris) && uris.includes(redirectUrl) ? before?.client : undefined

@@ -6,19 +6,19 @@ const SERVICE = 'toolpost'
 const KEY_BYTES = 32
 const KEY_FILE = 'key'
 
-/** A keyring may ask the person to unlock it: once will do. */
+/** Leaves time to unlock the keyring; the key is cached, so that this happens once. */
 const KEYRING_MS = 30_000
 const keysOfKeyring = new Map<string, Buffer>()
 
-/** What of the system's keyring is needed; absent if there is none. */
+/** What is needed of the system's keyring. */
 interface Keyring {
   get(): Promise<string | null>
   set(value: string): Promise<void>
 }
 
 /**
- * The key that the logins in `folder` are encrypted with: from the system's keyring, or, if there is none, from a file
- * beside them that only its owner may read. Made at its first use if `create`; `undefined` if there is none.
+ * The key for the logins in `folder`: from the system's keyring, or if there is none, from a file next to them that only its
+ * owner may read. With `create`, it is created on first use; otherwise `undefined` if there is none.
  */
 export async function loginKey(folder: string, create: boolean): Promise<Buffer | undefined> {
   const file = join(folder, KEY_FILE)
@@ -42,8 +42,8 @@ async function isSaved(key: Buffer, keyring: Keyring | undefined): Promise<boole
 }
 
 /**
- * On Linux only the Secret Service will do: the kernel's keyring, which the library would fall back to, forgets
- * everything when the machine is switched off.
+ * On Linux only the Secret Service will do: the kernel keyring, which the library would fall back to, forgets everything on
+ * shutdown.
  */
 async function systemKeyring(folder: string): Promise<Keyring | undefined> {
   if (process.env.TOOLPOST_KEYRING === 'off') return undefined
@@ -70,7 +70,7 @@ async function readKeyFile(file: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Written whole or not at all; if another process was first, its key is the one. */
+/** Writes atomically; if another process was first, its key wins. */
 async function writeKeyFile(file: string, key: Buffer): Promise<Buffer | undefined> {
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
   await writeFile(draft, key.toString('base64'), { mode: 0o600, flag: 'wx' })

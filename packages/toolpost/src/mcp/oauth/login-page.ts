@@ -1,4 +1,4 @@
-/** What a person's browser shows at the end of a login. */
+/** The page a browser shows at the end of a login. */
 export function loginPage({ title, text, home }: { title: string; text: string; home?: string }): Response {
   const link = home === undefined ? '' : `<p><a href="${escaped(home)}">Back to Toolpost</a></p>`
   const html = `<!doctype html>

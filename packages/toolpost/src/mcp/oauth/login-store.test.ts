@@ -73,7 +73,7 @@ describe('a saved login', () => {
     chmodSync(join(folder, 'key'), 0o644)
     expect(await file().read()).toEqual(login)
     expect([mode(path()), mode(join(folder, 'key'))]).toEqual(['600', '600'])
-    expect(problems).toEqual(['the saved login was readable by others; its mode is 0600 again'])
+    expect(problems).toEqual(['the saved login was readable by others; its mode was reset to 0600'])
   })
 
   it.each<[string, () => void]>([

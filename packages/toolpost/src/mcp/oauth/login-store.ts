@@ -10,19 +10,19 @@ import type { Login } from './login.ts'
 import { loginKey } from './login-key.ts'
 import { seal, unseal } from './sealed.ts'
 
-/** Keeps the login at one server. */
+/** Stores the login to one server. */
 export interface LoginStore {
-  /** Nothing if there is none, or none that can be read. */
+  /** `undefined` if there is none, or it cannot be read. */
   read(): Promise<Login | undefined>
-  /** `undefined` forgets it. */
+  /** `undefined` deletes it. */
   write(login: Login | undefined): Promise<void>
-  /** Does `work` while no other process does its own. */
+  /** Runs `work` under a lock shared by all processes. */
   alone<T>(work: () => Promise<T>): Promise<T>
   /** Calls `listener` when another process may have changed it; returns a function that stops it. */
   watch(listener: () => void): () => void
 }
 
-/** For programs that give no folder: a login lasts as long as they run. */
+/** For programs without a folder: a login lasts as long as they run. */
 export function loginInMemory(): LoginStore {
   let kept: Login | undefined
   return {
@@ -35,7 +35,7 @@ export function loginInMemory(): LoginStore {
   }
 }
 
-/** A file of mode 0600 in a folder of mode 0700, encrypted, for one server at one address. */
+/** An encrypted file of mode 0600 in a folder of mode 0700, for one server at one URL. */
 export class LoginFile implements LoginStore {
   readonly #folder: string
   readonly #owner: string
@@ -65,9 +65,9 @@ export class LoginFile implements LoginStore {
     }
   }
 
-  /** Others could have read it: that is said, and ended. */
+  /** Others could have read it: reports and fixes that. */
   async #repair(): Promise<void> {
-    this.#onProblem('the saved login was readable by others; its mode is 0600 again')
+    this.#onProblem('the saved login was readable by others; its mode was reset to 0600')
     await chmod(this.#file, 0o600)
   }
 
@@ -75,7 +75,7 @@ export class LoginFile implements LoginStore {
     if (!login) return rm(this.#file, { force: true })
     await this.#makeFolder()
     const key = await loginKey(this.#folder, true)
-    if (!key) throw new Error(`no key can be kept in ${this.#folder}`)
+    if (!key) throw new Error(`cannot store a key in ${this.#folder}`)
     const draft = `${this.#file}.${process.pid}.${randomBytes(4).toString('hex')}`
     try {
       await writeFile(draft, seal(JSON.stringify(login), this.#owner, key), { mode: 0o600, flag: 'wx' })
@@ -100,7 +100,7 @@ export class LoginFile implements LoginStore {
     }
   }
 
-  /** Taken by making a file that may not exist; one that a dead process left behind is taken over. */
+  /** Taken by creating a file that must not exist; one left behind by a dead process is removed. */
   async #lock(): Promise<() => Promise<void>> {
     await this.#makeFolder()
     const lock = `${this.#file}.lock`
@@ -120,7 +120,7 @@ export class LoginFile implements LoginStore {
     }
   }
 
-  /** By looking, because that works on every file system, and before there is a file. */
+  /** Polls, because that works on every file system, and before the file exists. */
   watch(listener: () => void): () => void {
     const look = () => listener()
     watchFile(this.#file, { interval: WATCH_MS, persistent: false }, look)

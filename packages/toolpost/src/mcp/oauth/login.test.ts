@@ -111,9 +111,9 @@ describe('a server that wants a login', () => {
     const page = (await client.mcp.logins.of('remote')?.begin(REDIRECT)) ?? ''
     const back = await client.oauth.agree(page)
     const forged = new URLSearchParams({ code: 'forged', state: 'guessed' })
-    await expect(client.mcp.logins.finish(forged)).rejects.toThrow('not begun here')
+    await expect(client.mcp.logins.finish(forged)).rejects.toThrow('not started here')
     await client.mcp.logins.finish(back.searchParams)
-    await expect(client.mcp.logins.finish(back.searchParams)).rejects.toThrow('not begun here')
+    await expect(client.mcp.logins.finish(back.searchParams)).rejects.toThrow('not started here')
   })
 
   it('logs in by itself with client credentials, and again when the token expires', async () => {

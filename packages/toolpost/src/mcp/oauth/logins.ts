@@ -1,17 +1,18 @@
-import { type Logger, silentLogger } from '../../logging/logger.ts'
+import type { Logger } from '../../logging/logger.ts'
+import { quietLogger } from '../../logging/quiet-logger.ts'
 import { type HttpServerEntry, isHttp, type ServerEntry } from '../server-entry.ts'
 import { LoginFile, loginInMemory } from './login-store.ts'
 import { ServerLogin } from './server-login.ts'
 
 export interface LoginsOptions {
-  /** `mcpServers`; those over HTTP can be logged in at. */
+  /** `mcpServers`; only those over HTTP have logins. */
   servers: Readonly<Record<string, ServerEntry>>
-  /** Where logins are kept; in memory alone if left out. */
+  /** Where logins are saved; if left out, they are kept in memory only. */
   folder?: string | undefined
   logger?: Logger | undefined
 }
 
-/** The logins at the servers of a configuration. */
+/** The logins to the servers of a configuration. */
 export class Logins {
   readonly #logins = new Map<string, ServerLogin>()
   readonly #options: Omit<LoginsOptions, 'servers'>
@@ -21,13 +22,13 @@ export class Logins {
     for (const [name, entry] of Object.entries(servers)) this.put(name, entry)
   }
 
-  /** Takes a server in, or another entry for it; nothing for one that cannot be logged in at. */
+  /** Adds or replaces a server; ignores one that has no login. */
   put(name: string, entry: ServerEntry | undefined): void {
     this.#logins.delete(name)
     if (!entry || !isHttp(entry) || !usesOAuth(entry)) return
-    const { folder, logger = silentLogger } = this.#options
+    const { folder, logger } = this.#options
     const { url } = entry
-    const own = logger.child({ server: name })
+    const own = quietLogger(logger).child({ server: name })
     const store = folder
       ? new LoginFile(folder, { name, url }, problem => own.warn({ problem }, 'Saved login'))
       : loginInMemory()
@@ -37,12 +38,12 @@ export class Logins {
     )
   }
 
-  /** Nothing for a server that is not over HTTP, or has its own credentials. */
+  /** `undefined` for a server that is not over HTTP, or has credentials in its configuration. */
   of(server: string): ServerLogin | undefined {
     return this.#logins.get(server)
   }
 
-  /** Finishes the login that this answer belongs to; resolves to the name of its server. */
+  /** Finishes the login this answer belongs to; resolves to the name of its server. */
   async finish(answer: URLSearchParams): Promise<string> {
     const state = answer.get('state') ?? ''
     for (const [name, login] of this.#logins) {
@@ -50,11 +51,11 @@ export class Logins {
       await login.finish(answer)
       return name
     }
-    throw new Error('This login was not begun here, or too long ago. Begin again.')
+    throw new Error('This login was not started here, or has expired. Start again.')
   }
 }
 
-/** A server with credentials in its configuration is not asked for others. */
+/** A server with credentials in its configuration needs no login. */
 function usesOAuth({ oauth, headers = {}, url }: HttpServerEntry): boolean {
   if (oauth !== undefined) return oauth !== false
   const { username, password } = new URL(url)

@@ -1,15 +1,16 @@
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { removeFromLogs } from '../../logging/safe-value.ts'
 import { isRecord } from '../../runtime/guards.ts'
+import { isLoopback } from '../../runtime/loopback.ts'
 import { describeError } from '../server-failure.ts'
 import { MAX_OAUTH_BYTES, OAUTH_TIMEOUT_MS } from './limits.ts'
 
-/** An authorization server, or a server's word about it, that is not to be trusted. Nothing more is sent. */
+/** The authorization server, or what a server says about it, cannot be trusted. Nothing more is sent. */
 export class OAuthRefusal extends Error {
   override name = 'OAuthRefusal'
 }
 
-/** What an authorization server said instead of giving a token or registering a client. */
+/** An authorization server refused to issue a token or register a client. */
 export class OAuthDenial extends Error {
   override name = 'OAuthDenial'
   readonly code: string
@@ -22,13 +23,13 @@ export class OAuthDenial extends Error {
 
 export interface OAuthFetch {
   fetch: FetchLike
-  /** Throws what stood in the way, if something did: the SDK goes on looking where it should stop. */
+  /** Throws the refusal, if there was one: the SDK tries other places where it should stop. */
   check(): void
 }
 
 /**
- * The `fetch` of everything that concerns a login: https only (plain http within this machine, if the MCP server is on
- * it too), no redirect to another host, no long bodies, no waiting. A POST that fails is a denial.
+ * The `fetch` for everything about a login: https only (plain http on this machine, if the MCP server is on it too), no
+ * redirects to another host, and limits on size and time. A POST that fails is a denial.
  */
 export function oauthFetch(serverUrl: string): OAuthFetch {
   let refusal: OAuthRefusal | undefined
@@ -73,20 +74,16 @@ async function exchange(url: URL, init?: RequestInit): Promise<{ response: Respo
   }
 }
 
-/** Why nothing of a login may go to this address. */
+/** Why nothing of a login may be sent to this URL. */
 export function insecure(url: URL, serverUrl: string): string | undefined {
-  if (isLoopback(url)) {
-    if (isLoopback(new URL(serverUrl))) return undefined
-    return `${shown(url)} is on this machine, and the server that names it is not`
+  if (isLoopback(url.hostname)) {
+    if (isLoopback(new URL(serverUrl).hostname)) return undefined
+    return `${shown(url)} is on this machine, but the server that names it is not`
   }
   return url.protocol === 'https:' ? undefined : `${shown(url)} is not https`
 }
 
-function isLoopback({ hostname }: URL): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
-}
-
-/** As far as it may be shown: not what is asked for, which can be secret. */
+/** Without the query, which may contain secrets. */
 function shown({ origin, pathname }: URL): string {
   return `${origin}${pathname}`
 }
@@ -96,7 +93,7 @@ async function limitedText({ body }: Response): Promise<string | undefined> {
   let bytes = 0
   for await (const chunk of body ?? []) {
     bytes += chunk.length
-    // Leaving the loop ends the stream.
+    // Leaving the loop cancels the stream.
     if (bytes > MAX_OAUTH_BYTES) return undefined
     chunks.push(chunk)
   }
@@ -105,7 +102,7 @@ async function limitedText({ body }: Response): Promise<string | undefined> {
 
 const SECRETS = /token|secret|assertion|^code$/
 
-/** Known as such before anybody can say them. */
+/** Registered as secrets before anything can log them. */
 function secretsIn(answer: Record<string, unknown>): string[] {
   const told = Object.entries(answer).filter(([name]) => SECRETS.test(name))
   return told.flatMap(([, value]) => (typeof value === 'string' && !URL.canParse(value) ? [value] : []))
@@ -113,7 +110,7 @@ function secretsIn(answer: Record<string, unknown>): string[] {
 
 function denial(status: number, text: string, url: URL): Error {
   const { error, error_description: description } = asRecord(text)
-  // A server in trouble has not denied anything.
+  // A server with problems of its own has not denied anything.
   if (typeof error !== 'string' || status >= 500 || status === 429)
     return new Error(`${shown(url)} answered ${status}`)
   const words = typeof description === 'string' ? `${error} (${description})` : error

@@ -2,7 +2,7 @@ import { removeFromLogs } from '../../logging/safe-value.ts'
 import { LOGIN_TTL_MS, MAX_PENDING_LOGINS } from './limits.ts'
 import type { LoginAttempt } from './login-attempt.ts'
 
-/** Logins that were begun and whose answers are waited for, for a while; each answer is taken once. */
+/** Unfinished logins, kept for a while; each answer is accepted only once. */
 export class PendingLogins {
   readonly #attempts = new Map<string, { attempt: LoginAttempt; until: number }>()
 
@@ -19,7 +19,7 @@ export class PendingLogins {
 
   take(state: string): LoginAttempt {
     const { attempt } = this.#attempts.get(state) ?? {}
-    if (!attempt || !this.has(state)) throw new Error('this login was not begun here, or too long ago')
+    if (!attempt || !this.has(state)) throw new Error('this login was not started here, or has expired')
     this.#attempts.delete(state)
     return attempt
   }

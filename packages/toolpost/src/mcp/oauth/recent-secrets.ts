@@ -2,7 +2,7 @@ import { forgetSecrets, removeFromLogs } from '../../logging/known-secrets.ts'
 import { REMEMBERED_LOGINS } from './limits.ts'
 import type { Login } from './login.ts'
 
-/** Keeps the secrets of the last logins out of logs; those of older ones are worth nothing, and would only add up. */
+/** Keeps the secrets of the latest logins out of logs; older ones are worthless, and would only pile up. */
 export class RecentSecrets {
   readonly #known: string[][] = []
 

@@ -5,14 +5,14 @@ import { loggedInPage, loginPage } from './login-page.ts'
 import { REDIRECT_PATH } from './oauth-options.ts'
 
 export interface RedirectServer {
-  /** Where the browser is to be sent back to. */
+  /** The redirect URL. */
   url: string
   close(): void
 }
 
 /**
- * Waits on 127.0.0.1 for a browser that comes back from a login, and hands the answer to `finish`, which resolves to the
- * name of the server; its page says how that went. Rejects if the port is taken.
+ * Listens on 127.0.0.1 for the redirect after a login, and passes the answer to `finish`, which resolves to the name of the
+ * server; the page it returns shows the outcome. Rejects if the port is taken.
  */
 export async function listenForRedirect(
   finish: (answer: URLSearchParams) => Promise<string>,
@@ -44,7 +44,7 @@ async function answerOf(
   return finishedPage(searchParams, finish)
 }
 
-/** Finishes a login with what the browser brought; a page in any case. */
+/** Finishes a login with the browser's answer; always resolves to a page. */
 export async function finishedPage(
   answer: URLSearchParams,
   finish: (answer: URLSearchParams) => Promise<string>,

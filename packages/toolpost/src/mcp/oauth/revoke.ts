@@ -2,7 +2,7 @@ import { loadSdk } from '../sdk-client.ts'
 import type { Login } from './login.ts'
 import { oauthFetch } from './oauth-fetch.ts'
 
-/** Tells the authorization server that the tokens of a login are not used any more; says whether it took note. */
+/** Revokes the tokens of a login; resolves to whether the authorization server accepted that. */
 export async function revoke({ tokens, discovery, client }: Login, serverUrl: string): Promise<boolean> {
   const metadata = discovery?.authorizationServerMetadata
   const endpoint = (metadata as { revocation_endpoint?: unknown } | undefined)?.revocation_endpoint
@@ -27,7 +27,7 @@ export async function revoke({ tokens, discovery, client }: Login, serverUrl: st
     await send(tokens.access_token, 'access_token')
     return true
   } catch {
-    // It is forgotten here all the same, which is said.
+    // It is removed here all the same, and the caller says so.
     return false
   }
 }

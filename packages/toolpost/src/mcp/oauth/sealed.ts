@@ -5,7 +5,7 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const VERSION = 'toolpost-login-1'
 
-/** `text` encrypted, and tied to `owner`: it can be opened for nobody else. */
+/** Encrypts `text`, bound to `owner`: it cannot be opened for anybody else. */
 export function seal(text: string, owner: string, key: Buffer): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(owner))
@@ -13,7 +13,7 @@ export function seal(text: string, owner: string, key: Buffer): string {
   return `${VERSION} ${sealed.toString('base64')}\n`
 }
 
-/** Throws on anything but what `seal` wrote for the same owner with the same key. */
+/** Throws on anything `seal` did not write for the same owner with the same key. */
 export function unseal(sealed: string, owner: string, key: Buffer): string {
   const [version, data = ''] = sealed.trim().split(' ')
   if (version !== VERSION) throw new Error('not a login of this version')

@@ -22,7 +22,7 @@ export interface ServerLoginOptions {
   logger: Logger
 }
 
-/** The login at one server: its token, renewed in time, once for all who wait for it. */
+/** The login to one server: its token, renewed in time, and only once for all who wait for it. */
 export class ServerLogin {
   readonly #options: ServerLoginOptions
   readonly #origin: string
@@ -51,17 +51,17 @@ export class ServerLogin {
     return this.#options.name
   }
 
-  /** Whether a person logs in, and not the program itself. */
+  /** Whether a person logs in, rather than the program itself. */
   get isInteractive(): boolean {
     return this.#oauth.grant !== 'client_credentials'
   }
 
-  /** The port that a login has to come back to, if it is not any. */
+  /** The port that a login is redirected to, if it is fixed. */
   get redirectPort(): number | undefined {
     return this.#oauth.redirectPort
   }
 
-  /** The token for a request to that address: none for another host than the server's. */
+  /** The token for a request to this URL; none for any host but the server's. */
   async tokenFor(url: string): Promise<string | undefined> {
     if (new URL(url).origin !== this.#origin) return undefined
     this.#reading ??= this.#read()
@@ -71,7 +71,7 @@ export class ServerLogin {
     return this.#login?.tokens?.access_token
   }
 
-  /** Whether a refused request is worth another try, with the token that there is now. */
+  /** Whether a refused request is worth repeating with the current token. */
   async hasAnother(response: Response, used: string | undefined): Promise<boolean> {
     if (response.status !== 401 && response.status !== 403) return false
     const challenge = await challengeIn(response)
@@ -81,7 +81,7 @@ export class ServerLogin {
     return this.#renewed(used, lacksScope)
   }
 
-  /** Begins a login; resolves to the page that the person has to go to. */
+  /** Starts a login; resolves to the page where the person logs in. */
   async begin(redirectUrl: string): Promise<string> {
     const { name, url } = this.#options
     if (!this.isInteractive) throw new Error(`'${name}' logs in with its own credentials`)
@@ -98,7 +98,7 @@ export class ServerLogin {
     return this.#pending.has(state)
   }
 
-  /** Takes what the authorization server answered, as it stands in the address that the person came back to. */
+  /** Finishes a login with the authorization server's answer, the query of the redirect URL. */
   async finish(answer: URLSearchParams): Promise<void> {
     const attempt = this.#pending.take(answer.get('state') ?? '')
     await this.#grants.advance(attempt, this.#wanted, grantIn(answer))
@@ -106,14 +106,14 @@ export class ServerLogin {
     this.#tell()
   }
 
-  /** Gets a token with the program's own credentials, now. */
+  /** Obtains a token with the program's own credentials. */
   async signIn(): Promise<void> {
     this.#challenge ??= await askForChallenge(this.#options.url)
     await this.#options.store.alone(() => this.#signIn(undefined))
     this.#tell()
   }
 
-  /** Ends the login, at the authorization server too if it can; says what was done. */
+  /** Ends the login, if possible at the authorization server too; resolves to what was done. */
   async logout(): Promise<'none' | 'revoked' | 'forgotten'> {
     await this.#read()
     const login = this.#login
@@ -123,7 +123,7 @@ export class ServerLogin {
     return (await revoke(login, this.#options.url)) ? 'revoked' : 'forgotten'
   }
 
-  /** Calls `listener` when there is another login, also one of another process; returns a function that stops it. */
+  /** Calls `listener` when the login changes, even in another process; returns a function that stops it. */
   onChange(listener: () => void): () => void {
     const stopWatching = this.#options.store.watch(() => void this.#look(listener))
     this.#listeners.add(listener)
@@ -162,13 +162,13 @@ export class ServerLogin {
     return !this.isInteractive || this.#login?.tokens?.refresh_token !== undefined
   }
 
-  /** What a login asks for: the permissions that a call wanted, else what the server said. */
+  /** What a login asks for: the scope a call needed, or else the one the server named. */
   get #wanted(): Challenge {
     const scope = this.#login?.wanted?.scope ?? this.#challenge?.scope
     return { ...this.#challenge, scope }
   }
 
-  /** Before its time, while the token that there is still does: nobody waits for it, and it may fail. */
+  /** Renews a token before it expires: while it is still valid nobody waits for this, and it may fail. */
   #renewEarly(tokens: NonNullable<Login['tokens']>): Promise<void> | undefined {
     if (Date.now() < this.#pausedUntil) return undefined
     const renewal = this.#renewed(tokens.access_token, false).then(
@@ -181,7 +181,7 @@ export class ServerLogin {
     return isOver(tokens) ? renewal : undefined
   }
 
-  /** One renewal for all who wait for one; says whether there is another token now. */
+  /** One renewal for all who wait for one; resolves to whether there is another token now. */
   #renewed(used: string | undefined, lacksScope: boolean): Promise<boolean> {
     const now = this.#login?.tokens?.access_token
     if (now !== used && now !== undefined) return Promise.resolve(true)
@@ -194,7 +194,7 @@ export class ServerLogin {
   async #renew(used: string | undefined, lacksScope: boolean): Promise<boolean> {
     await this.#read()
     const tokens = this.#login?.tokens
-    // Another process has renewed it, or a person has logged in.
+    // Another process renewed it, or a person logged in.
     if (tokens && tokens.access_token !== used) return true
     if (this.isInteractive && lacksScope) throw await this.#lacking()
     if (this.#canRenew) return this.#options.store.alone(() => this.#renewAlone(used))
@@ -214,7 +214,7 @@ export class ServerLogin {
     } catch (error) {
       if (!(error instanceof OAuthDenial)) throw error
       await this.#read()
-      // Should another process have been quicker all the same, its tokens are the ones.
+      // If another process was quicker all the same, its tokens count.
       if (this.#login?.tokens && this.#login.tokens.access_token !== used) return true
       await this.#keep(withoutTokens(this.#login))
       throw this.#needed(`the login has expired or was revoked: ${error.message}`)
@@ -232,7 +232,7 @@ export class ServerLogin {
     return new NeedsLoginError(this.#options.name, { why, lacksScope })
   }
 
-  /** What the person has to agree to is remembered for the login. */
+  /** Remembers for the next login which scope is missing. */
   async #lacking(): Promise<NeedsLoginError> {
     const scope = this.#challenge?.scope
     await this.#keep({ ...this.#login, wanted: { scope } })
@@ -240,7 +240,7 @@ export class ServerLogin {
     return this.#needed(`more permissions are needed${what}`, true)
   }
 
-  /** What was granted, and what is missing: a login for the one alone would lose the other. */
+  /** What was granted plus what is missing: a login for the missing scope alone would lose the rest. */
   async #widened(challenge: Challenge): Promise<Challenge> {
     const { computeScopeUnion } = await loadSdk()
     const granted = this.#login?.tokens?.scope ?? this.#challenge?.scope ?? this.#oauth.scope

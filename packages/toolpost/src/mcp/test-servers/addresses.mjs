@@ -1,5 +1,5 @@
-// A server whose tools want addresses visited: one before it can be called, one while it runs; and one that says so
-// when that is done.
+// A server whose tools want URLs visited: one before it can be called, one while it runs; and one that reports when that is
+// done.
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import {

@@ -10,9 +10,9 @@ import { createMcpHandler, Server as ServerV2 } from '@modelcontextprotocol/serv
 /** A real MCP server over HTTP, inside the test's process. */
 export interface TestHttpServer {
   url: string
-  /** The same events as a hostile server's journal has: `call <tool>`, `cancelled`. */
+  /** The same events as in a hostile server's journal: `call <tool>`, `cancelled`. */
   readonly events: string[]
-  /** The different Authorization headers of its requests. */
+  /** The distinct Authorization headers of its requests. */
   readonly authorizations: string[]
   /** Resolves when `event` has happened. */
   happened(event: string): Promise<void>
@@ -20,7 +20,7 @@ export interface TestHttpServer {
   stop(): Promise<void>
   /** Listens again on the same port, without memory of any session. */
   restart(): Promise<void>
-  /** Says that the tools changed. */
+  /** Adds a tool and reports that the tools changed. */
   addTool(name: string): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -39,7 +39,7 @@ function toolList(names: readonly string[]) {
   return names.map(name => ({ name, inputSchema: object, annotations: name === 'echo' ? reading : {} }))
 }
 
-/** What the tools do, for every server below. */
+/** The tools of every server below. */
 async function callTool(
   name: string,
   args: Record<string, unknown>,
@@ -84,7 +84,7 @@ export function streamableServer(): Promise<TestHttpServer> {
   })
 }
 
-/** SDK v1, the old HTTP with SSE and nothing else. */
+/** SDK v1, only the old HTTP+SSE. */
 export function sseServer(): Promise<TestHttpServer> {
   return serve(({ names, journal, onChange }) => {
     const sessions = new Map<string, SSEServerTransport>()

@@ -1,4 +1,4 @@
-// The tools of the server that offers whatever it is told to.
+// The tools of the configurable server in offering.mjs.
 
 const question = message => ({ message, requestedSchema: { type: 'object', properties: {} } })
 const numbers = length => Array.from({ length }, (_, at) => at)
@@ -7,12 +7,12 @@ const text = value => ({
   content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) }],
 })
 
-/** In place of a result. */
+/** A request for input in place of a result. */
 export function needs(inputRequests, requestState) {
   return { resultType: 'input_required', inputRequests, ...(requestState !== undefined && { requestState }) }
 }
 
-/** By name, each given its arguments, all parameters and the way back. */
+/** The tools by name; each gets its arguments, all parameters and the way back. */
 export function toolsOf({ isModern, seen, held, listeners, lists, elicit, notify }) {
   return {
     async ask(args, params, way) {
@@ -100,5 +100,5 @@ export function toolsOf({ isModern, seen, held, listeners, lists, elicit, notify
   }
 }
 
-/** What a tool answers that nothing else is known of. */
+/** The result of any other tool. */
 export const echoed = (called, args) => args.result ?? text({ called, args })

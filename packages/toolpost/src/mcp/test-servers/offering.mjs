@@ -1,5 +1,5 @@
-// A server that offers whatever it is told to, in plain JSON-RPC: it starts fast and may break every rule. Options as
-// JSON in the first argument over stdio; `offering(options)` answers messages for whoever has another way to bring them.
+// A configurable server in plain JSON-RPC: it starts fast and may break every rule. Over stdio, it takes its options as JSON
+// in the first argument; `offering(options)` handles messages for other transports.
 import { fileURLToPath } from 'node:url'
 import { echoed, needs, toolsOf } from './offering-tools.mjs'
 
@@ -204,14 +204,14 @@ export function offering(options = {}) {
     return { messages: [{ role: 'user', content: { type: 'text', text: said } }] }
   }
 
-  /** By a request of its own, or in place of a result. */
+  /** Asks by a request of its own, or in place of a result. */
   async function elicit(question, params, { request }) {
     if (!isModern) return (await request('elicitation/create', question)).result
     if (params.inputResponses) return params.inputResponses.one
     return needs({ one: { method: 'elicitation/create', params: question } }, 'state "ü" \n ✓')
   }
 
-  /** To all who listen, in the newest protocol. */
+  /** To all listeners, in the newest protocol. */
   function notify(send, method, params = {}) {
     const isChange = method.endsWith('list_changed') || method.endsWith('resources/updated')
     if (!isModern || !isChange) return send({ jsonrpc: '2.0', method, params })

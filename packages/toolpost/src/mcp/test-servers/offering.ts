@@ -7,25 +7,25 @@ import { offering } from './offering.mjs'
 
 export interface OfferingOptions {
   name?: string
-  /** `modern`: the newest protocol and no other. */
+  /** `modern`: only the newest protocol. */
   protocol?: 'legacy' | 'modern'
   instructions?: string
-  /** So many characters of them: more than a command line takes. */
+  /** Generates this many characters of them, more than fit on a command line. */
   longInstructions?: number
   capabilities?: Record<string, unknown>
   resources?: unknown[]
   templates?: unknown[]
   prompts?: unknown[]
   tools?: unknown[]
-  /** With an entry of 600 kB. */
+  /** Adds an entry of 600 kB. */
   bulky?: boolean
-  /** So many of a kind, made up. */
+  /** Generates this many entries of a kind. */
   generate?: Record<string, number>
-  /** A list without an end. */
+  /** The list that never ends. */
   endless?: string
-  /** A list that is never answered. */
+  /** The list that is never answered. */
   hangs?: string
-  /** Beside every list: `ttlMs`, `cacheScope`. */
+  /** Added to every list: `ttlMs`, `cacheScope`. */
   hints?: object
   /** Whether `subscriptions/listen` is ever acknowledged. */
   acknowledges?: boolean
@@ -37,7 +37,7 @@ export function offeringServer(options: OfferingOptions = {}): StdioServerEntry 
   return { command: process.execPath, args: [file, JSON.stringify(options)] }
 }
 
-/** The same over HTTP, every answer as one stream of events, or as JSON; nothing of a listen stream if `buffers`. */
+/** The same over HTTP, each response as an event stream, or as JSON; with `buffers`, listen streams send nothing. */
 export async function offeringHttpServer(
   options: OfferingOptions & { json?: boolean; buffers?: boolean } = {},
 ): Promise<HttpServerEntry & AsyncDisposable> {

@@ -1,5 +1,5 @@
-// A server by hand, on stdio, whose calls become tasks: `legacy` as 2025-11-25 has them, `modern` as the extension does.
-// What a call asks for by `how` goes wrong. What was asked of it stands in the file of the second argument.
+// A hand-written stdio server whose calls become tasks: `legacy` as in 2025-11-25, `modern` as in the extension. `how` makes
+// a call go wrong. Every request is recorded in the file of the second argument.
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
@@ -90,7 +90,7 @@ function announceEnd(task) {
   send({ method: `notifications/tasks${isModern ? '' : '/status'}`, params: view(task) })
 }
 
-/** As 2025-11-25 has it: waits for the end, and asks its questions meanwhile. */
+/** As in 2025-11-25: waits for the end, and asks its questions meanwhile. */
 function result(id, task) {
   const answer = () => reply(id, { ...resultOf(task), _meta: related(task) })
   if (task.status === 'completed' || task.status === 'failed') return answer()

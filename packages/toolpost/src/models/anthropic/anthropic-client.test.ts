@@ -119,7 +119,7 @@ describe('AnthropicClient', () => {
     expect(server.requests).toHaveLength(2)
   })
 
-  it('a rate limit that lasts longer than the time is told at once', async () => {
+  it('a rate limit that outlasts the time limit is reported at once', async () => {
     const reply = { status: 429, error: 'slow down', headers: { 'retry-after': '90' } }
     const { client, server } = await setup({ replies: [reply] })
     await expect(client.ask('go', { timeLimitMs: 60_000 })).rejects.toMatchObject({
@@ -141,7 +141,7 @@ describe('AnthropicClient', () => {
     expect(inspect(client, { depth: 10, showHidden: true })).not.toContain(KEY)
   })
 
-  it('offers every tool, in a form that Anthropic takes, and calls it by its own names', async () => {
+  it('offers every tool, in a form that Anthropic accepts, and calls it by its own names', async () => {
     const seen: unknown[] = []
     const note = async (args: object) => {
       seen.push(args)

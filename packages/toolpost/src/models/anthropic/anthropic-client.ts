@@ -1,12 +1,12 @@
 import type { ChatAnthropicInput } from '@langchain/anthropic'
 import type { BaseMessage } from '@langchain/core/messages'
-import { silentLogger } from '../../logging/logger.ts'
+import { quietLogger } from '../../logging/quiet-logger.ts'
 import { removeFromLogs, safeText } from '../../logging/safe-value.ts'
+import type { Environment } from '../../runtime/environment.ts'
 import { boundedFetch } from '../bounded-body.ts'
-import type { Environment } from '../environment.ts'
 import { FittedTools } from '../fitting/fit-tools.ts'
 import { ANTHROPIC_PACKAGES, loadAnthropic, loadMessages } from '../load-langchain.ts'
-import { type ClientOptions, ProviderClient } from '../model-client.ts'
+import { ProviderClient, type ProviderClientOptions } from '../model-client.ts'
 import { ModelError } from '../model-error.ts'
 import type { Provider, ReplyChunk } from '../provider.ts'
 import { stopReasonOf } from '../read-reply.ts'
@@ -18,19 +18,19 @@ type Messages = typeof import('@langchain/core/messages')
 const DEFAULT_ANTHROPIC_MODEL = 'claude-haiku-4-5'
 const DEFAULT_ADDRESS = 'https://api.anthropic.com'
 
-export interface AnthropicClientOptions extends ClientOptions {
+export interface AnthropicClientOptions extends ProviderClientOptions {
   /** `ANTHROPIC_MODEL` if left out, else `claude-haiku-4-5`. */
   model?: string | undefined
   /** `ANTHROPIC_API_KEY` if left out. */
   apiKey?: string | undefined
   /** `ANTHROPIC_BASE_URL` if left out. */
   baseUrl?: string | undefined
-  /** More for ChatAnthropic, such as `maxTokens`, `temperature` or `thinking`. */
+  /** More options for ChatAnthropic, such as `maxTokens`, `temperature` or `thinking`. */
   settings?: Partial<Omit<ChatAnthropicInput, 'model' | 'apiKey' | 'anthropicApiKey'>> | undefined
   environment?: Environment | undefined
 }
 
-/** A client on a model of Anthropic. LangChain is loaded with the first question. */
+/** A client for an Anthropic model. LangChain is loaded with the first question. */
 export class AnthropicClient extends ProviderClient {
   readonly model: string
   readonly baseUrl: string
@@ -40,7 +40,7 @@ export class AnthropicClient extends ProviderClient {
     const model = options.model ?? (environment.ANTHROPIC_MODEL?.trim() || DEFAULT_ANTHROPIC_MODEL)
     const baseUrl = options.baseUrl ?? (environment.ANTHROPIC_BASE_URL?.trim() || DEFAULT_ADDRESS)
     const apiKey = options.apiKey ?? environment.ANTHROPIC_API_KEY?.trim()
-    // Whoever echoes the key, in an error or in a result, must not bring it into a log.
+    // An error or a result that echoes the key must not put it into a log.
     if (apiKey) removeFromLogs([apiKey])
     super(anthropicProvider({ ...options, model, baseUrl, apiKey }), options)
     this.model = model
@@ -50,7 +50,8 @@ export class AnthropicClient extends ProviderClient {
 
 type Settings = AnthropicClientOptions & { model: string; baseUrl: string }
 
-function anthropicProvider({ model, baseUrl, apiKey, settings, logger = silentLogger }: Settings): Provider {
+function anthropicProvider({ model, baseUrl, apiKey, settings, ...options }: Settings): Provider {
+  const logger = quietLogger(options.logger)
   return {
     packages: ANTHROPIC_PACKAGES,
     identity: { provider: 'anthropic', model },
@@ -58,7 +59,7 @@ function anthropicProvider({ model, baseUrl, apiKey, settings, logger = silentLo
     advice: {
       unreachable: 'Check the network, or ANTHROPIC_BASE_URL',
       unauthorized: 'Check ANTHROPIC_API_KEY',
-      model_not_found: `Check the name of the model, '${safeText(model)}'`,
+      model_not_found: `Check the model name '${safeText(model)}'`,
     },
     passing: ['rate_limited', 'overloaded', 'server_error'],
     takesImages: true,
@@ -68,7 +69,7 @@ function anthropicProvider({ model, baseUrl, apiKey, settings, logger = silentLo
       const given = settings?.clientOptions
       const fetch = boundedFetch((given?.fetch as typeof globalThis.fetch | undefined) ?? globalThis.fetch)
       const clientOptions = { logLevel: 'off' as const, ...given, baseURL: baseUrl, fetch }
-      // Attempts are made by the loop, which knows how much time there is.
+      // The loop retries: it knows how much time is left.
       const chat = new ChatAnthropic({
         ...settings,
         ...optionsOf(style),
@@ -80,7 +81,7 @@ function anthropicProvider({ model, baseUrl, apiKey, settings, logger = silentLo
       const fitted = new FittedTools(tools, { provider: 'anthropic', logger })
       const usable = fitted.tools.map(inAnthropicFormat)
       const withTools = usable.length > 0 ? chat.bindTools(usable) : chat
-      // Anthropic refuses a conversation with calls in it and no tools: they are offered and may not be used.
+      // Anthropic rejects a conversation that has calls but no tools, so they are offered with tool_choice 'none'.
       const withoutCalls = usable.length > 0 ? chat.bindTools(usable, { tool_choice: 'none' }) : chat
       return {
         original: call => fitted.original(call),
@@ -94,7 +95,7 @@ function anthropicProvider({ model, baseUrl, apiKey, settings, logger = silentLo
   }
 }
 
-/** Under the names that ChatAnthropic has for them. */
+/** In ChatAnthropic's names. */
 function optionsOf(style: WritingStyle | undefined): Partial<ChatAnthropicInput> {
   if (!style) return {}
   const { maxTokens, temperature, stopSequences = [] } = style
@@ -106,13 +107,13 @@ function optionsOf(style: WritingStyle | undefined): Partial<ChatAnthropicInput>
 }
 
 export function missingKey(): ModelError {
-  return new ModelError('missing_key', 'There is no key for Anthropic: set ANTHROPIC_API_KEY')
+  return new ModelError('missing_key', 'No Anthropic API key: set ANTHROPIC_API_KEY')
 }
 
 /**
- * The messages as ChatAnthropic should send them. It drops the `status` of a ToolMessage, but passes content blocks
- * of Anthropic's own kind through: so failed results become `tool_result` blocks with `is_error`. Only what is sent
- * is written so; the history keeps its ToolMessages.
+ * The messages as ChatAnthropic should send them. It drops the `status` of a ToolMessage but passes Anthropic's own
+ * content blocks through, so failed results become `tool_result` blocks with `is_error`. This applies only to what is
+ * sent; the history keeps its ToolMessages.
  */
 function withErrorMarks(messages: readonly BaseMessage[], langchain: Messages): BaseMessage[] {
   return messages.map(message => {
@@ -124,7 +125,7 @@ function withErrorMarks(messages: readonly BaseMessage[], langchain: Messages): 
   })
 }
 
-/** The same stream, which fails if it ends before the model did: ChatAnthropic takes a closed connection for the end. */
+/** Fails if the stream ends before the model did: ChatAnthropic mistakes a closed connection for the end. */
 async function* wholeStream(stream: AsyncIterable<ReplyChunk>): AsyncGenerator<ReplyChunk> {
   let hasEnded = false
   for await (const chunk of stream) {

@@ -2,10 +2,10 @@ import { isRecord } from '../../runtime/guards.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 
 /*
- * Fitted schemas put together. What comes out takes whatever both, or any, of them take: it may take more, never less.
+ * Combines fitted schemas. The result accepts everything that both, or any, of them accept: maybe more, never less.
  */
 
-/** Takes what both take. What cannot be said in one schema is left out. */
+/** Accepts what both accept. Constraints that one schema cannot express are left out. */
 export function both(a: JsonSchema, b: JsonSchema): JsonSchema {
   const merged: JsonSchema = { ...b, ...a }
   const type = sharedTypes(a.type, b.type)
@@ -20,7 +20,7 @@ export function both(a: JsonSchema, b: JsonSchema): JsonSchema {
     merged.properties = bothProperties(a.properties, b.properties)
   if (a.required && b.required)
     merged.required = [...new Set([...(a.required as string[]), ...(b.required as string[])])]
-  // Sound, because what is declared only grows.
+  // Sound, because the declared properties only grow.
   if (b.additionalProperties === false) merged.additionalProperties = false
   if (isRecord(a.items) && isRecord(b.items)) merged.items = both(a.items, b.items)
   return merged
@@ -43,14 +43,14 @@ export function ownSchema(properties: unknown, name: string): JsonSchema | undef
     : undefined
 }
 
-/** Takes what any of them takes. */
+/** Accepts what any of them accepts. */
 export function anyOf(variants: readonly JsonSchema[]): JsonSchema {
   const different = [...new Map(variants.map(variant => [JSON.stringify(variant), variant])).values()]
   if (different.length <= 1) return different[0] ?? {}
   return joinedEnums(different) ?? { anyOf: different }
 }
 
-/** `const` in one form, `const` in another: a list of both. */
+/** A `const` in each form becomes one enum. */
 function joinedEnums(variants: readonly JsonSchema[]): JsonSchema | undefined {
   const [first] = variants
   const isPlain = ({ enum: values, type, ...rest }: JsonSchema) =>
@@ -62,13 +62,13 @@ function joinedEnums(variants: readonly JsonSchema[]): JsonSchema | undefined {
   return { ...(first?.type !== undefined && { type: first.type }), enum: [...values.values()] }
 }
 
-/** A fitted `type` as a list; `undefined` for any. */
+/** A fitted `type` as a list; `undefined` for any type. */
 export function typesOf(type: unknown): readonly string[] | undefined {
   if (type === undefined) return undefined
   return Array.isArray(type) ? type : [type as string]
 }
 
-/** One word or a list, as it is written; nothing for a contradiction. */
+/** One type or a list, as in a schema; `undefined` for a contradiction. */
 function sharedTypes(a: unknown, b: unknown): unknown {
   const [ours, theirs] = [typesOf(a), typesOf(b)]
   if (!ours || !theirs) return a ?? b

@@ -5,25 +5,25 @@ import { anyOf, both } from './combine.ts'
 import { fitValues, isPlainType, jsonCopy } from './fit-values.ts'
 import { COPIED, ELSEWHERE, EXTRAS, type FittingProvider, RULES, type SchemaChange, SILENT } from './rules.ts'
 
-/** Nothing is valid: the schema `false`. */
+/** The schema `false`: no value is valid. */
 export const NEVER = Symbol('never')
 
-/** A fitted schema of more parts is a load for every request. */
+/** A fitted schema with more parts would weigh down every request. */
 const MAX_PARTS = 2_000
-/** How often a definition is written out inside of itself. */
+/** How often a definition is expanded inside itself. */
 const MAX_RECURSION = 2
 /** References and `allOf` in a row. */
 const MAX_HOPS = 50
 const MAX_CHANGES = 50
 const MAX_TEXT_CHARS = 4_000
 
-/** The schema has more parts than are given to a provider: it is fitted again, less deep. */
+/** The schema has more parts than a provider should get: it is fitted again, less deeply. */
 export class TooLarge extends Error {}
 
 interface Bounds {
   readonly provider: FittingProvider
   readonly maxDepth: number
-  /** Nothing smaller will be tried: what is over the budget is left out. */
+  /** The last attempt: whatever is over budget is left out. */
   readonly isLast: boolean
 }
 
@@ -32,13 +32,13 @@ interface Spot {
   readonly place: string
   readonly depth: number
   readonly hops: number
-  /** What references point into. */
+  /** The document that references point into. */
   readonly root: JsonSchema
-  /** The definitions that this is inside of. */
+  /** The definitions enclosing this place. */
   readonly inside: readonly object[]
 }
 
-/** Walks a schema and writes it anew as a provider takes it. What cannot be said is left out: the result takes more. */
+/** Rewrites a schema for a provider. What the provider cannot express is left out, so the result accepts more. */
 export class SchemaFitter {
   readonly changes: SchemaChange[] = []
   readonly #bounds: Bounds
@@ -61,7 +61,7 @@ export class SchemaFitter {
     if (!isRecord(schema)) return this.#fitBoolean(schema, spot)
     if (++this.#parts > MAX_PARTS && !this.#bounds.isLast) throw new TooLarge()
     if (this.#isOver || spot.depth > this.#bounds.maxDepth || spot.hops > MAX_HOPS)
-      return this.#cut(schema, spot, 'nested too deep')
+      return this.#cut(schema, spot, 'nested too deeply')
     const here = typeof schema.$id === 'string' ? { ...spot, root: schema } : spot
     let fitted: JsonSchema = this.#fitOwn(schema, here)
     for (const part of this.#conjuncts(schema, here)) {
@@ -81,7 +81,7 @@ export class SchemaFitter {
     return {}
   }
 
-  /** What stands for a part that is not written out. */
+  /** Stands in for a part that is not expanded. */
   #cut(schema: JsonSchema, { place, root }: Spot, why: string): JsonSchema {
     this.note(place, typeof schema.$ref === 'string' ? '$ref' : 'properties', `cut: ${why}`)
     const { type, nullable } = resolveRef(schema, root) as JsonSchema
@@ -92,7 +92,7 @@ export class SchemaFitter {
     }
   }
 
-  /** What else the same value must fit: what the schema refers to, and `allOf`. */
+  /** The other schemas the same value must match: references and `allOf`. */
   *#conjuncts(schema: JsonSchema, spot: Spot): Generator<JsonSchema | typeof NEVER> {
     for (const keyword of ['$ref', '$dynamicRef', '$recursiveRef'])
       if (typeof schema[keyword] === 'string') yield this.#fitRef(schema, keyword, spot)
@@ -107,16 +107,16 @@ export class SchemaFitter {
     const target = keyword === '$ref' ? refTarget(schema, spot.root) : undefined
     if (target === false) return NEVER
     if (!isRecord(target)) {
-      if (target !== true) this.note(spot.place, keyword, 'left open: it is not in this document')
+      if (target !== true) this.note(spot.place, keyword, 'left open: not in this document')
       return {}
     }
     this.note(spot.place, keyword, 'written out')
     const isDeepInside = spot.inside.filter(one => one === target).length >= MAX_RECURSION
-    if (isDeepInside) return this.#cut(schema, spot, `as ${schema.$ref} above`)
+    if (isDeepInside) return this.#cut(schema, spot, `see ${schema.$ref} above`)
     return this.#fit(target, { ...spot, hops: spot.hops + 1, inside: [...spot.inside, target] })
   }
 
-  /** Of `anyOf` and `oneOf`, the one that can be said beside the rest. */
+  /** Adds `anyOf` or `oneOf`; only one of them fits next to the rest. */
   #withUnions(fitted: JsonSchema, schema: JsonSchema, spot: Spot): JsonSchema | typeof NEVER {
     let result = fitted
     for (const keyword of ['anyOf', 'oneOf']) {
@@ -141,7 +141,7 @@ export class SchemaFitter {
     return variants.length === 0 ? NEVER : anyOf(variants)
   }
 
-  /** What the schema says itself. */
+  /** The schema's own keywords. */
   #fitOwn(schema: JsonSchema, spot: Spot): JsonSchema {
     const { provider } = this.#bounds
     const note = (keyword: string, change: string) => this.note(spot.place, keyword, change)
@@ -186,7 +186,7 @@ export class SchemaFitter {
     return rest === undefined ? fitted : { ...fitted, additionalProperties: rest }
   }
 
-  /** What names that are not declared may have: `patternProperties` becomes a part of it. */
+  /** The schema of undeclared properties, with `patternProperties` folded in. */
   #fitRest(
     { patternProperties, additionalProperties: rest }: JsonSchema,
     inner: (place: string) => Spot,
@@ -202,14 +202,14 @@ export class SchemaFitter {
     return possible.some(isEmpty) ? undefined : anyOf(possible)
   }
 
-  /** Lists; of a tuple the entries are taken together. */
+  /** Arrays; the entries of a tuple are merged. */
   #fitItems(schema: JsonSchema, spot: Spot): JsonSchema {
     const { items, prefixItems, additionalItems, maxItems } = schema
     const [list, listed] = Array.isArray(items) ? [items, 'items'] : [prefixItems, 'prefixItems']
     const tuple = Array.isArray(list) ? list : []
     const rest = listed === 'items' ? additionalItems : items
     const inner = (place: string) => ({ ...spot, place: `${spot.place}/${place}`, depth: spot.depth + 1 })
-    if (tuple.length > 0) this.note(spot.place, listed, 'entries taken together')
+    if (tuple.length > 0) this.note(spot.place, listed, 'entries merged')
     const variants = tuple.map((one, index) => this.#fit(one, inner(`${listed}/${index}`)))
     const length = { maxItems: Math.min(tuple.length, Number.isInteger(maxItems) ? Number(maxItems) : 1e9) }
     if (rest !== false) variants.push(isRecord(rest) ? this.#fit(rest, inner('items')) : {})
@@ -221,7 +221,7 @@ export class SchemaFitter {
   }
 }
 
-/** The names that must be given come first: they are the last to be cut. */
+/** Required names come first, so that they are cut last. */
 function inOrder(properties: JsonSchema, required: unknown): string[] {
   const names = Object.keys(properties)
   if (names.length <= MAX_PARTS || !Array.isArray(required)) return names

@@ -7,24 +7,24 @@ import { safeNames, withNames } from './safe-names.ts'
 
 type Arguments = Record<string, unknown>
 
-/** A schema of arguments as a provider takes it. */
+/** An argument schema that a provider accepts. */
 export interface FittedSchema {
-  /** Takes what the original takes, under the names of the provider, and perhaps more. No part of it is shared. */
+  /** Accepts what the original accepts, under the provider's names, and perhaps more. A fresh copy. */
   readonly schema: JsonSchema
-  /** What the original says that is now said differently, or not at all. */
+  /** What was changed or left out. */
   readonly changes: readonly SchemaChange[]
-  /** The arguments of a model under the names that the original has for them. */
+  /** Translates a model's arguments back to the original names. */
   nameBack(args: Arguments): Arguments
-  /** Arguments under the names that the model was told. */
+  /** Translates arguments to the names the model was given. */
   rename(args: Arguments): Arguments
 }
 
-/** How deep a schema is written out: the first depth at which it is small enough. */
+/** How deeply a schema is expanded: the first depth at which it is small enough. */
 const DEPTHS = [16, 8, 4, 2, 1]
 
 /**
- * Writes a schema of arguments so that a provider takes it. It is for the model to read: arguments are validated against
- * the original. Any schema gives a result; the time it takes is bounded.
+ * Rewrites an argument schema so that a provider accepts it. It is for the model only: arguments are validated against
+ * the original. Works on any schema, in bounded time.
  */
 export function fitSchema(schema: JsonSchema, provider: FittingProvider): FittedSchema {
   if (!Object.hasOwn(RULES, provider))
@@ -58,7 +58,7 @@ function written(
   throw new Error('unreachable: the last attempt is never too large')
 }
 
-/** Arguments are an object, and no provider takes choices between forms of it. */
+/** Arguments are an object, and no provider accepts alternatives at the top level. */
 function atTheTop(fitted: JsonSchema, fitter: SchemaFitter): JsonSchema {
   if (fitted.anyOf) fitter.note('#', 'anyOf', 'folded into properties')
   if (fitted.type !== 'object') fitter.note('#', 'type', "set to 'object'")
@@ -76,7 +76,7 @@ function atTheTop(fitted: JsonSchema, fitter: SchemaFitter): JsonSchema {
   }
 }
 
-/** The names of arguments, in all forms. */
+/** The argument names of all forms. */
 function namesIn({ properties, anyOf }: JsonSchema): string[] {
   return [...Object.keys(properties ?? {}), ...formsIn(anyOf).flatMap(namesIn)]
 }
@@ -85,7 +85,7 @@ function formsIn(anyOf: unknown): JsonSchema[] {
   return Array.isArray(anyOf) ? anyOf : []
 }
 
-/** The same schema under other names for its arguments, in all forms. */
+/** The same schema with its arguments renamed, in all forms. */
 function withSafeNames(schema: JsonSchema, renames: ReadonlyMap<string, string>): JsonSchema {
   if (renames.size === 0) return schema
   const { required, properties, anyOf } = schema as {

@@ -14,13 +14,13 @@ type Messages = typeof import('@langchain/core/messages')
 interface FitOptions {
   provider: FittingProvider
   logger: Logger
-  /** What a tool is offered as; its `name` if left out. */
+  /** The name a tool is offered under; its `name` if left out. */
   nameOf?: ((tool: Tool) => string) | undefined
 }
 
-/** Tools as a provider takes them: every one of them, whatever its name and its schema. */
+/** Makes every tool acceptable to a provider, whatever its name and schema. */
 export class FittedTools {
-  /** In LangChain's format; one that is fine as it is, is the tool itself. */
+  /** In LangChain's format; a tool that needs no changes is passed through. */
   readonly tools: readonly Tool[]
   readonly #safeNames: ReadonlyMap<string, string>
   readonly #ownNames: ReadonlyMap<string, string>
@@ -38,14 +38,14 @@ export class FittedTools {
     })
   }
 
-  /** A call of the model, under the names that the executor knows. */
+  /** A model's call, under the names the executor knows. */
   original<Call extends RequestedCall>(call: Call): Call {
     const name = this.#ownNames.get(call.name) ?? call.name
     const args = typeof call.args === 'string' ? call.args : this.#schemas.get(name)?.nameBack(call.args)
     return { ...call, name, args: args ?? call.args }
   }
 
-  /** A conversation under the names that the model was told: a provider refuses others in its calls too. */
+  /** A conversation under the names the model was given: providers reject others in past calls too. */
   renamed(messages: readonly BaseMessage[], langchain: Messages): BaseMessage[] {
     return messages.map(message => {
       if (langchain.AIMessage.isInstance(message)) return this.#renamedCalls(message, langchain)
@@ -75,7 +75,7 @@ function offered(tool: Tool, name: string, { schema }: FittedSchema): Tool {
   return { name, description, schema, invoke, ...(extras !== undefined && { extras }) }
 }
 
-/** Fitted once: a question may come with thousands of tools. */
+/** Cached: a question may come with thousands of tools. */
 const known = new WeakMap<object, Map<FittingProvider, FittedSchema>>()
 
 function fittedSchemaOf(tool: Tool, provider: FittingProvider, logger: Logger): FittedSchema {
@@ -90,7 +90,7 @@ function fittedSchemaOf(tool: Tool, provider: FittingProvider, logger: Logger): 
   return made
 }
 
-/** A schema that cannot be read is left open: the tool is still offered, and the executor says what is wrong. */
+/** An unreadable schema is left open: the tool is still offered, and the executor says what is wrong. */
 function readSchema(tool: Tool, logger: Logger): JsonSchema {
   try {
     return jsonSchemaOf(tool)

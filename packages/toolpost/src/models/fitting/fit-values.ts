@@ -4,7 +4,7 @@ import type { JsonSchema } from '../../schema/json-schema.ts'
 import { typesOf } from './combine.ts'
 import { ABOUT, type FittingProvider, isOfType, RULES, TYPES } from './rules.ts'
 
-/** More values fill a request; the executor knows them all. */
+/** More values would bloat the request; the executor still checks them all. */
 const MAX_VALUES = 250
 const MAX_VALUE_CHARS = 20_000
 
@@ -17,7 +17,7 @@ export function isPlainType(type: unknown): type is string {
   return typeof type === 'string' && TYPES.has(type)
 }
 
-/** Adds to a fitted schema what the original says of the value itself: `type`, `enum`, `const`, `nullable`, `format`. */
+/** Adds what the original says about the value itself: `type`, `enum`, `const`, `nullable`, `format`. */
 export function fitValues(fitted: JsonSchema, schema: JsonSchema, rules: ValueRules): JsonSchema {
   const types = fitTypes(schema, rules)
   const values = fitEnum(schema, rules)
@@ -28,7 +28,7 @@ export function fitValues(fitted: JsonSchema, schema: JsonSchema, rules: ValueRu
   }
   const result: JsonSchema = { ...(types && { type: types.length > 1 ? types : types[0] }), ...described }
   if (values) result.enum = values
-  // A list without `items` is refused.
+  // Providers reject an array without `items`.
   if (types?.includes('array') && !result.items) result.items = {}
   return result
 }
@@ -55,7 +55,7 @@ function fitEnum(schema: JsonSchema, { note }: ValueRules): unknown[] | undefine
   return values as unknown[] | undefined
 }
 
-/** A copy as plain JSON; nothing if it is none, or too long for a request. */
+/** A copy as plain JSON; `undefined` if it is not JSON or too long for a request. */
 export function jsonCopy(value: unknown): unknown {
   try {
     const text = JSON.stringify(value)
@@ -65,7 +65,7 @@ export function jsonCopy(value: unknown): unknown {
   }
 }
 
-/** A format that the provider does not know is told in words. */
+/** A format the provider does not know goes into the description. */
 function withFormat(fitted: JsonSchema, { format }: JsonSchema, { provider, note }: ValueRules): JsonSchema {
   if (format === undefined) return fitted
   if (typeof format === 'string' && RULES[provider].formats.has(format)) return { ...fitted, format }
@@ -76,7 +76,7 @@ function withFormat(fitted: JsonSchema, { format }: JsonSchema, { provider, note
 
 const ANNOTATIONS = new Set(['title', 'description', 'default', 'examples'])
 
-/** One schema for each type, with what is said of values of that type. */
+/** One schema per type, with the keywords for values of that type. */
 function split(fitted: JsonSchema, types: readonly string[], values: unknown[] | undefined): JsonSchema {
   const entries = Object.entries(fitted)
   const variants = types.flatMap(type => {

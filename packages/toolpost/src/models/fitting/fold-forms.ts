@@ -1,15 +1,15 @@
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { anyOf, both, ownSchema, typesOf } from './combine.ts'
 
-/** Written out for a model: more, or longer ones, say less. */
+/** What is spelled out for a model; a longer list would help less. */
 const MAX_FORMS = 8
 const MAX_NOTE_CHARS = 600
-/** Forms times names: more are not compared, and what they say is left out. */
+/** Forms times names; beyond that, the forms are left out. */
 const MAX_COMPARISONS = 50_000
 
 /**
- * A schema whose `anyOf` is folded into it, for arguments of a tool: no provider takes one at the top. A name that some
- * form leaves open may have any value there, so it may in what comes out; the forms themselves are told in words.
+ * Folds a top-level `anyOf` into the schema itself, since no provider accepts one there. A name that some form leaves
+ * open may have any value there, so it may have any in the result; the forms go into the description.
  */
 export function foldForms(schema: JsonSchema): JsonSchema {
   const { anyOf: given, ...base } = schema
@@ -41,7 +41,7 @@ function foldedProperty(name: string, base: JsonSchema, forms: readonly JsonSche
   const possible = forms.flatMap((form, index) => {
     const variant = variants[index]
     if (variant) return [variant]
-    // A form that is closed does not take the name at all; any other takes whatever it likes.
+    // A closed form does not accept the name at all; an open one accepts any value.
     return form.additionalProperties === false ? [] : [{}]
   })
   return anyOf(possible)

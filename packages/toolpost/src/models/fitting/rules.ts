@@ -1,11 +1,11 @@
 import { isRecord } from '../../runtime/guards.ts'
 
-/** A provider with rules of its own about the schemas of tools; `openai` stands for all that speak its language. */
+/** A provider with its own rules for tool schemas; `openai` stands for every compatible API. */
 export type FittingProvider = 'anthropic' | 'ollama' | 'openai'
 
-/** Something that a provider does not take, and what became of it. */
+/** Something a provider does not accept, and what was done about it. */
 export interface SchemaChange {
-  /** Where it stands in the original, as a JSON pointer: `#/properties/when`. */
+  /** A JSON pointer into the original: `#/properties/when`. */
   readonly place: string
   readonly keyword: string
   readonly change: string
@@ -13,18 +13,18 @@ export interface SchemaChange {
 
 /** Where the rules come from: docs/decisions/2026-11-16-fitted-schemas.md. */
 interface Rules {
-  /** Keywords beside those that everybody takes. */
+  /** Keywords beyond those that every provider accepts. */
   readonly keywords: ReadonlySet<string>
   readonly formats: ReadonlySet<string>
-  /** What the names of arguments must look like. */
+  /** The pattern for argument names. */
   readonly argumentName?: RegExp
-  /** `type` must be one word. */
+  /** `type` cannot be a list. */
   readonly oneType?: true
 }
 
 const FORMATS = 'date-time date time duration email hostname ipv4 ipv6 uuid'
 
-/** Taken by some. */
+/** Accepted by some providers. */
 export const EXTRAS = setOf('uniqueItems minProperties maxProperties examples')
 
 export const RULES: Readonly<Record<FittingProvider, Rules>> = {
@@ -37,22 +37,22 @@ export const RULES: Readonly<Record<FittingProvider, Rules>> = {
   openai: { keywords: new Set(), formats: setOf(FORMATS) },
 }
 
-/** What every provider takes for the name of a tool. */
+/** A tool name that every provider accepts. */
 export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/
 
-/** Say nothing about which values are valid, and nothing to a model. */
+/** They neither constrain values nor tell a model anything. */
 export const SILENT = setOf(
   '$schema $id id $anchor $comment $defs definitions $vocabulary $dynamicAnchor $recursiveAnchor readOnly writeOnly deprecated contentEncoding contentMediaType contentSchema',
 )
 
-/** Read by a function of their own. */
+/** Handled by dedicated functions. */
 export const ELSEWHERE = setOf(
   'type enum const nullable format properties required additionalProperties items prefixItems additionalItems $ref $dynamicRef $recursiveRef allOf anyOf oneOf',
 )
 
 export const TYPES = setOf('string number integer boolean object array null')
 
-/** The keywords that are taken over as they are, if their value is what 2020-12 asks for. */
+/** Keywords that are copied unchanged, if their value is valid in 2020-12. */
 export const COPIED: Readonly<Record<string, (value: unknown) => boolean>> = {
   title: isText,
   description: isText,
@@ -73,7 +73,7 @@ export const COPIED: Readonly<Record<string, (value: unknown) => boolean>> = {
   pattern: value => isText(value) && isPlainPattern(value),
 }
 
-/** For which type of value a keyword says something; all others hold for any. */
+/** The type of value a keyword applies to; all others apply to any. */
 export const ABOUT: Readonly<Record<string, string>> = {
   ...about('number', 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf'),
   ...about('string', 'minLength maxLength pattern format'),
@@ -81,7 +81,7 @@ export const ABOUT: Readonly<Record<string, string>> = {
   ...about('object', 'minProperties maxProperties properties required additionalProperties'),
 }
 
-/** In the words of JSON Schema; whole numbers are `integer`. */
+/** A JSON Schema type; whole numbers are `integer`. */
 function typeOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
@@ -110,7 +110,7 @@ function isCount(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 0
 }
 
-/** Servers turn patterns into automata, which know neither look-around nor back-references. */
+/** Servers compile patterns to automata, which support neither look-around nor back-references. */
 function isPlainPattern(pattern: string): boolean {
   if (/\(\?[=!<]|\\[1-9k]/.test(pattern)) return false
   try {

@@ -4,8 +4,8 @@ const MAX_CHARS = 64
 const HASH_CHARS = 6
 
 /**
- * Names as a provider takes them, each for one of ours: those that it takes as they are, and for the others one that is like
- * it, the same every time. Gives only what changed.
+ * Maps each name that the provider does not allow to a similar one that it does; deterministic and one to one. Allowed
+ * names stay and are not in the map.
  */
 export function safeNames(names: Iterable<string>, allowed: RegExp): Map<string, string> {
   const all = [...new Set(names)]
@@ -32,7 +32,7 @@ function safeName(name: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** The same object under other names. If two end up as one, the preferred one stands. */
+/** The same object with its keys renamed. If two keys collide, the preferred one wins. */
 export function withNames(
   args: Record<string, unknown>,
   names: ReadonlyMap<string, string>,

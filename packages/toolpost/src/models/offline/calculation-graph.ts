@@ -1,9 +1,15 @@
 import type { GraphBuilder } from './graph-builder.ts'
 import { numberInWords } from './numbers.ts'
 
-const BETWEEN = ['plus', 'minus', 'times', 'divided by', 'multiplied by', 'percent of'].map(words =>
-  words.split(' '),
-)
+const BETWEEN = [
+  'plus',
+  'minus',
+  'times',
+  'divided by',
+  'multiplied by',
+  'percent of',
+  'to the power of',
+].map(words => words.split(' '))
 
 /** A rule for the whole numbers up to a thousand: "two hundred and five". */
 export function upToThousand(builder: GraphBuilder): number {

@@ -31,14 +31,14 @@ const FORMULA = /^[\d.,:+\-*/^%()=!]+$/
 const UNIT_CONVERSION = /^(-?[\d.]+) ([\p{L}°]+) (?:to|in|into|as) ([\p{L}°]+)$/u
 
 /**
- * A calculation in the syntax of `math_eval`, if these words are one and nothing else: figures or number words,
- * signs or their names, known functions, or one unit in another. `text` is the words as they were written.
+ * A calculation in `math_eval` syntax, if the words are nothing else: digits or number words, operators or their
+ * names, known functions, or a unit conversion. `text` is the original text of the words.
  */
 export function readCalculation(words: readonly Word[], text: string): string | undefined {
   return readSigns(words, text) ?? verbFirst(words)
 }
 
-/** What is done first, then to what: "add 3 and 4", "subtract 3 from 10". */
+/** Verb first, then the operands: "add 3 and 4", "subtract 3 from 10". */
 const VERBS: Readonly<Record<string, { joints: readonly string[]; sign: string; isTurned?: boolean }>> = {
   add: { joints: ['and', 'to'], sign: '+' },
   multiply: { joints: ['by', 'with', 'and'], sign: '*' },
@@ -66,7 +66,7 @@ function readSigns(words: readonly Word[], text: string): string | undefined {
     if (step.isConverted) isConverted = true
     at += step.used
   }
-  // Numbers side by side are counted, not calculated.
+  // Numbers in a row are counting, not a calculation.
   if (pieces.some((piece, at) => isFigure(piece) && isFigure(pieces[at + 1]))) return undefined
   const expression = isConverted ? written(pieces) : text
   return /\d/.test(expression) || /^(pi|e)$/.test(expression) ? expression : undefined
@@ -101,7 +101,7 @@ function readStep(words: readonly Word[], at: number): Step | undefined {
   return number && { piece: String(number.value), used: number.used, isConverted: true }
 }
 
-/** `sqrt ` takes the piece after it into brackets; everything else stands side by side. */
+/** Joins the pieces; `sqrt ` wraps the one after it in brackets. */
 function written(pieces: readonly string[]): string {
   return pieces
     .join(' ')

@@ -14,7 +14,7 @@ interface CarryOutOptions extends AskOptions {
   logger: Logger
 }
 
-/** Does what was meant, and answers as a model would have. */
+/** Carries out a meaning and answers as a model would. */
 export async function carryOut(
   meaning: Meaning,
   messages: readonly ConversationMessage[],
@@ -48,7 +48,7 @@ export async function carryOut(
   }
 }
 
-/** Runs calls side by side, and writes them down. */
+/** Runs calls in parallel and adds them to the messages. */
 async function call(
   planned: readonly PlannedCall[],
   said: PlainMessage[],
@@ -77,7 +77,7 @@ async function call(
   return outcomes.map(({ result }) => result)
 }
 
-/** An answer for which nothing was called. */
+/** An answer without any calls. */
 export function onlySaid(text: string, messages: readonly ConversationMessage[]): Answer {
   return {
     text,

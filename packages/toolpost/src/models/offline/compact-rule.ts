@@ -1,85 +1,144 @@
+import type { WrittenRule } from './rule-writer.ts'
 import type { GraphRule } from './sentence-graph.ts'
 
-type Label = string | number
-
 /**
- * The same rule with one arc a label out of each state, and states that go on alike as one. Rules have no loops, so that
- * every state is finished when those after it are.
+ * Determinizes and minimizes a rule: one arc per label out of each state, equivalent states merged. Arcs lead to later
+ * states, so a state is finished once its successors are.
  */
-export function compact(rule: GraphRule): GraphRule {
+export function compact(rule: WrittenRule): GraphRule {
   const finished = new Finished(rule)
-  const start = finished.state([0])
-  return numbered(finished, start)
+  return numbered(finished, rule.labels)
 }
 
 interface State {
   isEnd: boolean
-  arcs: Map<Label, number>
+  /** Alternating labels and finished target states. */
+  arcs: readonly number[]
 }
 
 class Finished {
   readonly states: State[] = []
-  readonly #rule: GraphRule
-  readonly #ends: ReadonlySet<number>
-  readonly #byStates = new Map<string | number, number>()
+  readonly start: number
+  readonly #rule: WrittenRule
+  readonly #isEnd: Uint8Array
+  /** The finished state for one state of the rule, or for a set of them. */
+  readonly #ofOne: Int32Array
+  readonly #ofSeveral = new Map<string, number>()
   readonly #byForm = new Map<string, number>()
 
-  constructor(rule: GraphRule) {
+  constructor(rule: WrittenRule) {
+    const { length } = rule.arcs
     this.#rule = rule
-    this.#ends = new Set(rule.ends)
+    this.#isEnd = new Uint8Array(length)
+    for (const end of rule.ends) this.#isEnd[end] = 1
+    this.#ofOne = new Int32Array(length)
+    for (let state = length - 1; state >= 0; state--) this.#ofOne[state] = this.#one(state)
+    this.start = this.#ofOne[0] ?? 0
   }
 
-  /** The one state for these states of the rule. */
-  state(states: readonly number[]): number {
-    const [only = 0, ...others] = states
-    const key = others.length === 0 ? only : states.join(' ')
-    const known = this.#byStates.get(key)
-    if (known !== undefined) return known
-    const arcs = new Map<Label, number>()
-    for (const [label, next] of this.#next(states)) {
-      const to = this.state(next.length > 1 ? [...new Set(next)].sort((a, b) => a - b) : next)
-      if (!this.#leadsNowhere(to)) arcs.set(label, to)
+  #one(state: number): number {
+    const arcs = this.#rule.arcs[state] ?? []
+    const isEnd = this.#isEnd[state] === 1
+    return this.#unique({ isEnd, arcs: isForked(arcs) ? this.#merged([state]) : this.#mapped(arcs) })
+  }
+
+  /** The common case: at most one arc per label. */
+  #mapped(arcs: readonly number[]): number[] {
+    const mapped: number[] = []
+    for (let at = 0; at < arcs.length; at += 2) {
+      const to = this.#ofOne[arcs[at + 1] ?? 0] ?? 0
+      if (!this.#leadsNowhere(to)) mapped.push(arcs[at] ?? 0, to)
     }
-    const isEnd = states.some(state => this.#ends.has(state))
-    const made = this.#unique({ isEnd, arcs })
-    this.#byStates.set(key, made)
+    return mapped
+  }
+
+  /** The merged state for these states of the rule. */
+  #several(states: readonly number[]): number {
+    const key = states.join()
+    const known = this.#ofSeveral.get(key)
+    if (known !== undefined) return known
+    const isEnd = states.some(state => this.#isEnd[state] === 1)
+    const made = this.#unique({ isEnd, arcs: this.#merged(states) })
+    this.#ofSeveral.set(key, made)
     return made
   }
 
-  #leadsNowhere(at: number): boolean {
-    const state = this.states[at]
-    return state !== undefined && !state.isEnd && state.arcs.size === 0
+  #merged(states: readonly number[]): number[] {
+    const arcs: number[] = []
+    for (const [label, next] of this.#next(states)) {
+      const [only = 0] = next
+      const to = next.size === 1 ? this.#ofOne[only] : this.#several([...next].sort((a, b) => a - b))
+      if (to !== undefined && !this.#leadsNowhere(to)) arcs.push(label, to)
+    }
+    return arcs
   }
 
-  #next(states: readonly number[]): Map<Label, number[]> {
-    const byLabel = new Map<Label, number[]>()
+  #next(states: readonly number[]): Map<number, Set<number>> {
+    const byLabel = new Map<number, Set<number>>()
     for (const state of states) {
-      for (const [label, to] of this.#rule.arcs[state] ?? []) {
+      const arcs = this.#rule.arcs[state] ?? []
+      for (let at = 0; at < arcs.length; at += 2) {
+        const [label = 0, to = 0] = [arcs[at], arcs[at + 1]]
         const targets = byLabel.get(label)
-        if (targets) targets.push(to)
-        else byLabel.set(label, [to])
+        if (targets) targets.add(to)
+        else byLabel.set(label, new Set([to]))
       }
     }
     return byLabel
   }
 
+  #leadsNowhere(at: number): boolean {
+    const state = this.states[at]
+    return state !== undefined && !state.isEnd && state.arcs.length === 0
+  }
+
   #unique(state: State): number {
-    const arcs = [...state.arcs].map(([label, to]) => `${typeof label === 'number' ? '#' : ''}${label}>${to}`)
-    const form = `${state.isEnd} ${(arcs.length > 1 ? arcs.sort() : arcs).join(' ')}`
-    const known = this.#byForm.get(form) ?? this.states.push(state) - 1
-    this.#byForm.set(form, known)
-    return known
+    const form = formOf(state)
+    const known = this.#byForm.get(form)
+    if (known !== undefined) return known
+    const made = this.states.push(state) - 1
+    this.#byForm.set(form, made)
+    return made
   }
 }
 
-/** States in the order in which they are reached, the start first. */
-function numbered({ states }: Finished, start: number): GraphRule {
+/** Whether several arcs have the same label. */
+function isForked(arcs: readonly number[]): boolean {
+  if (arcs.length < 4) return false
+  const labels = new Set<number>()
+  for (let at = 0; at < arcs.length; at += 2) labels.add(arcs[at] ?? 0)
+  return labels.size < arcs.length / 2
+}
+
+/** Equal for equivalent states. */
+function formOf({ isEnd, arcs }: State): string {
+  const form = arcs.length > 2 ? pairs(arcs).sort().join() : arcs.join('>')
+  return isEnd ? `.${form}` : form
+}
+
+function pairs(arcs: readonly number[]): string[] {
+  const all: string[] = []
+  for (let at = 0; at < arcs.length; at += 2) all.push(`${arcs[at]}>${arcs[at + 1]}`)
+  return all
+}
+
+/** Numbers the states in the order they are reached, the start first. */
+function numbered({ states, start }: Finished, labels: WrittenRule['labels']): GraphRule {
   const numbers = new Map([[start, 0]])
-  for (const state of numbers.keys())
-    for (const to of states[state]?.arcs.values() ?? []) if (!numbers.has(to)) numbers.set(to, numbers.size)
-  const order = [...numbers.keys()].map(state => states[state] as State)
-  return {
-    arcs: order.map(({ arcs }) => [...arcs].map(([label, to]) => [label, numbers.get(to) ?? 0] as const)),
-    ends: order.flatMap(({ isEnd }, at) => (isEnd ? [at] : [])),
+  const numberOf = (state: number) => {
+    const number = numbers.get(state) ?? numbers.size
+    numbers.set(state, number)
+    return number
   }
+  const arcs: [string | number, number][][] = []
+  const ends: number[] = []
+  for (const [state, number] of numbers) {
+    const { isEnd, arcs: ways } = states[state] as State
+    if (isEnd) ends.push(number)
+    const written: [string | number, number][] = []
+    for (let at = 0; at < ways.length; at += 2)
+      written.push([labels[ways[at] ?? 0] ?? '', numberOf(ways[at + 1] ?? 0)])
+    arcs.push(written)
+  }
+  return { arcs, ends }
 }

@@ -1,17 +1,18 @@
 import { ZWAVE_LIST } from '../../known-servers/zwave-home.ts'
 import type { ConversationMessage } from '../ai-client.ts'
 import { textOfContent } from '../read-reply.ts'
+import { WHAT_TO_DO } from './asked-back.ts'
 import type { Home } from './home/home.ts'
 import type { Mentioned } from './request.ts'
 
-/** What was said and done before, as far as it says what "it", "yes" and "again" mean. */
+/** The earlier conversation, which says what "it", "yes" and "again" mean. */
 export interface SoFar {
   readonly messages: readonly ConversationMessage[]
 }
 
 const NOTHING_YET: SoFar = { messages: [] }
 
-/** What is asked: the text, or the last thing that was said in a conversation. */
+/** The question: the text, or the last message of a conversation. */
 export function questionIn(prompt: string | readonly ConversationMessage[]): string {
   return typeof prompt === 'string' ? prompt : textOfContent(prompt.at(-1)?.content)
 }
@@ -20,21 +21,24 @@ export function soFar(prompt: string | readonly ConversationMessage[]): SoFar {
   return typeof prompt === 'string' ? NOTHING_YET : { messages: prompt.slice(0, -1) }
 }
 
-/** What was answered last, if that is the last thing that was said. */
+/** The last answer, if it is the last message. */
 export function lastAnswer({ messages }: SoFar): string {
   const last = messages.at(-1)
   return last && roleOf(last) === 'assistant' ? textOfContent(last.content) : ''
 }
 
-/** What was asked for last, and the conversation before it. */
+/** The last request, and the conversation before it. */
 export function lastQuestion({ messages }: SoFar): { text: string; before: SoFar } | undefined {
   const at = messages.findLastIndex(message => roleOf(message) === 'user')
   const message = messages[at]
   return message && { text: textOfContent(message.content), before: { messages: messages.slice(0, at) } }
 }
 
-/** The devices of the last calls that were about any, or that were named in the answer to a question about many. */
-export function mentionedIn({ messages }: SoFar, home?: Home): Mentioned {
+/** The devices of the latest calls that had any, or those named in the answer to a question about several. */
+export function mentionedIn(before: SoFar, home?: Home): Mentioned {
+  const { messages } = before
+  const [, asked] = WHAT_TO_DO.exec(lastAnswer(before)) ?? []
+  if (asked !== undefined) return { devices: [asked] }
   for (let at = messages.length - 1; at >= 0; at--) {
     const { tool_calls: calls = [] } = messages[at] as { tool_calls?: MadeCall[] }
     if (calls.length === 0) continue
@@ -53,7 +57,7 @@ interface MadeCall {
   args?: Record<string, unknown>
 }
 
-/** Devices that an answer names; "Light" is not named by "Porch Light". */
+/** Devices named in an answer; "Porch Light" does not name "Light". */
 function namesIn(messages: readonly ConversationMessage[], home: Home | undefined): string[] {
   const answer = messages.find(message => roleOf(message) === 'assistant')
   const text = answer ? textOfContent(answer.content) : ''

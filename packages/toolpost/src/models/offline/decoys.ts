@@ -1,11 +1,11 @@
 import type { RuleWriter, States } from './rule-writer.ts'
 
 /*
- * What is said and means nothing here: whoever listens along the graph must be able to hear that too, or the nearest
- * command would be heard instead.
+ * Sentences that mean nothing here: a recognizer must be able to hear these too, or it would hear the nearest command
+ * instead.
  */
 
-/** Things that homes have, and this one may not. */
+/** Devices that homes have, but this one may not. */
 export const MISSING_DEVICES: readonly string[] =
   `tv;television;radio;music;oven;kettle;coffee machine;dishwasher;washing machine;
   fan;air conditioning;heater;vacuum;computer;printer;sprinkler;alarm;camera;garage door;garden light;kitchen light;bedroom light;
@@ -22,7 +22,7 @@ const lines = (text: string) =>
       .filter(word => word !== ''),
   )
 
-/** Before a command: it is not wanted, or only spoken of. */
+/** Before a command: it is not wanted, or only talked about. */
 const BEFORE =
   lines(`don't;do not;please don't;never;should i;should we;can i;do i have to;how do i;why did you;did you;i forgot to;
   remind me to;you should not;if i say;when i come home;tomorrow;later;i will;i want to;do you want me to;tell her to;tell him to`)
@@ -36,22 +36,22 @@ const AFTER =
 const PAST =
   lines(`i turned;i switched;he turned;she turned;he switched;she switched;we turned;somebody turned;they turned;who turned;
   i already turned;you turned;my wife turned;my husband turned`)
-/** What may be one of several: said without a name, it is asked about. */
+/** Possibly one of several: without a name, a question comes back. */
 const UNNAMED = lines(
   'the light;the lights;the lamp;it;everything;the heater;the tv;the switch;the door;the blinds',
 )
 
-/** What is typed to a tool, and never done by a sentence: without it, "unlock" would be heard as "lock". */
+/** No sentence unlocks anything; without these, "unlock" would be heard as "lock". */
 const UNLOCK = lines('unlock;unlock the;unlock my;open the lock of the')
 
 interface Known {
-  /** Each begins with what is to be done. */
+  /** Sentences that begin with a verb. */
   commands: number | undefined
   /** The names of locks. */
   locks: number | undefined
 }
 
-/** Ways through sentences that mean nothing. */
+/** Adds paths for sentences that mean nothing. */
 export function addDecoys(writer: RuleWriter, { commands, locks }: Known): States {
   const from = writer.start
   const phrases = (at: States, all: readonly string[][]) => all.flatMap(phrase => writer.words(at, phrase))

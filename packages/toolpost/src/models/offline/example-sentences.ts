@@ -7,7 +7,7 @@ import type { TemplateNode } from './template.ts'
 
 const MAX_EXAMPLES = 3
 
-/** How a tool can be asked for, in words a person would say; what only the person knows stands as `{name}`. */
+/** Sentences a person could say to call a tool; values only they know appear as `{name}`. */
 export function exampleSentences(tool: Tool, manager?: ToolManager): string[] {
   const { sentences } = readSentences(tool, manager)
   const said = sentences.map(({ nodes, schema }) => sentence(nodes, schema))
@@ -24,7 +24,7 @@ function words(nodes: readonly TemplateNode[], schema: JsonSchema): string[] {
     if (node.kind === 'word') return [node.key]
     if (node.kind === 'fixed') return []
     if (node.kind === 'slot') return [slotText(node, schema)]
-    // A rule is called after what it says: `<turn>`.
+    // A rule is named after what it says: `<turn>`.
     if (node.kind === 'rule') return [node.name]
     const [first = []] = node.branches
     return node.isOptional && !isArticle(first) ? [] : words(first, schema)

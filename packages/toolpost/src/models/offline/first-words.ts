@@ -1,7 +1,8 @@
 import type { Lexicon } from './lexicon.ts'
-import type { TemplateNode } from './template.ts'
+import { keysOf } from './slots.ts'
+import type { SlotNode, TemplateNode } from './template.ts'
 
-/** The words that a sentence can begin with; `undefined` if it can begin with any. */
+/** The words a sentence can begin with; `undefined` if it can begin with any. */
 export function firstWords(
   nodes: readonly TemplateNode[],
   lexicon: Lexicon,
@@ -18,7 +19,7 @@ interface Collecting {
   depth: number
 }
 
-/** `words`: it takes one of them; `nothing`: it may take none; `any`: it takes what nobody knows beforehand. */
+/** `words`: starts with one of those collected; `nothing`: may be empty; `any`: may start with anything. */
 function collect(nodes: readonly TemplateNode[], collecting: Collecting): 'words' | 'nothing' | 'any' {
   for (const node of nodes) {
     const found = collectNode(node, { ...collecting, depth: collecting.depth + 1 })
@@ -27,8 +28,15 @@ function collect(nodes: readonly TemplateNode[], collecting: Collecting): 'words
   return 'nothing'
 }
 
+function collectChoices({ choices = [] }: SlotNode, { words }: Collecting): 'words' | 'any' {
+  const firsts = choices.flatMap(({ say }) => keysOf(say).slice(0, 1))
+  for (const first of firsts) words.add(first)
+  return firsts.length > 0 ? 'words' : 'any'
+}
+
 function collectNode(node: TemplateNode, collecting: Collecting): 'words' | 'nothing' | 'any' {
-  if (collecting.depth > MAX_DEPTH || node.kind === 'slot') return 'any'
+  if (collecting.depth > MAX_DEPTH) return 'any'
+  if (node.kind === 'slot') return collectChoices(node, collecting)
   if (node.kind === 'fixed') return 'nothing'
   if (node.kind === 'word') {
     collecting.words.add(node.key)

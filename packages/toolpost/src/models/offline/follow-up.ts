@@ -1,3 +1,4 @@
+import { DID_YOU_MEAN } from './asked-back.ts'
 import { lastAnswer, lastQuestion, mentionedIn, type SoFar } from './conversation-so-far.ts'
 import type { Grammar, Reading } from './grammar.ts'
 import type { HomeDevice } from './home/home.ts'
@@ -9,6 +10,7 @@ import { type Meaning, saying } from './meaning.ts'
 import { type Request, requestOf } from './request.ts'
 import type { TemplateNode } from './template.ts'
 import { nameTokens } from './tokens.ts'
+import { undo } from './undo.ts'
 import type { Word } from './words.ts'
 
 const phrases = (text: string) => new Set(text.split(','))
@@ -19,7 +21,10 @@ const NO = phrases(
   "no,nope,nah,no thanks,no thank you,neither,none,none of them,neither of them,don't,wrong,not that,no i did not,no i don't,no not that,cancel",
 )
 const AGAIN = phrases(
-  'again,do it again,do that again,once more,one more time,repeat,repeat that,same again,the same again,more,a bit more,even more,a little more,some more',
+  'again,do it again,do that again,once more,one more time,repeat,repeat that,same again,the same again',
+)
+const MORE = phrases(
+  'more,a bit more,even more,a little more,some more,bit more,little more,a touch more,a tad more,further,a bit further',
 )
 const ALSO = [
   'and',
@@ -60,22 +65,15 @@ const ALSO = [
   'sorry',
 ].map(phrase => phrase.split(' '))
 const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth']
-/** So many turns back, somebody may say "again" to what they said. */
+/** How many turns back an "again" may refer to. */
 const MAX_TURNS = 5
 
-/** The question that a yes belongs to. */
-const DID_YOU_MEAN = /Did you mean "([^"]{1,500})"\?$/
 const WHICH_ONE = /^Which one do you mean: (.{1,500})\?$/
 
 /** How to understand a text in a conversation. */
 export type Understand = (text: string, before: SoFar, chosen?: readonly string[]) => Meaning | undefined
 
-/** What was asked, in words that a yes is understood by. */
-export function didYouMean(sentence: string): string {
-  return `Did you mean "${sentence}"?`
-}
-
-/** What a request means after what was said before; `undefined` if it stands by itself. */
+/** The meaning of a request that refers to the conversation so far; `undefined` if it does not. */
 export function followUp(
   request: Request,
   { grammar, before, understand }: { grammar: Grammar; before: SoFar; understand: Understand },
@@ -90,25 +88,36 @@ export function followUp(
   const [, names] = WHICH_ONE.exec(asked) ?? []
   const chosen = names === undefined ? undefined : chosenOf(request, names, grammar)
   if (chosen && previous) return understand(previous.text, previous.before, chosen)
-  if (AGAIN.has(said) && previous) return again(previous, understand)
-  return instead(request, before, grammar)
+  if (isAgain(said) && previous)
+    return whichWay(said, readingOf(previous, grammar)) ?? again(previous, understand)
+  return (
+    undo(said, { before, last: () => readingOf(previous, grammar), grammar }) ??
+    instead(request, before, grammar)
+  )
+}
+
+function isAgain(said: string): boolean {
+  return AGAIN.has(said) || MORE.has(said)
+}
+
+/** "A bit more" after a fixed level: the direction is unclear. */
+function whichWay(said: string, last: Reading | undefined): Meaning | undefined {
+  if (!MORE.has(said) || !last || last.sentence.means === 'step') return undefined
+  if (last.args.temperature !== undefined) return saying('ask', 'Warmer or cooler?')
+  return last.args.level === undefined ? undefined : saying('ask', 'Higher or lower?')
 }
 
 function again(previous: { text: string; before: SoFar }, understand: Understand): Meaning | undefined {
   let turn: typeof previous | undefined = previous
   for (let turns = 0; turn && turns < MAX_TURNS; turns++) {
-    const isAgain = AGAIN.has(
-      requestOf(turn.text)
-        ?.words.map(({ key }) => key)
-        .join(' ') ?? '',
-    )
-    if (!isAgain) return understand(turn.text, turn.before)
+    const said = requestOf(turn.text)?.words.map(({ key }) => key)
+    if (!isAgain(said?.join(' ') ?? '')) return understand(turn.text, turn.before)
     turn = lastQuestion(turn.before)
   }
   return undefined
 }
 
-/** "The porch light", "the second one", "both": of the names that were offered. */
+/** "The porch light", "the second one", "both": a choice among the names offered. */
 function chosenOf(request: Request, names: string, grammar: Grammar): readonly string[] | undefined {
   const offered = names.split(/, | or /)
   const said = request.words.map(({ key }) => key).filter(key => !BESIDE_CHOICE.has(key))
@@ -128,14 +137,14 @@ function chosenOf(request: Request, names: string, grammar: Grammar): readonly s
 
 const BESIDE_CHOICE = new Set('the one of them in i mean meant'.split(' '))
 
-/** The devices that all words of a request, from a place on, speak of. */
+/** The devices that the whole rest of a request refers to. */
 function wholeReference(request: Request, list: string, grammar: Grammar, at = 0): string[] | undefined {
   const taken = grammar.lexicon.list(list)?.read(request, at) ?? []
   const whole = taken.find(({ used }) => used === request.words.length - at)?.value
   return isReference(whole) ? whole.devices.map(({ call }) => call) : undefined
 }
 
-/** "And the other one", "the porch light too", "and in the kitchen": what was asked for last, of something else. */
+/** "And the other one", "the porch light too", "and in the kitchen": the last request, applied to something else. */
 function instead(request: Request, before: SoFar, grammar: Grammar): Meaning | undefined {
   const start = startOf(request) ?? startAfterNot(request, grammar)
   const last = start === undefined ? undefined : lastReading(before, grammar)
@@ -146,14 +155,14 @@ function instead(request: Request, before: SoFar, grammar: Grammar): Meaning | u
   return change && meaningOf(grammar, { ...last, args: { ...last.args, ...change } })
 }
 
-/** How many words lead to what is meant instead; `undefined` if nothing says that it is instead. */
+/** How many words introduce the replacement; `undefined` if none do. */
 function startOf({ words, text }: Request): number | undefined {
   const start = ALSO.filter(phrase => isAt(words, phrase)).sort((a, b) => b.length - a.length)[0]
   if (start) return start.length
   return /\b(?:too|as well|also)\W{0,3}$/i.test(text) ? 0 : undefined
 }
 
-/** "Not the tv, the fan": how many words say what was not meant. */
+/** "Not the tv, the fan": how many words name what was not meant. */
 function startAfterNot(request: Request, { lexicon }: Grammar): number | undefined {
   const { words } = request
   const at = words[0]?.key === 'no' ? 1 : 0
@@ -180,7 +189,7 @@ function otherRoom(request: Request, start: number, last: Reading, { lexicon, ho
   return inside && sameIn([...inside], last)
 }
 
-/** What there is in a room of the same kind: "the kitchen light", and now "in the bedroom". */
+/** The devices of the same kind in another room: "the kitchen light", and now "in the bedroom". */
 function sameIn(room: readonly HomeDevice[], { args, sentence }: Reading) {
   const { deviceName: before } = args
   if (!isReference(before)) return undefined
@@ -198,14 +207,18 @@ const BEFORE_ROOMS = new Set(['in', 'at', 'the', 'my', 'our'])
 function lastReading(before: SoFar, grammar: Grammar): Reading | undefined {
   let turn = lastQuestion(before)
   for (let turns = 0; turn && turns < MAX_TURNS; turns++) {
-    const mentioned = mentionedIn(turn.before, grammar.home)
-    const request = requestOf(turn.text, { lexicon: grammar.lexicon, mentioned })
-    const reading = request && grammar.read(request)
+    const reading = readingOf(turn, grammar)
     if (reading && (isReference(reading.args.deviceName) || ABOUT_ROOMS.has(reading.sentence.means ?? '')))
       return reading
     turn = lastQuestion(turn.before)
   }
   return undefined
+}
+
+function readingOf(turn: ReturnType<typeof lastQuestion>, grammar: Grammar): Reading | undefined {
+  const mentioned = turn && mentionedIn(turn.before, grammar.home)
+  const request = turn && requestOf(turn.text, { lexicon: grammar.lexicon, mentioned })
+  return request && grammar.read(request)
 }
 
 function listOf(nodes: readonly TemplateNode[]): string | undefined {

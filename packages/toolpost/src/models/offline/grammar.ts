@@ -18,22 +18,22 @@ export interface ToolSentence {
   readonly tool: Tool
 }
 
-/** A way in which a request can be understood. */
+/** One interpretation of a request. */
 export interface Reading extends SentenceMatch, ToolSentence {}
 
 export interface GrammarOptions {
   tools: readonly Tool[]
   manager: ToolManager
   book: SentenceBook
-  /** Rules and lists that somebody has written down. */
+  /** Rules and lists from the configuration. */
   spoken: SpokenWords
-  /** What is known about the home, if anything is. */
+  /** What is known about the home, if anything. */
   home: Home | undefined
-  /** The lists that tools have filled. */
+  /** The lists filled by tools. */
   filled?: ReadonlyMap<string, ListReader>
 }
 
-/** Everything that can be understood now: the sentences of the tools, and the names that they refer to. */
+/** Everything that can be understood now: the tools' sentences, and the names they refer to. */
 export class Grammar {
   readonly sentences: readonly ToolSentence[]
   readonly lexicon: Lexicon
@@ -41,8 +41,9 @@ export class Grammar {
   readonly tools: readonly Tool[]
   readonly filled: ReadonlyMap<string, ListReader>
   readonly #byName: ReadonlyMap<string, Tool>
-  readonly #starts: ReadonlyMap<Sentence, ReadonlySet<string> | undefined>
-  readonly #needed: ReadonlyMap<Sentence, readonly ReadonlySet<string>[]>
+  /** Computed lazily: most sentences are never compared. */
+  readonly #starts = new Map<Sentence, ReadonlySet<string> | undefined>()
+  readonly #needed = new Map<Sentence, readonly ReadonlySet<string>[]>()
 
   constructor({ tools, manager, book, spoken, home, filled = new Map() }: GrammarOptions) {
     this.tools = [...tools]
@@ -64,44 +65,57 @@ export class Grammar {
       list: name => lists.get(name),
       knows: word => words.has(word) || (home?.knows(word) ?? false),
     }
-    const written = this.sentences.map(({ sentence }) => sentence)
-    this.#starts = new Map(written.map(one => [one, firstWords(one.nodes, this.lexicon)]))
-    this.#needed = new Map(written.map(one => [one, neededWords(one.nodes, this.lexicon)]))
   }
 
-  /** A tool by the name that its server gave it. */
+  /** A tool by its name on its server. */
   tool(name: string): Tool | undefined {
     return this.#byName.get(name)
   }
 
-  /** Whether a sentence can begin with any words, such as a name. */
+  /** Whether a sentence can begin with arbitrary words, such as a name. */
   beginsWithAny(sentence: Sentence): boolean {
-    return this.#starts.get(sentence) === undefined
+    return this.#startsOf(sentence) === undefined
   }
 
-  /** Whether it begins with what is to be done: not with a name, nor with how something is. */
+  /** Whether a sentence begins with a verb, not with a name or a description. */
   beginsWithVerb(sentence: Sentence): boolean {
-    const starts = this.#starts.get(sentence)
+    const starts = this.#startsOf(sentence)
     return starts !== undefined && ![...starts].some(word => NO_VERBS.has(word))
   }
 
-  /** The best way in which the whole of a request can be understood, if there is one. Never throws. */
+  /** The best reading of the whole request, if there is one. Never throws. */
   read(request: Request): Reading | undefined {
     let best: Reading | undefined
     for (const { sentence, tool } of this.sentences) {
       if (!this.#mayBe(sentence, request)) continue
       const match = matchSentence(sentence, request)
-      if (match && (!best || match.score > best.score)) best = { ...match, sentence, tool }
+      if (match && (!best || isBetter(match, best))) best = { ...match, sentence, tool }
     }
     return best
   }
 
-  /** Whether it is worth the while to compare a sentence with a request. */
+  /** Whether a sentence is worth comparing with a request. */
   #mayBe(sentence: Sentence, request: Request): boolean {
-    const starts = this.#starts.get(sentence)
+    const starts = this.#startsOf(sentence)
     if (starts && request.words.length > 0 && !request.isOneOf(0, starts)) return false
-    return hasNeeded(request, this.#needed.get(sentence) ?? [])
+    return hasNeeded(request, this.#neededBy(sentence))
   }
+
+  #startsOf(sentence: Sentence): ReadonlySet<string> | undefined {
+    if (!this.#starts.has(sentence)) this.#starts.set(sentence, firstWords(sentence.nodes, this.lexicon))
+    return this.#starts.get(sentence)
+  }
+
+  #neededBy(sentence: Sentence): readonly ReadonlySet<string>[] {
+    const needed = this.#needed.get(sentence) ?? neededWords(sentence.nodes, this.lexicon)
+    this.#needed.set(sentence, needed)
+    return needed
+  }
+}
+
+/** On a tie, a command beats a bare name: "lock" is a verb first. */
+function isBetter({ score }: SentenceMatch, best: Reading): boolean {
+  return score > best.score || (score === best.score && best.sentence.means === 'named')
 }
 
 const NO_VERBS = new Set('it i a an the my our more less time what how volume brighter darker'.split(' '))

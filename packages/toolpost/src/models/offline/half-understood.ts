@@ -1,5 +1,5 @@
+import { didYouMean } from './asked-back.ts'
 import { firstWords } from './first-words.ts'
-import { didYouMean } from './follow-up.ts'
 import type { Grammar, Reading } from './grammar.ts'
 import type { Home } from './home/home.ts'
 import { HOME_LISTS } from './home/home-lists.ts'
@@ -12,17 +12,17 @@ import { nameTokens } from './tokens.ts'
 import type { Word } from './words.ts'
 
 /*
- * What is said to a request of which a part is not understood. Nothing of it is done.
+ * Replies to a request that is only partly understood. Nothing is done.
  */
 
 const words = (text: string) => new Set(text.split(/\s+/))
-/** What says when, or under which condition. */
+/** Words for a time or a condition. */
 const WHEN = words(
   `tomorrow tonight later soon when whenever if unless until till after before once while every next during between from as this
   monday tuesday wednesday thursday friday saturday sunday`,
 )
-/** What says when only before a time: "at seven", but not "in the kitchen". */
-const MAYBE_WHEN = words('in for at on within')
+/** Prepositions of time only if a time follows: "at seven", but not "in the kitchen". */
+const MAYBE_WHEN = words('in for at on within around about by towards')
 const TIMES = words(
   `a an half few couple some several morning evening afternoon night noon midnight sunset sunrise dawn dusk day weekend weekends
   monday tuesday wednesday thursday friday saturday sunday dinner lunch breakfast bedtime christmas case`,
@@ -44,19 +44,20 @@ export function halfUnderstood(request: Request, grammar: Grammar, plainly: Plai
   return (
     denied(request, plainly) ??
     notNow(request, plainly) ??
+    halfNamed(request, plainly) ??
     unknownName(request, grammar) ??
     leftOver(request, grammar, plainly)
   )
 }
 
-/** "Don't turn on the light": so nothing is done. */
+/** "Don't turn on the light". */
 function denied(request: Request, plainly: Plainly): Meaning | undefined {
   const at = request.words.findIndex(({ key }) => NOT.has(key))
   if (at < 0) return undefined
   const before = request.words.slice(0, at)
   const start = before.at(-1)?.key === 'do' ? at - 1 : at
   const rest = request.with([...request.words.slice(0, start), ...request.words.slice(at + 1)])
-  return acts(plainly(rest)) ? saying('talk', 'Okay, I leave it as it is.') : undefined
+  return acts(plainly(rest)) ? saying('talk', 'Okay, I will leave it as it is.') : undefined
 }
 
 const ONLY_NOW = 'I can only do things right away, not later or under a condition, so I did nothing.'
@@ -76,26 +77,44 @@ function acts(meaning: Meaning | undefined): boolean {
   return meaning?.kind === 'act' || meaning?.kind === 'ask'
 }
 
-/** Names that are no device's: what was asked for is clear, but not of what. */
+/** "Samsung off", "turn samsung off": without an article, a partial name may be just an ordinary word. */
+function halfNamed(request: Request, plainly: Plainly): Meaning | undefined {
+  const said = request.words.slice(SWITCH.has(request.words[0]?.key ?? '') ? 1 : 0)
+  const action = said.find(({ key }) => key === 'on' || key === 'off')
+  const name = said.find(word => word !== action)
+  if (!name || !action || said.length !== 2) return undefined
+  const meaning = plainly(request.with([{ ...name, key: 'the' }, name, action]))
+  const [call, ...others] = meaning?.kind === 'act' ? meaning.calls : []
+  if (!call || others.length > 0) return undefined
+  return saying('ask', didYouMean(`${call.args.deviceName} ${action.key}`))
+}
+
+const SWITCH = words('turn switch power put')
+
+/** The request is clear, but no device has this name. */
 function unknownName(request: Request, grammar: Grammar): Meaning | undefined {
   const { home } = grammar
   if (!home) return undefined
   const reading = grammar.read(request.withLexicon(withoutHome(grammar.lexicon)))
   const name = reading?.args.deviceName
   if (!reading || typeof name !== 'string' || !isPlainAbout(reading, grammar)) return undefined
-  const sorry = `I know no device called "${name}".`
+  // The name is known; something else was not understood.
+  if (home.called(nameTokens(name)).length > 0) return undefined
+  const sorry = `I do not know a device called "${name}".`
   const near = nearest(home, name)
   if (near === undefined) return saying('talk', sorry)
   return saying('ask', `${sorry} ${didYouMean(request.text.replace(name, near).trim())}`)
 }
 
-/** A sentence that begins with any words, or that asks about anything, says nothing of a device. */
+/** Whether it is certainly about a device: it does not begin with arbitrary words, and is a command or asks for a state. */
 function isPlainAbout({ sentence, tool }: Reading, { lexicon }: Grammar): boolean {
   const asksState = sentence.means === 'check' && /^\((is|are)/.test(sentence.template)
-  return firstWords(sentence.nodes, lexicon) !== undefined && (!tool.readOnly || asksState)
+  const beginsWithWord =
+    sentence.nodes[0]?.kind !== 'slot' && firstWords(sentence.nodes, lexicon) !== undefined
+  return beginsWithWord && (!tool.readOnly || asksState)
 }
 
-/** The same without the devices: a name is then any few words. */
+/** The lexicon without the devices: any few words are then a name. */
 function withoutHome(lexicon: Lexicon): Lexicon {
   const isOfHome = (list: string) => HOME_LISTS.includes(list) && list !== 'states'
   return { ...lexicon, list: name => (isOfHome(name) ? undefined : lexicon.list(name)) }
@@ -103,7 +122,7 @@ function withoutHome(lexicon: Lexicon): Lexicon {
 
 const NEAR_ENOUGH = 0.6
 
-/** The one device whose name shares the most words with what was said. */
+/** The one device whose name shares the most words with the given one. */
 function nearest(home: Home, name: string): string | undefined {
   const said = nameTokens(name)
   const scored = home.devices
@@ -119,7 +138,7 @@ function nearest(home: Home, name: string): string | undefined {
 
 const MAX_WORDS = 16
 
-/** One or two words that nobody knows: without them it would be clear. */
+/** One or two unknown words, without which the request would be clear. */
 function leftOver(request: Request, grammar: Grammar, plainly: Plainly): Meaning | undefined {
   const { words: said } = request
   if (said.length > MAX_WORDS) return undefined

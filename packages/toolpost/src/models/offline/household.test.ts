@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { household } from '../../../test/household.ts'
 import { HOME, SCENES } from '../../../test/household-home.ts'
+import { MORE_HOMES } from '../../../test/more-homes.ts'
 import { OTHER_HOMES } from '../../../test/other-homes.ts'
 import type { ConversationMessage } from '../ai-client.ts'
 
@@ -63,9 +64,9 @@ describe('what was said before', () => {
   })
 })
 
-describe.each(Object.entries(OTHER_HOMES))('in the %s', (name, { devices, scenes }) => {
+describe.each(Object.entries({ ...OTHER_HOMES, ...MORE_HOMES }))('in the %s', (name, { devices, scenes }) => {
   const other = household(devices, { scenes })
-  const lines = table('other-homes.txt')
+  const lines = ['other-homes.txt', 'more-homes.txt'].flatMap(table)
   const first = lines.findIndex(([said]) => said === `${name}:`) + 1
   const after = lines.slice(first)
   const end = after.findIndex(([said]) => said.endsWith(':'))

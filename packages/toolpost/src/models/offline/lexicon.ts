@@ -1,11 +1,11 @@
 import type { ListReader } from './lists.ts'
 import type { TemplateNode } from './template.ts'
 
-/** What sentences refer to by name, and the words that are no misspellings of others. */
+/** The rules and lists that sentences refer to, and the words that are not misspellings. */
 export interface Lexicon {
   rule(name: string): readonly TemplateNode[] | undefined
   list(name: string): ListReader | undefined
-  /** Whether a word is one that somebody may have meant as it stands. */
+  /** Whether a word is known, so that it is not taken for a misspelling. */
   knows(word: string): boolean
 }
 

@@ -3,23 +3,23 @@ import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { AskOptions } from '../ai-client.ts'
 
-/** After so long, a list is read again when somebody asks for something. */
+/** After this long, the next request reads the list again. */
 const FRESH_MS = 60_000
-/** A list that could not be read is not asked for again at once. */
+/** After this long, a list that could not be read is tried again. */
 const RETRY_MS = 5_000
-/** Nobody waits longer to be understood. */
+/** The longest a request waits for a list. */
 const READ_TIMEOUT_MS = 5_000
 
 export interface ListingOptions<T> {
-  /** The tool that lists, by the name that its server gave it, and what it is asked with. */
+  /** The listing tool, by its name on its server, and its arguments. */
   tool: string
   args: Readonly<Record<string, unknown>>
-  /** What a result lists, and a text that is the same as long as the same can be said; `undefined` if it lists nothing. */
+  /** The listed value, and a text that changes only when what can be said does; `undefined` if the result is no list. */
   read(result: unknown): { text: string; make(): T } | undefined
   onChange(): void
 }
 
-/** What a tool lists: read when it is needed and when it may have changed. */
+/** What a tool lists; read when needed and when it may have changed. */
 export class Listing<T> {
   readonly #options: ListingOptions<T>
   #tool: Tool | undefined
@@ -32,13 +32,13 @@ export class Listing<T> {
     this.#options = options
   }
 
-  /** As it was last read, if the tool is among these. */
+  /** The last value read, if the tool is among these. */
   of(tools: readonly Tool[], executor: ToolExecutor): T | undefined {
     const tool = listingTool(tools, executor, this.#options.tool)
     return tool !== undefined && tool === this.#tool ? this.#listed : undefined
   }
 
-  /** Whether it should be read again before somebody is told that something is not there. */
+  /** Whether it should be read again before saying that something is unknown. */
   isOld(tools: readonly Tool[], executor: ToolExecutor, ageMs = FRESH_MS): boolean {
     const tool = listingTool(tools, executor, this.#options.tool)
     if (!tool) return false
@@ -46,7 +46,7 @@ export class Listing<T> {
     return tool !== this.#tool || since > (this.#listed === undefined ? RETRY_MS : ageMs)
   }
 
-  /** Reads it, once at a time. Never rejects: what cannot be read stays as it was. */
+  /** Reads it, one read at a time. Never rejects; a failure keeps the old value. */
   read(tools: readonly Tool[], executor: ToolExecutor, options: AskOptions = {}): Promise<void> {
     const tool = listingTool(tools, executor, this.#options.tool)
     if (!tool) return Promise.resolve()
@@ -75,7 +75,7 @@ export class Listing<T> {
   }
 }
 
-/** A tool by the name that its server gave it. */
+/** A tool by its name on its server. */
 export function listingTool(
   tools: readonly Tool[],
   { tools: manager }: ToolExecutor,

@@ -1,15 +1,15 @@
 import { type Request, type Taking, WEIGHTS } from './request.ts'
 import { nameTokens } from './tokens.ts'
 
-/** What a slot takes by name. */
+/** A list that a slot reads its value from. */
 export interface ListReader {
-  /** What is named at a place of a request. */
+  /** The entries named at a position of a request. */
   read(request: Request, at: number): readonly Taking[]
-  /** How its entries are said, word by word. */
+  /** How its entries are spoken, word by word. */
   phrases(): Iterable<readonly string[]>
 }
 
-/** A value, and the ways in which it is said. */
+/** A value and the ways to say it. */
 export interface ListEntry {
   value: unknown
   say: readonly string[]
@@ -20,7 +20,7 @@ interface Place {
   values: unknown[]
 }
 
-/** Entries that are named by exactly these words, up to small misspellings. Kept as a tree of words. */
+/** Entries named by exact words, up to small misspellings. Stored as a trie of words. */
 export class WordList implements ListReader {
   readonly #root: Place = { next: new Map(), values: [] }
   readonly #phrases: string[][] = []

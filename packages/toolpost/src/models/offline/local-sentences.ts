@@ -1,6 +1,6 @@
 import type { SentencesByMeaning } from '../../known-servers/zwave-rules.ts'
 
-/** What is said to local tools and is more than one call. */
+/** Sentences for local tools that need more than one call, or are only typed. */
 export const LOCAL_SENTENCES: Readonly<Record<string, SentencesByMeaning>> = {
   volume: {
     step: [
@@ -14,7 +14,7 @@ export const LOCAL_SENTENCES: Readonly<Record<string, SentencesByMeaning>> = {
     ],
     'call typed': [
       '(mute|silence) (yourself|everything|the (speaker|speakers)) {action=mute}',
-      '(silence|hush|shush|quiet|keep quiet|stop talking) {action=mute}',
+      '(silence|hush|shush|quiet|keep quiet|stop talking|zip it|pipe down) {action=mute}',
       '{level#percent} volume {action=set}',
       '(set|turn|put|make) [the] (volume|sound) {level#percent} {action=set}',
     ],
@@ -27,7 +27,7 @@ export const LOCAL_SENTENCES: Readonly<Record<string, SentencesByMeaning>> = {
   },
 }
 
-/** Questions that name no search. What no other sentence takes is looked up in the notes. */
+/** Questions that no other sentence matches are looked up in the notes. */
 export const NOTES = {
   tool: 'search_documents',
   sentences: [

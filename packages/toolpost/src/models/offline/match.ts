@@ -3,16 +3,16 @@ import { type Request, WEIGHTS } from './request.ts'
 import { propertyOf, type SlotReader, slotReader, typed } from './slots.ts'
 import { parseTemplate, type SlotNode, type TemplateNode } from './template.ts'
 
-/** A sentence that is ready to be compared with requests. */
+/** A sentence that is ready for matching. */
 export interface Sentence {
   readonly template: string
   readonly nodes: readonly TemplateNode[]
   readonly schema: JsonSchema
-  /** What becomes of it, if it is more than a call with these arguments. */
+  /** How it is interpreted, if it is more than a call with these arguments. */
   readonly means?: string | undefined
-  /** Whether it is only typed: too short, or too like others, to be told from them by ear. */
+  /** Only for typing: too short, or too similar to others, to be told apart by ear. */
   readonly isTyped?: boolean | undefined
-  /** How its slots take words; also those of the rules that it refers to. */
+  /** The readers of its slots, including those in the rules it refers to. */
   readonly readers: Map<SlotNode, SlotReader>
 }
 
@@ -20,11 +20,11 @@ export interface SentenceMatch {
   args: Record<string, unknown>
   /** 0 to 1: how much of the request the sentence accounts for. */
   score: number
-  /** The most words that one argument took of which nothing is known. */
+  /** The most unknown words in one argument. */
   longestFree: number
 }
 
-/** Reads a sentence for a tool with that schema. Throws a TemplateError if it cannot be read. */
+/** Parses a sentence for a tool with this schema. Throws a TemplateError if it is malformed. */
 export function prepareSentence(
   template: string,
   schema: JsonSchema,
@@ -33,7 +33,7 @@ export function prepareSentence(
   return { template, nodes: parseTemplate(template), schema, means, isTyped, readers: new Map() }
 }
 
-/** How far a way through the sentence has come. */
+/** How far a path through the sentence has come. */
 interface Progress {
   at: number
   weight: number
@@ -42,10 +42,10 @@ interface Progress {
 }
 
 const START: Progress = { at: 0, weight: 0, longestFree: 0, args: [] }
-/** Brackets in brackets can be followed in very many ways; nobody's sentence needs so many. */
+/** Nested brackets can have a great many paths; no real sentence needs this many. */
 const MAX_STEPS = 20_000
 
-/** The best way in which the sentence can mean the whole request, if there is one. Never throws. */
+/** The best match of the sentence with the whole request, if there is one. Never throws. */
 export function matchSentence(sentence: Sentence, request: Request): SentenceMatch | undefined {
   const { length } = request.words
   if (length === 0) return undefined
@@ -68,7 +68,7 @@ class Search {
     this.#request = request
   }
 
-  /** Every way on through these nodes, from the node of that index. */
+  /** Every path through these nodes, starting at `index`. */
   *ways(nodes: readonly TemplateNode[], progress: Progress, index = 0): Generator<Progress> {
     const node = nodes[index]
     if (!node) yield progress
@@ -108,5 +108,5 @@ class Search {
   }
 }
 
-/** What a rule means that there is not. */
+/** Stands in for a missing rule. */
 const IMPOSSIBLE: TemplateNode = { kind: 'group', branches: [], isOptional: false }

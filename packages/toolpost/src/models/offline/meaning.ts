@@ -6,42 +6,42 @@ export interface PlannedCall {
   args: Record<string, unknown>
 }
 
-/** Makes calls side by side; gives their results in the same order. */
+/** Makes calls in parallel; resolves to their results in the same order. */
 export type MakeCalls = (calls: readonly PlannedCall[]) => Promise<readonly ToolResult[]>
 
 /** What a request means. */
 export interface Meaning {
   /**
-   * `act`: calls that change something; `tell`: calls that only read; `ask`: it has to be asked what is meant; `talk`: it is
-   * answered without any call.
+   * `act`: calls that change something; `tell`: calls that only read; `ask`: asks what is meant; `talk`: answers without
+   * a call.
    */
   readonly kind: 'act' | 'tell' | 'ask' | 'talk'
-  /** The same for requests that mean the same. */
+  /** Equal for requests with the same meaning. */
   readonly key: string
-  /** The calls that are known before anything is called: all, or the first ones. */
+  /** The calls known in advance: all of them, or the first. */
   readonly calls: readonly PlannedCall[]
   /** 0 to 1: how much of the request is accounted for. */
   readonly score: number
-  /** The most words that one argument took of which nothing is known. */
+  /** The most unknown words in one argument. */
   readonly longestFree: number
   readonly template: string
-  /** Whether it is only what is left if nothing else fits. */
+  /** Whether it is only a guess because nothing else fits. */
   readonly isGuess?: boolean | undefined
-  /** Carries it out; gives what to say. */
+  /** Carries it out; resolves to the spoken answer. */
   run(makeCalls: MakeCalls): Promise<string>
 }
 
-/** What was matched, as a meaning takes it over. */
+/** The fields of a match that a meaning keeps. */
 export type Matched = Pick<Meaning, 'score' | 'longestFree' | 'template'>
 
 export const MATCHED: Matched = { score: 1, longestFree: 0, template: '' }
 
-/** It is only said. */
+/** A meaning that only says something. */
 export function saying(kind: 'ask' | 'talk', text: string, matched: Matched = MATCHED): Meaning {
   return { ...matched, kind, key: `${kind}: ${text}`, calls: [], run: async () => text }
 }
 
-/** Calls as a text that is the same for the same calls. */
+/** A text that is equal for equal calls. */
 export function keyOf(calls: readonly PlannedCall[]): string {
   return calls.map(({ tool, args }) => `${tool.name}${JSON.stringify(sorted(args))}`).join(' + ')
 }
@@ -50,7 +50,7 @@ function sorted(args: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** Whether a call may change something. Reading the volume is a call of a tool that could. */
+/** Whether a call may change something. Reading the volume does not, though its tool could. */
 export function mayChange({ tool, args }: PlannedCall): boolean {
   return !tool.readOnly && args.action !== 'get'
 }

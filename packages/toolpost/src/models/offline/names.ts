@@ -1,22 +1,22 @@
 import type { Word } from './words.ts'
 
 /*
- * How a name is told from half a sentence. Names are not known here, so a name is: a few words, none of which begins
- * another clause ("when", "and"), asks or denies ("is", "don't"), does something ("turn", "remind") or says when ("tomorrow",
- * "in ten minutes") or how much ("by", "a little"). A place may follow it: "light in the kitchen".
+ * How to tell a name from half a sentence. The names themselves are unknown here, so a name is a few words, none of which
+ * starts another clause ("when", "and"), asks or negates ("is", "don't"), acts ("turn", "remind") or says when
+ * ("tomorrow", "in ten minutes") or how much ("by", "a little"). A place may follow: "light in the kitchen".
  */
 
 const MAX_NAME_WORDS = 6
 
 const words = (text: string) => new Set(text.split(/\s+/))
 
-/** Arguments that take any words. All others of type string take a name. */
+/** Arguments that accept any words. All other strings are names. */
 const ANY_TEXT = words(
   `text query question prompt message note content body title subject description comment reason expression term topic
   sentence phrase words search input task todo item items reminder song track artist album playlist movie show`,
 )
 
-/** In no name: clauses, questions, denials, people, conditions, amounts, other devices. */
+/** Never in a name: clauses, questions, negations, people, conditions, amounts, other devices. */
 export const NO_NAMES: ReadonlySet<string> = words(
   `and then or but so because when whenever if unless until till while after before once since though whether as than
   except without instead only also too either neither nor plus not no never dont
@@ -37,25 +37,25 @@ export const NO_NAMES: ReadonlySet<string> = words(
   alarm timer reminder meeting appointment`,
 )
 
-/** In a name ("night light"), but not as where something is ("the light in the morning"). */
+/** May be in a name ("night light"), but not as its place ("the light in the morning"). */
 const TIMES = words(
   `second moment day days night nights morning mornings evening evenings afternoon noon midnight weekend weekends case
   monday tuesday wednesday thursday friday saturday sunday`,
 )
-/** Part of a name ("back door"), but not its end. */
+/** May be in a name ("back door"), but not at its end. */
 const NOT_LAST = words('back up down out away over again')
-/** Part of a name ("neon sign"), but none by itself: "sign off", "game on". */
+/** May be in a name ("neon sign"), but not a whole one: "sign off", "game on". */
 const NOT_ALONE = words('sign left right work day time show party game rock well head')
 const PLACES = words('in on of near under behind above below beside')
 const ARTICLES = words('the my')
 const NUMBERS = words('zero one two three four five six seven eight nine ten twenty thirty forty fifty half')
 
-/** Whether an argument of that name takes any words, and not just a name. */
+/** Whether an argument accepts any words, not just a name. */
 export function takesAnyText(argument: string): boolean {
   return ANY_TEXT.has(argument.toLowerCase())
 }
 
-/** How many words from a place on could be a name: a name may end at each of them. */
+/** The possible lengths, in words, of a name that starts at `at`. */
 export function nameLengths(request: readonly Word[], at: number): number[] {
   const lengths: number[] = []
   let isPlace = false
@@ -64,7 +64,7 @@ export function nameLengths(request: readonly Word[], at: number): number[] {
     if (key === undefined || NO_NAMES.has(key)) break
     const follows = used === 1 ? 'start' : PLACES.has(before) ? 'place' : 'word'
     if (ARTICLES.has(key) && follows !== 'place') break
-    // "on" belongs to a name only as in "on the desk".
+    // "on" is part of a name only as in "on the desk".
     if (key === 'on' && !ARTICLES.has(request[at + used]?.key ?? '')) break
     if (PLACES.has(key) && follows !== 'word') break
     if (isPlace && (TIMES.has(key) || (follows === 'place' && isNumber(key)))) break

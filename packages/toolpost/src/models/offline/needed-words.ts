@@ -3,12 +3,12 @@ import type { Request } from './request.ts'
 import { keysOf } from './slots.ts'
 import type { TemplateNode } from './template.ts'
 
-/** Words of which a request has to have at least one. */
+/** A request must have at least one of these words. */
 type AnyOf = ReadonlySet<string>
 
 const MAX_DEPTH = 40
 
-/** What every request has to have that a sentence can mean. Cheaper to look for than the sentence itself. */
+/** The words a request must have to match a sentence. Cheaper to check than the sentence itself. */
 export function neededWords(nodes: readonly TemplateNode[], lexicon: Lexicon, depth = 0): AnyOf[] {
   return depth > MAX_DEPTH ? [] : nodes.flatMap(node => neededBy(node, lexicon, depth + 1))
 }
@@ -28,7 +28,7 @@ function neededBy(node: TemplateNode, lexicon: Lexicon, depth: number): AnyOf[] 
     : [new Set(firsts.flatMap(set => [...set]))]
 }
 
-/** Whether a request has them all, up to misspellings. */
+/** Whether a request has all of them, up to misspellings. */
 export function hasNeeded(request: Request, needed: readonly AnyOf[]): boolean {
   return needed.every(words => request.words.some((_, at) => request.isOneOf(at, words)))
 }

@@ -2,13 +2,13 @@ import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { Home } from './home/home.ts'
 import { numberInWords } from './numbers.ts'
 
-/** Whole numbers from one to another, both included. */
+/** A range of whole numbers, inclusive. */
 interface Limits {
   least: number
   most: number
 }
 
-/** Levels that are said without a number. */
+/** Levels spoken without a number. */
 export const SHARES: readonly string[][] = [
   'half',
   'a quarter',
@@ -18,7 +18,7 @@ export const SHARES: readonly string[][] = [
   'minimum',
 ].map(share => share.split(' '))
 
-/** From 0 to 100, as far as a schema allows them. */
+/** From 0 to 100, as far as the schema allows. */
 export function limitsOf({ minimum = 0, maximum = 100 }: JsonSchema): Limits {
   return { least: Math.max(0, Math.ceil(Number(minimum))), most: Math.min(100, Math.floor(Number(maximum))) }
 }
@@ -30,7 +30,7 @@ export function wholeNumbers({ least, most }: Limits): string[][] {
 const CELSIUS: Limits = { least: 4, most: 35 }
 const FAHRENHEIT: Limits = { least: 40, most: 99 }
 
-/** What a room may be set to, with halves: nobody means eighty degrees where degrees are Celsius. */
+/** The temperatures a room may be set to, in halves: nobody means eighty degrees Celsius. */
 export function temperatures(home: Home | undefined): string[][] {
   const isFahrenheit = home?.devices.some(({ state = '' }) => state.includes('°F'))
   return wholeNumbers(isFahrenheit ? FAHRENHEIT : CELSIUS).flatMap(words => [

@@ -23,10 +23,10 @@ const SCALES = new Map([
   ['million', 1_000_000],
 ])
 
-/** Every word that numbers are made of. */
+/** All number words. */
 export const NUMBER_WORDS: readonly string[] = [...SMALL.keys(), ...TENS.keys(), ...SCALES.keys()]
 
-/** The number that starts at a place, in figures (`30`, `-2.5`) or in words (`two hundred and five`), if there is one. */
+/** The number that starts at `at`, in digits (`30`, `-2.5`) or words (`two hundred and five`), if there is one. */
 export function readNumber(words: readonly Word[], at: number): ReadNumber | undefined {
   const key = words[at]?.key
   if (key === undefined) return undefined
@@ -90,7 +90,7 @@ interface Step {
   ends?: 'small'
 }
 
-/** What a word adds to a number, if it may follow what was `before`. */
+/** What a word adds to a number, if it may follow `before`. */
 function stepOf(key: string, before: Step['kind'] | undefined, opensScale: boolean): Step | undefined {
   const scale = SCALES.get(key)
   if (scale !== undefined && before !== undefined) return { kind: 'scale', value: scale }
@@ -115,7 +115,7 @@ function startsSmall(key: string): boolean {
 const SMALL_WORDS = [...SMALL.keys()]
 const TENS_WORDS = [...TENS.keys()]
 
-/** A whole number from 0 to 9,999 as it is said: `twenty one`. */
+/** A whole number from 0 to 9,999 as spoken: `twenty one`. */
 export function numberInWords(value: number): string[] {
   if (value < 20) return [SMALL_WORDS[value] ?? '']
   if (value < 100) {

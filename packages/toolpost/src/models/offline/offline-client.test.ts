@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ToolExecutor } from '../../executor/tool-executor.ts'
+import { silentLogger } from '../../logging/logger.ts'
 import { recordingLogger } from '../../testing/recording-logger.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 import { localTools } from '../../tools/local-tools.ts'
@@ -65,7 +66,7 @@ describe('OfflineClient', () => {
 
   it('offers what is near when nothing fits, and something of each tool when nothing is near', async () => {
     const { client } = setup(lamp)
-    const near = await client.ask('make the lamp purple')
+    const near = await client.ask('make the lamp sparkle')
     expect(near).toMatchObject({ results: [], iterations: 0 })
     expect(near.text).toBe('I did not understand that. You can say "lamp …" or "turn lamp …".')
     const far = await client.ask('abracadabra')
@@ -81,7 +82,7 @@ describe('OfflineClient', () => {
       {
         fields: {
           tool: 'lamp',
-          reason: "The sentence 'turn [the' has a bracket without its ']', at character 6",
+          reason: "The sentence 'turn [the' has a bracket without a matching ']', at character 6",
         },
       },
     ])
@@ -147,8 +148,18 @@ describe('OfflineClient', () => {
     const answer = await client.ask('turn lamp on', { onCall: broken, onToken: async () => broken() })
     expect(answer).toMatchObject({ text: 'The lamp is on.', results: [{ success: true }] })
     await Promise.resolve()
-    const failures = logger.at('warn').filter(({ message }) => message === 'A listener of the answer failed')
+    const failures = logger.at('warn').filter(({ message }) => message === 'An ask() callback failed')
     expect(failures).toHaveLength(2)
+  })
+
+  it('answers if its listener throws what has no text, and if its logger throws as well', async () => {
+    const broken = () => {
+      throw Object.create(null)
+    }
+    const logger = { ...silentLogger, warn: broken, child: broken, isLevelEnabled: () => true }
+    const client = new OfflineClient({ executor: setup(lamp).executor, logger })
+    const answer = await client.ask('turn lamp on', { onCall: broken, onToken: broken })
+    expect(answer.text).toBe('The lamp is on.')
   })
 
   it('answers in less than 50 ms once it is started', async () => {

@@ -1,5 +1,6 @@
 import type { ToolExecutor } from '../../executor/tool-executor.ts'
-import { type Logger, silentLogger } from '../../logging/logger.ts'
+import type { Logger } from '../../logging/logger.ts'
+import { quietLogger } from '../../logging/quiet-logger.ts'
 import { Listeners } from '../../runtime/listeners.ts'
 import { describeThrown } from '../../runtime/quietly.ts'
 import type { Tool } from '../../tools/tool.ts'
@@ -24,41 +25,41 @@ import { understand } from './understand.ts'
 import { graphOf } from './word-graph.ts'
 
 export interface OfflineClientOptions {
-  /** Runs the calls; may also come with each question. */
+  /** Runs the calls; can also be passed with each question. */
   executor?: ToolExecutor | undefined
   logger?: Logger | undefined
   /** Rooms, groups, other names, rules and lists that sentences refer to. */
   sentences?: SentenceSettings | undefined
 }
 
-/** A request that a tool can fulfil: its first call. */
+/** The first call of a request that a tool can fulfil. */
 export interface ToolMatch extends PlannedCall {
   /** 0 to 1: how much of the request the sentence accounts for. */
   score: number
-  /** The most words that one argument took of which nothing is known. */
+  /** The most unknown words in one argument. */
   longestFree: number
   template: string
 }
 
-/** What a request means, for whoever wants to know without anything being done. */
+/** What a request means, found out without doing anything. */
 export interface Understood {
   /**
-   * `act`: calls that change something; `tell`: calls that only read; `ask`: it would be asked what is meant; `talk`: it is
-   * answered without a call; `nothing`: it is not understood.
+   * `act`: calls that change something; `tell`: calls that only read; `ask`: would ask what is meant; `talk`: answers
+   * without a call; `nothing`: not understood.
    */
   kind: Meaning['kind'] | 'nothing'
-  /** The same for requests that mean the same; empty if it is not understood. */
+  /** Equal for requests with the same meaning; empty if not understood. */
   key: string
   changes: boolean
-  /** It is only what is left if no sentence fits: any question may be one to the notes. */
+  /** No sentence fits, so it is only a guess: any question may be one for the notes. */
   isGuess?: boolean
 }
 
 const KEPT_GRAMMARS = 4
 
 /**
- * Answers with no model at all: the sentences of the tools match the request, the tool runs, its result is phrased.
- * Loads no LangChain; its messages are plain objects that the other clients take as history.
+ * Answers without a model: a tool's sentence matches the request, the tool runs, and its result is phrased. Does not
+ * load LangChain; its messages are plain objects that the other clients accept as history.
  */
 export class OfflineClient implements AiClient {
   readonly #executor: ToolExecutor | undefined
@@ -71,13 +72,14 @@ export class OfflineClient implements AiClient {
   #grammars: Grammar[] = []
   #graph: { grammar: Grammar; graph: SentenceGraph } | undefined
 
-  constructor({ executor, logger = silentLogger, sentences }: OfflineClientOptions = {}) {
+  constructor({ executor, sentences, ...options }: OfflineClientOptions = {}) {
+    const logger = quietLogger(options.logger)
     this.#executor = executor
     this.#logger = logger
     this.#book = new SentenceBook(logger)
     this.#spoken = readSettings(sentences)
     for (const reason of this.#spoken.problems)
-      logger.warn({ reason: `The ${reason}` }, 'Rule for sentences left out')
+      logger.warn({ reason: `The ${reason}` }, 'Sentence rule left out')
     this.#listeners = new Listeners((_, error) =>
       logger.warn({ error: describeThrown(error) }, 'A listener for changed sentences failed'),
     )
@@ -86,7 +88,7 @@ export class OfflineClient implements AiClient {
     this.#lists = new ToolLists(this.#spoken.sources, changed)
   }
 
-  /** The first call that a request would make, if it is one that a sentence knows. */
+  /** The first call that a request would make, if a sentence matches it. */
   match(prompt: string | readonly ConversationMessage[], options: AskOptions = {}): ToolMatch | undefined {
     const meaning = this.#meaning(prompt, options)
     const [call] = meaning?.calls ?? []
@@ -95,7 +97,7 @@ export class OfflineClient implements AiClient {
     return { ...call, score, longestFree, template }
   }
 
-  /** What a request means, in its conversation. Nothing is called. */
+  /** What a request means in its conversation. Makes no calls. */
   understand(prompt: string | readonly ConversationMessage[], options: AskOptions = {}): Understood {
     const meaning = this.#meaning(prompt, options)
     if (!meaning) return { kind: 'nothing', key: '', changes: false }
@@ -103,26 +105,26 @@ export class OfflineClient implements AiClient {
     return { kind, key, changes: kind === 'act', ...(isGuess && { isGuess }) }
   }
 
-  /** Finds out what is in the home and in the lists that tools fill. Never rejects. */
+  /** Reads the home and the lists filled by tools. Never rejects. */
   async refresh(options: AskOptions = {}): Promise<void> {
     const [tools, executor] = [this.#tools(options), this.#executorFor(options)]
     await Promise.all([this.#home, this.#lists].map(source => source.read(tools, executor, options)))
   }
 
-  /** All sentences that can be understood now. The same graph for as long as that does not change. */
+  /** All sentences that can be understood now. Returns the same graph until that changes. */
   graph(options: AskOptions = {}): SentenceGraph {
     const grammar = this.#grammar(options)
     if (this.#graph?.grammar !== grammar) this.#graph = { grammar, graph: graphOf(grammar) }
     return this.#graph.graph
   }
 
-  /** What is in the home and cannot be spoken of, because its name has letters that English does not have. */
+  /** Devices and scenes that cannot be spoken, because their names have letters that English lacks. */
   unspeakable(options: AskOptions = {}): readonly string[] {
     const { home } = this.#grammar(options)
     return home ? unspeakableNames(home) : []
   }
 
-  /** Calls `listener` when other things can be said than before; returns a function that stops it. */
+  /** Calls `listener` when the sentences that can be understood change; returns a function that stops it. */
   onGraphChange(listener: () => void, options: AskOptions = {}): () => void {
     const stop = this.#listeners.on('graph', listener)
     const stopTools = this.#executorFor(options).tools.onChange(() => {
@@ -155,7 +157,7 @@ export class OfflineClient implements AiClient {
     return understand(questionIn(prompt), soFar(prompt), this.#grammar(options))
   }
 
-  /** The same, after the home was looked at if that is needed to understand it. */
+  /** The same, after refreshing the home if that is needed to understand it. */
   async #meaningNow(
     prompt: string | readonly ConversationMessage[],
     options: AskOptions,
@@ -167,7 +169,7 @@ export class OfflineClient implements AiClient {
     const isOld = (ageMs?: number) =>
       [this.#home, this.#lists].some(source => source.isOld(tools, executor, ageMs))
     const isLocal = isClear && meaning.calls.every(({ tool }) => executor.tools.originOf(tool) === undefined)
-    // What needs no list of a server waits for none.
+    // A request that needs no server's list does not wait for one.
     if (isLocal && this.#spoken.sources.size === 0) return meaning
     if (isClear && (isKnown || isLocal)) {
       if (isOld()) void this.refresh(options)
@@ -180,7 +182,7 @@ export class OfflineClient implements AiClient {
 
   #executorFor(options: AskOptions): ToolExecutor {
     const executor = options.executor ?? this.#executor
-    if (!executor) throw new TypeError('ask needs an executor, given to the client or with the question')
+    if (!executor) throw new TypeError('ask needs an executor: pass one to the client or to ask()')
     return executor
   }
 
@@ -188,7 +190,7 @@ export class OfflineClient implements AiClient {
     return options.tools ?? this.#executorFor(options).tools.getTools()
   }
 
-  /** What can be understood with these tools, in this home. */
+  /** The grammar for these tools in this home. */
   #grammar(options: AskOptions): Grammar {
     const executor = this.#executorFor(options)
     const tools = this.#tools(options)
@@ -221,13 +223,12 @@ export class OfflineClient implements AiClient {
         .filter(({ means, isTyped }) => means === undefined && !isTyped),
     )
     const examples = suggest(requestOf(question), byTool)
-    if (examples.length === 0)
-      return 'I did not understand that, and there is no tool here that has a sentence.'
+    if (examples.length === 0) return 'I did not understand that, and no tool here has any sentences.'
     return `I did not understand that. You can say ${listed(examples.map(example => `"${example}"`))}.`
   }
 }
 
-/** A name that is not known may have come since; it is looked up again, but not with every question. */
+/** An unknown name may have been added since; it is looked up again, but not with every question. */
 const RECENT_MS = 2_000
 
 function isSame(known: readonly unknown[], now: readonly unknown[]): boolean {

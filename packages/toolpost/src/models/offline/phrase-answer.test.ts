@@ -14,6 +14,7 @@ it.each<[ToolResult, string]>([
   [success('lamp is on'), 'Lamp is on.'],
   [success({}, 'Switch One is on.'), 'Switch One is on.'],
   [success({ text: 'It is 12:00.', answer: 'x' }), 'It is 12:00.'],
+  [success({ device: 'Kettle', confirmed: true, state: 'on' }), 'Kettle is on.'],
   [success({ answer: 'Paris' }), 'Paris.'],
   [success({ result: 10.2 }), 'The result is 10.2.'],
   [success({ result: 0.1 + 0.2 }), 'The result is 0.3.'],

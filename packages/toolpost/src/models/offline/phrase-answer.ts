@@ -7,13 +7,15 @@ import { listWords } from './meaning.ts'
 /** Longer answers are tiring to hear. */
 const MAX_SPOKEN_CHARS = 300
 
-/** A result as one short sentence that can be spoken. */
+/** A result as one short sentence to speak. */
 export function phraseAnswer(result: ToolResult): string {
   if (!result.success) return asSentence(shortened(`That did not work: ${result.error}`))
-  return asSentence(shortened(sayReadings(result.result) ?? result.text ?? wordsFor(result.result)))
+  const done = doneIn(result)
+  const said = result.text ?? (done ? `${done.device} is ${done.state}` : wordsFor(result.result))
+  return asSentence(shortened(sayReadings(result.result) ?? said))
 }
 
-/** The results of several calls as one sentence; `noun` is what they were about together: "lights". */
+/** The results of several calls as one sentence; `noun` is what they were about: "lights". */
 export function phraseResults(results: readonly ToolResult[], noun?: string): string {
   const [first, ...others] = results
   if (!first) return 'Done.'
@@ -31,7 +33,7 @@ export function phraseResults(results: readonly ToolResult[], noun?: string): st
 
 const MAX_NAMED = 5
 
-/** What a device reported after it was told to do something, if it did. */
+/** The state a device confirmed after a command, if it did. */
 function doneIn(result: ToolResult): { device: string; state: string } | undefined {
   if (!result.success) return undefined
   const { device, state, confirmed } = Object(result.result) as Record<string, unknown>
@@ -62,7 +64,7 @@ function inWords(value: unknown): string {
   return typeof value === 'number' ? String(roundOff(value)) : textOf(value)
 }
 
-/** 0.1 + 0.2 is 0.3 to anybody who listens. */
+/** To a listener, 0.1 + 0.2 is 0.3. */
 function roundOff(value: number): number {
   return Number.isInteger(value) ? value : Number(value.toPrecision(12))
 }

@@ -1,3 +1,4 @@
+import { inFull, withOff } from './typing.ts'
 import { type Word, wordsOf } from './words.ts'
 
 const phrases = (lines: string) =>
@@ -34,6 +35,14 @@ const BEFORE = phrases(`
   may i ask you to
   might you
   would you be so kind as to
+  would you be so good as to
+  be so good as to
+  i was just wondering
+  i was wondering
+  just wondering
+  quick question
+  hope you are well
+  i hope you are well
   would you be so kind and
   would you be kind enough to
   be so kind as to
@@ -56,6 +65,8 @@ const BEFORE = phrases(`
   could you just
   can you just
   go and
+  let's have
+  let us have
   let's
   let us
   alrighty
@@ -132,6 +143,13 @@ const AFTER = phrases(`
   won't you
   will ya
   then
+  lol
+  haha
+  bro
+  bruh
+  yo
+  rn
+  k
   quickly
   quick
   asap
@@ -155,7 +173,7 @@ const AFTER = phrases(`
   as well
   too
 `)
-/** "Would you mind turning it off" asks for what "turn it off" asks for. */
+/** "Would you mind turning it off" means "turn it off". */
 const MIND = phrases(`
   would you mind
   do you mind
@@ -180,25 +198,12 @@ const GERUNDS: Readonly<Record<string, string>> = {
   telling: 'tell',
 }
 
-/** How people type in a hurry. */
-const SHORT: Readonly<Record<string, string>> = {
-  teh: 'the',
-  hte: 'the',
-  pls: 'please',
-  plz: 'please',
-  u: 'you',
-}
-
-/** Between words, they are only breath. */
-const BREATH = new Set('um umm uh uhm er erm hmm hm mm ah eh'.split(' '))
-
 /** The words of a request, without the politeness around it. */
 export function requestWords(text: string): Word[] {
-  const words = wordsOf(text).filter(({ key }) => !BREATH.has(key))
-  return withoutAround(words.map(word => ({ ...word, key: SHORT[word.key] ?? word.key })))
+  return withOff(withoutAround(inFull(wordsOf(text))))
 }
 
-/** The same without the politeness at both ends. */
+/** Without the politeness at both ends. */
 export function withoutAround(said: readonly Word[]): Word[] {
   let words = [...said]
   for (let before = -1; before !== words.length; ) {
@@ -208,7 +213,7 @@ export function withoutAround(said: readonly Word[]): Word[] {
   return words
 }
 
-/** The words without the "now" or "again" at their end, if there is one: what is asked for is meant now anyway. */
+/** Without a "now" or "again" at the end: a request is meant for now anyway. */
 export function withoutNow(words: readonly Word[]): readonly Word[] {
   const now = NOW.find(phrase => isAt(words, words.length - phrase.length, phrase))
   return now ? words.slice(0, words.length - now.length) : words
@@ -225,7 +230,7 @@ function withoutPoliteness(words: Word[]): Word[] {
   const before = BEFORE.find(phrase => isAt(words, 0, phrase))?.length ?? 0
   const rest = words.slice(before)
   const after = AFTER.find(phrase => isAt(rest, rest.length - phrase.length, phrase))?.length ?? 0
-  // A word that is all there is may be meant.
+  // If only politeness is left, it may be meant.
   return rest.length - after > 0 ? rest.slice(0, rest.length - after) : words
 }
 

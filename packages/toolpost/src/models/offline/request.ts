@@ -1,29 +1,30 @@
 import { EMPTY_LEXICON, type Lexicon } from './lexicon.ts'
 import { readNumber } from './numbers.ts'
 import { requestWords } from './politeness.ts'
+import { plain } from './tokens.ts'
 import { compareWords, type Likeness, type Word } from './words.ts'
 
-/** What was said before, as far as "it" and "the other one" need it. */
+/** What "it" and "the other one" refer to. */
 export interface Mentioned {
-  /** Names of the devices that the last calls were about. */
+  /** The names of the devices in the last calls. */
   readonly devices: readonly string[]
-  /** In the same sentence: "on and off" is not on and then off. */
+  /** Mentioned in the same sentence: "on and off" does not mean on, then off. */
   readonly isSameSentence?: boolean
 }
 
-/** What an argument could take at some place: how many words, and how much they say for this being the argument. */
+/** A possible value of an argument at some position: how many words it uses, and how strong the evidence is. */
 export interface Taking {
   value: unknown
   used: number
   weight: number
-  /** Words that could have been anything. */
+  /** How many words could be anything. */
   free: number
 }
 
-/** How much a word says for a sentence: its own words most, free text least. */
+/** How much a word counts for a sentence: its own words most, free text least. */
 export const WEIGHTS = { same: 1, similar: 0.75, calculation: 0.8, unfit: 0.6, free: 0.3 } as const
 
-/** Longer requests are no commands; a model may make something of them. */
+/** Longer requests are not commands; a model may make sense of them. */
 const MAX_REQUEST_CHARS = 500
 
 export interface RequestOptions {
@@ -51,24 +52,24 @@ export class Request {
     this.chosen = options.chosen
   }
 
-  /** The same request with other words. */
+  /** The request with other words. */
   with(words: readonly Word[]): Request {
     return new Request(this.text, words, { ...this })
   }
 
-  /** The same request where names mean something else. */
+  /** The request with another lexicon. */
   withLexicon(lexicon: Lexicon): Request {
     return new Request(this.text, this.words, { ...this, lexicon })
   }
 
-  /** The same request after these devices were spoken of, if there are any. */
+  /** The request as it follows a mention of these devices, if there are any. */
   about(devices: readonly string[]): Request {
     return devices.length === 0
       ? this
       : new Request(this.text, this.words, { ...this, mentioned: { devices, isSameSentence: true } })
   }
 
-  /** Whether the word at a place is that of a sentence. One that is known as it stands is no misspelling of another. */
+  /** Whether the word at `at` is `key`. A known word is never a misspelling of another. */
   likeness(at: number, key: string): Likeness {
     const said = this.words[at]?.key
     if (said === undefined) return undefined
@@ -80,7 +81,7 @@ export class Request {
     return this.#likenesses.get(pair)
   }
 
-  /** Whether the word at a place is one of these. */
+  /** Whether the word at `at` is one of these. */
   isOneOf(at: number, keys: ReadonlySet<string>): boolean {
     const said = this.words[at]?.key
     if (said === undefined || keys.has(said)) return said !== undefined
@@ -89,16 +90,18 @@ export class Request {
     return false
   }
 
-  /** The word at a place as names are compared, and a number that starts there as one: "twenty one" is `21`. */
+  /** The word at `at` as a name token, and a number that starts there as one token: "twenty one" is `21`. */
   tokensAt(at: number): { token: string; used: number }[] {
     const word = this.words[at]
     if (!word) return []
     const number = readNumber(this.words, at)
-    const plain = { token: word.key, used: 1 }
-    return number && number.value >= 0 ? [{ token: String(number.value), used: number.used }, plain] : [plain]
+    const asWord = { token: plain(word.key), used: 1 }
+    return number && number.value >= 0
+      ? [{ token: String(number.value), used: number.used }, asWord]
+      : [asWord]
   }
 
-  /** What `read` finds at a place, found once. */
+  /** Memoizes what `read` finds at `at`. */
   once(reader: object, at: number, read: () => readonly Taking[]): readonly Taking[] {
     const byPlace = this.#taken.get(reader) ?? new Map<number, readonly Taking[]>()
     this.#taken.set(reader, byPlace)

@@ -16,7 +16,7 @@ export interface BookOptions {
   spoken?: SpokenWords | undefined
 }
 
-/** The sentences of tools: their own, and those that are ready for well-known ones. */
+/** The sentences of tools: their own, and built-in ones for well-known tools. */
 export class SentenceBook {
   readonly #prepared = new WeakMap<Tool, readonly Sentence[]>()
   readonly #atHome = new WeakMap<Tool, readonly Sentence[]>()
@@ -26,7 +26,7 @@ export class SentenceBook {
     this.#logger = logger
   }
 
-  /** The sentences of a tool. One that cannot be read is left out with a warning. */
+  /** The sentences of a tool. A malformed one is left out with a warning. */
   of(tool: Tool, { manager, home, spoken }: BookOptions = {}): readonly Sentence[] {
     const plain = this.#once(this.#prepared, tool, () => readSentences(tool, manager, spoken))
     if (!home) return plain
@@ -54,7 +54,7 @@ interface ReadSentences {
   problems: string[]
 }
 
-/** The sentences of a tool, and what is wrong with those that cannot be read. */
+/** The sentences of a tool, and what is wrong with the malformed ones. */
 export function readSentences(
   tool: Tool,
   manager?: ToolManager,
@@ -78,7 +78,7 @@ function byMeaning(sentences: SentencesByMeaning = {}): Written[] {
   })
 }
 
-/** Those that need to know what is in the home. */
+/** The sentences that need to know the home. */
 function readHomeSentences(
   tool: Tool,
   manager: ToolManager | undefined,
@@ -90,9 +90,9 @@ function readHomeSentences(
 function prepareAll(templates: readonly Written[], tool: Tool, spoken: SpokenWords): ReadSentences {
   const sentences: Sentence[] = []
   const problems: string[] = []
-  for (const { template, ...how } of templates) {
+  for (const { template, means, isTyped } of templates) {
     try {
-      const sentence = prepareSentence(template, jsonSchemaOf(tool), how)
+      const sentence = prepareSentence(template, jsonSchemaOf(tool), { means, isTyped })
       const problem = problemWith(sentence.nodes, spoken)
       if (problem) problems.push(`sentence '${safeText(template)}' ${problem}`)
       else sentences.push(sentence)

@@ -5,11 +5,11 @@ import { nameLengths, takesAnyText } from './names.ts'
 import { readNumber } from './numbers.ts'
 import { type Request, type Taking, WEIGHTS } from './request.ts'
 import type { Choice, SlotNode } from './template.ts'
-import { type Word, wordsOf } from './words.ts'
+import { keysIn, type Word } from './words.ts'
 
 export type SlotReader = (request: Request, at: number) => readonly Taking[]
 
-/** How an argument takes words, by what its sentence and the tool's schema say. */
+/** How an argument is read, according to its sentence and the tool's schema. */
 export function slotReader(slot: SlotNode, schema: JsonSchema): SlotReader {
   if (slot.isCalculation) return readMath
   const property = propertyOf(schema, slot.name)
@@ -26,7 +26,7 @@ export function slotReader(slot: SlotNode, schema: JsonSchema): SlotReader {
   return takesAnyText(slot.name) ? readText : readName
 }
 
-/** What a schema says of an argument; nothing if it says nothing. */
+/** The schema of an argument; empty if it is not declared. */
 export function propertyOf(schema: JsonSchema, name: string): JsonSchema {
   const properties = propertiesOf(schema)
   const declared = Object.hasOwn(properties, name) ? properties[name] : undefined
@@ -34,7 +34,7 @@ export function propertyOf(schema: JsonSchema, name: string): JsonSchema {
   return isObjectLike(property) ? (property as JsonSchema) : {}
 }
 
-/** Each value that a schema lists, said as it is written. */
+/** The values of an enum, each spoken as written. */
 export function choicesOf({ enum: values }: JsonSchema): { say: string; value: unknown }[] | undefined {
   return Array.isArray(values) ? values.map(asItIs) : undefined
 }
@@ -44,7 +44,7 @@ export const NO = ['no', 'false', 'off']
 
 const asItIs = (value: unknown) => ({ say: String(value), value })
 
-/** What is in a list of that name now; any name if there is no such list (yet). */
+/** Reads from the list of that name; any name if the list does not exist (yet). */
 function listReader(name: string): SlotReader {
   return (request, at) => {
     const list = request.lexicon.list(name)
@@ -66,7 +66,7 @@ function choiceReader(
 }
 
 export function keysOf(value: string): string[] {
-  return wordsOf(value.replaceAll('_', ' ')).map(word => word.key)
+  return keysIn(value.replaceAll('_', ' '))
 }
 
 function takeChoice({ value, keys }: ReadChoice, request: Request, at: number): Taking | undefined {
@@ -79,7 +79,7 @@ function takeChoice({ value, keys }: ReadChoice, request: Request, at: number): 
   return keys.length > 0 ? { value, used: keys.length, weight, free: 0 } : undefined
 }
 
-/** The value that a sentence writes as text, in the type that the schema wants. */
+/** A value written as text, converted to the schema's type. */
 export function typed(value: unknown, { type, enum: choices }: JsonSchema): unknown {
   if (typeof value !== 'string') return value
   if (type === 'boolean') return YES.includes(value) ? true : NO.includes(value) ? false : value
@@ -91,7 +91,7 @@ export function typed(value: unknown, { type, enum: choices }: JsonSchema): unkn
   return listed ?? value
 }
 
-/** A number, and the `%` or `percent` after it. Between two limits there is also half, full and the like, which say as much. */
+/** A number with an optional `%` or `percent`. Between two limits, also "half", "full" and the like. */
 function numberReader(
   { minimum, maximum }: JsonSchema,
   percentSign: 'needed' | 'taken' | 'refused',
@@ -108,7 +108,7 @@ function numberReader(
   }
 }
 
-/** "At seven": the time, not how much. */
+/** "At seven": a time, not an amount. */
 function isHour(
   words: readonly Word[],
   at: number,
@@ -118,11 +118,11 @@ function isHour(
   return words[at - 1]?.key === 'at' && value <= 12 && !isMeasured
 }
 
-/** A number that nobody says of anything but the temperature of a room: "thermostat 2" may be a name, "thermostat 21" is none. */
+/** A number that can only be a room temperature: "thermostat 2" may be a name, "thermostat 21" is not. */
 const readDegrees: SlotReader = (request, at) =>
   numberReader({}, 'refused')(request, at).filter(({ value }) => Number(value) >= 10 && Number(value) < 100)
 
-/** Where the schema sets no limits, those of any home. */
+/** If the schema sets no limits, those of any home apply. */
 function readTemperature(property: JsonSchema): SlotReader {
   const read = numberReader(property, 'refused')
   const { minimum = -50, maximum = 150 } = property as { minimum?: number; maximum?: number }
@@ -189,7 +189,7 @@ const readMath: SlotReader = ({ text, words }, at) => {
   const taken = words.slice(at, at + MAX_FREE_WORDS)
   const [first, last] = [taken[0], taken.at(-1)]
   const value = first && last && readCalculation(taken, text.slice(first.start, last.end))
-  // A number that somebody says is not yet a calculation.
+  // A number alone is not a calculation.
   if (value === undefined || (at === 0 && /^[\d.,]+ ?%?$/.test(value))) return []
   return [{ value, used: taken.length, weight: taken.length * WEIGHTS.calculation, free: 0 }]
 }

@@ -1,15 +1,20 @@
 import { numberInWords } from './numbers.ts'
 import { unaccented } from './tokens.ts'
 
-/** Whether somebody who listens to English could write it down. */
+/** Whether a word can be spoken in English. */
 export function isSaid(word: string): boolean {
   return /^[a-z\d][a-z\d'-]*$/.test(unaccented(word))
 }
 
-/** A word as it is said: `1` as "one", `z-wave` as "z wave". */
+/** A word as spoken: `1` as "one", `z-wave` as "z wave". */
 export function wordsSaid(word: string): string[] {
   if (/^\d{1,4}$/.test(word)) return numberInWords(Number(word))
   return unaccented(word)
     .split('-')
     .filter(part => part !== '')
+}
+
+/** A phrase as spoken, with numbers in words; empty if it is unpronounceable. */
+export function phraseSaid(phrase: readonly string[]): string[][] {
+  return phrase.every(isSaid) ? [phrase.flatMap(wordsSaid)] : []
 }

@@ -5,28 +5,28 @@ import { type ListReader, WordList } from './lists.ts'
 import { parseRule, type TemplateNode } from './template.ts'
 import type { ListSource } from './tool-lists.ts'
 
-/** An entry of a list: what is said, or what is said for which value. */
+/** An entry of a list: what is said, or what is said and the value it stands for. */
 type ListItem = string | { say: string | readonly string[]; value?: unknown }
 
-/** What somebody has written down about how things are said. */
+/** The configuration's rules, lists and names for sentences. */
 export interface SentenceSettings extends HomeWords {
-  /** Name → what it stands for, in the grammar of sentences. */
+  /** Name → what it stands for, in the sentence grammar. */
   rules?: Readonly<Record<string, string>> | undefined
   /** Name → what can be said there. */
   lists?: Readonly<Record<string, readonly ListItem[] | ListSource>> | undefined
 }
 
-/** Rules and lists that are ready to be used, and what is wrong with the others. */
+/** Rules and lists that are ready for use, and what is wrong with the others. */
 export interface SpokenWords {
   readonly home: HomeWords
   readonly rules: ReadonlyMap<string, readonly TemplateNode[]>
   readonly lists: ReadonlyMap<string, ListReader>
-  /** Lists that tools fill. */
+  /** Lists filled by tools. */
   readonly sources: ReadonlyMap<string, ListSource>
   readonly problems: readonly string[]
 }
 
-/** Reads what somebody has written down. What cannot be read is left out, and told. */
+/** Parses the settings. What is malformed is left out and reported in `problems`. */
 export function readSettings(settings: SentenceSettings = {}): SpokenWords {
   const problems: string[] = []
   const rules = new Map<string, readonly TemplateNode[]>()
@@ -50,28 +50,26 @@ export function readSettings(settings: SentenceSettings = {}): SpokenWords {
 
 type Lists = Pick<SpokenWords, 'lists' | 'sources'>
 
-/** What is wrong with the names that a sentence refers to; `undefined` if there are all of them. */
+/** What is wrong with the names a sentence refers to; `undefined` if they all exist. */
 export function problemWith(
   nodes: readonly TemplateNode[],
-  { rules, ...all }: Lists & Pick<SpokenWords, 'rules'>,
+  known: Lists & Pick<SpokenWords, 'rules'>,
 ): string | undefined {
   for (const node of nodes) {
-    if (node.kind === 'rule' && !rules.has(node.name))
-      return `refers to a rule <${node.name}>, which there is not`
-    if (
-      node.kind === 'slot' &&
-      node.list !== undefined &&
-      !all.lists.has(node.list) &&
-      !all.sources.has(node.list) &&
-      !HOME_LISTS.includes(node.list)
-    )
-      return `refers to a list '${node.list}', which there is not`
-    const inner =
-      node.kind === 'group' ? node.branches.map(branch => problemWith(branch, { rules, ...all })) : []
-    const problem = inner.find(found => found !== undefined)
-    if (problem) return problem
+    if (node.kind === 'rule' && !known.rules.has(node.name))
+      return `refers to a rule <${node.name}> that does not exist`
+    if (node.kind === 'slot' && node.list !== undefined && !hasList(node.list, known))
+      return `refers to a list '${node.list}' that does not exist`
+    for (const branch of node.kind === 'group' ? node.branches : []) {
+      const problem = problemWith(branch, known)
+      if (problem) return problem
+    }
   }
   return undefined
+}
+
+function hasList(name: string, { lists, sources }: Lists): boolean {
+  return lists.has(name) || sources.has(name) || HOME_LISTS.includes(name)
 }
 
 function lowerKeys<T>(record: Readonly<Record<string, T>> = {}): Record<string, T> {
@@ -84,7 +82,7 @@ function entryOf(item: ListItem): { value: unknown; say: readonly string[] } {
   return { value: item.value ?? say[0], say }
 }
 
-/** Rules that refer to what there is not, or in the end to themselves, and those that need them. */
+/** Drops rules that refer to something missing or back to themselves, and those that depend on them. */
 function dropBroken(rules: Map<string, readonly TemplateNode[]>, lists: Lists, problems: string[]): void {
   for (let before = -1; before !== rules.size; ) {
     before = rules.size
@@ -115,7 +113,7 @@ function leadsTo(
   })
 }
 
-/** Whether a sentence refers to a list that a tool fills, and that is not among those known now. */
+/** Whether a sentence refers to a list that a tool fills but that is not known yet. */
 export function needsMore(
   nodes: readonly TemplateNode[],
   spoken: Pick<SpokenWords, 'sources' | 'rules'>,

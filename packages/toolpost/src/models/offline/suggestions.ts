@@ -4,12 +4,12 @@ import type { TemplateNode } from './template.ts'
 import { compareWords } from './words.ts'
 
 const MAX_SUGGESTIONS = 3
-/** Words that every second sentence has say nothing about which one was meant. */
+/** Words so common that they do not tell which sentence was meant. */
 const COMMON = new Set(
   'a an the my me is are it what which how in of to for on off do i you and at'.split(' '),
 )
 
-/** Examples of what can be said, nearest to the request first; some of each tool if nothing is near. */
+/** Examples of what to say, nearest to the request first; one per tool if nothing is near. */
 export function suggest(request: Request | undefined, byTool: readonly (readonly Sentence[])[]): string[] {
   const near = byTool
     .flat()
@@ -21,7 +21,7 @@ export function suggest(request: Request | undefined, byTool: readonly (readonly
   return [...new Set(near.length > 0 ? near : any)].slice(0, MAX_SUGGESTIONS)
 }
 
-/** Which part of the sentence's own words the request has. */
+/** How many of the sentence's own words the request has. */
 function nearness({ nodes }: Sentence, { words }: Request): number {
   const telling = ownWords(nodes).filter(key => !COMMON.has(key))
   const shared = new Set(telling.filter(key => words.some(word => compareWords(word.key, key) !== undefined)))
@@ -35,7 +35,7 @@ function ownWords(nodes: readonly TemplateNode[]): string[] {
   })
 }
 
-/** A sentence as one would say it: the shortest form, `…` for what is to be filled in. */
+/** A sentence in its shortest form, with `…` for the blanks. */
 export function exampleOf(nodes: readonly TemplateNode[]): string {
   return nodes
     .flatMap(node => {

@@ -1,19 +1,20 @@
 import type { Tool } from '../../tools/tool.ts'
-import { didYouMean } from './follow-up.ts'
+import { didYouMean } from './asked-back.ts'
+import { CANNOT } from './cannot.ts'
 import type { Grammar } from './grammar.ts'
 import { matchSentence, prepareSentence, type Sentence } from './match.ts'
 import { listWords, type Meaning, saying } from './meaning.ts'
 import type { Request } from './request.ts'
 
 /*
- * What is answered without any tool: greetings, thanks, what can be done here, and what cannot.
+ * Answers without any tool: greetings, thanks, what can be done here, and what cannot.
  */
 
 /** What is said → the answer. `{text}` is anything. */
 const SMALL_TALK: readonly (readonly [readonly string[], string])[] = [
   [
     [
-      '[many] (thanks|thank you|cheers|ta|thx) [very much|so much|a lot|again|a bunch|a million|for [your|the] help|for that|everyone] [indeed]',
+      '[many] (thanks|thank you|cheers|ta|thx) [very much|so much|a lot|again|a bunch|a million|for [your|the] help|for that|everyone] [indeed] [you are (a star|the best|great|very kind|too kind|an angel|a lifesaver)]',
       '[that is|you are|it is] [so|very|really|just] (great|perfect|nice|cool|awesome|lovely|excellent|brilliant|wonderful|amazing|fantastic|helpful|the best|a star|much better|better)',
       '(good (job|work|bot|girl|boy)|well done|nice one|i appreciate it|much appreciated|much obliged)',
     ],
@@ -62,99 +63,7 @@ const ABOUT_ME = [
   'what else can you do',
 ]
 
-/** What nobody here can do → how it is asked for. */
-const CANNOT: readonly (readonly [string, readonly string[]])[] = [
-  [
-    'set timers',
-    [
-      '[set|start|give me|i need] [a|an|the|my] {text} timer [{text}]',
-      '[set|start|stop|cancel|pause] [a|the|my|all] (timer|timers|countdown) [{text}]',
-      'how (much time|long) [is] left {text}',
-      'set a timer',
-      'count down {text}',
-    ],
-  ],
-  [
-    'set alarms',
-    [
-      '[set|stop|cancel|turn off|snooze] [a|an|the|my|all] (alarm|alarms) [{text}]',
-      '(set|cancel|make|create|add|i need|i want|give me) [a|an|the|my] {text} alarm [{text}]',
-      'wake (me|us) [up] [{text}]',
-    ],
-  ],
-  [
-    'keep reminders',
-    [
-      'remind (me|us) [{text}]',
-      '[set|make|add|create] [a|the|my] (reminder|reminders) [{text}]',
-      "(do not|don't) let me forget [{text}]",
-      'what are my reminders',
-    ],
-  ],
-  [
-    'tell the weather',
-    [
-      '[what is|how is|tell me] [the] weather [{text}]',
-      'what will the weather {text}',
-      '(will|is|does|did) it [be|going to] (rain|raining|snow|snowing|sunny|windy|cloudy|freeze) [{text}]',
-      'is it (sunny|windy|cloudy|going to rain|going to snow) [{text}]',
-      'do i need (an umbrella|a jacket|a coat) [{text}]',
-      '[what is the] (forecast|weather forecast) [{text}]',
-      'how (warm|cold|hot) (will it be|is it going to be) [{text}]',
-      'how (warm|cold|hot) is it outside',
-    ],
-  ],
-  [
-    'play music or videos',
-    [
-      '(play|listen to|put on) (music|some {text}|a {text}|the {text}|my {text}|radio|jazz|spotify|youtube|netflix)',
-      'play {text}',
-      '(pause|resume|skip|stop) [the|this] (music|song|track|playback|video|movie|radio|playlist)',
-      '(next|previous|skip|skip this) (song|track)',
-      'what (song|track|music) is [this|playing|that]',
-      '(watch|stream) {text}',
-    ],
-  ],
-  [
-    'make calls or send messages',
-    [
-      '(call|phone|dial|ring) {text}',
-      '(send|write|read) [a|an|the|my] (text|message|messages|email|emails|mail|sms|whatsapp) [{text}]',
-      'text {text}',
-    ],
-  ],
-  [
-    'keep a calendar',
-    [
-      '[what is|add {text} to|show|open|check] [on|in] [my|the] (calendar|agenda|schedule) [{text}]',
-      '(schedule|book|arrange) [a|an] (meeting|appointment|event|call) [{text}]',
-      'what (do|have) i [have] [got] (on|planned|scheduled) [{text}]',
-      'when is my next (meeting|appointment)',
-    ],
-  ],
-  [
-    'keep lists',
-    [
-      '(add|put) {text} (to|on) [my|the|our] [shopping|grocery|to do|todo] list',
-      '[what is on|show|read] [my|the|our] (shopping|grocery|to do|todo) list',
-    ],
-  ],
-  [
-    'tell the news',
-    [
-      '[what is|tell me|read [me]|play [me]|give me] [the] [latest] (news|headlines) [{text}]',
-      'what happened today',
-    ],
-  ],
-  ['order or buy things', ['(order|buy|purchase) {text}', 'book {text}']],
-  ['tell jokes or stories', ['tell me a (joke|story|riddle)', '(make me laugh|sing [me] [a song])']],
-  [
-    'do things later',
-    ['(schedule|plan|automate) {text}', 'every (day|morning|evening|night|hour|week) {text}'],
-  ],
-]
-
-/** What is only hinted at → what may be meant by it. */
+/** Likely intent → hints at it. */
 const HINTS: readonly (readonly [string, readonly string[]])[] = [
   [
     'make it warmer',
@@ -200,7 +109,7 @@ function talks(): Talk[] {
   return prepared
 }
 
-/** What is said to something that no tool is for; `undefined` if it is nothing of the kind. */
+/** The reply to small talk or to a request that no tool is for; `undefined` for anything else. */
 export function talkAbout(request: Request, grammar: Grammar): Meaning | undefined {
   let best: { talk: Talk; score: number } | undefined
   for (const talk of talks()) {
@@ -211,8 +120,8 @@ export function talkAbout(request: Request, grammar: Grammar): Meaning | undefin
 }
 
 const SKILLS: Readonly<Record<string, string>> = {
-  control_zwave_device: 'switch and dim what is in your home',
-  get_device_sensor_data: 'tell you how your devices are',
+  control_zwave_device: 'switch and dim the devices in your home',
+  get_device_sensor_data: 'tell you the state of your devices',
   set_thermostat: 'set the heating',
   activate_scene: 'start scenes',
   datetime: 'tell the time and the date',
@@ -227,7 +136,7 @@ function whatCanBeDone(grammar: Grammar): string {
   const others = grammar.sentences.map(({ tool }) => tool).filter(tool => !isKnown(grammar, tool))
   const more = [...new Set(others.map(({ title, name }) => title ?? name.replaceAll('_', ' ')))]
   const all = [...skills, ...more.map(name => `use ${name}`)].slice(0, 10)
-  return all.length > 0 ? `I can ${listWords(all)}.` : 'There is no tool here that I could use.'
+  return all.length > 0 ? `I can ${listWords(all)}.` : 'There are no tools here that I could use.'
 }
 
 function isKnown(grammar: Grammar, tool: Tool): boolean {

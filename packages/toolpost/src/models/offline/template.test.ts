@@ -25,9 +25,9 @@ describe('sentence templates', () => {
   })
 
   it.each([
-    ['turn [on', "has a bracket without its ']'"],
-    ['turn on]', "has a ']' that nothing opens"],
-    ['turn (on|off', "has a bracket without its ')'"],
+    ['turn [on', "has a bracket without a matching ']'"],
+    ['turn on]', "has an unmatched ']'"],
+    ['turn (on|off', "has a bracket without a matching ')'"],
     ['turn {', "has '{', which is not an argument"],
     ['turn {}', "has '{}', which is not an argument"],
     ['turn {a b}', "has '{a b}', which is not an argument"],

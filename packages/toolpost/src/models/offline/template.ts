@@ -2,22 +2,23 @@
  * Sentences that call a tool. The whole grammar:
  *
  *   turn                  the word itself; case and small misspellings do not matter
- *   [the]                 optional words; may hold anything below, also slots
+ *   [the]                 optional words; may contain anything below, including slots
  *   (notes|documents)     one of these
  *   (please;turn it on)   all of these, in any order
- *   <turn>                what a rule of that name says
- *   {deviceName}          an argument: what the tool's schema says it takes (one of its values, a number in figures or
- *                         words, yes or no, else any words)
- *   {action:on|off}       an argument that takes one of these values; `{action:open=on|close=off}` says them in other words
- *   {drink@drinks}        an argument that takes what a list of that name has
- *   {action=get}          an argument with this value; takes no words
- *   {expression#math}     an argument that takes a calculation and nothing else
- *   {amount#number}       an argument that takes a number, whatever the schema says; `#percent` one that says so, `#degrees` one of two digits
+ *   <turn>                the rule of that name
+ *   {deviceName}          an argument: whatever the tool's schema accepts (an enum value, a number in digits or words,
+ *                         yes or no, else any words)
+ *   {action:on|off}       an argument with one of these values; `{action:open=on|close=off}` says them in other words
+ *   {drink@drinks}        an argument from the list of that name
+ *   {action=get}          an argument with this value; matches no words
+ *   {expression#math}     an argument that is a calculation and nothing else
+ *   {amount#number}       an argument that is a number, whatever the schema says; `#percent` one with a percent sign,
+ *                         `#degrees` one of two digits
  *
  * `<turn> {action:on|off} [the] {deviceName}` matches "Turn on the living room light".
  */
 
-/** A value, and how it is said. */
+/** A value and how it is said. */
 export interface Choice {
   say: string
   value: string
@@ -50,48 +51,54 @@ const TOKEN = /\{[^{}]*\}|<[^<>]*>|[[\]()|;]|[^\s[\](){}|;<>]+|[{}<>]/gu
 const SLOT = /^\{\s*([\p{L}\p{N}_$.-]+)\s*(?:([:=#@])(.*))?\}$/su
 const RULE = /^<\s*([\p{L}\p{N}_-]+)\s*>$/u
 const MAX_LENGTH = 1_000
-/** Brackets in brackets in brackets: nobody writes so many, and each costs a call. */
+/** How deeply brackets may nest: each level costs a stack frame, and nobody needs this many. */
 const MAX_DEPTH = 20
-/** Of more parts there are too many orders. */
+/** More parts would have too many permutations. */
 const MAX_ANY_ORDER = 4
 
-/** Reads a sentence. Throws a TemplateError that says what is wrong with it, and where. */
+/** Parses a sentence. Throws a TemplateError that says what is wrong, and where. */
 export function parseTemplate(text: string): TemplateNode[] {
   if (text.length > MAX_LENGTH) throw new TemplateError(`is longer than ${MAX_LENGTH} characters`)
-  const reader = new Reader([...text.matchAll(TOKEN)])
+  const reader = new Reader(text)
   const nodes = reader.readBranch(0)
   if (reader.next !== undefined)
-    throw new TemplateError(`has a '${reader.next}' that nothing opens, at character ${reader.place}`)
+    throw new TemplateError(`has an unmatched '${reader.next}', at character ${reader.place}`)
   if (nodes.length === 0) throw new TemplateError('has no words')
   return nodes
 }
 
-/** Reads what a rule says: alternatives, as they stand in brackets. Throws as parseTemplate does. */
+/** Parses a rule: alternatives, as in brackets. Throws as parseTemplate does. */
 export function parseRule(text: string): TemplateNode[] {
   if (text.length > MAX_LENGTH) throw new TemplateError(`is longer than ${MAX_LENGTH} characters`)
-  const reader = new Reader([...text.matchAll(TOKEN)])
+  const reader = new Reader(text)
   const branches = reader.readAlternatives()
   if (reader.next !== undefined)
-    throw new TemplateError(`has a '${reader.next}' that nothing opens, at character ${reader.place}`)
+    throw new TemplateError(`has an unmatched '${reader.next}', at character ${reader.place}`)
   if (branches.every(branch => branch.length === 0)) throw new TemplateError('has no words')
   return [{ kind: 'group', branches, isOptional: false }]
 }
 
 class Reader {
-  readonly #tokens: readonly RegExpMatchArray[]
+  readonly #text: string
+  readonly #tokens: readonly string[]
   #at = 0
 
-  constructor(tokens: readonly RegExpMatchArray[]) {
-    this.#tokens = tokens
+  constructor(text: string) {
+    this.#text = text
+    this.#tokens = text.match(TOKEN) ?? []
   }
 
   get next(): string | undefined {
-    return this.#tokens[this.#at]?.[0]
+    return this.#tokens[this.#at]
   }
 
-  /** Where the next token stands, counted from 1. */
+  /** The 1-based position of the next token, for error messages. */
   get place(): number {
-    return (this.#tokens[this.#at]?.index ?? 0) + 1
+    return this.placeOf(this.#at)
+  }
+
+  placeOf(token: number): number {
+    return ([...this.#text.matchAll(TOKEN)][token]?.index ?? 0) + 1
   }
 
   readAlternatives(): TemplateNode[][] {
@@ -113,19 +120,18 @@ class Reader {
 
   #readNode(token: string, depth: number): TemplateNode {
     if (token === '[' || token === '(') return this.#readGroup(token, depth + 1)
-    const place = this.place
-    this.#at++
-    if (token.startsWith('{') || token === '}') return readSlot(token, place)
-    if (token.startsWith('<') || token === '>') return readRule(token, place)
+    const at = this.#at++
+    if (token.startsWith('{') || token === '}') return readSlot(token, () => this.placeOf(at))
+    if (token.startsWith('<') || token === '>') return readRule(token, () => this.placeOf(at))
     return { kind: 'word', key: token.toLowerCase() }
   }
 
   #readGroup(open: '[' | '(', depth: number): TemplateNode {
-    const place = this.place
+    const place = () => this.placeOf(at)
+    const at = this.#at++
     if (depth > MAX_DEPTH)
-      throw new TemplateError(`has brackets more than ${MAX_DEPTH} deep, at character ${place}`)
+      throw new TemplateError(`nests brackets more than ${MAX_DEPTH} deep, at character ${place()}`)
     const close = open === '[' ? ']' : ')'
-    this.#at++
     const parts = [this.readBranch(depth)]
     const separator = this.next === ';' ? ';' : '|'
     while (this.next === separator) {
@@ -133,16 +139,16 @@ class Reader {
       parts.push(this.readBranch(depth))
     }
     if (this.next !== close)
-      throw new TemplateError(`has a bracket without its '${close}', at character ${place}`)
+      throw new TemplateError(`has a bracket without a matching '${close}', at character ${place()}`)
     this.#at++
     const branches = separator === ';' ? inAnyOrder(parts, place) : parts
     return { kind: 'group', branches, isOptional: open === '[' }
   }
 }
 
-function inAnyOrder(parts: TemplateNode[][], place: number): TemplateNode[][] {
+function inAnyOrder(parts: TemplateNode[][], place: () => number): TemplateNode[][] {
   if (parts.length > MAX_ANY_ORDER)
-    throw new TemplateError(`has more than ${MAX_ANY_ORDER} parts in any order, at character ${place}`)
+    throw new TemplateError(`has more than ${MAX_ANY_ORDER} parts in any order, at character ${place()}`)
   return permutations(parts).map(order => order.flat())
 }
 
@@ -153,15 +159,15 @@ function permutations<T>(items: readonly T[]): T[][] {
   )
 }
 
-function readRule(token: string, place: number): TemplateNode {
-  const [, name] = RULE.exec(token) ?? []
+function readRule(token: string, place: () => number): TemplateNode {
+  const name = RULE.exec(token)?.[1]
   if (name === undefined)
-    throw new TemplateError(`has '${token}', which is not the name of a rule, at character ${place}`)
+    throw new TemplateError(`has '${token}', which is not a rule name, at character ${place()}`)
   return { kind: 'rule', name: name.toLowerCase() }
 }
 
-function readSlot(token: string, place: number): TemplateNode {
-  const wrong = (problem: string) => new TemplateError(`has '${token}'${problem}, at character ${place}`)
+function readSlot(token: string, place: () => number): TemplateNode {
+  const wrong = (problem: string) => new TemplateError(`has '${token}'${problem}, at character ${place()}`)
   const [, name, mark, written = ''] = SLOT.exec(token) ?? []
   const rest = written.trim()
   if (name === undefined) throw wrong(', which is not an argument')
@@ -174,7 +180,7 @@ function readSlot(token: string, place: number): TemplateNode {
     return { kind: 'slot', name, isCalculation: true }
   }
   if (mark === '@') {
-    if (rest === '') throw wrong(' without the name of a list')
+    if (rest === '') throw wrong(' without a list name')
     return { kind: 'slot', name, list: rest.toLowerCase() }
   }
   if (mark !== ':') return { kind: 'slot', name }

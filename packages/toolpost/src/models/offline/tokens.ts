@@ -1,7 +1,7 @@
 import { readNumber } from './numbers.ts'
 import { wordsOf } from './words.ts'
 
-/** A name as it is compared: words in lower case, numbers in figures, whatever stands between them left out. */
+/** A name as it is compared: lower-case words and numbers in digits, without what is between them. */
 export function nameTokens(name: string): string[] {
   const words = wordsOf(withInitials(name.normalize('NFKC')).replaceAll(/[_/-]+/g, ' '))
   const tokens: string[] = []
@@ -14,12 +14,12 @@ export function nameTokens(name: string): string[] {
   return tokens
 }
 
-/** "Kitchen's" is the kitchen, "A/C" is written "ac", and "café" "cafe" by whoever has no é. */
+/** "Kitchen's" becomes "kitchen", "A/C" "ac", and "café" "cafe". */
 export function plain(key: string): string {
   return withInitials(unaccented(key)).replace(/'s?$/, '')
 }
 
-/** "A/C", "T.V." and "P C" as one word: letters that each stand alone. */
+/** Joins single letters into one word: "A/C", "T.V.", "P C". */
 function withInitials(text: string): string {
   if (!/[./ ]/.test(text)) return text
   return text.replaceAll(/(?<![\p{L}\p{N}])\p{L}(?:[./ ]\p{L}(?![\p{L}\p{N}']))+/gu, initials =>
@@ -27,7 +27,7 @@ function withInitials(text: string): string {
   )
 }
 
-/** Without the marks on Latin letters. */
+/** Without diacritics. */
 export function unaccented(word: string): string {
   return /^[\u0020-\u007e]*$/.test(word)
     ? word

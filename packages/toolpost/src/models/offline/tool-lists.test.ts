@@ -100,16 +100,16 @@ describe('lists that tools fill', () => {
       'no list',
       { menu: {} },
       {},
-      "list 'drinks' could not be read: 'list_drinks' gave no list at 'menu.drinks'",
+      "list 'drinks' could not be read: 'list_drinks' returned no list at 'menu.drinks'",
     ],
     [
       'prose',
       'Tea, coffee',
       { items: undefined },
-      "list 'drinks' could not be read: 'list_drinks' gave no list",
+      "list 'drinks' could not be read: 'list_drinks' returned no list",
     ],
-    ['an error', new Error('closed'), {}, "'list_drinks' gave no list at 'menu.drinks'"],
-    ['no tool', {}, { tool: 'list_beer' }, "list 'drinks' needs a tool 'list_beer', which there is not"],
+    ['an error', new Error('closed'), {}, "'list_drinks' returned no list at 'menu.drinks'"],
+    ['no tool', {}, { tool: 'list_beer' }, "list 'drinks' needs a tool 'list_beer' that does not exist"],
   ])('leave their sentences out, and say so, if there is %s', async (_, result, source, problem) => {
     const { client, menu, drinkOf, problems } = bar({ source })
     menu.result = result
@@ -123,7 +123,7 @@ describe('lists that tools fill', () => {
     await client.refresh()
     expect(menu.asked).toEqual([])
     expect(await problems()).toEqual([
-      "list 'drinks' needs a tool that only reads; 'list_drinks' may change something",
+      "list 'drinks' needs a read-only tool; 'list_drinks' may change something",
     ])
   })
 

@@ -5,23 +5,23 @@ import type { AskOptions } from '../ai-client.ts'
 import { Listing, listingTool } from './listing.ts'
 import { type ListEntry, type ListReader, WordList } from './lists.ts'
 
-/** A list that a tool fills, such as the drinks of a bar. Paths are keys with dots between them: `menu.drinks`. */
+/** A list filled by a tool, such as the drinks of a bar. Paths are keys joined by dots: `menu.drinks`. */
 export interface ListSource {
-  /** A tool that only reads. */
+  /** A read-only tool. */
   tool: string
   args?: Readonly<Record<string, unknown>> | undefined
-  /** Where its result has the entries; the result itself if left out. */
+  /** The path of the entries in its result; the result itself if left out. */
   items?: string | undefined
-  /** Where an entry has what is said; `name` if left out. Entries may also be plain texts. */
+  /** The path in an entry of what is said; `name` if left out. Entries may also be plain strings. */
   say?: string | undefined
-  /** Where an entry has what the tool gets; what is said if left out. */
+  /** The path in an entry of the value for the tool; what is said if left out. */
   value?: string | undefined
 }
 
-/** More can neither be said nor be listened for. */
+/** More entries are ignored. */
 const MAX_ITEMS = 5_000
 
-/** The lists that tools fill. */
+/** The lists filled by tools. */
 export class ToolLists {
   readonly #lists: ReadonlyMap<string, Listing<ListReader>>
   readonly #sources: ReadonlyMap<string, ListSource>
@@ -31,7 +31,7 @@ export class ToolLists {
     this.#lists = new Map([...sources].map(([name, source]) => [name, listing(source, onChange)]))
   }
 
-  /** Those that are known now. */
+  /** The lists known now. */
   of(tools: readonly Tool[], executor: ToolExecutor): Map<string, ListReader> {
     const known = new Map<string, ListReader>()
     for (const [name, list] of this.#lists) {
@@ -45,26 +45,25 @@ export class ToolLists {
     return [...this.#lists.values()].some(list => list.isOld(reading(tools), executor, ageMs))
   }
 
-  /** Reads those that are old. Never rejects. */
+  /** Reads the lists again. Never rejects. */
   async read(tools: readonly Tool[], executor: ToolExecutor, options: AskOptions = {}): Promise<void> {
     await Promise.all([...this.#lists.values()].map(list => list.read(reading(tools), executor, options)))
   }
 
-  /** What is wrong with those that cannot be read, after they were. */
+  /** Why lists are missing; call it after `read`. */
   problems(tools: readonly Tool[], executor: ToolExecutor): string[] {
     const known = this.of(tools, executor)
     return [...this.#sources].flatMap(([name, { tool: toolName, items }]) => {
       if (known.has(name)) return []
       const tool = listingTool(tools, executor, toolName)
-      if (!tool) return `list '${name}' needs a tool '${toolName}', which there is not`
-      if (!tool.readOnly)
-        return `list '${name}' needs a tool that only reads; '${toolName}' may change something`
-      return `list '${name}' could not be read: '${toolName}' gave no list${items ? ` at '${items}'` : ''}`
+      if (!tool) return `list '${name}' needs a tool '${toolName}' that does not exist`
+      if (!tool.readOnly) return `list '${name}' needs a read-only tool; '${toolName}' may change something`
+      return `list '${name}' could not be read: '${toolName}' returned no list${items ? ` at '${items}'` : ''}`
     })
   }
 }
 
-/** Nothing is changed to find out what can be said. */
+/** Read-only tools: finding out what can be said must not change anything. */
 function reading(tools: readonly Tool[]): readonly Tool[] {
   return tools.filter(({ readOnly }) => readOnly)
 }
@@ -102,7 +101,7 @@ function isSayable(text: unknown): boolean {
   return (typeof text === 'string' && text.trim() !== '') || typeof text === 'number'
 }
 
-/** Servers that give no structure give it as text. */
+/** Servers without structured results return JSON as text. */
 function structured(result: unknown): unknown {
   if (typeof result !== 'string') return result
   try {

@@ -1,4 +1,5 @@
 import { jsonSchemaOf } from '../../schema/json-schema.ts'
+import { asQuestion } from './as-question.ts'
 import { aside } from './asides.ts'
 import { mentionedIn, type SoFar } from './conversation-so-far.ts'
 import { followUp } from './follow-up.ts'
@@ -12,10 +13,11 @@ import { MATCHED, type Meaning, type PlannedCall } from './meaning.ts'
 import { phraseTogether } from './phrase-answer.ts'
 import { withoutAround, withoutNow } from './politeness.ts'
 import { type Request, requestOf } from './request.ts'
+import { saidBeside } from './said-beside.ts'
 import { talkAbout } from './talk.ts'
 import { wordsOf } from './words.ts'
 
-/** What a request means in a conversation: the whole of it; `undefined` if it means nothing. Never throws. */
+/** What a whole request means in a conversation; `undefined` if it is not understood. Never throws. */
 export function understand(text: string, before: SoFar, grammar: Grammar): Meaning | undefined {
   return inConversation(text, before, grammar)
 }
@@ -36,22 +38,24 @@ function inConversation(
     inConversation(other, earlier, grammar, picked)
   return (
     followUp(request, { grammar, before, understand: again }) ??
+    asQuestion(request, asked => plainly(asked, grammar)) ??
     plainly(request, grammar) ??
     aside(request, rest => plainly(rest, grammar) ?? talkAbout(rest, grammar)) ??
     talkAbout(request, grammar) ??
     halfUnderstood(request, grammar, part => plainly(part, grammar)) ??
+    saidBeside(request, grammar, part => plainly(part, grammar)) ??
     lookUp(request, grammar)
   )
 }
 
-/** "The porch light, turn it on": what it is about comes first. */
+/** "The porch light, turn it on": the topic comes first. */
 function topical(request: Request, grammar: Grammar): Meaning | undefined {
   for (const { value, used } of grammar.lexicon.list('devices')?.read(request, 0) ?? []) {
     const rest = request.words.slice(used)
     if (!isReference(value) || !rest.some(({ key }) => PRONOUNS.has(key))) continue
     const about = [...value.devices, ...value.unfit].map(({ call }) => call)
     const meaning = clear(request.about(about).with(withoutAround(rest)), grammar)
-    // Of several things called so, it is one that can do it.
+    // If several devices share the name, the one that can do it is meant.
     if (meaning && meaning.calls.length > 0 && (value.isAll || meaning.calls.length === 1)) return meaning
   }
   return undefined
@@ -59,13 +63,13 @@ function topical(request: Request, grammar: Grammar): Meaning | undefined {
 
 const PRONOUNS = new Set(['it', 'them', 'that'])
 
-/** Nobody writes that down. */
+/** Nobody keeps notes on these. */
 const NOT_NOTED =
   /\b(?:tomorrow|yesterday|weather|forecast|meaning|news|score|capital|president|population|opened|closed|locked|unlocked|shut|turned|switched)\b/i
 
 const questions = new WeakMap<Grammar, readonly Sentence[]>()
 
-/** What the notes may say about it. */
+/** Looks the question up in the notes. */
 function lookUp(request: Request, grammar: Grammar): Meaning | undefined {
   const tool = grammar.tool(NOTES.tool)
   if (!tool) return undefined
@@ -75,7 +79,7 @@ function lookUp(request: Request, grammar: Grammar): Meaning | undefined {
   for (const sentence of sentences) {
     const match = matchSentence(sentence, request)
     if (!match) continue
-    // Who asks how something is done does not want it done, and the notes are not about that either.
+    // Asking how to do something is not a request to do it, and the notes do not cover it either.
     const query = String(match.args.query)
     const isCommand = NOT_NOTED.test(query) || plainly(request.with(wordsOf(query)), grammar)?.kind === 'act'
     const meaning = isCommand ? undefined : meaningOf(grammar, { ...match, sentence, tool })
@@ -84,7 +88,7 @@ function lookUp(request: Request, grammar: Grammar): Meaning | undefined {
   return undefined
 }
 
-/** As it stands, without the "now" at its end, or as several requests in one. */
+/** Read as it stands, without a final "now", or as several requests in one. */
 function plainly(request: Request, grammar: Grammar): Meaning | undefined {
   const reading = grammar.read(request) ?? grammar.read(request.with(withoutNow(request.words)))
   return (reading && meaningOf(grammar, reading)) ?? topical(request, grammar) ?? together(request, grammar)
@@ -102,9 +106,10 @@ const JOINTS = [
 ].map(joint => joint.split(' '))
 const MAX_PARTS = 6
 
-/** "Turn on the light and close the blinds": every part has to be clear. */
+/** "Turn on the light and close the blinds": every part must be clear. */
 function together(request: Request, grammar: Grammar, parts = MAX_PARTS): Meaning | undefined {
   if (parts < 2) return undefined
+  let unclear: Meaning | undefined
   for (let at = 1; at < request.words.length; at++) {
     const joint = jointAt(request, at)
     if (joint === undefined) continue
@@ -112,9 +117,11 @@ function together(request: Request, grammar: Grammar, parts = MAX_PARTS): Meanin
     if (!first) continue
     const rest = request.about(devicesOf(first.calls)).with(request.words.slice(at + joint))
     const second = clear(rest, grammar) ?? together(rest, grammar, parts - 1)
-    if (second) return joined(first, second)
+    const both = second && joined(first, second)
+    if (both && both.calls.length > 0) return both
+    unclear ??= both
   }
-  return undefined
+  return unclear
 }
 
 function jointAt({ words, text }: Request, at: number): number | undefined {

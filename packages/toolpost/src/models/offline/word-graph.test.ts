@@ -52,6 +52,16 @@ describe('the graph of sentences', () => {
     'turn off switch five',
     'turn switch eleven on',
     'what is the humidity level in the bathroom',
+    'kill the floor lamp',
+    'put movie time on',
+    'i would like the desk lamp at thirty percent',
+    'turn the desk lamp all the way up',
+    'reduce the desk lamp to forty percent',
+    'lower the brightness in the bedroom',
+    'make it darker in the bedroom',
+    'bump the thermostat up by two degrees',
+    'has the back door been locked',
+    'turn on switch one then close the curtains',
   ])('has "%s"', sentence => expect(accepts(graph, sentence)).toBe(true))
 
   it.each([
@@ -65,6 +75,14 @@ describe('the graph of sentences', () => {
     // Degrees are Celsius here.
     'set the thermostat to eighty degrees',
   ])('does not have "%s"', sentence => expect(accepts(graph, sentence)).toBe(false))
+
+  it('has things that a room does not have, so that the room is not heard instead', async () => {
+    const { client: office } = household([{ name: 'Office Heater', kind: 'switch', value: false }])
+    await office.refresh()
+    const said = ['turn off the office', 'turn off the office light', 'dim the office light to ten percent']
+    expect(said.map(sentence => accepts(office.graph(), sentence))).toEqual([true, true, true])
+    expect(said.map(sentence => office.understand(sentence).kind)).toEqual(['act', 'talk', 'talk'])
+  })
 
   it('has the numbers that a schema allows', () => {
     const tool = defineTool({
@@ -83,7 +101,7 @@ describe('the graph of sentences', () => {
     ])
   })
 
-  it('has one arc a label out of each state, no way that leads nowhere, and only words that can be said', () => {
+  it('has one arc per label out of each state, no dead ends, and only words that can be said', () => {
     for (const { arcs, ends } of graph.rules) {
       for (const [state, out] of arcs.entries()) {
         expect(new Set(out.map(([label]) => label)).size).toBe(out.length)
@@ -117,7 +135,7 @@ describe('the graph of sentences', () => {
     expect(understood / all).toBeGreaterThan(0.8)
   })
 
-  it('is the same until something else can be said, and tells of that', async () => {
+  it('is the same until something else can be said, and reports that', async () => {
     expect(client.graph()).toBe(graph)
     const changed = new Promise<void>(resolve => {
       const stop = client.onGraphChange(() => {
@@ -159,6 +177,8 @@ describe('a large home', () => {
     const { user, system } = process.cpuUsage(before)
     return (user + system) / 1_000
   }
+  /** Slack for a busy machine. bench/voice/grammar-build.mjs measures it in a fresh process. */
+  const BUSY = 1.5
   const SAID = [
     'turn on kitchen light 40',
     'turn off all the lights in the barn',
@@ -180,13 +200,12 @@ describe('a large home', () => {
     })
     const { client: large } = household(devices(200), { tools: [tool] })
     await large.refresh()
-    // Generous: the machine may be busy, and nothing is warm.
-    expect(cpuMs(() => large.understand('turn on kitchen light 40'))).toBeLessThan(600)
-    expect(cpuMs(() => large.graph())).toBeLessThan(1_000)
+    const builtMs = cpuMs(() => large.understand('turn on kitchen light 40')) + cpuMs(() => large.graph())
+    expect(builtMs).toBeLessThan(BUSY * 200)
     for (const said of SAID) for (let round = 0; round < 20; round++) large.understand(said)
     for (const said of SAID) {
       const times = Array.from({ length: 5 }, () => cpuMs(() => large.understand(said)))
-      expect(Math.min(...times)).toBeLessThan(15)
+      expect(Math.min(...times)).toBeLessThan(BUSY * 5)
     }
     expect(large.understand('make the thing number7 for there').kind).toBe('act')
   })
@@ -198,6 +217,11 @@ describe('a large home', () => {
       deviceName: 'Kitchen Light 40',
       action: 'on',
     })
+    for (const said of SAID) for (let round = 0; round < 10; round++) large.understand(said)
+    for (const said of SAID) {
+      const times = Array.from({ length: 5 }, () => cpuMs(() => large.understand(said)))
+      expect([said, Math.min(...times) < 10]).toEqual([said, true])
+    }
     const { rules } = large.graph()
     expect(rules.flatMap(({ arcs }) => arcs.flat()).length).toBeLessThan(400_000)
   })

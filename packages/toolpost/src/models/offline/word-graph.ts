@@ -5,7 +5,7 @@ import { GraphBuilder } from './graph-builder.ts'
 import type { SentenceGraph } from './sentence-graph.ts'
 
 const phrases = (text: string) => text.split(';').map(phrase => phrase.trim().split(' '))
-/** Of all politeness, what is heard most: each more is one more way to mishear. */
+/** Only the most common polite phrases: each extra one is one more way to mishear. */
 const CALL = phrases('hey;okay')
 const BEFORE = phrases(
   `please;could you;could you please;can you;can you please;would you;would you please;will you;just;i want you to;
@@ -18,7 +18,7 @@ const AFTER = phrases(
 /** "Turn the fan on and *the light off*". */
 const ON_OR_OFF = '[<the>] {deviceName@switchable} {action:on|off}'
 
-/** All sentences of a grammar as a graph of words. */
+/** All sentences of a grammar as a word graph. */
 export function graphOf(grammar: Grammar): SentenceGraph {
   const builder = new GraphBuilder(grammar)
   const whole = builder.reserve()
@@ -38,7 +38,12 @@ export function graphOf(grammar: Grammar): SentenceGraph {
     const start = [...called, ...writer.rule(called, before)]
     const order = writer.rule(start, orders)
     const joined = writer.word(order, 'and')
-    const and = [...joined, ...writer.word(joined, 'then'), ...writer.word(joined, 'also')]
+    const and = [
+      ...joined,
+      ...writer.word(joined, 'then'),
+      ...writer.word(joined, 'also'),
+      ...writer.word(order, 'then'),
+    ]
     const second = [...writer.rule(and, orders), ...writer.rule(and, halves)]
     const said = [
       ...order,

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 import { hasSwap } from '../../runtime/has-swap.ts'
 
-/** A word of a request, and where it stands in the text. */
+/** A word of a request, and its position in the text. */
 export interface Word {
   /** Lower case, as words are compared. */
   key: string
@@ -9,13 +9,15 @@ export interface Word {
   end: number
 }
 
-/** Words, numbers (1,000 too) and signs; a sentence's punctuation does not count. `!` after a figure is a factorial. */
+/** Words, numbers (including 1,000) and operators; punctuation does not count. `!` after a digit is a factorial. */
 const WORD =
   /\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\p{L}\p{N}])|[\p{L}\p{N}]+(?:['’.:/_-][\p{L}\p{N}]+)*|[-+*/^%()=€$]|(?<=\d)!/gu
 
 /** `what's` for `what is`. */
 const CONTRACTION =
-  /^(?:(what|where|when|who|how|it|that|there)'s|(what)s|(i)'d|(i)'m|(what|who|how|where)'re)$/
+  /^(?:(what|where|when|who|how|it|that|there)'s|(what)s|(i)'d|(i)'m|(what|who|how|where|we|they|you)'re)$/
+/** Words separated by single spaces, without contractions. */
+const PLAIN = /^(?!.*\bwhats\b)[a-z\d]+(?: [a-z\d]+)*$/
 const CONTRACTED = ['is', 'is', 'would', 'am', 'are']
 
 export function wordsOf(text: string): Word[] {
@@ -30,7 +32,12 @@ export function wordsOf(text: string): Word[] {
   })
 }
 
-/** How far apart two words may be written and still mean the same. Short ones (on, off) must be exact. */
+/** The same without positions, with a fast path for plain words. */
+export function keysIn(text: string): string[] {
+  return PLAIN.test(text) ? text.split(' ') : wordsOf(text).map(({ key }) => key)
+}
+
+/** How many typos two words may differ by. Short words (on, off) must be exact. */
 function allowedMistakes(length: number): number {
   if (length < 4) return 0
   return length < 8 ? 1 : 2
@@ -38,10 +45,10 @@ function allowedMistakes(length: number): number {
 
 export type Likeness = 'same' | 'similar' | undefined
 
-/** Whether a word of a request is the word that a sentence has, up to a small mistake; "activated" is no mistake. */
+/** Whether a word is the one meant, up to a typo; another form ("activated") is not a typo. */
 export function compareWords(said: string, meant: string): Likeness {
   if (said === meant) return 'same'
-  // Another number is another thing.
+  // A different number means a different thing.
   if (/\d/.test(said + meant)) return undefined
   const allowed = allowedMistakes(Math.min(said.length, meant.length))
   if (allowed === 0 || Math.abs(said.length - meant.length) > allowed || said[0] !== meant[0])

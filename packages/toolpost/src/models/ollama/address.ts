@@ -1,10 +1,10 @@
+import type { Environment } from '../../runtime/environment.ts'
 import { trimmedEnd } from '../../runtime/trimmed-end.ts'
-import type { Environment } from '../environment.ts'
 
 const DEFAULT_ADDRESS = 'http://127.0.0.1:11434'
 const DEFAULT_PORT = '11434'
 
-/** Where Ollama is: `OLLAMA_BASE_URL`, else `OLLAMA_HOST` in any of the forms that Ollama takes, else this machine. */
+/** Where Ollama is: `OLLAMA_BASE_URL`, else `OLLAMA_HOST` in any form Ollama accepts, else this machine. */
 export function ollamaAddress(environment: Environment): string {
   const given = environment.OLLAMA_BASE_URL?.trim() || environment.OLLAMA_HOST?.trim()
   return given ? completed(given) : DEFAULT_ADDRESS
@@ -17,7 +17,7 @@ function completed(given: string): string {
   if (!URL.canParse(address)) return DEFAULT_ADDRESS
   const url = new URL(address)
   if (!hasScheme && url.port === '' && !/:80(\/|$)/.test(withHost)) url.port = DEFAULT_PORT
-  // The address a server listens on everywhere is not one to call it at.
+  // A server listens on 0.0.0.0, but nobody can connect to it.
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
   return trimmedEnd(url.href, '/')
 }

@@ -1,10 +1,10 @@
-/** What Ollama itself takes for granted. */
+/** Ollama's own default. */
 const MIN_CONTEXT = 4_096
-/** More costs memory that small machines do not have; models.ollama.maxContext allows it. */
+/** More needs memory that small machines lack; models.ollama.maxContext raises it. */
 export const DEFAULT_MAX_CONTEXT = 32_768
-/** Room for the answer, and for the thoughts before it. */
+/** Room for the answer and the thinking before it. */
 const ANSWER_TOKENS = 1_024
-/** English has about four characters a token, JSON and other languages fewer: better too much room than too little. */
+/** English has about four characters per token, JSON and other languages fewer: better too much room than too little. */
 const CHARS_PER_TOKEN = 3
 
 export function estimateTokens(value: unknown): number {
@@ -16,15 +16,15 @@ export function estimateTokens(value: unknown): number {
 }
 
 interface Wanted {
-  /** Of tools and history, in tokens. */
+  /** Tools and history. */
   tokens: number
-  /** What was chosen before: every change makes Ollama load the model again. */
+  /** The previous size: every change makes Ollama reload the model. */
   atLeast?: number | undefined
-  /** The configuration's, and the model's own. */
+  /** The smaller of the configured limit and the model's own. */
   most: number
 }
 
-/** The context that a request needs: the next power of two, and no more than there may be. */
+/** The context size for a request: the next power of two, capped at `most`. */
 export function contextFor({ tokens, atLeast = MIN_CONTEXT, most }: Wanted): { size: number; fits: boolean } {
   const needed = tokens + ANSWER_TOKENS
   const power = 2 ** Math.ceil(Math.log2(Math.max(needed, MIN_CONTEXT)))

@@ -1,7 +1,7 @@
 import { isObjectLike } from '../../runtime/guards.ts'
 import { beginningOf } from '../bounded-body.ts'
 
-/** Ollama's answers about itself and its models are never longer. */
+/** Ollama's responses about its models are never longer. */
 const MAX_FACTS_BYTES = 8 * 1024 * 1024
 
 export interface FoundModel {
@@ -13,18 +13,18 @@ export interface FoundModel {
 
 interface SearchOptions {
   baseUrl: string
-  /** Only this one, if it is given. */
+  /** If set, only this one. */
   wanted?: string | undefined
   fetch?: typeof globalThis.fetch | undefined
   timeoutMs?: number
 }
 
-/** A machine next door answers in a few milliseconds; an absent one is not worth waiting for. */
+/** A server on the local network answers within milliseconds; a missing one is not worth waiting for. */
 const PROBE_TIMEOUT_MS = 1_000
-/** Each one is asked for what it can do. */
+/** Each costs a request for its capabilities. */
 const MAX_MODELS_ASKED = 20
 
-/** Looks for a model on Ollama that can use tools. Says in words why there is none; never rejects. */
+/** Looks for a model on Ollama that can use tools, or says why there is none; never rejects. */
 export async function findOllamaModel(options: SearchOptions): Promise<FoundModel> {
   const { baseUrl, wanted } = options
   const listed = await askOllama(options, '/api/tags')
@@ -61,7 +61,7 @@ function namesIn(listed: object): string[] {
     .filter(name => typeof name === 'string')
 }
 
-/** What Ollama answers at a path; `undefined` if it does not, or not in time. Never rejects. */
+/** Ollama's response from a path; `undefined` on any failure or timeout. Never rejects. */
 export async function askOllama(
   { baseUrl, fetch = globalThis.fetch, timeoutMs = PROBE_TIMEOUT_MS }: SearchOptions,
   path: string,

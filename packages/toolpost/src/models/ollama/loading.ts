@@ -9,12 +9,12 @@ interface LoadingSetup {
   /** Whether the model is in memory. */
   isLoaded: () => Promise<boolean | undefined>
   onStatus: (status: ModelStatus) => void
-  /** Of the question. */
+  /** The question's. */
   signal: AbortSignal
   clock?: Clock | undefined
 }
 
-/** Tells, while a model is being loaded, that it is: that takes from seconds to minutes, and nothing else is heard of it. */
+/** Reports that a model is loading: it takes seconds to minutes, and nothing else shows it. */
 export class Loading {
   readonly #setup: LoadingSetup
   readonly #clock: Clock
@@ -30,7 +30,7 @@ export class Loading {
     void this.#begin()
   }
 
-  /** The same stream, whose first chunk ends the loading. */
+  /** Passes the stream through; its first chunk ends the loading. */
   async *until(stream: AsyncIterable<ReplyChunk>): AsyncGenerator<ReplyChunk> {
     try {
       for await (const chunk of stream) {
@@ -42,7 +42,7 @@ export class Loading {
     }
   }
 
-  /** Told only if it was loaded: a failure has words of its own. */
+  /** Reported only if it was loaded: a failure has its own message. */
   end(state?: 'loaded'): void {
     if (this.#isOver) return
     this.#isOver = true

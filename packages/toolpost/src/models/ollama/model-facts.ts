@@ -1,9 +1,9 @@
 import { isRecord } from '../../runtime/guards.ts'
 import { askOllama } from './find-model.ts'
 
-/** What Ollama says about a model; nothing if it does not answer. */
+/** What Ollama says about a model; empty if it does not respond. */
 export interface ModelFacts {
-  /** The longest context that the model was made for. */
+  /** The longest context the model supports. */
   contextLength?: number | undefined
   /** The `num_ctx` of its Modelfile. */
   ownContext?: number | undefined

@@ -45,7 +45,7 @@ describe('OllamaClient', () => {
     ])
   })
 
-  it('[D02 D10] the request is as Ollama takes it, for qwen3:0.6b if nothing else is said', async () => {
+  it('[D02 D10] the request is as Ollama expects it, for qwen3:0.6b if nothing else is said', async () => {
     const { client, server } = await setup({ replies: ['hi'] })
     await client.ask('hello')
     expect(server.requests[0]).toMatchObject({ path: '/api/chat' })
@@ -84,7 +84,7 @@ describe('OllamaClient', () => {
     ])
   })
 
-  it('sends no tools where there are none, or with the last word', async () => {
+  it('sends no tools if there are none, or with the last word', async () => {
     const call = { calls: [{ name: 'control', args: { deviceName: 'x' } }] }
     const { client, server } = await setup({ replies: ['hi', call, 'bye'] })
     await client.ask('hello', { tools: [] })
@@ -100,7 +100,7 @@ describe('OllamaClient', () => {
     })
   })
 
-  it('a model that knows no tools says so', async () => {
+  it('a model that cannot use tools says so', async () => {
     const { client } = await setup({ models: { tiny: ['completion'] } }, { model: 'tiny' })
     await expect(client.ask('hi')).rejects.toMatchObject({
       code: 'no_tools',
@@ -116,7 +116,7 @@ describe('OllamaClient', () => {
     expect(server.requests).toHaveLength(3)
   })
 
-  it('questions at the same time do not get into each other', async () => {
+  it('questions at the same time do not interfere', async () => {
     const { client, server } = await setup({ replies: [{ hangs: 'before' }, 'second'] })
     const controller = new AbortController()
     const first = client.ask('first', { signal: controller.signal })
@@ -189,7 +189,7 @@ describe('a request to Ollama', () => {
       expect(sent(server)[0]?.options?.num_ctx).toBe(size)
       expect(logger.at('warn')).toMatchObject([
         {
-          message: expect.stringContaining('do not fit the context'),
+          message: expect.stringContaining('do not fit the model context'),
           fields: { model: 'qwen3:0.6b', context: size },
         },
       ])

@@ -1,12 +1,12 @@
 import type { ChatOllamaInput } from '@langchain/ollama'
-import { silentLogger } from '../../logging/logger.ts'
+import { quietLogger } from '../../logging/quiet-logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
+import type { Environment } from '../../runtime/environment.ts'
 import { trimmedEnd } from '../../runtime/trimmed-end.ts'
 import { flattened } from '../conversation.ts'
-import type { Environment } from '../environment.ts'
 import { FittedTools } from '../fitting/fit-tools.ts'
 import { loadMessages, loadOllama, OLLAMA_PACKAGES } from '../load-langchain.ts'
-import { type ClientOptions, ProviderClient } from '../model-client.ts'
+import { ProviderClient, type ProviderClientOptions } from '../model-client.ts'
 import type { Provider } from '../provider.ts'
 import type { WritingStyle } from '../writing.ts'
 import { ollamaAddress } from './address.ts'
@@ -16,21 +16,21 @@ import { OllamaRequests } from './ollama-requests.ts'
 import type { OllamaSettings } from './ollama-settings.ts'
 import { offeredName, toQwenTools } from './to-qwen-tools.ts'
 
-/** Small enough for any machine, and it knows tools. */
+/** Small enough for any machine, and can use tools. */
 const DEFAULT_OLLAMA_MODEL = 'qwen3:0.6b'
 
-export interface OllamaClientOptions extends ClientOptions, OllamaSettings {
+export interface OllamaClientOptions extends ProviderClientOptions, OllamaSettings {
   /** `OLLAMA_MODEL` if left out, else `qwen3:0.6b`. */
   model?: string | undefined
   /** `OLLAMA_BASE_URL` or `OLLAMA_HOST` if left out, else `http://127.0.0.1:11434`. */
   baseUrl?: string | undefined
-  /** More for ChatOllama, such as `numCtx`, `think`, `temperature` or `keepAlive`. */
+  /** More options for ChatOllama, such as `numCtx`, `think`, `temperature` or `keepAlive`. */
   settings?: Omit<ChatOllamaInput, 'model' | 'baseUrl' | 'fetch'> | undefined
   fetch?: typeof globalThis.fetch | undefined
   environment?: Environment | undefined
 }
 
-/** A client on a model of Ollama. LangChain is loaded with the first question. */
+/** A client for an Ollama model. LangChain is loaded with the first question. */
 export class OllamaClient extends ProviderClient {
   readonly model: string
   readonly baseUrl: string
@@ -48,7 +48,8 @@ export class OllamaClient extends ProviderClient {
 type Settings = OllamaClientOptions & { model: string; baseUrl: string }
 
 function ollamaProvider({ model, baseUrl, settings, ...options }: Settings): Provider {
-  const { fetch = globalThis.fetch, logger = silentLogger, clock } = options
+  const { fetch = globalThis.fetch, clock } = options
+  const logger = quietLogger(options.logger)
   const name = safeText(model)
   const requests = new OllamaRequests({ ...options, model, settings, logger, server: { baseUrl, fetch } })
   return {
@@ -58,9 +59,9 @@ function ollamaProvider({ model, baseUrl, settings, ...options }: Settings): Pro
     advice: {
       unreachable: 'Start it with `ollama serve`, or set OLLAMA_BASE_URL to where it runs',
       model_not_found: `Get the model with \`ollama pull ${name}\``,
-      no_tools: `'${name}' cannot call tools: take one that can, such as \`ollama pull ${DEFAULT_OLLAMA_MODEL}\``,
+      no_tools: `'${name}' cannot call tools: get one that can, such as \`ollama pull ${DEFAULT_OLLAMA_MODEL}\``,
     },
-    // A model that crashed crashes again; a server that has its hands full may have them free in a moment.
+    // A model that crashed will crash again; a busy server may be free in a moment.
     passing: ['rate_limited', 'overloaded'],
     async open(tools, style) {
       const [{ ChatOllama }, langchain] = await Promise.all([
@@ -82,7 +83,7 @@ function ollamaProvider({ model, baseUrl, settings, ...options }: Settings): Pro
           const loading = new Loading({ model, isLoaded, onStatus, signal, clock })
           isFirst = false
           try {
-            // One for each turn: the fetch of a ChatOllama, and with it the signal, is fixed when it is made.
+            // One per turn: a ChatOllama's fetch, and with it the signal, is fixed at construction.
             const request = requests.settingsFor(sent, offered)
             const chat = new ChatOllama({
               ...request,
@@ -103,7 +104,7 @@ function ollamaProvider({ model, baseUrl, settings, ...options }: Settings): Pro
   }
 }
 
-/** Under the names that Ollama has for them. */
+/** In ChatOllama's names. */
 function optionsOf(style: WritingStyle | undefined): Partial<ChatOllamaInput> {
   if (!style) return {}
   const { maxTokens, temperature, stopSequences = [] } = style

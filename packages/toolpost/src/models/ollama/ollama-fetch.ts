@@ -5,9 +5,9 @@ import { checkCalls } from '../joined-chunks.ts'
 type Fetch = typeof globalThis.fetch
 
 /**
- * A fetch for ChatOllama that does what it leaves undone: it ends with `signal`, before the first byte and in the
- * middle of the stream, and it turns a failed request or a garbled line into an error. (ChatOllama itself ignores
- * its signal until the first byte, and its client writes to stdout about answers that are not JSON.)
+ * A fetch that makes up for what ChatOllama leaves out: it ends with `signal`, before the first byte or mid-stream, and
+ * turns a failed request or a garbled line into an error. (ChatOllama itself ignores its signal until the first byte,
+ * and its client logs non-JSON responses to stdout.)
  */
 export function ollamaFetch(signal: AbortSignal, request: Fetch): Fetch {
   const bounded = boundedFetch(request)
@@ -19,7 +19,7 @@ export function ollamaFetch(signal: AbortSignal, request: Fetch): Fetch {
   }
 }
 
-/** A failed request, in the server's words. */
+/** A failed request, with the server's own message. */
 async function httpError(response: Response): Promise<Error> {
   const { status, headers } = response
   const message = messageIn(await beginningOf(response)) || `HTTP ${status}`
@@ -34,7 +34,7 @@ function messageIn(body: string): string {
   }
 }
 
-/** Passes the bytes, which are whole lines, on unchanged, and fails on what nobody should read on after. */
+/** Passes on its input, which is whole lines, unchanged; fails on the first bad one. */
 function checkedLines(): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     transform(bytes, controller) {
@@ -47,7 +47,7 @@ function checkedLines(): TransformStream<Uint8Array, Uint8Array> {
   })
 }
 
-/** A line is JSON: what follows another could be anything. LangChain takes seconds for thousands of calls in one. */
+/** Every line must be JSON. LangChain takes seconds over thousands of calls in one line, so they are counted here. */
 function checkLine(line: string, problem = `a line of the stream is not JSON: ${line.slice(0, 80)}`): void {
   if (line.trim() === '') return
   const { message } = parse(line, problem)

@@ -8,18 +8,18 @@ import { isLoaded, type ModelFacts, modelFacts } from './model-facts.ts'
 import type { OllamaSettings } from './ollama-settings.ts'
 import type { QwenTool } from './to-qwen-tools.ts'
 
-/** A home assistant is asked every now and then, and loading takes longer than the answer. */
+/** A home assistant is asked only now and then, and loading takes longer than answering. */
 const DEFAULT_KEEP_ALIVE = '30m'
 
 interface RequestSetup extends OllamaSettings {
   model: string
   server: { baseUrl: string; fetch: typeof globalThis.fetch }
   logger: Logger
-  /** What the program itself wants; it goes before everything else. */
+  /** The program's own settings; they override everything else. */
   settings?: ChatOllamaInput | undefined
 }
 
-/** What is asked of Ollama beside the messages, chosen for each request: think, context size, keep-alive. */
+/** Chooses the settings of each request: think, context size, keep-alive. */
 export class OllamaRequests {
   readonly #setup: RequestSetup
   #facts: ModelFacts | undefined
@@ -30,7 +30,7 @@ export class OllamaRequests {
     this.#setup = setup
   }
 
-  /** Learns what there is to know about the model: once, and without it if Ollama does not answer. */
+  /** Looks up the model's facts, once; does without them if Ollama does not respond. */
   async prepare(): Promise<void> {
     const { server, model } = this.#setup
     const known = this.#facts ?? (await modelFacts(server, model))
@@ -52,14 +52,14 @@ export class OllamaRequests {
     }
   }
 
-  /** A model that cannot think refuses the request, so it is not asked to. */
+  /** Ollama rejects a request to think if the model cannot, so `think` is left out then. */
   #think(): boolean | undefined {
     const { think, model } = this.#setup
     const wanted = typeof think === 'object' ? forModel(think, model) : think
     return wanted && this.#facts?.canThink === false ? undefined : wanted
   }
 
-  /** Only ever grows: another size means that the model is loaded again. */
+  /** Only ever grows: any other size makes Ollama reload the model. */
   #contextSize(messages: readonly BaseMessage[], tools: readonly QwenTool[]): number {
     const { maxContext = DEFAULT_MAX_CONTEXT, settings, model, logger } = this.#setup
     const toolTokens = estimateTokens(tools)
@@ -74,7 +74,7 @@ export class OllamaRequests {
     if (!fits && !this.#hasWarned)
       logger.warn(
         { model: safeText(model), context: size, tool_tokens: toolTokens, history_tokens: historyTokens },
-        'Tools and history do not fit the context of the model: offer fewer tools, or raise models.ollama.maxContext',
+        'Tools and history do not fit the model context: offer fewer tools, or raise models.ollama.maxContext',
       )
     this.#hasWarned = !fits
     return size
@@ -85,7 +85,7 @@ function callsOf(message: object): unknown {
   return (message as { tool_calls?: unknown }).tool_calls
 }
 
-/** The longest pattern that fits says the most. */
+/** The longest matching pattern wins. */
 function forModel(think: Readonly<Record<string, boolean>>, model: string): boolean | undefined {
   const [best] = Object.keys(think)
     .filter(pattern => fitsGlob(model, pattern))

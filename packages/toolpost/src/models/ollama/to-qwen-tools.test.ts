@@ -10,7 +10,7 @@ const schema = { type: 'object', properties: { x: { type: 'string' } }, required
 const invoke = async () => 'done'
 
 describe('toQwenTools', () => {
-  it('[D04] takes lc_name where it is a text, else name, and nothing but the definition', () => {
+  it('[D04] takes lc_name if it is a string, else name, and nothing but the definition', () => {
     const mcp = { name: 'old', lc_name: 'control', lc_kwargs: {}, description: 'Controls', schema, invoke }
     expect(toQwenTools([mcp])).toEqual([
       { type: 'function', function: { name: 'control', description: 'Controls', parameters: schema } },
@@ -40,11 +40,11 @@ describe('toQwenTools', () => {
     expect(tools[0]).toEqual({ name: 't1', description: 'T', schema, invoke })
   })
 
-  it.each([[undefined], [null], [[]]])('[D06] gives [] for %s', nothing => {
+  it.each([[undefined], [null], [[]]])('[D06] returns [] for %s', nothing => {
     expect(toQwenTools(nothing)).toEqual([])
   })
 
-  it('[D09] makes sure of a type and a description, also for a schema that cannot be read', () => {
+  it('[D09] ensures a type and a description, even for a schema that cannot be read', () => {
     const bare = { name: 'get_weather', description: ' ', schema: { properties: {} }, invoke }
     expect(toQwenTools([bare])[0]?.function).toEqual({
       name: 'get_weather',

@@ -1,6 +1,6 @@
 /*
- * Whether the words before a call announce it: "Let me check the weather." Only then is the call meant. Whatever explains,
- * quotes, asks, denies or puts off is not an announcement, and neither is what we do not understand.
+ * Whether the words before a call announce it: "Let me check the weather." Only then is the call meant. Words that
+ * explain, quote, ask, deny or postpone are not an announcement, and neither are words we do not understand.
  */
 
 const MAX_CHARS = 200
@@ -13,7 +13,7 @@ const COURTESIES = 'sure|okay|ok|certainly|of course|alright|all right|yes|great
 const DEEDS =
   'check|look|find|get|search|fetch|see|turn|switch|set|calculate|compute|do|use|call|query|retrieve|run|pull|read|list|dim|start|stop|play|add|open|close|lookup|gather|consult|access|ask'
 
-/** Words of somebody who explains, quotes, asks, denies, puts off or supposes. */
+/** Words that explain, quote, ask, deny, postpone or suppose. */
 const DOUBTS =
   "example|examples|e.g|instance|format|formatted|syntax|would|could|should|might|may|can|how|documentation|docs|doc|readme|manual|such|like|looks|don't|dont|not|no|never|nothing|instead|won't|wont|cannot|can't|couldn't|wouldn't|shouldn't|isn't|doesn't|didn't|without|refuse|unable|if|unless|when|once|until|after|before|later|tomorrow|wait|confirm|confirmation|permission|you|user|users|says|said|wrote|written|write|explain|explains|explained|means|meaning|know|show|shows|showing|demonstrate|illustrate|template|placeholder|sample|json|schema|code|snippet|quote|quoted|log|logs|logged|output|message|text|reply|response|earlier|previous|previously|last|yesterday|already|was|were|did|had|been|failed|error|wrong|mistake|invalid|avoid|suppose|imagine|pretend|hypothetically|describe|description|definition|document|tutorial|test|tests|option|options|either|or|maybe|perhaps|probably|think|but|however|actually"
 
@@ -22,7 +22,7 @@ const POLITE = new Set(COURTESIES.split('|'))
 const DOES = new Set(DEEDS.split('|'))
 const DOUBTFUL = new Set(DOUBTS.split('|'))
 
-/** Words that may stand between "let me" and what is done. */
+/** Words allowed between "let me" and the verb. */
 const FILLERS = new Set([
   'just',
   'quickly',
@@ -38,7 +38,7 @@ const FILLERS = new Set([
   'the',
 ])
 
-/** `true` also for no words at all. */
+/** `true` for an empty text, too. */
 export function isAnnouncement(text: string): boolean {
   const lead = text.trim()
   if (lead === '') return true
@@ -48,12 +48,12 @@ export function isAnnouncement(text: string): boolean {
   return begins(words.slice(courtesies(words)))
 }
 
-/** Whether somebody explains, quotes, asks, denies, puts off or supposes in it. */
+/** Whether the text explains, quotes, asks, denies, postpones or supposes. */
 function hasDoubt(text: string): boolean {
   return text.includes('?') || wordsOf(withoutHarmless(text)).some(word => DOUBTFUL.has(word))
 }
 
-/** "Let me check that for you", "let me see if it is on": nobody doubts there. */
+/** "Let me check that for you", "let me see if it is on": no doubt in those. */
 function withoutHarmless(text: string): string {
   return text.toLowerCase().replaceAll(' for you', '').replaceAll('check if ', '').replaceAll('see if ', '')
 }
@@ -78,7 +78,7 @@ function courtesies(words: readonly string[]): number {
   return at
 }
 
-/** "I'll check", "let me quickly look", "checking": somebody who is about to do it. */
+/** "I'll check", "let me quickly look", "checking": about to do it. */
 function begins(words: readonly string[]): boolean {
   if (words.length === 0) return true
   for (let length = 4; length > 0; length--) {

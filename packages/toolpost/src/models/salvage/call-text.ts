@@ -11,7 +11,7 @@ const NAME_KEYS = ['name', 'tool', 'tool_name', 'function', 'function_name', 'ac
 const ARGUMENT_KEYS = ['arguments', 'parameters', 'args', 'params', 'input', 'action_input', 'tool_input']
 const OTHER_KEYS = new Set(['id', 'type', 'tool_call_id', 'index'])
 
-/** The calls that a JSON text writes, in any of the usual forms; `undefined` if it is anything else. */
+/** The calls in a JSON text, in any of the usual forms; `undefined` if it is anything else. */
 export async function callsInJson(text: string): Promise<WrittenCall[] | undefined> {
   const body = text.trim()
   if (!/^[{[]/.test(body)) return undefined
@@ -26,7 +26,7 @@ function callsOf(value: unknown): WrittenCall[] | undefined {
   return list.length > 0 && calls.every(call => call !== undefined) ? calls : undefined
 }
 
-/** Nothing may stand beside name and arguments: with a description it is a definition, with a result a report. */
+/** Nothing but a name and arguments: with a description it is a definition, with a result a report. */
 function callOf(value: unknown): WrittenCall | undefined {
   if (!isRecord(value)) return undefined
   if (isRecord(value.function) && Object.keys(value).every(key => key === 'function' || OTHER_KEYS.has(key)))
@@ -82,14 +82,14 @@ async function keywordArguments(inside: string): Promise<Record<string, unknown>
   return Object.fromEntries(entries)
 }
 
-/** A value of Python or JavaScript, or a bare word. */
+/** A Python or JavaScript literal, or a bare word. */
 async function literal(text: string): Promise<unknown> {
   const list = (parseJsonText(`[${text}]`) ?? (await parseNearlyJson(`[${text}]`))) as unknown
   if (Array.isArray(list)) return list.length === 1 ? list[0] : undefined
   return /^\p{L}[\p{L}\p{N}_-]*$/u.test(text) ? text : undefined
 }
 
-/** The parts between the commas that stand outside of strings and brackets. */
+/** Splits at the commas outside strings and brackets. */
 function splitAtCommas(text: string): string[] {
   const parts: string[] = []
   let start = 0
@@ -104,7 +104,7 @@ function splitAtCommas(text: string): string[] {
   return rest.trim() === '' ? parts : [...parts, rest]
 }
 
-/** Where the bracket that opens at `open` is closed; -1 if it is not. */
+/** Where the bracket opened at `open` is closed; -1 if it is not. */
 export function closingAt(text: string, open: number): number {
   return scan(text, open, (at, depth) => depth === 0 && CLOSING.has(text[at] ?? ''))
 }
@@ -112,7 +112,7 @@ export function closingAt(text: string, open: number): number {
 const OPENING = new Set('([{')
 const CLOSING = new Set(')]}')
 
-/** Goes over a text once, past strings; gives the place where `isFound` says so, else -1. */
+/** Scans a text once, skipping strings; returns the first place where `isFound` is true, else -1. */
 function scan(text: string, from: number, isFound: (at: number, depth: number) => boolean): number {
   let depth = 0
   let quote = ''

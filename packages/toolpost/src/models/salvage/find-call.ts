@@ -1,7 +1,7 @@
 import { isAnnouncement } from './announcement.ts'
 import { callInCode, callsInJson, closingAt, type WrittenCall } from './call-text.ts'
 
-/** A call that stands in the words of a model. */
+/** A call found in a model's text. */
 export interface FoundCall extends WrittenCall {
   format: string
   /** What was said before it. */
@@ -10,7 +10,7 @@ export interface FoundCall extends WrittenCall {
   text: string
 }
 
-/** Longer texts are not looked through. */
+/** Longer texts are not searched. */
 export const MAX_SALVAGE_CHARS = 64_000
 
 type Reader = (body: string) => Promise<WrittenCall[] | undefined>
@@ -22,14 +22,14 @@ interface Format {
   readonly read: Reader
 }
 
-/** What a model marks as a call. */
+/** Formats with an explicit call marker. */
 const MARKED: readonly Format[] = [
   { name: 'tool_call', opening: '<tool_call>', closing: '</tool_call>', read: eitherForm },
   { name: 'function', opening: '<function=', closing: '</function>', read: functionTag },
   { name: 'python_tag', opening: '<|python_tag|>', read: eitherForm },
   { name: 'mistral', opening: '[TOOL_CALLS]', read: mistral },
 ]
-/** What may follow a call: the ends that models write when nobody hides them. */
+/** What may follow a call: end tokens that leaked into the text. */
 const ENDS = ['<|eom_id|>', '<|eot_id|>', '<|im_end|>', '<|end|>', '</s>', '<end_of_turn>', '[/TOOL_CALLS]']
 const FENCE = '```'
 const FENCE_WORDS = new Set([
@@ -45,8 +45,8 @@ const FENCE_WORDS = new Set([
 ])
 
 /**
- * The one call that a text consists of, after words that announce it at most. `undefined` if there is none, more than one, or
- * anything that it might be but an order: the text of a model that explains a call, or quotes one.
+ * The one call a text consists of, apart from words that announce it. `undefined` if there is none, more than one, or
+ * any doubt that it is meant: a model may be explaining or quoting a call.
  */
 export async function findCall(given: string): Promise<FoundCall | undefined> {
   if (given.length > MAX_SALVAGE_CHARS) return undefined
@@ -61,20 +61,20 @@ export async function findCall(given: string): Promise<FoundCall | undefined> {
   return found(format?.name ?? 'bare', lead, body, (await callsIn(body)) ?? [])
 }
 
-/** The call at the very end of what a model thought. It thinks aloud, so only a marked one counts. */
+/** The call at the very end of a model's thinking. It thinks aloud, so only a marked one counts. */
 export async function findThoughtCall(given: string): Promise<FoundCall | undefined> {
   const text = withoutEnds(given.slice(-MAX_SALVAGE_CHARS).trim())
   const start = Math.max(...MARKED.map(({ opening }) => lastAtLineStart(text, opening)))
   if (start < 0) return undefined
   const [before, body] = [text.slice(0, start), text.slice(start)]
-  // Thoughts that go on, or that hold another mark, are not made up yet.
+  // With another marker before it, the model has not made up its mind.
   if (MARKED.some(({ opening }) => before.includes(opening)) || before.includes(FENCE)) return undefined
   const last = lastSentence(before)
   if (!isAnnouncement(last) && !isDecision(last)) return undefined
   return found('thinking', before, body, (await callsIn(body)) ?? [])
 }
 
-/** Different calls are no call: nobody knows which of them is meant. */
+/** Several different calls do not count: it is unclear which one is meant. */
 function found(
   format: string,
   lead: string,
@@ -86,7 +86,7 @@ function found(
   return { ...first, format, lead: lead.trim(), text }
 }
 
-/** The calls that a text is, and nothing beside them. */
+/** The calls in a text that consists of nothing else. */
 async function callsIn(text: string): Promise<WrittenCall[] | undefined> {
   const body = text.trim()
   const format = MARKED.find(({ opening }) => body.startsWith(opening))
@@ -123,7 +123,7 @@ async function mistral(text: string): Promise<WrittenCall[] | undefined> {
   return callsInJson(`{"name": ${JSON.stringify(name)}, "arguments": ${body.slice(open)}}`)
 }
 
-/** `name>{…}`, or `name><parameter=key>value</parameter>…`, as it stands between `<function=` and `</function>`. */
+/** `name>{…}` or `name><parameter=key>value</parameter>…`, the text between `<function=` and `</function>`. */
 async function functionTag(text: string): Promise<WrittenCall[] | undefined> {
   const end = text.indexOf('>')
   const name = text.slice(0, end).trim()
@@ -140,7 +140,7 @@ async function functionTag(text: string): Promise<WrittenCall[] | undefined> {
   return [{ name, args: Object.fromEntries(args) }]
 }
 
-/** Where the call begins: with a mark at the start of a line, or with the last paragraph or line. */
+/** Where the call begins: at a marker or JSON at the start of a line, or at the last line if it ends like code. */
 function startOfCall(text: string): number | undefined {
   const marks = MARKED.map(({ opening }) => firstAtLineStart(text, opening)).filter(at => at >= 0)
   if (marks.length > 0) return Math.min(...marks)
@@ -162,7 +162,7 @@ function lastAtLineStart(text: string, opening: string): number {
   return text.startsWith(opening) ? 0 : -1
 }
 
-/** What stands in a code block, if the whole text is one. */
+/** The content of a code block, if the whole text is one. */
 function fenceBody(text: string): string | undefined {
   const lineEnd = text.indexOf('\n')
   if (!text.startsWith(FENCE) || lineEnd < 0) return undefined

@@ -6,21 +6,21 @@ const OPENINGS =
 /** Only at the very start. */
 const OPENINGS_AT_START = ['```', '<think>']
 const THOUGHT = '</think>'
-/** More than any announcement has. */
+/** Longer than any announcement. */
 const REMEMBERED_CHARS = 400
 
 /**
- * Passes tokens on, but holds back what may be the beginning of a call: once spoken it cannot be taken back. What is held
- * is bounded; a text that long is not a call.
+ * Passes tokens on, but holds back what may be the beginning of a call: once spoken, it cannot be taken back. The held
+ * text is bounded; anything longer is not a call.
  */
 export class HeldTokens {
   readonly #speak: (token: string) => void
   readonly #openings: readonly string[]
   #held = ''
-  /** The beginning of what was passed on: it may announce a call. */
+  /** The beginning of what was passed on; it may announce a call. */
   #spoken = ''
   #isLineStart = true
-  /** What is held does begin like a call. */
+  /** The held text definitely begins like a call. */
   #isSure = false
   #isThinking = false
 
@@ -41,7 +41,7 @@ export class HeldTokens {
     }
   }
 
-  /** The text is over: says what was held, unless it was a call. */
+  /** The text is over: passes on what was held, unless it was a call. */
   end(isCall: boolean): void {
     if (isCall) this.#held = ''
     this.#pass(this.#held.length)
@@ -57,7 +57,7 @@ export class HeldTokens {
     this.#speak(passed)
   }
 
-  /** What a model thinks aloud, up to its end: what follows is the beginning of what it says. */
+  /** Passes on the thinking once it ends; what follows counts as the beginning of the text. */
   #passThoughts(): void {
     const end = this.#held.indexOf(THOUGHT)
     if (end < 0) return
@@ -68,7 +68,7 @@ export class HeldTokens {
     this.add('')
   }
 
-  /** Blanks before a line say nothing. */
+  /** Leading whitespace of a line means nothing. */
   #passBlanks(): void {
     this.#pass(this.#held.length - this.#held.trimStart().length)
     this.#isLineStart = true

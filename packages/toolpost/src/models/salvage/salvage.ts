@@ -16,15 +16,15 @@ export interface SalvageSetup extends CallerOptions {
   tools: readonly Tool[]
   logger: Logger
   signal: AbortSignal
-  /** What was said before, by anybody: a model that repeats it does not call. */
+  /** The conversation so far: a model that repeats a part of it is not making a call. */
   heard: () => string
-  /** A call under the names that the executor knows. */
+  /** Translates a call to the names the executor knows. */
   original: (call: RequestedCall) => RequestedCall
 }
 
 /**
- * Takes a call that a small model wrote as text for what it is. Only if the reply has no calls, is nothing but this one, and
- * the call would run as it stands: with an offered tool, arguments that validate, and nobody to be asked.
+ * Recovers a call that a small model wrote as text. Only if the reply has no real calls, consists of nothing but this
+ * one, and the call could run as written: an offered tool, valid arguments, no approval needed.
  */
 export class Salvage {
   readonly #setup: SalvageSetup
@@ -42,7 +42,7 @@ export class Salvage {
     this.#tokens.add(token)
   }
 
-  /** The reply, with the call in its place. What was held back of its text is said if it is not a call. */
+  /** The reply, with a call in place of its text if it is one. Otherwise the text held back is passed on. */
   async settle(reply: Reply): Promise<Reply> {
     const salvaged = reply.calls.length > 0 ? undefined : await this.#find(reply)
     this.#tokens.end(salvaged !== undefined)
@@ -64,12 +64,12 @@ export class Salvage {
       from: source,
       args: safeValue(call.args),
     }
-    logger.info(fields, 'Call taken from the text of the model')
+    logger.info(fields, 'Took a call from the model text')
     const lead = source === 'text' ? found.lead : ''
     return { ...reply, text: lead, content: contentWith(reply.content, lead), calls: [call] }
   }
 
-  /** Words that were in the conversation before: a user's text echoed, a document quoted. */
+  /** Whether the text already appeared in the conversation: a user's words echoed, a document quoted. */
   #isRepeated({ text }: FoundCall): boolean {
     return squeezed(this.#setup.heard()).includes(squeezed(text))
   }
@@ -81,12 +81,12 @@ export class Salvage {
     const isHarmless = tool.readOnly === true && verdict !== 'deny'
     if (isHarmless || verdict === 'allow') return true
     const why = verdict ?? 'no policy allows it, and it is not read-only'
-    logger.warn({ tool: safeText(tool.name), why }, 'Call in the text of the model is not run')
+    logger.warn({ tool: safeText(tool.name), why }, 'Did not run a call in the model text')
     return false
   }
 }
 
-/** What the model thought, and what it said. */
+/** Separates the model's thinking from its text. */
 function apart({ thinking, text }: Reply): { thinking: string; text: string } {
   const start = text.trimStart()
   if (!start.startsWith(THINK)) return { thinking, text }
@@ -98,7 +98,7 @@ function apart({ thinking, text }: Reply): { thinking: string; text: string } {
 const THINK = '<think>'
 const THOUGHT = '</think>'
 
-/** Whether the tool knows every argument by name, and each has a value: not a definition, not a template. */
+/** Whether the tool knows every argument and each has a real value: not a definition, not a template. */
 function knowsAll(tool: Tool, { args }: RequestedCall): boolean {
   if (typeof args === 'string') return false
   const { byFold, isNameMap } = namingOf(jsonSchemaOf(tool))

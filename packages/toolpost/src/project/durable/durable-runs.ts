@@ -3,29 +3,29 @@ import type { Interceptor } from '../../executor/intercept.ts'
 import type { RunOptions } from '../../executor/options.ts'
 import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import type { Approvals } from '../../interceptors/index.ts'
-import { together } from '../../runtime/together.ts'
+import { coalesced } from '../../runtime/coalesced.ts'
 import type { AcceptedRun, Durable, DurableChange, DurableRunOptions, RefusedRun, Run } from '../durable.ts'
-import { DurableCalls } from './durable-calls.ts'
+import { DurableDispatch } from './durable-dispatch.ts'
 import { RemoteTools } from './remote-tools.ts'
 
 export interface DurableRunsOptions {
   executor: ToolExecutor
   approvals: Approvals
   use(interceptor: Interceptor): () => void
-  /** Whether an MCP server of this project goes by that name. */
+  /** Whether this project has an MCP server of that name. */
   isServer(name: string): boolean
   /** Tools whose calls are always durable. */
   named(): readonly string[]
-  /** Told of a pool that has workers again. */
+  /** Called when a pool has workers again. */
   onBack(pool: string): void
-  /** Whether others may run their calls here. */
+  /** Whether others may run calls here. */
   publishes: boolean
 }
 
-/** The durable calls of a project while there is an engine for them: tools, approvals and calls in both directions. */
+/** The durable calls of a project while it has an engine: tools, approvals and calls in both directions. */
 export class DurableRuns {
   readonly durable: Durable
-  readonly #calls: DurableCalls
+  readonly #calls: DurableDispatch
   readonly #remote: RemoteTools
   readonly #options: DurableRunsOptions
   readonly #stops: (() => void)[]
@@ -36,8 +36,8 @@ export class DurableRuns {
     this.durable = durable
     this.#options = options
     this.#remote = new RemoteTools({ ...options, tools, durable })
-    this.#calls = new DurableCalls({ ...options, durable, remote: this.#remote })
-    const changes = together(() => this.update())
+    this.#calls = new DurableDispatch({ ...options, durable, remote: this.#remote })
+    const changes = coalesced(() => this.update())
     this.#stops = [
       use(this.#calls.interceptor),
       tools.onChange(changes.soon),
@@ -50,12 +50,12 @@ export class DurableRuns {
     ]
   }
 
-  /** Accepts a call as a run, or says why not. Never rejects. */
+  /** Accepts a call as a run, or resolves to why not. Never rejects. */
   accept(call: ToolCall, options: DurableRunOptions): Promise<AcceptedRun | RefusedRun> {
     return this.#calls.accept(call, options)
   }
 
-  /** Begins the call of a run once more, on behalf of whoever asks; `undefined` if there is no such run. */
+  /** Starts the call of a run again, on behalf of the new caller; `undefined` if there is no such run. */
   async again(id: string, options: RunOptions): Promise<AcceptedRun | RefusedRun | undefined> {
     const found = await this.durable.callOf(id)
     if (!found) return undefined
@@ -64,18 +64,18 @@ export class DurableRuns {
     return this.accept({ ...call, name }, { timeoutMs: given.timeoutMs, repair: given.repair, ...options })
   }
 
-  /** What the tool of a run is called here. */
+  /** The name of a run's tool in this process. */
   nameOf({ tool, pool }: Pick<Run, 'tool' | 'pool'>): string {
     return (pool !== undefined && this.#remote.nameFor(pool, tool)) || tool
   }
 
-  /** Publishes the tools of this process, and takes over those of others. */
+  /** Publishes the tools of this process, and registers those of others. */
   update(): void {
     if (this.#options.publishes) this.durable.publish(this.#remote.own())
     this.#remote.update()
   }
 
-  /** Runs under way get up to `drainMs`; what is left then is run by others. */
+  /** Running calls get up to `drainMs`; others take over the rest. */
   async close(options?: { drainMs?: number }): Promise<void> {
     const [own, ...others] = this.#stops
     for (const stop of others) stop()

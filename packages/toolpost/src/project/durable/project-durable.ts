@@ -16,11 +16,11 @@ import type { CloseOptions, Part } from '../part.ts'
 import { DurableRuns } from './durable-runs.ts'
 import { workerId } from './worker-id.ts'
 
-/** What a command wants of durable calls; what is left out, as the configuration says. */
+/** What a command wants of durable calls; the configuration decides what is left out. */
 export interface DurableWishes extends Pick<DurableOptions, 'role' | 'pool' | 'concurrency'> {
-  /** Whether the process comes back under the same name: it stays, and others wait for it. */
+  /** Whether the process is long-lived, and keeps its name across restarts so that others wait for it. */
   stays?: boolean
-  /** Makes the engine, instead of the package that is installed. */
+  /** Creates the engine, instead of the installed package. */
   create?: CreateDurable | undefined
 }
 
@@ -29,18 +29,18 @@ export interface DurableParts {
   approvals: Approvals
   logger: Logger
   configuration: Configuration
-  /** Puts an interceptor inside of all others; returns a function that removes it. */
+  /** Adds an interceptor inside all others; returns a function that removes it. */
   use(interceptor: Interceptor): () => void
   say(text: string): void
   onChange(change: DurableChange): void
-  /** Told of a pool that has workers again. */
+  /** Called when a pool has workers again. */
   onBack(pool: string): void
 }
 
-/** A package of its own, which Toolpost knows by name only. */
+/** A separate package, which Toolpost knows by name only. */
 const DURABLE_PACKAGE = 'toolpost-durable'
 
-/** How to install what durable calls need, unless it is installed. */
+/** The command to install the durable package; `undefined` if it is installed. */
 export function missingDurable(): string | undefined {
   try {
     createRequire(import.meta.url).resolve(`${DURABLE_PACKAGE}/package.json`)
@@ -57,7 +57,7 @@ async function createInstalled(options: DurableOptions): Promise<Durable> {
   return createDurable(options)
 }
 
-/** The durable calls of a project, from their start to their end. Nothing is loaded before it is started. */
+/** The durable calls of a project. Nothing is loaded before `start`. */
 export class ProjectDurable implements Part {
   readonly #parts: DurableParts
   readonly #wishes: DurableWishes
@@ -65,7 +65,7 @@ export class ProjectDurable implements Part {
   #starting: Promise<void> | undefined
   #problem: string | undefined
   #isClosed = false
-  /** Ends listening to the engine. */
+  /** Stops listening to the engine. */
   #stop: (() => void) | undefined
 
   constructor(parts: DurableParts, wishes: DurableWishes = {}) {
@@ -85,26 +85,26 @@ export class ProjectDurable implements Part {
     return tool !== undefined && patterns.some(each => fitsTool(each, tool, tools.originOf(tool)?.server))
   }
 
-  /** What accepts calls and knows of runs; `undefined` if there is none. */
+  /** Accepts calls and knows the runs; `undefined` until it is started. */
   get runs(): DurableRuns | undefined {
     return this.#runs
   }
 
-  /** Absent if it is off, or was not started. */
+  /** `undefined` if it is off or was not started. */
   status(): DurableStatus | undefined {
     if (this.#problem !== undefined) return { state: 'failed', text: this.#problem }
     if (this.#runs) return this.#runs.durable.status()
     return this.#starting && { state: 'starting', text: 'loading' }
   }
 
-  /** Resolves when it is connected, or cannot be, or is off. Never rejects. */
+  /** Resolves when it is connected, has failed, or is off. Never rejects. */
   start(): Promise<void> {
     if (this.#isClosed || !this.isConfigured) return Promise.resolve()
     this.#starting ??= this.#open()
     return this.#starting
   }
 
-  /** Follows a configuration that has changed. What was started under the other one ends first. */
+  /** Applies a changed configuration: the old engine is closed first. */
   async apply(after: Description, before: Description): Promise<void> {
     if (isDeepStrictEqual(engineOf(before.config), engineOf(after.config))) return
     const wasStarted = this.#starting !== undefined
@@ -113,14 +113,14 @@ export class ProjectDurable implements Part {
     this.#parts.onChange({ type: 'state' })
   }
 
-  /** Takes no more runs, and gives those under way up to `drainMs`; the others' workers take what is left. */
+  /** Takes no more runs, and gives running ones up to `drainMs`; other workers take over the rest. */
   async close(options?: CloseOptions): Promise<void> {
     this.#isClosed = true
     await this.#end(options)
   }
 
   async #end(options?: CloseOptions): Promise<void> {
-    // What is still starting ends by being closed.
+    // A start in progress ends by being closed.
     const runs = this.#runs
     if (!runs) await this.#starting
     // Its own shutdown is not news.
@@ -173,13 +173,13 @@ export class ProjectDurable implements Part {
 
 const NO_TOOLS: readonly string[] = []
 
-/** `undefined` if it is off. */
+/** `undefined` if durable calls are off. */
 function configOf({ durable }: ToolpostConfig): DurableConfig | undefined {
   if (durable === undefined || durable === false) return undefined
   return durable === true ? {} : durable
 }
 
-/** What the engine is made with: which tools are durable is looked up at every call. */
+/** The part of the configuration the engine is created with: which tools are durable is looked up on every call. */
 function engineOf(config: ToolpostConfig): DurableConfig | undefined {
   const { tools: _, ...rest } = configOf(config) ?? {}
   return configOf(config) && rest

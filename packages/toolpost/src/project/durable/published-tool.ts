@@ -9,7 +9,7 @@ const MAX_SCHEMA = { maxChars: 200_000, maxValues: 20_000, maxDepth: 200 }
 
 const known = new WeakMap<Tool, { published: PublishedTool | undefined }>()
 
-/** A tool as others can offer it; `undefined` if its schema cannot be written down. */
+/** A tool in the form others can offer; `undefined` if its schema cannot be serialized. */
 export function publishedTool(tool: Tool): PublishedTool | undefined {
   const before = known.get(tool)
   if (before) return before.published

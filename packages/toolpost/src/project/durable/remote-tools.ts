@@ -11,40 +11,40 @@ import { publishedTool } from './published-tool.ts'
 export interface RemoteToolsOptions {
   tools: ToolManager
   durable: Durable
-  /** Whether an MCP server of this project goes by that name. */
+  /** Whether this project has an MCP server of that name. */
   isServer(name: string): boolean
-  /** Told of a pool that has workers again. */
+  /** Called when a pool has workers again. */
   onBack(source: string): void
 }
 
-/** Tools of one name and definition, wherever they run. */
+/** Tools with the same name and definition, wherever they run. */
 interface Remote {
-  /** What it goes by in the list of tools: the first of its pools. */
+  /** Its source in the list of tools: the first of its pools. */
   readonly source: string
   readonly definition: PublishedTool
-  /** As they were last told of. */
+  /** The last known offers. */
   offers: readonly OfferedTool[]
 }
 
-/** Behind all servers of the configuration: what this process has itself keeps its name. */
+/** After all servers of the configuration: this process's own tools keep their names. */
 const ORDER = Number.MAX_SAFE_INTEGER - 1
 
-/** The tools that workers of other processes run, as ordinary tools of this one. */
+/** The tools of workers in other processes, as ordinary tools of this one. */
 export class RemoteTools {
   readonly #options: RemoteToolsOptions
   /** By source and name. */
   #remotes = new Map<string, Remote>()
-  /** The runs of calls under way, by what goes along with these. */
+  /** The runs of pending calls, by the calls' `meta`. */
   readonly #runs = new WeakMap<object, { id?: string | undefined }>()
 
-  /** Calls under way: each looks whether there is still somebody to begin it. */
+  /** One check per pending call: whether anybody is left to start it. */
   readonly #pending = new Set<() => void>()
 
   constructor(options: RemoteToolsOptions) {
     this.#options = options
   }
 
-  /** The tools of this process, as it offers them to others. */
+  /** The tools this process offers to others. */
   own(): PublishedTool[] {
     return this.#ownTools().flatMap(tool => publishedTool(tool) ?? [])
   }
@@ -55,7 +55,7 @@ export class RemoteTools {
     return origin && this.#remotes.get(keyOf(origin.server, origin.name))
   }
 
-  /** What the tool of another pool is called here. */
+  /** The name of another pool's tool in this process. */
   nameFor(pool: string, name: string): string | undefined {
     const remote = [...this.#remotes.values()].find(
       ({ definition, offers }) => definition.name === name && offers.some(offer => offer.pool === pool),
@@ -63,7 +63,7 @@ export class RemoteTools {
     return remote && this.#names(key => key === keyIn(remote))[0]
   }
 
-  /** Takes over what others offer now. */
+  /** Registers what others offer now. */
   update(): void {
     const { tools, onBack } = this.#options
     const before = this.#remotes
@@ -85,13 +85,13 @@ export class RemoteTools {
     for (const look of this.#pending) look()
   }
 
-  /** Takes them all away. */
+  /** Removes them all. */
   clear(): void {
     this.#options.tools.removeAll(this.#names(key => this.#remotes.has(key)))
     this.#remotes.clear()
   }
 
-  /** Waits for a call of such a tool, and notes the run that it became. */
+  /** Waits for a call of a remote tool, and records the run it became. */
   async note(call: InterceptedCall, next: () => Promise<ToolResult>): Promise<ToolResult> {
     const run: { id?: string | undefined } = {}
     this.#runs.set(call.meta, run)
@@ -105,7 +105,7 @@ export class RemoteTools {
     return this.#options.tools.getTools().filter(tool => !this.find(tool))
   }
 
-  /** The registered names of those that fit. */
+  /** The registered names of matching remote tools. */
   #names(fits: (key: string) => boolean): string[] {
     const { tools } = this.#options
     const found = tools.getTools().filter(tool => {
@@ -115,7 +115,7 @@ export class RemoteTools {
     return found.map(({ name }) => name)
   }
 
-  /** What others offer, without what this process has itself. Of two definitions in one pool, the one that runs now. */
+  /** What others offer, without what this process has itself. Of two definitions in one pool, the live one wins. */
   #offered(): Map<string, Remote> {
     const own = new Map(this.own().map(({ name, fingerprint }) => [name, fingerprint]))
     const alike = new Map<string, OfferedTool[]>()
@@ -142,7 +142,7 @@ export class RemoteTools {
     return { ...definition, invoke }
   }
 
-  /** The policy of this process has decided; that of the worker has its say, too. */
+  /** The policy of this process has decided; that of the worker applies as well. */
   async #run(remote: Remote, args: object, options?: InvokeOptions): Promise<unknown> {
     const { name } = remote.definition
     const offer = liveOffer(remote)
@@ -157,7 +157,7 @@ export class RemoteTools {
     return outputOf(await this.#resultOf(remote, accepted, options))
   }
 
-  /** The result, unless its caller gives up, or nobody is left who would begin it. */
+  /** The result, unless the caller gives up or nobody is left to start it. */
   #resultOf(remote: Remote, { id, result }: AcceptedRun, options?: InvokeOptions): Promise<ToolResult> {
     const { durable } = this.#options
     return new Promise((resolve, reject) => {
@@ -173,9 +173,9 @@ export class RemoteTools {
         looked = looked.then(giveUp).catch(() => {})
       }
       this.#pending.add(look)
-      // What was given up here has been cancelled, and is told of as what it is.
+      // A run given up here was cancelled: `giveUp` rejects first, with the real reason.
       void result.then(ended => looked.then(() => resolve(ended))).finally(() => this.#pending.delete(look))
-      // The last worker may have gone just before.
+      // The last worker may have gone just now.
       look()
     })
   }
@@ -193,7 +193,7 @@ function isLive(remote: Remote | undefined): boolean {
   return remote !== undefined && liveOffer(remote) !== undefined
 }
 
-/** An offer of somebody who lives. */
+/** An offer with live workers. */
 export function liveOffer({ offers }: Remote): OfferedTool | undefined {
   return offers.find(({ workers }) => workers > 0)
 }
@@ -212,7 +212,7 @@ function goneText(offers: readonly OfferedTool[]): string {
   return `no worker of pool ${pools} runs it${since ? `, since ${since}` : ''}`
 }
 
-/** What the worker's result is for the executor here, which makes it the same result again. */
+/** Unpacks the worker's result, which the executor here turns into the same result again. */
 function outputOf(result: ToolResult): unknown {
   if (!result.success) {
     const { code, error, diagnosis, retry_after_ms: retryAfterMs } = result

@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 const MAX_HOST = 32
 const ID = /^[\w.-]{1,64}$/
 
-/** The name of the workers of a folder, the same after every restart. A new one each time if it cannot be kept. */
+/** The id of a folder's worker, stable across restarts; a new one each time if it cannot be saved. */
 export function workerId(file: string): string {
   return keptId(file) ?? makeId(file)
 }
@@ -29,7 +29,7 @@ function makeId(file: string): string {
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, `${id}\n`)
   } catch {
-    // A folder that cannot be written to.
+    // The folder is not writable.
   }
   return id
 }

@@ -57,7 +57,7 @@ interface Parts {
   options: FakeOAuthOptions
 }
 
-/** The person at this page agrees at once, or denies. */
+/** The person at this page agrees immediately, or denies. */
 function authorize(c: Context, url: string, { grants, options }: Parts): Response {
   grants.asked.push('authorize')
   const asked = c.req.query()

@@ -5,7 +5,7 @@ import { authorizationServer } from './authorization-server.ts'
 import { Grants } from './grants.ts'
 import { protectedServer } from './protected-server.ts'
 
-/** What the two servers say that is not so. */
+/** What the two servers lie about. */
 export interface OAuthLies {
   /** The issuer in the authorization server's metadata. */
   issuer?: string
@@ -17,32 +17,32 @@ export interface OAuthLies {
   resource?: string
   /** The authorization server that the MCP server names. */
   authorizationServer?: string
-  /** No word about PKCE. */
+  /** Does not announce PKCE. */
   noPkce?: boolean
   tokenEndpoint?: string
   authorizationEndpoint?: string
-  /** The authorization server's metadata: elsewhere, without end, or never. */
+  /** The authorization server's metadata: redirected, endless, or never sent. */
   metadata?: { redirect: string } | 'endless' | 'never'
-  /** The MCP server sends every request elsewhere. */
+  /** The MCP server redirects every request to this address. */
   serverRedirect?: string
 }
 
 export interface FakeOAuthOptions {
-  /** Of an access token, in seconds; an hour if left out. */
+  /** The lifetime of an access token; an hour if left out. */
   expiresInS?: number
   /** No refresh tokens. */
   noRefresh?: boolean
-  /** Clients that are registered already: id → secret, or `''` for one without. */
+  /** Clients that are already registered: id → secret, or `''` for one without. */
   clients?: Record<string, string>
-  /** Addresses of client metadata documents that are taken as ids. */
+  /** URLs of client metadata documents that are accepted as ids. */
   clientDocuments?: string[]
   /** No dynamic registration. */
   noRegistration?: boolean
   /** No revocation endpoint. */
   noRevocation?: boolean
-  /** No metadata of the MCP server, as before there was that. */
+  /** The MCP server has no metadata, as in older versions of the protocol. */
   noResourceMetadata?: boolean
-  /** What a 401 asks for. */
+  /** The scope that a 401 asks for. */
   scope?: string
   /** The person says no. */
   denies?: boolean
@@ -51,26 +51,26 @@ export interface FakeOAuthOptions {
 
 /** A real authorization server and an MCP server that it protects, on loopback. */
 export interface FakeOAuth {
-  /** The MCP server: tools `echo` (read-only), `write`, `slow`, and `admin`, which wants the scope `admin`. */
+  /** The MCP server: tools `echo` (read-only), `write`, `slow`, and `admin`, which requires the scope `admin`. */
   url: string
   issuer: string
-  /** What was asked of the authorization server, in order: `register`, `authorize`, `refresh_token` … */
+  /** The requests to the authorization server, in order: `register`, `authorize`, `refresh_token` … */
   readonly asked: string[]
-  /** The calls that the MCP server carried out. */
+  /** The calls the MCP server carried out. */
   readonly calls: string[]
-  /** Every secret that was handed out: tokens, codes and client secrets. */
+  /** Every secret issued: tokens, codes and client secrets. */
   readonly secrets: string[]
-  /** What the last login asked for. */
+  /** The scope the last login asked for. */
   readonly lastScope: string | undefined
-  /** Access tokens that there are expire now; they can be refreshed. */
+  /** Makes all access tokens expire now; they can be refreshed. */
   expire(): void
-  /** Whatever was granted is revoked. */
+  /** Revokes all grants. */
   revoke(): void
   /** Resolves when a call of `slow` has begun. */
   slowBegan(): Promise<void>
   /** Lets calls of `slow` end. */
   release(): void
-  /** A person who agrees: follows the login page to where it leads back to. */
+  /** Acts as a person who agrees: follows the login page to its redirect. */
   agree(page: string): Promise<URL>
   [Symbol.asyncDispose](): Promise<void>
 }

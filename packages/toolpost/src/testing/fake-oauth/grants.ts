@@ -14,7 +14,7 @@ interface Code extends Grant {
 
 const HOUR_S = 3_600
 
-/** What an authorization server has handed out, and what was done with it. */
+/** What an authorization server has issued, and what was done with it. */
 export class Grants {
   readonly asked: string[] = []
   readonly calls: string[] = []
@@ -63,7 +63,7 @@ export class Grants {
     return text
   }
 
-  /** A code is good once, with the verifier that fits its challenge. */
+  /** A code works once, with the verifier that matches its challenge. */
   redeem(code: string, verifier: string, redirectUri: string): Grant | undefined {
     const known = this.#codes.get(code)
     this.#codes.delete(code)
@@ -71,7 +71,7 @@ export class Grants {
     return known?.challenge === challenge && known.redirectUri === redirectUri ? known : undefined
   }
 
-  /** A refresh token is good once. */
+  /** A refresh token works once. */
   rotate(token: string): Grant | undefined {
     const grant = this.#refresh.get(token)
     this.#refresh.delete(token)
@@ -93,7 +93,7 @@ export class Grants {
     }
   }
 
-  /** What an access token is good for, if it is. */
+  /** The grant of an access token, if it is valid. */
   of(access: string): Grant | undefined {
     const grant = this.#access.get(access)
     return grant && grant.until > Date.now() ? grant : undefined

@@ -21,7 +21,7 @@ const TOOLS = ['echo', 'write', 'slow', 'admin'].map(name => ({
   annotations: { readOnlyHint: name === 'echo' },
 }))
 
-/** An MCP server over HTTP that lets nobody in without a token of its authorization server, made for itself. */
+/** An MCP server over HTTP that requires a token from its authorization server, issued for this resource. */
 export function protectedServer(parts: Parts): Hono {
   const { url, issuer, grants, options } = parts
   const { lies = {}, noResourceMetadata } = options

@@ -11,7 +11,7 @@ import { type RecordingLogger, recordingLogger } from '../recording-logger.ts'
 import { type HostileFaults, hostileServer } from './hostile-server.ts'
 import { countIn } from './journal.ts'
 
-/** Servers with everything around them, for a test. */
+/** Servers with everything a test needs around them. */
 export interface Harness {
   mcp: McpIntegration
   tools: ToolManager
@@ -31,7 +31,7 @@ async function whenReady<Started extends Harness>(harness: Started): Promise<Sta
   return harness
 }
 
-/** Starts servers and waits for nothing. */
+/** Starts servers without waiting for them. */
 export function harnessFor(
   servers: Record<string, ServerEntry>,
   options: Partial<McpIntegrationOptions> = {},
@@ -51,7 +51,7 @@ export function harnessFor(
 
 /** A hostile server called `hostile`, with a journal. */
 export interface HostileHarness extends Harness {
-  /** How often something stands in the journal: `start`, `cancelled`, `call <tool>`. */
+  /** How often an event appears in the journal: `start`, `cancelled`, `call <tool>`. */
   count(event: string): number
   readonly journal: string
 }
@@ -61,7 +61,7 @@ export function startHostile(...given: Parameters<typeof hostileHarness>): Promi
   return whenReady(hostileHarness(...given))
 }
 
-/** Starts a hostile server and waits for nothing. */
+/** Starts a hostile server without waiting for it. */
 export function hostileHarness(
   faults: HostileFaults = {},
   entry: Partial<ServerEntry> = {},
@@ -84,7 +84,7 @@ export function hostileHarness(
   }
 }
 
-/** Whether a process runs; the dead that nobody has collected do not. */
+/** Whether a process is running; zombies are not. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -5,8 +5,8 @@ import { FAULTS_VARIABLE, type HostileFaults } from './faults.ts'
 export type { HostileFaults } from './faults.ts'
 
 /**
- * An entry for `mcpServers` of a server that misbehaves on request: by these faults, and by tools named after
- * what they do (`never`, `die`, `half_line`, `wrong_id`, `flood_stderr`, …). For tests of how a client copes.
+ * An `mcpServers` entry for a server that misbehaves on request: through these faults, and through tools named after
+ * what they do (`never`, `die`, `half_line`, `wrong_id`, `flood_stderr`, …). For testing how a client copes.
  */
 export function hostileServer(faults: HostileFaults = {}): {
   command: string

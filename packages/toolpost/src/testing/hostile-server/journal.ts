@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 
-/** Notes what a hostile server did, in a file if it has one: it counts what its deaths would make it forget. */
+/** Notes what a hostile server did, if it has a journal: the file survives its crashes. */
 export function noteIn(journal: string | undefined, event: string): void {
   if (journal) appendFileSync(journal, `${event}\n`)
 }

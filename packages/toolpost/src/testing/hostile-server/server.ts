@@ -1,5 +1,5 @@
 /*
- * An MCP server over stdio that misbehaves on request. JSON-RPC by hand: it must be able to be wrong.
+ * An MCP server over stdio that misbehaves on request. JSON-RPC by hand, so that it can be wrong.
  */
 import { spawn } from 'node:child_process'
 import { closeSync, writeSync } from 'node:fs'
@@ -21,7 +21,7 @@ interface Message {
 
 type Args = Record<string, unknown>
 
-/** A call, and how it is answered. */
+/** A call and how to answer it. */
 interface Call {
   id: number | string
   name: string
@@ -38,7 +38,7 @@ let tools: Record<string, unknown>[] = [
   ...numberedTools(faults.toolCount ?? 0),
 ]
 
-// Synchronous: what is written has left this process before the next step, which may be its death.
+// Synchronous: the output has left this process before the next step, which may kill it.
 function write(text: string, fd = 1): void {
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; ) {
@@ -52,7 +52,7 @@ function write(text: string, fd = 1): void {
   }
 }
 
-/** JSON-RPC messages, all in one write: a client gets them together. */
+/** JSON-RPC messages in one write, so that a client gets them together. */
 function send(...messages: object[]): void {
   write(messages.map(message => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''))
 }
@@ -163,7 +163,7 @@ function startChildren(count: number, { detached, clean }: Args = {}): number[] 
   return Array.from({ length: count }, () => start().pid ?? 0)
 }
 
-/** The last notice comes together with the answer. */
+/** The last notification comes together with the result. */
 function reportProgress({ id, args, progressToken }: Call): void {
   const total = progressToken === undefined ? 0 : number(args.steps, 3)
   const steps = Array.from({ length: total }, (_, at) => ({ progressToken, progress: at + 1, total }))

@@ -2,38 +2,38 @@ type ToolEntry = Record<string, unknown>
 
 const anything = { type: 'object' }
 
-/** What each tool does, as `server.ts` does it. */
+/** What each tool does, as implemented in `server.ts`. */
 const DESCRIPTIONS = {
   echo: 'Gives back its text',
   write: 'Is noted in the journal',
   answer: 'Answers with the result it is given, or with a raw line',
   refuse: 'Answers with a JSON-RPC error',
   die: 'Dies during the call',
-  die_reading: 'Dies during the call, as often as it is told',
+  die_reading: 'Dies during the call, the first few times',
   die_idempotent: 'The same',
   half_line: 'Writes half an answer and exits',
   never: 'Never answers',
   late: 'Answers when the call is cancelled',
   wrong_id: 'Answers under another id',
   twice: 'Answers twice',
-  junk: 'Writes lines that are no messages, then answers',
+  junk: 'Writes lines that are not messages, then answers',
   flood_stderr: 'Writes many bytes to stderr, then answers',
-  endless_line: 'Writes a line without end',
+  endless_line: 'Writes an endless line',
   big_result: 'Answers with a long text',
-  children: 'Starts children that hold its pipes; gives their process ids',
+  children: 'Starts children that hold its pipes; returns their process ids',
   progress: 'Reports progress, the last together with its answer',
   stuck: 'Never answers, but reports progress when it is poked',
   poke: 'Makes the stuck calls report progress',
-  change_tools: 'Changes its own list of tools',
-  environment: 'Gives the names of its environment variables',
-  close_stdout: 'Closes its stdout and lives on',
+  change_tools: 'Changes its list of tools',
+  environment: 'Returns the names of its environment variables',
+  close_stdout: 'Closes its stdout and keeps running',
   stop_reading: 'Answers, and never reads its stdin again',
-  flood: 'Writes a line many times, $n counting, then answers',
+  flood: 'Writes a line many times, with $n as a counter, then answers',
   fill: 'Answers with a list of one unit repeated',
-  removable: 'Is gone after change_tools',
+  removable: 'Gone after change_tools',
 }
 
-/** What sets some of them apart. */
+/** What differs for some of them. */
 const PARTICULARS: Record<string, ToolEntry> = {
   echo: { inputSchema: withText('text'), annotations: { readOnlyHint: true } },
   die: { annotations: { destructiveHint: true } },
@@ -58,7 +58,7 @@ export function numberedTools(count: number): ToolEntry[] {
   return Array.from({ length: count }, (_, n) => ({ name: `tool_${n}`, inputSchema: anything }))
 }
 
-/** The list after `change_tools`: one gone, one new, one that says something else; no numbered ones. */
+/** The list after `change_tools`: one removed, one added, one changed; no numbered ones. */
 export function changedTools(tools: readonly ToolEntry[]): ToolEntry[] {
   const kept = tools.filter(({ name }) => name !== 'removable' && !/^tool_\d+$/.test(String(name)))
   const changed = { description: 'Says it all again', inputSchema: withText('words') }

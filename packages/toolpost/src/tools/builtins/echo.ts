@@ -1,4 +1,4 @@
-/** Returns what it was given: for trying out a model, a client or a connection. */
+/** Returns its arguments: for trying out a model, a client or a connection. */
 export function echo(args: unknown): { echo: unknown } {
   return { echo: args }
 }

@@ -1,7 +1,7 @@
 import { echo } from './echo.ts'
 import { mathEval } from './math-eval.ts'
 
-/** The handlers that a declaration with `implementation.type` `builtin` can always name. */
+/** The handlers that are always available to declarations with `implementation.type` `builtin`. */
 export const defaultBuiltins = { math_eval: mathEval, echo }
 
 export const mathEvalDeclaration = {

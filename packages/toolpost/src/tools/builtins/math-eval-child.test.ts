@@ -31,7 +31,7 @@ describe('the value of an expression', () => {
   })
 })
 
-describe('[F24] a result that is no number', () => {
+describe('[F24] a result that is not a number', () => {
   it.each([
     ['0/0', 'The result of 0/0 is not a number'],
     ['combinations(1e5,5e4)', 'The result of combinations(1e5,5e4) is not a number'],
@@ -43,8 +43,8 @@ describe('[F24] a result that is no number', () => {
     ['[1, 0/0]', 'The result of [1, 0/0] contains a value that is not a number'],
     ['{a: 1/0}', 'The result of {a: 1/0} contains a value that is infinite or too large'],
     ['f(x) = x', 'The result of f(x) = x is a function, not a value: call it'],
-    ['a = 1;', 'The result of a = 1; is nothing: it has no value'],
-    ['undefined', 'The result of undefined is nothing: it has no value'],
+    ['a = 1;', 'The result of a = 1; has no value'],
+    ['undefined', 'The result of undefined has no value'],
     ['ones(400, 400)', 'The result of ones(400, 400) is larger than 100000 values'],
     [
       'identity(1e6, 1e6, "sparse")',

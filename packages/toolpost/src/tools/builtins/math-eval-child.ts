@@ -1,25 +1,25 @@
-// Runs in a child process: an expression can spin, recurse or fill the heap in ways that nothing here prevents.
+// Runs in a child process: an expression can spin, recurse or fill the heap in ways that this code cannot prevent.
 import { createRequire } from 'node:module'
 import type { MathJsInstance } from 'mathjs'
 import { rewritePercentages } from './math-percent.ts'
 import { toPlain, UnusableValue } from './math-value.ts'
 
-// One bundled file: it loads in a tenth of the time that the package's modules take.
+// One bundled file, which loads ten times as fast as the package's modules.
 const math: MathJsInstance = createRequire(import.meta.url)('mathjs/lib/browser/math.js')
 
 const maxLength = 10_000
 
-/** What changes mathjs for later calls, or takes code as text. */
+/** Functions that change mathjs for later calls, or evaluate text as code. */
 const refused = [
   ...['import', 'config', 'createUnit', 'typed', 'reviver', 'replacer', 'chain', 'help'],
   ...['evaluate', 'parse', 'compile', 'parser', 'simplify', 'simplifyCore', 'simplifyConstant', 'derivative'],
   ...['rationalize', 'resolve', 'symbolicEqual', 'leafCount'],
 ]
 refuse(refused)
-// mathjs makes its functions when the first expression is parsed, which takes as long as loading it.
+// mathjs creates its functions when the first expression is parsed, which takes as long as loading it.
 math.evaluate('1/3')
 
-/** Evaluates an expression and returns its value as plain data. Nothing of it is left for the next call. */
+/** Evaluates an expression and returns its value as plain data. No state carries over to the next call. */
 export function evaluate({ expression }: { expression: string }): { result: unknown } {
   if (typeof expression !== 'string' || expression.trim() === '') throw new Error('The expression is empty')
   if (expression.length > maxLength) {
@@ -54,7 +54,7 @@ function shorten(expression: string): string {
   return line.length > 60 ? `${line.slice(0, 60)}…` : line
 }
 
-/** Only in what expressions see: mathjs itself goes on using these functions. */
+/** Only within expressions: mathjs itself keeps using these functions. */
 function refuse(names: string[]): void {
   const { mathWithTransform } = (math as unknown as { expression: { mathWithTransform: object } }).expression
   for (const name of names) {

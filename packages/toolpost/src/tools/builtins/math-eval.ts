@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { type IsolatedFunction, isolate } from '../../isolation/isolated-function.ts'
-import { isMissing, MissingPackageError } from '../../runtime/missing-package.ts'
+import { isMissingPackage, MissingPackageError } from '../../runtime/missing-package.ts'
 import { compiledFile } from '../../runtime/package-root.ts'
 import type { InvokeOptions } from '../tool.ts'
 
@@ -21,16 +21,16 @@ export async function mathEval(args: unknown, options: InvokeOptions): Promise<u
   return isolated(args, options)
 }
 
-/** mathjs is installed by those who calculate; a child process could only say that it broke. */
+/** mathjs is optional. Checked here, because the child process could only report that it failed. */
 function checkMathjs(): void {
   try {
     if (!isolated) createRequire(import.meta.url).resolve('mathjs/lib/browser/math.js')
   } catch (error) {
-    throw isMissing(error) ? new MissingPackageError('math_eval', ['mathjs'], { cause: error }) : error
+    throw isMissingPackage(error) ? new MissingPackageError('math_eval', ['mathjs'], { cause: error }) : error
   }
 }
 
-/** Ends the child processes; a later call starts new ones. */
+/** Kills the child processes; a later call starts new ones. */
 export async function closeMathEval(): Promise<void> {
   await isolated?.close()
 }

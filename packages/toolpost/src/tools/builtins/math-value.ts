@@ -1,20 +1,20 @@
 import type { MathJsInstance } from 'mathjs'
 
-/** A result has at most so many values, and so many characters of text. It is held by the parent as a whole. */
+/** The most values, and characters of text, a result may have. The parent holds all of it in memory. */
 const maxSize = 100_000
 const maxDepth = 100
-/** Digits of a value that is returned as text. */
+/** Significant digits of a value returned as text. */
 const precision = 14
 
 /** A value that cannot be returned; the message continues "The result of <expression> …". */
 export class UnusableValue extends Error {}
 
-/** Turns what mathjs computed into plain data. Throws `UnusableValue` for what has no such form. */
+/** Converts a mathjs value to plain data. Throws `UnusableValue` if it has no such form. */
 export function toPlain(math: MathJsInstance, value: unknown): unknown {
   return new PlainValue(math).convert(value, 0)
 }
 
-/** One conversion; counts what it has met so far. */
+/** One conversion; counts the values seen so far. */
 class PlainValue {
   readonly #math: MathJsInstance
   #size = 0
@@ -30,7 +30,7 @@ class PlainValue {
     if (typeof value === 'number') return this.#finite(value, depth)
     if (typeof value === 'bigint') return String(value)
     if (typeof value === 'function') throw new UnusableValue('is a function, not a value: call it')
-    if (value === undefined) throw new UnusableValue('is nothing: it has no value')
+    if (value === undefined) throw new UnusableValue('has no value')
     return this.#convertObject(value, depth)
   }
 
@@ -49,17 +49,17 @@ class PlainValue {
   #listOf(value: object): unknown[] | undefined {
     if (Array.isArray(value)) return value
     if (!this.#math.isMatrix(value)) return undefined
-    // A sparse matrix is small until it is written out.
+    // A sparse matrix is small until it is expanded.
     this.#count(value.size().reduce((product, length) => product * length, 1))
     return value.toArray()
   }
 
-  /** The numbers that a complex number, a unit or a big number is made of. */
+  /** The components of a complex number, a unit or a big number. */
   #numbersIn(value: unknown): number[] {
     if (typeof value === 'number') return [value]
     if (this.#math.isComplex(value)) return [value.re, value.im]
     if (this.#math.isUnit(value)) return this.#numbersIn((value as { value?: unknown }).value)
-    // Its size does not matter: 1e+500 is a number that text can hold.
+    // Magnitude does not matter: 1e+500 can be written as text.
     if (this.#math.isBigNumber(value) && !value.isFinite()) return [value.toNumber()]
     return []
   }

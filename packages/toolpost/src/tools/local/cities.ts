@@ -1,7 +1,7 @@
 /**
- * Places that people name and that no IANA zone is named after, by their zone.
- * Only if the place has one zone and the name means one place to nearly everybody:
- * no Portland, no Birmingham, no Spain. It wins over the city part of an IANA name.
+ * Places that people ask about but no IANA zone is named after, by zone.
+ * Only places with one zone whose name means the same place to nearly everybody:
+ * no Portland, no Birmingham, no Spain. They take precedence over the city part of an IANA name.
  */
 const PLACES: Readonly<Record<string, string>> = {
   UTC: 'UTC, GMT, Zulu, Greenwich Mean Time, Coordinated Universal Time',
@@ -76,7 +76,7 @@ const PLACES: Readonly<Record<string, string>> = {
   'Pacific/Auckland': 'Wellington, Christchurch, Queenstown',
 }
 
-/** Those places as a list for each zone. */
+/** Those places as lists, by zone. */
 export const placesByZone: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   Object.entries(PLACES).map(([zone, names]) => [zone, names.split(', ')]),
 )

@@ -2,7 +2,7 @@ import { defineTool, type Tool } from '../tool.ts'
 import type { Place } from './time-zones.ts'
 
 interface DatetimeOptions {
-  /** Where the time comes from, in ms since 1970; `Date` itself unless given. */
+  /** The time in ms since 1970; `Date` if left out. */
   clock?: { now(): number }
 }
 
@@ -39,7 +39,7 @@ export function datetimeTool({ clock = Date }: DatetimeOptions = {}): Tool {
     idempotent: true,
     sentences: [
       'what time is it [right] [now] [in {timezone}]',
-      '[tell me] [what is] the [current|local] (time|date|day) [right] [now] [today] [in {timezone}]',
+      '[tell me|give me] [what is] the [current|local] (time|date|day) [right] [now] [today] [in {timezone}]',
       '(do you know|tell me|can you tell me) what (time|day|date) it is [now|today] [in {timezone}]',
       '(what|which) (day|date|weekday|day of the week|month|year) is it [today] [in {timezone}]',
       '(what|which) (day|date|weekday|day of the week) is today',
@@ -58,7 +58,7 @@ export function datetimeTool({ clock = Date }: DatetimeOptions = {}): Tool {
   })
 }
 
-/** Without a name it is here. */
+/** Without a name: here. */
 type Where = Pick<Place, 'zone'> & Partial<Place>
 
 async function placeFor(timezone: string | undefined): Promise<Where> {

@@ -1,16 +1,16 @@
-/** How loud the machine is: percent (a mixer may go beyond 100), and whether it is muted. */
+/** The volume in percent (a mixer may go beyond 100), and whether it is muted. */
 export interface VolumeState {
   level: number
   muted: boolean
 }
 
-/** Runs the program of a mixer with these arguments and gives what it printed. */
+/** Runs a mixer's program with these arguments and returns its output. */
 export type RunMixer = (args: readonly string[]) => Promise<string>
 
-/** A program that knows the volume of the default output. */
+/** A program that controls the volume of the default output. */
 export interface Mixer {
   readonly program: string
-  /** Only there; everywhere if left out. */
+  /** The only platform it exists on; any if left out. */
   readonly platform?: NodeJS.Platform
   read(run: RunMixer): Promise<VolumeState>
   setLevel(run: RunMixer, percent: number): Promise<unknown>
@@ -72,7 +72,7 @@ const osascript: Mixer = {
   setMuted: (run, muted) => run(['-e', `set volume output muted ${muted}`]),
 }
 
-/** In the order in which they are tried: the nearest to the sound server first. */
+/** In the order they are tried: closest to the sound server first. */
 export const mixers: readonly Mixer[] = [wpctl, pactl, amixer, osascript]
 
 /** Channels may differ; desktops show the loudest one as the volume. */
@@ -90,5 +90,5 @@ function capture(pattern: RegExp, output: string): string {
 
 function unreadable(output: string): Error {
   const shown = output.trim().replace(/\s+/g, ' ').slice(0, 100)
-  return new Error(shown ? `it printed '${shown}', which names no volume` : 'it printed nothing')
+  return new Error(shown ? `it printed '${shown}', which contains no volume` : 'it printed nothing')
 }

@@ -10,7 +10,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   mdash: '—',
 }
 
-/** Text without tags and entities, in one line; anything that is not a string is empty. */
+/** Text on one line, without tags and entities; empty for anything but a string. */
 export function plainText(html: unknown): string {
   if (typeof html !== 'string') return ''
   return html

@@ -1,27 +1,27 @@
-export interface RunOptions {
+export interface ProgramOptions {
   env: NodeJS.ProcessEnv
   timeoutMs: number
   signal?: AbortSignal | undefined
 }
 
-/** Runs a program of `env.PATH` without a shell and gives its stdout; rejects with what it said when it fails or is too slow. */
+/** Runs a program from `env.PATH` without a shell and returns its stdout. Rejects with its output if it fails or is too slow. */
 export async function runProgram(
   program: string,
   args: readonly string[],
-  options: RunOptions,
+  options: ProgramOptions,
 ): Promise<string> {
   const { execFile } = await import('node:child_process')
   const { env, timeoutMs, signal } = options
   signal?.throwIfAborted()
   return new Promise((resolve, reject) => {
-    // SIGKILL: a program that waits for a dead sound server may not listen to anything less.
+    // SIGKILL: a program that waits for a dead sound server may ignore anything less.
     const settings = { env, timeout: timeoutMs, killSignal: 'SIGKILL', windowsHide: true } as const
     const child = execFile(program, [...args], settings, (error, stdout, stderr) => {
       signal?.removeEventListener('abort', end)
       if (!error) resolve(stdout)
       else reject(new Error(reasonOf(error, { timeoutMs, output: stderr || stdout }), { cause: error }))
     })
-    // Given to `execFile`, a signal would send SIGTERM, whatever `killSignal` says.
+    // `execFile` would send SIGTERM on its own `signal`, whatever `killSignal` says.
     const end = () => {
       child.kill('SIGKILL')
       child.stdout?.destroy()
@@ -31,8 +31,8 @@ export async function runProgram(
   })
 }
 
-/** Whether there is no such program on the PATH. */
-export function isMissing(error: unknown): boolean {
+/** Whether the error means that there is no such program on the PATH. */
+export function isMissingProgram(error: unknown): boolean {
   const { cause } = error as { cause?: { code?: unknown } }
   return cause?.code === 'ENOENT' || cause?.code === 'EACCES'
 }

@@ -8,11 +8,11 @@ export interface SearchHit {
   text: string
 }
 
-/** What a service found, in its own order and not yet limited. */
+/** What a service found, in its own order and without a limit. */
 export interface Findings {
   answer?: string
   hits: SearchHit[]
-  /** Why there may be less than expected, in words. */
+  /** Why there may be fewer results than expected. */
   note?: string
 }
 
@@ -20,15 +20,15 @@ export interface Findings {
 export interface SearchService {
   readonly name: string
   url(query: string): URL
-  /** Reads an answer of the service; missing and odd fields count as absent. */
+  /** Reads the service's response; malformed fields count as absent. */
   read(answer: JsonObject): Findings
-  /** What to do about an HTTP status, if something is known. */
+  /** What to do about an HTTP status, if known. */
   advice(status: number): string | undefined
 }
 
 export type JsonObject = Record<string, unknown>
 
-/** A SearXNG instance at the given address, with or without `/search` at its end; throws on one that is no URL. */
+/** A SearXNG instance at the given URL, with or without `/search` at its end; throws on an invalid URL. */
 export function searxng(address: string): SearchService {
   const base = httpUrl(address)
   base.pathname = `${trimmedEnd(base.pathname, '/').replace(/\/search$/, '')}/search`
@@ -37,9 +37,9 @@ export function searxng(address: string): SearchService {
     url: query => withParameters(base, { q: query, format: 'json' }),
     read: readSearxng,
     advice: status => {
-      if (status === 401) return 'put user and password into its address: http://user:password@host'
+      if (status === 401) return 'put the user and password in its URL: http://user:password@host'
       if (status === 403) return 'its JSON format is disabled: add json to search.formats in settings.yml'
-      if (status === 404) return 'check its address, search.searxng in the configuration'
+      if (status === 404) return 'check its URL, search.searxng in the configuration'
       return status === 429 ? 'its limiter refused this program: allow it in its limiter.toml' : undefined
     },
   }
@@ -48,7 +48,7 @@ export function searxng(address: string): SearchService {
 /** DuckDuckGo's instant answers: facts and topics, not the whole web. */
 export function duckDuckGo(address: string): SearchService {
   const base = httpUrl(address)
-  // no_redirect: a query such as `!w Tokyo` would otherwise lead to another site, which is not JSON.
+  // no_redirect: a query such as `!w Tokyo` would otherwise redirect to another site, which does not return JSON.
   const fixed = { format: 'json', no_html: '1', skip_disambig: '1', no_redirect: '1' }
   return {
     name: 'DuckDuckGo',
@@ -64,9 +64,7 @@ export function duckDuckGo(address: string): SearchService {
 function httpUrl(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
-  throw new Error(
-    `'${address}' is not the address of a search service; expected one like http://localhost:8888`,
-  )
+  throw new Error(`'${address}' is not a valid search service URL; expected one like http://localhost:8888`)
 }
 
 function withParameters(base: URL, parameters: Record<string, string>): URL {
@@ -102,7 +100,7 @@ function readDuckDuckGo(answer: JsonObject): Findings {
   }
 }
 
-/** `Result` is `<a href="…">Title</a> text` and `Text` is all of its text. */
+/** `Result` is `<a href="…">Title</a> text`, and `Text` is its full text. */
 function topicHit({ FirstURL, Result, Text }: JsonObject): SearchHit {
   const link = typeof Result === 'string' ? /<a [^<>]*>([^<]+)<\/a>/i.exec(Result)?.[1] : undefined
   return hit(link ?? (typeof Text === 'string' ? Text.split(' - ')[0] : ''), FirstURL, Text)

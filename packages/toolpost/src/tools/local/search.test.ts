@@ -229,9 +229,7 @@ describe('search with SearXNG', () => {
   })
 
   it.each(['localhost:8888', 'not an address', 'file:///etc/passwd'])('refuses the address %j', address => {
-    expect(() => searchTool({ searxng: address })).toThrow(
-      `'${address}' is not the address of a search service`,
-    )
+    expect(() => searchTool({ searxng: address })).toThrow(`'${address}' is not a valid search service URL`)
   })
 })
 

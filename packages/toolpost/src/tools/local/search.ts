@@ -11,9 +11,9 @@ import {
 } from './search-services.ts'
 
 export interface SearchOptions {
-  /** Address of a SearXNG instance; without it, DuckDuckGo's instant answers are asked. */
+  /** URL of a SearXNG instance; DuckDuckGo's instant answers if left out. */
   searxng?: string | undefined
-  /** Another address for DuckDuckGo's API. */
+  /** Another URL for DuckDuckGo's API. */
   duckDuckGo?: string
   fetch?: typeof globalThis.fetch
 }
@@ -53,7 +53,7 @@ const schema = {
   additionalProperties: false,
 }
 
-/** The tool `search`: web search through SearXNG if there is one, else DuckDuckGo's instant answers. */
+/** The tool `search`: web search through SearXNG if configured, otherwise DuckDuckGo's instant answers. */
 export function searchTool(options: SearchOptions = {}): Tool {
   const service = options.searxng
     ? searxng(options.searxng)
@@ -81,7 +81,7 @@ export function searchTool(options: SearchOptions = {}): Tool {
   })
 }
 
-/** fetch refuses an address with a password in it, and would print it. */
+/** fetch refuses a URL that contains a password, and prints it. */
 function splitCredentials(address: URL): { url: URL; headers: Record<string, string> } {
   const url = new URL(address)
   const headers: Record<string, string> = { accept: 'application/json' }
@@ -111,7 +111,7 @@ function parseJson(body: string): unknown {
   }
 }
 
-/** `status` lets the executor tell a service that is down (502 to 504) from one that refuses. */
+/** `status` lets the executor distinguish a service that is down (502 to 504) from one that refuses. */
 function statusError(service: SearchService, status: number): Error {
   const advice = service.advice(status)
   const message = `${service.name} answered with HTTP ${status}${advice ? `: ${advice}` : '; try again later'}`
@@ -128,7 +128,7 @@ function present(asked: { query: string; source: string; limit: number }, findin
   return { ...found, text: `Nothing was found for "${query}".${findings.note ? ` ${findings.note}` : ''}` }
 }
 
-/** Results that lead somewhere, each address once. */
+/** Results with a URL, each URL once. */
 function distinct(hits: readonly SearchHit[]): SearchHit[] {
   const byUrl = new Map<string, SearchHit>()
   for (const hit of hits) if (hit.url && !byUrl.has(hit.url)) byUrl.set(hit.url, hit)

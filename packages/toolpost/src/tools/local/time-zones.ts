@@ -1,13 +1,13 @@
 import { currentZoneNames, placesByZone } from './cities.ts'
 
-/** A time zone, and the place that was asked for as one would say it. */
+/** A time zone, and the spoken name of the requested place. */
 export interface Place {
   readonly zone: string
   readonly name: string
 }
 
 const MAX_SUGGESTIONS = 3
-/** Longer than any name; comparing it with all of them would only take time. */
+/** Longer than any name; comparing it with all of them would be a waste of time. */
 const MAX_COMPARED_CHARS = 60
 
 let knownPlaces: Map<string, Place> | undefined
@@ -32,7 +32,7 @@ function findPlace(given: string): Place | undefined {
 /** Names that IANA keeps as links and ICU does not list: `US/Pacific`, `CET`, `Etc/GMT+5`. */
 function findLinkedZone(given: string): Place | undefined {
   const name = given.trim().replace(/\s+/g, '_')
-  // Newer ICU releases take offsets such as `+05:30` for zones, older ones do not: refuse them everywhere.
+  // Newer ICU releases accept offsets such as `+05:30` as zones, older ones do not: always refuse them.
   const zone = /^[a-z]/i.test(name) ? canonicalZone(name) : undefined
   return zone === undefined ? undefined : { zone, name: name.includes('/') ? cityOf(name) : name }
 }
@@ -98,7 +98,7 @@ async function nearPlaces(given: string): Promise<string[]> {
   const scored = [...(knownPlaces ?? [])]
     .map(([known, place]) => ({ known, place, edits: distance(key, known) }))
     .sort((a, b) => a.edits - b.edits)
-  // One edit more than the best is another guess; beyond that it is noise.
+  // One edit more than the best is still a plausible guess; beyond that it is noise.
   const mostEdits = Math.min(Math.max(1, Math.floor(key.length / 3)), (scored[0]?.edits ?? 0) + 1)
   const near = scored.filter(({ edits }) => edits <= mostEdits)
   const names = near.map(({ known, place }) => (known.includes('/') ? place.zone : place.name))

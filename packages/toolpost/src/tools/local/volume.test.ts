@@ -116,10 +116,10 @@ describe.each(programs)('volume through %s', program => {
     expect(await state()).toBe('45 0\n')
   })
 
-  it('explains output that names no volume', async () => {
+  it('explains output that contains no volume', async () => {
     await install(program, '#!/bin/sh\necho "output volume:missing value, what else"')
     await expect(volume({ action: 'get' })).rejects.toThrow(
-      `None of this machine's mixers works: ${program}: it printed 'output volume:missing value, what else', which names no volume`,
+      `None of this machine's mixers works: ${program}: it printed 'output volume:missing value, what else', which contains no volume`,
     )
   })
 })
@@ -171,14 +171,14 @@ describe('volume', () => {
     await writeFile(join(folder, 'pactl'), 'not executable')
     const path = `:${folder}:/nowhere`
     await expect(volume({ action: 'get' }, { path, platform: 'linux' })).rejects.toThrow(
-      'This machine has no mixer that can be used: looked for wpctl, pactl, amixer on the PATH.',
+      'This machine has no usable mixer: looked for wpctl, pactl, amixer on the PATH.',
     )
     await expect(volume({ action: 'get' }, { path })).rejects.toThrow('wpctl, pactl, amixer, osascript')
   })
 
   it('uses osascript on a Mac only', async () => {
     await install('osascript')
-    await expect(volume({ action: 'get' }, { platform: 'linux' })).rejects.toThrow('no mixer')
+    await expect(volume({ action: 'get' }, { platform: 'linux' })).rejects.toThrow('no usable mixer')
   })
 
   it('ends a mixer that hangs, and goes on', async () => {

@@ -30,7 +30,7 @@ const schema = {
   additionalProperties: false,
 }
 
-/** The tool `volume`: the loudness of this machine's default output, through whichever mixer it has. */
+/** The tool `volume`: the volume of this machine's default output, through whichever mixer it has. */
 export function volumeTool(options: VolumeOptions = {}): Tool {
   return defineTool<VolumeArgs>({
     name: 'volume',
@@ -39,7 +39,7 @@ export function volumeTool(options: VolumeOptions = {}): Tool {
     schema,
     idempotent: true,
     sentences: [
-      '(set|turn|put|change) [the] (volume|sound) [up|down] (to|at) {level} {action=set}',
+      '(set|turn|put|change|raise|lower|increase|decrease|reduce) [the] (volume|sound) [up|down] (to|at) {level} {action=set}',
       'turn [the] (volume|sound) all the way up {action=set} {level=100}',
       '[the] volume [to|at] {level} {action=set}',
       '{action:mute|unmute} [the] [volume|sound|speakers|speaker|it]',
@@ -49,7 +49,7 @@ export function volumeTool(options: VolumeOptions = {}): Tool {
       'be (quiet|silent) {action=mute}',
       '(turn|switch) [back] on [the] (volume|sound|speakers) {action=unmute}',
       '(turn|switch) [the] (volume|sound|speakers) [back] on {action=unmute}',
-      '(what is|tell me|get) [the] [current] volume [level] {action=get}',
+      '(what is|tell me|get) [the] [current] volume [level|at|set to] {action=get}',
       'how loud is (it|the (volume|sound)) {action=get}',
     ],
     handler: async (args, invokeOptions?: Pick<InvokeOptions, 'signal'>) => {
@@ -63,7 +63,7 @@ export function volumeTool(options: VolumeOptions = {}): Tool {
   })
 }
 
-/** Does what was asked for and reads back what came of it. */
+/** Performs the action and reads back the result. */
 async function operate(mixer: Mixer, run: RunMixer, { action, level }: VolumeArgs): Promise<VolumeResult> {
   if (action === 'set' && level !== undefined) await mixer.setLevel(run, level)
   if (action === 'mute' || action === 'unmute') await mixer.setMuted(run, action === 'mute')

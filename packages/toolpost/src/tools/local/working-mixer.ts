@@ -1,9 +1,9 @@
 import { platform as currentPlatform } from '../../runtime/platform.ts'
 import { type Mixer, mixers, type RunMixer } from './mixers.ts'
-import { isMissing, runProgram } from './programs.ts'
+import { isMissingProgram, runProgram } from './programs.ts'
 
 export interface MixerSearch {
-  /** Where mixers are looked for; the PATH of this process unless given. */
+  /** Where to look for mixers; the PATH of this process if left out. */
   path?: string
   platform?: NodeJS.Platform
   /** How long one run of a mixer may take. */
@@ -15,8 +15,8 @@ export interface MixerSearch {
 const MIXER_TIMEOUT_MS = 5_000
 
 /**
- * Does something with the first mixer that is there and with which it succeeds.
- * Throws with the reason of each if none does, and at once when the signal aborts.
+ * Runs an operation with the first installed mixer for which it succeeds.
+ * Throws with each mixer's error if none does, and immediately when the signal aborts.
  */
 export async function useFirstWorkingMixer<T>(
   search: MixerSearch,
@@ -30,7 +30,7 @@ export async function useFirstWorkingMixer<T>(
       return await operation(mixer, runnerOf(mixer.program, { ...search, path }))
     } catch (error) {
       signal?.throwIfAborted()
-      if (isMissing(error)) continue
+      if (isMissingProgram(error)) continue
       failures.push(`${mixer.program}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
@@ -38,7 +38,7 @@ export async function useFirstWorkingMixer<T>(
 }
 
 function runnerOf(program: string, { path, mixerTimeoutMs, signal }: MixerSearch): RunMixer {
-  // LC_ALL: a translated mixer prints words and decimal commas that cannot be read.
+  // LC_ALL: a localised mixer prints words and decimal commas that we cannot parse.
   const env = { ...process.env, PATH: path, LC_ALL: 'C' }
   return args => runProgram(program, args, { env, timeoutMs: mixerTimeoutMs ?? MIXER_TIMEOUT_MS, signal })
 }
@@ -46,5 +46,5 @@ function runnerOf(program: string, { path, mixerTimeoutMs, signal }: MixerSearch
 function noMixerMessage(candidates: readonly Mixer[], failures: readonly string[]): string {
   if (failures.length > 0) return `None of this machine's mixers works: ${failures.join('; ')}`
   const programs = candidates.map(mixer => mixer.program).join(', ')
-  return `This machine has no mixer that can be used: looked for ${programs} on the PATH. Install one of them.`
+  return `This machine has no usable mixer: looked for ${programs} on the PATH. Install one of them.`
 }

@@ -30,7 +30,7 @@ function reading(big: BigResults, owner = ANN) {
 describe('a result that is too long for a model', () => {
   const big = new BigResults({ maxTextBytes: 10_000 })
 
-  it('is read by its ends, its size, its shape and its handle', async () => {
+  it('is summarised by its ends, its size, its shape and its handle', async () => {
     const short = await shortened(big, { rows, total: 2_000 })
     expect(short?.text).toMatch(/^\{"rows":\[\{"id":0/)
     expect(short?.text).toContain('an object with rows (list of 2,000), total (number)')
@@ -61,7 +61,7 @@ describe('a result that is too long for a model', () => {
   it.each([
     [{ path: 'rows[' }, /^Error: Invalid path: /],
     [{ grep: '(' }, /^Error: Invalid pattern: /],
-    [{ offset: 10_000_000 }, /^There is nothing at 10000000/],
+    [{ offset: 10_000_000 }, /^Nothing at offset 10000000/],
   ])('says what is wrong with %j', async (args, words) => {
     const handle = (await shortened(big, rows))?.handle
     expect(await reading(big)({ handle, ...args })).toMatch(words)
@@ -159,7 +159,7 @@ describe('ResultStore', () => {
     expect(left).toEqual([])
   })
 
-  it('keeps no more in memory than it says, also while files are being written', async () => {
+  it('keeps no more in memory than it says, even while files are being written', async () => {
     const store = new ResultStore({ maxBytes: 100_000_000, memoryBytes: 1_000_000 })
     const kept = Array.from({ length: 60 }, () => keep(store, 100_000))
     const read = await Promise.all(kept.map(handle => bytesOf(store, handle)))

@@ -8,21 +8,21 @@ import { readResultTool, whyMissing } from './read-result.ts'
 import { type KeptResult, type ResultOwner, ResultStore, type ResultStoreOptions } from './result-store.ts'
 
 export interface BigResultsOptions extends ResultStoreOptions {
-  /** Texts up to this long are read whole. */
+  /** Texts up to this size are passed on whole. */
   maxTextBytes: number
 }
 
-/** What is kept of one result: its text if that is long, and its long binary content. */
+/** The kept parts of one result: its text if that is long, and its long binary content. */
 export interface KeptParts {
   text?: KeptResult
   binaries: KeptResult[]
 }
 
-/** How much of both ends of a big result is read at once; less if texts may not be that long. */
+/** How much of each end of a big result a model sees; less if `maxTextBytes` is small. */
 const HEAD_CHARS = 6_000
 const TAIL_CHARS = 2_000
 
-/** Keeps what is too long for a model, and lets it read parts of it. */
+/** Keeps results that are too long for a model, and lets it read parts of them. */
 export class BigResults {
   readonly store: ResultStore
   readonly maxTextBytes: number
@@ -33,15 +33,15 @@ export class BigResults {
   }
 
   /**
-   * Keeps the text of a result if it is too long for a model, and what it has of long binary content; the result then has
-   * the handles of both. Returns the same result.
+   * Keeps the text of a result if it is too long for a model, and its long binary content; the result then has the handles
+   * of both. Returns the same result.
    */
   async keep(result: ToolResult, owner: ResultOwner): Promise<ToolResult> {
     if (!result.success || result.handle !== undefined) return result
     try {
       return await this.#keep(result, owner)
     } catch {
-      // A value that throws when it is looked at.
+      // A value that throws when it is read.
       return result
     }
   }
@@ -57,7 +57,7 @@ export class BigResults {
     return result
   }
 
-  /** What was kept of a result; `undefined` if nothing was. */
+  /** The kept parts of a result; `undefined` if there are none. */
   keptOf(result: ToolResult): KeptParts | undefined {
     if (!result.success || result.handle === undefined) return undefined
     const { handle, kept = [] } = result
@@ -65,7 +65,7 @@ export class BigResults {
     return kept[0]?.handle === handle ? { binaries } : { text: this.#known(handle), binaries }
   }
 
-  /** It may have had to make room already. */
+  /** It may already have been evicted. */
   #known(handle: string): KeptResult {
     const found = this.store.find(handle, () => true)
     if (typeof found !== 'string') return found
@@ -73,7 +73,7 @@ export class BigResults {
     return { handle, mimeType: 'text/plain', bytes: 0, expiresAt: 0, summary }
   }
 
-  /** `read_result`, for whoever the results belong to. */
+  /** `read_result` for the results of `owner`. */
   tool(owner: ResultOwner): Tool {
     return readResultTool(this, owner)
   }
@@ -99,7 +99,7 @@ export class BigResults {
     const bytes = Buffer.byteLength(text).toLocaleString('en-US')
     return [
       head,
-      `… [the middle is left out: ${bytes} bytes in all, ${shape}] …`,
+      `… [middle omitted: ${bytes} bytes in total, ${shape}] …`,
       tail,
       `[The whole result is kept for ${this.minutes} minutes as ${handle}. Read parts of it with read_result.]`,
     ].join('\n')
@@ -124,14 +124,14 @@ function isData(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** The text of what takes no time to write. */
+/** The text of a value, if writing it takes no time. */
 function textNow(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   const writer = new JsonWriter(value ?? null)
   return writer.isDone ? writer.next() : undefined
 }
 
-/** Any value as JSON, in slices; `undefined` if even that is too long to be kept. */
+/** Any value as JSON, written in slices; `undefined` if that is too long to be kept. */
 async function writtenText(value: unknown): Promise<string | undefined> {
   const writer = new JsonWriter(value ?? null)
   const parts: string[] = []

@@ -1,9 +1,9 @@
 import type { ToolSuccess } from '../../call/tool-result.ts'
 import { isRecord } from '../../runtime/guards.ts'
 
-/** Binary content of a result: an image, a sound, the blob of a resource. */
+/** Binary content of a result: an image, audio, the blob of a resource. */
 export interface BinaryBlock {
-  /** Which content block it is. */
+  /** Index of the content block. */
   block: number
   kind: string
   /** base64 */
@@ -14,7 +14,7 @@ export interface BinaryBlock {
 const MAX_BLOCKS = 1_000
 const MIME_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/
 
-/** The content blocks of a result, as MCP has them. */
+/** The MCP content blocks of a result. */
 export function blocksOf({ content, result }: ToolSuccess): readonly unknown[] {
   return content ?? (Array.isArray(result) ? result : [])
 }
@@ -30,7 +30,7 @@ export function* binariesOf(result: ToolSuccess): Generator<BinaryBlock> {
   }
 }
 
-/** Foreign, and it becomes a header. */
+/** Checked because it is foreign and becomes a header. */
 function typeOf(mimeType: unknown): string {
   return typeof mimeType === 'string' && MIME_TYPE.test(mimeType)
     ? mimeType.toLowerCase()

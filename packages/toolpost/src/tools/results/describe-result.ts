@@ -1,19 +1,20 @@
 import { isRecord } from '../../runtime/guards.ts'
+import { namesOf } from '../../runtime/names-of.ts'
 import { parseInSlices } from '../../runtime/sliced-json.ts'
 
 const MAX_KEYS = 20
-/** Longer JSON is told as text: whoever reads it can still ask for a path. */
+/** Longer JSON is described as text; its reader can still ask for a path. */
 const MAX_JSON_CHARS = 16_000_000
 const MAX_JSON_VALUES = 1_000_000
 
-/** The value of a text that is JSON, as many servers answer; `undefined` if it is none. */
+/** The value of a JSON text, which many servers return; `undefined` if it is not JSON. */
 export async function jsonIn(text: string): Promise<unknown> {
   const isLikely = /^\s?[[{]/.test(text.slice(0, 2)) && text.length <= MAX_JSON_CHARS
   if (!isLikely) return undefined
   return parseInSlices(text, { maxValues: MAX_JSON_VALUES }).catch(() => undefined)
 }
 
-/** One line on what a result is made of: keys and counts of JSON, lines of text. */
+/** One line about the structure of a result: keys and counts of JSON, lines of text. */
 export function shapeOf(value: unknown, text: string): string {
   if (Array.isArray(value))
     return `a list of ${counted(value.length, 'entry', 'entries')}${entryKeys(value[0])}`
@@ -26,7 +27,7 @@ function entryKeys(first: unknown): string {
 }
 
 function keysOf(record: Record<string, unknown>): string {
-  const keys = Object.keys(record)
+  const keys = namesOf(record)
   const shown = keys.slice(0, MAX_KEYS).map(key => `${key} (${kindOf(record[key])})`)
   const more = keys.length - shown.length
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more keys` : ''}`
@@ -34,7 +35,7 @@ function keysOf(record: Record<string, unknown>): string {
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return `list of ${value.length.toLocaleString('en-US')}`
-  if (isRecord(value)) return `object of ${Object.keys(value).length.toLocaleString('en-US')}`
+  if (isRecord(value)) return `object of ${namesOf(value).length.toLocaleString('en-US')}`
   return value === null ? 'null' : typeof value === 'string' ? 'text' : typeof value
 }
 
@@ -48,7 +49,7 @@ function linesOf(text: string): number {
   return lines
 }
 
-/** The beginning and the end of a text, never with half a character. */
+/** The beginning and the end of a text, without splitting a character. */
 export function endsOf(text: string, headChars: number, tailChars: number): { head: string; tail: string } {
   const head = text.slice(0, headChars)
   const tail = text.slice(-tailChars)

@@ -1,7 +1,7 @@
 import { search } from '@jmespath-community/jmespath'
 import { RE2JS } from 're2js'
 
-/** What is asked of a text, in a child process: an expression can take for ever. */
+/** A request for part of a text. Runs in a child process, because an expression can take forever. */
 export interface PartRequest {
   text: string
   grep?: string | undefined
@@ -9,7 +9,7 @@ export interface PartRequest {
   maxChars: number
 }
 
-/** The part of the text, as text. Throws words that a model can use. */
+/** The part of the text, as text. Throws with a message that a model can act on. */
 export function readPart({ text, grep, path, maxChars }: PartRequest): { part: string } {
   return { part: path === undefined ? matchingLines(text, grep ?? '', maxChars) : atPath(text, path) }
 }
@@ -52,7 +52,7 @@ function matchingLines(text: string, grep: string, maxChars: number): string {
   }
   if (count === 0) return 'No line matches'
   const more = count - found.length
-  return found.join('\n') + (more > 0 ? `\n… and ${more} more lines that match` : '')
+  return found.join('\n') + (more > 0 ? `\n… and ${more} more matching lines` : '')
 }
 
 function patternOf(grep: string): RE2JS {

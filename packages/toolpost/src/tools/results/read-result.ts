@@ -6,7 +6,7 @@ import { HANDLE_PREFIX, type Missing, onlyFor, type ResultOwner } from './result
 
 export const READ_RESULT = 'read_result'
 const DEFAULT_LENGTH = 8_000
-/** Longer texts are not searched: they would have to be copied into another process. */
+/** Longer texts are not searched, as they would have to be copied to another process. */
 const MAX_SEARCHED_BYTES = 32_000_000
 
 let reader: IsolatedFunction | undefined
@@ -60,16 +60,16 @@ async function readPart(args: ReadArguments, { results, owner, options }: ReadCo
   if (typeof found === 'string') throw new Error(whyMissing(handle, found, results.minutes))
   const { content, mimeType, bytes } = found
   if (!isText(mimeType))
-    throw new Error(`${handle} is ${mimeType} of ${bytes} bytes: it cannot be read as text`)
+    throw new Error(`${handle} is ${mimeType} (${bytes} bytes) and cannot be read as text`)
   const length = Math.min(args.length ?? DEFAULT_LENGTH, Math.max(1, Math.floor(results.maxTextBytes / 4)))
   if (grep === undefined && path === undefined) return rangeOf(content.toString(), offset, length)
   if (content.length > MAX_SEARCHED_BYTES)
-    throw new Error('This result is too long to be searched; read it with offset and length')
+    throw new Error('This result is too long to search; read it with offset and length')
   const { part } = await readInChild({ text: content.toString(), grep, path, maxChars: length }, options)
   return part.length > length ? rangeOf(part, offset, length) : part
 }
 
-/** Why there is nothing to read, in words. */
+/** Why a result cannot be read. */
 export function whyMissing(handle: string, missing: Missing, minutes: number): string {
   if (missing === 'expired')
     return `The result ${handle} has expired: results are kept for ${minutes} minutes, and the oldest make room for others. Call the tool again`
@@ -94,7 +94,7 @@ async function readInChild(request: object, options: InvokeOptions): Promise<{ p
 
 function rangeOf(text: string, offset: number, length: number): string {
   const part = text.slice(offset, offset + length)
-  if (part === '') return `There is nothing at ${offset}: the text has ${text.length} characters`
+  if (part === '') return `Nothing at offset ${offset}: the text has ${text.length} characters`
   const end = offset + part.length
   return end < text.length ? `${part}\n[${offset} to ${end} of ${text.length} characters]` : part
 }

@@ -6,28 +6,28 @@ import { join } from 'node:path'
 import { type Clock, systemClock } from '../../runtime/clock.ts'
 
 export interface ResultStoreOptions {
-  /** How much is kept in all; the oldest goes first. 100 MB if left out. */
+  /** How much is kept in total; the oldest is evicted first. 100 MB if left out. */
   maxBytes?: number | undefined
-  /** How much of it stays in memory; the rest is in files. 16 MB if left out. */
+  /** How much of it stays in memory; the rest goes to files. 16 MB if left out. */
   memoryBytes?: number | undefined
   /** How long a result is kept. An hour if left out. */
   maxAgeMs?: number | undefined
   clock?: Clock | undefined
 }
 
-/** Whose a result is: no other model can read it. */
+/** The owner of a result: nobody else can read it. */
 export interface ResultOwner {
   caller?: string | undefined
   conversation?: string | undefined
 }
 
-/** Says of whose results it may read. */
+/** Whether the results of an owner may be read. */
 export type MayRead = (owner: ResultOwner) => boolean
 
 /** Why a result cannot be read. */
 export type Missing = 'expired' | 'foreign' | 'unknown'
 
-/** What is known of a kept result without reading it. */
+/** What is known about a kept result without reading it. */
 export interface KeptResult {
   readonly handle: string
   readonly mimeType: string
@@ -40,7 +40,7 @@ export interface KeptResult {
 interface Entry extends KeptResult {
   owner: ResultOwner
   content: Buffer | undefined
-  /** Where it is, or will be when it is written. */
+  /** Its file, once written. */
   file: Promise<string | undefined> | undefined
 }
 
@@ -48,23 +48,23 @@ export interface KeepOptions {
   content: Buffer
   mimeType: string
   owner: ResultOwner
-  /** Written when the handle is known. */
+  /** Called once the handle is known. */
   summary(handle: string): string
 }
 
 export const HANDLE_PREFIX = 'result://'
-/** However small they are: each has a summary. */
+/** However small they are, since each has a summary. */
 const MAX_RESULTS = 2_000
-/** So many that are gone are remembered, to tell them from those that never were. */
+/** How many evicted handles are remembered, to tell them from handles that never existed. */
 const MAX_REMEMBERED = 2_000
 
-/** Results that are too large to be read whole, for a while: in memory, then in files that nobody else can read. */
+/** Keeps large results for a while: in memory, then in files that nobody else can read. */
 export class ResultStore {
   readonly #maxBytes: number
   readonly #memoryBytes: number
   readonly maxAgeMs: number
   readonly #clock: Clock
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #entries = new Map<string, Entry>()
   readonly #gone = new Map<string, ResultOwner>()
   #bytes = 0
@@ -78,7 +78,7 @@ export class ResultStore {
     this.#clock = options.clock ?? systemClock
   }
 
-  /** Keeps a result; `undefined` if it is larger than all that may be kept. */
+  /** Keeps a result; `undefined` if it exceeds the total limit. */
   keep({ content, mimeType, owner, summary }: KeepOptions): KeptResult | undefined {
     this.#forgetOld()
     const bytes = content.length
@@ -102,7 +102,7 @@ export class ResultStore {
     return entry
   }
 
-  /** What is known of a result, or why it cannot be read. */
+  /** What is known about a result, or why it cannot be read. */
   find(handle: string, mayRead: MayRead): KeptResult | Missing {
     this.#forgetOld()
     const entry = this.#entries.get(handle)
@@ -112,7 +112,7 @@ export class ResultStore {
     return entry ?? 'expired'
   }
 
-  /** Whether there is any that may be read. */
+  /** Whether there is any result that may be read. */
   hasAny(mayRead: MayRead): boolean {
     this.#forgetOld()
     for (const { owner } of this.#entries.values()) if (mayRead(owner)) return true
@@ -124,11 +124,11 @@ export class ResultStore {
     const entry = this.#entries.get(handle)
     if (typeof found === 'string' || !entry) return found as Missing
     const content = entry.content ?? (await contentOf(entry.file))
-    // A file that somebody removed, or that could not be written.
+    // The file was removed, or could not be written.
     return content ? { ...found, content } : 'expired'
   }
 
-  /** Forgets everything, and removes the files. */
+  /** Forgets everything and removes the files. */
   async close(): Promise<void> {
     for (const handle of [...this.#entries.keys()]) this.#forget(handle)
     const folder = await this.#folder
@@ -160,7 +160,7 @@ export class ResultStore {
     this.#gone.set(handle, owner)
   }
 
-  /** The oldest that are still in memory, until the rest has room there. */
+  /** Moves the oldest results to files until the rest fit in memory. */
   #moveToFiles(): void {
     for (const entry of this.#entries.values()) {
       if (this.#inMemory <= this.#memoryBytes) return
@@ -168,7 +168,7 @@ export class ResultStore {
       if (!content || entry.file) continue
       this.#inMemory -= entry.bytes
       entry.file = this.#write(content)
-      // A disk that is full costs this one result.
+      // A full disk costs only this result.
       void entry.file.then(() => {
         entry.content = undefined
       })
@@ -187,7 +187,7 @@ export class ResultStore {
   }
 }
 
-/** Only whoever it belongs to, in the conversation that it came from. */
+/** Only its owner, in the conversation it came from. */
 export function onlyFor({ caller, conversation }: ResultOwner): MayRead {
   return owner => owner.caller === caller && owner.conversation === conversation
 }
@@ -197,7 +197,7 @@ async function contentOf(file: Promise<string | undefined> | undefined): Promise
   return path === undefined ? undefined : readFile(path).catch(() => undefined)
 }
 
-/** One that goes with the process. */
+/** Removed when the process exits. */
 async function createFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'toolpost-results-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))

@@ -6,14 +6,14 @@ import type { ToolManager } from '../tool-manager.ts'
 import { searchOf } from './tool-search.ts'
 
 /*
- * What stands for thousands of tools: one that finds them, and one that calls what was found.
+ * Replaces thousands of tools by two: one that finds them, and one that calls what was found.
  */
 
 export interface SearchToolsOptions {
   tools: ToolManager
-  /** Those that may be found. */
+  /** The tools that may be found. */
   among(): readonly Tool[]
-  /** Told what was found. */
+  /** Called with what was found. */
   onFound?(tools: readonly Tool[]): void
 }
 
@@ -45,14 +45,14 @@ export function searchTools({ tools, among, onFound }: SearchToolsOptions): Tool
       onFound?.(found)
       if (found.length > 0) return foundText(found, all.length)
       const nearest = await searchOf(tools).nearest(query, { limit, among: all })
-      if (nearest.length > 0) return `${noneFits(query)} The nearest:\n${linesOf(nearest)}`
+      if (nearest.length > 0) return `${noneFits(query)} Closest matches:\n${linesOf(nearest)}`
       return nothingText(query, all, tools)
     },
   })
   return [findTools, callTool]
 }
 
-/** Never invoked: whoever gets the call makes it that of the inner tool. */
+/** Never invoked with a name: whoever receives the call turns it into one of the inner tool. */
 const callTool: Tool = defineTool({
   name: CALL_TOOL,
   description: 'Calls a tool that find_tools found.',
@@ -76,7 +76,7 @@ interface AnyCall {
 
 const MAX_NESTED = 3
 
-/** The call that is meant: that of the tool inside of `call_tool`, so that everything sees that one and no other. */
+/** The actual call: unwraps `call_tool`, so that everything else sees only the call of the inner tool. */
 export function innerCall<Call extends AnyCall>(call: Call): Call {
   let inner = call
   for (let depth = 0; depth < MAX_NESTED && inner.name === CALL_TOOL && isRecord(inner.args); depth++) {
@@ -111,7 +111,7 @@ function signature(tool: Tool): string {
   }
 }
 
-/** Nothing fits: what there is, by where it comes from. */
+/** For a query without matches: the available tools, by source. */
 function nothingText(query: string, all: readonly Tool[], tools: ToolManager): string {
   const sources = new Map<string, string[]>()
   for (const tool of all) {
@@ -121,5 +121,5 @@ function nothingText(query: string, all: readonly Tool[], tools: ToolManager): s
   const lines = [...sources].slice(0, MAX_FOUND).map(([source, names]) => {
     return `- ${source}: ${names.slice(0, FOUND).join(', ')}${names.length > FOUND ? ' …' : ''}`
   })
-  return `${noneFits(query)} What there is:\n${lines.join('\n')}`
+  return `${noneFits(query)} Available:\n${lines.join('\n')}`
 }

@@ -1,6 +1,6 @@
 /**
- * The stem of an English word: plural, past and -ing forms, and the commonest endings, are one with their verb or noun.
- * A light stemmer, and a linear one: what it gets wrong it gets wrong on both sides.
+ * The stem of an English word: strips plural, past, -ing and the most common other endings. A light, linear-time stemmer:
+ * its mistakes are the same in queries and in tools.
  */
 export function stem(word: string): string {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word

@@ -2,27 +2,27 @@ import { isNear, likeness, type Spelling, spellingOf } from './spelling.ts'
 import type { ToolTerms } from './tool-text.ts'
 import { isLight, relatedTerms, termOf } from './words.ts'
 
-/** What a word counts that means much the same as one that was asked for, or is written much the same. */
+/** Weight of a word that means about the same as a query word, or is spelled similarly. */
 const RELATED = 0.5
 const NEAR = 0.4
-/** Words that are in every other question. */
+/** Weight of words that occur in every other query. */
 const LIGHT = 0.5
-/** How much less a word counts among many. */
+/** How much less a word counts in a longer entry. */
 const DILUTION = 0.3
 const MAX_WORDS = 20
-/** Of words that begin alike, or differ by a letter, so many are looked at. */
+/** How many words with the same beginning, or a letter or two off, are considered. */
 const MAX_NEAR = 50
 
-/** If nothing fits, words are compared by their letters: so many, so much alike, so many of them. */
+/** If nothing matches, words are compared by spelling, within these limits. */
 const MAX_COMPARED_WORDS = 3
 const MIN_LIKENESS = 0.4
 const MAX_ALIKE = 10
 
-/** Where a term stands: slots of entries, and what it counts there. */
+/** Where a term occurs: slots of entries, and its weight in each. */
 interface Postings extends Spelling {
   slots: number[]
   weights: number[]
-  /** How many of them are still there. */
+  /** How many of those entries still exist. */
   live: number
 }
 
@@ -33,13 +33,13 @@ interface Fitting {
 
 export interface RankingOptions<Entry> {
   limit: number
-  /** Asked only of those that would be among the first. */
+  /** Called only for entries that would make the list. */
   isAllowed?: ((entry: Entry) => boolean) | undefined
 }
 
 /**
- * Entries by their terms. A word counts by the best place where it stands, and not by how often. Everything is in lists by
- * number: of ten thousand entries most fit something of most questions.
+ * Entries by their terms. A word counts by the best place it occurs in, not by how often. Everything is in arrays by slot:
+ * most of ten thousand entries match some word of most queries.
  */
 export class TermIndex<Entry extends object> {
   readonly #postings = new Map<string, Postings>()
@@ -50,7 +50,7 @@ export class TermIndex<Entry extends object> {
   #removed = 0
   #best = new Float64Array(0)
   #scores = new Float64Array(0)
-  /** How many of the words fit. */
+  /** How many of the words match. */
   #fitting = new Float64Array(0)
 
   has(entry: Entry): boolean {
@@ -86,7 +86,7 @@ export class TermIndex<Entry extends object> {
     return postings
   }
 
-  /** Its place stays empty until there are many of those. */
+  /** Leaves an empty slot; compacts once there are many. */
   remove(entry: Entry): void {
     const slot = this.#slots.get(entry)
     if (slot === undefined) return
@@ -98,14 +98,14 @@ export class TermIndex<Entry extends object> {
     if (++this.#removed > this.#slots.size) this.#compact()
   }
 
-  /** Those that any of the words fits, the best first. */
+  /** Entries that match any of the words, best first. */
   ranked(words: readonly string[], options: RankingOptions<Entry>): Entry[] {
     this.#clear()
     for (const term of new Set(words.slice(0, MAX_WORDS).map(termOf))) this.#addScores(term)
     return this.#first(options)
   }
 
-  /** If nothing fits: those with words that look most like these. */
+  /** If nothing matches: entries with the most similarly spelled words. */
   nearest(words: readonly string[], options: RankingOptions<Entry>): Entry[] {
     this.#clear()
     for (const term of words.slice(0, MAX_COMPARED_WORDS).map(termOf)) {
@@ -116,7 +116,7 @@ export class TermIndex<Entry extends object> {
     return this.#first(options)
   }
 
-  /** The terms that look most like one, whatever they mean. */
+  /** The most similarly spelled terms, whatever they mean. */
   #alike(term: string): Fitting[] {
     const wanted = spellingOf(term)
     const alike: Fitting[] = []
@@ -138,7 +138,7 @@ export class TermIndex<Entry extends object> {
     this.#fitting.fill(0, 0, size)
   }
 
-  /** Of one word: what fits best, itself or one that means the same. Rare words count more. */
+  /** Scores one word by its best match, itself or a synonym. Rare words count more. */
   #addScores(term: string): void {
     const own = this.#postings.get(term)
     const fitting = own ? [{ postings: own, factor: 1 }] : this.#near(term)
@@ -160,7 +160,7 @@ export class TermIndex<Entry extends object> {
     }
   }
 
-  /** Taken over once, and forgotten. */
+  /** Adds each best score once and resets it. */
   #addBest({ slots }: Postings, share: number): void {
     const best = this.#best
     const scores = this.#scores
@@ -177,7 +177,7 @@ export class TermIndex<Entry extends object> {
   #first({ limit, isAllowed = () => true }: RankingOptions<Entry>): Entry[] {
     const found: { entry: Entry; score: number }[] = []
     for (const [entry, slot] of this.#slots) {
-      // What more of the words fit counts a little more, beside what they count themselves.
+      // Matching more of the words gives a small bonus on top of their own scores.
       const fitting = Math.sqrt(Math.sqrt(this.#fitting[slot] as number))
       const score = fitting * (this.#scores[slot] as number) * (this.#dilutions[slot] as number)
       const last = found.length < limit ? 0 : (found.at(-1)?.score ?? Number.POSITIVE_INFINITY)
@@ -189,7 +189,7 @@ export class TermIndex<Entry extends object> {
     return found.map(({ entry }) => entry)
   }
 
-  /** For a word that stands nowhere: those that begin with it, and those that are a slip of the pen away. */
+  /** For a word that occurs nowhere: terms that start with it, or are a typo away. */
   #near(term: string): Fitting[] {
     if (term.length < 3) return []
     const near: Fitting[] = []

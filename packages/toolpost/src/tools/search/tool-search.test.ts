@@ -167,14 +167,14 @@ describe('find_tools and call_tool', () => {
   it('offers the nearest if nothing fits', async () => {
     const { text, found } = await invoke({ query: 'obzervashuns', limit: 1 })
     expect(text).toBe(
-      'No tool matches "obzervashuns". The nearest:\n- delete_observations(…): Delete specific observations from entities',
+      'No tool matches "obzervashuns". Closest matches:\n- delete_observations(…): Delete specific observations from entities',
     )
     expect(found).toEqual([])
   })
 
   it('says what there is if nothing is even near', async () => {
     const { text } = await invoke({ query: 'qqqqq' })
-    expect(text).toContain('No tool matches "qqqqq". What there is:\n- local: move_file, listDirectory')
+    expect(text).toContain('No tool matches "qqqqq". Available:\n- local: move_file, listDirectory')
   })
 
   it.each([

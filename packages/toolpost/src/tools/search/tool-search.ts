@@ -15,8 +15,7 @@ export interface ToolSearchOptions {
 }
 
 /**
- * Finds tools by what they do. The index is made by the first search, in slices, and brought up to date by the next one
- * after a change.
+ * Finds tools by what they do. The first search builds the index, in slices; after a change, the next search updates it.
  */
 export class ToolSearch {
   readonly #tools: ToolManager
@@ -31,12 +30,12 @@ export class ToolSearch {
     })
   }
 
-  /** The best first; none if nothing fits. */
+  /** Best matches first; empty if nothing matches. */
   async search(query: string, options?: ToolSearchOptions): Promise<Tool[]> {
     return (await this.#fresh()).ranked(wordsOf(query), this.#ranking(options))
   }
 
-  /** For a question that nothing fits: the tools whose words look most like it. */
+  /** For a query without matches: the tools with the most similarly spelled words. */
   async nearest(query: string, options?: ToolSearchOptions): Promise<Tool[]> {
     return (await this.#fresh()).nearest(wordsOf(query), this.#ranking(options))
   }
@@ -47,7 +46,7 @@ export class ToolSearch {
     return { limit, isAllowed }
   }
 
-  /** One update at a time; what changes during one is for the next. */
+  /** One update at a time; changes during one are left to the next. */
   #fresh(): Promise<TermIndex<Tool>> {
     const fresh = this.#updating.then(async () => {
       while (this.#isStale) {
@@ -82,7 +81,7 @@ function wordsOf(query: string): string[] {
 
 const searches = new WeakMap<ToolManager, ToolSearch>()
 
-/** The search over the tools of a manager: there is one, and it is made when it is first asked for. */
+/** The one search over a manager's tools, created on first use. */
 export function searchOf(tools: ToolManager): ToolSearch {
   const search = searches.get(tools) ?? new ToolSearch(tools)
   searches.set(tools, search)

@@ -3,7 +3,7 @@ import { jsonSchemaOf, propertiesOf } from '../../schema/json-schema.ts'
 import type { Tool } from '../tool.ts'
 import { splitWords, termOf } from './words.ts'
 
-/** What a word counts by where it stands. Found by hand, on one half of the questions in bench/tool-search. */
+/** A word's weight by where it occurs. Tuned by hand on half of the questions in bench/tool-search. */
 const WEIGHTS = {
   name: 1,
   title: 0.9,
@@ -16,20 +16,20 @@ const WEIGHTS = {
   detail: 0.15,
 }
 
-/** Longer texts say no more about what a tool does. */
+/** Anything beyond adds nothing about what a tool does. */
 const MAX_CHARACTERS = 4_000
 const MAX_LEAD = 160
 const MAX_PARAMETERS = 50
 const MAX_DEPTH = 3
 
-/** The terms that a tool is found by, each with its weight. */
+/** A tool's search terms, each with its weight. */
 export interface ToolTerms {
   weights: ReadonlyMap<string, number>
-  /** How many terms say what it is for: one of few counts more than one of many. */
+  /** How many terms say what the tool is for: one of few counts more than one of many. */
   size: number
 }
 
-/** What can be read of a tool; a schema that cannot is left out. */
+/** A schema that cannot be read is left out. */
 export function termsOfTool({
   tool,
   name,
@@ -65,7 +65,7 @@ export function termsOfTool({
 function leadOf(description: string): string {
   const start = description.slice(0, MAX_LEAD)
   const end = start.search(/[.!?](?:\s|$)|\n/)
-  // Not in the middle of a word.
+  // Never cut a word.
   return end < 0
     ? start.slice(0, description.length > MAX_LEAD ? start.lastIndexOf(' ') + 1 : MAX_LEAD)
     : start.slice(0, end)

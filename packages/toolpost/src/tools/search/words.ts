@@ -19,7 +19,7 @@ export function splitWords(text: string): string[] {
   return isPlain(text) ? plainWords(text) : anyWords(text)
 }
 
-/** Whether all letters are English ones; dashes and quotes may be what they like. */
+/** Whether all letters are ASCII; any dashes and quotes are fine. */
 function isPlain(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -32,13 +32,13 @@ const OTHER = 0
 const LOWER = 1
 const UPPER = 2
 
-/** Digits count as small letters. */
+/** Digits count as lower case. */
 function kindOf(code: number): number {
   if ((code >= 97 && code <= 122) || (code >= 48 && code <= 57)) return LOWER
   return code >= 65 && code <= 90 ? UPPER : OTHER
 }
 
-/** By hand, because there are millions of words in ten thousand tools. */
+/** Hand-written for speed: ten thousand tools have millions of words. */
 function plainWords(text: string): string[] {
   const words: string[] = []
   let start = 0
@@ -67,11 +67,11 @@ function anyWords(text: string): string[] {
     .filter(word => word !== '')
 }
 
-/** Most words come again and again. */
+/** A cache: most words recur. */
 const terms = new Map<string, string>()
 const MAX_TERMS = 20_000
 
-/** The form of a word that it is found by. */
+/** The form of a word under which it is indexed. */
 export function termOf(word: string): string {
   let term = terms.get(word)
   if (term === undefined) {
@@ -82,7 +82,7 @@ export function termOf(word: string): string {
   return term
 }
 
-/** The words of a question that say what is wanted; all of them if none does. */
+/** The words of a query that say what is wanted; all of them if none does. */
 export function wantedWords(query: string): string[] {
   const words = splitWords(withMeanings(query))
   const kept = words.filter(word => !FILLERS.has(foldWord(word)))
@@ -95,7 +95,7 @@ function linesOf(file: string): string[] {
     .split(/\r?\n/)
 }
 
-/** What people say in several words, and the words that tools have for it. */
+/** Multi-word phrases, and the words that tools use for them. */
 let phrases: string[][] | undefined
 
 /** `get rid of it` → delete remove it. */
@@ -108,7 +108,7 @@ function withMeanings(query: string): string {
 
 let synonyms: Map<string, Set<string>> | undefined
 
-/** Words that people and the authors of tools use for one another: in the file, a line for each meaning. */
+/** Words that people and tool authors use interchangeably: one line per meaning in the file. */
 function readSynonyms(): Map<string, Set<string>> {
   const related = new Map<string, Set<string>>()
   for (const terms of linesOf('synonyms.txt').map(line => line.split(' ').map(termOf)))
@@ -133,7 +133,7 @@ export function isLight(term: string): boolean {
   return LIGHT.has(term)
 }
 
-/** Terms that mean much the same. */
+/** Terms that mean about the same. */
 export function relatedTerms(term: string): Iterable<string> {
   synonyms ??= readSynonyms()
   return synonyms.get(term) ?? []

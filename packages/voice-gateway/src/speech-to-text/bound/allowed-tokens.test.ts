@@ -41,7 +41,7 @@ function canWrite(graph: SentenceGraph, text: string): boolean {
 
 const home = sentenceGraph({
   sentence:
-    '[please] (turn <state> [the] <device>|set [the] <device> to <number> [percent]|what is the time)',
+    '[please] (turn <state> [the] <device>|set [the] <device> to <number> [percent]|what is the time|i would like the <device> <state>)',
   state: '(on|off)',
   device: '(switch one|living room light)',
   number: '(<ones>|<tens> [<ones>]|one hundred)',
@@ -62,6 +62,7 @@ describe('what can be written along sentences', () => {
     'set the living room light to 75 percent',
     'set switch one to 100%.',
     "what's the time?",
+    "i'd like the living room light on.",
   ])('is %j', text => {
     expect(canWrite(home, text)).toBe(true)
   })

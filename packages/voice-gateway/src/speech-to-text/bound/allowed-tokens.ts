@@ -3,11 +3,11 @@ import { BLANK, LetterNode, letterTree } from './letter-tree.ts'
 import type { TokenLetters } from './token-letters.ts'
 import { SentenceWalk, type WordState } from './word-state.ts'
 
-/** A token that may be written next, and the place in the letters to which it leads. */
+/** A token that may come next, and the letter node it leads to. */
 export interface AllowedToken {
   token: number
   to: LetterNode
-  /** Whether the word that was written so far ends before it. */
+  /** Whether the current word ends before it. */
   endsWord: boolean
 }
 
@@ -17,10 +17,10 @@ interface Allowed {
   mayEnd: boolean
 }
 
-/** Tokens that are remembered; with more the memory, some 15 MB, is given back and filled anew. */
+/** The most tokens to remember, about 15 MB; beyond that the cache is dropped and refilled. */
 const MOST_TOKENS = 50_000
 
-/** Which tokens continue a sentence of a graph: the vocabulary and the graph, walked together a letter at a time. */
+/** Which tokens continue a sentence of a graph: walks the vocabulary and the graph together, letter by letter. */
 export class AllowedTokens {
   readonly #graph: SentenceGraph
   readonly #letters: TokenLetters
@@ -28,7 +28,7 @@ export class AllowedTokens {
   #trees = new Map<number, LetterNode>()
   #allowed = new Map<LetterNode, Allowed>()
   #remembered = 0
-  /** After the mark at the end. */
+  /** The node after the final punctuation mark. */
   readonly #end = new LetterNode()
 
   constructor(graph: SentenceGraph, letters: TokenLetters) {
@@ -37,7 +37,7 @@ export class AllowedTokens {
     this.#walk = new SentenceWalk(graph)
   }
 
-  /** The place before the first word. Places of an earlier start may have been forgotten. */
+  /** The node before the first word. Nodes from an earlier start may no longer be cached. */
   start(): LetterNode {
     if (this.#walk.isFull || this.#remembered > MOST_TOKENS) this.#forget()
     return this.#tree(this.#walk.start())
@@ -69,7 +69,7 @@ export class AllowedTokens {
     return tree
   }
 
-  /** Every token whose letters lie on a way from this place. */
+  /** Every token whose letters lie on a path from this node. */
   #writable(from: LetterNode, endsWord: boolean): AllowedToken[] {
     const found: AllowedToken[] = []
     const follow = (node: LetterNode, written: string) => {
@@ -82,7 +82,7 @@ export class AllowedTokens {
     return found
   }
 
-  /** The next word, after a blank, a comma or a hyphen; or the mark at the end. */
+  /** The next word, after a space, comma or hyphen; or the final punctuation mark. */
   #afterWord(after: WordState): AllowedToken[] {
     const tree = this.#tree(after)
     const joined = tree.letters.get(BLANK)

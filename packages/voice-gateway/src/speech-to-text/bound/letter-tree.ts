@@ -1,17 +1,17 @@
 import { spellings } from './spellings.ts'
 import type { WordState } from './word-state.ts'
 
-/** The tokenizer's sign for the blank before a word. */
+/** The tokenizer's symbol for the space before a word. */
 export const BLANK = '▁'
 
-/** Letters that were written of what may be said at a place, as a tree. */
+/** A trie of the spellings of what may be said at one point. */
 export class LetterNode {
   static #last = 0
   readonly id = ++LetterNode.#last
   readonly letters = new Map<string, LetterNode>()
-  /** Where the sentence is if the word ends here. */
+  /** The state of the sentence if the word ends here. */
   after: WordState | undefined
-  /** The words that were said if it does. */
+  /** The words spoken if it does. */
   words = ''
 
   at(letters: string): LetterNode {
@@ -25,7 +25,7 @@ export class LetterNode {
   }
 }
 
-/** The tree of everything that may be written next, each with the blank before it. The first to claim a spelling has it. */
+/** The trie of everything that may be written next, each with its leading space. The first to claim a spelling keeps it. */
 export function letterTree(state: WordState): LetterNode {
   const root = new LetterNode()
   for (const { letters, words, after } of spellings(state)) {

@@ -7,29 +7,29 @@ import type { LetterNode } from './letter-tree.ts'
 export interface SearchOptions {
   allowed: AllowedTokens
   mostTokens: number
-  /** What is less likely than this is not followed. It may become known on the way. */
+  /** Anything less likely is not followed. It may become known during the search. */
   floor(): number
-  /** It takes half as long again, and finds more. */
+  /** Takes half as long again, and finds more. */
   isWide?: boolean | undefined
 }
 
 interface Hypothesis extends Step {
   node: LetterNode
-  /** The words before the one that is being written. */
+  /** The words before the current one. */
   said: string
   score: number
 }
 
-/** How many hypotheses are followed, and how much less likely than the best of them: anything can come at the beginning. */
+/** How many hypotheses are followed, and how far below the best: at the beginning anything is possible. */
 const AT_FIRST = { tokens: 4, width: 8, below: 14 }
-/** The same if there is time: many names begin alike, and the right one is not always among the first. */
+/** The same if there is time: many names begin alike, and the right one is not always among the best. */
 const AT_FIRST_IF_WIDE = { tokens: 7, width: 16, below: 14 }
 const LATER = { width: 8, below: 9 }
 const MOST_SENTENCES = 12
-/** What is so much less likely than the best sentence says nothing about it any more. */
+/** Sentences this much less likely than the best are irrelevant. */
 const OF_INTEREST = 9
 
-/** Follows the likeliest sentences of a graph for what was heard. */
+/** Beam search for the sentences of a graph that best match what was heard. */
 export class SentenceSearch implements Writing {
   readonly #options: SearchOptions
   readonly #finished = new Map<string, number>()
@@ -61,7 +61,7 @@ export class SentenceSearch implements Writing {
       .slice(0, MOST_SENTENCES)
   }
 
-  /** Each hypothesis with each token that may follow it; what may end here is kept. */
+  /** Extends each hypothesis by each allowed token; keeps those that may end here. */
   #widened(rows: readonly Row[]): Hypothesis[] {
     const { allowed } = this.#options
     const next = new Map<string, Hypothesis>()
@@ -92,7 +92,7 @@ export class SentenceSearch implements Writing {
   }
 }
 
-/** What differs in case, punctuation or the way in which a number is written is one. */
+/** Hypotheses that differ only in case, punctuation or the spelling of a number are the same. */
 function keyOf(said: string, node: LetterNode): string {
   const isWhole = node.after !== undefined && node.letters.size === 0
   return isWhole ? joined(said, node.words) : `${said}|${node.id}`

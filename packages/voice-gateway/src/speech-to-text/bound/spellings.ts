@@ -1,24 +1,24 @@
 import { type NumberSoFar, nextNumber } from './spoken-numbers.ts'
 import type { WordState } from './word-state.ts'
 
-/** One way to write what may be said next, the words that it stands for, and where the sentence then is. */
+/** One way to write what may be said next, the words it stands for, and the state after it. */
 export interface Spelling {
   letters: string
   words: string
   after: WordState
 }
 
-/** Numbers of a home have three words at most; a calculation's may have more, which are then written in words. */
+/** Numbers in a home have three words at most; those of a calculation may have more and are then written in words. */
 const MOST_NUMBER_WORDS = 5
 const MOST_NUMBERS = 1_200
-/** What is written after figures, and said as a word. */
+/** Signs written after figures and spoken as words. */
 const SIGNS = new Map([
   ['%', 'percent'],
   ['°', 'degrees'],
 ])
 const CONTRACTED = ['what', 'where', 'who', 'how', 'it', 'there', 'that']
 
-/** Everything that may be written next: the words themselves, numbers as figures, "what's" for "what is". */
+/** Every spelling allowed next: plain words, numbers as digits, contractions ("what's", "I'd"). */
 export function spellings(state: WordState): Spelling[] {
   return [...words(state), ...figures(state), ...contractions(state)]
 }
@@ -50,7 +50,10 @@ function withSigns(letters: string, said: string, after: WordState): Spelling[] 
 }
 
 function contractions(state: WordState): Spelling[] {
-  return CONTRACTED.flatMap(word => spelling(`${word}'s`, `${word} is`, state.after(word)?.after('is')))
+  return [
+    ...CONTRACTED.flatMap(word => spelling(`${word}'s`, `${word} is`, state.after(word)?.after('is'))),
+    ...spelling("i'd", 'i would', state.after('i')?.after('would')),
+  ]
 }
 
 function spelling(letters: string, said: string, after: WordState | undefined): Spelling[] {

@@ -5,7 +5,7 @@ const SMALL = new Map(ONES.split(' ').map((word, value) => [word, value]))
 const ROUND = new Map(TENS.split(' ').map((word, index) => [word, 20 + 10 * index]))
 const DIGITS_AFTER_POINT = 1
 
-/** How far a number has come that is being said. */
+/** A number in the middle of being spoken. */
 export interface NumberSoFar {
   figures: string
   /** What may follow: a digit after "twenty", "hundred" after a digit, anything below a hundred after "hundred", "point". */
@@ -13,7 +13,7 @@ export interface NumberSoFar {
   value: number
 }
 
-/** The number with a word added to it; `undefined` if it does not go on that way. */
+/** The number extended by a word; `undefined` if the word does not continue it. */
 export function nextNumber(so: NumberSoFar | undefined, word: string): NumberSoFar | undefined {
   if (so === undefined) return firstNumber(word)
   const { value, may } = so

@@ -1,10 +1,10 @@
 import { BLANK } from './letter-tree.ts'
 
-/** Tokens that a sentence may be written with: letters, figures, and the signs that belong to words. */
+/** Tokens that may spell a sentence: letters, figures, and the signs that belong to words. */
 const WRITABLE = /^▁?[a-z0-9'.%°]*$/
 const PUNCTUATION = { comma: ',', hyphen: '-', ends: ['.', '?', '!'] }
 
-/** The tokens of a vocabulary by what they write, in lower case: `Turn`, `turn` and `TURN` write the same. */
+/** The tokens of a vocabulary by their lower-case spelling: `Turn`, `turn` and `TURN` are the same. */
 export interface TokenLetters {
   readonly byLetters: ReadonlyMap<string, readonly number[]>
   readonly longest: number

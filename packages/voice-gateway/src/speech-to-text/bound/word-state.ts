@@ -1,6 +1,6 @@
 import type { SentenceGraph } from 'toolpost/models'
 
-/** A place in the graph: a state of a rule, and where the sentence goes on when the rule ends. */
+/** A place in the graph: a state of a rule, and where the sentence continues when the rule ends. */
 interface Place {
   readonly id: number
   readonly rule: number
@@ -9,12 +9,12 @@ interface Place {
   readonly depth: number
 }
 
-/** Rules in rules in rules: nobody's sentence needs more, and a rule that begins with itself would never end. */
+/** The deepest nesting of rules: no sentence needs more, and left recursion would never end. */
 const DEEPEST = 24
-/** Places that are remembered; with more the memory is given back and filled anew. */
+/** The most places to remember; beyond that the cache is dropped and refilled. */
 const MOST_PLACES = 60_000
 
-/** All places that the words so far can have led to, as one. */
+/** All places that the words so far may have led to, as one state. */
 export interface WordState {
   readonly id: number
   /** Whether a sentence may end here. */
@@ -24,7 +24,7 @@ export interface WordState {
   after(word: string): WordState | undefined
 }
 
-/** Walks along a graph of sentences, a word at a time, and remembers where it has been. */
+/** Walks a sentence graph word by word, caching its states. */
 export class SentenceWalk {
   readonly #rules: SentenceGraph['rules']
   readonly #ends: ReadonlySet<number>[]
@@ -73,7 +73,7 @@ export class SentenceWalk {
     return state
   }
 
-  /** Into the rules that begin at these places, and out of those that end there. */
+  /** Enters the rules that begin at these places, and leaves those that end there. */
   #expand(places: readonly Place[]): { mayEnd: boolean; next: Map<string, Set<Place>> } {
     const next = new Map<string, Set<Place>>()
     const seen = new Set(places)
@@ -91,7 +91,7 @@ export class SentenceWalk {
     return { mayEnd, next }
   }
 
-  /** A rule that is the last thing in another returns to where that one returns to. */
+  /** A rule in tail position returns to where its caller returns to. */
   #enter(rule: number, returnTo: Place, seen: Set<Place>): void {
     const { rule: caller, state, back, depth } = returnTo
     const isLast = this.#ends[caller]?.has(state) && (this.#rules[caller]?.arcs[state] ?? []).length === 0

@@ -1,31 +1,31 @@
-/** Tokens that have been written of some names, as a tree. */
+/** A trie of names, by token. */
 interface NameNode {
   readonly next: Map<number, NameNode>
   isWhole: boolean
 }
 
-/** How far a name has been written, and what that has been given for it: all of it is lost if the name breaks off. */
+/** How much of a name has been written, and the bonus given for it, which is lost if the name breaks off. */
 export interface NamePlace {
   node: NameNode
   given: number
-  /** Whether a whole name has been written before. */
+  /** Whether a complete name has already been written. */
   hasName: boolean
 }
 
 interface NameTreeOptions {
-  /** A text as tokens, the blank before it included. */
+  /** A text as tokens, including the leading space. */
   encode(text: string): readonly number[]
   /** Whether a word ends before this token. */
   endsWord(token: number): boolean
 }
 
-/** What each token of a name is given, in nats, and a whole one at most: enough for "Plex" instead of "blacks". */
+/** The bonus per token of a name, and the most per name, in nats: enough for "Plex" instead of "blacks". */
 const GIVEN_FOR_TOKEN = 3
 const GIVEN_FOR_NAME = 6
-/** More would be expected everywhere. */
+/** With more, names would be heard everywhere. */
 const MOST_NAMES = 200
 
-/** Names that somebody may say though no sentence has them, by the tokens that they are written with. */
+/** Names that may be said although no sentence has them, by their tokens. */
 export class NameTree {
   readonly #root = newNode()
   readonly #endsWord: NameTreeOptions['endsWord']
@@ -40,12 +40,12 @@ export class NameTree {
     return { node: this.#root, given: 0, hasName: false }
   }
 
-  /** The tokens that go on with a name, or begin one. */
+  /** The tokens that continue a name, or begin one. */
   expected({ node }: NamePlace): Set<number> {
     return new Set([...node.next.keys(), ...this.#root.next.keys()])
   }
 
-  /** Where a token leads, and what it changes in the likelihood of the text. Only one name in a text is given anything. */
+  /** Where a token leads, and how it changes the text's likelihood. Only one name per text gets a bonus. */
   after({ node, given, hasName }: NamePlace, token: number): { place: NamePlace; gain: number } {
     const further = node.next.get(token)
     if (further) {
@@ -60,7 +60,7 @@ export class NameTree {
     return { place: { node, given: 0, hasName }, gain: 0 }
   }
 
-  /** What is lost if the text ends here; all of it without a name. */
+  /** What is lost if the text ends here; everything if it has no name. */
   lostAtEnd({ node, given, hasName }: NamePlace): number {
     if (node.isWhole) return 0
     return hasName ? given : Number.POSITIVE_INFINITY

@@ -8,13 +8,13 @@ interface Text extends Step {
   place: NamePlace
 }
 
-/** A name has to be followed until it is whole, beside what is likelier without it. */
+/** A name must be followed until complete, alongside likelier texts without it. */
 const WIDTH = 4
 const LIKELIEST = 4
 
-/** The likeliest text with a name in it, if it is likelier than what was heard freely. */
+/** The likeliest text with a name in it, if likelier than the free transcript. */
 export class NamedText implements Writing {
-  /** None, if what was heard freely is likelier. */
+  /** Undefined if the free transcript is likelier. */
   tokens: readonly number[] | undefined
   readonly #names: NameTree
   readonly #mostTokens: number

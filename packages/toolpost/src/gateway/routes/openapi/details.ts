@@ -18,14 +18,14 @@ import {
 
 interface Details {
   answer?: object
-  /** Beside 401 and 403. */
+  /** In addition to 401 and 403. */
   errors?: readonly number[]
   parameters?: object[]
   requestBody?: object
   content?: object
-  /** It may be answered with a run. */
+  /** May respond with a run. */
   accepted?: boolean
-  /** It is answered with nothing. */
+  /** Responds with an empty body. */
   isEmpty?: boolean
 }
 
@@ -38,7 +38,7 @@ const RELOADED = record('added removed changed unchanged', {
   unchanged: NAMES,
 })
 
-/** What there is to say of an operation beside its line. */
+/** The details of an operation beyond its summary line. */
 export const DETAILS: Record<string, Details> = {
   listTools: { answer: listOf('tools', ref('Tool')), parameters: [{ name: 'q', in: 'query', schema: TEXT }] },
   callTool: {

@@ -1,4 +1,4 @@
-/* Short forms of JSON Schema: `record('a b?:number')` has a string `a`, and may have a number `b`. */
+/* Shorthands for JSON Schema: `record('a b?:number')` has a string `a` and an optional number `b`. */
 
 export function record(fields: string, more: Record<string, object> = {}): object {
   const entries = fields.split(' ').map(field => {
@@ -35,7 +35,7 @@ export const ERRORS: Record<number, string> = {
   415: 'The content type is not audio/wav',
   422: 'No speech recognized, a mistake in the configuration, a server that does not work, or an Idempotency-Key of another call',
   429: 'Over a limit: the result says which, and Retry-After when to try again',
-  502: 'The server or its authorization server gave an unexpected answer',
+  502: 'The server or its authorization server sent an unexpected response',
   503: 'Busy or shutting down: try again later',
 }
 export const CALL_ERRORS = [400, 404, 413, 503]

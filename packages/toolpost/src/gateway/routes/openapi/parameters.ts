@@ -5,7 +5,7 @@ import { RUN_STATES } from '../../../project/durable.ts'
 import { DEFAULT_RUNS, MAX_KEY_LENGTH, MAX_RUNS } from '../../limits.ts'
 import { ANYTHING, jsonContent, record, TEXT } from './forms.ts'
 
-/* What operations are given: in the path, the query, a header or the body. */
+/* The inputs of operations: path, query, header or body. */
 
 const QUERY_SCHEMAS: Partial<Record<(typeof QUERY_NAMES)[number], object>> = {
   outcome: { enum: OUTCOMES },
@@ -47,7 +47,7 @@ export const RUN_FILTER = [
     name: 'before',
     in: 'query',
     schema: TEXT,
-    description: 'The id of a run: only those that were accepted before it',
+    description: 'The id of a run: only those accepted before it',
   },
   {
     name: 'limit',

@@ -3,7 +3,7 @@ import type { Reference } from './reference.ts'
 
 const MAX_NAMED = 5
 
-/** What there is to say instead, if it is not clear which device is meant, or if it cannot do it. */
+/** The reply if it is unclear which device is meant, or if it cannot do that. */
 export function doubtAbout(
   { devices, isAll, unfit }: Reference,
   matched: Matched,

@@ -1,9 +1,10 @@
 import { HOME_STATES } from '../../../known-servers/zwave-rules.ts'
-import { type ListReader, WordList } from '../lists.ts'
+import { type ListEntry, type ListReader, WordList } from '../lists.ts'
 import type { Home, HomeDevice } from './home.ts'
+import { otherWords } from './nouns.ts'
 import { References } from './references.ts'
 
-/** Which kinds of devices a list has. One whose kind is unknown may be anything. */
+/** The kinds of devices in a list. A device of unknown kind is in all of them. */
 const KINDS: Readonly<Record<string, readonly string[] | undefined>> = {
   devices: undefined,
   switchable: ['switch', 'dimmer'],
@@ -15,14 +16,14 @@ const KINDS: Readonly<Record<string, readonly string[] | undefined>> = {
   heated: ['thermostat'],
   sensors: ['sensor'],
 }
-/** What was just spoken of, and is of that kind: list → the kinds. */
+/** The devices just mentioned, if of these kinds. */
 const JUST_NAMED: Readonly<Record<string, readonly string[]>> = {
   just_named: ['dimmer', 'cover'],
   just_switched: ['switch', 'dimmer'],
   just_moved: ['cover'],
   just_heated: ['thermostat'],
 }
-/** What no sentence needs to name if there is one: list → the kinds. */
+/** Devices that need not be named if there is only one of these kinds. */
 const UNNAMED: Readonly<Record<string, readonly string[]>> = {
   the_light: ['dimmer'],
   the_thermostat: ['thermostat'],
@@ -31,7 +32,7 @@ const UNNAMED: Readonly<Record<string, readonly string[]>> = {
 const TAKES_ROOMS = new Set(['switchable', 'dimmable', 'levelled', 'locks', 'heated'])
 const TAKES_HOUSE = new Set(['switchable', 'locks'])
 
-/** The lists that a home fills. */
+/** The lists filled by a home. */
 export const HOME_LISTS: readonly string[] = [
   ...Object.keys(KINDS),
   ...Object.keys(UNNAMED),
@@ -60,13 +61,33 @@ export function homeLists(home: Home): Map<string, ListReader> {
     lists.set(list, unnamed(home, kinds, { isJustNamed: true }))
   const also = (name: string) => [name, ...(home.aliases[name] ?? [])]
   lists.set('scenes', new WordList(home.scenes.map(value => ({ value, say: also(value) }))))
-  const rooms = [...home.rooms()].map(([say, { name }]) => ({ value: name, say: [say] }))
-  lists.set('rooms', new WordList(rooms))
+  lists.set('rooms', new WordList(roomEntries(home)))
   lists.set('states', new WordList(Object.entries(HOME_STATES).map(([value, say]) => ({ value, say }))))
   return lists
 }
 
-/** Takes no words: the devices just spoken of, if they are of these, else the only one there is. */
+/** Rooms by name, and by synonyms that are not themselves room names: "in the hallway", "in Anna's", "in the office of Anna". */
+function roomEntries(home: Home): ListEntry[] {
+  const rooms = [...home.rooms()].map(([say, { name }]) => ({ value: name, say }))
+  const others = rooms.flatMap(({ value, say }) =>
+    otherNames(value, say).map(other => ({ value, say: other })),
+  )
+  const unheard = others.filter(({ say }) => !home.room(say.split(' ')))
+  return [...rooms, ...unheard].map(({ value, say }) => ({ value, say: [say] }))
+}
+
+function otherNames(name: string, said: string): string[] {
+  const tokens = said.split(' ')
+  const others = tokens.flatMap((token, at) =>
+    otherWords(token).map(other => tokens.with(at, other).join(' ')),
+  )
+  const [owner, ...owned] = tokens
+  if (!/^\p{L}+['’]s /u.test(name)) return others
+  const reversed = [...owned, 'of', owner].join(' ')
+  return /['’]s room$/i.test(name) ? [...others, reversed, owner ?? ''] : [...others, reversed]
+}
+
+/** Consumes no words: the devices just mentioned, if they are of these kinds, else all of these kinds. */
 function unnamed(home: Home, kinds: readonly string[], { isJustNamed = false } = {}): ListReader {
   return {
     phrases: () => [],

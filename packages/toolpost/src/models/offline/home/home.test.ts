@@ -71,10 +71,10 @@ describe('lists and rules that are written down', () => {
     await argsOf(home, 'get tea')
     const reasons = logger.at('warn').map(({ fields }) => fields.reason)
     expect(reasons).toEqual([
-      "The rule 'broken' has a bracket without its ')', at character 5",
+      "The rule 'broken' has a bracket without a matching ')', at character 5",
       "The rule 'loop' refers to itself",
-      "The sentence 'pour {drink@wines}' refers to a list 'wines', which there is not",
-      "The sentence 'mix <cocktail>' refers to a rule <cocktail>, which there is not",
+      "The sentence 'pour {drink@wines}' refers to a list 'wines' that does not exist",
+      "The sentence 'mix <cocktail>' refers to a rule <cocktail> that does not exist",
     ])
   })
 })
@@ -110,7 +110,7 @@ describe('names', () => {
     expect(labels.filter(label => typeof label === 'string' && !/^[a-z']+$/.test(label))).toEqual([])
   })
 
-  it('of another alphabet are told to whoever listens, unless they have another name too', async () => {
+  it('of another alphabet are reported as unspeakable, unless they have another name too', async () => {
     await home.client.refresh()
     expect(home.client.unspeakable()).toEqual(['Лампа', '台所の照明'])
     const named = household([{ name: 'Лампа', kind: 'switch', value: false }], {
@@ -132,7 +132,7 @@ describe('names', () => {
 })
 
 describe('a home that changes', () => {
-  it('is looked at again before somebody is told that something is not there', async () => {
+  it('is read again before saying that something is not there', async () => {
     const devices = [{ name: 'Lamp', kind: 'switch' as const, value: false }]
     const home = household(devices)
     await home.client.ask('turn on the lamp')
@@ -157,7 +157,9 @@ describe('a home that changes', () => {
     expect((await home.client.ask('is the tv on')).text).toBe('Yes, TV is on.')
     expect((await home.client.ask('is the front door open')).text).toBe('No, Front Door Sensor is closed.')
     expect((await home.client.ask('how warm is it in the bedroom')).text).toBe('It is 18 °C.')
-    expect((await home.client.ask('turn on the spaceship')).text).toBe('I know no device called "spaceship".')
+    expect((await home.client.ask('turn on the spaceship')).text).toBe(
+      'I do not know a device called "spaceship".',
+    )
     expect((await home.client.ask('turn on the purple desk lamp')).text).toMatch(
       /Did you mean "turn on the Desk Lamp"\?$/,
     )

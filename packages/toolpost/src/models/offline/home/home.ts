@@ -5,54 +5,55 @@ import { COMMON_ROOMS, nounOf, singularNoun } from './nouns.ts'
 interface ListedDevice {
   name: string
   location?: string | undefined
-  /** `switch`, `dimmer`, `cover`, `lock`, `thermostat`, `sensor`; anything goes if it is not known. */
+  /** `switch`, `dimmer`, `cover`, `lock`, `thermostat`, `sensor`; if unknown, it may be anything. */
   kind?: string | undefined
-  /** In words, as it was when the list was read. */
+  /** As text, when the list was read. */
   state?: string | undefined
   isDead?: boolean | undefined
 }
 
-/** What a home has, as its tools and its configuration tell. */
+/** The devices and scenes of a home, as its tools list them. */
 export interface ListedHome {
   devices: readonly ListedDevice[]
   scenes: readonly string[]
 }
 
-/** What somebody has written down about the home. */
+/** The configuration's names for the home. */
 export interface HomeWords {
   /** Room → names of the devices in it. */
   rooms?: Readonly<Record<string, readonly string[]>> | undefined
   /** Group → names of the devices in it. */
   groups?: Readonly<Record<string, readonly string[]>> | undefined
-  /** Device, room, group or scene → what it is called as well. */
+  /** Device, room, group or scene → its other names. */
   aliases?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
 export interface HomeDevice extends ListedDevice {
-  /** By which it is called in a call: its name, with its location if others have the same. */
+  /** Its name in a call: with its location if the name is not unique. */
   readonly call: string
   readonly tokens: readonly string[]
   /** What it is: light, blind, lock … */
   readonly things: ReadonlySet<string>
-  /** Every word that may be said of it. */
+  /** Every word that may refer to it. */
   readonly words: ReadonlySet<string>
   readonly rooms: readonly string[]
 }
 
-/** 5,000 devices and more are known; what is beyond that is called by its name alone, and the tool finds it. */
+/** Devices beyond this are unknown here: they are called by name, and the tool finds them. */
 const MAX_DEVICES = 20_000
 
-/** The devices of a home, found by their names and by every word that may be said of them. */
+/** The devices of a home, found by name and by every word that may refer to them. */
 export class Home {
   readonly devices: readonly HomeDevice[]
   readonly scenes: readonly string[]
   readonly aliases: NonNullable<HomeWords['aliases']>
-  /** What somebody has written down about it. */
+  /** The configuration's names for it. */
   readonly written: HomeWords
   readonly #byName = new Map<string, HomeDevice[]>()
   readonly #byWord = new Map<string, Set<HomeDevice>>()
   readonly #rooms = new Map<string, { name: string; devices: Set<HomeDevice> }>()
   readonly #groups = new Map<string, HomeDevice[]>()
+  #byLetter: Map<string, string[]> | undefined
 
   constructor({ devices, scenes }: ListedHome, written: HomeWords = {}) {
     const { rooms = {}, groups = {}, aliases = {} } = written
@@ -99,13 +100,13 @@ export class Home {
     this.#note(other, [...devices, ...(room?.devices ?? [])])
   }
 
-  /** The words of another name are said of these devices too. */
+  /** Makes the words of another name refer to these devices too. */
   #note(name: string, devices: readonly HomeDevice[]): void {
     for (const word of nameTokens(name))
       this.#byWord.set(word, new Set([...(this.#byWord.get(word) ?? []), ...devices]))
   }
 
-  /** Devices of exactly this name, with or without their location. */
+  /** The devices of exactly this name, with or without their location. */
   called(tokens: readonly string[]): HomeDevice[] {
     return this.#byName.get(tokens.join(' ')) ?? []
   }
@@ -118,7 +119,7 @@ export class Home {
     return this.#rooms.get(tokens.join(' '))
   }
 
-  /** Devices of which this word may be said. */
+  /** The devices this word may refer to. */
   withWord(word: string): ReadonlySet<HomeDevice> {
     return this.#byWord.get(word) ?? NONE
   }
@@ -127,8 +128,10 @@ export class Home {
     return this.#byWord.has(word)
   }
 
-  words(): Iterable<string> {
-    return this.#byWord.keys()
+  /** Known words that start with this letter. */
+  wordsFrom(letter: string): readonly string[] {
+    this.#byLetter ??= byFirstLetter(this.#byWord.keys())
+    return this.#byLetter.get(letter) ?? []
   }
 
   names(): Iterable<readonly [string, readonly HomeDevice[]]> {
@@ -156,13 +159,23 @@ function grow(map: Map<string, HomeDevice[]>, at: string, device: HomeDevice): v
   if (at !== '' && !devices.includes(device)) devices.push(device)
 }
 
+function byFirstLetter(words: Iterable<string>): Map<string, string[]> {
+  const letters = new Map<string, string[]>()
+  for (const word of words) {
+    const those = letters.get(word.charAt(0)) ?? []
+    letters.set(word.charAt(0), those)
+    those.push(word)
+  }
+  return letters
+}
+
 function countNames(devices: readonly ListedDevice[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { name } of devices) counts.set(key(name), (counts.get(key(name)) ?? 0) + 1)
   return counts
 }
 
-/** Device → the rooms that somebody has put it into. */
+/** Device → its rooms in the configuration. */
 function devicesTo(rooms: Readonly<Record<string, readonly string[]>>): Map<string, string[]> {
   const byDevice = new Map<string, string[]>()
   for (const [room, members] of Object.entries(rooms))
@@ -197,19 +210,21 @@ const THING_OF_KIND: Readonly<Record<string, string>> = {
   thermostat: 'thermostat',
   sensor: 'sensor',
 }
-/** These go with any name: the lock of the back door is a lock. */
+/** These apply whatever the name: the lock of the back door is a lock. */
 const ALWAYS = new Set(['lock', 'thermostat', 'sensor'])
 
 function thingsOf(tokens: readonly string[], kind: string | undefined): Set<string> {
-  const named = tokens.flatMap(token => thingCalled(token) ?? []).filter(thing => thing !== 'garage')
+  const all = tokens.flatMap(token => thingCalled(token) ?? []).filter(thing => thing !== 'garage')
+  // A window blind is not a window.
+  const named = all.includes('blind') ? all.filter(thing => thing !== 'window' && thing !== 'door') : all
   const byKind = kind === undefined ? undefined : THING_OF_KIND[kind]
   const counts = byKind !== undefined && (named.length === 0 || ALWAYS.has(byKind))
-  // What has a lock and says nothing else is a door.
+  // A lock whose name says nothing else is on a door.
   const isDoor = kind === 'lock' && named.every(thing => thing === 'lock')
   return new Set([...named, ...(counts ? [byKind] : []), ...(isDoor ? ['door'] : [])])
 }
 
-/** What a word of a name says that the thing is: also a floodlight is a light. */
+/** The kind of thing that a word of a name stands for; a floodlight is a light, too. */
 function thingCalled(token: string): string | undefined {
   return (
     nounOf(token)?.thing ??

@@ -1,5 +1,6 @@
+import { didYouMean, whatToDoWith } from '../asked-back.ts'
 import type { Grammar, Reading } from '../grammar.ts'
-import { keyOf, type Matched, type Meaning, mayChange, type PlannedCall } from '../meaning.ts'
+import { keyOf, type Matched, type Meaning, mayChange, type PlannedCall, saying } from '../meaning.ts'
 import { phraseResults } from '../phrase-answer.ts'
 import { nameTokens } from '../tokens.ts'
 import { doubtAbout } from './doubt.ts'
@@ -7,7 +8,7 @@ import { checkMeaning, measureMeaning, roomsMeaning, whichMeaning } from './ques
 import { isReference, type Reference } from './reference.ts'
 import { stepMeaning } from './steps.ts'
 
-/** What a meaning is made of. */
+/** What a meaning is made from. */
 export interface MeaningContext {
   grammar: Grammar
   reading: Reading
@@ -25,13 +26,15 @@ const MEANINGS: Readonly<Record<string, (context: MeaningContext) => Meaning | u
   step: stepMeaning,
   check: checkMeaning,
   read: callMeaning,
+  named: namedMeaning,
+  unmeasured: unmeasuredMeaning,
   measure: measureMeaning,
   which: whichMeaning,
   which_are: whichMeaning,
   rooms: roomsMeaning,
 }
 
-/** One call for each device that was meant. */
+/** One call per device. */
 function callMeaning({ grammar, reading, matched }: MeaningContext): Meaning | undefined {
   const { tool } = reading
   const args = inRoom(withoutExcepted(reading.args), grammar)
@@ -40,7 +43,34 @@ function callMeaning({ grammar, reading, matched }: MeaningContext): Meaning | u
   const doubt = doubtAbout(reference, matched, tool.readOnly === true)
   if (doubt) return doubt
   const calls = reference.devices.map(device => ({ tool, args: { ...args, [name]: device.call } }))
-  return callsMeaning(calls, matched, reference.isAll ? reference.noun : undefined)
+  const others = switched(reference, args).map(also => ({ tool, args: also }))
+  return callsMeaning([...calls, ...others], matched, reference.isAll ? reference.noun : undefined)
+}
+
+/** Only a name: a sensor reports its readings; for anything else, ask what to do with it. */
+function namedMeaning(context: MeaningContext): Meaning | undefined {
+  const reference = context.reading.args.deviceName
+  if (!isReference(reference)) return undefined
+  const [only, ...others] = reference.devices
+  if (reference.devices.every(({ kind }) => kind === 'sensor')) return callMeaning(context)
+  return only && others.length === 0 ? saying('ask', whatToDoWith(only.call), context.matched) : undefined
+}
+
+/** "Reading light eighty": probably percent. */
+function unmeasuredMeaning({ reading, matched }: MeaningContext): Meaning | undefined {
+  const { deviceName: reference, level } = reading.args
+  if (!isReference(reference)) return undefined
+  const [only, ...others] = reference.devices
+  if (!only || others.length > 0) return doubtAbout(reference, matched)
+  return saying('ask', didYouMean(`${only.call} ${level} percent`), matched)
+}
+
+/** "All the lights on full": lights without a dimmer are switched instead. */
+function switched({ isAll, noun, unfit }: Reference, { action, level }: Record<string, unknown>) {
+  const isEnd = action === 'dim' && (level === 100 || level === 0)
+  if (!isEnd || !isAll || noun !== 'lights') return []
+  const lights = unfit.filter(({ kind }) => kind === 'switch')
+  return lights.map(({ call }) => ({ deviceName: call, action: level === 100 ? 'on' : 'off' }))
 }
 
 /** "Everything off except the porch light". */

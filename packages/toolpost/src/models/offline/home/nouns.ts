@@ -1,5 +1,5 @@
 /*
- * What people call the things in a home: "light" and "lamp" are one kind of thing, "blinds" and "shades" another.
+ * What people call the things in a home: "light" and "lamp" are one kind, "blinds" and "shades" another.
  */
 
 const NOUNS: Readonly<Record<string, string>> = {
@@ -34,16 +34,16 @@ const NOUNS: Readonly<Record<string, string>> = {
   camera: '',
 }
 
-/** Noun → the kind of thing it is a word for. */
+/** Noun → the kind of thing it stands for. */
 const KIND_OF_NOUN = new Map(
   Object.entries(NOUNS).flatMap(([kind, others]) =>
     [kind, ...others.split(' ').filter(Boolean)].map(noun => [noun, kind] as const),
   ),
 )
-/** Words for anything there is. */
+/** Words for any device. */
 const ANYTHING = new Set('device devices thing things appliance appliances stuff everything'.split(' '))
 
-/** What a noun is a word for ("lamps": light), and whether it is said of several; `undefined` for any other word. */
+/** The kind of thing a noun stands for ("lamps": light), and whether it is plural; `undefined` for other words. */
 export function nounOf(word: string): { thing: string; isPlural: boolean } | undefined {
   const thing = KIND_OF_NOUN.get(word)
   if (thing !== undefined) return { thing, isPlural: false }
@@ -53,12 +53,12 @@ export function nounOf(word: string): { thing: string; isPlural: boolean } | und
   return many === undefined ? undefined : { thing: many, isPlural: true }
 }
 
-/** A noun as it is said of one: "curtains" is a curtain. */
+/** The singular of a noun: "curtain" for "curtains". */
 export function singularNoun(word: string): string {
   return nounOf(word)?.isPlural ? (singulars(word).find(form => KIND_OF_NOUN.has(form)) ?? word) : word
 }
 
-/** "switches": switche, switch. */
+/** Possible singulars: "switche" and "switch" for "switches". */
 export function singulars(word: string): string[] {
   if (word.length < 4 || !word.endsWith('s') || word.endsWith('ss')) return []
   return [word.slice(0, -1), ...(word.endsWith('es') ? [word.slice(0, -2)] : [])]
@@ -69,14 +69,36 @@ export function plural(noun: string): string {
   return /(?:ch|sh|x)$/.test(noun) ? `${noun}es` : `${noun}s`
 }
 
+/** Synonyms that are not kinds of things: a loo may be called the toilet. */
+const SAME = [
+  'xmas christmas',
+  'loo toilet wc lavatory restroom',
+  'cellar basement',
+  'loft attic',
+  'hall hallway corridor',
+  'garden yard backyard',
+  'terrace patio',
+  'couch sofa',
+  'mum mom mam',
+  'grandma granny nan',
+  'grandpa grandad granddad',
+  'temp temperature',
+  'stove hob cooker',
+  'dryer drier',
+].map(line => line.split(' '))
+
+export function otherWords(word: string): string[] {
+  return SAME.filter(same => same.includes(word)).flatMap(same => same.filter(other => other !== word))
+}
+
 export function meansAnything(word: string): boolean {
   return ANYTHING.has(word)
 }
 
-/** All nouns there are, as they are said of one. */
+/** All nouns, in the singular. */
 export const ALL_NOUNS: readonly string[] = [...KIND_OF_NOUN.keys()]
 
-/** Rooms that need nobody to say that they are one. */
+/** Names that are always rooms, without being configured. */
 export const COMMON_ROOMS: readonly string[] =
   `living room;dining room;family room;guest room;laundry room;utility room;
   kids room;bedroom;master bedroom;guest bedroom;bathroom;kitchen;hall;hallway;office;study;garage;basement;cellar;attic;

@@ -1,7 +1,7 @@
 import { type Request, WEIGHTS } from '../request.ts'
 import { plain } from '../tokens.ts'
 import type { Home } from './home.ts'
-import { meansAnything, nounOf, singularNoun, singulars } from './nouns.ts'
+import { meansAnything, nounOf, otherWords, singularNoun, singulars } from './nouns.ts'
 
 const words = (text: string) => new Set(text.split(' '))
 const ALL = words('all every each both')
@@ -9,13 +9,13 @@ const ARTICLES = words('the my our your those these this that a an of')
 const PREPOSITIONS = words('in on at of by inside from near')
 const WHOLE_HOME = words('house home apartment flat everywhere place')
 
-/** What a phrase says, taken apart. */
+/** A parsed phrase. */
 export interface Phrase {
-  /** Its words, as they are compared; and those by which devices are found. */
+  /** Its words as they are compared, and those that devices are looked up by. */
   said: string[]
   tokens: string[]
   isAll: boolean
-  /** Two of them, and no others. */
+  /** "both": exactly two. */
   isBoth: boolean
   isPlural: boolean
   /** "lights" was read as "light". */
@@ -24,14 +24,14 @@ export interface Phrase {
   isOther: boolean
   /** Said with an article: "the velux". */
   isDefinite: boolean
-  /** The house itself, and no word for all of it. */
+  /** The house itself, not a word for everything in it. */
   isHouse: boolean
-  /** The kind of thing that it names: "light". */
+  /** The kind of thing it names: "light". */
   noun?: string | undefined
   weight: number
 }
 
-/** Takes words apart that may speak of devices; `undefined` if one of them is said of none. */
+/** Parses words that may refer to devices; `undefined` if one of them refers to none. */
 export function readPhrase(request: Request, start: number, used: number, home: Home): Phrase | undefined {
   const phrase: Phrase = {
     said: [],
@@ -85,7 +85,7 @@ export function readPhrase(request: Request, start: number, used: number, home: 
   return phrase
 }
 
-/** The next word of a phrase as devices are found by it; `undefined` if it is said of none. */
+/** Reads the next word of a phrase that devices are looked up by; `undefined` if it refers to none. */
 function readToken(request: Request, at: number, phrase: Phrase, home: Home): { used: number } | undefined {
   for (const { token: said, used } of request.tokensAt(at)) {
     const token = plain(said)
@@ -108,10 +108,23 @@ function readToken(request: Request, at: number, phrase: Phrase, home: Home): { 
     phrase.tokens.push(single)
     return { used }
   }
-  return readCompound(request, at, phrase, home) ?? readMisspelt(request, at, phrase, home)
+  return (
+    readOther(request, at, phrase, home) ??
+    readCompound(request, at, phrase, home) ??
+    readMisspelt(request, at, phrase, home)
+  )
 }
 
-/** Letters by themselves belong to what stands before them: "a c" is "ac", "three d" is "3d". */
+/** "The toilet light" in a home with a loo. */
+function readOther(request: Request, at: number, phrase: Phrase, home: Home): { used: number } | undefined {
+  const other = otherWords(plain(request.words[at]?.key ?? '')).find(word => home.knows(word))
+  if (other === undefined) return undefined
+  phrase.tokens.push(other)
+  phrase.said.push(other)
+  return { used: 1 }
+}
+
+/** Joins single letters with what comes before: "a c" is "ac", "three d" is "3d". */
 function readJoined(request: Request, at: number, phrase: Phrase, home: Home): { used: number } | undefined {
   for (const { token, used: first } of request.tokensAt(at)) {
     if (!/^(?:\p{L}|\d+)$/u.test(token)) continue
@@ -163,7 +176,7 @@ function readMisspelt(
 ): { used: number } | undefined {
   const word = request.words[at]?.key ?? ''
   if (request.lexicon.knows(word)) return undefined
-  for (const known of home.words()) {
+  for (const known of home.wordsFrom(word.charAt(0))) {
     if (!request.likeness(at, known)) continue
     phrase.tokens.push(known)
     phrase.said.push(known)

@@ -1,23 +1,26 @@
 import type { ToolResult } from '../../../call/tool-result.ts'
-import { readZwaveList, ZWAVE_LIST } from '../../../known-servers/zwave-home.ts'
-import type { Grammar } from '../grammar.ts'
-import { keyOf, listWords, type MakeCalls, type Meaning, saying } from '../meaning.ts'
+import { ZWAVE_LIST } from '../../../known-servers/zwave-home.ts'
+import { keyOf, listWords, type Meaning, saying } from '../meaning.ts'
 import { phraseResults } from '../phrase-answer.ts'
 import { nameTokens } from '../tokens.ts'
-import { Home, type HomeDevice } from './home.ts'
+import { answerWhich, canBe, STATES_OF } from './answer-which.ts'
+import type { HomeDevice } from './home.ts'
 import type { MeaningContext } from './meanings.ts'
 import { isReference } from './reference.ts'
 import { isInState, reportIn, statesIn } from './states.ts'
 
-/** "Is the light on?": yes or no, and how it is. */
+/** "Is the light on?": yes or no, and its state. */
 export function checkMeaning(context: MeaningContext): Meaning | undefined {
   const { reading, matched } = context
   const { deviceName: reference, state } = reading.args
   if (!isReference(reference)) return undefined
   const devices = [...reference.devices, ...reference.unfit]
   const fitting = devices.filter(device => canBe(device, String(state)))
-  // Nobody asks whether a light is open.
-  if (fitting.length === 0 && devices.every(({ kind = '' }) => STATES_OF[kind])) return undefined
+  // "Is the light open?": not a state it can have.
+  if (fitting.length === 0 && devices.every(({ kind = '' }) => STATES_OF[kind]))
+    return devices.length === 1
+      ? saying('talk', `${listWords(devices.map(({ call }) => call))} cannot be ${state}.`, matched)
+      : undefined
   const meant = fitting.length > 0 ? fitting : devices
   const [only, ...others] = meant
   if (others.length > 0 || !only) return whichMeaning(context)
@@ -34,26 +37,17 @@ export function checkMeaning(context: MeaningContext): Meaning | undefined {
   }
 }
 
-/** A light is not locked, a door not dimmed: what is asked tells which one is meant. */
-const STATES_OF: Readonly<Record<string, readonly string[]>> = {
-  switch: ['on', 'off'],
-  dimmer: ['on', 'off'],
-  cover: ['open', 'closed'],
-  lock: ['locked', 'unlocked'],
-}
-
-function canBe({ kind = '', state = '' }: HomeDevice, asked: string): boolean {
-  const states = STATES_OF[kind]
-  if (states) return states.includes(asked)
-  return statesIn(state).some(({ text }) => isInState(text, asked) !== undefined)
-}
-
 function sayWhether(result: ToolResult, state: string): string | undefined {
   const report = reportIn(result)
   const found = report?.readings.find(({ text }) => isInState(text, state) !== undefined)
   if (!report?.isLive || !found) return undefined
   return `${isInState(found.text, state) ? 'Yes' : 'No'}, ${report.device} is ${found.text}.`
 }
+
+/** "Is anything open?", "did I leave the lights on?": yes if one of them is. */
+const ANY_OF_THEM = /\bany\b|\bsome\b|anything|\bthere\b|\(leave|\bleft \[/
+/** "Are the doors locked?" is about the one that may not be. */
+const SAFE = new Set(['off', 'closed', 'locked'])
 
 /** "Which lights are on?", "Is anything open?", "How many windows are there?" */
 export function whichMeaning({ grammar, reading, matched }: MeaningContext): Meaning | undefined {
@@ -67,71 +61,15 @@ export function whichMeaning({ grammar, reading, matched }: MeaningContext): Mea
   const asked = reference && [...reference.devices, ...reference.unfit].map(({ call }) => call)
   const question = { state, room, asked, noun: reference?.noun ?? 'devices' }
   const wantsYes = !/^\((what|which|show)|^what|^how/.test(sentence.template)
+  const wantsAll =
+    wantsYes && !ANY_OF_THEM.test(sentence.template) && (SAFE.has(state ?? '') || reference?.isEvery === true)
   return {
     ...matched,
     kind: 'tell',
-    key: `${JSON.stringify(question)} ${wantsYes ? '?' : ''} ${keyOf(reads)}`,
+    key: `${JSON.stringify(question)} ${wantsYes ? '?' : ''}${wantsAll ? '!' : ''} ${keyOf(reads)}`,
     calls: reads,
-    run: async makeCalls => answerWhich(makeCalls, reads, { ...question, wantsYes, grammar }),
+    run: async makeCalls => answerWhich(makeCalls, reads, { ...question, wantsYes, wantsAll, grammar }),
   }
-}
-
-interface WhichQuestion {
-  state: string | undefined
-  room: string | undefined
-  /** The devices that it is about; all if left out. */
-  asked: readonly string[] | undefined
-  noun: string
-  /** Whether it begins with yes or no. */
-  wantsYes: boolean
-  grammar: Grammar
-}
-
-async function answerWhich(
-  makeCalls: MakeCalls,
-  reads: Meaning['calls'],
-  question: WhichQuestion,
-): Promise<string> {
-  const { state, wantsYes, noun } = question
-  const [result] = await makeCalls(reads)
-  const listed = result && devicesNow(result, question)
-  const devices = state === undefined ? listed : listed?.filter(device => canBe(device, state))
-  if (!devices) return phraseResults(result ? [result] : [])
-  if (state === undefined) return sayThereAre(devices, noun)
-  const such = devices.filter(device =>
-    statesIn(device.state ?? '').some(({ text }) => isInState(text, state)),
-  )
-  const [only, ...others] = devices
-  if (such.length === 0 && only && others.length === 0)
-    return `${wantsYes ? 'No, ' : ''}${only.call} is ${only.state || `not ${state}`}.`
-  if (such.length === 0)
-    return `${wantsYes ? 'No, none' : 'None'} of ${sayAsked(devices, noun)} are ${state}.`
-  const all = such.length === devices.length && devices.length > 2 ? `all ${devices.length} ${noun}: ` : ''
-  const names = `${all}${listWords(such.map(({ call }) => call))}`
-  return `${wantsYes ? 'Yes, ' : ''}${names} ${such.length === 1 ? 'is' : 'are'} ${state}.`
-}
-
-function sayAsked(devices: readonly HomeDevice[], noun: string): string {
-  return devices.length > 0 && devices.length <= 2
-    ? listWords(devices.map(({ call }) => call))
-    : `the ${noun}`
-}
-
-function sayThereAre(devices: readonly HomeDevice[], noun: string): string {
-  if (devices.length === 0) return `There are no ${noun}.`
-  const names = listWords(devices.map(({ call }) => call))
-  return devices.length === 1 ? `There is one: ${names}.` : `There are ${devices.length} ${noun}: ${names}.`
-}
-
-/** The devices that are asked about, as they are now. */
-function devicesNow(result: ToolResult, { asked, room, grammar }: WhichQuestion): HomeDevice[] | undefined {
-  const listed = result.success ? readZwaveList(result.result) : undefined
-  if (!listed || !grammar.home) return undefined
-  const home = new Home(listed, grammar.home.written)
-  const inRoom = room === undefined ? undefined : home.room(nameTokens(room))?.devices
-  return home.devices.filter(
-    device => (!asked || asked.includes(device.call)) && (room === undefined || inRoom?.has(device)),
-  )
 }
 
 /** "How warm is it in the bedroom?" */
@@ -164,7 +102,7 @@ export function measureMeaning({ grammar, reading, matched }: MeaningContext): M
 
 const MAX_SENSORS = 5
 
-/** What a sensor is for, by its name or what it reports. */
+/** What a sensor is for, by its name or its reports. */
 const SENSES: Readonly<Record<string, RegExp>> = {
   motion: /motion|movement|occupancy|presence/,
   water: /water|leak|flood|moisture/,
@@ -206,6 +144,6 @@ function sayMeasured(results: readonly ToolResult[], what: string): string | und
 
 export function roomsMeaning({ grammar, matched }: MeaningContext): Meaning {
   const rooms = [...new Set([...(grammar.home?.rooms() ?? [])].map(([, { name }]) => name))]
-  const text = rooms.length > 0 ? `I know ${listWords(rooms)}.` : 'I know no rooms.'
+  const text = rooms.length > 0 ? `I know ${listWords(rooms)}.` : 'I do not know any rooms.'
   return saying('talk', text, matched)
 }

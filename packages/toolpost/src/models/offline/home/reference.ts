@@ -1,16 +1,18 @@
 import type { HomeDevice } from './home.ts'
 
-/** Devices that somebody spoke of. */
+/** Devices that a request refers to. */
 export interface Reference {
   readonly kind: 'reference'
   readonly devices: readonly HomeDevice[]
-  /** Whether all of them are meant; if not, and there are several, it is not clear which. */
+  /** Whether all of them are meant; if not, and there are several, it is unclear which. */
   readonly isAll: boolean
-  /** Whether two are meant, which may be clear only with the room. */
+  /** Whether exactly two are meant; which ones may be clear only once the room is. */
   readonly isBoth?: boolean | undefined
-  /** What they were called together: "lights". */
+  /** Whether all were explicitly meant: "all the lights", not just "the lights". */
+  readonly isEvery?: boolean | undefined
+  /** The noun used for them: "lights". */
   readonly noun?: string | undefined
-  /** Those that were meant but cannot do it. */
+  /** Devices that were meant but cannot do it. */
   readonly unfit: readonly HomeDevice[]
 }
 
@@ -18,7 +20,7 @@ export function isReference(value: unknown): value is Reference {
   return (value as Reference | null)?.kind === 'reference'
 }
 
-/** The devices of both. */
+/** Both references in one. */
 export function together(first: Reference, second: Reference): Reference {
   return {
     kind: 'reference',

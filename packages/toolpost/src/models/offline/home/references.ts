@@ -2,10 +2,11 @@ import type { ListReader } from '../lists.ts'
 import { type Request, type Taking, WEIGHTS } from '../request.ts'
 import { plain } from '../tokens.ts'
 import type { Home, HomeDevice } from './home.ts'
-import { nounOf, plural } from './nouns.ts'
+import { plural } from './nouns.ts'
+import { oneOfThose } from './one-of-those.ts'
 import { type Phrase, readPhrase } from './phrase.ts'
 import { type Reference, together, without } from './reference.ts'
-import { alive, devicesSaid, isAlike, isNamedBy, mostAlike, roomAsTarget, withAll } from './said-of.ts'
+import { alive, namedBy, roomAsTarget } from './said-of.ts'
 
 const words = (text: string) => new Set(text.split(' '))
 const PRONOUNS = new Set([
@@ -27,12 +28,12 @@ const PRONOUNS = new Set([
 ])
 const JOINTS = [['as', 'well', 'as'], ['and', 'also'], ['and'], ['plus']]
 const EXCEPT = [['except', 'for'], ['except'], ['but', 'not'], ['but'], ['apart', 'from'], ['other', 'than']]
-/** In no name of a device. */
+/** Never in the name of a device. */
 const STOP = words(
   `turn switch put dim set make lower raise brighten to when if then or is are was not don't do did by percent % at-once
   until after before while because`,
 )
-/** Before the room in which those are that are not meant. */
+/** What introduces the room of an exception. */
 const THOSE_IN = ['the ones in', 'those in', 'the one in', 'in'].map(phrase => phrase.split(' '))
 const MAX_ROOM_WORDS = 4
 const MAX_WORDS = 9
@@ -42,15 +43,16 @@ export interface ReferencesOptions {
   home: Home
   /** Whether a device can do what the sentence says. */
   fits(device: HomeDevice): boolean
-  /** Whether a room by itself means what is in it ("turn off the kitchen"). */
+  /** Whether a room alone means what is in it ("turn off the kitchen"). */
   takesRooms?: boolean
-  /** Whether the house by itself means everything in it ("lock the house"). */
+  /** Whether the house alone means everything in it ("lock the house"). */
   takesHouse?: boolean
 }
 
-/** Reads how people speak of devices: by name, by what they are and where, all of them, those just spoken of. */
+/** Reads how people refer to devices: by name, by kind and place, all of them, those just mentioned. */
 export class References implements ListReader {
   readonly #options: ReferencesOptions
+  readonly #splits = new WeakMap<readonly HomeDevice[], { able: HomeDevice[]; unfit: HomeDevice[] }>()
 
   constructor(options: ReferencesOptions) {
     this.#options = options
@@ -127,26 +129,10 @@ export class References implements ListReader {
       return this.#taken({ devices, isAll: true }, used)
     }
     const phrase = readPhrase(request, at, used, home)
-    return (phrase && this.#found(request, phrase)) ?? this.#oneOfThose(request, at, used)
-  }
-
-  /** "The other one", "the kitchen one": of the kind that was just spoken of. */
-  #oneOfThose(request: Request, at: number, used: number): Omit<Taking, 'used'> | undefined {
-    const { home } = this.#options
-    const last = request.words[at + used - 1]?.key
-    if (used < 2 || (last !== 'one' && last !== 'ones')) return undefined
-    const phrase = readPhrase(request, at, used - 1, home)
-    const before = home.devices.filter(({ call }) => request.mentioned.devices.includes(call))
-    if (!phrase || (phrase.tokens.length === 0 && !phrase.isOther)) return undefined
-    const sets = phrase.tokens.map(token => devicesSaid(home, token))
-    const devices = home.devices.filter(
-      device =>
-        sets.every(set => set.has(device)) &&
-        !(phrase.isOther && before.includes(device)) &&
-        before.some(other => isAlike(device, other)),
-    )
-    const meant = phrase.isOther ? mostAlike(devices, before) : devices
-    return this.#taken({ devices: meant, isAll: last === 'ones', isLoose: true }, used)
+    const found = phrase && this.#found(request, phrase)
+    if (found) return found
+    const those = oneOfThose(request, at, { used, home })
+    return those && this.#taken({ ...those, isLoose: true }, used)
   }
 
   #found(request: Request, phrase: Phrase): Omit<Taking, 'used'> | undefined {
@@ -154,7 +140,7 @@ export class References implements ListReader {
     const { tokens, isAll, weight } = phrase
     if (tokens.length === 0)
       return phrase.isAnything && (!phrase.isHouse || this.#options.takesHouse)
-        ? this.#taken({ devices: alive(home.devices), isAll: true, isLoose: true }, weight)
+        ? this.#taken({ devices: alive(home.devices), isAll: true, isEvery: true, isLoose: true }, weight)
         : undefined
     const exactly = home.called(phrase.said)
     const called = exactly.length > 0 || phrase.isMadeOne ? exactly : home.called(tokens)
@@ -170,26 +156,30 @@ export class References implements ListReader {
       return this.#taken({ ...roomAsTarget([...room.devices], this.#options.fits), isLoose: true }, weight)
     const candidates = this.#candidates(request, phrase)
     if (candidates.length === 0) return undefined
-    const isTwo = !phrase.isBoth || alive(candidates).filter(this.#options.fits).length === 2
+    const living = alive(candidates)
+    const isTwo = !phrase.isBoth || this.#split(living).able.length === 2
     const several = (isAll || phrase.isPlural) && isTwo
     const noun = phrase.noun && plural(phrase.noun)
-    const devices = several || alive(candidates).length === 1 ? alive(candidates) : candidates
+    const devices = several || living.length === 1 ? living : candidates
     const { chosen } = request
     return this.#taken(
-      { devices, isAll: several, isBoth: phrase.isBoth, noun, isLoose: true, chosen },
+      { devices, isAll: several, isEvery: isAll, isBoth: phrase.isBoth, noun, isLoose: true, chosen },
       weight,
     )
   }
 
-  /** Devices of which all of these words may be said, and that are named by them: not just by half a name. */
-  #candidates(request: Request, phrase: Phrase): HomeDevice[] {
-    const { home } = this.#options
-    const own = withAll(phrase.tokens.map(token => devicesSaid(home, token)))
-    // Who has no blinds in the bedroom, but curtains, means those.
-    let found =
-      own.length > 0 ? own : withAll(phrase.tokens.map(token => home.withWord(nounOf(token)?.thing ?? token)))
-    if (phrase.isOther) found = found.filter(({ call }) => !request.mentioned.devices.includes(call))
-    return found.filter(device => isNamedBy(device, phrase))
+  #candidates(request: Request, phrase: Phrase): readonly HomeDevice[] {
+    const named = namedBy(this.#options.home, phrase)
+    return phrase.isOther ? named.filter(({ call }) => !request.mentioned.devices.includes(call)) : named
+  }
+
+  #split(devices: readonly HomeDevice[]): { able: HomeDevice[]; unfit: HomeDevice[] } {
+    const known = this.#splits.get(devices)
+    if (known) return known
+    const split = { able: [] as HomeDevice[], unfit: [] as HomeDevice[] }
+    for (const device of devices) (this.#options.fits(device) ? split.able : split.unfit).push(device)
+    this.#splits.set(devices, split)
+    return split
   }
 
   #taken(
@@ -197,26 +187,26 @@ export class References implements ListReader {
       devices: readonly HomeDevice[]
       isAll: boolean
       isBoth?: boolean
+      isEvery?: boolean
       noun?: string | undefined
       isLoose?: boolean
       chosen?: readonly string[] | undefined
     },
     weight: number,
   ): Omit<Taking, 'used'> | undefined {
-    const { fits } = this.#options
-    const { isAll, isBoth, noun, isLoose = false, chosen } = found
+    const { isAll, isBoth, isEvery, noun, isLoose = false, chosen } = found
     const meant =
       chosen && !isAll && found.devices.length > 1
         ? found.devices.filter(({ call }) => chosen.includes(call))
         : found.devices
-    const devices = meant.filter(fits)
-    const unfit = meant.filter(device => !fits(device))
+    const { able: devices, unfit } = this.#split(meant)
     if (meant.length === 0 || (devices.length === 0 && isLoose && meant.length > 1)) return undefined
     const value: Reference = {
       kind: 'reference',
       devices,
       isAll: isAll || (chosen?.length ?? 0) > 1,
       isBoth,
+      isEvery,
       noun,
       unfit,
     }

@@ -19,34 +19,79 @@ const BY_ROOM = new Set(['devices', 'switchable', 'dimmable', 'levelled', 'cover
 
 const NUMBERS = Array.from({ length: 12 }, (_, index) => String(index + 1))
 
-/** How the devices of a list are spoken of, word by word; `undefined` if it is no list of devices. */
-export function spokenNames(
-  home: Home,
-  list: string,
-  { isCommand = false, isQuestion = false }: { isCommand?: boolean; isQuestion?: boolean },
-): string[][] | undefined {
+/** The context in which a device is named: commands may name missing things, questions any one of several. */
+export type NamedIn = 'command' | 'question' | 'anything'
+
+/** How people name the devices of a list in any context, as words; `undefined` if it is not a list of devices. */
+export function spokenNames(home: Home, list: string): string[][] | undefined {
   if (!LISTS.has(list)) return undefined
-  const fits = (device: HomeDevice) => fitsList(list, device)
-  const devices = home.devices.filter(fits)
-  const names = [...home.names()].flatMap(([name, called]) =>
-    called.some(fits) ? [name, ...shorter(name, home)] : [],
-  )
-  const groups = [...home.groups()].flatMap(([name, members]) => (members.some(fits) ? [name] : []))
-  const rooms = BY_ROOM.has(list) ? [...home.rooms()] : []
-  const all = [
-    ...names,
-    ...groups,
-    ...kindPhrases(devices, isQuestion),
-    ...rooms.flatMap(([room, { devices: inside }]) => roomPhrases(room, [...inside].filter(fits))),
-    ...(isCommand ? inCommands(home, list) : []),
-  ]
-  return [...new Set(all)].flatMap(phrase => inWords(home, phrase) ?? [])
+  const { names, groups, nouns, rooms } = speechOf(home)
+  const fits = (kind: Kind) => fitsList(list, { kind })
+  const called = ({ kinds }: Named) => [...kinds].some(fits)
+  return inWordsAll(home, [
+    ...names.filter(called).flatMap(({ said }) => said),
+    ...groups.filter(called).flatMap(({ said }) => said),
+    ...kindPhrases(countsOf(nouns, fits)),
+    ...(BY_ROOM.has(list) ? rooms : []).flatMap(([room, inside]) =>
+      roomPhrases(room, countsOf(inside, fits)),
+    ),
+  ])
 }
 
-/** The same phrases are in several lists. */
+/** Additional names used only in this context. */
+export function spokenOnlyIn(home: Home, list: string, place: NamedIn): string[][] {
+  if (!LISTS.has(list)) return []
+  if (place === 'command') return inWordsAll(home, inCommands(home, list))
+  if (place !== 'question') return []
+  return inWordsAll(home, anyOf(countsOf(speechOf(home).nouns, kind => fitsList(list, { kind }))))
+}
+
+type Kind = HomeDevice['kind']
+
+/** Phrases, and the kinds of devices they refer to. */
+interface Named {
+  said: readonly string[]
+  kinds: ReadonlySet<Kind>
+}
+/** Nouns by kind of device, with the number of devices each applies to. */
+type Nouns = ReadonlyMap<Kind, ReadonlyMap<string, number>>
+
+interface Speech {
+  names: readonly Named[]
+  groups: readonly Named[]
+  nouns: Nouns
+  rooms: readonly (readonly [string, Nouns])[]
+}
+
+const speeches = new WeakMap<Home, Speech>()
+
+/** What all of a home's lists are built from. */
+function speechOf(home: Home): Speech {
+  const known = speeches.get(home)
+  if (known) return known
+  const kindsOf = (devices: readonly HomeDevice[]) => new Set(devices.map(({ kind }) => kind))
+  const speech = {
+    names: [...home.names()].map(([name, called]) => ({
+      said: [name, ...shorter(name, home)],
+      kinds: kindsOf(called),
+    })),
+    groups: [...home.groups()].map(([name, members]) => ({ said: [name], kinds: kindsOf(members) })),
+    nouns: nounsOf(home.devices),
+    rooms: [...home.rooms()].map(([room, { devices }]) => [room, nounsOf(devices)] as const),
+  }
+  speeches.set(home, speech)
+  return speech
+}
+
+/** A cache, since lists share phrases. */
 const said = new WeakMap<Home, Map<string, [string[]] | undefined>>()
 
-/** A phrase as it is said, word by word; `undefined` if it cannot be. */
+/** Phrases as spoken, without unpronounceable ones. */
+function inWordsAll(home: Home, phrases: readonly string[]): string[][] {
+  return [...new Set(phrases)].flatMap(phrase => inWords(home, phrase) ?? [])
+}
+
+/** A phrase as spoken, word by word; `undefined` if it cannot be. */
 function inWords(home: Home, phrase: string): [string[]] | undefined {
   const known = said.get(home) ?? new Map<string, [string[]] | undefined>()
   said.set(home, known)
@@ -57,7 +102,7 @@ function inWords(home: Home, phrase: string): [string[]] | undefined {
   return words
 }
 
-/** The devices and scenes that nobody can speak of: no name of theirs has letters that English has. */
+/** The devices and scenes that cannot be spoken: all of their names have letters that English lacks. */
 export function unspeakableNames(home: Home): string[] {
   const spoken = new Set<HomeDevice>()
   for (const [name, devices] of home.names())
@@ -67,7 +112,7 @@ export function unspeakableNames(home: Home): string[] {
   return [...home.devices.filter(device => !spoken.has(device)).map(({ call }) => call), ...scenes]
 }
 
-/** "Back door" for the back door lock: what it is goes without saying. */
+/** "Back door" for the back door lock: the kind goes without saying. */
 function shorter(name: string, home: Home): string[] {
   const tokens = name.split(' ')
   const short = tokens.slice(0, -1)
@@ -75,32 +120,54 @@ function shorter(name: string, home: Home): string[] {
   return home.room(short) || home.called(short).length > 0 ? [] : [short.join(' ')]
 }
 
-/** What else is said of a kind of thing, whatever its name is. */
+/** Other words for a kind of thing, whatever its name. */
 const ALSO_SAID: Readonly<Record<string, readonly string[]>> = {
   thermostat: ['heating'],
   tv: ['television', 'telly'],
 }
-/** Said of one as of several. */
+/** Used in the plural even for one. */
 const ALWAYS_MANY = new Set(['blind', 'curtain', 'shade', 'shutter', 'drape'])
+/** "Dim the lights", "lock the doors", even if there is only one. */
+const OFTEN_MANY = new Set(['light', 'door'])
 
-/** Nouns for devices, and how many of them each is said of. */
-function nouns(devices: readonly HomeDevice[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const { things, tokens } of devices) {
+function nounsOf(devices: Iterable<HomeDevice>): Nouns {
+  const nouns = new Map<Kind, Map<string, number>>()
+  for (const { kind, things, tokens } of devices) {
+    const counts = nouns.get(kind) ?? new Map<string, number>()
+    nouns.set(kind, counts)
     const own = tokens.map(singularNoun).filter(token => things.has(nounOf(token)?.thing ?? ''))
     const said = [...things].flatMap(thing => [thing, ...(ALSO_SAID[thing] ?? [])])
     for (const noun of new Set([...said, ...own])) counts.set(noun, (counts.get(noun) ?? 0) + 1)
   }
-  return counts
+  return nouns
 }
 
-/** "The thermostat" if there is one; "the lights", "all the lights". A question may be about any one of several. */
-function kindPhrases(devices: readonly HomeDevice[], isQuestion: boolean): string[] {
-  return [...nouns(devices)].flatMap(([noun, count]) => {
-    const isOne = count === 1 && !ALWAYS_MANY.has(noun)
-    const one = isOne || (isQuestion && !ALWAYS_MANY.has(noun)) ? [noun] : []
-    return isOne && !isQuestion ? one : [...one, ...several(noun, count)]
+/** Nouns for matching kinds, with the number of devices each applies to. */
+function countsOf(nouns: Nouns, fits: (kind: Kind) => boolean): [string, number][] {
+  const counts = new Map<string, number>()
+  for (const [kind, ofKind] of nouns)
+    if (fits(kind)) for (const [noun, count] of ofKind) counts.set(noun, (counts.get(noun) ?? 0) + count)
+  return [...counts]
+}
+
+/** "The thermostat" if there is only one; "the lights", "all the lights". */
+function kindPhrases(nouns: readonly [string, number][]): string[] {
+  return nouns.flatMap(([noun, count]) => {
+    if (!isOne(noun, count)) return several(noun, count)
+    return OFTEN_MANY.has(noun) ? [noun, plural(noun)] : [noun]
   })
+}
+
+/** A question may use the singular for one of several, and the plural even if there is only one. */
+function anyOf(nouns: readonly [string, number][]): string[] {
+  return nouns.flatMap(([noun, count]) => {
+    if (ALWAYS_MANY.has(noun)) return []
+    return isOne(noun, count) ? several(noun, count) : [noun]
+  })
+}
+
+function isOne(noun: string, count: number): boolean {
+  return count === 1 && !ALWAYS_MANY.has(noun)
 }
 
 function several(noun: string, count: number): string[] {
@@ -109,10 +176,10 @@ function several(noun: string, count: number): string[] {
   return [many, `all ${many}`, `all the ${many}`, `all of the ${many}`, `every ${noun}`, ...two]
 }
 
-function roomPhrases(room: string, devices: readonly HomeDevice[]): string[] {
-  return [...nouns(devices)].flatMap(([noun, count]) => {
+function roomPhrases(room: string, nouns: readonly [string, number][]): string[] {
+  return nouns.flatMap(([noun, count]) => {
     const many = plural(noun)
-    const plain = count === 1 && !ALWAYS_MANY.has(noun) ? [noun, many] : [many]
+    const plain = isOne(noun, count) ? [noun, many] : [many]
     const all = count === 1 ? [] : several(noun, count)
     return [
       ...plain.map(said => `${room} ${said}`),
@@ -122,14 +189,25 @@ function roomPhrases(room: string, devices: readonly HomeDevice[]): string[] {
 }
 
 function inCommands(home: Home, list: string): string[] {
-  if (list === 'dimmable' || list === 'levelled') return roomsWithLight(home)
+  if (list === 'dimmable' || list === 'levelled')
+    return [...roomsWithLight(home), ...missingInRooms(home, ['light', 'lights', 'lamp'])]
   if (list !== 'switchable') return []
   const missing = MISSING_DEVICES.filter(name => !isLikeOne(home, name))
   const rooms = [...home.rooms()].flatMap(([room]) => [room, `everything in the ${room}`])
-  return ['everything', ...rooms, ...missing, ...otherNumbers(home)]
+  const inRooms = missingInRooms(home, ['light', 'lights', 'lamp', 'fan', 'heater', 'tv'])
+  return ['everything', ...rooms, ...missing, ...inRooms, ...otherNumbers(home)]
 }
 
-/** "Switch five" where there is a switch one: without it, the nearest that there is would be heard. */
+/** "Office light" if the office has only a heater; otherwise "the office" would be heard and switch the heater. */
+function missingInRooms(home: Home, nouns: readonly string[]): string[] {
+  return [...home.rooms()].flatMap(([room, { devices }]) => {
+    const things = new Set([...devices].flatMap(device => [...device.things]))
+    const missing = nouns.filter(noun => !things.has(nounOf(noun)?.thing ?? ''))
+    return missing.map(noun => `${room} ${noun}`).filter(name => home.called(name.split(' ')).length === 0)
+  })
+}
+
+/** "Switch five" if there is a switch one: otherwise the nearest existing name would be heard. */
 function otherNumbers(home: Home): string[] {
   const numbered = [...home.names()].map(([name]) => name.split(' ')).filter(isNumbered)
   const stems = new Set(numbered.map(words => words.slice(0, -1).join(' ')))
@@ -148,7 +226,7 @@ function roomsWithLight(home: Home): string[] {
   )
 }
 
-/** What is there, or sounds like what is there, is not missing. */
+/** Whether the home has a device of this name, or one that sounds like it. */
 function isLikeOne(home: Home, name: string): boolean {
   const words = name.split(' ')
   return (

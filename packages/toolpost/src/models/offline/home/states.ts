@@ -8,13 +8,13 @@ interface Reported {
   unit: string | null
 }
 
-/** What a reading of a device says. */
+/** A device's report of its state. */
 export interface DeviceReport {
   device: string
   readings: readonly Reported[]
-  /** Whether it is the present state. */
+  /** Whether it is the current state. */
   isLive: boolean
-  /** As the tool puts it. */
+  /** The tool's own wording. */
   text: string
 }
 
@@ -35,7 +35,11 @@ const OPPOSITES: Readonly<Record<string, string>> = {
   unlocked: 'locked',
 }
 
-/** Whether a state in words is the one that was asked about; `undefined` if it says nothing of it. */
+export function oppositeOf(state: string): string {
+  return OPPOSITES[state] ?? `not ${state}`
+}
+
+/** Whether a reported state is the one asked about; `undefined` if it is unrelated. */
 export function isInState(text: string, state: string): boolean | undefined {
   const present = stateIn(text)
   if (present === state) return true
@@ -49,7 +53,7 @@ function stateIn(text: string): string | undefined {
   return Object.hasOwn(OPPOSITES, text) ? text : undefined
 }
 
-/** The part of a state that may have several: "air temperature: 21.5 °C, humidity: 45 %". */
+/** The parts of a state: "air temperature: 21.5 °C, humidity: 45 %". */
 export function statesIn(text: string): { name: string | undefined; text: string }[] {
   return text.split(', ').map(part => {
     const at = part.indexOf(': ')

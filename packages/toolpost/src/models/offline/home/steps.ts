@@ -6,12 +6,12 @@ import type { MeaningContext } from './meanings.ts'
 import { isReference } from './reference.ts'
 import { reportIn } from './states.ts'
 
-/** How far a step goes if nobody says how far, and what it stays between. */
+/** The default sizes of a step, and its limits. */
 interface Scale {
   usual: number
   small: number
   large: number
-  /** A step that nobody measured does not turn it off. */
+  /** The lowest level for a step of unspecified size, so that it does not turn the device off. */
   least: number
   min: number
   max: number
@@ -21,7 +21,7 @@ const PERCENT: Scale = { usual: 20, small: 10, large: 40, least: 5, min: 0, max:
 const DEGREES: Scale = { usual: 1, small: 0.5, large: 3, least: -50, min: -50, max: 100 }
 const VOLUME: Scale = { usual: 10, small: 5, large: 25, least: 0, min: 0, max: 100 }
 
-/** "Brighter", "warmer", "louder": from the present state by a step. */
+/** "Brighter", "warmer", "louder": one step from the current state. */
 export function stepMeaning({ grammar, reading, matched }: MeaningContext): Meaning | undefined {
   const { tool, args } = reading
   const isUp = args.direction === 'up'
@@ -88,7 +88,7 @@ function stepped(
   return Math.round(Math.min(max, Math.max(floor, next)) * 10) / 10
 }
 
-/** The level of a dimmer, the position of a blind, or what a thermostat is set to. */
+/** The level of a dimmer, the position of a blind, or the setpoint of a thermostat. */
 function levelIn(result: ToolResult, isHeat: boolean): number | undefined {
   const readings = reportIn(result)?.readings ?? []
   const found = isHeat

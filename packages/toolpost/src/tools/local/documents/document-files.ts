@@ -1,20 +1,20 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** A file as it was when it was last looked at. */
+/** A file as last seen. */
 export interface DocumentFile {
   readonly path: string
   readonly mtimeMs: number
   readonly size: number
 }
 
-/** Larger files are data or logs; indexing one would hold up everything else. */
+/** Larger files are data or logs; indexing one would block everything else. */
 const MAX_FILE_BYTES = 5 * 1024 * 1024
 
 /**
- * The Markdown and text files below a folder, by their path in it (with `/` everywhere).
- * Hidden names and node_modules are left out. Symbolic links are not followed: inside the folder
- * their targets are found anyway, and outside of it nothing was offered for searching.
+ * The Markdown and text files below a folder, by their path within it (with `/` on every platform).
+ * Hidden names and node_modules are skipped. Symbolic links are not followed: targets inside the folder are found
+ * anyway, and those outside were not offered for searching.
  */
 export async function listDocuments(folder: string): Promise<Map<string, DocumentFile>> {
   const found = new Map<string, DocumentFile>()

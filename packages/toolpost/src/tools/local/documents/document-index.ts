@@ -17,12 +17,12 @@ interface IndexedFile extends DocumentFile {
   readonly sections: readonly Section[]
 }
 
-/** After so many sections other calls get a turn. */
+/** After this many sections, other calls get a turn. */
 const SECTIONS_PER_TURN = 50
 
 /**
- * A full-text index over a folder. It is built by the first search, and every search brings it up to date
- * with the files that were added, edited (by time and size) or removed: nothing watches in between.
+ * A full-text index over a folder. The first search builds it, and every search updates it for files that were added,
+ * edited (by time and size) or removed: nothing is watched in between.
  */
 export class DocumentIndex {
   readonly #folder: string
@@ -53,8 +53,8 @@ export class DocumentIndex {
   }
 
   /**
-   * One refresh at a time. Whoever comes during one waits for the next, which all of them share:
-   * the one under way may have passed a file that changed since.
+   * One refresh at a time. Searches that arrive during one share the next:
+   * the current one may already have passed a file that changed since.
    */
   #refresh(): Promise<MiniSearch<Section>> {
     this.#waitingRefresh ??= this.#queueRefresh()
@@ -89,7 +89,7 @@ export class DocumentIndex {
     })
   }
 
-  /** A file that cannot be read now is left for the next search. */
+  /** A file that cannot be read now is left to the next search. */
   async #add(name: string, file: DocumentFile): Promise<void> {
     const content = await readFile(file.path, 'utf8').catch(() => undefined)
     if (content === undefined) return

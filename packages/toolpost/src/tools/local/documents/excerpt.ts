@@ -1,10 +1,10 @@
 import { foldWord } from './words.ts'
 
 const EXCERPT_CHARS = 300
-/** How much of what stands before the match is shown with it. */
+/** How much text before the match is shown. */
 const LEAD_CHARS = 60
 
-/** About 300 characters of a text in one line, around where most of the words stand together. */
+/** About 300 characters of a text on one line, around the place where most of the words occur together. */
 export function excerptAround(text: string, words: readonly string[]): string {
   const line = text.replace(/\s+/g, ' ').trim()
   if (line.length <= EXCERPT_CHARS) return line
@@ -13,7 +13,7 @@ export function excerptAround(text: string, words: readonly string[]): string {
   return `${start > 0 ? '…' : ''}${line.slice(start, end).trim()}${end < line.length ? '…' : ''}`
 }
 
-/** The place of a word with the most different ones in reach; 0 if none is in the text. */
+/** The position of the match with the most different words within reach; 0 if there is no match. */
 function densestPlace(line: string, words: readonly string[]): number {
   const folded = foldWord(line)
   const places = words.map(word => placesOf(word, folded))

@@ -2,7 +2,7 @@ import type { InvokeOptions } from '../../tool.ts'
 import type { DocumentHit, DocumentIndex } from './document-index.ts'
 
 interface RagQueryOptions {
-  /** A folder of Markdown and text files; it is read at the first query. */
+  /** A folder of Markdown and text files, read on the first query. */
   folder: string
 }
 
@@ -14,7 +14,7 @@ interface RagQueryArgs {
 interface RagQueryResult {
   query: string
   results: DocumentHit[]
-  /** What to say: the best passage and where it stands, or that nothing was found. */
+  /** What to say: the best passage and its source, or that nothing was found. */
   text: string
 }
 
@@ -46,7 +46,7 @@ function describe(query: string, [best]: readonly DocumentHit[], fileCount: numb
   return `Nothing was found for "${query}" in ${fileCount === 1 ? 'the one document' : `${fileCount} documents`}.`
 }
 
-/** The declaration of `search_documents`, which `rag_query` stands behind. */
+/** The declaration of `search_documents`, implemented by `rag_query`. */
 export const searchDocumentsDeclaration = {
   name: 'search_documents',
   description:
@@ -72,6 +72,7 @@ export const searchDocumentsDeclaration = {
     'search [in] [the|my|our] (notes|documents) for {query}',
     'what (do|does) [the|my|our] (notes|documents) say about {query}',
     '(find|look up) {query} in [the|my|our] (notes|documents)',
+    '(look|check) [in|through] [the|my|our] (notes|documents) for {query}',
     'what (do|did) (i|we) (write|note) [down] about {query}',
     '(what is|where is|who is|when is|where are|what are) (my|our) {query}',
   ],

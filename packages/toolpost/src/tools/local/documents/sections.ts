@@ -1,4 +1,4 @@
-/** A part of a document that is found as one. */
+/** A part of a document, indexed and found as a unit. */
 export interface Section {
   readonly id: string
   readonly file: string
@@ -7,11 +7,11 @@ export interface Section {
   readonly text: string
 }
 
-/** Long enough for a thought, short enough that a result points at one. */
+/** Long enough for one thought, short enough to point to it. */
 const MAX_SECTION_CHARS = 1_500
 const TRAIL_MARK = ' › '
 
-/** Splits a document at its Markdown headings, and what is still too long between paragraphs. */
+/** Splits a document at its Markdown headings, and sections that are still too long between paragraphs. */
 export function splitSections(file: string, content: string): Section[] {
   const text = content
     .replace(/^\uFEFF/, '')
@@ -46,7 +46,7 @@ function splitAtHeadings(text: string): Block[] {
     .filter(saysSomething)
 }
 
-/** The fence that is open after this line: a `# comment` in a code block is not a heading. */
+/** The code fence still open after this line: a `# comment` in a code block is not a heading. */
 function fenceAfter(open: string | undefined, line: string): string | undefined {
   const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
   if (mark === undefined) return open
@@ -66,7 +66,7 @@ function headingOf(line: string): { level: number; title: string } | undefined {
   }
 }
 
-/** A heading with nothing below it stays, unless the headings of the next block repeat it. */
+/** A heading with nothing below it is kept, unless the headings of the next block repeat it. */
 function saysSomething({ heading, text }: Block, index: number, blocks: readonly Block[]): boolean {
   return text !== '' || (heading !== '' && !blocks[index + 1]?.heading.startsWith(`${heading}${TRAIL_MARK}`))
 }
@@ -83,7 +83,7 @@ function chunk(text: string): string[] {
   return [...chunks, current]
 }
 
-/** Pieces of a paragraph, cut at blanks if there are any. */
+/** Pieces of a paragraph, cut at whitespace if possible. */
 function cutLong(paragraph: string): string[] {
   const pieces: string[] = []
   let rest = paragraph

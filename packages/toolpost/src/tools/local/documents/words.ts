@@ -1,4 +1,4 @@
-/** One form for a word however it is written: `Müll` and `mull` are found by each other. */
+/** One form for all spellings of a word: `Müll` and `mull` find each other. */
 export function foldWord(word: string): string {
   return word.normalize('NFD').replace(/\p{M}/gu, '').normalize('NFC').toLowerCase()
 }
@@ -8,7 +8,7 @@ const FILLER_WORDS = new Set(
   that the there this to was we what when where which who why will with you your`.split(/\s+/),
 )
 
-/** The words of a question that say what it is about; all of them if none does. */
+/** The words of a query that say what it is about; all of them if none does. */
 export function meaningfulWords(query: string): string {
   const words = query.split(/\s+/)
   const kept = words.filter(word => !FILLER_WORDS.has(foldWord(word).replace(/[^\p{L}\p{N}]/gu, '')))

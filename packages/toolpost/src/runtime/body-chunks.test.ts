@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { bodyChunks } from './body-chunks.ts'
-import { CHUNK_COST_BYTES, READ_AT_ONCE_BYTES } from './limits.ts'
+import { bodyChunks, CHUNK_COST_BYTES, READ_AT_ONCE_BYTES } from './body-chunks.ts'
 
 /** Chunks that are all there at once; counts those that were asked for. */
 function body(count: number, bytes: number) {

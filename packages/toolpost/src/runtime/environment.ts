@@ -1,2 +1,2 @@
-/** Environment variables: `process.env`, or what a test gives. */
+/** Environment variables: `process.env`, or a stub in tests. */
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -6,7 +6,7 @@ import { type Notice, Notices } from './database/notices.ts'
 import { openPool } from './database/open-pool.ts'
 import { prepareDatabase } from './database/schema.ts'
 import { launchEngine, registerQueue, stopEngine } from './engine/engine.ts'
-import { heed, type SessionEvents } from './heed-notice.ts'
+import { type ConnectionEvents, heed } from './heed-notice.ts'
 import { RunApprovals } from './runs/approvals.ts'
 import { Carrier } from './runs/carrier.ts'
 import { Ends } from './runs/ends.ts'
@@ -24,7 +24,7 @@ import { Watch } from './workers/watch.ts'
 
 const DEFAULT_CONCURRENCY = 16
 
-interface SessionOptions extends DurableOptions {
+interface ConnectionOptions extends DurableOptions {
   id: string
   pool: string
   role: 'worker' | 'gateway'
@@ -32,8 +32,8 @@ interface SessionOptions extends DurableOptions {
   times: Times
 }
 
-/** All that lives between connecting to a database and letting go of it. Survives that the database is gone for a while. */
-export class Session {
+/** Everything that lives from connecting to a database to disconnecting. Survives outages of the database. */
+export class Connection {
   readonly executor: ToolExecutor
   readonly database: Pool
   readonly notices: Notices
@@ -46,12 +46,12 @@ export class Session {
   readonly times: Times
   readonly #link: Link
   readonly #watch: Watch
-  readonly #options: SessionOptions
-  readonly #events: SessionEvents
+  readonly #options: ConnectionOptions
+  readonly #events: ConnectionEvents
   #published: readonly PublishedTool[] = []
   #publishing: Promise<void> = Promise.resolve()
 
-  private constructor(url: URL, self: Identity, options: SessionOptions, events: SessionEvents) {
+  private constructor(url: URL, self: Identity, options: ConnectionOptions, events: ConnectionEvents) {
     const { executor, logger, times } = options
     this.times = times
     this.#options = options
@@ -88,16 +88,16 @@ export class Session {
     })
   }
 
-  /** Connects, or throws why it cannot; nothing is left behind then. */
-  static async open(url: URL, options: SessionOptions, events: SessionEvents): Promise<Session> {
+  /** Connects, or throws the reason it cannot, leaving nothing behind. */
+  static async open(url: URL, options: ConnectionOptions, events: ConnectionEvents): Promise<Connection> {
     const { id, pool, role } = options
-    const session = new Session(url, identityOf(id, pool, role), options, events)
+    const connection = new Connection(url, identityOf(id, pool, role), options, events)
     try {
-      await prepareDatabase(session.database, () => session.#start())
-      return session
+      await prepareDatabase(connection.database, () => connection.#start())
+      return connection
     } catch (error) {
-      await session.#link.close()
-      await session.database.end().catch(() => {})
+      await connection.#link.close()
+      await connection.database.end().catch(() => {})
       throw error
     }
   }
@@ -110,7 +110,7 @@ export class Session {
     return this.self.role === 'gateway' ? 0 : (this.#options.concurrency ?? DEFAULT_CONCURRENCY)
   }
 
-  /** The queue that runs of a tool of this pool go through, and whether they must. */
+  /** The queue for runs of a tool of this pool, and whether they must go through it. */
   queueOf(tool: string): { queue: string; isLimited: boolean } {
     const limit = limitOf(tool, this.#options.limits)
     return { queue: queueFor(this.self.pool, limit), isLimited: limit !== undefined }
@@ -133,7 +133,7 @@ export class Session {
     this.#watch.start()
   }
 
-  /** Tells the others what this worker runs. Done again after the database was gone. */
+  /** Tells the others which tools this worker runs. Repeated when the database comes back. */
   publish(tools: readonly PublishedTool[]): Promise<void> {
     this.#published = this.self.role === 'gateway' ? [] : tools
     this.#publishing = this.#publishing.then(() => this.#publishNow()).catch(() => {})
@@ -159,17 +159,17 @@ export class Session {
     if (await this.roster.refresh()) this.#events.onWorkers()
   }
 
-  /** Runs may go on, in these queues. */
+  /** Lets held runs continue. */
   async release(ids: readonly string[]): Promise<void> {
     for (const queue of await letGo(this.database, ids)) this.notices.send({ queue })
     this.notices.send({ approvals: true })
   }
 
-  /** Lets runs under way end, hands on the rest, and frees this process's name. */
+  /** Lets running calls finish, hands over the rest, and frees this process's name. */
   async close(drainMs: number): Promise<void> {
     await this.#watch.stop()
     await this.#publishing
-    // Runs that wait for a person would use up all of the time.
+    // Runs that wait for a person would use up all the time.
     await stopEngine(this.isOpen ? drainMs : 0).catch(() => {})
     this.carrier.handOnAll()
     const wasOpen = this.isOpen
@@ -179,7 +179,7 @@ export class Session {
     await this.database.end().catch(() => {})
   }
 
-  /** What this process had not finished is free at once. */
+  /** Frees what this process has not finished for others to take. */
   async #leave(): Promise<void> {
     const { process, lockKey, pool } = this.self
     const estate = await this.roster.bury({ process, lockKey, pool }, poolQueue(pool))
@@ -220,7 +220,7 @@ export class Session {
   }
 
   #buried(process: string, estate: Estate): void {
-    this.#options.logger.warn({ worker: process }, 'A worker is gone; its runs were handed on')
+    this.#options.logger.warn({ worker: process }, 'A worker is gone; its runs were handed over')
     for (const queue of estate.queues) this.taking.announce(queue)
     this.#tellOf(estate)
   }
@@ -231,7 +231,7 @@ export class Session {
     this.notices.send({ workers: true })
   }
 
-  /** In case that a notice was lost. */
+  /** In case a notice was lost. */
   async #chores(): Promise<void> {
     this.taking.announceAll()
     this.ends.lookForAll()

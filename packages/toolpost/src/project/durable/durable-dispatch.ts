@@ -7,7 +7,7 @@ import { fitsTool } from '../../tools/tool-pattern.ts'
 import type { AcceptedRun, Durable, DurableRunOptions, RefusedRun } from '../durable.ts'
 import { liveOffer, type RemoteTools } from './remote-tools.ts'
 
-export interface DurableCallsOptions {
+export interface DurableDispatchOptions {
   executor: ToolExecutor
   durable: Durable
   remote: RemoteTools
@@ -15,20 +15,19 @@ export interface DurableCallsOptions {
   named(): readonly string[]
 }
 
-/** How calls become runs, and which. */
-export class DurableCalls {
-  readonly #options: DurableCallsOptions
+/** Decides which calls become runs, and turns them into runs. */
+export class DurableDispatch {
+  readonly #options: DurableDispatchOptions
   #patterns: readonly string[] = []
   #isNamed = new WeakMap<Tool, boolean>()
 
-  constructor(options: DurableCallsOptions) {
+  constructor(options: DurableDispatchOptions) {
     this.#options = options
   }
 
   /**
-   * Accepts a call as a run. One that could not run is answered at once and leaves nothing behind. That of a tool that
-   * runs here takes the whole way of a call there where it is run; that of a tool of elsewhere has the policy of this
-   * process decided first.
+   * Accepts a call as a run. A call that could not run is answered immediately and leaves nothing behind. For a tool of this
+   * process, the executor applies every stage when the run executes; for a remote tool, this process's policy decides first.
    */
   async accept(call: ToolCall, options: DurableRunOptions): Promise<AcceptedRun | RefusedRun> {
     const { executor, durable, remote } = this.#options
@@ -38,12 +37,12 @@ export class DurableCalls {
     const elsewhere = remote.find(tool)
     if (!elsewhere) return durable.accept({ ...call, name: tool.name }, options)
     const { offers, definition } = elsewhere
-    // If nobody is left to run it, its key may still be that of a run that has ended.
+    // Even if nobody is left to run it, its key may belong to a run that has ended.
     const { pool } = liveOffer(elsewhere) ?? offers[0] ?? {}
     return durable.accept({ ...call, name: definition.name }, { ...options, pool, approval: asks })
   }
 
-  /** Around every call, inside of policy and limits: hands those over that are to be durable. Others pay nothing. */
+  /** Around every call, inside policy and limits: hands over the durable ones. Others pay nothing. */
   readonly interceptor: Interceptor = (call, next) => {
     const { tool, failure } = call
     const { durable, remote } = this.#options

@@ -1,9 +1,12 @@
-import { nextTurn } from '../runtime/turns.ts'
-import { CHUNK_COST_BYTES, READ_AT_ONCE_BYTES } from './limits.ts'
+import { nextTurn } from './turns.ts'
+
+/** Bytes of a body read per turn; each chunk counts as at least `CHUNK_COST_BYTES`. */
+export const READ_AT_ONCE_BYTES = 64 * 1024
+export const CHUNK_COST_BYTES = 512
 
 /**
- * The chunks of a body, some at a time: the socket would be read as fast as the server writes, with nobody else in
- * between. While they wait, it is not read.
+ * Reads an HTTP body a few chunks per turn. Otherwise a fast sender would monopolize the event loop. Between turns the
+ * socket is not read, so backpressure reaches the sender.
  */
 export async function* bodyChunks(
   reader: ReadableStreamDefaultReader<Uint8Array>,

@@ -2,8 +2,8 @@ import { type Clock, systemClock, type Timer } from './clock.ts'
 
 const DELAY_MS = 20
 
-/** Changes that come together are told of once, a moment later. */
-export function together(
+/** Debounces: changes that come together are reported once, a moment later. */
+export function coalesced(
   tell: () => void,
   clock: Clock = systemClock,
   delayMs = DELAY_MS,
