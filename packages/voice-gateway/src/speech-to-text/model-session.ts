@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { InferenceSession as Session } from 'onnxruntime-common'
+import { withIntegerProducts } from './integer-products.ts'
 import { copiesOf } from './models.ts'
 import { InferenceSession } from './onnx-runtime.ts'
 
@@ -11,12 +13,19 @@ const quiet: Session.SessionOptions = {
   extra: { session: { intra_op: { allow_spinning: '0' } } },
 }
 
-/** Opens a model file, given relative to the main file of its package, or the copy we ship. */
-export function openModel(
-  place: { package: string; file: string },
-  options: Session.SessionOptions,
-): Promise<Session> {
+interface ModelFile {
+  package: string
+  /** Relative to the package's main file. */
+  file: string
+  /** Whether it multiplies by 8-bit weights that it first turns into floats. */
+  hasFloatProducts?: boolean
+}
+
+/** Opens a model file of a package, or the copy we ship. */
+export async function openModel(place: ModelFile, options: Session.SessionOptions): Promise<Session> {
   const copy = new URL(place.file, copiesOf(place.package))
   const file = existsSync(copy) ? copy : new URL(place.file, import.meta.resolve(place.package))
-  return InferenceSession.create(fileURLToPath(file), { ...quiet, ...options })
+  const settings = { ...quiet, ...options }
+  if (!place.hasFloatProducts) return InferenceSession.create(fileURLToPath(file), settings)
+  return InferenceSession.create(withIntegerProducts(await readFile(file)), settings)
 }

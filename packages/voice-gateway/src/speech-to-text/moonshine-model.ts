@@ -46,8 +46,9 @@ export class MoonshineModel {
   static async load(name: ModelName): Promise<MoonshineModel> {
     const options = { intraOpNumThreads: Math.min(availableParallelism(), MOST_THREADS) }
     const { package: from, folder } = MODELS[name]
-    const open = (file: string) => openModel({ package: from, file: `${folder}/${file}.onnx` }, options)
-    return new MoonshineModel(name, await open('encoder_model'), await open('decoder_model_merged'))
+    const encoder = { package: from, file: `${folder}/encoder_model.onnx` }
+    const decoder = { package: from, file: `${folder}/decoder_model_merged.onnx`, hasFloatProducts: true }
+    return new MoonshineModel(name, await openModel(encoder, options), await openModel(decoder, options))
   }
 
   /**
