@@ -59,6 +59,14 @@ describe('deciding what was said', () => {
     expect(decided('Turn off witches. -3', sentences).decision).toBe('sentence')
   })
 
+  it('answers a question that was heard badly if nothing else resembles it, but never acts so', () => {
+    expect(decided('Would mine be a? -3', ['what time is it -8.5'])).toMatchObject({ decision: 'sentence' })
+    expect(decided('Would mine be a? -3', ['what time is it -8.5', 'turn on switch one -9']).decision).toBe(
+      'ask',
+    )
+    expect(decided('Torn honour which win. -3', ['turn on switch one -11.5']).decision).toBe('ask')
+  })
+
   it('hears no apostrophe', () => {
     expect(decided("The light's off. -4", ['the lights off -5']).decision).toBe('exact')
   })

@@ -1,6 +1,7 @@
 import type { HeardSentence, Listened } from '../speech-to-text/transcriber.ts'
 import { type Candidate, Candidates } from './candidates.ts'
 import type { Meaning } from './grammar.ts'
+import type { Decision, Heard } from './heard.ts'
 import { endsAlike, isWithin } from './is-within.ts'
 import { comparePhones } from './phone-distance.ts'
 import { saidWords } from './said-words.ts'
@@ -29,6 +30,7 @@ import {
   LEAST_MARGIN_OF_TEENS,
   LEAST_MARGIN_OF_UNDONE,
   LEAST_MARGIN_OF_UNHEARD_TEENS,
+  LEAST_MARGIN_TO_TELL,
   LEAST_PER_FREE_WORD,
   LEAST_PER_GUESSED_WORD,
   MISSPELT,
@@ -36,24 +38,13 @@ import {
   NEAR_IF_LIKELIER,
   NEAR_IF_LIKELY,
   NEAR_IF_TWO,
+  NEAR_TO_TELL,
   NEAR_WITHOUT_VERB,
   NEARLY,
   NEARLY_AS_LIKELY,
   type Nearness,
   RIVAL_WITHIN,
 } from './thresholds.ts'
-
-export type Decision = 'exact' | 'sentence' | 'ask' | 'free'
-
-/** What we decided was said, and why. */
-export interface Heard {
-  text: string
-  /** The free transcript, without the grammar. */
-  free_text: string
-  decision: Decision
-  /** How much likelier it is than the next sentence that means something else, in nats. */
-  margin?: number
-}
 
 export interface DecideOptions {
   understand(text: string): Meaning
@@ -159,6 +150,8 @@ class Choice {
     if (belowFree <= 0) return NEAR_IF_LIKELIER
     if (isTwo(best.text) || doesSeveral(best)) return NEAR_IF_TWO
     if (best.changes && this.#isWithoutVerb(best)) return belowFree <= AS_LIKELY ? NEAR : NEAR_WITHOUT_VERB
+    if (best.kind === 'tell' && !best.isGuess && this.#candidates.margin(best) >= LEAST_MARGIN_TO_TELL)
+      return NEAR_TO_TELL
     return belowFree <= NEARLY_AS_LIKELY ? NEAR_IF_LIKELY : NEAR
   }
 

@@ -1,15 +1,20 @@
 import type { ConversationMessage, SentenceGraph } from 'toolpost/models'
 import { yesOrNo } from '../conversation/spoken-question.ts'
-import type { Transcriber } from '../speech-to-text/transcriber.ts'
-import { decide, type Heard } from './decide.ts'
-import type { Grammar } from './grammar.ts'
+import type { Listened, Transcriber } from '../speech-to-text/transcriber.ts'
+import { decide } from './decide.ts'
+import type { Grammar, Meaning } from './grammar.ts'
+import type { Decision, Heard } from './heard.ts'
 import { Pronunciation } from './pronunciation.ts'
 import { saidWords } from './said-words.ts'
+import { doesSomething } from './sentence-traits.ts'
 import { SoundAlikes, wordsOf } from './sound-alikes.ts'
 import { unheardName } from './unheard-name.ts'
 
 /** "Yes", "please don't", "not that one": an answer. Longer ones may be sentences: "turn" is easily heard as "don't". */
 const BARE_ANSWER_WORDS = 3
+
+/** Decisions that need no second look. */
+const CLEAR: ReadonlySet<Decision> = new Set(['exact', 'sentence'])
 
 interface ListeningOptions {
   transcriber: Transcriber
@@ -56,29 +61,35 @@ export class Listening {
     const graph = grammar.graph()
     // In parallel with listening.
     const learned = this.#learn(graph)
-    const listened = await this.#transcriber.listen(samples, { signal, graph, names })
+    const understand = remembered((content: string) =>
+      grammar.understand([...history, { role: 'user', content }]),
+    )
+    const judge = (listened: Listened) => this.#judge(listened, graph, understand)
+    const isClear = (listened: Listened) => {
+      const { text, decision } = judge(listened)
+      return isAnswer(text) || (CLEAR.has(decision) && doesSomething(understand(text)))
+    }
+    const listened = await this.#transcriber.listen(samples, { signal, graph, names, isClear })
     await learned
+    const heard = judge(listened)
+    if (isAnswer(heard.text) || heard.decision !== 'free' || doesSomething(understand(heard.text)))
+      return heard
+    const name = unheardName(heard.text, grammar.unspeakable?.() ?? [], understand)
+    return name === undefined ? withNames(heard, listened, understand) : { ...heard, unheardName: name }
+  }
+
+  #judge(listened: Listened, graph: SentenceGraph, understand: (text: string) => Meaning): Heard {
     const text = listened.text.trim()
-    const answer = yesOrNo(text)
-    if (text === '' || (answer !== undefined && saidWords(text).length <= BARE_ANSWER_WORDS))
-      return { text, free_text: text, decision: 'free' }
-    const understand = (said: string) => grammar.understand([...history, { role: 'user', content: said }])
-    const heard = decide(
+    if (isAnswer(text)) return { text, free_text: text, decision: 'free' }
+    return decide(
       { ...listened, text },
       {
         understand,
         phonesOf: word => this.#pronunciation.phonesOf(word),
         soundAlikes: said => this.#alikes(graph).of(said),
-        isRefusal: answer === false,
+        isRefusal: yesOrNo(text) === false,
       },
     )
-    if (heard.decision !== 'free' || ['act', 'tell'].includes(understand(heard.text).kind)) return heard
-    const name = unheardName(heard.text, grammar.unspeakable?.() ?? [], understand)
-    if (name !== undefined) return { ...heard, unheardName: name }
-    const { withNames = '' } = listened
-    // If the name turns it into a sentence, that sentence was not what was heard.
-    const isForModel = withNames !== '' && understand(withNames).kind === 'nothing'
-    return isForModel ? { ...heard, text: withNames } : heard
   }
 
   #learn(graph: SentenceGraph): Promise<void> {
@@ -93,5 +104,30 @@ export class Listening {
       this.#soundAlikes = { graph, alikes: new SoundAlikes(graph, phonesOf) }
     }
     return this.#soundAlikes.alikes
+  }
+}
+
+/** Nothing, or a bare yes or no. */
+function isAnswer(text: string): boolean {
+  const words = saidWords(text)
+  return words.length === 0 || (words.length <= BARE_ANSWER_WORDS && yesOrNo(text) !== undefined)
+}
+
+/** For a model: the text with names, unless a name turns it into a sentence, which was not what was heard. */
+function withNames(
+  heard: Heard,
+  { withNames: text }: Listened,
+  understand: (text: string) => Meaning,
+): Heard {
+  return text && understand(text).kind === 'nothing' ? { ...heard, text } : heard
+}
+
+/** Understanding takes milliseconds, and the same texts come up again. */
+function remembered(understand: (text: string) => Meaning): (text: string) => Meaning {
+  const known = new Map<string, Meaning>()
+  return text => {
+    const meaning = known.get(text) ?? understand(text)
+    known.set(text, meaning)
+    return meaning
   }
 }

@@ -44,6 +44,16 @@ export const NEAR_IF_LIKELIER: Nearness = { ...NEAR, mostDistance: 0.65, longest
 /** For two commands in one, and several devices at once: almost anything can be composed of that many words. */
 export const NEAR_IF_TWO: Nearness = { ...NEAR, leastPerWord: -1.5, mostDistance: 0.2 }
 
+/** For a question that nothing else resembles: a wrong answer does no harm, and being asked back is tiresome. */
+export const LEAST_MARGIN_TO_TELL = 2
+export const NEAR_TO_TELL: Nearness = {
+  mostBelowFree: 10,
+  leastPerWord: -3,
+  mostDistance: 0.65,
+  longestGap: 5,
+  mostLonger: 6,
+}
+
 /** Near enough to be asked about. */
 export const NEARLY: Nearness = {
   mostBelowFree: 12,

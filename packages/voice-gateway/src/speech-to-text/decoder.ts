@@ -26,7 +26,7 @@ export interface DecoderState {
 export const START_TOKEN = 1
 export const END_TOKEN = 2
 /** The most texts per run: with more, the model's memory grows by 60 MB. */
-export const MOST_ROWS = 8
+const MOST_ROWS = 8
 
 /** Decodes what the encoder heard, several texts at once, token by token. A state can be continued in many ways. */
 export class Decoder {

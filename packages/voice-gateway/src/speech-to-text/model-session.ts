@@ -21,11 +21,16 @@ interface ModelFile {
   hasFloatProducts?: boolean
 }
 
-/** Opens a model file of a package, or the copy we ship. */
+/** Opens a model. */
 export async function openModel(place: ModelFile, options: Session.SessionOptions): Promise<Session> {
-  const copy = new URL(place.file, copiesOf(place.package))
-  const file = existsSync(copy) ? copy : new URL(place.file, import.meta.resolve(place.package))
+  const file = modelFile(place)
   const settings = { ...quiet, ...options }
-  if (!place.hasFloatProducts) return InferenceSession.create(fileURLToPath(file), settings)
+  if (!place.hasFloatProducts) return InferenceSession.create(file, settings)
   return InferenceSession.create(withIntegerProducts(await readFile(file)), settings)
+}
+
+/** Its path: in its package, or the copy we ship. */
+export function modelFile(place: Pick<ModelFile, 'package' | 'file'>): string {
+  const copy = new URL(place.file, copiesOf(place.package))
+  return fileURLToPath(existsSync(copy) ? copy : new URL(place.file, import.meta.resolve(place.package)))
 }

@@ -4,12 +4,12 @@ import type { SentenceGraph } from 'toolpost/models'
 import { SAMPLE_RATE } from '../audio/samples.ts'
 import { AllowedTokens } from './bound/allowed-tokens.ts'
 import { tokenLetters } from './bound/token-letters.ts'
+import { HEARINGS, type Hearing, hasTimeFor, PATIENCE_MS } from './hearings.ts'
 import type { ModelName } from './models.ts'
 import type { FromChild, Request, ToChild, Value } from './moonshine-messages.ts'
 import { MoonshineModel } from './moonshine-model.ts'
 import { NameTree } from './names/name-tree.ts'
-import { amplified, LONGER_SILENCE, preparePiece } from './prepare-piece.ts'
-import { hasTimeForAnother, isUnsure, PATIENCE_MS, surer } from './second-hearing.ts'
+import { amplified } from './prepare-piece.ts'
 import { Silero, type SileroStream } from './silero.ts'
 import { speechPieces } from './speech-pieces.ts'
 import type { Listened } from './transcriber.ts'
@@ -26,6 +26,8 @@ const letters = tokenLetters(llamaTokenizer.vocabById)
 const streams = new Map<number, SileroStream>()
 let stoppedId: number | undefined
 let allowed: AllowedTokens | undefined
+/** The last recording, if it may be a command; the caller may want to hear it again. */
+let command: Command | undefined
 
 try {
   const models = {
@@ -50,6 +52,14 @@ interface HowToListen {
   names: NameTree | undefined
 }
 
+interface Command {
+  speech: Float32Array
+  allowed: AllowedTokens
+  startedAt: number
+  /** How long the first hearing took. */
+  firstMs: number
+}
+
 function receive(message: ToChild, models: Models): void {
   if (message.type === 'stop') stoppedId = message.id
   else if (message.type === 'reset') streams.delete(message.detector)
@@ -70,12 +80,13 @@ async function answer(request: Request, models: Models): Promise<void> {
     send({ type: 'failed', id: request.id, message: textOf(error) })
   }
   // The decoder's outputs lie outside the heap, where the collector is in no hurry to free 30 MB.
-  if (request.type === 'transcribe') setImmediate(() => globalThis.gc?.())
+  if (request.type !== 'probability') setImmediate(() => globalThis.gc?.())
 }
 
 function answerTo(request: Request, models: Models): Promise<Value> {
-  if (request.type === 'probability') return streamOf(request.detector, models.silero)(request.frame)
   const isStopped = () => stoppedId === request.id
+  if (request.type === 'probability') return streamOf(request.detector, models.silero)(request.frame)
+  if (request.type === 'hear-again') return hearAgain(HEARINGS[request.hearing], models, isStopped)
   return listen(request.samples, models, {
     isStopped,
     allowed: request.isBound ? allowed : undefined,
@@ -105,8 +116,8 @@ async function listen(
   { silero, moonshine }: Models,
   { isStopped, allowed, names }: HowToListen,
 ): Promise<Listened> {
+  command = undefined
   const startedAt = performance.now()
-  const isLate = () => performance.now() > startedAt + PATIENCE_MS
   const samples = amplified(recording)
   const pieces = speechPieces(samples, await silero.probabilities(samples, isStopped))
   const isCommand = pieces.length === 1 && pieces.every(({ start, end }) => end - start <= LONGEST_COMMAND)
@@ -116,19 +127,8 @@ async function listen(
     const speech = samples.subarray(start, end)
     const bound = isCommand ? allowed : undefined
     const begunAt = performance.now()
-    const first = await moonshine.listen(preparePiece(speech), isStopped, { allowed: bound, names })
-    const now = performance.now()
-    const times = { tookMs: now - begunAt, elapsedMs: now - startedAt }
-    const isEnough = !bound || !isUnsure(first) || !hasTimeForAnother(times)
-    const again = () =>
-      moonshine.listen(preparePiece(speech, LONGER_SILENCE), () => isStopped() || isLate(), {
-        allowed: bound,
-        names,
-        isWide: true,
-      })
-    const second = isEnough ? undefined : await again()
-    // A second pass that was cut short has only half a sentence.
-    heard.push(second && !isLate() ? surer(first, second) : first)
+    heard.push(await moonshine.listen(speech, isStopped, { allowed: bound, names }))
+    if (bound) command = { speech, allowed: bound, startedAt, firstMs: performance.now() - begunAt }
   }
   return {
     text: joined(heard.map(({ text }) => text)),
@@ -136,6 +136,21 @@ async function listen(
     sentences: heard[0]?.sentences ?? [],
     ...(names && { withNames: joined(heard.map(({ text, withNames = text }) => withNames)) }),
   }
+}
+
+/** Null if there is no time for it, or if it took too long and has only half a sentence. */
+async function hearAgain(
+  hearing: Hearing | undefined,
+  { moonshine }: Models,
+  isStopped: () => boolean,
+): Promise<Listened | null> {
+  if (!hearing || !command) return null
+  const { speech, allowed, startedAt, firstMs } = command
+  const elapsedMs = () => performance.now() - startedAt
+  if (!hasTimeFor(hearing, { firstMs, elapsedMs: elapsedMs() })) return null
+  const isLate = () => elapsedMs() > PATIENCE_MS
+  const heard = await moonshine.listen(speech, () => isStopped() || isLate(), { hearing, allowed })
+  return isLate() ? null : heard
 }
 
 function joined(texts: readonly string[]): string {

@@ -4,14 +4,15 @@ import type { InferenceSession } from 'onnxruntime-common'
 import { SAMPLE_RATE, secondsOf } from '../audio/samples.ts'
 import type { AllowedTokens } from './bound/allowed-tokens.ts'
 import { SentenceSearch } from './bound/sentence-search.ts'
-import { Decoder, MOST_ROWS, START_TOKEN } from './decoder.ts'
+import { Decoder, START_TOKEN } from './decoder.ts'
 import { FreeText } from './free-text.ts'
+import { HEARINGS, type Hearing, isUnsure } from './hearings.ts'
 import { openModel } from './model-session.ts'
 import { MODELS, type ModelName } from './models.ts'
 import type { NameTree } from './names/name-tree.ts'
 import { NamedText } from './names/named-text.ts'
 import { Tensor } from './onnx-runtime.ts'
-import { isUnsure } from './second-hearing.ts'
+import { preparePiece } from './prepare-piece.ts'
 import type { Listened } from './transcriber.ts'
 import { type Writing, writeTogether } from './write-together.ts'
 
@@ -25,9 +26,9 @@ const FLOOR_BELOW_FREE = 25
 const MORE_TOKENS = 8
 
 interface ListenOptions {
+  hearing?: Hearing
   /** The sentences to listen for. */
   allowed?: AllowedTokens | undefined
-  isWide?: boolean
   names?: NameTree | undefined
 }
 
@@ -56,10 +57,12 @@ export class MoonshineModel {
    * and along the sentences of a graph if there is one.
    */
   async listen(
-    samples: Float32Array,
+    speech: Float32Array,
     isStopped: () => boolean,
-    { allowed, isWide, names }: ListenOptions = {},
+    { hearing = HEARINGS[0], allowed, names }: ListenOptions = {},
   ): Promise<Listened> {
+    const { silenceBefore, beam } = hearing
+    const samples = preparePiece(speech, silenceBefore)
     const input = new Tensor('float32', samples, [1, samples.length])
     const { last_hidden_state: sound } = await this.#encoder.run({ input_values: input })
     const decoder = new Decoder(this.#decoder, MODELS[this.#name].shape, sound as Tensor)
@@ -68,14 +71,14 @@ export class MoonshineModel {
       writeTogether(writings, {
         first,
         advance: (...step) => decoder.advance(...step),
-        most: isWide ? 2 * MOST_ROWS : MOST_ROWS,
+        most: beam.first.width,
         isStopped,
       })
     const mostTokens = Math.ceil(secondsOf(samples) * TOKENS_PER_SECOND)
     const free = new FreeText(mostTokens)
     const floor = () => (free.hasEnded ? free.score - FLOOR_BELOW_FREE : Number.NEGATIVE_INFINITY)
     const search =
-      allowed && new SentenceSearch({ allowed, mostTokens: mostTokens + MORE_TOKENS, floor, isWide })
+      allowed && new SentenceSearch({ allowed, mostTokens: mostTokens + MORE_TOKENS, floor, beam })
     await write(free, ...(search ? [search] : []))
     const heard = { text: textOf(free.tokens), score: free.score, sentences: search?.sentences() ?? [] }
     if (!names || !isUnsure(heard)) return heard

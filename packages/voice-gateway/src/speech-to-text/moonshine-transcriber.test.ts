@@ -15,7 +15,9 @@ import { hasPart } from '../../test/support/system-parts.ts'
 import { readWav } from '../audio/read-wav.ts'
 import { secondsOf } from '../audio/samples.ts'
 import { FRAME_SAMPLES } from '../audio/utterance-cutter.ts'
+import { HEARINGS } from './hearings.ts'
 import { MoonshineTranscriber } from './moonshine-transcriber.ts'
+import type { Listened } from './transcriber.ts'
 
 const sentences = [
   'turn on switch one',
@@ -161,6 +163,18 @@ describe.skipIf(!hasVoice)('what is heard along sentences', () => {
       expect(heard[0]?.text).toBe(said)
       expect(score - Number(heard[0]?.score)).toBeLessThan(10)
     }
+  })
+
+  it('is listened for again as long as that is not clear and there is time, and ends with the nearest', async () => {
+    const samples = await spoken('turn the demo switch on')
+    const heard: Listened[] = []
+    const isClear = (one: Listened) => heard.push(one) < 0
+    const nearest = await transcriber.listen(samples, { graph, isClear })
+    expect(heard.length).toBeLessThanOrEqual(HEARINGS.length)
+    expect(nearest.sentences[0]?.text).toBe('turn the demo switch on')
+    const below = ({ score, sentences: [best] }: Listened) => score - Number(best?.score)
+    expect(below(nearest)).toBeCloseTo(Math.min(...heard.map(below)))
+    expect(await transcriber.listen(samples, { graph })).toEqual(heard[0])
   })
 
   it('is nothing near for other speech', async () => {

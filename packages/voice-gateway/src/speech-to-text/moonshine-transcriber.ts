@@ -3,11 +3,19 @@ import { fileURLToPath } from 'node:url'
 import { type Clock, type Logger, systemClock } from 'toolpost'
 import type { SentenceGraph } from 'toolpost/models'
 import { secondsOf } from '../audio/samples.ts'
+import { isUnsure, surest } from './hearings.ts'
 import { ModelProcess } from './model-process.ts'
 import { type ModelName, whyMissing } from './models.ts'
+import type { Value } from './moonshine-messages.ts'
 import { RestartGuard } from './restart-guard.ts'
 import type { SpeechDetector } from './speech-detector.ts'
-import { type Listened, type TranscribeOptions, type Transcriber, TranscriberError } from './transcriber.ts'
+import {
+  type Listened,
+  type ListenOptions,
+  type TranscribeOptions,
+  type Transcriber,
+  TranscriberError,
+} from './transcriber.ts'
 import { Turns } from './turns.ts'
 
 export interface MoonshineOptions {
@@ -72,8 +80,22 @@ export class MoonshineTranscriber implements Transcriber {
     return withNames
   }
 
-  listen(samples: Float32Array, options: TranscribeOptions & { graph: SentenceGraph }): Promise<Listened> {
-    return this.#turns.take(() => this.#ask(samples, options), options.signal)
+  listen(samples: Float32Array, options: ListenOptions): Promise<Listened> {
+    return this.#turns.take(() => this.#listen(samples, options), options.signal)
+  }
+
+  async #listen(samples: Float32Array, options: ListenOptions): Promise<Listened> {
+    const { signal, isClear = () => true } = options
+    const first = await this.#ask(samples, options)
+    const others: Listened[] = []
+    const isEnough = (heard: Listened) => isClear(heard) && !(heard === first && isUnsure(heard))
+    let last: Listened | null = first
+    while (last && !isEnough(last) && !signal?.aborted) {
+      last = await this.#hearAgain(others.length + 1, signal)
+      if (last) others.push(last)
+    }
+    // Names are only listened for once.
+    return { ...first, ...(last ?? surest(first, others)) }
   }
 
   /** Detects speech for a microphone, in the same child process. */
@@ -106,16 +128,16 @@ export class MoonshineTranscriber implements Transcriber {
     if (graph) this.#follow(graph, child)
     const limitMs = ANSWER_LIMIT_MS + ANSWER_LIMIT_MS_PER_SECOND * secondsOf(samples)
     const isBound = graph !== undefined
-    const { id, answer } = child.ask({ type: 'transcribe', samples, isBound, names }, limitMs)
-    const stop = () => child.tell({ type: 'stop', id })
-    signal?.addEventListener('abort', stop, { once: true })
-    try {
-      const heard = (await answer) as Listened
-      this.#guard.succeeded()
-      return heard
-    } finally {
-      signal?.removeEventListener('abort', stop)
-    }
+    const asked = child.ask({ type: 'transcribe', samples, isBound, names }, limitMs)
+    const heard = (await stoppable(asked, child, signal)) as Listened
+    this.#guard.succeeded()
+    return heard
+  }
+
+  async #hearAgain(hearing: number, signal: AbortSignal | undefined): Promise<Listened | null> {
+    const child = await this.#readyChild()
+    const asked = child.ask({ type: 'hear-again', hearing }, ANSWER_LIMIT_MS)
+    return (await stoppable(asked, child, signal)) as Listened | null
   }
 
   /** Sends the graph once per process. */
@@ -172,5 +194,20 @@ export class MoonshineTranscriber implements Transcriber {
     } catch (error) {
       this.#logger?.warn({ problem: String(error) }, 'Could not restart the speech model')
     }
+  }
+}
+
+/** The answer; the child is told when nobody wants it any more. */
+async function stoppable(
+  { id, answer }: { id: number; answer: Promise<Value> },
+  child: ModelProcess,
+  signal: AbortSignal | undefined,
+): Promise<Value> {
+  const stop = () => child.tell({ type: 'stop', id })
+  signal?.addEventListener('abort', stop, { once: true })
+  try {
+    return await answer
+  } finally {
+    signal?.removeEventListener('abort', stop)
   }
 }

@@ -1,9 +1,6 @@
 import { SAMPLE_RATE } from '../audio/samples.ts'
 
 // Measured on spoken sentences: with this silence around them, a quarter fewer words are wrong.
-const SILENCE_BEFORE = Math.round(0.1 * SAMPLE_RATE)
-/** Before a second pass. */
-export const LONGER_SILENCE = Math.round(0.3 * SAMPLE_RATE)
 const SILENCE_AFTER = Math.round(0.5 * SAMPLE_RATE)
 /** The peak that a quiet recording is amplified to. */
 const WANTED_PEAK = 0.3
@@ -19,7 +16,7 @@ export function amplified(samples: Float32Array): Float32Array {
 }
 
 /** A piece of speech as the model likes it best: not too quiet, with a little silence around it. */
-export function preparePiece(speech: Float32Array, silenceBefore = SILENCE_BEFORE): Float32Array {
+export function preparePiece(speech: Float32Array, silenceBefore: number): Float32Array {
   const prepared = new Float32Array(silenceBefore + speech.length + SILENCE_AFTER)
   prepared.set(amplified(speech), silenceBefore)
   return prepared

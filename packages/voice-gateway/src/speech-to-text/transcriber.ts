@@ -21,6 +21,12 @@ export interface TranscribeOptions {
   names?: readonly string[] | undefined
 }
 
+export interface ListenOptions extends TranscribeOptions {
+  graph: SentenceGraph
+  /** Whether what was heard is clear enough. If it is not and there is time, the speech is searched more widely. */
+  isClear?: ((heard: Listened) => boolean) | undefined
+}
+
 /** Turns speech into text. */
 export interface Transcriber {
   /** Its name, for the log. */
@@ -30,7 +36,7 @@ export interface Transcriber {
   /** Transcribes 16 kHz mono samples of any length; empty if there is no speech. Rejects with a TranscriberError. */
   transcribe(samples: Float32Array, options?: TranscribeOptions): Promise<string>
   /** The same, and also against the sentences of a graph; absent if not supported. */
-  listen?(samples: Float32Array, options: TranscribeOptions & { graph: SentenceGraph }): Promise<Listened>
+  listen?(samples: Float32Array, options: ListenOptions): Promise<Listened>
   close(): Promise<void>
 }
 

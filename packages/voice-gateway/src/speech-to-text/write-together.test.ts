@@ -5,6 +5,7 @@ import { SentenceSearch } from './bound/sentence-search.ts'
 import { tokenLetters } from './bound/token-letters.ts'
 import { type DecoderState, END_TOKEN, type Row } from './decoder.ts'
 import { FreeText } from './free-text.ts'
+import { HEARINGS } from './hearings.ts'
 import { NameTree } from './names/name-tree.ts'
 import { NamedText } from './names/named-text.ts'
 import { type Writing, writeTogether } from './write-together.ts'
@@ -43,7 +44,12 @@ describe('what is written of what was heard', () => {
   const letters = tokenLetters(VOCABULARY)
   const graph = sentenceGraph({ sentence: 'turn (on|off) the (lamp|fan)' })
   const search = (floor = () => Number.NEGATIVE_INFINITY) =>
-    new SentenceSearch({ allowed: new AllowedTokens(graph, letters), mostTokens: 9, floor })
+    new SentenceSearch({
+      allowed: new AllowedTokens(graph, letters),
+      mostTokens: 9,
+      floor,
+      beam: HEARINGS[0].beam,
+    })
   const model: Model = {
     '': { turn: -0.1 },
     '▁turn': { on: -0.5, off: -1 },

@@ -1,5 +1,6 @@
-import { decide, type Heard } from '../../src/listening/decide.ts'
+import { decide } from '../../src/listening/decide.ts'
 import type { Meaning } from '../../src/listening/grammar.ts'
+import type { Heard } from '../../src/listening/heard.ts'
 import { Pronunciation } from '../../src/listening/pronunciation.ts'
 import type { Listened } from '../../src/speech-to-text/transcriber.ts'
 

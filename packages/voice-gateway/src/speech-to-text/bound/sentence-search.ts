@@ -9,8 +9,20 @@ export interface SearchOptions {
   mostTokens: number
   /** Anything less likely is not followed. It may become known during the search. */
   floor(): number
-  /** Takes half as long again, and finds more. */
-  isWide?: boolean | undefined
+  beam: Beam
+}
+
+/** How many hypotheses are followed, and how far below the best. */
+interface Breadth {
+  width: number
+  below: number
+}
+
+/** At the beginning anything is possible; many names begin alike, and the right one is not always among the best. */
+export interface Beam {
+  /** For this many tokens. */
+  first: Breadth & { tokens: number }
+  later: Breadth
 }
 
 interface Hypothesis extends Step {
@@ -20,11 +32,6 @@ interface Hypothesis extends Step {
   score: number
 }
 
-/** How many hypotheses are followed, and how far below the best: at the beginning anything is possible. */
-const AT_FIRST = { tokens: 4, width: 8, below: 14 }
-/** The same if there is time: many names begin alike, and the right one is not always among the best. */
-const AT_FIRST_IF_WIDE = { tokens: 7, width: 16, below: 14 }
-const LATER = { width: 8, below: 9 }
 const MOST_SENTENCES = 12
 /** Sentences this much less likely than the best are irrelevant. */
 const OF_INTEREST = 9
@@ -42,9 +49,8 @@ export class SentenceSearch implements Writing {
   }
 
   next(rows: readonly Row[], most: number): readonly Step[] {
-    const { isWide, mostTokens } = this.#options
-    const atFirst = isWide ? AT_FIRST_IF_WIDE : AT_FIRST
-    const { width, below } = this.#length < atFirst.tokens ? atFirst : LATER
+    const { beam: breadth, mostTokens } = this.#options
+    const { width, below } = this.#length < breadth.first.tokens ? breadth.first : breadth.later
     const beam = this.#widened(rows).sort((a, b) => b.score - a.score)
     const least = (beam[0]?.score ?? 0) - below
     const likely = beam.slice(0, Math.min(width, most)).filter(({ score }) => score >= least)

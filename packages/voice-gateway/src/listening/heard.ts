@@ -1,0 +1,11 @@
+export type Decision = 'exact' | 'sentence' | 'ask' | 'free'
+
+/** What we decided was said, and why. */
+export interface Heard {
+  text: string
+  /** The free transcript, without the grammar. */
+  free_text: string
+  decision: Decision
+  /** How much likelier it is than the next sentence that means something else, in nats. */
+  margin?: number
+}
