@@ -64,7 +64,7 @@ describe('deciding what was said', () => {
     expect(decided('Would mine be a? -3', ['what time is it -8.5', 'turn on switch one -9']).decision).toBe(
       'ask',
     )
-    expect(decided('Torn honour which win. -3', ['turn on switch one -11.5']).decision).toBe('ask')
+    expect(decided('Dare often bridge mum. -3', ['turn off switch one -8.5']).decision).toBe('ask')
   })
 
   it('hears no apostrophe', () => {
