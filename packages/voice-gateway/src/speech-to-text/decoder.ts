@@ -25,8 +25,8 @@ export interface DecoderState {
 
 export const START_TOKEN = 1
 export const END_TOKEN = 2
-/** The most texts per run: with more, the model's memory grows by 60 MB. */
-const MOST_ROWS = 8
+/** The most texts per run: with more, the model's memory grows faster than its speed. */
+const MOST_ROWS = 32
 
 /** Decodes what the encoder heard, several texts at once, token by token. A state can be continued in many ways. */
 export class Decoder {
