@@ -94,6 +94,7 @@ const BEGIN = {
 }
 
 const VICTIM = {
+  silence: () => new Promise(() => {}),
   'a line without end': async () => {
     process.stdout.write('{"jsonrpc":"2.0","id":1,"result":"')
     for (let n = 0; n < 400; n++)

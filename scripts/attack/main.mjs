@@ -4,6 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { argumentAttacks } from './arguments.mjs'
+import { bodyAttacks } from './bodies.mjs'
 import { clientAttacks } from './clients.mjs'
 import { startGateway } from './gateway.mjs'
 import { schemaAttacks } from './schemas.mjs'
@@ -22,7 +23,7 @@ const { values } = parseArgs({
   options: { only: { type: 'string' }, part: { type: 'string', default: '1/1' } },
 })
 const [part, parts] = values.part.split('/').map(Number)
-const attacks = [...schemaAttacks, ...argumentAttacks, ...serverAttacks, ...clientAttacks]
+const attacks = [...schemaAttacks, ...argumentAttacks, ...bodyAttacks, ...serverAttacks, ...clientAttacks]
   .filter(({ name }) => !values.only || name.includes(values.only))
   .filter((_, at) => at % parts === part - 1)
 

@@ -1,4 +1,5 @@
 import type { ToolCall } from '../call/tool-call.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import type { ServerRequest } from '../tools/tool.ts'
 import type { ToolFigures } from './metrics.ts'
@@ -12,6 +13,8 @@ export interface Attempt {
   readonly args: unknown
   readonly options: RunOptions
   readonly startedAt: number
+  /** How long before `run` it began. */
+  readonly beforeMs: number
   event: CallEvent | undefined
   figures: ToolFigures | undefined
   repairs: string[] | undefined
@@ -44,8 +47,9 @@ const UNREADABLE = Symbol('unreadable')
 export function attemptOf(
   call: ToolCall | TypedCall<object, unknown>,
   options: RunOptions | undefined,
-  startedAt: number,
+  now: number,
 ): Attempt {
+  const startedAt = options?.startedAt ?? now
   let id: unknown
   let name: unknown
   let args: unknown
@@ -62,6 +66,7 @@ export function attemptOf(
     args,
     options: options ?? NO_OPTIONS,
     startedAt,
+    beforeMs: now - startedAt,
     event: undefined,
     figures: undefined,
     repairs: undefined,
@@ -77,6 +82,11 @@ export function attemptOf(
     ended: undefined,
     signal: undefined,
   }
+}
+
+/** Since the call began, in milliseconds with three decimals. */
+export function elapsedMs({ startedAt }: Attempt, clock: Clock): number {
+  return Math.round((clock.now() - startedAt) * 1_000) / 1_000
 }
 
 /** Cancels a call at any stage, as its caller could. */

@@ -4,6 +4,7 @@ import type { Logger } from '../logging/logger.ts'
 import { safeName, safeText, safeValue } from '../logging/safe-value.ts'
 import { describeThrown } from '../runtime/quietly.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { ToolManager } from '../tools/tool-manager.ts'
 import type { Attempt } from './attempt.ts'
 
 const MAX_NAMES = 50
@@ -25,7 +26,7 @@ export function logCall(
   logger: Logger,
   attempt: Attempt,
   result: ToolResult,
-  { available, slowMs }: { available: readonly Tool[]; slowMs: number },
+  { tools, slowMs }: { tools: ToolManager; slowMs: number },
 ): void {
   const { id, args } = attempt
   logSlow(logger, attempt, result, slowMs)
@@ -52,10 +53,14 @@ export function logCall(
     ...(diagnosis && { diagnosis: safeValue(diagnosis) }),
     // For whoever reads that a tool was not found: the tools that exist.
     ...(code === 'unknown_tool' && {
-      available: available.slice(0, MAX_NAMES).map(tool => safeText(tool.name)),
+      available: (attempt.options.among ?? tools.getTools()).slice(0, MAX_NAMES).map(nameOf),
     }),
   }
   logger[level]({ ...record, code, error: safeText(error), ...why }, `Tool call failed: ${code}`)
+}
+
+function nameOf({ name }: Tool): string {
+  return safeText(name)
 }
 
 export function logRepairs(logger: Logger, { id, name, repairs }: Attempt): void {

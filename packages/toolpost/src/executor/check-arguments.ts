@@ -1,4 +1,4 @@
-import { isObjectLike } from '../runtime/guards.ts'
+import { isObjectLike, markHeavy } from '../runtime/guards.ts'
 import { keepNames, MANY_NAMES } from '../runtime/names-of.ts'
 import { kindOf } from '../schema/explain-errors.ts'
 
@@ -23,7 +23,9 @@ export function weighArguments(args: unknown): number | string {
 
 /** The same, but stops early and returns `undefined` if there are too many parts. */
 export function weighIfLight(args: unknown): number | string | undefined {
-  return weigh(args, MAX_LIGHT_PARTS)
+  const weight = weigh(args, MAX_LIGHT_PARTS)
+  if (weight === undefined) markHeavy(args as object)
+  return weight
 }
 
 function weigh(args: unknown, maxParts: number): number | string | undefined {

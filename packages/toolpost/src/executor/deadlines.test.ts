@@ -72,4 +72,28 @@ describe('deadlines', () => {
     expect(expired).toHaveLength(41)
     expect(clock.pending).toBe(0)
   })
+
+  it('[F46] fire one a turn while what follows takes long', async () => {
+    const clock = fakeClock()
+    const deadlines = new Deadlines(clock)
+    const expired: string[] = []
+    const turns: number[] = []
+    let turnNumber = 0
+    const record = () => {
+      turns.push(turnNumber)
+      const until = performance.now() + 20
+      while (performance.now() < until);
+    }
+    for (let at = 0; at < 6; at++) {
+      const each = entry(100, `${at}`, expired)
+      deadlines.add({ ...each, expire: () => queueMicrotask(record) }, 100)
+    }
+    const advanced = clock.advance(100)
+    while (turns.length < 6) {
+      await turn()
+      turnNumber++
+    }
+    await advanced
+    expect(new Set(turns).size).toBe(6)
+  })
 })

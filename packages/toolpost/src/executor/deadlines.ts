@@ -1,5 +1,9 @@
 import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
 import { SLICE_MS } from '../runtime/slices.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { Attempt } from './attempt.ts'
+import { type Failure, timedOut } from './failure.ts'
+import type { RunOptions } from './options.ts'
 
 /** Expires at `deadlineAt` unless removed before. The links belong to Deadlines. */
 export interface Expiring {
@@ -22,7 +26,10 @@ const MAX_DELAY_MS = 2 ** 31 - 1
 /** Callers choose their limits: beyond this many, empty queues are not kept for the next call. */
 const MAX_QUEUES = 64
 
-/** At most this many calls expire per turn of the event loop, since each is logged and reported. */
+/**
+ * At most this many calls expire per turn of the event loop, and one as long as a turn takes longer than a slice: each is
+ * logged, recorded and reported after it expired, which takes milliseconds if its arguments are heavy.
+ */
 const ENDED_AT_ONCE = 16
 
 /** Inserts after every earlier deadline: at the end, unless the call took long to prepare. */
@@ -103,26 +110,29 @@ export class Deadlines {
     this.#timer.hold(this.#holding)
   }
 
-  #fire(): void {
+  /** `atOnce`: how many may expire now; the others do so in later turns. */
+  #fire(atOnce = 1): void {
     this.#timer?.cancel()
     this.#timer = undefined
     this.#timerAt = Number.POSITIVE_INFINITY
     const now = this.#clock.now()
     let earliest = Number.POSITIVE_INFINITY
-    const until = performance.now() + SLICE_MS
     let ended = 0
     for (const [limitMs, queue] of this.#queues) {
       for (let due = queue.first; due && due.deadlineAt <= now; due = queue.first) {
-        const isEnough = ended === ENDED_AT_ONCE || (ended > 0 && performance.now() > until)
-        if (isEnough) return void setImmediate(() => this.#fire())
+        if (ended++ === atOnce) return this.#fireSoon(atOnce)
         this.remove(due)
         due.expire()
-        ended++
       }
       if (!queue.first) this.#queues.delete(limitMs)
       else earliest = Math.min(earliest, queue.first.deadlineAt)
     }
     if (earliest < this.#timerAt) this.#setTimer(earliest)
+  }
+
+  #fireSoon(atOnce: number): void {
+    const until = performance.now() + SLICE_MS
+    setImmediate(() => this.#fire(performance.now() > until ? 1 : Math.min(2 * atOnce, ENDED_AT_ONCE)))
   }
 
   /** The timer keeps the process alive only while calls are running; checked once per turn, not once per call. */
@@ -150,4 +160,24 @@ export function deadlinesOf(clock: Clock): Deadlines {
 /** A limit in milliseconds; anything else counts as not given. */
 export function limitOf(ms: number | undefined): number | undefined {
   return typeof ms === 'number' && ms >= 0 ? ms : undefined
+}
+
+type Timed = Pick<Tool, 'timeoutMs' | 'maxTimeoutMs'>
+
+/** The caller's limit, else the tool's, else the executor's; never more than the tool's `maxTimeoutMs`. */
+export function timeLimit(options: Pick<RunOptions, 'timeoutMs'>, tool: Timed, defaultMs: number): number {
+  const { maxTimeoutMs } = tool
+  const limitMs = limitOf(options.timeoutMs) ?? limitOf(tool.timeoutMs) ?? defaultMs
+  return maxTimeoutMs === undefined ? limitMs : Math.min(limitMs, limitOf(maxTimeoutMs) ?? limitMs)
+}
+
+/** Why a call cannot begin any more: its time ran out while its request was being read. */
+export function overdue(
+  { name, options, beforeMs }: Attempt,
+  tool: Timed,
+  defaultMs: number,
+): Failure | undefined {
+  if (beforeMs <= 0) return undefined
+  const limitMs = timeLimit(options, tool, defaultMs)
+  return beforeMs < limitMs ? undefined : timedOut(name, limitMs)
 }

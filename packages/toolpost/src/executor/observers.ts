@@ -47,12 +47,12 @@ class Beginning implements CallEvent {
   readonly #attempt: Attempt
 
   constructor(serial: number, attempt: Attempt) {
-    const { id, name, args, options } = attempt
+    const { id, name, args, options, beforeMs } = attempt
     this.serial = serial
     this.call = { id, name, args }
     this.origin = options.origin
     this.caller = options.caller
-    this.startedAt = Date.now()
+    this.startedAt = Date.now() - Math.round(beforeMs)
     this.#attempt = attempt
   }
 

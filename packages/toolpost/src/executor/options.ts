@@ -32,6 +32,8 @@ export type ValueOf<Result> = Result extends ToolOutput<infer Value> ? Value : R
 export interface RunOptions extends Caller {
   signal?: AbortSignal | undefined
   timeoutMs?: number | undefined
+  /** When the call began, on the executor's clock, if that was earlier: reading its request counts against the deadline. */
+  startedAt?: number | undefined
   /** Repair the arguments if the repair is certain: for calls written by a model or typed by a person. */
   repair?: boolean | undefined
   onProgress?: ((progress: Progress) => void) | undefined

@@ -109,3 +109,10 @@ function blockText(block: Block): string {
   const shown = details.filter(detail => typeof detail === 'string')
   return `[${[kind, ...shown].join(' ')}]`
 }
+
+/** Adds what the earlier stages found out about the call. */
+export function completeResult(result: ToolResult, { id, repairs, waitedMs }: Attempt): void {
+  if (id !== undefined) result.tool_call_id = id
+  if (repairs) result.repairs = repairs
+  if (waitedMs >= 1) result.waited_ms = Math.round(waitedMs)
+}

@@ -9,7 +9,7 @@ import type { Attempt } from './attempt.ts'
 import { logMishap } from './call-log.ts'
 import { CallOptions } from './call-options.ts'
 import type { Arguments } from './check-arguments.ts'
-import { type DeadlineQueue, type Deadlines, type Expiring, limitOf } from './deadlines.ts'
+import { type DeadlineQueue, type Deadlines, type Expiring, timeLimit } from './deadlines.ts'
 import type { Observers } from './observers.ts'
 import type { RunOptions } from './options.ts'
 import type { Plan } from './plan.ts'
@@ -48,10 +48,7 @@ export interface CallDefaults {
   observers: Observers
 }
 
-/**
- * The limits of a call: its caller's, else the tool's, else the executor's; never more than the tool's `maxTimeoutMs`.
- * Created for every call, so rarely used values are looked up on demand.
- */
+/** The limits of a call. Created for every call, so rarely used values are looked up on demand. */
 export class Limits {
   readonly startedAt: number
   readonly timeoutMs: number
@@ -63,12 +60,9 @@ export class Limits {
 
   constructor(attempt: Attempt, tool: Tool, { timeoutMs, logger, observers }: CallDefaults) {
     const { options } = attempt
-    const { maxTimeoutMs } = tool
-    const limitMs = limitOf(options.timeoutMs) ?? limitOf(tool.timeoutMs) ?? timeoutMs
     // Time that interceptors waited does not count against the tool.
     this.startedAt = attempt.startedAt + attempt.waitedMs
-    this.timeoutMs =
-      maxTimeoutMs === undefined ? limitMs : Math.min(limitMs, limitOf(maxTimeoutMs) ?? limitMs)
+    this.timeoutMs = timeLimit(options, tool, timeoutMs)
     this.options = options
     this.attempt = attempt
     this.tool = tool

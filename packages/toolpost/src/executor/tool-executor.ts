@@ -3,24 +3,21 @@ import type { ToolResult } from '../call/tool-result.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { quietLogger } from '../logging/quiet-logger.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
+import { isHeavy } from '../runtime/guards.ts'
 import { describeThrown, quietly } from '../runtime/quietly.ts'
+import { laterTurn } from '../runtime/turns.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
-import { type Attempt, attemptOf } from './attempt.ts'
+import { type Attempt, attemptOf, elapsedMs } from './attempt.ts'
 import { logCall, logRepairs } from './call-log.ts'
 import { CallOptions } from './call-options.ts'
-import { type Deadlines, deadlinesOf, limitOf } from './deadlines.ts'
+import { type Deadlines, deadlinesOf, limitOf, overdue, timeLimit } from './deadlines.ts'
 import { cancelled, Failure, toolError } from './failure.ts'
 import { findTool } from './find-tool.ts'
 import { type Fitted, fitArguments, type LateFitting } from './fit-arguments.ts'
 import { type Foreseen, foresee } from './foresee.ts'
-import {
-  InterceptedCall,
-  type InterceptedParts,
-  type Interceptor,
-  Interceptors,
-  type Next,
-} from './intercept.ts'
+import type { InterceptedParts, Interceptor, Next } from './intercept.ts'
+import { InterceptedCall, Interceptors } from './intercept.ts'
 import { Metrics } from './metrics.ts'
 import { modelText } from './model-text.ts'
 import { type CallObserver, type ObserveOptions, Observers } from './observers.ts'
@@ -35,7 +32,7 @@ import {
   type ValueOf,
 } from './options.ts'
 import { type Plan, type Prepared, PreparedTools } from './plan.ts'
-import { failureOf, shapeFailure, shapeResult } from './shape-result.ts'
+import { completeResult, failureOf, shapeFailure, shapeResult } from './shape-result.ts'
 import { type CallDefaults, type Ending, Limits, RunningCall, timeBox } from './time-box.ts'
 import { argumentsFromText } from './validate-arguments.ts'
 
@@ -47,11 +44,12 @@ export class ToolExecutor {
   readonly metrics = new Metrics()
   /** The tools that can be called. */
   readonly tools: ToolManager
+  /** Tells when calls begin and end. */
+  readonly clock: Clock
   readonly #defaults: CallDefaults
   readonly #maxTextBytes: number
   readonly #slowMs: number
   readonly #logger: Logger
-  readonly #clock: Clock
   readonly #deadlines: Deadlines
   readonly #observers = new Observers()
   readonly #interceptors: Interceptors
@@ -68,9 +66,9 @@ export class ToolExecutor {
       observers: this.#observers,
     }
     this.#slowMs = limitOf(options.slowMs) ?? DEFAULT_SLOW_MS
-    this.#clock = options.clock ?? systemClock
-    this.#deadlines = deadlinesOf(this.#clock)
-    this.#interceptors = new Interceptors(this.#clock)
+    this.clock = options.clock ?? systemClock
+    this.#deadlines = deadlinesOf(this.clock)
+    this.#interceptors = new Interceptors(this.clock)
     this.#prepared = new PreparedTools(tools, this.metrics, this.#logger)
   }
 
@@ -83,7 +81,7 @@ export class ToolExecutor {
   run(call: ToolCall, options?: RunOptions): Promise<ToolResult>
   run(call: ToolCall | TypedCall<object, unknown>, options?: RunOptions): Promise<ToolResult> {
     this.metrics.begin()
-    const attempt = attemptOf(call, options, this.#clock.now())
+    const attempt = attemptOf(call, options, this.clock.now())
     try {
       const { name, args, options: given } = attempt
       if (this.#observers.isWatching) attempt.event = this.#observers.begin(attempt)
@@ -106,6 +104,11 @@ export class ToolExecutor {
   /** What would happen to a call, as far as that can be told without running it. */
   foresee(call: ToolCall, options: RunOptions = {}): Promise<Foreseen> {
     return foresee(call, options, { prepared: this.#prepared, interceptors: this.#interceptors })
+  }
+
+  /** How long a call may take: its caller's limit, else the tool's, else the executor's. */
+  timeoutMsOf(name: string, options: Pick<RunOptions, 'timeoutMs'>): number {
+    return timeLimit(options, this.tools.findTool(name) ?? {}, this.#defaults.timeoutMs)
   }
 
   /** The text of a result for a model. */
@@ -140,9 +143,10 @@ export class ToolExecutor {
   /** Fits and validates the arguments, then runs the tool within its deadline. */
   #proceed(attempt: Attempt, { plan, figures }: Prepared, given: unknown): Promise<ToolResult> {
     attempt.figures = figures
-    if (attempt.event) attempt.foundMs = this.#elapsedMs(attempt)
+    if (attempt.event) attempt.foundMs = elapsedMs(attempt, this.clock)
     if (plan instanceof Failure) return this.#refuse(attempt, plan)
-    const fitted = fitArguments(plan, given, attempt.options.repair === true)
+    const late = overdue(attempt, plan.tool, this.#defaults.timeoutMs)
+    const fitted = late ?? fitArguments(plan, given, attempt.options.repair === true)
     if (typeof fitted === 'function') return this.#whenFitted(attempt, plan, fitted)
     return this.#invoke(attempt, plan, fitted)
   }
@@ -166,7 +170,7 @@ export class ToolExecutor {
   #invoke(attempt: Attempt, plan: Plan, fitted: Fitted | Failure): Promise<ToolResult> {
     if (fitted instanceof Failure) return this.#refuse(attempt, fitted, plan.tool)
     const { args, repairs } = fitted
-    if (attempt.event) attempt.fittedMs = this.#elapsedMs(attempt)
+    if (attempt.event) attempt.fittedMs = elapsedMs(attempt, this.clock)
     if (repairs || attempt.repairs) {
       attempt.repairs = [...(attempt.repairs ?? []), ...(repairs ?? [])]
       logRepairs(this.#logger, attempt)
@@ -192,7 +196,7 @@ export class ToolExecutor {
     const answer = await passage.answer()
     attempt.waitedMs = Math.max(attempt.waitedMs, passage.waitedMs)
     const result = answer ? this.#finish(attempt, answer) : this.#fail(attempt, cancelled(attempt.name))
-    this.#record(attempt, Object.assign(result, { execution_time_ms: this.#elapsedMs(attempt) }))
+    this.#record(attempt, Object.assign(result, { execution_time_ms: elapsedMs(attempt, this.clock) }))
     return result
   }
 
@@ -208,14 +212,14 @@ export class ToolExecutor {
 
   #answer(attempt: Attempt, plan: Plan, ending: Ending): ToolResult {
     try {
-      return this.#finish(attempt, shapeResult(ending, plan, attempt, this.#elapsedMs(attempt)))
+      return this.#finish(attempt, shapeResult(ending, plan, attempt, elapsedMs(attempt, this.clock)))
     } catch (error) {
       return this.#failUnexpectedly(attempt, error)
     }
   }
 
   #fail(attempt: Attempt, failure: Failure): ToolResult {
-    return this.#finish(attempt, shapeFailure(failure, attempt, this.#elapsedMs(attempt)))
+    return this.#finish(attempt, shapeFailure(failure, attempt, elapsedMs(attempt, this.clock)))
   }
 
   /** For values that throw when they are read. */
@@ -223,27 +227,24 @@ export class ToolExecutor {
     return this.#fail(attempt, toolError(`The call could not be carried out: ${describeThrown(error)}`))
   }
 
-  #elapsedMs({ startedAt }: Attempt): number {
-    return Math.round((this.#clock.now() - startedAt) * 1_000) / 1_000
-  }
-
   /** Last stage: completes, counts and logs the result. Inside interceptors it is not yet the final answer. */
   #finish(attempt: Attempt, result: ToolResult): ToolResult {
-    const { id, repairs, waitedMs } = attempt
-    if (id !== undefined) result.tool_call_id = id
-    if (repairs) result.repairs = repairs
-    if (waitedMs >= 1) result.waited_ms = Math.round(waitedMs)
+    completeResult(result, attempt)
     if (!attempt.isIntercepted) this.#record(attempt, result)
     return result
   }
 
   #record(attempt: Attempt, result: ToolResult): void {
-    const { event, options } = attempt
     this.metrics.end(attempt, result)
-    if (this.#logger !== silentLogger) {
-      const available = options.among ?? this.tools.getTools()
-      quietly(() => logCall(this.#logger, attempt, result, { available, slowMs: this.#slowMs }))
-    }
-    if (event) this.#observers.end(event, result, attempt)
+    // The answer goes first: cleaning and copying heavy values takes milliseconds.
+    const isLater = isHeavy(attempt.args) || (result.success && isHeavy(result.result))
+    if (isLater) void laterTurn().then(() => this.#report(attempt, result))
+    else this.#report(attempt, result)
+  }
+
+  #report(attempt: Attempt, result: ToolResult): void {
+    const settings = { tools: this.tools, slowMs: this.#slowMs }
+    if (this.#logger !== silentLogger) quietly(() => logCall(this.#logger, attempt, result, settings))
+    if (attempt.event) this.#observers.end(attempt.event, result, attempt)
   }
 }

@@ -34,6 +34,8 @@ export const MAX_JSON_DEPTH = 60_000
 export const MAX_JSON_NAMES = 25_000
 /** A longer body gets its own turns: 1 MB of small objects takes 50 ms to parse, and as long to inspect. */
 export const LONG_BODY_CHARACTERS = 32 * 1024
+/** A body longer than this is parsed in slices, which takes several times as long in total. */
+export const SLICED_BODY_CHARACTERS = 1_000_000
 /** The total size of all bodies being read, not counting small ones. */
 export const MAX_BODIES_BYTES = 256 * 1024 * 1024
 export const SMALL_BODY_BYTES = 16 * 1024
@@ -77,7 +79,7 @@ export const PROGRESS_TOLD_MS = 100
 export const MAX_PROGRESS_MESSAGE = 500
 /** How often a comment line shows that a quiet connection is alive. */
 export const HEARTBEAT_MS = 15_000
-export const MAX_EVENT_CLIENTS = 2_000
+export const MAX_EVENT_CLIENTS = 1_000
 /** How much of the last calls is sent to a client that was away for too long. */
 export const GREETING_BYTES = 256 * 1024
 /** How much may queue up for a client that does not read before it is cut off. */

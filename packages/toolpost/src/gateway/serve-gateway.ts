@@ -6,6 +6,7 @@ import { quietLogger } from '../logging/quiet-logger.ts'
 import { welcome } from '../runtime/turns.ts'
 import { createGateway, type Gateway, type GatewayOptions, oauthOf } from './gateway.ts'
 import { GatewayError } from './gateway-error.ts'
+import { fewStreams } from './http/few-streams.ts'
 import { inTurn } from './http/in-turn.ts'
 import { oneAtATime } from './http/one-at-a-time.ts'
 import {
@@ -58,7 +59,7 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
   await listen(server, host, port, options.port === undefined ? PORTS_TRIED : 0)
   const gateway = createGateway({ ...options, hosts: [...hostNamesOf(host), ...hosts] })
   const listener = getRequestListener((request, env) => gateway.fetch(request, env))
-  server.on('request', oneAtATime(inTurn(listener)))
+  server.on('request', oneAtATime(fewStreams(inTurn(listener))))
   // Without a listener, a connection that cannot be accepted (EMFILE) would crash the process.
   server.on('error', error =>
     quietLogger(options.logger).warn({ error: error.message }, 'Could not accept a connection'),

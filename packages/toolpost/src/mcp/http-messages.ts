@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { isRecord } from '../runtime/guards.ts'
-import { parseInSlices, TooLargeError } from '../runtime/sliced-json.ts'
+import { TooLargeError } from '../runtime/sliced-json.ts'
 import { BYTES_PER_VALUE, MAX_LINE_BYTES, REMEMBERED_CALLS, SLICED_OVER_CHARACTERS } from './limits.ts'
+import { parseLongMessage } from './long-message.ts'
 import { ServerLostError, UnusableAnswerError } from './server-failure.ts'
 
 /** A request that was sent to an HTTP server. */
@@ -76,7 +77,7 @@ export class HttpMessages {
       const isLong = text.length > SLICED_OVER_CHARACTERS
       const maxValues = this.maxBytes / BYTES_PER_VALUE
       const isWanted = () => !request || this.isPending(request)
-      const value: unknown = isLong ? await parseInSlices(text, { maxValues, isWanted }) : JSON.parse(text)
+      const value: unknown = isLong ? await parseLongMessage(text, { maxValues, isWanted }) : JSON.parse(text)
       const messages = Array.isArray(value) ? value : [value]
       return messages.flatMap(message => this.#forSdk(message, isLong, request))
     } catch (error) {

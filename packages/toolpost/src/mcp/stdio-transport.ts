@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { isRecord } from '../runtime/guards.ts'
-import { parseInSlices, TooLargeError } from '../runtime/sliced-json.ts'
+import { TooLargeError } from '../runtime/sliced-json.ts'
 import { SLICE_MS } from '../runtime/slices.ts'
 import { nextTurn } from '../runtime/turns.ts'
 import {
@@ -14,6 +14,7 @@ import {
   UNASKED_PAUSE_MS,
 } from './limits.ts'
 import { type LineEnds, LineReader, type LongLine } from './line-reader.ts'
+import { parseLongMessage } from './long-message.ts'
 import type { StdioServerEntry } from './server-entry.ts'
 import type { LinkEvents } from './server-link.ts'
 import { ServerProcess } from './server-process.ts'
@@ -144,7 +145,7 @@ export class StdioTransport implements Transport {
 
   async #readLong(line: string): Promise<void> {
     try {
-      this.#take(await parseInSlices(line, { maxValues: this.#maxValues }), line)
+      this.#take(await parseLongMessage(line, { maxValues: this.#maxValues }), line)
     } catch (error) {
       if (error instanceof TooLargeError) this.#events.tooLarge(endsOf(line), error.message)
       else this.#events.junk(line)

@@ -10,6 +10,8 @@ export interface ParseLimits {
   maxDepth?: number
   /** Checked now and then: if it returns `false`, reading stops and the result is `undefined`. */
   isWanted?: () => boolean
+  /** Called with the problem of an object with too many keys, which is replaced by a note; left out, it fails the whole. */
+  onLeftOut?: (problem: string) => void
 }
 
 /** A list or an object that is being read. */
@@ -19,10 +21,14 @@ interface Container {
   /** The key of the next property, in an object. */
   key: string
   keys: number
+  /** It has too many keys: what it holds is read, but not kept. */
+  isLeftOut: boolean
 }
 
 /** More keys would block the event loop, both while the object is built and whenever they are listed. */
 export const MAX_KEYS = 25_000
+/** In place of an object that was left out. */
+const LEFT_OUT = `[an object with more than ${MAX_KEYS} keys]`
 /**
  * Deeper nesting is refused. As deep as the longest text that is not read in slices can be, so that one deep part of a
  * long message is judged by whoever reads that part and does not invalidate the rest.
@@ -50,14 +56,16 @@ class JsonReader {
   readonly #text: string
   readonly #maxValues: number
   readonly #maxDepth: number
+  readonly #onLeftOut: ParseLimits['onLeftOut']
   readonly #open: Container[] = []
   #at = 0
   result: unknown
 
-  constructor(text: string, { maxValues, maxDepth = MAX_MESSAGE_DEPTH }: ParseLimits) {
+  constructor(text: string, { maxValues, maxDepth = MAX_MESSAGE_DEPTH, onLeftOut }: ParseLimits) {
     this.#text = text
     this.#maxValues = maxValues
     this.#maxDepth = maxDepth
+    this.#onLeftOut = onLeftOut
   }
 
   /** Reads the whole text into `result`; yields often. */
@@ -81,7 +89,7 @@ class JsonReader {
       // A list or object is complete, and perhaps those around it.
       for (;;) {
         this.#at++
-        value = this.#open.pop()?.value
+        value = this.#close()
         if (!this.#put(value)) return this.#end(value)
         if (yield* this.#another()) break
       }
@@ -99,11 +107,30 @@ class JsonReader {
   #enter(first: '{' | '['): Container {
     if (this.#open.length >= this.#maxDepth)
       throw new TooLargeError(`is nested more than ${this.#maxDepth} levels deep`)
-    const container: Container =
-      first === '{' ? { value: {}, end: '}', key: '', keys: 0 } : { value: [], end: ']', key: '', keys: 0 }
+    const isObject = first === '{'
+    const container: Container = {
+      value: isObject ? {} : [],
+      end: isObject ? '}' : ']',
+      key: '',
+      keys: 0,
+      isLeftOut: false,
+    }
     this.#open.push(container)
     this.#at++
     return container
+  }
+
+  #close(): unknown {
+    const { value, isLeftOut } = this.#open.pop() as Container
+    return isLeftOut ? LEFT_OUT : value
+  }
+
+  #leaveOut(container: Container): void {
+    const problem = `has an object with more than ${MAX_KEYS} keys`
+    if (!this.#onLeftOut) throw new TooLargeError(problem)
+    this.#onLeftOut(problem)
+    container.isLeftOut = true
+    container.value = {}
   }
 
   /** Whether a comma and another item follow; if not, the list or object ends here. */
@@ -119,7 +146,7 @@ class JsonReader {
 
   *#key(container: Container): Generator<undefined, void> {
     if (this.#peek() !== '"') throw this.#unexpected()
-    if (++container.keys > MAX_KEYS) throw new TooLargeError(`has an object with more than ${MAX_KEYS} keys`)
+    if (++container.keys === MAX_KEYS + 1) this.#leaveOut(container)
     container.key = this.#shortString() ?? (yield* this.#longString())
     if (this.#peek() !== ':') throw this.#unexpected()
     this.#at++
@@ -129,7 +156,8 @@ class JsonReader {
   #put(value: unknown): boolean {
     const container = this.#open.at(-1)
     if (!container) return false
-    const { value: parent, key } = container
+    const { value: parent, key, isLeftOut } = container
+    if (isLeftOut) return true
     if (Array.isArray(parent)) parent.push(value)
     else if (key !== '__proto__') parent[key] = value
     else Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true })

@@ -1,6 +1,12 @@
 import { bodyChunks } from '../../runtime/body-chunks.ts'
+import { parseInSlices } from '../../runtime/sliced-json.ts'
 import { nextTurn } from '../../runtime/turns.ts'
-import { LONG_BODY_CHARACTERS, MAX_BODIES_BYTES, SMALL_BODY_BYTES } from '../limits.ts'
+import {
+  LONG_BODY_CHARACTERS,
+  MAX_BODIES_BYTES,
+  SLICED_BODY_CHARACTERS,
+  SMALL_BODY_BYTES,
+} from '../limits.ts'
 import { busy, failure } from './answers.ts'
 import { whyExpensive } from './json-cost.ts'
 
@@ -9,32 +15,48 @@ import { whyExpensive } from './json-cost.ts'
  * limits each body, not all of them together.
  */
 
+export interface ReadOptions {
+  /** The response to a body that is not JSON. */
+  notJson?: ((problem: string) => Response) | undefined
+  /** Checked between turns: once it returns `false`, the rest is only received, and neither kept nor parsed. */
+  isWanted?: (() => boolean) | undefined
+}
+
 /** The JSON of a request body, `undefined` if it is empty; or the response to an unacceptable body. */
 export async function readJson(
   request: Request,
   maxBytes: number,
-  notJson = (problem: string) => failure(400, problem),
+  { notJson = problem => failure(400, problem), isWanted = always }: ReadOptions = {},
 ): Promise<{ value: unknown } | Response> {
-  const text = await read(request, maxBytes, 'text')
+  const text = await read(request, { maxBytes, form: 'text', isWanted })
   if (text instanceof Response) return text
   if (text.trim() === '') return { value: undefined }
-  // Each gets its own turn, however many arrive together.
-  const isLong = text.length > LONG_BODY_CHARACTERS
-  if (isLong) await nextTurn()
-  const problem = whyExpensive(text)
-  if (problem) return failure(413, `The body ${problem}`)
   try {
-    const value: unknown = JSON.parse(text)
-    if (isLong) await nextTurn()
-    return { value }
+    return text.length > LONG_BODY_CHARACTERS ? await parseLong(text, isWanted) : { value: JSON.parse(text) }
   } catch (error) {
     return notJson(`The body is not JSON: ${(error as Error).message}`)
   }
 }
 
+const always = () => true
+
+/** Each long body gets its own turns, however many arrive together. */
+async function parseLong(text: string, isWanted: () => boolean): Promise<{ value: unknown } | Response> {
+  await nextTurn()
+  if (!isWanted()) return { value: undefined }
+  const problem = whyExpensive(text)
+  if (problem) return failure(413, `The body ${problem}`)
+  const isSliced = text.length > SLICED_BODY_CHARACTERS
+  const value: unknown = isSliced
+    ? await parseInSlices(text, { maxValues: text.length, isWanted })
+    : JSON.parse(text)
+  await nextTurn()
+  return { value }
+}
+
 /** The raw request body, or the response to an unacceptable one. */
 export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array | Response> {
-  const bytes = await read(request, maxBytes, 'arrayBuffer')
+  const bytes = await read(request, { maxBytes, form: 'arrayBuffer', isWanted: always })
   return bytes instanceof Response ? bytes : new Uint8Array(bytes)
 }
 
@@ -44,8 +66,7 @@ let reservedBytes = 0
 /** Reads either form directly from the request if its length is known: `request.text()` is the fast path. */
 async function read<Form extends 'text' | 'arrayBuffer'>(
   request: Request,
-  maxBytes: number,
-  form: Form,
+  { maxBytes, form, isWanted }: { maxBytes: number; form: Form; isWanted: () => boolean },
 ): Promise<Awaited<ReturnType<Request[Form]>> | Response> {
   const length = request.headers.get('content-length')
   const bytes = length === null ? maxBytes : Number(length)
@@ -55,7 +76,7 @@ async function read<Form extends 'text' | 'arrayBuffer'>(
   reservedBytes += reserved
   try {
     const isShort = length !== null && bytes <= LONG_BODY_CHARACTERS
-    const body = isShort ? request : new Response(await collected(request.body, maxBytes))
+    const body = isShort ? request : new Response(await collected(request.body, maxBytes, isWanted))
     const value = await (body[form]() as ReturnType<Request[Form]>)
     return sizeOf(value) > maxBytes ? tooLarge(maxBytes) : value
   } catch (error) {
@@ -73,13 +94,18 @@ function sizeOf(value: string | ArrayBuffer): number {
 class TooLarge extends Error {}
 
 /** Collects a long body over several turns; rejects one that is too large. */
-async function collected(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Blob> {
-  const chunks: Uint8Array<ArrayBuffer>[] = []
+async function collected(
+  body: ReadableStream<Uint8Array> | null,
+  maxBytes: number,
+  isWanted: () => boolean,
+): Promise<Blob> {
+  let chunks: Uint8Array<ArrayBuffer>[] = []
   let bytes = 0
   for await (const chunk of body ? bodyChunks(body.getReader()) : []) {
     bytes += chunk.byteLength
     if (bytes > maxBytes) throw new TooLarge()
-    chunks.push(chunk as Uint8Array<ArrayBuffer>)
+    if (isWanted()) chunks.push(chunk as Uint8Array<ArrayBuffer>)
+    else chunks = []
   }
   return new Blob(chunks)
 }

@@ -16,6 +16,7 @@ import { metaOf, onSignal } from '../caller.ts'
 import type { Client } from '../client.ts'
 import { type DurableSource, KEY_META } from '../durable-wish.ts'
 import { fits } from './answer-size.ts'
+import { startOf } from './began.ts'
 import type { ClientHelp } from './client-call.ts'
 import type { McpRequest } from './client-peer.ts'
 import type { ClientTools } from './client-tools.ts'
@@ -76,7 +77,7 @@ export async function callTool(
   const result = await calls.run(onSignal(given), signal =>
     wantsRun(meta)
       ? durableResult({ name, args }, { ...runOptions, signal }, options.source)
-      : executor.run({ name, args }, { ...runOptions, signal }),
+      : executor.run({ name, args }, { ...runOptions, signal, startedAt: startOf(http?.req) }),
   )
   await notices.settled()
   if (isUnknown(result)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownText(result))

@@ -15,6 +15,7 @@ import type { Clients, Refusal } from '../clients.ts'
 import { failure, shuttingDown } from '../http/answers.ts'
 import { readJson } from '../http/read-body.ts'
 import { MAX_FOLLOWED, MAX_MCP_BATCH, MAX_MCP_BODY_BYTES } from '../limits.ts'
+import { began } from './began.ts'
 import { followedBy, followWhile } from './followed-resources.ts'
 import { authInfoOf, LegacySessions } from './legacy-sessions.ts'
 import { onListChanges } from './list-changes.ts'
@@ -24,7 +25,8 @@ import { type ToolServerOptions, toolServerFactory } from './tool-server.ts'
 
 /** The tools as an MCP server over Streamable HTTP. */
 export interface McpEndpoint {
-  handle(request: Request, client: Client): Promise<Response>
+  /** Calls in the request began at `startedAt`, on the executor's clock. */
+  handle(request: Request, client: Client, startedAt?: number): Promise<Response>
   /** The sessions of clients with a 2025 protocol. */
   readonly sessions: number
   close(): Promise<void>
@@ -59,7 +61,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
     catalog.on('updated', uri => modern.notify.resourceUpdated(uri)),
   ]
   return {
-    async handle(request, client) {
+    async handle(request, client, startedAt = executor.clock.now()) {
       const { key: clientId } = client
       if (isClosed) return shuttingDown()
       if (request.method !== 'POST') {
@@ -68,11 +70,12 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       }
       if (!isJsonContentType(request.headers.get('content-type')))
         return failure(415, 'The Content-Type must be application/json')
-      const body = await readJson(request, MAX_MCP_BODY_BYTES, parseFailure)
+      const body = await readJson(request, MAX_MCP_BODY_BYTES, { notJson: parseFailure })
       if (body instanceof Response) return body
       if (body.value === undefined) return parseFailure('The body is empty')
       if (Array.isArray(body.value) && body.value.length > MAX_MCP_BATCH)
         return rpcFailure(400, `Invalid Request: a batch may have at most ${MAX_MCP_BATCH} messages`)
+      began(request, startedAt)
       await turnFor(request, clientId)
       const searches = client.toolSearch ?? options.offer?.().toolSearch ?? false
       const refusal = refuseCalls(body.value, searches, name => clients.refuseCall(request, name))

@@ -4,6 +4,7 @@ import { REDIRECT_PATH } from '../../mcp/oauth/oauth-options.ts'
 import type { ConsoleFiles } from '../console-files.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure } from '../http/answers.ts'
+import { waitedForTurnMs } from '../http/in-turn.ts'
 import { METADATA_PATHS } from '../oauth/challenge.ts'
 import { addAddServerRoute } from './add-server.ts'
 import { addApprovalRoutes } from './approvals.ts'
@@ -46,7 +47,10 @@ export function createRoutes(context: GatewayContext, files: ConsoleFiles): Hono
   addOpenApiRoute(app, context)
   for (const path of METADATA_PATHS)
     app.get(path, c => context.clients.metadata(c.req.raw) ?? failure(404, 'No OAuth issuer is configured'))
-  app.all('/mcp', c => context.mcp.handle(c.req.raw, context.clients.of(c.req.raw)))
+  app.all('/mcp', c => {
+    const startedAt = context.executor.clock.now() - waitedForTurnMs(c)
+    return context.mcp.handle(c.req.raw, context.clients.of(c.req.raw), startedAt)
+  })
   app.notFound(c => notFound(c.req, allowedMethods(app, files, c.req.path)))
   app.onError(error => {
     context.logger.error({ error: safeText(error.message) }, 'Request failed')

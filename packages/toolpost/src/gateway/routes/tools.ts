@@ -6,6 +6,7 @@ import type { Client } from '../client.ts'
 import { durableWish } from '../durable-wish.ts'
 import type { GatewayContext } from '../gateway-context.ts'
 import { failure, json, shuttingDown } from '../http/answers.ts'
+import { inTime } from '../http/in-time.ts'
 import { readJson } from '../http/read-body.ts'
 import { MAX_BODY_BYTES, MAX_TIMEOUT_MS } from '../limits.ts'
 import { ToolTexts, toolInfo } from '../tool-info.ts'
@@ -37,6 +38,8 @@ export function addToolRoutes(app: Hono, context: GatewayContext): void {
 /** One call: arguments in, result out. Cancelled if the caller disconnects. */
 async function callTool(c: Context, context: GatewayContext): Promise<Response> {
   const { executor, calls, clients, questions } = context
+  const { clock } = executor
+  const startedAt = clock.now()
   const request = c.req.raw
   const name = c.req.param('name') ?? ''
   const refusal = clients.refuseCall(request, name)
@@ -45,10 +48,11 @@ async function callTool(c: Context, context: GatewayContext): Promise<Response> 
   if (timeoutMs instanceof Response) return timeoutMs
   const wish = durableWish(request)
   if (wish instanceof Response) return wish
-  const body = await readJson(request, MAX_BODY_BYTES)
+  const limitMs = executor.timeoutMsOf(name, { timeoutMs })
+  const body = await inTime(limitMs, isWanted => readJson(request, MAX_BODY_BYTES, { isWanted }))
   if (body instanceof Response) return body
   if (calls.isDraining) return shuttingDown()
-  const args = body.value === undefined ? {} : body.value
+  const args = body?.value === undefined ? {} : body.value
   const options = {
     ...clients.of(request).runOptions(name),
     timeoutMs,
@@ -57,14 +61,15 @@ async function callTool(c: Context, context: GatewayContext): Promise<Response> 
   }
   const { caller } = options
   const ask = wantsQuestions(request) ? questions.askFor({ tool: name, caller }) : undefined
-  if (wish && (wish.key !== undefined || isOn(context)))
+  if (body && wish && (wish.key !== undefined || isOn(context)))
     return calls.run(callerOf(request, c.env), signal =>
       durableResponse(context, { name, args }, { ...options, ask }, { wish, signal }),
     )
   const result = await calls.run(callerOf(request, c.env), signal =>
     executor.run(
       { id: request.headers.get('x-call-id')?.slice(0, MAX_CALL_ID), name, args },
-      { ...options, ask, signal },
+      // Without a body in time, the executor answers that the call timed out. Timers may fire a little early.
+      { ...options, ask, signal, startedAt: body ? startedAt : Math.min(startedAt, clock.now() - limitMs) },
     ),
   )
   return resultAnswer(result)

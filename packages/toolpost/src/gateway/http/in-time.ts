@@ -1,0 +1,28 @@
+/** The longest delay Node's timers support. */
+const MAX_DELAY_MS = 2 ** 31 - 1
+
+/**
+ * The outcome of `work`, or `undefined` if it takes longer than `ms`. Work that is late should do no more than it has to:
+ * `isWanted` tells.
+ */
+export async function inTime<T>(
+  ms: number,
+  work: (isWanted: () => boolean) => Promise<T>,
+): Promise<T | undefined> {
+  let isWanted = true
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>(resolve => {
+    timer = setTimeout(
+      () => {
+        isWanted = false
+        resolve(undefined)
+      },
+      Math.min(ms, MAX_DELAY_MS),
+    )
+  })
+  try {
+    return await Promise.race([work(() => isWanted), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

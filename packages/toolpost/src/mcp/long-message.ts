@@ -1,0 +1,31 @@
+import { isObjectLike, isRecord, markHeavy } from '../runtime/guards.ts'
+import { type ParseLimits, parseInSlices, TooLargeError } from '../runtime/sliced-json.ts'
+
+/**
+ * A long message from a server, parsed in slices. In a list, an object with too many keys is left out, so that one tool
+ * does not take the others with it. Anywhere else it would be a wrong result: rejects with a TooLargeError.
+ */
+export async function parseLongMessage(text: string, limits: ParseLimits): Promise<unknown> {
+  let problem: string | undefined
+  const onLeftOut = (found: string) => {
+    problem = found
+  }
+  const message = await parseInSlices(text, { ...limits, onLeftOut })
+  if (problem !== undefined && !isList(message)) throw new TooLargeError(problem)
+  markParts(message)
+  return message
+}
+
+/** The parts of a result are what a call returns. */
+function markParts(message: unknown): void {
+  const { result } = isRecord(message) ? message : {}
+  if (!isRecord(result)) return
+  for (const part of [result.structuredContent, result.content]) if (isObjectLike(part)) markHeavy(part)
+}
+
+const LISTS = ['tools', 'resources', 'resourceTemplates', 'prompts']
+
+function isList(message: unknown): boolean {
+  const { result } = isRecord(message) ? message : {}
+  return isRecord(result) && LISTS.some(name => Array.isArray(result[name]))
+}
