@@ -76,6 +76,11 @@ describe('a body', () => {
     ['4 MB of {}', `[${'{},'.repeat(1_300_000)}1]`, 'The body has too many values'],
     ['60,000 names', names(60_000), 'The body has an object with more than 25000 names'],
     ['as many inside', `[{"a":{}},${names(60_000)}]`, 'The body has an object with more than 25000 names'],
+    [
+      'ten objects of 24,000 names',
+      `[${Array(10).fill(names(24_000)).join()}]`,
+      'The body has too many values',
+    ],
     ['750 kB of {"a":', `${'{"a":'.repeat(150_000)}1`, 'The body is nested more than 60000 levels deep'],
   ])('[F46] that would take long to read is refused: %s', async (_what, body, error) => {
     await using gateway = testGateway()

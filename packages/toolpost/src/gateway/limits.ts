@@ -26,7 +26,7 @@ export const MAX_PIPELINED_IN_ALL = 10_000
 
 /** The largest request body of the API. */
 export const MAX_BODY_BYTES = 1_000_000
-/** An array or object in a body costs 1, any other value a quarter. */
+/** An array or object in a body costs 1, a name in an object half, any other value a quarter. */
 export const MAX_JSON_COST = 150_000
 /** Each level costs as much as ten flat values: a megabyte of `{"a":` would block everyone for 70 ms. */
 export const MAX_JSON_DEPTH = 60_000

@@ -28,6 +28,7 @@ export function whyExpensive(text: string): string | undefined {
       const count = (names[depth] ?? 0) + 1
       if (count > MAX_JSON_NAMES) return `has an object with more than ${MAX_JSON_NAMES} names`
       names[depth] = count
+      cost += 2
     } else if (code === END_OF_LIST || code === END_OF_RECORD) depth--
     else if (code === LIST || code === RECORD) {
       cost += 4
