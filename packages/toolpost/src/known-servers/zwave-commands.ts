@@ -98,6 +98,8 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
       '[<the>] {deviceName@dimmable} {direction:up|down} <by>',
       '[<make_it>] [<bit>] {direction:brighter=up|darker=down|dimmer=down} ([in here|here] {deviceName@the_light}|in [<the>] {deviceName@dimmable})',
       '[i (want|need)] [<bit>] {direction:more=up|less=down} light ([in here|here] {deviceName@the_light}|in [<the>] {deviceName@dimmable})',
+    ],
+    'complaint typed': [
       '[<the>] {deviceName@dimmable} (is|are) [far|<bit>] too {direction:dark=up|dim=up|bright=down}',
       '[that is|they are] [far|much|way|a bit|a little] too {direction:dark=up|dim=up|bright=down} [in here|here] {deviceName@the_light}',
       'it is [far|much|way|a bit|a little] (too|so|very|really|pretty) {direction:dark=up|bright=down} ([in here|here] {deviceName@the_light}|in [<the>] {deviceName@dimmable})',
@@ -128,7 +130,9 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
       '(turn|switch|power|shut) {mode:off|on=heat} [the] (heat|heating) {deviceName@the_thermostat}',
       '[turn|switch|power|shut] [the] (heat|heating) {mode:off|on=heat} {deviceName@the_thermostat}',
       '(to|make it|set it to) {temperature} [<degrees>] {deviceName@just_heated}',
-      '(set|turn|put|change|raise|lower|adjust|bring|make|heat|warm|cool) [up|down] [<the>] {deviceName@heated} [up|down] [to|at] {temperature} <degrees>',
+      // "Up eight degrees" is a step.
+      '(set|turn|put|change|adjust|make) [<the>] {deviceName@heated} {temperature} <degrees>',
+      '(set|turn|put|change|raise|lower|adjust|bring|make|heat|warm|cool) [up|down] [<the>] {deviceName@heated} [up|down] (to|at) {temperature} <degrees>',
       '[<the>] {deviceName@heated} [to|at] {temperature} <degrees>',
       '[(make|set|keep) it] {temperature} <degrees> (in|for) [<the>] {deviceName@heated}',
       '(set|turn|put|change|raise|lower|adjust|bring) [the] <heat> (in|of|for) [<the>] {deviceName@heated} [up|down] (to|at) {temperature} [<degrees>]',
@@ -149,10 +153,8 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
     ],
     'step typed': [
       '[the] <heat> {direction:up|down} [<by>] [<degrees>] {deviceName@the_thermostat}',
-      '[make it] <some_degrees> <warmth> ([in here|here|inside] {deviceName@the_thermostat}|in [<the>] {deviceName@heated})',
+      '[<make_it>] <some_degrees> <warmth> ([in here|here|inside] {deviceName@the_thermostat}|in [<the>] {deviceName@heated})',
       '[<make_it>] [<bit>] <warmer> ([in here|here|inside] {deviceName@the_thermostat}|in [<the>] {deviceName@heated})',
-      '[it is] [far|much|way|a bit|a little] too {direction:cold=up|chilly=up|warm=down|hot=down} ([in here|here|inside|in the house] {deviceName@the_thermostat}|in [<the>] {deviceName@heated})',
-      '[<the>] {deviceName@heated} is [far|<bit>] too {direction:cold=up|chilly=up|warm=down|hot=down}',
       '[make] [<the>] {deviceName@heated} [<bit>] <warmer>',
       '[make] [<the>] {deviceName@heated} <some_degrees> <warmth>',
       '{direction:warm=up|heat=up|cool=down} [up|down] (the (house|home|place|flat)|it|us) [up|down] [<bit>] {deviceName@the_thermostat}',
@@ -163,6 +165,10 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
       '{direction:lower=down|decrease=down|reduce=down|raise=up|increase=up} [the] <heat> (in|for) [<the>] {deviceName@heated} [<by>] [<degrees>]',
       '[make it|turn it] [<bit>] {direction:higher=up|lower=down|up|down} {deviceName@just_heated}',
       '<some_degrees> {direction:more=up|less=down|up|down} {deviceName@just_heated}',
+    ],
+    'complaint typed': [
+      '[it is] [far|much|way|a bit|a little] too {direction:cold=up|chilly=up|warm=down|hot=down} ([in here|here|inside|in the house] {deviceName@the_thermostat}|in [<the>] {deviceName@heated})',
+      '[<the>] {deviceName@heated} is [far|<bit>] too {direction:cold=up|chilly=up|warm=down|hot=down}',
     ],
   },
   control_lock: {

@@ -29,11 +29,30 @@ export const HOME_RULES: Readonly<Record<string, string>> = {
   a_bit: '(a [little] bit|a little|slightly|somewhat|a touch|a tad|a notch) [more] {size=small}',
   a_lot: '(a lot|much|way|a great deal) [more] {size=large}',
   by: '<bit>|by {amount#number}|by [a] half {amount=50}|{amount#number}|[by] <few>',
-  few: 'a couple [of] {amount=2}|a few {amount=3}|half a {amount=0.5}|a degree {amount=1}',
+  few: 'a couple [of] {amount=2}|a few {amount=3}|half a {amount=0.5}|a degree {amount=1}|a degree and a half {amount=1.5}',
+  by_percent:
+    'by [another] {amount#percent} [more|further]|{amount#percent} (more|further)|(another|a further) {amount#percent}',
+  so_much: '[another] {amount#percent}',
+  scaled: '{factor:double=2|triple=3|halve=0.5}',
+  times_as: '{factor:twice=2|half=0.5|three times=3}',
+  should_be: 'should|needs to|need to|has to|have to|must|ought to',
+  is_fine: 'ok|okay|fine|well|working|alright|all right|healthy|online|alive',
+  is_dead: 'dead|offline|broken|down|unreachable|not (working|responding|reachable)',
+  in_unit: 'percent|%|celsius|degrees [celsius]|centigrade',
   some_degrees: '{amount#number} <degrees>|<few> [<degrees>]',
   somebody:
     'i|we|you|he|she|they|someone|somebody|anybody|anyone|the (kids|children|boys|girls)|mum|mom|dad|my (wife|husband)',
   degrees: 'degrees|degree|degrees (celsius|centigrade|fahrenheit|c|f)|celsius|c',
+}
+
+/** What can be said to a device of each kind, `…` being its name. */
+export const HOME_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  switch: ['turn … on', 'is … on'],
+  dimmer: ['turn … on', 'dim … to 30 percent', 'is … on'],
+  cover: ['open …', 'set … to 50 percent', 'is … open'],
+  lock: ['lock …', 'is … locked'],
+  thermostat: ['set … to 21 degrees', 'what is … set to'],
+  sensor: ['what does … say'],
 }
 
 /** The states that a question may ask about, and how people say them. */

@@ -1,6 +1,7 @@
 import { ZWAVE_COMMANDS } from './zwave-commands.ts'
 import { ZWAVE_QUESTIONS } from './zwave-questions.ts'
 import type { SentencesByMeaning } from './zwave-rules.ts'
+import { ZWAVE_TYPED } from './zwave-typed.ts'
 
 /*
  * What people say to a Z-Wave home. The grammar is described in models/offline/template.ts.
@@ -70,7 +71,17 @@ export const ZWAVE_SENTENCES: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Usable only once the devices are known. For the meaning of `step`, `check` and the others, see models/offline/home/. */
-export const ZWAVE_HOME_SENTENCES: Readonly<Record<string, SentencesByMeaning>> = {
-  ...ZWAVE_COMMANDS,
-  ...ZWAVE_QUESTIONS,
+export const ZWAVE_HOME_SENTENCES: ByTool = merged([ZWAVE_COMMANDS, ZWAVE_QUESTIONS, ZWAVE_TYPED])
+
+type ByTool = Readonly<Record<string, SentencesByMeaning>>
+
+function merged(tables: readonly ByTool[]): ByTool {
+  const all: Record<string, Record<string, readonly string[]>> = {}
+  for (const table of tables)
+    for (const [tool, byMeaning] of Object.entries(table)) {
+      const known = all[tool] ?? {}
+      all[tool] = known
+      for (const [means, list] of Object.entries(byMeaning)) known[means] = [...(known[means] ?? []), ...list]
+    }
+  return all
 }

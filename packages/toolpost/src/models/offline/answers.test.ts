@@ -76,3 +76,45 @@ describe('what cannot be done', () => {
     expect(await answerTo('dim the desk light to 30', 'undo')).toBe(sorry)
   })
 })
+
+describe('what is answered', () => {
+  it.each([
+    ['how many lights are on in the kitchen', '2 of 2 lights are on: Hob Light and Island Pendants.'],
+    ['how many doors are locked', '1 of 2 doors is locked: Front Door.'],
+    ['what scenes are there', 'There are 3 scenes: Film Night, Bedtime and Everyone Out.'],
+    [
+      'what is the volume and how warm is it in the living room',
+      'The volume is 40 percent and it is 20.5 °C.',
+    ],
+    ['set the volume to 30 and unmute', 'The volume is 30 percent.'],
+    ['set the desk light to 150 percent', 'That has to be between 0 and 100 percent, so I did nothing.'],
+    ['set the volume to 200', 'That has to be between 0 and 100 percent, so I did nothing.'],
+    ['turn on the desk light in the garage', 'There is no such device there.'],
+    ['turn the bedroom trv up 22 degrees', 'Did you mean "set Bedroom TRV to 22 degrees"?'],
+    ['the hall light should be off', 'Did you mean "Hall Light off"?'],
+    ['dnot turn on the hall light', 'Okay, I will leave it as it is.'],
+  ])('%s: %s', async (said, answer) => expect(await answerTo(said)).toBe(answer))
+
+  it('names what can be said about the device that was named', async () => {
+    expect(await answerTo('hall light whatever you like')).toBe(
+      'I did not understand that. You can say "turn Hall Light on" or "is Hall Light on".',
+    )
+    expect(await answerTo('i really cannot stand the hall light')).toBe(
+      'I did not understand that, so I did nothing.',
+    )
+  })
+
+  it('speaks of a time or a condition only if there is one', async () => {
+    const sorry = 'I can only do things right away, not later or under a condition, so I did nothing.'
+    for (const said of ['turn off the hall light by ten', 'turn off the hall light in a bit'])
+      expect(await answerTo(said)).toBe(sorry)
+    for (const said of ['turn off the hall light by ten percent', 'when did you turn off the hall light'])
+      expect(await answerTo(said)).not.toBe(sorry)
+  })
+
+  it('spells names right when it asks', async () => {
+    expect(await answerTo('dim the crner lamp to 30 plzz percent')).toBe(
+      'Did you mean "dim the corner lamp to 30 percent"?',
+    )
+  })
+})

@@ -2,7 +2,7 @@ import { matchSentence, prepareSentence, type Sentence } from './match.ts'
 import type { Meaning } from './meaning.ts'
 import { withoutAround } from './politeness.ts'
 import type { Request } from './request.ts'
-import { wordsOf } from './words.ts'
+import { type Word, wordsOf } from './words.ts'
 
 /*
  * What people say around a command without being one: "I'm going to bed, …", "…, it's dark in here".
@@ -17,9 +17,9 @@ const REMARKS: Readonly<Record<string, string>> = {
   not: "(i|we) (can't|can not|cannot) (see|hear|sleep) [a thing|anything|well]",
 }
 const BEFORE = [
-  '(dear|computer|assistant|house|yo|oi|listen|look|right|my (friend|dear)|young (man|lady)|sir|madam|mate|dude|bro|love|darling|guys) {text}',
-  '(and|then|now|also|so|but|no|nope|wait|actually|sorry|oops|anyway) {text}',
-  '(no wait|wait no|hang on|hold on|no sorry|oh no|scrap that|on second (thought|thoughts)|i (changed|have changed) my mind) {text}',
+  '(dear|computer|assistant|house|toolpost|yo|oi|listen|look|right|my (friend|dear)|young (man|lady)|sir|madam|mate|dude|bro|love|darling|guys) {text}',
+  '(and|then|now|also|so|but|nope|wait|actually|sorry|oops|anyway) {text}',
+  '(no|no wait|wait no|hang on|hold on|no sorry|oh no|scrap that|on second (thought|thoughts)|i (changed|have changed) my mind) {text}',
   'do {text}',
   '(tell me|say me|do you know|can you tell me|let me know|i (want|would like) to know|time to|you (can|could|may)) {text}',
   ...Object.values(REMARKS).map(remark => `${remark} [now] [so|and] {text}`),
@@ -29,6 +29,16 @@ const AFTER = [
   '{text} (ok|okay|alright|mate|love|dear|darling|honey|sweetheart|buddy|dude|man|pal|my (friend|dear|love)|computer|assistant|house)',
   ...Object.values(REMARKS).map(remark => `{text} [because|as|since|cause] ${remark} [now]`),
 ]
+
+const NO = new Set(['no', 'nope'])
+
+/** "No, turn it on" corrects; "no turn it on" and "do no turn it on" may be denials. */
+function isDenied({ text, words }: Request, rest: readonly Word[]): boolean {
+  const [first] = rest
+  const before = first && words[words.indexOf(first) - 1]
+  if (!before || !NO.has(before.key)) return false
+  return !/[^\s\w]/.test(text.slice(before.end, first.start))
+}
 
 let prepared: readonly Sentence[] | undefined
 
@@ -48,6 +58,7 @@ export function aside(
     if (rest.length < 2 && isFirst) continue
     // "We are out of milk" is not "we are out".
     if (rest[0]?.key === 'of') continue
+    if (isDenied(request, rest)) continue
     const inner = request.with(withoutAround(rest))
     const meaning = understand(inner) ?? aside(inner, understand)
     if (meaning) return meaning

@@ -13,6 +13,7 @@ const SIGNS: readonly (readonly [readonly string[], string])[] = (
     ['per cent of', '% of'],
     ['percent of', '% of'],
     ['plus', '+'],
+    ['x', '*'],
     ['minus', '-'],
     ['times', '*'],
     ['over', '/'],
@@ -28,6 +29,10 @@ const FUNCTIONS = new Set(
   ),
 )
 const FORMULA = /^[\d.,:+\-*/^%()=!]+$/
+/** "How many grams in *a* pound". */
+const ONE = new Set(['a', 'an'])
+const TURNED_CONVERSION =
+  /^([\p{L}°]+) (?:in|is|are|are in|are there in|is there in|make) (-?[\d.]+) ([\p{L}°]+)$/u
 const UNIT_CONVERSION = /^(-?[\d.]+) ([\p{L}°]+) (?:to|in|into|as) ([\p{L}°]+)$/u
 
 /**
@@ -69,6 +74,8 @@ function readSigns(words: readonly Word[], text: string): string | undefined {
   // Numbers in a row are counting, not a calculation.
   if (pieces.some((piece, at) => isFigure(piece) && isFigure(pieces[at + 1]))) return undefined
   const expression = isConverted ? written(pieces) : text
+  // Only the second half of a calculation.
+  if (/^[+*/^]/.test(expression)) return undefined
   return /\d/.test(expression) || /^(pi|e)$/.test(expression) ? expression : undefined
 }
 
@@ -92,6 +99,7 @@ function readThousands(words: readonly Word[], at: number, text: string): Step |
 
 function readStep(words: readonly Word[], at: number): Step | undefined {
   const key = words[at]?.key ?? ''
+  if (/^[\d.]+x[\d.]+$/.test(key)) return { piece: key.replace('x', ' * '), used: 1, isConverted: true }
   if (FORMULA.test(key) || FUNCTIONS.has(key)) return { piece: key, used: 1, isConverted: false }
   for (const [phrase, sign] of SIGNS) {
     if (phrase.every((word, offset) => words[at + offset]?.key === word))
@@ -107,6 +115,18 @@ function written(pieces: readonly string[]): string {
     .join(' ')
     .replace(/sqrt {2}(\S+)/g, 'sqrt($1)')
     .trim()
+}
+
+/** `cm in 5 inches` as `5 inches to cm`; only after "how many". */
+export function readCount(words: readonly Word[]): string | undefined {
+  const at = words.findIndex(({ key }, place) => ONE.has(key) || readNumber(words, place) !== undefined)
+  const number = at < 0 ? undefined : (readNumber(words, at) ?? { value: 1, used: 1 })
+  if (!number) return undefined
+  const [before, after] = [words.slice(0, at), words.slice(at + number.used)].map(said =>
+    said.map(({ key }) => key).join(' '),
+  )
+  const [, to, value, from] = TURNED_CONVERSION.exec(`${before} ${number.value} ${after}`) ?? []
+  return value && from && to ? `${value} ${from} to ${to}` : undefined
 }
 
 /** `5 inches in cm` as `5 inches to cm`. */

@@ -39,22 +39,32 @@ export function mentionedIn(before: SoFar, home?: Home): Mentioned {
   const { messages } = before
   const [, asked] = WHAT_TO_DO.exec(lastAnswer(before)) ?? []
   if (asked !== undefined) return { devices: [asked] }
+  let isSound = false
   for (let at = messages.length - 1; at >= 0; at--) {
     const { tool_calls: calls = [] } = messages[at] as { tool_calls?: MadeCall[] }
     if (calls.length === 0) continue
+    if (calls.some(({ name }) => name === 'volume')) isSound = true
     const devices = calls.flatMap(({ args }) =>
       typeof args?.deviceName === 'string' ? [args.deviceName] : [],
     )
     const isList = calls.some(({ name }) => name?.endsWith(ZWAVE_LIST.tool))
     const named = devices.length === 0 && isList ? namesIn(messages.slice(at + 1), home) : devices
-    if (named.length > 0) return { devices: [...new Set(named)] }
+    if (named.length > 0) return { devices: [...new Set(named)], isSound }
   }
-  return { devices: [] }
+  return { devices: [], isSound }
 }
 
-interface MadeCall {
+export interface MadeCall {
   name?: string
   args?: Record<string, unknown>
+}
+
+/** The calls of the last turn. */
+export function madeCalls({ messages }: SoFar): readonly MadeCall[] {
+  const start = messages.findLastIndex(message => roleOf(message) === 'user')
+  return messages
+    .slice(start + 1)
+    .flatMap(message => (message as { tool_calls?: MadeCall[] }).tool_calls ?? [])
 }
 
 /** Devices named in an answer; "Porch Light" does not name "Light". */

@@ -1,17 +1,20 @@
 import { DID_YOU_MEAN } from './asked-back.ts'
+import { carryingOn } from './carrying-on.ts'
 import { lastAnswer, lastQuestion, mentionedIn, type SoFar } from './conversation-so-far.ts'
+import { startOf } from './following-words.ts'
 import type { Grammar, Reading } from './grammar.ts'
+import { unknownNameIn } from './half-understood.ts'
 import type { HomeDevice } from './home/home.ts'
 import { fitsList } from './home/home-lists.ts'
 import { meaningOf } from './home/meanings.ts'
 import { isReference } from './home/reference.ts'
 import { isAlike } from './home/said-of.ts'
 import { type Meaning, saying } from './meaning.ts'
+import { readNumber } from './numbers.ts'
 import { type Request, requestOf } from './request.ts'
 import type { TemplateNode } from './template.ts'
 import { nameTokens } from './tokens.ts'
 import { undo } from './undo.ts'
-import type { Word } from './words.ts'
 
 const phrases = (text: string) => new Set(text.split(','))
 const YES = phrases(
@@ -26,44 +29,6 @@ const AGAIN = phrases(
 const MORE = phrases(
   'more,a bit more,even more,a little more,some more,bit more,little more,a touch more,a tad more,further,a bit further',
 )
-const ALSO = [
-  'and',
-  'also',
-  'and also',
-  'the same for',
-  'do the same for',
-  'and the same for',
-  'same for',
-  'same with',
-  'the same with',
-  'do the same with',
-  'same thing for',
-  'the same thing for',
-  'same',
-  'the same',
-  'do the same',
-  'make that',
-  'make it',
-  'not that one',
-  'no not that one',
-  'no wait',
-  'wait no',
-  'no sorry',
-  'oops',
-  'sorry i meant',
-  'i said',
-  'no i said',
-  'what about',
-  'how about',
-  'and what about',
-  'now',
-  'no',
-  'no i meant',
-  'i meant',
-  'i mean',
-  'no i mean',
-  'sorry',
-].map(phrase => phrase.split(' '))
 const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth']
 /** How many turns back an "again" may refer to. */
 const MAX_TURNS = 5
@@ -71,12 +36,19 @@ const MAX_TURNS = 5
 const WHICH_ONE = /^Which one do you mean: (.{1,500})\?$/
 
 /** How to understand a text in a conversation. */
-export type Understand = (text: string, before: SoFar, chosen?: readonly string[]) => Meaning | undefined
+type Understand = (text: string, before: SoFar, chosen?: readonly string[]) => Meaning | undefined
+
+interface Conversation {
+  grammar: Grammar
+  before: SoFar
+  understand: Understand
+}
+type Turn = ReturnType<typeof lastQuestion>
 
 /** The meaning of a request that refers to the conversation so far; `undefined` if it does not. */
 export function followUp(
   request: Request,
-  { grammar, before, understand }: { grammar: Grammar; before: SoFar; understand: Understand },
+  { grammar, before, understand }: Conversation,
 ): Meaning | undefined {
   if (before.messages.length === 0) return undefined
   const said = request.words.map(({ key }) => key).join(' ')
@@ -92,8 +64,45 @@ export function followUp(
     return whichWay(said, readingOf(previous, grammar)) ?? again(previous, understand)
   return (
     undo(said, { before, last: () => readingOf(previous, grammar), grammar }) ??
-    instead(request, before, grammar)
+    carryingOn(request, { grammar, before }) ??
+    bareLevel(request, previous, { grammar, before, understand }) ??
+    instead(request, before, grammar) ??
+    insteadOfUnknown(request, previous, { grammar, before, understand })
   )
+}
+
+/** "30" after dimming: the level. */
+function bareLevel(
+  request: Request,
+  previous: Turn,
+  { grammar, before, understand }: Conversation,
+): Meaning | undefined {
+  const number = request.text.includes('?') ? undefined : readNumber(request.words, 0)
+  if (!number || number.used !== request.words.length || number.value < 0 || number.value > 100)
+    return undefined
+  const { sentence, args } = readingOf(previous, grammar) ?? {}
+  const isLevel = args?.level !== undefined || (sentence?.means === 'step' && args?.direction !== undefined)
+  if (!isLevel) return undefined
+  const what = mentionedIn(before, grammar.home).isSound ? 'the volume' : 'it'
+  const meaning = understand(`set ${what} to ${number.value}${number.value < 1 ? '' : ' percent'}`, before)
+  return meaning?.kind === 'act' ? meaning : undefined
+}
+
+/** "I meant switch one", if the last request named no device of this home. */
+function insteadOfUnknown(
+  request: Request,
+  previous: Turn,
+  { grammar, understand }: Conversation,
+): Meaning | undefined {
+  const start = startOf(request)
+  const asked = previous && requestOf(previous.text, { lexicon: grammar.lexicon })
+  if (start === undefined || !asked || !wholeReference(request, 'devices', grammar, start)) return undefined
+  const unknown = grammar.read(asked) === undefined ? unknownNameIn(asked, grammar) : undefined
+  const rest = request.words.slice(start)
+  const [first, last] = [rest[0], rest.at(-1)]
+  if (!previous || unknown === undefined || !first || !last) return undefined
+  const named = request.text.slice(first.start, last.end).replace(/^(?:the|my) /i, '')
+  return understand(previous.text.replace(unknown, named), previous.before)
 }
 
 function isAgain(said: string): boolean {
@@ -155,13 +164,6 @@ function instead(request: Request, before: SoFar, grammar: Grammar): Meaning | u
   return change && meaningOf(grammar, { ...last, args: { ...last.args, ...change } })
 }
 
-/** How many words introduce the replacement; `undefined` if none do. */
-function startOf({ words, text }: Request): number | undefined {
-  const start = ALSO.filter(phrase => isAt(words, phrase)).sort((a, b) => b.length - a.length)[0]
-  if (start) return start.length
-  return /\b(?:too|as well|also)\W{0,3}$/i.test(text) ? 0 : undefined
-}
-
 /** "Not the tv, the fan": how many words name what was not meant. */
 function startAfterNot(request: Request, { lexicon }: Grammar): number | undefined {
   const { words } = request
@@ -215,7 +217,7 @@ function lastReading(before: SoFar, grammar: Grammar): Reading | undefined {
   return undefined
 }
 
-function readingOf(turn: ReturnType<typeof lastQuestion>, grammar: Grammar): Reading | undefined {
+function readingOf(turn: Turn, grammar: Grammar): Reading | undefined {
   const mentioned = turn && mentionedIn(turn.before, grammar.home)
   const request = turn && requestOf(turn.text, { lexicon: grammar.lexicon, mentioned })
   return request && grammar.read(request)
@@ -228,8 +230,4 @@ function listOf(nodes: readonly TemplateNode[]): string | undefined {
     if (inner) return inner
   }
   return undefined
-}
-
-function isAt(words: readonly Word[], phrase: readonly string[]): boolean {
-  return words.length > phrase.length && phrase.every((key, at) => words[at]?.key === key)
 }

@@ -3,6 +3,7 @@ import type { ToolManager } from '../../tools/tool-manager.ts'
 import { firstWords } from './first-words.ts'
 import type { Home } from './home/home.ts'
 import { homeLists } from './home/home-lists.ts'
+import { isReference } from './home/reference.ts'
 import type { Lexicon } from './lexicon.ts'
 import type { ListReader } from './lists.ts'
 import { matchSentence, type Sentence, type SentenceMatch } from './match.ts'
@@ -59,11 +60,16 @@ export class Grammar {
       [...tools].reverse().map(tool => [manager.originOf(tool)?.name ?? tool.name, tool]),
     )
     const lists = new Map<string, ListReader>([...(home ? homeLists(home) : []), ...spoken.lists, ...filled])
-    const words = vocabularyOf(this.sentences, spoken, { home, lists })
+    // Collected when a request is first compared: the graph does not need it.
+    let words: ReadonlySet<string> | undefined
+    const vocabulary = () => {
+      words ??= vocabularyOf(this.sentences, spoken, { home, lists })
+      return words
+    }
     this.lexicon = {
       rule: name => spoken.rules.get(name),
       list: name => lists.get(name),
-      knows: word => words.has(word) || (home?.knows(word) ?? false),
+      knows: word => vocabulary().has(word) || (home?.knows(word) ?? false),
     }
   }
 
@@ -89,7 +95,8 @@ export class Grammar {
     for (const { sentence, tool } of this.sentences) {
       if (!this.#mayBe(sentence, request)) continue
       const match = matchSentence(sentence, request)
-      if (match && (!best || isBetter(match, best))) best = { ...match, sentence, tool }
+      const reading = match && { ...match, sentence, tool }
+      if (reading && (!best || isBetter(reading, best, request))) best = reading
     }
     return best
   }
@@ -113,9 +120,20 @@ export class Grammar {
   }
 }
 
-/** On a tie, a command beats a bare name: "lock" is a verb first. */
-function isBetter({ score }: SentenceMatch, best: Reading): boolean {
-  return score > best.score || (score === best.score && best.sentence.means === 'named')
+/** On a tie, a command beats a bare name: "lock" is a verb first. Then "turn it up" is about what was spoken of last. */
+function isBetter(reading: Reading, best: Reading, request: Request): boolean {
+  if (reading.score !== best.score) return reading.score > best.score
+  if (best.sentence.means === 'named') return true
+  const [it, sound] = request.mentioned.isSound ? [best, reading] : [reading, best]
+  return isStepOfDevice(it) && isStepOfSound(sound)
+}
+
+function isStepOfDevice({ args, sentence }: Reading): boolean {
+  return sentence.means === 'step' && isReference(args.deviceName)
+}
+
+function isStepOfSound({ args, sentence }: Reading): boolean {
+  return sentence.means === 'step' && args.deviceName === undefined
 }
 
 const NO_VERBS = new Set('it i a an the my our more less time what how volume brighter darker'.split(' '))

@@ -1,11 +1,14 @@
 import { didYouMean } from './asked-back.ts'
 import { firstWords } from './first-words.ts'
 import type { Grammar, Reading } from './grammar.ts'
-import type { Home } from './home/home.ts'
+import type { Home, HomeDevice } from './home/home.ts'
 import { HOME_LISTS } from './home/home-lists.ts'
+import { nounOf } from './home/nouns.ts'
 import type { Lexicon } from './lexicon.ts'
-import { type Meaning, saying } from './meaning.ts'
+import { type Meaning, saying, wouldAct } from './meaning.ts'
 import { NO_NAMES } from './names.ts'
+import { isDenial, isNegative } from './negation.ts'
+import { isLater } from './not-now.ts'
 import { readNumber } from './numbers.ts'
 import type { Request } from './request.ts'
 import { nameTokens } from './tokens.ts'
@@ -15,49 +18,28 @@ import type { Word } from './words.ts'
  * Replies to a request that is only partly understood. Nothing is done.
  */
 
-const words = (text: string) => new Set(text.split(/\s+/))
-/** Words for a time or a condition. */
-const WHEN = words(
-  `tomorrow tonight later soon when whenever if unless until till after before once while every next during between from as this
-  monday tuesday wednesday thursday friday saturday sunday`,
-)
-/** Prepositions of time only if a time follows: "at seven", but not "in the kitchen". */
-const MAYBE_WHEN = words('in for at on within around about by towards')
-const TIMES = words(
-  `a an half few couple some several morning evening afternoon night noon midnight sunset sunrise dawn dusk day weekend weekends
-  monday tuesday wednesday thursday friday saturday sunday dinner lunch breakfast bedtime christmas case`,
-)
-
-function isLater(said: readonly Word[], at: number): boolean {
-  const key = said[at]?.key ?? ''
-  if (WHEN.has(key)) return true
-  const next = said[at + 1]?.key === 'the' ? at + 2 : at + 1
-  if (readNumber(said, at) && /^(?:minute|hour|second|day)s?$/.test(said[at + 1]?.key ?? '')) return true
-  return MAYBE_WHEN.has(key) && (TIMES.has(said[next]?.key ?? '') || readNumber(said, next) !== undefined)
-}
-
-const NOT = words("not don't never dont doesn't")
-
 type Plainly = (request: Request) => Meaning | undefined
 
 export function halfUnderstood(request: Request, grammar: Grammar, plainly: Plainly): Meaning | undefined {
   return (
     denied(request, plainly) ??
     notNow(request, plainly) ??
-    halfNamed(request, plainly) ??
-    unknownName(request, grammar) ??
-    leftOver(request, grammar, plainly)
+    (isNegative(request) ? undefined : nearly(request, grammar, plainly))
   )
+}
+
+function nearly(request: Request, grammar: Grammar, plainly: Plainly): Meaning | undefined {
+  return halfNamed(request, plainly) ?? unknownName(request, grammar) ?? leftOver(request, grammar, plainly)
 }
 
 /** "Don't turn on the light". */
 function denied(request: Request, plainly: Plainly): Meaning | undefined {
-  const at = request.words.findIndex(({ key }) => NOT.has(key))
+  const at = request.words.findIndex((_, place) => isDenial(request, place))
   if (at < 0) return undefined
   const before = request.words.slice(0, at)
   const start = before.at(-1)?.key === 'do' ? at - 1 : at
   const rest = request.with([...request.words.slice(0, start), ...request.words.slice(at + 1)])
-  return acts(plainly(rest)) ? saying('talk', 'Okay, I will leave it as it is.') : undefined
+  return wouldAct(plainly(rest)) ? saying('talk', 'Okay, I will leave it as it is.') : undefined
 }
 
 const ONLY_NOW = 'I can only do things right away, not later or under a condition, so I did nothing.'
@@ -66,15 +48,11 @@ const ONLY_NOW = 'I can only do things right away, not later or under a conditio
 function notNow(request: Request, plainly: Plainly): Meaning | undefined {
   const { words: said } = request
   for (let at = 1; at < said.length; at++) {
-    const isCut = isLater(said, at) && acts(plainly(request.with(said.slice(0, at))))
-    const isBegun = isLater(said, 0) && acts(plainly(request.with(said.slice(at))))
+    const isCut = isLater(said, at) && wouldAct(plainly(request.with(said.slice(0, at))))
+    const isBegun = isLater(said, 0) && wouldAct(plainly(request.with(said.slice(at))))
     if (isCut || isBegun) return saying('talk', ONLY_NOW)
   }
   return undefined
-}
-
-function acts(meaning: Meaning | undefined): boolean {
-  return meaning?.kind === 'act' || meaning?.kind === 'ask'
 }
 
 /** "Samsung off", "turn samsung off": without an article, a partial name may be just an ordinary word. */
@@ -89,21 +67,27 @@ function halfNamed(request: Request, plainly: Plainly): Meaning | undefined {
   return saying('ask', didYouMean(`${call.args.deviceName} ${action.key}`))
 }
 
-const SWITCH = words('turn switch power put')
+const SWITCH = new Set(['turn', 'switch', 'power', 'put'])
 
 /** The request is clear, but no device has this name. */
 function unknownName(request: Request, grammar: Grammar): Meaning | undefined {
   const { home } = grammar
-  if (!home) return undefined
-  const reading = grammar.read(request.withLexicon(withoutHome(grammar.lexicon)))
-  const name = reading?.args.deviceName
-  if (!reading || typeof name !== 'string' || !isPlainAbout(reading, grammar)) return undefined
-  // The name is known; something else was not understood.
-  if (home.called(nameTokens(name)).length > 0) return undefined
+  const name = unknownNameIn(request, grammar)
+  if (!home || name === undefined) return undefined
   const sorry = `I do not know a device called "${name}".`
   const near = nearest(home, name)
   if (near === undefined) return saying('talk', sorry)
   return saying('ask', `${sorry} ${didYouMean(request.text.replace(name, near).trim())}`)
+}
+
+/** The name in a clear request about a device, if no device has it. */
+export function unknownNameIn(request: Request, grammar: Grammar): string | undefined {
+  const { home } = grammar
+  const reading = home && grammar.read(request.withLexicon(withoutHome(grammar.lexicon)))
+  const name = reading?.args.deviceName
+  if (!reading || typeof name !== 'string' || !isPlainAbout(reading, grammar)) return undefined
+  // The name is known; something else was not understood.
+  return home.called(nameTokens(name)).length > 0 ? undefined : name
 }
 
 /** Whether it is certainly about a device: it does not begin with arbitrary words, and is a command or asks for a state. */
@@ -126,6 +110,7 @@ const NEAR_ENOUGH = 0.6
 function nearest(home: Home, name: string): string | undefined {
   const said = nameTokens(name)
   const scored = home.devices
+    .filter(device => !isAnother(said, device))
     .map(device => ({
       device,
       share: said.filter(word => device.words.has(word)).length / Math.max(said.length, device.tokens.length),
@@ -136,6 +121,15 @@ function nearest(home: Home, name: string): string | undefined {
   return best && best.share > (second?.share ?? 0) ? best.device.call : undefined
 }
 
+const ORDINAL = /^(?:first|second|third|fourth|fifth|other|\d+)$/
+
+/** Another number, or another kind of thing: "demo switch two", "back door light" for a lock. */
+function isAnother(said: readonly string[], { tokens, things }: HomeDevice): boolean {
+  const thing = nounOf(said.at(-1) ?? '')?.thing
+  const isOtherThing = thing !== undefined && !things.has(thing)
+  return isOtherThing || said.some(token => ORDINAL.test(token) && !tokens.includes(token))
+}
+
 const MAX_WORDS = 16
 
 /** One or two unknown words, without which the request would be clear. */
@@ -144,12 +138,13 @@ function leftOver(request: Request, grammar: Grammar, plainly: Plainly): Meaning
   if (said.length > MAX_WORDS) return undefined
   const found = new Map<string, string>()
   for (const count of [1, 2]) {
-    for (let at = 0; at + count <= said.length; at++) {
+    // An unknown first word may change the meaning of all others: "type turn on the light".
+    for (let at = 1; at + count <= said.length; at++) {
       if (!said.slice(at, at + count).every((_, k) => mayBeLeftOut(said, at + k, grammar))) continue
       const rest = [...said.slice(0, at), ...said.slice(at + count)]
       const meaning = plainly(request.with(rest))
       if (meaning?.kind === 'act' && meaning.longestFree === 0)
-        found.set(meaning.key, textOf(rest, request.text))
+        found.set(meaning.key, textOf(request.with(rest), grammar))
     }
     const [sentence] = found.values()
     if (sentence !== undefined) return found.size === 1 ? saying('ask', didYouMean(sentence)) : undefined
@@ -162,6 +157,12 @@ function mayBeLeftOut(said: readonly Word[], at: number, { lexicon }: Grammar): 
   return !lexicon.knows(key) && !NO_NAMES.has(key) && readNumber(said, at) === undefined
 }
 
-function textOf(rest: readonly Word[], text: string): string {
-  return rest.flatMap(({ start, end }) => text.slice(start, end) || []).join(' ')
+/** As it was said, with the names of the home spelt right. */
+function textOf(request: Request, { home, lexicon }: Grammar): string {
+  const spelt = request.words.flatMap(({ key, start, end }, at) => {
+    const said = request.text.slice(start, end)
+    if (said === '' || lexicon.knows(key)) return said === '' ? [] : [said]
+    return home?.wordsFrom(key.charAt(0)).find(word => request.likeness(at, word)) ?? said
+  })
+  return spelt.join(' ')
 }

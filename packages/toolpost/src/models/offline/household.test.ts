@@ -51,17 +51,26 @@ describe('what people say at home, and the calls it means', () => {
 })
 
 describe('what must do nothing', () => {
-  const sentences = ['nothing.txt', 'more-nothing.txt', 'talk-in-the-room.txt'].flatMap(table)
+  const sentences = ['nothing.txt', 'more-nothing.txt', 'typed-nothing.txt', 'talk-in-the-room.txt'].flatMap(
+    table,
+  )
   it.each(sentences)('%s', async said => {
     for (const form of [said, `Please ${said}.`]) expect(await callsOf([form])).toBe('')
   })
   it('are many', () => expect(sentences.length).toBeGreaterThanOrEqual(250))
+
+  it.each(table('typed-nothing.txt'))('is not even offered: %s', async said => {
+    expect(await callsOf([said, 'yes'])).toBe('')
+  })
 })
 
 describe('what was said before', () => {
-  it.each(table('conversations.txt'))('%s', async (said, expected = '') => {
-    expect(await callsOf(said.split(' / '))).toBe(expected)
-  })
+  it.each([...table('conversations.txt'), ...table('typed-phrasings.txt')])(
+    '%s',
+    async (said, expected = '') => {
+      expect(await callsOf(said.split(' / '))).toBe(expected)
+    },
+  )
 })
 
 describe.each(Object.entries({ ...OTHER_HOMES, ...MORE_HOMES }))('in the %s', (name, { devices, scenes }) => {

@@ -23,13 +23,13 @@ interface Place {
 /** Entries named by exact words, up to small misspellings. Stored as a trie of words. */
 export class WordList implements ListReader {
   readonly #root: Place = { next: new Map(), values: [] }
-  readonly #phrases: string[][] = []
+  readonly #phrases: (readonly string[])[] = []
 
   constructor(entries: Iterable<ListEntry>) {
     for (const { value, say } of entries) for (const phrase of say) this.#add(nameTokens(phrase), value)
   }
 
-  #add(tokens: string[], value: unknown): void {
+  #add(tokens: readonly string[], value: unknown): void {
     if (tokens.length === 0) return
     let place = this.#root
     for (const token of tokens) {

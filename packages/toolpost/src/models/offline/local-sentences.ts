@@ -2,6 +2,7 @@ import type { SentencesByMeaning } from '../../known-servers/zwave-rules.ts'
 
 /** Sentences for local tools that need more than one call, or are only typed. */
 export const LOCAL_SENTENCES: Readonly<Record<string, SentencesByMeaning>> = {
+  math_eval: { 'call typed': ['how many {expression#math}'] },
   volume: {
     step: [
       'turn {direction:up|down} [the] (volume|sound|music|speaker|speakers) [<by>]',
@@ -16,13 +17,19 @@ export const LOCAL_SENTENCES: Readonly<Record<string, SentencesByMeaning>> = {
       '(mute|silence) (yourself|everything|the (speaker|speakers)) {action=mute}',
       '(silence|hush|shush|quiet|keep quiet|stop talking|zip it|pipe down) {action=mute}',
       '{level#percent} volume {action=set}',
+      '<nudge> [up|down] [the] (volume|sound) [up|down] to {level} {action=set}',
+      '[the] (sound|volume) back {action:on=unmute}',
       '(set|turn|put|make) [the] (volume|sound) {level#percent} {action=set}',
     ],
     'step typed': [
+      '(<scaled>|half {factor=0.5}) [the] (volume|sound)',
+      '(cut|reduce|turn down) [the] (volume|sound) (in|by) half {factor=0.5}',
       '<nudge> {direction:up|down} [the] (volume|sound|music|speaker|speakers) [<by>]',
       '<nudge> [the] (volume|sound|music|speaker|speakers) {direction:up|down} [<by>]',
       '[<bit>] {direction:louder=up|quieter=down|softer=down}',
-      'it is [far|much|a bit|a little] too {direction:loud=down|quiet=up}',
+    ],
+    'complaint typed': [
+      '[it is] [far|much|way|a bit|a little] too {direction:loud=down|quiet=up} [in here|here]',
     ],
   },
 }

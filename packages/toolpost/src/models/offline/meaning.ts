@@ -25,6 +25,8 @@ export interface Meaning {
   /** The most unknown words in one argument. */
   readonly longestFree: number
   readonly template: string
+  /** For a complaint ("it's too dark in here"), the devices it is about. */
+  readonly about?: readonly string[] | undefined
   /** Whether it is only a guess because nothing else fits. */
   readonly isGuess?: boolean | undefined
   /** Carries it out; resolves to the spoken answer. */
@@ -48,6 +50,11 @@ export function keyOf(calls: readonly PlannedCall[]): string {
 
 function sorted(args: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** Whether it does something, or would once it is clear what. */
+export function wouldAct(meaning: Meaning | undefined): boolean {
+  return meaning?.kind === 'act' || meaning?.kind === 'ask'
 }
 
 /** Whether a call may change something. Reading the volume does not, though its tool could. */

@@ -26,7 +26,7 @@ const SCALES = new Map([
 /** All number words. */
 export const NUMBER_WORDS: readonly string[] = [...SMALL.keys(), ...TENS.keys(), ...SCALES.keys()]
 
-/** The number that starts at `at`, in digits (`30`, `-2.5`) or words (`two hundred and five`), if there is one. */
+/** The number that starts at `at`, in digits (`30`, `-2.5`, `.5`) or words (`two hundred and five`), if there is one. */
 export function readNumber(words: readonly Word[], at: number): ReadNumber | undefined {
   const key = words[at]?.key
   if (key === undefined) return undefined
@@ -34,7 +34,7 @@ export function readNumber(words: readonly Word[], at: number): ReadNumber | und
     const positive = readNumber(words, at + 1)
     return positive && positive.value >= 0 ? { value: -positive.value, used: positive.used + 1 } : undefined
   }
-  const isFigure = /^\d+(,\d{3})*(\.\d+)?$/.test(key)
+  const isFigure = /^(?:\d+(,\d{3})*(\.\d+)?|\.\d+)$/.test(key)
   const number = isFigure ? { value: Number(key.replaceAll(',', '')), used: 1 } : readNumberWords(words, at)
   return number && withHalf(words, at, isFigure ? number : withDecimals(words, at, number))
 }

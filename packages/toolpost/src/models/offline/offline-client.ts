@@ -15,6 +15,7 @@ import { unspeakableNames } from './home/spoken-names.ts'
 import { knownHome } from './known-home.ts'
 import type { Listing } from './listing.ts'
 import type { Meaning, PlannedCall } from './meaning.ts'
+import { isNegative } from './negation.ts'
 import { requestOf } from './request.ts'
 import { SentenceBook } from './sentence-book.ts'
 import type { SentenceGraph } from './sentence-graph.ts'
@@ -222,8 +223,12 @@ export class OfflineClient implements AiClient {
         .of(tool, { manager, spoken: this.#spoken })
         .filter(({ means, isTyped }) => means === undefined && !isTyped),
     )
-    const examples = suggest(requestOf(question), byTool)
-    if (examples.length === 0) return 'I did not understand that, and no tool here has any sentences.'
+    if (byTool.flat().length === 0) return 'I did not understand that, and no tool here has any sentences.'
+    const { home, lexicon } = this.#grammar(options)
+    const request = requestOf(question, { lexicon })
+    if (request && isNegative(request)) return 'I did not understand that, so I did nothing.'
+    const examples = suggest(request, byTool, home)
+    if (examples.length === 0) return 'I did not understand that. Ask me what I can do.'
     return `I did not understand that. You can say ${listed(examples.map(example => `"${example}"`))}.`
   }
 }

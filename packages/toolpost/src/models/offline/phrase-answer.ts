@@ -42,9 +42,30 @@ function doneIn(result: ToolResult): { device: string; state: string } | undefin
     : undefined
 }
 
-/** Several sentences as one. */
+/** Several sentences as one. What is said of the same thing twice is said once, as it was last. */
 export function phraseTogether(sentences: readonly string[]): string {
-  return asSentence(listWords([...new Set(sentences)].map(sentence => sentence.replace(/\.$/, ''))))
+  const bySubject = new Map<string, string>()
+  for (const sentence of sentences) {
+    const subject = subjectOf(sentence)
+    bySubject.delete(subject)
+    bySubject.set(subject, sentence.replace(/\.$/, ''))
+  }
+  const [first = '', ...others] = bySubject.values()
+  return asSentence(listWords([first, ...others.map(withinSentence)]))
+}
+
+/** What a sentence is about, if it says so; else the whole sentence. */
+function subjectOf(sentence: string): string {
+  if (/\bthe volume is\b/i.test(sentence)) return 'volume'
+  const [, device] = /^(\p{Lu}.*?) is (?:on|off|open|closed|dimmed to .*|\d+ % open)\.$/u.exec(sentence) ?? []
+  return device ?? sentence
+}
+
+/** "It is 22 °C" as a part of a longer sentence; names keep their capitals. */
+function withinSentence(sentence: string): string {
+  return sentence.replace(/^(?:It|The|That|There|This|Nothing|None|Neither|Yes|No|Done)\b/, word =>
+    word.toLowerCase(),
+  )
 }
 
 function wordsFor(value: unknown): string {

@@ -1,13 +1,6 @@
-import { inFull, withOff } from './typing.ts'
+import { isAt, phrases, withoutMind } from './polite-verbs.ts'
+import { askedPlainly, inFull, withOff } from './typing.ts'
 import { type Word, wordsOf } from './words.ts'
-
-const phrases = (lines: string) =>
-  lines
-    .split('\n')
-    .map(line => line.trim())
-    .filter(line => line !== '')
-    .map(phrase => phrase.split(' '))
-    .sort((a, b) => b.length - a.length)
 
 /** What people say around a request without meaning anything by it, longest first. */
 const BEFORE = phrases(`
@@ -173,34 +166,9 @@ const AFTER = phrases(`
   as well
   too
 `)
-/** "Would you mind turning it off" means "turn it off". */
-const MIND = phrases(`
-  would you mind
-  do you mind
-`)
-const GERUNDS: Readonly<Record<string, string>> = {
-  turning: 'turn',
-  switching: 'switch',
-  putting: 'put',
-  setting: 'set',
-  dimming: 'dim',
-  opening: 'open',
-  closing: 'close',
-  shutting: 'shut',
-  locking: 'lock',
-  making: 'make',
-  raising: 'raise',
-  lowering: 'lower',
-  muting: 'mute',
-  starting: 'start',
-  activating: 'activate',
-  checking: 'check',
-  telling: 'tell',
-}
-
 /** The words of a request, without the politeness around it. */
 export function requestWords(text: string): Word[] {
-  return withOff(withoutAround(inFull(wordsOf(text))))
+  return askedPlainly(withOff(withoutAround(inFull(wordsOf(text)))))
 }
 
 /** Without the politeness at both ends. */
@@ -219,21 +187,10 @@ export function withoutNow(words: readonly Word[]): readonly Word[] {
   return now ? words.slice(0, words.length - now.length) : words
 }
 
-function withoutMind(words: Word[]): Word[] {
-  const mind = MIND.find(phrase => isAt(words, 0, phrase))
-  const [first, ...rest] = words.slice(mind?.length)
-  const verb = mind && first && Object.hasOwn(GERUNDS, first.key) ? GERUNDS[first.key] : undefined
-  return first && verb ? [{ ...first, key: verb }, ...rest] : words
-}
-
 function withoutPoliteness(words: Word[]): Word[] {
   const before = BEFORE.find(phrase => isAt(words, 0, phrase))?.length ?? 0
   const rest = words.slice(before)
   const after = AFTER.find(phrase => isAt(rest, rest.length - phrase.length, phrase))?.length ?? 0
   // If only politeness is left, it may be meant.
   return rest.length - after > 0 ? rest.slice(0, rest.length - after) : words
-}
-
-function isAt(words: readonly Word[], at: number, phrase: readonly string[]): boolean {
-  return at >= 0 && phrase.every((key, offset) => words[at + offset]?.key === key)
 }

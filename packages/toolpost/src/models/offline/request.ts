@@ -8,6 +8,8 @@ import { compareWords, type Likeness, type Word } from './words.ts'
 export interface Mentioned {
   /** The names of the devices in the last calls. */
   readonly devices: readonly string[]
+  /** Whether the volume was spoken of after them. */
+  readonly isSound?: boolean
   /** Mentioned in the same sentence: "on and off" does not mean on, then off. */
   readonly isSameSentence?: boolean
 }
@@ -67,6 +69,11 @@ export class Request {
     return devices.length === 0
       ? this
       : new Request(this.text, this.words, { ...this, mentioned: { devices, isSameSentence: true } })
+  }
+
+  /** The request in which an ambiguous name means one of these, if there are any. */
+  among(chosen: readonly string[]): Request {
+    return chosen.length === 0 ? this : new Request(this.text, this.words, { ...this, chosen })
   }
 
   /** Whether the word at `at` is `key`. A known word is never a misspelling of another. */

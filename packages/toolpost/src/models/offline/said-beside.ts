@@ -2,6 +2,7 @@ import { didYouMean } from './asked-back.ts'
 import type { Grammar } from './grammar.ts'
 import { isReference } from './home/reference.ts'
 import { type Meaning, saying } from './meaning.ts'
+import { isNegative } from './negation.ts'
 import { withoutAround } from './politeness.ts'
 import type { Request } from './request.ts'
 import type { Word } from './words.ts'
@@ -10,13 +11,11 @@ import type { Word } from './words.ts'
  * A command among other talk: "that film was awful, turn the tv off". Only the speaker knows whether it is meant.
  */
 
-/** Words for another time, a condition, a negation or reported speech. */
+/** Words for another time, a condition or reported speech. */
 const NOT_MEANT = new Set(
-  `if when whenever unless until till after before once while as tomorrow yesterday later soon every not never don't dont
-  doesn't didn't won't can't couldn't wouldn't shouldn't isn't said says say saying told tell asked ask asks sing sings wrote
-  would could should might maybe perhaps imagine suppose pretend or no nah nope kidding joking jk`.split(
-    /\s+/,
-  ),
+  `if when whenever unless until till after before once while as tomorrow yesterday later soon every
+  said says say saying told tell asked ask asks sing sings wrote type write print
+  would could should might maybe perhaps imagine suppose pretend or nah nope kidding joking jk`.split(/\s+/),
 )
 const MAX_WORDS = 30
 
@@ -36,11 +35,15 @@ export function saidBeside(
   })
   const [only, ...others] = found
   const rest = clauses.filter(clause => clause !== only?.clause).flat()
-  if (!only || others.length > 0 || rest.some(({ key }) => NOT_MEANT.has(key))) return undefined
+  if (!only || others.length > 0 || isNotMeant(request.with(rest))) return undefined
   // "Kettle on, blub off": the part that was not understood is a command, too.
   if (clauses.some(clause => clause !== only.clause && /^(?:on|off)$/.test(clause.at(-1)?.key ?? '')))
     return undefined
   return saying('ask', didYouMean(sentenceOf(only.said, only.meaning, request)))
+}
+
+function isNotMeant(rest: Request): boolean {
+  return isNegative(rest) || rest.words.some(({ key }) => NOT_MEANT.has(key))
 }
 
 function clausesOf({ words, text }: Request): Word[][] {

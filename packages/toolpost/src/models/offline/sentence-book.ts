@@ -8,7 +8,7 @@ import type { ToolManager } from '../../tools/tool-manager.ts'
 import type { Home } from './home/home.ts'
 import { LOCAL_SENTENCES } from './local-sentences.ts'
 import { prepareSentence, type Sentence } from './match.ts'
-import { problemWith, readSettings, type SpokenWords } from './spoken-words.ts'
+import { hasAllNames, problemWith, readSettings, type SpokenWords } from './spoken-words.ts'
 
 export interface BookOptions {
   manager?: ToolManager | undefined
@@ -93,7 +93,7 @@ function prepareAll(templates: readonly Written[], tool: Tool, spoken: SpokenWor
   for (const { template, means, isTyped } of templates) {
     try {
       const sentence = prepareSentence(template, jsonSchemaOf(tool), { means, isTyped })
-      const problem = problemWith(sentence.nodes, spoken)
+      const problem = hasAllNames(template, spoken) ? undefined : problemWith(sentence.nodes, spoken)
       if (problem) problems.push(`sentence '${safeText(template)}' ${problem}`)
       else sentences.push(sentence)
     } catch (error) {

@@ -1,11 +1,12 @@
 import { isObjectLike } from '../../runtime/guards.ts'
 import { type JsonSchema, propertiesOf, resolveRef } from '../../schema/json-schema.ts'
-import { readCalculation } from './calculation.ts'
+import { readCalculation, readCount } from './calculation.ts'
 import { nameLengths, takesAnyText } from './names.ts'
 import { readNumber } from './numbers.ts'
+import { asPercentage, portion } from './portions.ts'
 import { type Request, type Taking, WEIGHTS } from './request.ts'
 import type { Choice, SlotNode } from './template.ts'
-import { keysIn, type Word } from './words.ts'
+import { compareWords, keysIn, type Word } from './words.ts'
 
 export type SlotReader = (request: Request, at: number) => readonly Taking[]
 
@@ -19,9 +20,7 @@ export function slotReader(slot: SlotNode, schema: JsonSchema): SlotReader {
   if (choices) return choiceReader(choices, property)
   if (slot.list !== undefined) return listReader(slot.list)
   if (property.type === 'integer' || property.type === 'number')
-    return /temperature|degrees/i.test(slot.name)
-      ? readTemperature(property)
-      : numberReader(property, 'taken')
+    return numberReader(property, /temperature|degrees/i.test(slot.name) ? 'refused' : 'taken')
   if (property.type === 'boolean') return choiceReader([...YES, ...NO].map(asItIs), property)
   return takesAnyText(slot.name) ? readText : readName
 }
@@ -92,10 +91,8 @@ export function typed(value: unknown, { type, enum: choices }: JsonSchema): unkn
 }
 
 /** A number with an optional `%` or `percent`. Between two limits, also "half", "full" and the like. */
-function numberReader(
-  { minimum, maximum }: JsonSchema,
-  percentSign: 'needed' | 'taken' | 'refused',
-): SlotReader {
+function numberReader(property: JsonSchema, percentSign: 'needed' | 'taken' | 'refused'): SlotReader {
+  const { minimum, maximum } = property
   return ({ words }, at) => {
     const share = portion(words, at, [minimum, maximum])
     const number = share ?? readNumber(words, at)
@@ -104,7 +101,8 @@ function numberReader(
     if (!share && percentSign === (percent === 0 ? 'needed' : 'refused')) return []
     if (!share && percent === 0 && isHour(words, at, number)) return []
     const used = number.used + percent
-    return [{ value: number.value, used, weight: used * WEIGHTS.same, free: 0 }]
+    const value = asPercentage(number.value, property, percent > 0)
+    return [{ value, used, weight: used * WEIGHTS.same, free: 0 }]
   }
 }
 
@@ -122,54 +120,10 @@ function isHour(
 const readDegrees: SlotReader = (request, at) =>
   numberReader({}, 'refused')(request, at).filter(({ value }) => Number(value) >= 10 && Number(value) < 100)
 
-/** If the schema sets no limits, those of any home apply. */
-function readTemperature(property: JsonSchema): SlotReader {
-  const read = numberReader(property, 'refused')
-  const { minimum = -50, maximum = 150 } = property as { minimum?: number; maximum?: number }
-  return (request, at) =>
-    read(request, at).filter(({ value }) => Number(value) >= minimum && Number(value) <= maximum)
-}
-
 function percentAt(words: readonly Word[], at: number): number {
   const key = words[at]?.key
-  if (key === '%' || key === 'percent') return 1
+  if (key === '%' || (key !== undefined && compareWords(key, 'percent'))) return 1
   return key === 'per' && words[at + 1]?.key === 'cent' ? 2 : 0
-}
-
-const PORTIONS = new Map(
-  Object.entries({
-    half: 0.5,
-    'a half': 0.5,
-    full: 1,
-    maximum: 1,
-    max: 1,
-    'the maximum': 1,
-    minimum: 0,
-    'the minimum': 0,
-    'a quarter': 0.25,
-    'one quarter': 0.25,
-    'three quarters': 0.75,
-    quarter: 0.25,
-    'a third': 1 / 3,
-    'one third': 1 / 3,
-    'two thirds': 2 / 3,
-    'one half': 0.5,
-    halfway: 0.5,
-    'half way': 0.5,
-    highest: 1,
-    'the max': 1,
-    'the highest': 1,
-  }),
-)
-
-function portion(words: readonly Word[], at: number, [minimum, maximum]: readonly unknown[]) {
-  if (typeof minimum !== 'number' || typeof maximum !== 'number') return undefined
-  for (const used of [2, 1]) {
-    const said = words.slice(at, at + used).map(({ key }) => key)
-    const share = said.length === used ? PORTIONS.get(said.join(' ')) : undefined
-    if (share !== undefined) return { value: Math.round(minimum + share * (maximum - minimum)), used }
-  }
-  return undefined
 }
 
 const MAX_FREE_WORDS = 40
@@ -188,8 +142,11 @@ function freeWords({ text, words }: Request, at: number, used: number): Taking {
 const readMath: SlotReader = ({ text, words }, at) => {
   const taken = words.slice(at, at + MAX_FREE_WORDS)
   const [first, last] = [taken[0], taken.at(-1)]
-  const value = first && last && readCalculation(taken, text.slice(first.start, last.end))
+  const isCounted = words[at - 1]?.key === 'many'
+  const value =
+    (isCounted ? readCount(taken) : undefined) ??
+    (first && last && readCalculation(taken, text.slice(first.start, last.end)))
   // A number alone is not a calculation.
-  if (value === undefined || (at === 0 && /^[\d.,]+ ?%?$/.test(value))) return []
+  if (value === undefined || (at === 0 && /^[-+]? ?[\d.,:]+ ?%?$/.test(value))) return []
   return [{ value, used: taken.length, weight: taken.length * WEIGHTS.calculation, free: 0 }]
 }

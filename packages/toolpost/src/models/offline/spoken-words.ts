@@ -50,6 +50,17 @@ export function readSettings(settings: SentenceSettings = {}): SpokenWords {
 
 type Lists = Pick<SpokenWords, 'lists' | 'sources'>
 
+/** Whether all names in the text of a sentence are known: faster than walking its nodes. */
+export function hasAllNames(template: string, known: Lists & Pick<SpokenWords, 'rules'>): boolean {
+  let names = 0
+  for (const [, rule, list] of template.matchAll(/<(\w{1,60})>|@(\w{1,60})\}/g)) {
+    if (rule !== undefined && !known.rules.has(rule)) return false
+    if (list !== undefined && !hasList(list, known)) return false
+    names++
+  }
+  return names === template.split(/[<@]/).length - 1
+}
+
 /** What is wrong with the names a sentence refers to; `undefined` if they all exist. */
 export function problemWith(
   nodes: readonly TemplateNode[],

@@ -1,24 +1,44 @@
+import { HOME_EXAMPLES } from '../../known-servers/zwave-rules.ts'
+import type { Home } from './home/home.ts'
 import type { Sentence } from './match.ts'
 import type { Request } from './request.ts'
 import type { TemplateNode } from './template.ts'
+import { nameTokens } from './tokens.ts'
 import { compareWords } from './words.ts'
 
 const MAX_SUGGESTIONS = 3
 /** Words so common that they do not tell which sentence was meant. */
 const COMMON = new Set(
-  'a an the my me is are it what which how in of to for on off do i you and at'.split(' '),
+  `a an the my me is are it what which how in of to for on off do i you and at we us be can there that this all any have has
+  say tell know turn switch set put make get got show up down back with even more less about who when where why did does was here now`.split(
+    /\s+/,
+  ),
 )
 
-/** Examples of what to say, nearest to the request first; one per tool if nothing is near. */
-export function suggest(request: Request | undefined, byTool: readonly (readonly Sentence[])[]): string[] {
-  const near = byTool
-    .flat()
+/** Examples of what to say, nearest to the request first: about the device it names, else the sentences that are like it. */
+export function suggest(
+  request: Request | undefined,
+  byTool: readonly (readonly Sentence[])[],
+  home: Home | undefined,
+): string[] {
+  const about = request && home ? aboutDevice(request, home) : []
+  return about.length > 0 ? about : nearTo(request, byTool.flat())
+}
+
+function aboutDevice(request: Request, home: Home): string[] {
+  const said = nameTokens(request.text).join(' ')
+  const named = home.devices.filter(({ tokens }) => ` ${said} `.includes(` ${tokens.join(' ')} `))
+  const [device] = named.sort((a, b) => b.tokens.length - a.tokens.length)
+  return (HOME_EXAMPLES[device?.kind ?? ''] ?? []).map(example => example.replace('…', device?.call ?? ''))
+}
+
+function nearTo(request: Request | undefined, sentences: readonly Sentence[]): string[] {
+  const near = sentences
     .map(sentence => ({ sentence, nearness: request ? nearness(sentence, request) : 0 }))
     .filter(candidate => candidate.nearness > 0)
     .sort((a, b) => b.nearness - a.nearness)
     .map(({ sentence }) => exampleOf(sentence.nodes))
-  const any = byTool.flatMap(sentences => sentences.slice(0, 1)).map(({ nodes }) => exampleOf(nodes))
-  return [...new Set(near.length > 0 ? near : any)].slice(0, MAX_SUGGESTIONS)
+  return [...new Set(near)].slice(0, MAX_SUGGESTIONS)
 }
 
 /** How many of the sentence's own words the request has. */

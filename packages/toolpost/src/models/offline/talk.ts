@@ -46,7 +46,7 @@ const SMALL_TALK: readonly (readonly [readonly string[], string])[] = [
 ]
 
 const ABOUT_ME = [
-  '[tell me|show me] what (can you|do you|you can|you) do [for (me|us)|around here|here]',
+  '[tell me|show me] what (can you|do you|you can|you|i can) do [for (me|us)|around here|here]',
   'what (kind|kinds|sort|sorts|type|types) of (things|stuff|commands|tasks|questions) (can|do) (you do|you (handle|understand|know)|i (say|ask))',
   'what (are you|you are) (able to do|capable of|good (for|at)|for)',
   'what (things|stuff|all) can you do',

@@ -48,6 +48,9 @@ export class TemplateError extends Error {
 }
 
 const TOKEN = /\{[^{}]*\}|<[^<>]*>|[[\]()|;]|[^\s[\](){}|;<>]+|[{}<>]/gu
+/** Names in ASCII first: a class of all letters takes long to compile. */
+const PLAIN_SLOT = /^\{(\w+)(?:([:=#@])(.*))?\}$/s
+const PLAIN_RULE = /^<(\w+)>$/
 const SLOT = /^\{\s*([\p{L}\p{N}_$.-]+)\s*(?:([:=#@])(.*))?\}$/su
 const RULE = /^<\s*([\p{L}\p{N}_-]+)\s*>$/u
 const MAX_LENGTH = 1_000
@@ -160,7 +163,7 @@ function permutations<T>(items: readonly T[]): T[][] {
 }
 
 function readRule(token: string, place: () => number): TemplateNode {
-  const name = RULE.exec(token)?.[1]
+  const name = (PLAIN_RULE.exec(token) ?? RULE.exec(token))?.[1]
   if (name === undefined)
     throw new TemplateError(`has '${token}', which is not a rule name, at character ${place()}`)
   return { kind: 'rule', name: name.toLowerCase() }
@@ -168,7 +171,7 @@ function readRule(token: string, place: () => number): TemplateNode {
 
 function readSlot(token: string, place: () => number): TemplateNode {
   const wrong = (problem: string) => new TemplateError(`has '${token}'${problem}, at character ${place()}`)
-  const [, name, mark, written = ''] = SLOT.exec(token) ?? []
+  const [, name, mark, written = ''] = PLAIN_SLOT.exec(token) ?? SLOT.exec(token) ?? []
   const rest = written.trim()
   if (name === undefined) throw wrong(', which is not an argument')
   if (mark === '=') return { kind: 'fixed', name, value: rest }

@@ -1,9 +1,27 @@
 import { readNumber } from './numbers.ts'
-import { wordsOf } from './words.ts'
+import { keysIn, unplaced, wordsOf } from './words.ts'
 
-/** A name as it is compared: lower-case words and numbers in digits, without what is between them. */
-export function nameTokens(name: string): string[] {
-  const words = wordsOf(withInitials(name.normalize('NFKC')).replaceAll(/[_/-]+/g, ' '))
+const known = new Map<string, readonly string[]>()
+const MAX_KNOWN = 5_000
+
+/** A name as it is compared: lower-case words and numbers in digits, without what is between them. Cached. */
+export function nameTokens(name: string): readonly string[] {
+  const before = known.get(name)
+  if (before) return before
+  const tokens = readTokens(name)
+  if (known.size >= MAX_KNOWN) known.clear()
+  known.set(name, tokens)
+  return tokens
+}
+
+/** Words of more than one letter, which are the same however they are read. */
+const PLAIN = /^(?:[a-z]{2,}|\d+)(?: (?:[a-z]{2,}|\d+))*$/
+
+function readTokens(name: string): string[] {
+  const lower = name.toLowerCase()
+  const words = PLAIN.test(lower)
+    ? keysIn(lower).map(unplaced)
+    : wordsOf(withInitials(name.normalize('NFKC')).replaceAll(/[_/-]+/g, ' '))
   const tokens: string[] = []
   for (let at = 0; at < words.length; ) {
     const number = readNumber(words, at)

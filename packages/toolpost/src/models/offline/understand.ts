@@ -9,7 +9,7 @@ import { meaningOf } from './home/meanings.ts'
 import { isReference } from './home/reference.ts'
 import { NOTES } from './local-sentences.ts'
 import { matchSentence, prepareSentence, type Sentence } from './match.ts'
-import { MATCHED, type Meaning, type PlannedCall } from './meaning.ts'
+import { MATCHED, type Meaning, type PlannedCall, wouldAct } from './meaning.ts'
 import { phraseTogether } from './phrase-answer.ts'
 import { withoutAround, withoutNow } from './politeness.ts'
 import { type Request, requestOf } from './request.ts'
@@ -81,7 +81,7 @@ function lookUp(request: Request, grammar: Grammar): Meaning | undefined {
     if (!match) continue
     // Asking how to do something is not a request to do it, and the notes do not cover it either.
     const query = String(match.args.query)
-    const isCommand = NOT_NOTED.test(query) || plainly(request.with(wordsOf(query)), grammar)?.kind === 'act'
+    const isCommand = NOT_NOTED.test(query) || wouldAct(plainly(request.with(wordsOf(query)), grammar))
     const meaning = isCommand ? undefined : meaningOf(grammar, { ...match, sentence, tool })
     if (meaning) return { ...meaning, isGuess: true }
   }
@@ -91,7 +91,12 @@ function lookUp(request: Request, grammar: Grammar): Meaning | undefined {
 /** Read as it stands, without a final "now", or as several requests in one. */
 function plainly(request: Request, grammar: Grammar): Meaning | undefined {
   const reading = grammar.read(request) ?? grammar.read(request.with(withoutNow(request.words)))
-  return (reading && meaningOf(grammar, reading)) ?? topical(request, grammar) ?? together(request, grammar)
+  return (
+    (reading && meaningOf(grammar, reading)) ??
+    topical(request, grammar) ??
+    together(request, grammar) ??
+    respectively(request, grammar)
+  )
 }
 
 const JOINTS = [
@@ -103,6 +108,8 @@ const JOINTS = [
   'and',
   'then',
   'but',
+  'so',
+  '+',
 ].map(joint => joint.split(' '))
 const MAX_PARTS = 6
 
@@ -115,13 +122,31 @@ function together(request: Request, grammar: Grammar, parts = MAX_PARTS): Meanin
     if (joint === undefined) continue
     const first = clear(request.with(request.words.slice(0, at)), grammar)
     if (!first) continue
-    const rest = request.about(devicesOf(first.calls)).with(request.words.slice(at + joint))
+    const rest = following(request, first).with(request.words.slice(at + joint))
     const second = clear(rest, grammar) ?? together(rest, grammar, parts - 1)
-    const both = second && joined(first, second)
+    const both = second && (withoutComplaint(first, second) ?? joined(first, second))
     if (both && both.calls.length > 0) return both
     unclear ??= both
   }
   return unclear
+}
+
+const SWITCHED = new Set(['on', 'off'])
+const MOVED = new Set(['open', 'closed', 'shut', 'up', 'down'])
+
+/** "The tv and the blinds off and closed", but not "on and off". */
+function respectively(request: Request, grammar: Grammar): Meaning | undefined {
+  const [first, and, second] = request.words.slice(-3)
+  const named = request.words.slice(0, -3)
+  if (!first || !second || and?.key !== 'and') return undefined
+  const isBoth = [SWITCHED, MOVED].every(states => states.has(first.key) !== states.has(second.key))
+  if (!isBoth) return undefined
+  const at = named.findIndex(({ key }) => key === 'and')
+  const [left, right] = [
+    [...named.slice(0, at), first],
+    [...named.slice(at + 1), second],
+  ].map(part => clear(request.with(part), grammar))
+  return at > 0 && left && right ? joined(left, right) : undefined
 }
 
 function jointAt({ words, text }: Request, at: number): number | undefined {
@@ -129,12 +154,23 @@ function jointAt({ words, text }: Request, at: number): number | undefined {
   const [before, next] = [words[at - 1], words[at]]
   if (!before || !next) return undefined
   if (joint) return joint.length
-  return /[,;.]/.test(text.slice(before.end, next.start)) ? 0 : undefined
+  return /[,;.&/]/.test(text.slice(before.end, next.start)) ? 0 : undefined
 }
 
 function clear(request: Request, grammar: Grammar): Meaning | undefined {
   const reading = grammar.read(request)
   return reading && reading.longestFree === 0 ? meaningOf(grammar, reading) : undefined
+}
+
+/** What comes after the first part; after a complaint, an ambiguous name is one of what it is about. */
+function following(request: Request, { calls, about }: Meaning): Request {
+  return about ? request.about(about).among(about) : request.about(devicesOf(calls))
+}
+
+/** "It's too cold, turn up the heating": the complaint is only the reason. */
+function withoutComplaint(first: Meaning, second: Meaning): Meaning | undefined {
+  if (first.about && !second.about && second.calls.length > 0) return second
+  return second.about && !first.about && first.calls.length > 0 ? first : undefined
 }
 
 function devicesOf(calls: readonly PlannedCall[]): string[] {

@@ -72,6 +72,16 @@ describe('the graph of sentences', () => {
     // Soon heard for a question, or for anything that begins so.
     'the desk lamp on',
     'seven times eight',
+    // Typed only: too short, or too easily said of something else.
+    'thirty',
+    'plus four',
+    'double it',
+    'a bit less',
+    'off desk lamp',
+    'on demo switch',
+    'the demo switch should be on',
+    'toggle switch one',
+    'leave the kitchen blinds half open',
     // Degrees are Celsius here.
     'set the thermostat to eighty degrees',
   ])('does not have "%s"', sentence => expect(accepts(graph, sentence)).toBe(false))

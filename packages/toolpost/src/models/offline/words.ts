@@ -9,13 +9,13 @@ export interface Word {
   end: number
 }
 
-/** Words, numbers (including 1,000) and operators; punctuation does not count. `!` after a digit is a factorial. */
+/** Words, numbers (including 1,000 and .5) and operators; punctuation does not count. `!` after a digit is a factorial. */
 const WORD =
-  /\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\p{L}\p{N}])|[\p{L}\p{N}]+(?:['’.:/_-][\p{L}\p{N}]+)*|[-+*/^%()=€$]|(?<=\d)!/gu
+  /\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\p{L}\p{N}])|[\p{L}\p{N}]+(?:['’.:/_-][\p{L}\p{N}]+)*|[-+*/^%()=€$]|(?<=\d)!|\.(?<![\p{L}\p{N}.]\.)\d+(?![\p{L}\p{N}])/gu
 
 /** `what's` for `what is`. */
 const CONTRACTION =
-  /^(?:(what|where|when|who|how|it|that|there)'s|(what)s|(i)'d|(i)'m|(what|who|how|where|we|they|you)'re)$/
+  /^(?:(what|where|when|who|how|it|that|there)'s|(what)s|(i|it)'d|(i)'m|(what|who|how|where|we|they|you)'re)$/
 /** Words separated by single spaces, without contractions. */
 const PLAIN = /^(?!.*\bwhats\b)[a-z\d]+(?: [a-z\d]+)*$/
 const CONTRACTED = ['is', 'is', 'would', 'am', 'are']
@@ -37,6 +37,11 @@ export function keysIn(text: string): string[] {
   return PLAIN.test(text) ? text.split(' ') : wordsOf(text).map(({ key }) => key)
 }
 
+/** A word that is not in the text of a request. */
+export function unplaced(key: string): Word {
+  return { key, start: 0, end: 0 }
+}
+
 /** How many typos two words may differ by. Short words (on, off) must be exact. */
 function allowedMistakes(length: number): number {
   if (length < 4) return 0
@@ -50,10 +55,20 @@ export function compareWords(said: string, meant: string): Likeness {
   if (said === meant) return 'same'
   // A different number means a different thing.
   if (/\d/.test(said + meant)) return undefined
+  if (isDoubled(said, meant)) return 'similar'
   const allowed = allowedMistakes(Math.min(said.length, meant.length))
   if (allowed === 0 || Math.abs(said.length - meant.length) > allowed || said[0] !== meant[0])
     return undefined
   if (said === `${meant}d` || said === `${meant}ed` || said === `${meant}ing`) return undefined
   const mistakes = distance(said, meant)
   return mistakes <= allowed || (mistakes === 2 && hasSwap(said, meant)) ? 'similar' : undefined
+}
+
+/** "dimm" for "dim", "rom" for "room": a letter too many or too few of two equal ones. */
+function isDoubled(said: string, meant: string): boolean {
+  const [short, long] = said.length < meant.length ? [said, meant] : [meant, said]
+  if (short.length < 3 || long.length !== short.length + 1) return false
+  return [...long].some(
+    (letter, at) => letter === long[at + 1] && long.slice(0, at) + long.slice(at + 1) === short,
+  )
 }

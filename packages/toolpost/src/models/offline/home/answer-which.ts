@@ -31,6 +31,8 @@ interface WhichQuestion {
   wantsYes: boolean
   /** Whether a single device in another state makes it a no. */
   wantsAll: boolean
+  /** Whether the answer is a number. */
+  wantsCount: boolean
   grammar: Grammar
 }
 
@@ -48,6 +50,7 @@ export async function answerWhich(
   const such = devices.filter(device =>
     statesIn(device.state ?? '').some(({ text }) => isInState(text, state)),
   )
+  if (question.wantsCount && devices.length > 1) return sayCount(such, devices, { state, noun })
   const [only, ...others] = devices
   if (such.length === 0 && only && others.length === 0)
     return `${wantsYes ? 'No, ' : ''}${only.call} is ${only.state || `not ${state}`}.`
@@ -56,6 +59,18 @@ export async function answerWhich(
   const all = such.length === devices.length && devices.length > 2 ? `all ${devices.length} ${noun}: ` : ''
   const names = `${all}${listWords(such.map(({ call }) => call))}`
   return `${wantsYes ? 'Yes, ' : ''}${names} ${such.length === 1 ? 'is' : 'are'} ${state}.`
+}
+
+/** "2 of 5 lights are on: …" */
+function sayCount(
+  such: readonly HomeDevice[],
+  devices: readonly HomeDevice[],
+  { state, noun }: { state: string; noun: string },
+): string {
+  const names =
+    such.length > 0 && such.length <= MAX_NAMED ? `: ${listWords(such.map(({ call }) => call))}` : ''
+  const count = such.length === 0 ? 'None' : String(such.length)
+  return `${count} of ${devices.length} ${noun} ${such.length === 1 ? 'is' : 'are'} ${state}${names}.`
 }
 
 const MAX_NAMED = 5

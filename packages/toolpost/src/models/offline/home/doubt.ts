@@ -9,8 +9,14 @@ export function doubtAbout(
   matched: Matched,
   isReading = false,
 ): Meaning | undefined {
-  if (devices.length === 0)
-    return saying('talk', `${listWords(unfit.map(({ call }) => call))} cannot do that.`, matched)
+  if (devices.length === 0) {
+    const names = listWords(unfit.map(({ call }) => call))
+    return saying(
+      'talk',
+      names === '' ? 'There is no such device there.' : `${names} cannot do that.`,
+      matched,
+    )
+  }
   if (devices.length === 1 || isAll || (isReading && devices.length <= MAX_NAMED)) return undefined
   const names = devices.slice(0, MAX_NAMED).map(({ call }) => call)
   return saying('ask', `Which one do you mean: ${listWords(names, 'or')}?`, matched)

@@ -37,6 +37,7 @@ export const HOME_LISTS: readonly string[] = [
   ...Object.keys(KINDS),
   ...Object.keys(UNNAMED),
   ...Object.keys(JUST_NAMED),
+  'just_felt',
   'scenes',
   'rooms',
   'states',
@@ -59,6 +60,7 @@ export function homeLists(home: Home): Map<string, ListReader> {
   for (const [list, kinds] of Object.entries(UNNAMED)) lists.set(list, unnamed(home, kinds))
   for (const [list, kinds] of Object.entries(JUST_NAMED))
     lists.set(list, unnamed(home, kinds, { isJustNamed: true }))
+  lists.set('just_felt', justFelt(home))
   const also = (name: string) => [name, ...(home.aliases[name] ?? [])]
   lists.set('scenes', new WordList(home.scenes.map(value => ({ value, say: also(value) }))))
   lists.set('rooms', new WordList(roomEntries(home)))
@@ -82,9 +84,23 @@ function otherNames(name: string, said: string): string[] {
     otherWords(token).map(other => tokens.with(at, other).join(' ')),
   )
   const [owner, ...owned] = tokens
-  if (!/^\p{L}+['’]s /u.test(name)) return others
+  if (!/^[^\s'’]+['’]s /.test(name)) return others
   const reversed = [...owned, 'of', owner].join(' ')
   return /['’]s room$/i.test(name) ? [...others, reversed, owner ?? ''] : [...others, reversed]
+}
+
+/** Consumes no words: the thermostats, if the temperature was just asked for. */
+function justFelt(home: Home): ListReader {
+  const thermostats = unnamed(home, ['thermostat'])
+  const isFelt = ({ kind, state = '' }: HomeDevice) => kind === 'sensor' && /°[CF]/.test(state)
+  return {
+    phrases: () => [],
+    read: (request, at) => {
+      const { devices, isSound, isSameSentence } = request.mentioned
+      const wasAsked = home.devices.some(device => devices.includes(device.call) && isFelt(device))
+      return wasAsked && !isSound && !isSameSentence ? thermostats.read(request, at) : []
+    },
+  }
 }
 
 /** Consumes no words: the devices just mentioned, if they are of these kinds, else all of these kinds. */
@@ -92,7 +108,7 @@ function unnamed(home: Home, kinds: readonly string[], { isJustNamed = false } =
   return {
     phrases: () => [],
     read: ({ mentioned, chosen }) => {
-      if (isJustNamed && mentioned.isSameSentence) return []
+      if (isJustNamed && (mentioned.isSameSentence || mentioned.isSound)) return []
       const all = home.devices.filter(({ kind, isDead }) => !isDead && kinds.includes(kind ?? ''))
       const spokenOf = all.filter(({ call }) => (chosen ?? mentioned.devices).includes(call))
       const devices = spokenOf.length > 0 || isJustNamed ? spokenOf : all

@@ -227,8 +227,7 @@ function thingsOf(tokens: readonly string[], kind: string | undefined): Set<stri
 /** The kind of thing that a word of a name stands for; a floodlight is a light, too. */
 function thingCalled(token: string): string | undefined {
   return (
-    nounOf(token)?.thing ??
-    (/\p{L}(?:lights?|lamps?|lampen?|leuchten?|licht)$/u.test(token) ? 'light' : undefined)
+    nounOf(token)?.thing ?? (/.(?:lights?|lamps?|lampen?|leuchten?|licht)$/.test(token) ? 'light' : undefined)
   )
 }
 

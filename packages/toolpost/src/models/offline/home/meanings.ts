@@ -1,12 +1,23 @@
 import { didYouMean, whatToDoWith } from '../asked-back.ts'
 import type { Grammar, Reading } from '../grammar.ts'
-import { keyOf, type Matched, type Meaning, mayChange, type PlannedCall, saying } from '../meaning.ts'
+import {
+  keyOf,
+  listWords,
+  type Matched,
+  type Meaning,
+  mayChange,
+  type PlannedCall,
+  saying,
+} from '../meaning.ts'
+import { outOfRange } from '../out-of-range.ts'
 import { phraseResults } from '../phrase-answer.ts'
 import { nameTokens } from '../tokens.ts'
 import { doubtAbout } from './doubt.ts'
-import { checkMeaning, measureMeaning, roomsMeaning, whichMeaning } from './questions.ts'
+import type { HomeDevice } from './home.ts'
+import { checkMeaning, measureMeaning, roomsMeaning, scenesMeaning, whichMeaning } from './questions.ts'
 import { isReference, type Reference } from './reference.ts'
 import { stepMeaning } from './steps.ts'
+import { toggleMeaning } from './toggle.ts'
 
 /** What a meaning is made from. */
 export interface MeaningContext {
@@ -24,14 +35,28 @@ export function meaningOf(grammar: Grammar, reading: Reading): Meaning | undefin
 
 const MEANINGS: Readonly<Record<string, (context: MeaningContext) => Meaning | undefined>> = {
   step: stepMeaning,
+  complaint: complaintMeaning,
   check: checkMeaning,
   read: callMeaning,
+  toggle: toggleMeaning,
+  terse: terseMeaning,
+  wish: wishMeaning,
   named: namedMeaning,
   unmeasured: unmeasuredMeaning,
   measure: measureMeaning,
   which: whichMeaning,
   which_are: whichMeaning,
   rooms: roomsMeaning,
+  scenes: scenesMeaning,
+}
+
+/** "It's too dark in here": a step, unless a command comes with it. */
+function complaintMeaning(context: MeaningContext): Meaning | undefined {
+  const { deviceName, room } = context.reading.args
+  const inRoom = typeof room === 'string' ? context.grammar.home?.room(nameTokens(room))?.devices : undefined
+  const about = isReference(deviceName) ? [...deviceName.devices, ...deviceName.unfit] : [...(inRoom ?? [])]
+  const meaning = inRoom ? saying('talk', 'Nothing there can be dimmed.') : stepMeaning(context)
+  return meaning && { ...meaning, about: about.map(({ call }) => call) }
 }
 
 /** One call per device. */
@@ -39,9 +64,10 @@ function callMeaning({ grammar, reading, matched }: MeaningContext): Meaning | u
   const { tool } = reading
   const args = inRoom(withoutExcepted(reading.args), grammar)
   const [name, reference] = referenceIn(args) ?? []
+  const doubt = reference && doubtAbout(reference, matched, tool.readOnly === true)
+  const refused = doubt ?? outOfRange({ tool, args }, matched)
+  if (refused) return refused
   if (name === undefined || !reference) return callsMeaning([{ tool, args }], matched)
-  const doubt = doubtAbout(reference, matched, tool.readOnly === true)
-  if (doubt) return doubt
   const calls = reference.devices.map(device => ({ tool, args: { ...args, [name]: device.call } }))
   const others = switched(reference, args).map(also => ({ tool, args: also }))
   return callsMeaning([...calls, ...others], matched, reference.isAll ? reference.noun : undefined)
@@ -54,6 +80,23 @@ function namedMeaning(context: MeaningContext): Meaning | undefined {
   const [only, ...others] = reference.devices
   if (reference.devices.every(({ kind }) => kind === 'sensor')) return callMeaning(context)
   return only && others.length === 0 ? saying('ask', whatToDoWith(only.call), context.matched) : undefined
+}
+
+/** "Off desk lamp"; "on tv" may be where something is shown. */
+function terseMeaning(context: MeaningContext): Meaning | undefined {
+  const reference = context.reading.args.deviceName
+  const isOneWord = isReference(reference) && reference.devices.every(({ tokens }) => tokens.length === 1)
+  return isOneWord ? wishMeaning(context) : callMeaning(context)
+}
+
+/** "The fan should be off": a wish, or what somebody believes. */
+function wishMeaning(context: MeaningContext): Meaning | undefined {
+  const { deviceName: reference, action, level } = context.reading.args
+  const meaning = callMeaning(context)
+  if (meaning?.kind !== 'act' || !isReference(reference)) return meaning
+  const names = listWords(reference.devices.map(({ call }) => call))
+  const wished = level === undefined ? `${names} ${action}` : `set ${names} to ${level} percent`
+  return saying('ask', didYouMean(wished), context.matched)
 }
 
 /** "Reading light eighty": probably percent. */
@@ -87,11 +130,17 @@ function inRoom({ room, ...args }: Record<string, unknown>, { home }: Grammar): 
   if (typeof room !== 'string' || !isReference(deviceName))
     return room === undefined ? args : { room, ...args }
   const inside = home?.room(nameTokens(room))?.devices
-  const devices = deviceName.devices.filter(device => inside?.has(device))
+  const isInside = (device: HomeDevice) => inside?.has(device) === true
+  const devices = deviceName.devices.filter(isInside)
   const isAll = deviceName.isAll || (deviceName.isBoth === true && devices.length === 2)
   return {
     ...args,
-    deviceName: { ...deviceName, devices, isAll, unfit: devices.length > 0 ? [] : deviceName.devices },
+    deviceName: {
+      ...deviceName,
+      devices,
+      isAll,
+      unfit: devices.length > 0 ? [] : deviceName.unfit.filter(isInside),
+    },
   }
 }
 

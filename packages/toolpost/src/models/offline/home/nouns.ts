@@ -77,6 +77,7 @@ const SAME = [
   'loft attic',
   'hall hallway corridor',
   'garden yard backyard',
+  'outside outdoor outdoors exterior',
   'terrace patio',
   'couch sofa',
   'mum mom mam',

@@ -1,5 +1,5 @@
 import { type Request, WEIGHTS } from '../request.ts'
-import { plain } from '../tokens.ts'
+import { nameTokens, plain } from '../tokens.ts'
 import type { Home } from './home.ts'
 import { meansAnything, nounOf, otherWords, singularNoun, singulars } from './nouns.ts'
 
@@ -110,6 +110,7 @@ function readToken(request: Request, at: number, phrase: Phrase, home: Home): { 
   }
   return (
     readOther(request, at, phrase, home) ??
+    readOrdinal(request, at, phrase, home) ??
     readCompound(request, at, phrase, home) ??
     readMisspelt(request, at, phrase, home)
   )
@@ -146,7 +147,7 @@ function readCompound(
   phrase: Phrase,
   home: Home,
 ): { used: number } | undefined {
-  const word = request.words[at]?.key ?? ''
+  const word = (request.words[at]?.key ?? '').replaceAll('-', '')
   const both = word + (request.words[at + 1]?.key ?? '')
   const known = both === word ? undefined : [both, nounOf(both)?.thing ?? ''].find(form => home.knows(form))
   if (known !== undefined) {
@@ -156,9 +157,9 @@ function readCompound(
     phrase.weight += 1
     return { used: 2 }
   }
-  for (let cut = 2; cut <= word.length - 2; cut++) {
-    const [first, second] = [word.slice(0, cut), word.slice(cut)]
-    if (!home.knows(first) || !home.knows(second)) continue
+  for (let cut = 2; cut < word.length; cut++) {
+    const [first, second] = [word.slice(0, cut), inDigits(word.slice(cut))]
+    if (!home.knows(first) || !home.knows(second) || /^\p{L}$/u.test(second)) continue
     phrase.tokens.push(first, second)
     phrase.said.push(first, second)
     const noun = nounOf(second)
@@ -166,6 +167,25 @@ function readCompound(
     return { used: 1 }
   }
   return undefined
+}
+
+/** "switchone" is Switch 1. */
+function inDigits(word: string): string {
+  return nameTokens(word)[0] ?? word
+}
+
+const ORDINALS = 'first second third fourth fifth sixth seventh eighth ninth tenth'.split(' ')
+
+/** "The first switch" is Switch 1, if there is one. */
+function readOrdinal(request: Request, at: number, phrase: Phrase, home: Home): { used: number } | undefined {
+  const ordinal = request.words[at]?.key ?? ''
+  const number = ORDINALS.indexOf(ordinal) + 1 || Number(/^(\d{1,3})(?:st|nd|rd|th)$/.exec(ordinal)?.[1] ?? 0)
+  const noun = request.words[at + 1]?.key ?? ''
+  if (number === 0 || home.called([noun, String(number)]).length === 0) return undefined
+  phrase.tokens.push(noun, String(number))
+  phrase.said.push(noun, String(number))
+  phrase.weight += 1
+  return { used: 2 }
 }
 
 function readMisspelt(

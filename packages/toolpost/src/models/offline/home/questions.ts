@@ -1,5 +1,5 @@
 import type { ToolResult } from '../../../call/tool-result.ts'
-import { ZWAVE_LIST } from '../../../known-servers/zwave-home.ts'
+import { readZwaveList, ZWAVE_LIST } from '../../../known-servers/zwave-home.ts'
 import { keyOf, listWords, type Meaning, saying } from '../meaning.ts'
 import { phraseResults } from '../phrase-answer.ts'
 import { nameTokens } from '../tokens.ts'
@@ -16,8 +16,8 @@ export function checkMeaning(context: MeaningContext): Meaning | undefined {
   if (!isReference(reference)) return undefined
   const devices = [...reference.devices, ...reference.unfit]
   const fitting = devices.filter(device => canBe(device, String(state)))
-  // "Is the light open?": not a state it can have.
-  if (fitting.length === 0 && devices.every(({ kind = '' }) => STATES_OF[kind]))
+  // "Is the light open?": not a state it can have. Of a door with a lock, it is said whether it is locked.
+  if (fitting.length === 0 && devices.every(({ kind = '' }) => STATES_OF[kind] && kind !== 'lock'))
     return devices.length === 1
       ? saying('talk', `${listWords(devices.map(({ call }) => call))} cannot be ${state}.`, matched)
       : undefined
@@ -59,7 +59,8 @@ export function whichMeaning({ grammar, reading, matched }: MeaningContext): Mea
   const state = typeof args.state === 'string' ? args.state : undefined
   const room = typeof args.room === 'string' ? args.room : undefined
   const asked = reference && [...reference.devices, ...reference.unfit].map(({ call }) => call)
-  const question = { state, room, asked, noun: reference?.noun ?? 'devices' }
+  const wantsCount = /^how many/.test(sentence.template)
+  const question = { state, room, asked, noun: reference?.noun ?? 'devices', wantsCount }
   const wantsYes = !/^\((what|which|show)|^what|^how/.test(sentence.template)
   const wantsAll =
     wantsYes && !ANY_OF_THEM.test(sentence.template) && (SAFE.has(state ?? '') || reference?.isEvery === true)
@@ -140,6 +141,30 @@ function sayMeasured(results: readonly ToolResult[], what: string): string | und
   if (others.length === 0)
     return what === 'temperature' ? `It is ${only.text}.` : `The humidity is ${only.text}.`
   return `${found.map(({ device, text }) => `${device}: ${text}`).join(', ')}.`
+}
+
+/** "Which scenes are there?" */
+export function scenesMeaning({ reading, matched }: MeaningContext): Meaning {
+  const reads = [{ tool: reading.tool, args: {} }]
+  return {
+    ...matched,
+    kind: 'tell',
+    key: `scenes ${keyOf(reads)}`,
+    calls: reads,
+    run: async makeCalls => {
+      const [result] = await makeCalls(reads)
+      const scenes = result?.success ? readZwaveList(result.result)?.scenes : undefined
+      return scenes ? sayScenes(scenes) : phraseResults(result ? [result] : [])
+    },
+  }
+}
+
+function sayScenes(scenes: readonly string[]): string {
+  if (scenes.length === 0) return 'There are no scenes.'
+  const names = listWords(scenes)
+  return scenes.length === 1
+    ? `There is one scene: ${names}.`
+    : `There are ${scenes.length} scenes: ${names}.`
 }
 
 export function roomsMeaning({ grammar, matched }: MeaningContext): Meaning {

@@ -12,6 +12,7 @@ const words = (text: string) => new Set(text.split(' '))
 const PRONOUNS = new Set([
   'it',
   'them',
+  'they',
   'that',
   'this',
   'that one',
@@ -26,7 +27,7 @@ const PRONOUNS = new Set([
   'the same one',
   'both',
 ])
-const JOINTS = [['as', 'well', 'as'], ['and', 'also'], ['and'], ['plus']]
+const JOINTS = [['as', 'well', 'as'], ['and', 'also'], ['and'], ['plus'], ['+']]
 const EXCEPT = [['except', 'for'], ['except'], ['but', 'not'], ['but'], ['apart', 'from'], ['other', 'than']]
 /** Never in the name of a device. */
 const STOP = words(
@@ -219,7 +220,7 @@ function jointAt({ words: said, text }: Request, at: number): number | undefined
   if (!before || !next) return undefined
   const joint = JOINTS.find(phrase => phrase.every((word, k) => said[at + k]?.key === word))
   if (joint) return joint.length
-  return text.slice(before.end, next.start).includes(',') ? 0 : undefined
+  return /[,&/]/.test(text.slice(before.end, next.start)) ? 0 : undefined
 }
 
 function extended(first: Taking, next: Taking, joint: number, value: Reference): Taking {

@@ -36,7 +36,7 @@ const MAX_FOUND = 500
 export function namedBy(home: Home, phrase: Phrase): readonly HomeDevice[] {
   const known = found.get(home) ?? new Map<string, readonly HomeDevice[]>()
   found.set(home, known)
-  const key = `${phrase.isDefinite ? 'the ' : ''}${phrase.tokens.join(' ')}`
+  const key = `${phrase.isDefinite ? 'the ' : ''}${phrase.tokens.join(' ')};${phrase.said.join(' ')}`
   const devices = known.get(key) ?? findNamed(home, phrase)
   if (known.size >= MAX_FOUND) known.clear()
   known.set(key, devices)
@@ -44,11 +44,21 @@ export function namedBy(home: Home, phrase: Phrase): readonly HomeDevice[] {
 }
 
 function findNamed(home: Home, phrase: Phrase): HomeDevice[] {
-  const own = withAll(phrase.tokens.map(token => devicesSaid(home, token)))
-  // "Bedroom blinds" means the curtains if the bedroom has no blinds.
-  const all =
-    own.length > 0 ? own : withAll(phrase.tokens.map(token => home.withWord(nounOf(token)?.thing ?? token)))
+  const ways = [
+    () => withAll(phrase.tokens.map(token => devicesSaid(home, token))),
+    // "Bedroom blinds" means the curtains if the bedroom has no blinds.
+    () => withAll(phrase.tokens.map(token => home.withWord(nounOf(token)?.thing ?? token))),
+    () => heatersFor(home, phrase),
+  ]
+  let all: HomeDevice[] = []
+  for (const find of ways) if (all.length === 0) all = find()
   return all.filter(device => isNamedBy(device, phrase))
+}
+
+/** "The heating in the garage" may be a heater. */
+function heatersFor(home: Home, { tokens, said }: Phrase): HomeDevice[] {
+  if (!said.includes('heating') || tokens.length < 2) return []
+  return withAll(tokens.map(token => home.withWord(token === 'thermostat' ? 'heater' : token)))
 }
 
 /** Whether the words are more than a partial name: they include its kind, or all the rest. Numbers must match in place. */

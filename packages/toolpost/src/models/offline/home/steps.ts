@@ -1,5 +1,6 @@
 import type { ToolResult } from '../../../call/tool-result.ts'
-import { keyOf, type Meaning, type PlannedCall } from '../meaning.ts'
+import { didYouMean } from '../asked-back.ts'
+import { keyOf, listWords, type Meaning, type PlannedCall, saying } from '../meaning.ts'
 import { phraseResults } from '../phrase-answer.ts'
 import { doubtAbout } from './doubt.ts'
 import type { MeaningContext } from './meanings.ts'
@@ -19,6 +20,8 @@ interface Scale {
 
 const PERCENT: Scale = { usual: 20, small: 10, large: 40, least: 5, min: 0, max: 100 }
 const DEGREES: Scale = { usual: 1, small: 0.5, large: 3, least: -50, min: -50, max: 100 }
+/** Nobody wants it warmer by more than this: "turn it up 22 degrees" means to 22. */
+const MAX_DEGREES = 10
 const VOLUME: Scale = { usual: 10, small: 5, large: 25, least: 0, min: 0, max: 100 }
 
 /** "Brighter", "warmer", "louder": one step from the current state. */
@@ -32,11 +35,13 @@ export function stepMeaning({ grammar, reading, matched }: MeaningContext): Mean
   if (!reader) return undefined
   const isHeat = args.deviceName.devices.every(({ kind }) => kind === 'thermostat')
   const names = args.deviceName.devices.map(({ call }) => call)
+  if (isHeat && Number(args.amount) > MAX_DEGREES)
+    return saying('ask', didYouMean(`set ${listWords(names)} to ${args.amount} degrees`), matched)
   const reads = names.map(deviceName => ({ tool: reader, args: { deviceName } }))
   return {
     ...matched,
     kind: 'act',
-    key: `step ${args.direction} ${args.amount ?? args.size ?? ''}: ${keyOf(reads)}`,
+    key: keyOfStep(args, reads),
     calls: reads,
     run: async makeCalls => {
       const results = await makeCalls(reads)
@@ -63,7 +68,7 @@ function volumeStep({ reading, matched }: MeaningContext): Meaning {
   return {
     ...matched,
     kind: 'act',
-    key: `step ${args.direction} ${args.amount ?? args.size ?? ''}: ${keyOf(reads)}`,
+    key: keyOfStep(args, reads),
     calls: reads,
     run: async makeCalls => {
       const [result] = await makeCalls(reads)
@@ -75,6 +80,13 @@ function volumeStep({ reading, matched }: MeaningContext): Meaning {
   }
 }
 
+function keyOfStep(
+  { direction, factor, amount, size }: Record<string, unknown>,
+  reads: readonly PlannedCall[],
+): string {
+  return `step ${direction ?? factor} ${amount ?? size ?? ''}: ${keyOf(reads)}`
+}
+
 function stepped(
   from: number,
   isUp: boolean,
@@ -83,7 +95,10 @@ function stepped(
   const { usual, small, large, least, min, max } = scale
   const told = args.amount === undefined ? undefined : Number(args.amount)
   const step = told ?? (args.size === 'small' ? small : args.size === 'large' ? large : usual)
-  const next = isUp ? from + step : from - step
+  const factor = Number(args.factor ?? 1)
+  // Twice nothing would be nothing.
+  const isFromNothing = from === 0 && factor > 1
+  const next = factor === 1 || isFromNothing ? from + (isUp || isFromNothing ? step : -step) : from * factor
   const floor = told === undefined ? Math.min(from, least) : min
   return Math.round(Math.min(max, Math.max(floor, next)) * 10) / 10
 }
