@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { favourites } from '../../state/favourites.ts'
 import { gateway } from '../../state/gateway.ts'
 import { palette } from '../../state/palette.ts'
@@ -138,7 +138,7 @@ function Item({ item, place, isChosen, isFirst, onRun, onPoint }: ItemProps) {
         className="palette-item"
         aria-selected={isChosen}
         onClick={onRun}
-        onMouseMove={isChosen ? undefined : onPoint}
+        onMouseMove={event => !isChosen && hasMoved(event) && onPoint()}
       >
         <Icon name={item.icon} />
         <span className={item.group === 'Tools' ? 'mono' : undefined}>{item.title}</span>
@@ -147,6 +147,11 @@ function Item({ item, place, isChosen, isFirst, onRun, onPoint }: ItemProps) {
       </div>
     </>
   )
+}
+
+/** A list that changes under a resting pointer makes events too; only a person moves it. */
+function hasMoved({ movementX, movementY }: MouseEvent): boolean {
+  return movementX !== 0 || movementY !== 0
 }
 
 /** Without a query: the views and the favourites. */
