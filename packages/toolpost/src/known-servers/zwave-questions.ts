@@ -57,6 +57,7 @@ export const ZWAVE_QUESTIONS: Readonly<Record<string, SentencesByMeaning>> = {
       'is [the|my|our] {room@rooms} (dry|wet|flooded) {what=water}',
     ],
     measure: [
+      'how high is the {what:temperature|humidity} [in here|here|inside]',
       'how {what:warm=temperature|hot=temperature|cold=temperature|cool=temperature|humid=humidity|damp=humidity|dry=humidity} is (it [in here|here|inside|indoors|in the house|at home]|the (house|flat|place))',
       'how {what:warm=temperature|hot=temperature|cold=temperature|cool=temperature|humid=humidity|damp=humidity|dry=humidity} is it (in|at|outside) [the|my|our] {room@rooms}',
       'how {what:warm=temperature|hot=temperature|cold=temperature|cool=temperature|humid=humidity|damp=humidity|dry=humidity} is [the|my|our] {room@rooms}',

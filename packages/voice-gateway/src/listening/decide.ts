@@ -14,6 +14,7 @@ import {
   doesSomething,
   endsWithAction,
   hasNumbersOf,
+  isQuestion,
   isTwo,
   isUndone,
   numbersIn,
@@ -43,7 +44,9 @@ import {
   NEARLY,
   NEARLY_AS_LIKELY,
   type Nearness,
+  OUT_OF_QUESTION,
   RIVAL_WITHIN,
+  SAME_SOUND,
 } from './thresholds.ts'
 
 export interface DecideOptions {
@@ -67,8 +70,9 @@ class Choice {
 
   constructor(free: Candidate, sentences: readonly HeardSentence[], options: DecideOptions) {
     this.#free = free
-    this.#candidates = new Candidates(sentences, { freeText: free.text, understand: options.understand })
     this.#options = options
+    const possible = sentences.filter(sentence => this.#isWithin(sentence, OUT_OF_QUESTION))
+    this.#candidates = new Candidates(possible, { freeText: free.text, understand: options.understand })
   }
 
   heard(): Heard {
@@ -147,11 +151,11 @@ class Choice {
 
   #nearnessFor(best: Candidate): Nearness {
     const belowFree = this.#free.score - best.score
+    if (this.#isWithin(best, SAME_SOUND)) return SAME_SOUND
     if (belowFree <= 0) return NEAR_IF_LIKELIER
     if (isTwo(best.text) || doesSeveral(best)) return NEAR_IF_TWO
     if (best.changes && this.#isWithoutVerb(best)) return belowFree <= AS_LIKELY ? NEAR : NEAR_WITHOUT_VERB
-    if (best.kind === 'tell' && !best.isGuess && this.#candidates.margin(best) >= LEAST_MARGIN_TO_TELL)
-      return NEAR_TO_TELL
+    if (isQuestion(best) && this.#candidates.margin(best) >= LEAST_MARGIN_TO_TELL) return NEAR_TO_TELL
     return belowFree <= NEARLY_AS_LIKELY ? NEAR_IF_LIKELY : NEAR
   }
 
@@ -200,9 +204,11 @@ class Choice {
     return changes && endsWithAction(text) && !endsAlike(this.#phones(this.#free.text), this.#phones(text))
   }
 
-  /** The free transcript may be a question for the notes, unless it is just another spelling of the sentence. */
+  /** A clear free transcript may be a question for the notes, unless it is just another spelling of the sentence. */
   #isPerhapsSearch(best: Candidate): boolean {
-    return this.#free.isGuess === true && !this.#isWithin(best, MISSPELT)
+    const isClear = perWord(this.#free) >= LEAST_PER_GUESSED_WORD
+    const isLikelier = this.#free.score - best.score > NEARLY_AS_LIKELY
+    return this.#free.isGuess === true && isClear && isLikelier && !this.#isWithin(best, MISSPELT)
   }
 
   /** "Switch one on": with an easily missed word before it, it would be a question. */
@@ -232,7 +238,7 @@ class Choice {
     })
   }
 
-  #isWithin(sentence: Candidate, nearness: Nearness): boolean {
+  #isWithin(sentence: HeardSentence, nearness: Nearness): boolean {
     const free = { score: this.#free.score, phones: this.#phones(this.#free.text) }
     return isWithin(nearness, free, { ...sentence, phones: this.#phones(sentence.text) })
   }

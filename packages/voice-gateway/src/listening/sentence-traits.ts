@@ -62,6 +62,13 @@ export function doesSomething({ kind }: Pick<Meaning, 'kind'>): boolean {
   return kind === 'act' || kind === 'tell'
 }
 
+const QUESTION = /^(?:what|which|who|when|where|how|is|are|was|did|do|does|has|have|any)\b/
+
+/** Whether it is asked with a question word: "the level of the front door" may be anything. */
+export function isQuestion({ kind, isGuess, text }: Meaning & { text: string }): boolean {
+  return kind === 'tell' && !isGuess && QUESTION.test(text)
+}
+
 /** Whether their numbers differ only in "-teen" and "-ty": nothing is misheard more often. */
 export function areTeens(text: string, other: string): boolean {
   const [numbers, others] = [numbersIn(text), numbersIn(other)]

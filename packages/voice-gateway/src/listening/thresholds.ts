@@ -44,6 +44,15 @@ export const NEAR_IF_LIKELIER: Nearness = { ...NEAR, mostDistance: 0.65, longest
 /** For two commands in one, and several devices at once: almost anything can be composed of that many words. */
 export const NEAR_IF_TWO: Nearness = { ...NEAR, leastPerWord: -1.5, mostDistance: 0.2 }
 
+/** For one that sounds just like the free transcript, which is then a misspelling: "leaving room light to seek steepers in". */
+export const SAME_SOUND: Nearness = {
+  mostBelowFree: 16,
+  leastPerWord: -3,
+  mostDistance: 0.12,
+  longestGap: 2,
+  mostLonger: 3,
+}
+
 /** For a question that nothing else resembles: a wrong answer does no harm, and being asked back is tiresome. */
 export const LEAST_MARGIN_TO_TELL = 2
 export const NEAR_TO_TELL: Nearness = {
@@ -61,6 +70,15 @@ export const NEARLY: Nearness = {
   mostDistance: 0.55,
   longestGap: 5,
   mostLonger: 6,
+}
+
+/** What is this much longer or shorter than the free transcript was not said, however likely the model finds it. */
+export const OUT_OF_QUESTION: Nearness = {
+  mostBelowFree: 25,
+  leastPerWord: Number.NEGATIVE_INFINITY,
+  mostDistance: 1,
+  longestGap: 10,
+  mostLonger: 9,
 }
 
 /** A short sentence resembles almost anything: below this many phones it must be nearer. */

@@ -9,7 +9,7 @@ const phrases = (text: string) => text.split(';').map(phrase => phrase.trim().sp
 const CALL = phrases('hey;okay')
 const BEFORE = phrases(
   `please;could you;could you please;can you;can you please;would you;would you please;will you;just;i want you to;
-  i would like you to`,
+  i would like you to;i need you to;could you just;can you just`,
 )
 const AFTER = phrases(
   'please;thanks;thank you;now;right now;for me;for me please;now please;would you;will you',
