@@ -13,7 +13,7 @@ export const ZWAVE_COMMANDS: Readonly<Record<string, SentencesByMeaning>> = {
       '(would|do) you mind (turning|switching) {action:on|off} [<the>] {deviceName@switchable}',
       '(would|do) you mind (turning|switching) [<the>] {deviceName@switchable} {action:on|off}',
       '(would|do) you mind (dimming|setting) [<the>] {deviceName@levelled} to {level#percent} {action=dim}',
-      '(set|turn|bring) [<the>] {deviceName@levelled} [up] to full brightness {action=dim} {level=100}',
+      '[set|turn|bring] [<the>] {deviceName@levelled} [up] to full brightness {action=dim} {level=100}',
       'i (want|need|would like) [to have] [<the>] {deviceName@switchable} [turned|switched] {action:on|off}',
       'i (want|need|would like) [<the>] {deviceName@levelled} (to|at) {level#percent} {action=dim}',
       'make [<the>] {deviceName@levelled} {level#percent} {action=dim}',

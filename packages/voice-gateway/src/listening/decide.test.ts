@@ -67,6 +67,39 @@ describe('deciding what was said', () => {
     expect(decided('Dare often bridge mum. -3', ['turn off switch one -8.5']).decision).toBe('ask')
   })
 
+  it('takes a sentence that sounds just like what was heard for it, however unlikely its spelling', () => {
+    const sentences = ['dim the living room light to thirty percent -15']
+    const heard = (free: string) => decided(`${free} -2`, sentences).decision
+    expect(heard('Dim the leaving room lied two thirty per cent.')).toBe('sentence')
+    expect(heard('Dim the dining room light to thirty percent.')).toBe('free')
+    expect(heard('He dimmed the living room light to thirty percent.')).toBe('free')
+    expect(heard("Don't dim the living room light to thirty percent.")).toBe('free')
+  })
+
+  it('does not let something far shorter be what was said', () => {
+    const sentences = ['what time is it -8', 'dim the living room light to thirty percent -9.5']
+    expect(decided('Din the living rude light to thirty present. -5', sentences)).toMatchObject({
+      decision: 'sentence',
+      text: 'dim the living room light to thirty percent',
+    })
+  })
+
+  it('asks about "seventeen" and "seventy" even if one of them was heard', () => {
+    const sentences = ['what is seventy plus six -3', 'what is seventeen plus six -4.1']
+    expect(decided('What is seventy plus six? -3', sentences).decision).toBe('ask')
+    expect(
+      decided('What is seventy plus six? -3', [sentences[0] ?? '', 'what is seventeen plus six -6']),
+    ).toMatchObject({
+      decision: 'exact',
+    })
+  })
+
+  it('takes an unclear question for a sentence that is as likely, and asks if it was clear', () => {
+    const sentences = ['what time is it -4']
+    expect(decided('What is the thyme visit? -3', sentences).decision).toBe('sentence')
+    expect(decided('What is the name of it? -0.2', sentences).decision).not.toBe('sentence')
+  })
+
   it('hears no apostrophe', () => {
     expect(decided("The light's off. -4", ['the lights off -5']).decision).toBe('exact')
   })

@@ -1,7 +1,6 @@
 import type { HeardSentence, Listened } from '../speech-to-text/transcriber.ts'
 import { type Candidate, Candidates } from './candidates.ts'
-import type { Meaning } from './grammar.ts'
-import type { Decision, Heard } from './heard.ts'
+import type { DecideOptions, Decision, Heard } from './heard.ts'
 import { endsAlike, isWithin } from './is-within.ts'
 import { comparePhones } from './phone-distance.ts'
 import { saidWords } from './said-words.ts'
@@ -27,6 +26,7 @@ import {
   LEAST_MARGIN,
   LEAST_MARGIN_IF_EXACT,
   LEAST_MARGIN_IF_UNLIKE,
+  LEAST_MARGIN_OF_EXACT_TEENS,
   LEAST_MARGIN_OF_OPPOSITES,
   LEAST_MARGIN_OF_TEENS,
   LEAST_MARGIN_OF_UNDONE,
@@ -49,15 +49,6 @@ import {
   SAME_SOUND,
 } from './thresholds.ts'
 
-export interface DecideOptions {
-  understand(text: string): Meaning
-  phonesOf(word: string): readonly string[]
-  /** The same sentence with homophones substituted. */
-  soundAlikes(text: string): readonly string[]
-  /** Whether the free transcript says no. */
-  isRefusal?: boolean
-}
-
 /** Decides between a sentence of the grammar, the free transcript, and asking. Never bends other speech into a command. */
 export function decide({ text, score, sentences }: Listened, options: DecideOptions): Heard {
   return new Choice({ text, score, ...options.understand(text) }, sentences, options).heard()
@@ -71,7 +62,9 @@ class Choice {
   constructor(free: Candidate, sentences: readonly HeardSentence[], options: DecideOptions) {
     this.#free = free
     this.#options = options
-    const possible = sentences.filter(sentence => this.#isWithin(sentence, OUT_OF_QUESTION))
+    const possible = sentences.filter(
+      sentence => sentence.score >= free.score || this.#isWithin(sentence, OUT_OF_QUESTION),
+    )
     this.#candidates = new Candidates(possible, { freeText: free.text, understand: options.understand })
   }
 
@@ -107,7 +100,7 @@ class Choice {
     if (!best || !(free.changes || numbersIn(free.text).length > 0)) return 'exact'
     const isClose =
       best.key === free.key
-        ? best.margin < (this.#candidates.hasFree ? LEAST_MARGIN_IF_EXACT : this.#leastMargin(best))
+        ? best.margin < (this.#candidates.hasFree ? this.#leastExactMargin(best) : this.#leastMargin(best))
         : free.score - best.score < LEAST_MARGIN
     return isClose ? 'ask' : 'exact'
   }
@@ -170,6 +163,11 @@ class Choice {
 
   #result({ text }: Candidate, decision: Decision, margin?: number): Heard {
     return { text, free_text: this.#free.text, decision, ...(margin !== undefined && { margin }) }
+  }
+
+  #leastExactMargin(best: Candidate): number {
+    const other = this.#candidates.besides(best)
+    return other && areTeens(best.text, other.text) ? LEAST_MARGIN_OF_EXACT_TEENS : LEAST_MARGIN_IF_EXACT
   }
 
   /** Telling instead of doing does no harm; but "could you" is easily heard as "did you". */

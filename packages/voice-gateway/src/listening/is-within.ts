@@ -11,12 +11,13 @@ interface Sounding {
 /** Whether a sentence is near enough to the free transcript, in likelihood and in sound. */
 export function isWithin(nearness: Nearness, free: Sounding, sentence: HeardSentence & Sounding): boolean {
   const limits = limitsFor(nearness, sentence.phones.length)
-  const { distance, longestGap } = comparePhones(free.phones, sentence.phones)
+  const { distance, longestGap, worstPlace } = comparePhones(free.phones, sentence.phones)
   return (
     free.score - sentence.score <= limits.mostBelowFree &&
     perWord(sentence) >= limits.leastPerWord &&
     distance <= limits.mostDistance &&
     longestGap <= limits.longestGap &&
+    worstPlace <= (limits.worstPlace ?? Number.POSITIVE_INFINITY) &&
     Math.abs(free.phones.length - sentence.phones.length) <= limits.mostLonger
   )
 }

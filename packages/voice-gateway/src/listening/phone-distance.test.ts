@@ -39,7 +39,7 @@ describe('the words of a text', () => {
 
 describe('the distance of two sounds', () => {
   it('is nothing for what sounds the same', () => {
-    expect(compare('Switch One', 'switch won')).toEqual({ distance: 0, longestGap: 0 })
+    expect(compare('Switch One', 'switch won')).toEqual({ distance: 0, longestGap: 0, worstPlace: 0 })
     expect(compare('to 30%', 'two thirty percent').distance).toBe(0)
   })
 
@@ -52,10 +52,17 @@ describe('the distance of two sounds', () => {
     expect(compare('The meeting was moved to Thursday', 'turn on switch one').distance).toBeGreaterThan(0.5)
   })
 
+  it('tells another word from another spelling by how much differs in one place', () => {
+    const spelling = compare('Leaving room light to seek steepers in', 'living room light to sixty percent')
+    const other = compare('dim the dining room light', 'dim the living room light')
+    expect(spelling.worstPlace).toBeLessThan(0.3)
+    expect(other.worstPlace).toBeGreaterThan(1)
+  })
+
   it('tells a word that was dropped by its length', () => {
     expect(compare('turn on the light in ten minutes', 'turn on the light').longestGap).toBeGreaterThan(5)
     expect(compare('please turn on the light', 'turn on the light').longestGap).toBe(4)
     expect(compare('', 'mute').longestGap).toBe(4)
-    expect(compare('', '')).toEqual({ distance: 0, longestGap: 0 })
+    expect(compare('', '')).toEqual({ distance: 0, longestGap: 0, worstPlace: 0 })
   })
 })

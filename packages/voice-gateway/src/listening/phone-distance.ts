@@ -4,6 +4,8 @@ export interface PhoneDifference {
   distance: number
   /** The longest run of phones that only one of them has: a word that was dropped or made up. */
   longestGap: number
+  /** How much differs in one place, above what is usual: another word costs 1 and more, another spelling less than 0.6. */
+  worstPlace: number
 }
 
 const VOWELS = new Set('AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW'.split(' '))
@@ -24,11 +26,16 @@ interface Cell {
   gap: number
   side: 'a' | 'b' | undefined
   longest: number
+  place: number
+  worst: number
 }
+
+/** A difference of less than this per phone is usual. */
+const USUAL_COST = 0.3
 
 /** Compares by the cheapest alignment, which also determines the longest gap. */
 export function comparePhones(a: readonly string[], b: readonly string[]): PhoneDifference {
-  const start: Cell = { cost: 0, gap: 0, side: undefined, longest: 0 }
+  const start: Cell = { cost: 0, gap: 0, side: undefined, longest: 0, place: 0, worst: 0 }
   let row = [start]
   for (const phone of b) row.push(gapped(row.at(-1) as Cell, phone, 'b'))
   for (const phone of a) {
@@ -43,8 +50,8 @@ export function comparePhones(a: readonly string[], b: readonly string[]): Phone
     })
     row = next
   }
-  const { cost, longest } = row.at(-1) as Cell
-  return { distance: cost / Math.max(1, a.length, b.length), longestGap: longest }
+  const { cost, longest, worst } = row.at(-1) as Cell
+  return { distance: cost / Math.max(1, a.length, b.length), longestGap: longest, worstPlace: worst }
 }
 
 function isBetter(way: Cell, best: Cell): boolean {
@@ -52,13 +59,18 @@ function isBetter(way: Cell, best: Cell): boolean {
 }
 
 function paired(before: Cell, phone: string, other: string): Cell {
-  return { ...before, cost: before.cost + substitution(phone, other), gap: 0, side: undefined }
+  return { ...before, ...added(before, substitution(phone, other)), gap: 0, side: undefined }
 }
 
 function gapped(before: Cell, phone: string, side: 'a' | 'b'): Cell {
   const gap = before.side === side ? before.gap + 1 : 1
-  const cost = before.cost + (SOFT.has(phone) ? COSTS.softGap : COSTS.gap)
-  return { cost, gap, side, longest: Math.max(before.longest, gap) }
+  const costs = added(before, SOFT.has(phone) ? COSTS.softGap : COSTS.gap)
+  return { ...costs, gap, side, longest: Math.max(before.longest, gap) }
+}
+
+function added(before: Cell, cost: number): Pick<Cell, 'cost' | 'place' | 'worst'> {
+  const place = Math.max(0, before.place + cost - USUAL_COST)
+  return { cost: before.cost + cost, place, worst: Math.max(before.worst, place) }
 }
 
 function substitution(phone: string, other: string): number {

@@ -16,6 +16,8 @@ export interface Nearness {
   longestGap: number
   /** How many more phones one of them may have: catches such a drop if the rest happens to sound alike in places. */
   mostLonger: number
+  /** How much may differ in one place: keeps "dining room" from being "living room". */
+  worstPlace?: number
 }
 
 /** Near enough to be carried out. */
@@ -39,18 +41,19 @@ export const NEARLY_AS_LIKELY = 3
 export const NEAR_IF_LIKELY: Nearness = { ...NEAR, mostDistance: 0.45, longestGap: 4 }
 
 /** For one likelier than the free transcript, which is only a greedy, word-by-word best. */
-export const NEAR_IF_LIKELIER: Nearness = { ...NEAR, mostDistance: 0.65, longestGap: 6, mostLonger: 8 }
+export const NEAR_IF_LIKELIER: Nearness = { ...NEAR, mostDistance: 0.65, longestGap: 6, mostLonger: 12 }
 
 /** For two commands in one, and several devices at once: almost anything can be composed of that many words. */
 export const NEAR_IF_TWO: Nearness = { ...NEAR, leastPerWord: -1.5, mostDistance: 0.2 }
 
 /** For one that sounds just like the free transcript, which is then a misspelling: "leaving room light to seek steepers in". */
 export const SAME_SOUND: Nearness = {
-  mostBelowFree: 16,
+  mostBelowFree: 15,
   leastPerWord: -3,
   mostDistance: 0.12,
-  longestGap: 2,
-  mostLonger: 3,
+  longestGap: 1,
+  mostLonger: 1,
+  worstPlace: 0.6,
 }
 
 /** For a question that nothing else resembles: a wrong answer does no harm, and being asked back is tiresome. */
@@ -72,7 +75,7 @@ export const NEARLY: Nearness = {
   mostLonger: 6,
 }
 
-/** What is this much longer or shorter than the free transcript was not said, however likely the model finds it. */
+/** What is this much longer or shorter than the free transcript was not said, unless it is likelier. */
 export const OUT_OF_QUESTION: Nearness = {
   mostBelowFree: 25,
   leastPerWord: Number.NEGATIVE_INFINITY,
@@ -112,6 +115,8 @@ export const LESS_LIKELY_IF_TWO = 1.5
 export const LEAST_PER_FREE_WORD = -0.6
 /** The same for a question that no sentence covers: it is looked up in the notes only because nothing else fits. */
 export const LEAST_PER_GUESSED_WORD = -0.25
+/** The same for "fifteen" and "fifty" if the free transcript is the sentence. */
+export const LEAST_MARGIN_OF_EXACT_TEENS = 1.5
 /** An exact match stands, unless the other meaning is nearly as likely. */
 export const LEAST_MARGIN_IF_EXACT = 0.5
 /** A sentence that does something is asked about if one that does nothing is at most this much likelier. */
