@@ -11,7 +11,11 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 const root = fileURLToPath(new URL('..', import.meta.url))
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
+/** Needs a third less processor time, but has neither microphone nor sound. */
+const SHELL = '/usr/bin/chromium-headless-shell'
+
 const executablePath = process.env.TOOLPOST_CHROMIUM ?? PLACES.find(place => existsSync(place))
+const silentPath = !process.env.TOOLPOST_CHROMIUM && existsSync(SHELL) ? SHELL : executablePath
 
 /** Whether the browser tests can run. If they must, a missing Chromium makes them fail instead. */
 export const hasBrowser = executablePath !== undefined || process.env.TOOLPOST_REQUIRE_SYSTEM_PARTS === '1'
@@ -25,8 +29,9 @@ export interface BrowserOptions {
 }
 
 export function openBrowser({ microphone }: BrowserOptions = {}): Promise<Browser> {
+  const path = microphone ? executablePath : silentPath
   return chromium.launch({
-    ...(executablePath && { executablePath }),
+    ...(path && { executablePath: path }),
     args: [
       '--headless',
       '--no-sandbox',
