@@ -84,6 +84,12 @@ describe('deciding what was said', () => {
     })
   })
 
+  it('asks if the last word says what to do, was not heard, and another is not much less likely', () => {
+    const sentences = ['the lights off -5', 'the lights on -7.4']
+    expect(decided('The light so. -4', sentences).decision).toBe('ask')
+    expect(decided('The light soft. -4', ['the lights off -5', 'the lights on -9']).decision).toBe('sentence')
+  })
+
   it('asks about "seventeen" and "seventy" even if one of them was heard', () => {
     const sentences = ['what is seventy plus six -3', 'what is seventeen plus six -4.1']
     expect(decided('What is seventy plus six? -3', sentences).decision).toBe('ask')

@@ -30,6 +30,7 @@ import {
   LEAST_MARGIN_OF_OPPOSITES,
   LEAST_MARGIN_OF_TEENS,
   LEAST_MARGIN_OF_UNDONE,
+  LEAST_MARGIN_OF_UNHEARD_OPPOSITES,
   LEAST_MARGIN_OF_UNHEARD_TEENS,
   LEAST_MARGIN_TO_TELL,
   LEAST_PER_FREE_WORD,
@@ -182,7 +183,9 @@ class Choice {
     if (isUndone(best.text, other.text)) return LEAST_MARGIN_OF_UNDONE
     if (areTeens(best.text, other.text))
       return hasNumbersOf(this.#free.text, best.text) ? LEAST_MARGIN_OF_TEENS : LEAST_MARGIN_OF_UNHEARD_TEENS
-    return areOpposites(best.text, other.text) ? LEAST_MARGIN_OF_OPPOSITES : LEAST_MARGIN
+    if (!areOpposites(best.text, other.text)) return LEAST_MARGIN
+    const isUnheard = endsWithAction(best.text) && !endsWithAction(saidWords(this.#free.text).join(' '))
+    return isUnheard ? LEAST_MARGIN_OF_UNHEARD_OPPOSITES : LEAST_MARGIN_OF_OPPOSITES
   }
 
   /** The free transcript has another number, or none of several: it may be wrong, for a device or a calculation. */

@@ -100,6 +100,8 @@ export const FEWEST_WORDS = 3
 export const LEAST_MARGIN = 1
 /** The same if they differ only in a number, or on and off: nothing else tells them apart. */
 export const LEAST_MARGIN_OF_OPPOSITES = 1.5
+/** The same if the word at the end that says what to do, "off", is not in the free transcript. */
+export const LEAST_MARGIN_OF_UNHEARD_OPPOSITES = 3
 /** The same for "fifteen" and "fifty". */
 export const LEAST_MARGIN_OF_TEENS = 2.5
 /** The same if neither is in the free transcript. */
