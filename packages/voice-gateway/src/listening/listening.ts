@@ -61,10 +61,12 @@ export class Listening {
     const graph = grammar.graph()
     // In parallel with listening.
     const learned = this.#learn(graph)
-    const understand = remembered((content: string) =>
-      grammar.understand([...history, { role: 'user', content }]),
+    const understand = remembered(
+      (content: string) => grammar.understand([...history, { role: 'user', content }]),
+      content => content,
     )
-    const judge = (listened: Listened) => this.#judge(listened, graph, understand)
+    // The hearing that ends the search has been judged already.
+    const judge = remembered((listened: Listened) => this.#judge(listened, graph, understand), JSON.stringify)
     const isClear = (listened: Listened) => {
       const { text, decision } = judge(listened)
       return isAnswer(text) || (CLEAR.has(decision) && doesSomething(understand(text)))
@@ -123,11 +125,12 @@ function withNames(
 }
 
 /** Understanding takes milliseconds, and the same texts come up again. */
-function remembered(understand: (text: string) => Meaning): (text: string) => Meaning {
-  const known = new Map<string, Meaning>()
-  return text => {
-    const meaning = known.get(text) ?? understand(text)
-    known.set(text, meaning)
-    return meaning
+function remembered<In, Out>(work: (input: In) => Out, keyOf: (input: In) => string): (input: In) => Out {
+  const known = new Map<string, Out>()
+  return input => {
+    const key = keyOf(input)
+    const output = known.get(key) ?? work(input)
+    known.set(key, output)
+    return output
   }
 }

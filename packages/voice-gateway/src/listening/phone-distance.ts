@@ -33,44 +33,67 @@ interface Cell {
 /** A difference of less than this per phone is usual. */
 const USUAL_COST = 0.3
 
-/** Compares by the cheapest alignment, which also determines the longest gap. */
+/** Compares by the cheapest alignment, which also determines the longest gap. Only the cheapest way to a cell is followed up. */
 export function comparePhones(a: readonly string[], b: readonly string[]): PhoneDifference {
   const start: Cell = { cost: 0, gap: 0, side: undefined, longest: 0, place: 0, worst: 0 }
   let row = [start]
-  for (const phone of b) row.push(gapped(row.at(-1) as Cell, phone, 'b'))
+  for (const phone of b) row.push(gapped(row.at(-1) as Cell, 'b', gapCost(phone)))
   for (const phone of a) {
-    const next = [gapped(row[0] as Cell, phone, 'a')]
-    b.forEach((other, index) => {
-      const ways = [
-        paired(row[index] as Cell, phone, other),
-        gapped(row[index + 1] as Cell, phone, 'a'),
-        gapped(next[index] as Cell, other, 'b'),
-      ]
-      next.push(ways.reduce((best, way) => (isBetter(way, best) ? way : best)))
-    })
+    const cost = gapCost(phone)
+    const next = [gapped(row[0] as Cell, 'a', cost)]
+    for (let index = 0; index < b.length; index++) {
+      const other = b[index] as string
+      const [diagonal, above, left] = [row[index], row[index + 1], next[index]] as [Cell, Cell, Cell]
+      const differs = substitution(phone, other)
+      const costs = [diagonal.cost + differs, above.cost + cost, left.cost + gapCost(other)] as const
+      const longests = [diagonal.longest, withGap(above, 'a'), withGap(left, 'b')] as const
+      const way = cheapest(costs, longests)
+      if (way === 0) next.push(paired(diagonal, differs))
+      else next.push(way === 1 ? gapped(above, 'a', cost) : gapped(left, 'b', gapCost(other)))
+    }
     row = next
   }
   const { cost, longest, worst } = row.at(-1) as Cell
   return { distance: cost / Math.max(1, a.length, b.length), longestGap: longest, worstPlace: worst }
 }
 
-function isBetter(way: Cell, best: Cell): boolean {
-  return way.cost < best.cost || (way.cost === best.cost && way.longest < best.longest)
+type Three = readonly [number, number, number]
+
+/** Of ways that cost the same, the one with the shortest gap. */
+function cheapest(costs: Three, longests: Three): 0 | 1 | 2 {
+  const isBetter = (way: 1 | 2, best: 0 | 1) =>
+    costs[way] < costs[best] || (costs[way] === costs[best] && longests[way] < longests[best])
+  const best = isBetter(1, 0) ? 1 : 0
+  return isBetter(2, best) ? 2 : best
 }
 
-function paired(before: Cell, phone: string, other: string): Cell {
-  return { ...before, ...added(before, substitution(phone, other)), gap: 0, side: undefined }
+function paired(before: Cell, cost: number): Cell {
+  return extended(before, cost, { gap: 0, side: undefined, longest: before.longest })
 }
 
-function gapped(before: Cell, phone: string, side: 'a' | 'b'): Cell {
-  const gap = before.side === side ? before.gap + 1 : 1
-  const costs = added(before, SOFT.has(phone) ? COSTS.softGap : COSTS.gap)
-  return { ...costs, gap, side, longest: Math.max(before.longest, gap) }
+function gapped(before: Cell, side: 'a' | 'b', cost: number): Cell {
+  return extended(before, cost, { gap: gapOf(before, side), side, longest: withGap(before, side) })
 }
 
-function added(before: Cell, cost: number): Pick<Cell, 'cost' | 'place' | 'worst'> {
+function extended(
+  before: Cell,
+  cost: number,
+  { gap, side, longest }: Pick<Cell, 'gap' | 'side' | 'longest'>,
+): Cell {
   const place = Math.max(0, before.place + cost - USUAL_COST)
-  return { cost: before.cost + cost, place, worst: Math.max(before.worst, place) }
+  return { cost: before.cost + cost, gap, side, longest, place, worst: Math.max(before.worst, place) }
+}
+
+function gapOf(before: Cell, side: 'a' | 'b'): number {
+  return before.side === side ? before.gap + 1 : 1
+}
+
+function withGap(before: Cell, side: 'a' | 'b'): number {
+  return Math.max(before.longest, gapOf(before, side))
+}
+
+function gapCost(phone: string): number {
+  return SOFT.has(phone) ? COSTS.softGap : COSTS.gap
 }
 
 function substitution(phone: string, other: string): number {
