@@ -35,7 +35,7 @@ const MCP_BODIES = {
 
 const mcp = Object.entries(MCP_BODIES).map(([name, args]) => ({
   name: `bodies: 8 over MCP, ${name}`,
-  codes: /^(?:success|timeout|.*(?:too many|more than|Invalid parameters).*)$/,
+  codes: /^(?:success|timeout|.*(?:[Tt]oo many|more than|Invalid parameters).*)$/,
   setUp: () => ({ tools: [open] }),
   async run({ url }) {
     const clients = await Promise.all(numbers(8).map(() => connect(url)))

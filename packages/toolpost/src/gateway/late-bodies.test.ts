@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { ADDRESS, echoTool, testGateway } from '../../test/gateway.ts'
 import { ToolExecutor } from '../executor/tool-executor.ts'
 import { fakeClock } from '../testing/index.ts'
+import { defineTool } from '../tools/tool.ts'
 import { ToolManager } from '../tools/tool-manager.ts'
 import { serveGateway } from './serve-gateway.ts'
 
@@ -72,5 +73,25 @@ describe('a call whose body takes long to arrive', () => {
       expect(answer.includes('timed out')).toBe(waitMs === 1_000)
     }
     expect(times).toEqual([300, 1_000])
+  })
+})
+
+describe('expensive bodies that arrive together', () => {
+  it('[F72] are refused while one is being parsed, and accepted afterwards', async () => {
+    const counting = defineTool({
+      name: 'count',
+      description: 'Counts',
+      schema: { type: 'object' },
+      handler: ({ list }) => (list as unknown[]).length,
+    })
+    await using gateway = testGateway([counting])
+    const list = Array.from({ length: 310_000 }, () => 100)
+    const params = { name: 'count', arguments: { list } }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    const post = async () =>
+      (await gateway.fetch(new Request(`${ADDRESS}/mcp`, { method: 'POST', body, headers }))).status
+    expect((await Promise.all([post(), post(), post()])).sort()).toEqual([200, 503, 503])
+    expect(await post()).toBe(200)
   })
 })

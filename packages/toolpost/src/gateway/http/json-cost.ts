@@ -10,34 +10,34 @@ const END_OF_LIST = 0x5d
 const END_OF_RECORD = 0x7d
 
 /**
- * Why a text is too expensive for `JSON.parse`, which cannot be interrupted: it has too many values or levels, or too
- * many names in one object, to be parsed and processed in a moment. 4 MB of `[` or `{},` take seconds.
+ * What it costs to parse a text, in the units of `MAX_JSON_COST`; or the problem, if that is too much for a moment: too many
+ * values or levels, or too many names in one object. `JSON.parse` cannot be interrupted, and 4 MB of `[` or `{},` take seconds.
  */
-export function whyExpensive(text: string): string | undefined {
-  let cost = 0
+export function jsonCost(text: string): number | { problem: string } {
+  let quarters = 0
   let depth = 0
   /** How many names each enclosing object has, by depth. */
   const names = [0]
   // A shorter text cannot cost that much.
-  if (text.length <= MAX_JSON_COST) return undefined
+  if (text.length <= MAX_JSON_COST) return 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = endOfString(text, at)
-    else if (code === COMMA) cost++
+    else if (code === COMMA) quarters++
     else if (code === COLON) {
       const count = (names[depth] ?? 0) + 1
-      if (count > MAX_JSON_NAMES) return `has an object with more than ${MAX_JSON_NAMES} names`
+      if (count > MAX_JSON_NAMES) return { problem: `has an object with more than ${MAX_JSON_NAMES} names` }
       names[depth] = count
-      cost += 2
+      quarters += 2
     } else if (code === END_OF_LIST || code === END_OF_RECORD) depth--
     else if (code === LIST || code === RECORD) {
-      cost += 4
-      if (++depth > MAX_JSON_DEPTH) return `is nested more than ${MAX_JSON_DEPTH} levels deep`
+      quarters += 4
+      if (++depth > MAX_JSON_DEPTH) return { problem: `is nested more than ${MAX_JSON_DEPTH} levels deep` }
       names[depth] = 0
     }
-    if (cost > 4 * MAX_JSON_COST) return 'has too many values'
+    if (quarters > 4 * MAX_JSON_COST) return { problem: 'has too many values' }
   }
-  return undefined
+  return quarters / 4
 }
 
 /** Where the string that begins at `start` ends. */

@@ -4,11 +4,12 @@ import { nextTurn } from '../../runtime/turns.ts'
 import {
   LONG_BODY_CHARACTERS,
   MAX_BODIES_BYTES,
+  MAX_JSON_COST,
   SLICED_BODY_CHARACTERS,
   SMALL_BODY_BYTES,
 } from '../limits.ts'
 import { busy, failure } from './answers.ts'
-import { whyExpensive } from './json-cost.ts'
+import { jsonCost } from './json-cost.ts'
 
 /*
  * Not Hono's `bodyLimit`: it opens every body as a stream, which makes a call over HTTP 2.5 times as expensive. And it
@@ -44,14 +45,30 @@ const always = () => true
 async function parseLong(text: string, isWanted: () => boolean): Promise<{ value: unknown } | Response> {
   await nextTurn()
   if (!isWanted()) return { value: undefined }
-  const problem = whyExpensive(text)
-  if (problem) return failure(413, `The body ${problem}`)
-  const isSliced = text.length > SLICED_BODY_CHARACTERS
-  const value: unknown = isSliced
-    ? await parseInSlices(text, { maxValues: text.length, isWanted })
-    : JSON.parse(text)
+  const cost = jsonCost(text)
+  if (typeof cost === 'object') return failure(413, `The body ${cost.problem}`)
+  if (text.length > SLICED_BODY_CHARACTERS) return parseSliced(text, cost, isWanted)
+  const value: unknown = JSON.parse(text)
   await nextTurn()
   return { value }
+}
+
+/** The total cost of the bodies being parsed in slices. */
+let slicedCost = 0
+
+/** One expensive body takes a second in the slices it gets; several would all be late. */
+async function parseSliced(
+  text: string,
+  cost: number,
+  isWanted: () => boolean,
+): Promise<{ value: unknown } | Response> {
+  if (slicedCost > 0 && slicedCost + cost > MAX_JSON_COST) return busy('Too many large requests at once')
+  slicedCost += cost
+  try {
+    return { value: await parseInSlices(text, { maxValues: text.length, isWanted }) }
+  } finally {
+    slicedCost -= cost
+  }
 }
 
 /** The raw request body, or the response to an unacceptable one. */
