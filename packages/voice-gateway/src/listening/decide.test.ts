@@ -14,6 +14,12 @@ describe('deciding what was said', () => {
     expect(decided(free, ['turn the living room lights up -5.5'])).toMatchObject({ decision })
   })
 
+  it('asks before a command that begins as none does, and before one that a missed syllable would undo', () => {
+    expect(decided('Then turn on switch one. -0.6', ['turn on switch one -3']).decision).toBe('ask')
+    expect(decided('Mute the sound. -1', ['mute the sound -1', 'unmute the sound -2.6']).decision).toBe('ask')
+    expect(decided('Mute the sound. -1', ['mute the sound -1', 'unmute the sound -5']).decision).toBe('exact')
+  })
+
   it('takes no sentence for something that was heard with a word more', () => {
     expect(decided('Turn on switch one up. -2', ['turn on switch one -3'])).toMatchObject({
       decision: 'free',

@@ -1,13 +1,13 @@
 import type { HeardSentence, Listened } from '../speech-to-text/transcriber.ts'
 import { type Candidate, Candidates } from './candidates.ts'
 import type { DecideOptions, Decision, Heard } from './heard.ts'
-import { endsAlike, isWithin } from './is-within.ts'
-import { comparePhones } from './phone-distance.ts'
+import { HeardSound } from './heard-sound.ts'
 import { saidWords } from './said-words.ts'
 import {
   areOpposites,
   areTeens,
   asQuestion,
+  beginsOddly,
   beginsOtherwise,
   doesSeveral,
   doesSomething,
@@ -57,14 +57,16 @@ export function decide({ text, score, sentences }: Listened, options: DecideOpti
 
 class Choice {
   readonly #free: Candidate
+  readonly #sound: HeardSound
   readonly #candidates: Candidates
   readonly #options: DecideOptions
 
   constructor(free: Candidate, sentences: readonly HeardSentence[], options: DecideOptions) {
     this.#free = free
+    this.#sound = new HeardSound(free, options.phonesOf)
     this.#options = options
     const possible = sentences.filter(
-      sentence => sentence.score >= free.score || this.#isWithin(sentence, OUT_OF_QUESTION),
+      sentence => sentence.score >= free.score || this.#sound.isNear(sentence, OUT_OF_QUESTION),
     )
     this.#candidates = new Candidates(possible, { freeText: free.text, understand: options.understand })
   }
@@ -87,7 +89,7 @@ class Choice {
     const free = this.#free
     if (!doesSomething(free)) return false
     if (best.key === free.key || this.#candidates.hasFree) return true
-    return !this.#isWithin(best, free.isGuess ? NEARLY : MISSPELT)
+    return !this.#sound.isNear(best, free.isGuess ? NEARLY : MISSPELT)
   }
 
   /** The free transcript is a sentence: it stands, unless something else is as likely. ("Then switch one on" was "is …".) */
@@ -97,6 +99,7 @@ class Choice {
     const isUnwritten = best?.key !== free.key && !this.#candidates.hasFree
     const least = free.isGuess ? LEAST_PER_GUESSED_WORD : LEAST_PER_FREE_WORD
     if ((isUnwritten && perWord(free) < least) || this.#isDoubtful(free) || this.#asked(free)) return 'ask'
+    if (free.changes && beginsOddly(free.text)) return 'ask'
     if (best && free.changes && !this.#candidates.hasFree && this.#isHalfQuestion(best)) return 'ask'
     if (!best || !(free.changes || numbersIn(free.text).length > 0)) return 'exact'
     const isClose =
@@ -111,11 +114,11 @@ class Choice {
     const isTie =
       likeliest.changes && other?.kind === 'tell' && margin < LEAST_MARGIN && this.#isWithoutVerb(likeliest)
     const best = isTie ? other : likeliest
-    const isUnlike = best.changes && !this.#isWithin(best, ALIKE)
+    const isUnlike = best.changes && !this.#sound.isNear(best, ALIKE)
     const isClose =
       !isTie && margin < Math.max(this.#leastMargin(best), isUnlike ? LEAST_MARGIN_IF_UNLIKE : 0)
-    const isNear = this.#isWithin(best, this.#nearnessFor(best))
-    const isOther = !isNear && !this.#isWithin(best, NEARLY)
+    const isNear = this.#sound.isNear(best, this.#nearnessFor(best))
+    const isOther = !isNear && !this.#sound.isNear(best, NEARLY)
     if (isOther || saysMore(this.#free.text, best.text)) return this.#result(this.#free, 'free', margin)
     if (isClose) return this.#result(this.#nearestBeside(best), 'ask', margin)
     const asked = this.#asked(best)
@@ -133,19 +136,15 @@ class Choice {
   /** Of those about as likely, the one that sounds most like what was heard is worth asking about. */
   #nearestBeside(best: Candidate): Candidate {
     const candidates = this.#candidates.within(LEAST_MARGIN, best).filter(doesSomething)
-    return candidates.reduce((nearest, other) => (this.#soundsNearer(other, nearest) ? other : nearest), best)
-  }
-
-  /** Whether it sounds more like the free transcript than another does. */
-  #soundsNearer(sentence: Candidate, than: Candidate): boolean {
-    const heard = this.#phones(this.#free.text)
-    const distance = ({ text }: Candidate) => comparePhones(heard, this.#phones(text)).distance
-    return distance(sentence) < distance(than)
+    return candidates.reduce(
+      (nearest, other) => (this.#sound.isNearer(other, nearest) ? other : nearest),
+      best,
+    )
   }
 
   #nearnessFor(best: Candidate): Nearness {
     const belowFree = this.#free.score - best.score
-    if (this.#isWithin(best, SAME_SOUND)) return SAME_SOUND
+    if (this.#sound.isNear(best, SAME_SOUND)) return SAME_SOUND
     if (belowFree <= 0) return NEAR_IF_LIKELIER
     if (isTwo(best.text) || doesSeveral(best)) return NEAR_IF_TWO
     if (best.changes && this.#isWithoutVerb(best)) return belowFree <= AS_LIKELY ? NEAR : NEAR_WITHOUT_VERB
@@ -156,9 +155,9 @@ class Choice {
   /** The likeliest sentence does nothing. One that does something and is nearly as likely is asked about. */
   #besideDecoy(best: Candidate, margin: number): Heard {
     const rival = this.#candidates.find(doesSomething)
-    if (rival && best.score - rival.score < RIVAL_WITHIN && this.#isWithin(rival, NEAR))
+    if (rival && best.score - rival.score < RIVAL_WITHIN && this.#sound.isNear(rival, NEAR))
       return this.#result(rival, 'ask', margin)
-    const isSaid = best.kind !== 'nothing' && this.#isWithin(best, NEAR)
+    const isSaid = best.kind !== 'nothing' && this.#sound.isNear(best, NEAR)
     return isSaid ? this.#result(best, 'sentence', margin) : this.#result(this.#free, 'free', margin)
   }
 
@@ -168,6 +167,7 @@ class Choice {
 
   #leastExactMargin(best: Candidate): number {
     const other = this.#candidates.besides(best)
+    if (other && isUndone(best.text, other.text)) return LEAST_MARGIN_OF_UNDONE
     return other && areTeens(best.text, other.text) ? LEAST_MARGIN_OF_EXACT_TEENS : LEAST_MARGIN_IF_EXACT
   }
 
@@ -176,7 +176,7 @@ class Choice {
     const other = this.#candidates.besides(best)
     if (!other) return 0
     if (best.kind === 'tell' && other.kind !== 'tell') {
-      const isAsLikely = beginsOtherwise(best.text, other.text) || this.#soundsNearer(other, best)
+      const isAsLikely = beginsOtherwise(best.text, other.text) || this.#sound.isNearer(other, best)
       const isCommand = other.changes && isAsLikely && !this.#isHalfQuestion(other)
       return isCommand ? LEAST_MARGIN_OF_OPPOSITES : 0
     }
@@ -202,14 +202,14 @@ class Choice {
 
   /** "Lights up" for "lights off please": the action word was not heard. */
   #isUnheardEnd({ text, changes }: Candidate): boolean {
-    return changes && endsWithAction(text) && !endsAlike(this.#phones(this.#free.text), this.#phones(text))
+    return changes && endsWithAction(text) && !this.#sound.endsLike(text)
   }
 
   /** A clear free transcript may be a question for the notes, unless it is just another spelling of the sentence. */
   #isPerhapsSearch(best: Candidate): boolean {
     const isClear = perWord(this.#free) >= LEAST_PER_GUESSED_WORD
     const isLikelier = this.#free.score - best.score > NEARLY_AS_LIKELY
-    return this.#free.isGuess === true && isClear && isLikelier && !this.#isWithin(best, MISSPELT)
+    return this.#free.isGuess === true && isClear && isLikelier && !this.#sound.isNear(best, MISSPELT)
   }
 
   /** "Switch one on": with an easily missed word before it, it would be a question. */
@@ -237,14 +237,5 @@ class Choice {
       const meaning = this.#options.understand(other)
       return doesSomething(meaning) && meaning.key !== key
     })
-  }
-
-  #isWithin(sentence: HeardSentence, nearness: Nearness): boolean {
-    const free = { score: this.#free.score, phones: this.#phones(this.#free.text) }
-    return isWithin(nearness, free, { ...sentence, phones: this.#phones(sentence.text) })
-  }
-
-  #phones(text: string): string[] {
-    return saidWords(text).flatMap(word => this.#options.phonesOf(word))
   }
 }

@@ -28,6 +28,11 @@ export function beginsOtherwise(text: string, other: string): boolean {
   return text.slice(text.indexOf(' ')) === other.slice(other.indexOf(' '))
 }
 
+/** Nobody begins a command with "then" or "but": it was another word, as in "unlock" or "put". */
+export function beginsOddly(text: string): boolean {
+  return /^(?:then|but|or)\b/i.test(text)
+}
+
 export function numbersIn(text: string): string[] {
   return saidWords(text).filter(word => NUMBER_WORDS.includes(word))
 }
