@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ConversationMessage, SentenceGraph } from 'toolpost/models'
 import { yesOrNo } from '../conversation/spoken-question.ts'
 import type { Listened, Transcriber } from '../speech-to-text/transcriber.ts'
@@ -15,6 +16,17 @@ const BARE_ANSWER_WORDS = 3
 
 /** Decisions that need no second look. */
 const CLEAR: ReadonlySet<Decision> = new Set(['exact', 'sentence'])
+
+const MISHEARD = [
+  'Turn of the leaving room like.',
+  'Sit the hallway to thirsty per cent.',
+  'What is the thyme in hear?',
+]
+const REHEARSED = [
+  'turn off the living room light',
+  'set the hallway to thirty percent',
+  'what is the time in here',
+]
 
 interface ListeningOptions {
   transcriber: Transcriber
@@ -59,8 +71,6 @@ export class Listening {
     if (!grammar || !this.#transcriber.listen)
       return { text: (await this.#transcriber.transcribe(samples, { signal, names })).trim() }
     const graph = grammar.graph()
-    // In parallel with listening.
-    const learned = this.#learn(graph)
     const understand = remembered(
       (content: string) => grammar.understand([...history, { role: 'user', content }]),
       content => content,
@@ -71,6 +81,8 @@ export class Listening {
       const { text, decision } = judge(listened)
       return isAnswer(text) || (CLEAR.has(decision) && doesSomething(understand(text)))
     }
+    // In parallel with listening.
+    const learned = this.#learn(graph, judge)
     const listened = await this.#transcriber.listen(samples, { signal, graph, names, isClear })
     await learned
     const heard = judge(listened)
@@ -94,9 +106,12 @@ export class Listening {
     )
   }
 
-  #learn(graph: SentenceGraph): Promise<void> {
-    if (this.#learned?.graph !== graph)
-      this.#learned = { graph, done: this.#pronunciation.learn(wordsOf(graph)) }
+  #learn(graph: SentenceGraph, judge: (listened: Listened) => unknown): Promise<void> {
+    if (this.#learned?.graph !== graph) {
+      const done = this.#pronunciation.learn(wordsOf(graph))
+      this.#learned = { graph, done }
+      void done.then(() => rehearse(judge))
+    }
     return this.#learned.done
   }
 
@@ -106,6 +121,15 @@ export class Listening {
       this.#soundAlikes = { graph, alikes: new SoundAlikes(graph, phonesOf) }
     }
     return this.#soundAlikes.alikes
+  }
+}
+
+/** The first judgements of a process take ten times as long as later ones: they are made before anybody waits. */
+async function rehearse(judge: (listened: Listened) => unknown): Promise<void> {
+  const sentences = REHEARSED.map((text, at) => ({ text, score: -4 - at }))
+  for (const text of MISHEARD) {
+    judge({ text, score: -3, sentences })
+    await nextTurn()
   }
 }
 
