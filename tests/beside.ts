@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -69,10 +70,14 @@ async function idleFor(probe?: () => Promise<unknown>): Promise<number> {
   return figuresOf((await waitsDuring(() => pause(IDLE_MS), probe)).waits).p99Ms
 }
 
-/** How long each probe took that was due during the work, including those that a freeze kept from starting. */
+/**
+ * How long each probe took that was due during the work, including those that a freeze kept from starting, but without the
+ * time in which other programs had the processors.
+ */
 async function waitsDuring<T>(start: () => Promise<T>, probe?: () => Promise<unknown>) {
   const waits: number[] = []
   let due = performance.now() + PERIOD_MS
+  let starved = starvedMs()
   let isOver = false
   const end = () => {
     isOver = true
@@ -82,10 +87,23 @@ async function waitsDuring<T>(start: () => Promise<T>, probe?: () => Promise<unk
   while (!isOver) {
     await pause(PERIOD_MS)
     await probe?.()
-    for (let wait = performance.now() - due; wait > 0; wait -= PERIOD_MS) waits.push(wait)
+    const starvedBefore = starved
+    starved = starvedMs()
+    const waited = performance.now() - due - (starved - starvedBefore)
+    for (let wait = waited; wait > 0; wait -= PERIOD_MS) waits.push(wait)
     due = performance.now() + PERIOD_MS
   }
   return { work, waits }
+}
+
+/** How long this thread has been ready to run, but without a processor; known only on Linux. */
+function starvedMs(): number {
+  try {
+    const [, waitedNs] = readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')
+    return Number(waitedNs) / 1_000_000
+  } catch {
+    return 0
+  }
 }
 
 function slowdownNow(): number {
