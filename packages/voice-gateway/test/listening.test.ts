@@ -9,7 +9,10 @@ import { fakeTranscriber, lampExecutor, recordingBus, tonePcm } from './fakes.ts
 import { eventually } from './support/eventually.ts'
 
 /** A home of one lamp, in which this is heard. */
-function home(heard: Listened, options: { hasGrammar?: boolean; unspeakable?: string } = {}) {
+function home(
+  heard: Listened,
+  options: { hasGrammar?: boolean; unspeakable?: string; before?: Listened[] } = {},
+) {
   const { executor, done } = lampExecutor()
   const client = new OfflineClient({ executor })
   const versions: string[] = []
@@ -20,9 +23,9 @@ function home(heard: Listened, options: { hasGrammar?: boolean; unspeakable?: st
   const background = new BackgroundTranscriber({
     transcriber: {
       ...fakeTranscriber(heard.text),
-      listen: async (_samples, { graph }) => {
+      listen: async (_samples, { graph, isClear }) => {
         versions.push(graph.version)
-        return heard
+        return options.before?.find(hearing => isClear?.(hearing)) ?? heard
       },
     },
     grammar: options.hasGrammar === false ? undefined : async () => grammarWith(client, options.unspeakable),
@@ -98,6 +101,23 @@ describe('what is heard along the sentences', () => {
     await say('yes')
     expect(await answer).toMatchObject({ outcome: 'answered', text: 'The lamp is on.' })
     expect(done).toEqual(['on'])
+  })
+
+  it.each([
+    ['done if two hearings agree', 'turn on the lamp', ['on']],
+    ['asked about if two hearings differ', 'turn off the lamp', []],
+  ])('is %s, unless it was heard verbatim', async (_, other, expected) => {
+    const first = { ...MISHEARD, sentences: [{ text: other, score: -5.2 }] }
+    const { speak, done, questions, clock } = home(MISHEARD, { before: [first, MISHEARD] })
+    const answer = speak()
+    await eventually(() => done.length + questions.length).toBe(1)
+    expect(done).toEqual(expected)
+    await clock.advance(60_000)
+    await answer
+    const verbatim = { ...MISHEARD, text: 'Turn on the lamp.' }
+    const clear = home(first, { before: [verbatim] })
+    await clear.speak()
+    expect(clear.done).toEqual(['on'])
   })
 
   it('is not done after a no, something else, or silence', async () => {

@@ -77,15 +77,21 @@ export class Listening {
     )
     // The hearing that ends the search has been judged already.
     const judge = remembered((listened: Listened) => this.#judge(listened, graph, understand), JSON.stringify)
+    const judged: Heard[] = []
     const isClear = (listened: Listened) => {
-      const { text, decision } = judge(listened)
-      return isAnswer(text) || (CLEAR.has(decision) && doesSomething(understand(text)))
+      const heard = judge(listened)
+      judged.push(heard)
+      if (isAnswer(heard.text)) return true
+      const meaning = understand(heard.text)
+      // A change that was not heard verbatim must be heard twice.
+      const isEnough = judged.length > 1 || heard.decision === 'exact' || !meaning.changes
+      return isEnough && CLEAR.has(heard.decision) && doesSomething(meaning)
     }
     // In parallel with listening.
     const learned = this.#learn(graph, judge)
     const listened = await this.#transcriber.listen(samples, { signal, graph, names, isClear })
     await learned
-    const heard = judge(listened)
+    const heard = agreed(judge(listened), judged, understand)
     if (isAnswer(heard.text) || heard.decision !== 'free' || doesSomething(understand(heard.text)))
       return heard
     const name = unheardName(heard.text, grammar.unspeakable?.() ?? [], understand)
@@ -137,6 +143,17 @@ async function rehearse(judge: (listened: Listened) => unknown): Promise<void> {
 function isAnswer(text: string): boolean {
   const words = saidWords(text)
   return words.length === 0 || (words.length <= BARE_ANSWER_WORDS && yesOrNo(text) !== undefined)
+}
+
+/** If another hearing means something else, a change that was not heard verbatim is asked about. */
+function agreed(heard: Heard, judged: readonly Heard[], understand: (text: string) => Meaning): Heard {
+  const { key, changes } = understand(heard.text)
+  if (heard.decision !== 'sentence' || !changes) return heard
+  const isOther = ({ text, decision }: Heard) => {
+    const meaning = understand(text)
+    return decision !== 'free' && doesSomething(meaning) && meaning.key !== key
+  }
+  return judged.some(isOther) ? { ...heard, decision: 'ask' } : heard
 }
 
 /** For a model: the text with names, unless a name turns it into a sentence, which was not what was heard. */

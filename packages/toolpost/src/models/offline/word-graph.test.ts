@@ -94,6 +94,17 @@ describe('the graph of sentences', () => {
     expect(said.map(sentence => office.understand(sentence).kind)).toEqual(['act', 'talk', 'talk'])
   })
 
+  it('has rooms that a home does not have, if they sound like one of its own', async () => {
+    const { client: flat } = household([{ name: 'Living Room Light', kind: 'dimmer', value: 0 }])
+    await flat.refresh()
+    const said = ['turn on the dining room light', 'dim the dining room light to thirty percent']
+    expect(said.map(sentence => accepts(flat.graph(), sentence))).toEqual([true, true])
+    expect(said.map(sentence => ['act', 'tell'].includes(flat.understand(sentence).kind))).toEqual([
+      false,
+      false,
+    ])
+  })
+
   it('has the numbers that a schema allows', () => {
     const tool = defineTool({
       name: 'order',

@@ -17,6 +17,8 @@ const LISTS = new Set([
 ])
 const BY_ROOM = new Set(['devices', 'switchable', 'dimmable', 'levelled', 'covers'])
 
+const OTHER_ROOMS = ['dining room', 'guest room', 'laundry room']
+
 const NUMBERS = Array.from({ length: 12 }, (_, index) => String(index + 1))
 
 /** The context in which a device is named: commands may name missing things, questions any one of several. */
@@ -189,13 +191,26 @@ function roomPhrases(room: string, nouns: readonly [string, number][]): string[]
 }
 
 function inCommands(home: Home, list: string): string[] {
+  if (list === 'covers') return inOtherRooms(home, ['blinds', 'curtains'])
   if (list === 'dimmable' || list === 'levelled')
-    return [...roomsWithLight(home), ...missingInRooms(home, ['light', 'lights', 'lamp'])]
+    return [
+      ...roomsWithLight(home),
+      ...missingInRooms(home, ['light', 'lights', 'lamp']),
+      ...inOtherRooms(home, ['light', 'lights', ...(list === 'levelled' ? ['blinds'] : [])]),
+    ]
   if (list !== 'switchable') return []
   const missing = MISSING_DEVICES.filter(name => !isLikeOne(home, name))
   const rooms = [...home.rooms()].flatMap(([room]) => [room, `everything in the ${room}`])
   const inRooms = missingInRooms(home, ['light', 'lights', 'lamp', 'fan', 'heater', 'tv'])
-  return ['everything', ...rooms, ...missing, ...inRooms, ...otherNumbers(home)]
+  const inOthers = inOtherRooms(home, ['light', 'lights'])
+  return ['everything', ...rooms, ...missing, ...inRooms, ...inOthers, ...otherNumbers(home)]
+}
+
+/** "Dining room light" if there is a living room, but no dining room: nothing else tells the two apart. */
+function inOtherRooms(home: Home, nouns: readonly string[]): string[] {
+  if (![...home.rooms()].some(([room]) => room.endsWith(' room'))) return []
+  const others = OTHER_ROOMS.filter(room => !home.room(room.split(' ')))
+  return others.flatMap(room => nouns.map(noun => `${room} ${noun}`))
 }
 
 /** "Office light" if the office has only a heater; otherwise "the office" would be heard and switch the heater. */
