@@ -124,11 +124,17 @@ function together(request: Request, grammar: Grammar, parts = MAX_PARTS): Meanin
     if (!first) continue
     const rest = following(request, first).with(request.words.slice(at + joint))
     const second = clear(rest, grammar) ?? together(rest, grammar, parts - 1)
+    if (joint > 0 && asksWhatWasDone(request) && wouldAct(second)) continue
     const both = second && (withoutComplaint(first, second) ?? joined(first, second))
     if (both && both.calls.length > 0) return both
     unclear ??= both
   }
   return unclear
+}
+
+/** "Did you lock the door and turn off the light": all of it is asked. */
+function asksWhatWasDone({ words }: Request): boolean {
+  return ['did', 'have', 'has', 'had'].includes(words[0]?.key ?? '')
 }
 
 const SWITCHED = new Set(['on', 'off'])

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 /** What has a word of a denial, and is none. */
 const WANTED =
-  /(?:good|movie) (?:night|time)|(?:make sure|ensure|see (?:that|to it)).*(?:turned|switched)|can i (?:get|have)|but not|not (?:so|as)|\bi (?:want|need|would like) (?:to have )?.*(?:turned|switched)/g
+  /(?:good|movie) (?:night|time)|(?:make sure|ensure|see (?:that|to it)).*(?:turned|switched)|can i (?:get|have)|but not|not (?:so|as)|\bi (?:want|need|would like) (?:to have )?.*(?:turned|switched)|i want to (?:have|do|get)/g
 
 describe('the graph of sentences', () => {
   it.each([
