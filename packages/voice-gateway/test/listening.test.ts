@@ -106,7 +106,7 @@ describe('what is heard along the sentences', () => {
   it.each([
     ['done if two hearings agree', 'turn on the lamp', ['on']],
     ['asked about if two hearings differ', 'turn off the lamp', []],
-  ])('is %s, unless it was heard verbatim', async (_, other, expected) => {
+  ])('is %s, unless it was heard well', async (_, other, expected) => {
     const first = { ...MISHEARD, sentences: [{ text: other, score: -5.2 }] }
     const { speak, done, questions, clock } = home(MISHEARD, { before: [first, MISHEARD] })
     const answer = speak()

@@ -5,10 +5,12 @@ import type { Listened, Transcriber } from '../speech-to-text/transcriber.ts'
 import { decide } from './decide.ts'
 import type { Grammar, Meaning } from './grammar.ts'
 import type { Decision, Heard } from './heard.ts'
+import { HeardSound } from './heard-sound.ts'
 import { Pronunciation } from './pronunciation.ts'
 import { saidWords } from './said-words.ts'
 import { doesSomething } from './sentence-traits.ts'
 import { SoundAlikes, wordsOf } from './sound-alikes.ts'
+import { HEARD_WELL } from './thresholds.ts'
 import { unheardName } from './unheard-name.ts'
 
 /** "Yes", "please don't", "not that one": an answer. Longer ones may be sentences: "turn" is easily heard as "don't". */
@@ -83,8 +85,8 @@ export class Listening {
       judged.push(heard)
       if (isAnswer(heard.text)) return true
       const meaning = understand(heard.text)
-      // A change that was not heard verbatim must be heard twice.
-      const isEnough = judged.length > 1 || heard.decision === 'exact' || !meaning.changes
+      // A change that does not sound like what was heard must be heard twice.
+      const isEnough = judged.length > 1 || !meaning.changes || this.#isHeardWell(heard)
       return isEnough && CLEAR.has(heard.decision) && doesSomething(meaning)
     }
     // In parallel with listening.
@@ -110,6 +112,11 @@ export class Listening {
         isRefusal: yesOrNo(text) === false,
       },
     )
+  }
+
+  #isHeardWell({ text, free_text: free }: Heard): boolean {
+    const sound = new HeardSound({ text: free, score: 0 }, word => this.#pronunciation.phonesOf(word))
+    return sound.isNear({ text, score: 0 }, HEARD_WELL)
   }
 
   #learn(graph: SentenceGraph, judge: (listened: Listened) => unknown): Promise<void> {
@@ -145,7 +152,7 @@ function isAnswer(text: string): boolean {
   return words.length === 0 || (words.length <= BARE_ANSWER_WORDS && yesOrNo(text) !== undefined)
 }
 
-/** If another hearing means something else, a change that was not heard verbatim is asked about. */
+/** If hearings differ in their meaning, a change that was not heard verbatim is asked about. */
 function agreed(heard: Heard, judged: readonly Heard[], understand: (text: string) => Meaning): Heard {
   const { key, changes } = understand(heard.text)
   if (heard.decision !== 'sentence' || !changes) return heard

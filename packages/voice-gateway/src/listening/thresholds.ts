@@ -33,6 +33,9 @@ export const NEAR: Nearness = {
 export const AS_LIKELY = 1.5
 export const NEAR_WITHOUT_VERB: Nearness = { ...NEAR, mostDistance: 0.2 }
 
+/** For a change that is carried out after a single hearing. */
+export const HEARD_WELL: Nearness = { ...NEAR, mostDistance: 0.2 }
+
 /** A free transcript that can be understood but sounds this much like a sentence was misspelt. */
 export const MISSPELT: Nearness = { ...NEAR, mostDistance: 0.3, longestGap: 2 }
 
