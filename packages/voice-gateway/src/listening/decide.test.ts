@@ -29,6 +29,10 @@ describe('deciding what was said', () => {
     })
   })
 
+  it('asks before it looks up what is a sentence with a word more', () => {
+    expect(decided('What is the time maybe. -3', ['what is the time -3.5']).decision).toBe('ask')
+  })
+
   it('takes it for the question if it was not heard freely', () => {
     expect(decided('On the lines closed. -3', ['all the blinds closed -5'])).toMatchObject({
       decision: 'sentence',

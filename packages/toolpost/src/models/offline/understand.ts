@@ -65,7 +65,7 @@ const PRONOUNS = new Set(['it', 'them', 'that'])
 
 /** Nobody keeps notes on these. */
 const NOT_NOTED =
-  /\b(?:tomorrow|yesterday|weather|forecast|meaning|news|score|capital|president|population|opened|closed|locked|unlocked|shut|turned|switched)\b/i
+  /\b(?:tomorrow|yesterday|weather|forecast|meaning|news|score|capital|president|population|square root|opened|closed|locked|unlocked|shut|turned|switched)\b/i
 
 const questions = new WeakMap<Grammar, readonly Sentence[]>()
 
