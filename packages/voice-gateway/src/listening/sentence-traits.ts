@@ -43,7 +43,7 @@ export function hasNumbersOf(heard: string, sentence: string): boolean {
   return numbersIn(sentence).every(number => numbers.includes(number))
 }
 
-const FILLERS = new Set('the a an please now uh um oh so well just okay and then'.split(' '))
+const FILLERS = new Set('the a an of from please now uh um oh so well just okay and then'.split(' '))
 
 /** Whether the transcript has every word of a sentence and at least one more: "the office light" is not the office. */
 export function saysMore(heard: string, sentence: string): boolean {
