@@ -37,7 +37,7 @@ export const HEARINGS: readonly [Hearing, ...Hearing[]] = [
 ]
 
 /** The speaker is waiting: the last hearing must finish this soon after the end of speech. */
-export const PATIENCE_MS = 820
+export const PATIENCE_MS = 750
 
 /** Whether it can finish in time; an abandoned one would only keep the speaker waiting. */
 export function hasTimeFor(
