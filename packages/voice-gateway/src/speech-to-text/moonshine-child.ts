@@ -148,9 +148,17 @@ async function hearAgain(
   const { speech, allowed, startedAt, firstMs } = command
   const elapsedMs = () => performance.now() - startedAt
   if (!hasTimeFor(hearing, { firstMs, elapsedMs: elapsedMs() })) return null
-  const isLate = () => elapsedMs() > PATIENCE_MS
-  const heard = await moonshine.listen(speech, () => isStopped() || isLate(), { hearing, allowed })
-  return isLate() ? null : heard
+  let isLate = false
+  let stepBegan = elapsedMs()
+  const mustEnd = () => {
+    const now = elapsedMs()
+    // The next step takes about as long as the last.
+    isLate ||= now + (now - stepBegan) > PATIENCE_MS
+    stepBegan = now
+    return isLate || isStopped()
+  }
+  const heard = await moonshine.listen(speech, mustEnd, { hearing, allowed })
+  return isLate ? null : heard
 }
 
 function joined(texts: readonly string[]): string {
