@@ -123,7 +123,7 @@ export class Listening {
     if (this.#learned?.graph !== graph) {
       const done = this.#pronunciation.learn(wordsOf(graph))
       this.#learned = { graph, done }
-      void done.then(() => rehearse(judge))
+      done.then(() => rehearse(judge)).catch(() => {})
     }
     return this.#learned.done
   }
