@@ -50,7 +50,7 @@ export interface ToolFailure extends ResultBase {
 /** What every call returns. Plain data: it survives JSON. */
 export type ToolResult<Result = unknown> = ToolSuccess<Result> | ToolFailure
 
-/** Help for whoever has to fix a failed call. */
+/** Helps a person or a model fix a failed call. */
 export interface Diagnosis {
   /** The required arguments: `a (string), x (one of on, off)`. */
   required?: string
@@ -60,6 +60,6 @@ export interface Diagnosis {
   suggestions?: string[]
   /** Where the failure came from, outermost first. */
   causes?: string[]
-  /** More from wherever the tool comes from, e.g. the last lines of a server's stderr. */
+  /** More from the tool's source, e.g. the last lines of a server's stderr. */
   details?: Record<string, unknown>
 }

@@ -199,7 +199,7 @@ describe('toolpost doctor', () => {
     expect({ code, err }).toEqual({ code: 1, err: '' })
     const failed = out.split('\n').filter(line => line.startsWith('✘'))
     expect(failed).toEqual([
-      `✘ documents: The documents folder '${join(folder, 'nowhere')}' does not exist: create it, or name another one under "documents" in the configuration`,
+      `✘ documents: The documents folder '${join(folder, 'nowhere')}' does not exist: create it, or set "documents" in the configuration to another folder`,
       "✘ tool lost: builtin handler 'math_evil' not found",
       "✘ tool host: internal handler 'ledger' not found",
       '✘ tool none: no handler is named',

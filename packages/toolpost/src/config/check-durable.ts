@@ -1,5 +1,6 @@
 import { shownAddress } from '../logging/config-secrets.ts'
 import { globProblem } from '../runtime/glob.ts'
+import { limitProblem } from './check-limits.ts'
 import type { ToolpostConfig } from './config.ts'
 import type { ConfigPath, ConfigSource } from './config-source.ts'
 
@@ -12,13 +13,8 @@ export function checkDurable({ durable }: ToolpostConfig, source: ConfigSource):
   }
   if (databaseUrl !== undefined) check(['databaseUrl'], addressProblem(databaseUrl))
   for (const [index, pattern] of tools.entries()) check(['tools', index], globProblem(pattern))
-  for (const [pattern, limit] of Object.entries(limits)) {
-    const isEmpty = limit.concurrency === undefined && limit.perMinute === undefined
-    check(
-      ['limits', pattern],
-      globProblem(pattern) ?? (isEmpty ? "needs 'concurrency' or 'perMinute'" : undefined),
-    )
-  }
+  for (const [pattern, limit] of Object.entries(limits))
+    check(['limits', pattern], limitProblem(pattern, limit))
 }
 
 const PROTOCOLS = ['postgres:', 'postgresql:']

@@ -35,7 +35,7 @@ export function* oauthProblems(oauth: OAuthConfig): Generator<{ path: ConfigPath
   }
 }
 
-/** Keys fetched over plain HTTP could be anybody's. Issuers are compared as strings, so they may have no query or fragment. */
+/** Keys fetched over plain HTTP could be anyone's. Issuers are compared as strings, so they may have no query or fragment. */
 function addressProblem(address: string): string | undefined {
   if (!URL.canParse(address)) return `is not a valid URL: '${address}'`
   const { protocol, hostname, username, password, search, hash } = new URL(address)

@@ -6,7 +6,7 @@ import type { ConfigSource } from './config-source.ts'
 
 /**
  * Checks what a JSON Schema cannot express about a policy: rules that can never match, and unusable schemas. Returns
- * warnings about what may be a mistake: a server missing from an included file may be there tomorrow.
+ * warnings about what may be a mistake: a server missing from an included file may be added later.
  */
 export async function checkPolicy(config: ToolpostConfig, source: ConfigSource): Promise<string[]> {
   const rules = config.policy ?? []

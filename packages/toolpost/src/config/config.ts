@@ -76,7 +76,7 @@ interface ModelsConfig {
   ollama?: { think?: boolean | Record<string, boolean>; keepAlive?: string | number; maxContext?: number }
 }
 
-/** The gateway as an OAuth resource server: whose tokens it accepts, and which tools they open. */
+/** The gateway as an OAuth resource server: whose tokens it accepts, and which tools they grant access to. */
 export interface OAuthConfig {
   /** The URL of the authorization server, exactly as in the `iss` of its tokens. */
   issuer: string
@@ -84,7 +84,7 @@ export interface OAuthConfig {
   audience: string
   /** The gateway's public MCP URL; by default the audience if that is a URL, or else the URL of the request. */
   resource?: string | undefined
-  /** The tools each scope opens: patterns with `*` and `?`. Without scopes, a valid token opens all tools. */
+  /** The tools each scope grants: patterns with `*` and `?`. Without scopes, a valid token grants all tools. */
   scopes?: Readonly<Record<string, readonly string[]>> | undefined
 }
 

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { applyEdits, modify } from 'jsonc-parser'
 import { isRecord } from '../runtime/guards.ts'
 import { ConfigError } from './config.ts'
-import { type ConfigPath, ConfigSource } from './config-source.ts'
+import { type ConfigPath, ConfigSource, valueAt } from './config-source.ts'
 import { DEFAULT_CONFIG_FILE } from './read-config.ts'
 
 const EMPTY = '{\n  "$schema": "./node_modules/toolpost/toolpost.schema.json"\n}\n'
@@ -44,10 +44,7 @@ export class ConfigEditor {
 
   get(path: ConfigPath): unknown {
     const { value } = new ConfigSource(basename(this.file), this.#text)
-    return path.reduce<unknown>(
-      (inner, key) => (isRecord(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
-      value,
-    )
+    return valueAt(value, path)
   }
 
   /** `undefined` removes the value. */
@@ -60,7 +57,7 @@ export class ConfigEditor {
     this.#text = applyEdits(this.#text, modify(this.#text, [...path], value, { formattingOptions }))
   }
 
-  /** Atomic: whoever watches the file never reads half of it. */
+  /** Atomic: a watcher never reads a half-written file. */
   async save(): Promise<void> {
     const draft = join(this.folder, `.${basename(this.file)}.${randomUUID()}`)
     const mode = await stat(this.file).then(

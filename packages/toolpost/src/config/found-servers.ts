@@ -1,6 +1,6 @@
 import { isRecord } from '../runtime/guards.ts'
 import type { ServerConfig } from './config.ts'
-import type { ConfigPath, ConfigSource } from './config-source.ts'
+import { type ConfigPath, type ConfigSource, valueAt } from './config-source.ts'
 import { type IgnoredKey, nearestKey } from './ignored-keys.ts'
 import { type ConfigInput, inputsIn } from './inputs.ts'
 import { normaliseServer } from './normalise-server.ts'
@@ -28,7 +28,7 @@ export interface FoundServer {
   ignored: readonly IgnoredKey[]
   /** Tools that need no approval. */
   autoApprove: readonly string[]
-  /** Why it cannot be used, if so. */
+  /** Why it cannot be used; `undefined` if it can. */
   problem: string | undefined
 }
 
@@ -45,10 +45,10 @@ export function serversIn(
   { known, folder }: { known: ReadonlySet<string>; folder: string },
 ): FoundServer[] {
   const { value } = file.source
-  const inputs = inputsIn(at(value, ['inputs']) ?? at(value, ['mcp', 'inputs']), file.path)
+  const inputs = inputsIn(valueAt(value, ['inputs']) ?? valueAt(value, ['mcp', 'inputs']), file.path)
   const found: FoundServer[] = []
   for (const place of placesFor(folder)) {
-    const servers = at(value, place)
+    const servers = valueAt(value, place)
     for (const [name, raw] of Object.entries(isRecord(servers) ? servers : {})) {
       const path = [...place, name]
       const { entry, ignored, autoApprove, problem } = isRecord(raw)
@@ -69,11 +69,4 @@ export function serversIn(
     }
   }
   return found
-}
-
-function at(value: unknown, path: ConfigPath): unknown {
-  return path.reduce(
-    (inner, key) => (isRecord(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
-    value,
-  )
 }

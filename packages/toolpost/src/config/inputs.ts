@@ -12,7 +12,7 @@ export interface ConfigInput {
   isSecret: boolean
   /** Used if the answer is empty. */
   suggestion: string | undefined
-  /** The only valid answers; if empty, any answer is. */
+  /** The only valid answers; any if empty. */
   options: readonly string[]
 }
 

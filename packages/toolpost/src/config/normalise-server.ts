@@ -8,7 +8,7 @@ export interface NormalisedServer {
   ignored: string[]
   /** Tools that need no approval, in Cline's notation. */
   autoApprove: string[]
-  /** Why the server cannot be used, if so. */
+  /** Why the server cannot be used; `undefined` if it can. */
   problem: string | undefined
 }
 

@@ -16,7 +16,7 @@ export interface Scope {
   inputs?: { known: ReadonlyMap<string, ConfigInput>; answerTo(input: ConfigInput): string | undefined }
 }
 
-/** Fills in every string in a value. Numbers and the like become strings, as in an environment. */
+/** Fills in every string in a value. Numbers and booleans become strings, as in an environment. */
 export function fillAll<Value>(value: Value, path: ConfigPath, scope: Scope): Value {
   if (Array.isArray(value))
     return value.map((entry, index) => fillAll(entry, [...path, index], scope)) as Value

@@ -13,14 +13,14 @@ export interface Attempt {
   readonly args: unknown
   readonly options: RunOptions
   readonly startedAt: number
-  /** How long before `run` it began. */
+  /** How long before `run` the call began. */
   readonly beforeMs: number
   event: CallEvent | undefined
   figures: ToolFigures | undefined
   repairs: string[] | undefined
-  /** Interceptors have the call: the answer of the stages inside them is not yet the result. */
+  /** Inside interceptors: what the inner stages return is not yet the result. */
   isIntercepted: boolean
-  /** How long they held the call back. */
+  /** How long interceptors delayed the call. */
   waitedMs: number
   meta: Record<string, unknown> | undefined
   notes: Record<string, unknown> | undefined
@@ -30,11 +30,11 @@ export interface Attempt {
   fittedMs: number | undefined
   /** The stage that can be cancelled: a waiting interceptor, or the running tool. */
   running: { cancel(): void } | undefined
-  /** Cancelled by somebody other than the caller. */
+  /** Cancelled by someone other than the caller. */
   isCancelled: boolean
   /** Aborts with `isCancelled`, for waiting interceptors. */
   ended: AbortController | undefined
-  /** Combines the caller's signal and that one. */
+  /** Combines the caller's signal and `ended`. */
   signal: AbortSignal | undefined
 }
 

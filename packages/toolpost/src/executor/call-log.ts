@@ -3,7 +3,6 @@ import type { ToolResult } from '../call/tool-result.ts'
 import type { Logger } from '../logging/logger.ts'
 import { safeName, safeText, safeValue } from '../logging/safe-value.ts'
 import { describeThrown } from '../runtime/quietly.ts'
-import type { Tool } from '../tools/tool.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { Attempt } from './attempt.ts'
 
@@ -51,16 +50,13 @@ export function logCall(
   const { code, error, diagnosis } = result
   const why = {
     ...(diagnosis && { diagnosis: safeValue(diagnosis) }),
-    // For whoever reads that a tool was not found: the tools that exist.
     ...(code === 'unknown_tool' && {
-      available: (attempt.options.among ?? tools.getTools()).slice(0, MAX_NAMES).map(nameOf),
+      available: (attempt.options.among ?? tools.getTools())
+        .slice(0, MAX_NAMES)
+        .map(({ name }) => safeText(name)),
     }),
   }
   logger[level]({ ...record, code, error: safeText(error), ...why }, `Tool call failed: ${code}`)
-}
-
-function nameOf({ name }: Tool): string {
-  return safeText(name)
 }
 
 export function logRepairs(logger: Logger, { id, name, repairs }: Attempt): void {

@@ -40,14 +40,7 @@ export class CallOptions implements InvokeOptions {
   }
 
   get onRequest(): InvokeOptions['onRequest'] {
-    const { limits } = this.#call
-    const { onRequest } = limits.attempt
-    if (!onRequest) return undefined
-    return request =>
-      quietly(
-        () => onRequest(request),
-        error => limits.warn('onRequest failed', error),
-      )
+    return this.#guarded('onRequest', this.#call.limits.attempt.onRequest)
   }
 
   onAbort(listener: () => void): void {
@@ -90,24 +83,22 @@ export class CallOptions implements InvokeOptions {
   }
 
   get onTask(): Caller['onTask'] {
-    const { limits } = this.#call
-    const { onTask } = limits.options
-    return onTask && (() => quietly(onTask, error => limits.warn('onTask failed', error)))
+    return this.#guarded('onTask', this.#call.limits.options.onTask)
   }
 
   get onLog(): Caller['onLog'] {
-    const { limits } = this.#call
-    const { onLog } = limits.options
-    if (!onLog) return undefined
-    return message =>
-      quietly(
-        () => onLog(message),
-        error => limits.warn('onLog failed', error),
-      )
+    return this.#guarded('onLog', this.#call.limits.options.onLog)
   }
 
   get onAddresses(): Caller['onAddresses'] {
     return this.#call.limits.options.onAddresses
+  }
+
+  /** The callback, with its errors logged instead of thrown into the tool. */
+  #guarded<Args extends unknown[]>(name: string, callback: ((...args: Args) => void) | undefined) {
+    if (!callback) return undefined
+    const onError = (error: unknown) => this.#call.limits.warn(`${name} failed`, error)
+    return (...args: Args) => quietly(() => callback(...args), onError)
   }
 
   /** Aborts with the call and with the question. */

@@ -14,8 +14,8 @@ export type Arguments = Record<string, unknown>
 const MAX_LIGHT_PARTS = 4_000
 
 /**
- * The weight of the arguments: their parts and characters. If they are not a plain, finite object, what is wrong with
- * them. Runs for every call, before any schema.
+ * The weight of the arguments (their parts and characters), or a problem if they are not a plain, finite object.
+ * Runs for every call, before any schema.
  */
 export function weighArguments(args: unknown): number | string {
   return weigh(args, Number.POSITIVE_INFINITY) as number | string

@@ -1,4 +1,4 @@
-import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
+import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../runtime/clock.ts'
 import { SLICE_MS } from '../runtime/slices.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Attempt } from './attempt.ts'
@@ -19,9 +19,6 @@ export interface DeadlineQueue {
   first: Expiring | undefined
   last: Expiring | undefined
 }
-
-/** The longest delay Node's timers support; a later deadline is checked again then. */
-const MAX_DELAY_MS = 2 ** 31 - 1
 
 /** Callers choose their limits: beyond this many, empty queues are not kept for the next call. */
 const MAX_QUEUES = 64
@@ -104,8 +101,9 @@ export class Deadlines {
   #setTimer(at: number): void {
     this.#timer?.cancel()
     this.#timerAt = at
-    // Rounded up: a timer that fires early would find nothing due and have to be set again.
-    const delay = Math.min(Math.max(Math.ceil(at - this.#clock.now()), 1), MAX_DELAY_MS)
+    // Rounded up: a timer that fires early would find nothing due and have to be set again. A deadline beyond the longest
+    // delay is checked again then.
+    const delay = Math.min(Math.max(Math.ceil(at - this.#clock.now()), 1), MAX_TIMER_MS)
     this.#timer = this.#clock.setTimer(() => this.#fire(), delay)
     this.#timer.hold(this.#holding)
   }
@@ -171,7 +169,7 @@ export function timeLimit(options: Pick<RunOptions, 'timeoutMs'>, tool: Timed, d
   return maxTimeoutMs === undefined ? limitMs : Math.min(limitMs, limitOf(maxTimeoutMs) ?? limitMs)
 }
 
-/** Why a call cannot begin any more: its time ran out while its request was being read. */
+/** Why a call can no longer begin: its time ran out while its request was being read. */
 export function overdue(
   { name, options, beforeMs }: Attempt,
   tool: Timed,

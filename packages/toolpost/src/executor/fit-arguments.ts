@@ -1,7 +1,7 @@
 import { ZWAVE_PARAMETER_NAMES } from '../known-servers/zwave.ts'
 import type { Logger } from '../logging/logger.ts'
 import { safeValue } from '../logging/safe-value.ts'
-import { isThenable } from '../runtime/guards.ts'
+import { isThenable, ownValue } from '../runtime/guards.ts'
 import { nextTurn } from '../runtime/turns.ts'
 import { settling } from '../runtime/when-settled.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
@@ -59,14 +59,10 @@ function fitWeighed(
   given: unknown,
   { weight, repair }: { weight: number | string; repair: boolean },
 ): Fitted | Failure | LateFitting {
-  if (typeof weight === 'string') return invalidArguments([weight], plan.tool, plan.schema)
-  return namedAndValidated(plan, given as Arguments, { weight, repair })
-}
-
-function namedAndValidated(plan: Plan, given: Arguments, load: Load): Fitted | Failure | LateFitting {
-  const named = plan.naming ? fitNames(given, plan.naming) : given
+  if (typeof weight === 'string') return refuse(plan, [weight])
+  const named = plan.naming ? fitNames(given as Arguments, plan.naming) : (given as Arguments)
   const args = plan.singleInput ? fitSingleInput(plan, named) : named
-  return validated(plan, args, load)
+  return validated(plan, args, { weight, repair })
 }
 
 interface Load {
@@ -147,8 +143,8 @@ function fitNames(args: Arguments, { tool, schema, origin, logger }: Naming): Ar
 }
 
 function mappingOf({ name, parameterNames = {} }: McpOrigin): Record<string, string> | undefined {
-  const fixed = own(ZWAVE_PARAMETER_NAMES, name)
-  const configured = own(parameterNames, name)
+  const fixed = ownValue(ZWAVE_PARAMETER_NAMES, name)
+  const configured = ownValue(parameterNames, name)
   return configured ? { ...fixed, ...configured } : fixed
 }
 
@@ -158,8 +154,4 @@ function logRenaming(logger: Logger, tool: string, before: Arguments, { args, lo
   for (const argument of lost) {
     logger.warn({ tool, argument }, 'Argument dropped: another one already has that name')
   }
-}
-
-function own<T>(values: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(values, name) ? values[name] : undefined
 }

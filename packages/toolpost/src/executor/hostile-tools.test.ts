@@ -142,9 +142,7 @@ describe('listeners of a tool that fail', () => {
       await clock.advance(1_000)
       expect(await running).toMatchObject({ code: 'timeout' })
       expect(heard).toEqual([true, true])
-      expect(logger.at('warn').map(({ message }) => message)).toEqual([
-        'An abort listener of the tool failed',
-      ])
+      expect(logger.at('warn').map(({ message }) => message)).toEqual(["The tool's abort listener failed"])
     },
   )
 

@@ -168,17 +168,17 @@ describe('an interceptor that makes a mistake', () => {
       named('guard', () => {
         throw Object.create(null)
       }),
-      "The interceptor 'guard' failed: something that cannot be shown",
+      "The interceptor 'guard' failed: an unprintable value",
     ],
     [
       'gives no result',
       named('guard', async () => undefined as never),
-      "The interceptor 'guard' failed: it returned no result",
+      "The interceptor 'guard' failed: it did not return a ToolResult",
     ],
     [
       'gives no promise and no result',
       named('guard', () => 7 as never),
-      "The interceptor 'guard' failed: it returned no result",
+      "The interceptor 'guard' failed: it did not return a ToolResult",
     ],
     [
       'gives a result that throws',

@@ -85,7 +85,7 @@ export class InterceptedCall implements InterceptedParts {
     return this.#attempt.options.timeoutMs
   }
 
-  /** Aborts when the caller gives up, or somebody else cancels the call. Waiting interceptors must stop then. */
+  /** Aborts when the caller gives up, or someone else cancels the call. Waiting interceptors must stop then. */
   get signal(): AbortSignal | undefined {
     const attempt = this.#attempt
     const { signal } = attempt.options
@@ -96,7 +96,7 @@ export class InterceptedCall implements InterceptedParts {
     return attempt.signal
   }
 
-  /** The caller's own signal, which need not be created. */
+  /** The caller's own signal; unlike `signal`, never created on demand. */
   get callerSignal(): AbortSignal | undefined {
     return this.#attempt.options.signal
   }

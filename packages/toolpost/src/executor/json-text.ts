@@ -4,7 +4,7 @@ const NUMBERS = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 /** Found in every number that a double may not represent exactly as written. */
 const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/
 const FENCE = '```'
-/** Arguments may not be nested this deeply, so such a text need not be read. */
+/** Deeper than arguments may be nested: not worth parsing. */
 const MAX_DEPTH = 250
 /** Longer texts are not read as JSON: that takes 50 ms or more. */
 const MAX_JSON_CHARS = 2_000_000

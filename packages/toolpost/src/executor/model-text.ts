@@ -2,7 +2,7 @@ import type { ToolResult } from '../call/tool-result.ts'
 import { JsonWriter } from '../runtime/json-writer.ts'
 import { digitsOf } from '../runtime/plain-value.ts'
 
-/** At most this many times the text that a model may read is written. */
+/** At most this many times the model's text limit is written. */
 const MAX_WRITTEN = 4
 /** Counting the bytes of a longer text would take too long. */
 const MAX_COUNTED = 10_000_000

@@ -92,7 +92,7 @@ export class Observers {
     }
   }
 
-  /** The event of a starting call; `undefined` if nobody is watching any more. */
+  /** The event of a starting call; `undefined` if no observer is left. */
   begin(attempt: Attempt): CallEvent | undefined {
     if (this.#observers.length === 0) return undefined
     const event = new Beginning(++this.#serial, attempt)

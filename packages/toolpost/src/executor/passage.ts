@@ -89,16 +89,17 @@ export class Passage {
 
 /** A copy of an interceptor's result: it may be that of another call, and its getters may throw. */
 function ownResult(result: ToolResult): ToolResult {
-  if (!isRecord(result) || typeof result.success !== 'boolean') throw new Error('it returned no result')
+  if (!isRecord(result) || typeof result.success !== 'boolean')
+    throw new Error('it did not return a ToolResult')
   return { ...result }
 }
 
 function mistake(call: InterceptedCall, interceptor: Interceptor, problem: string): ToolResult {
-  const name = interceptor.name === '' ? 'without a name' : `'${interceptor.name}'`
+  const subject = interceptor.name === '' ? 'An unnamed interceptor' : `The interceptor '${interceptor.name}'`
   return {
     success: false,
     code: 'tool_error',
-    error: `The interceptor ${name} failed: ${problem}`,
+    error: `${subject} failed: ${problem}`,
     tool_name: call.name,
     execution_time_ms: 0,
   }

@@ -7,7 +7,7 @@ import { cancelled, type Failure, timedOut } from './failure.ts'
 import type { Plan } from './plan.ts'
 import type { Ending } from './time-box.ts'
 
-/** Shape: turns the ending of a call into the result that everybody reads. May throw if reading the tool's value does. */
+/** Shape: turns the ending of a call into its result. May throw if reading the tool's value does. */
 export function shapeResult(ending: Ending, plan: Plan, attempt: Attempt, elapsedMs: number): ToolResult {
   if (ending.kind !== 'value') return shapeFailure(failureOf(ending, plan, attempt), attempt, elapsedMs)
   const result: ToolSuccess = {
@@ -33,7 +33,7 @@ function addText(result: ToolSuccess, content: unknown): void {
   if (text !== undefined) result.text = text
 }
 
-/** Whether an object has just one plain text with it: then `text` says it all. */
+/** Whether an object comes with a single plain text, which `text` already has. */
 function isToldByText({ value, content }: ToolOutput): boolean {
   const [block, ...others] = content
   return isRecord(value) && others.length === 0 && block?.type === 'text' && Object.keys(block).length === 2

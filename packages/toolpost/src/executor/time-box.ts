@@ -180,7 +180,7 @@ export class RunningCall implements Expiring {
 
   #abort(reason: string): void {
     this.#aborted = true
-    const onError = (error: unknown) => this.limits.warn('An abort listener of the tool failed', error)
+    const onError = (error: unknown) => this.limits.warn("The tool's abort listener failed", error)
     if (this.#controller)
       abortQuietly(this.#controller, new DOMException(`The call ${reason}`, 'AbortError'), onError)
     for (const listener of this.#listeners ?? []) quietly(listener, onError)
@@ -197,7 +197,7 @@ export class RunningCall implements Expiring {
       )
   }
 
-  /** Pauses the deadline while somebody is asked, for as long as a person may take. */
+  /** Pauses the deadline while a question is open, for as long as a person may take. */
   async asking<T>(ask: () => Promise<T>): Promise<T> {
     this.#questions ??= new QuestionTime()
     const questions = this.#questions

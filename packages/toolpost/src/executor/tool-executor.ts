@@ -44,7 +44,7 @@ export class ToolExecutor {
   readonly metrics = new Metrics()
   /** The tools that can be called. */
   readonly tools: ToolManager
-  /** Tells when calls begin and end. */
+  /** Times calls and deadlines. */
   readonly clock: Clock
   readonly #defaults: CallDefaults
   readonly #maxTextBytes: number
@@ -101,7 +101,7 @@ export class ToolExecutor {
     return this.text(await this.run({ name, args }, { signal, timeoutMs }))
   }
 
-  /** What would happen to a call, as far as that can be told without running it. */
+  /** Predicts what would happen to a call, without running it. */
   foresee(call: ToolCall, options: RunOptions = {}): Promise<Foreseen> {
     return foresee(call, options, { prepared: this.#prepared, interceptors: this.#interceptors })
   }
@@ -224,7 +224,7 @@ export class ToolExecutor {
 
   /** For values that throw when they are read. */
   #failUnexpectedly(attempt: Attempt, error: unknown): ToolResult {
-    return this.#fail(attempt, toolError(`The call could not be carried out: ${describeThrown(error)}`))
+    return this.#fail(attempt, toolError(`The call failed unexpectedly: ${describeThrown(error)}`))
   }
 
   /** Last stage: completes, counts and logs the result. Inside interceptors it is not yet the final answer. */

@@ -178,7 +178,7 @@ const WHOLE: PlainLimits = {
 /** A value as JSON, without secrets; a large one is shortened as in a log. Never throws. */
 export function cleanText(value: unknown): string {
   try {
-    // Counted first: cleaning 2,000 values takes milliseconds, which would be in vain.
+    // Counted first: cleaning 2,000 values takes milliseconds, wasted if there are more.
     const copy = isWithin(value) ? plainCopy(value, { ...WHOLE, cleaner }) : undefined
     const isWhole = copy?.isComplete && copy.bytes <= WHOLE.maxBytes
     return JSON.stringify(isWhole ? copy.value : safeValue(value)) ?? 'null'

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
-import { isMissingPackage, MissingPackageError } from '../runtime/missing-package.ts'
+import { installedFile, isMissingPackage, MissingPackageError } from '../runtime/missing-package.ts'
 import { BUSY_TIMEOUT_MS } from './limits.ts'
 import { COLUMNS } from './stored-call.ts'
 
@@ -69,7 +69,7 @@ export function openForWriting(file: string): Database {
   })
 }
 
-/** For a file created by an older Toolpost, which can keep using it, since it names its own columns. */
+/** For a file created by an older Toolpost, which can still use it afterwards, since it names its columns. */
 function missingColumns(database: Database): string[] {
   const there = database.prepare('PRAGMA table_info(calls)').all() as { name: string }[]
   return COLUMNS.filter(column => !there.some(({ name }) => name === column))
@@ -106,7 +106,7 @@ function opened(file: string, prepare: (database: Database) => void): Database {
   }
 }
 
-/** SQLite does not wait here if another process is creating the same file; so this thread, otherwise idle, does. */
+/** SQLite does not wait here while another process creates the same file, so this otherwise idle thread does. */
 function unlessBusy(action: () => void): void {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -124,12 +124,7 @@ function versionOf(database: Database): number {
 
 /** Whether a history can be kept: its database is an optional package. */
 export function hasDatabase(): boolean {
-  try {
-    createRequire(import.meta.url).resolve('libsql')
-    return true
-  } catch {
-    return false
-  }
+  return installedFile('libsql') !== undefined
 }
 
 type Libsql = new (file: string) => Database
@@ -146,7 +141,7 @@ function loadLibsql(): Libsql {
 
 const FOLDER = '.toolpost'
 
-/** A person's calls must be readable by nobody else, and must not end up in their repository. */
+/** Calls are private: only their owner may read them, and they must not end up in a repository. */
 function makeFile(file: string): void {
   const folder = dirname(file)
   if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined && basename(folder) === FOLDER)

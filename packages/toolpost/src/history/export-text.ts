@@ -6,15 +6,13 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 /** Calls as text: one JSON object per line, or CSV with a header line. */
 export function exportText(calls: readonly StoredCall[], format: ExportFormat, isFirst: boolean): string {
   if (format === 'jsonl') return calls.map(call => `${JSON.stringify(call)}\n`).join('')
-  const head = isFirst ? `${CSV_COLUMNS.join()}\r\n` : ''
+  const head = isFirst ? `${COLUMNS.join()}\r\n` : ''
   return head + calls.map(call => `${csvRow(call)}\r\n`).join('')
 }
 
-const CSV_COLUMNS = COLUMNS
-
 function csvRow(call: StoredCall): string {
   const { result } = call
-  const fields: Record<(typeof CSV_COLUMNS)[number], unknown> = {
+  const fields: Record<(typeof COLUMNS)[number], unknown> = {
     serial: call.serial,
     time: new Date(call.startedAt).toISOString(),
     tool: call.tool,
@@ -36,7 +34,7 @@ function csvRow(call: StoredCall): string {
     found_ms: call.stages?.foundMs,
     fitted_ms: call.stages?.fittedMs,
   }
-  return CSV_COLUMNS.map(column => csvField(fields[column])).join()
+  return COLUMNS.map(column => csvField(fields[column])).join()
 }
 
 /** A spreadsheet treats a text that begins like this as a formula and runs it. */

@@ -43,5 +43,5 @@ export const READ_WAIT_MS = 1_000
 /** Queries that may wait for the reader. */
 export const MAX_QUESTIONS = 64
 
-/** How much one-shot commands may leave for whoever opens the file next. */
+/** How much one-shot commands may spool until the history is opened again. */
 export const MAX_SPOOL_BYTES = 16 * 1024 * 1024

@@ -40,7 +40,7 @@ function fits(call: Partial<StoredCall> & { startedAt: number }, query: CallFilt
   )
 }
 
-/** For a call of this process it is among its notes. */
+/** Calls of this process have it in their notes. */
 function traceOf(call: Partial<StoredCall> & { notes?: Record<string, unknown> }): unknown {
   return call.traceId ?? call.notes?.trace_id
 }

@@ -14,7 +14,7 @@ export interface ThreadData {
 export type ToWriter =
   | { type: 'batch'; batch: PackedBatch }
   | { type: 'secrets'; secrets: Secrets }
-  /** Answered once everything sent before, and everything commands left, is in the file. */
+  /** Answered once everything sent before, and the spool of commands, is in the file. */
   | { type: 'flush'; id: number }
   /** The reader found the file damaged. */
   | { type: 'damaged' }

@@ -10,7 +10,7 @@ import { type CallRow, COLUMNS } from './stored-call.ts'
 
 /*
  * A command that makes one call must not wait for a database: it leaves a line in a spool file next to the history, and
- * whoever opens the history next imports it.
+ * the next process that opens the history imports it.
  */
 
 function spoolOf(file: string): string {

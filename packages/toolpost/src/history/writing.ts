@@ -11,7 +11,7 @@ export interface WritingEvents {
   onDone(done: { calls: number; characters: number; problem?: string }): void
   onProblem(problem: string): void
   onReplaced(text: string): void
-  /** The thread has ended, on its own or because it was told to. */
+  /** The thread has ended, on its own or on request. */
   onEnd(): void
 }
 
@@ -20,7 +20,6 @@ export class Writing {
   readonly #worker: Worker
   readonly #ended: Promise<void>
   readonly #flushes = new Map<number, () => void>()
-  readonly #forgetSecrets: () => void
   #flushId = 0
   #isClosing = false
 
@@ -29,10 +28,10 @@ export class Writing {
     this.#worker = worker
     worker.on('message', (message: FromWriter) => this.#take(message, events))
     worker.on('error', error => events.onProblem(`The history's writer thread failed: ${error.message}`))
-    this.#forgetSecrets = followSecrets(secrets => this.#post({ type: 'secrets', secrets }))
+    const unfollow = followSecrets(secrets => this.#post({ type: 'secrets', secrets }))
     this.#ended = new Promise(resolve => {
       worker.once('exit', () => {
-        this.#forgetSecrets()
+        unfollow()
         for (const done of this.#flushes.values()) done()
         events.onEnd()
         resolve()

@@ -24,7 +24,7 @@ export interface Decision {
   by?: string | undefined
   /** Decide the same for this tool and this caller from now on: until the process ends, or permanently. */
   remember?: 'session' | 'always' | undefined
-  /** Why it was denied, for whoever reads the result. */
+  /** Why it was denied; shown in the result. */
   reason?: string | undefined
 }
 
@@ -42,7 +42,7 @@ export interface RememberedDecision {
 /** The outcome of asking. */
 export interface Verdict {
   approved: boolean
-  /** Why not. */
+  /** Why it was not approved. */
   reason: string
   id?: string | undefined
   by?: string | undefined

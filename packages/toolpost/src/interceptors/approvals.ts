@@ -1,6 +1,6 @@
 import type { InterceptedCall } from '../executor/intercept.ts'
 import { askedValue } from '../logging/safe-value.ts'
-import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
+import { type Clock, MAX_TIMER_MS, systemClock, type Timer } from '../runtime/clock.ts'
 import { Listeners } from '../runtime/listeners.ts'
 import {
   type Approval,
@@ -34,8 +34,6 @@ export interface ApprovalsOptions {
 
 const DEFAULT_TIMEOUT_MS = 5 * 60_000
 const DEFAULT_MAX_WAITING = 1_000
-/** The longest delay Node's timers support. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1
 /** Most MCP clients give up after a minute, and a model's answer has two minutes in total. */
 const DEFAULT_PATIENCE_MS = { mcp: 45_000, chat: 90_000 }
 
@@ -83,7 +81,7 @@ export class Approvals {
   /** Delegates the calls that `sharing` is responsible for; returns a function that ends this. */
   share = (sharing: SharedApprovals): (() => void) => this.#shared.share(sharing)
 
-  /** Sets what is waiting there now. */
+  /** Updates the list of shared approvals. */
   showShared = (approvals: readonly Approval[]): void => this.#shared.show(approvals)
 
   /** Calls `listener` with the waiting approvals whenever they change; returns a function that unsubscribes it. */
@@ -102,14 +100,14 @@ export class Approvals {
     if (decision === 'deny') this.#end(entry, { approved: false, reason: reason ?? deniedBy(by), id, by })
     else if (entry.settle) this.#end(entry, { approved: true, reason: '', id, by })
     else {
-      // Its call no longer waits, and may be repeated.
+      // Its call is no longer waiting, and may be repeated.
       Object.assign(entry, { approval: { ...approval, state: 'approved' }, by })
       this.#tell()
     }
     return approval
   }
 
-  /** Asks whether a call may run, wherever a person can be asked. Never rejects. */
+  /** Asks on every available channel whether a call may run. Never rejects. */
   async request(call: InterceptedCall, because?: string, timeoutMs?: number): Promise<Verdict> {
     const key = keyOf(call)
     if (key === undefined) return { approved: false, reason: 'its arguments cannot be displayed' }
@@ -170,7 +168,7 @@ export class Approvals {
 
   /** How long an approval waits; the configured time if `timeoutMs` is left out. */
   limitMs(timeoutMs = this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS): number {
-    return Math.min(timeoutMs, MAX_TIMEOUT_MS)
+    return Math.min(timeoutMs, MAX_TIMER_MS)
   }
 
   /** The verdict on a call whose approval is shared; its caller is asked too, if still present. */

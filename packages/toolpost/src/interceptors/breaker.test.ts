@@ -95,7 +95,7 @@ describe('breaker', () => {
     at.state.next = 'never'
     const probe = at.run()
     await at.clock.advance(0)
-    expect(await at.run()).toMatchObject({ error: expect.stringContaining('one call is trying it now') })
+    expect(await at.run()).toMatchObject({ error: expect.stringContaining('a trial call is in progress') })
     expect(at.guard.status('fs').state).toBe('half-open')
     expect(at.state.calls).toBe(3)
     at.endings[0]?.()

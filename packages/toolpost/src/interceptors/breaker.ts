@@ -33,8 +33,8 @@ const DEFAULT_COOL_DOWN_MS = 10_000
 const NEUTRAL: readonly string[] = ['cancelled', 'denied', 'limited']
 
 /**
- * Spares an unresponsive server, and its callers the wait: after several consecutive `unavailable` or `timeout` its calls
- * fail immediately for a while; then one is let through, and if it succeeds, all are.
+ * A circuit breaker per server: after several consecutive `unavailable` or `timeout`, its calls fail immediately for a
+ * while; then one is let through, and if it succeeds, all are.
  */
 export function breaker(options: BreakerOptions = {}): Breaker {
   const { clock = systemClock } = options
@@ -149,7 +149,7 @@ function isImpatient({ timeoutMs, tool }: InterceptedCall, result: ToolResult): 
 function refuse(call: InterceptedCall, circuit: Circuit, clock: Clock): ToolFailure {
   const { server, failures, error, caller, retryAt, isProbing } = circuit
   const inMs = Math.max(0, retryAt - clock.now())
-  const next = isProbing ? 'one call is trying it now' : `next attempt in ${Math.ceil(inMs / 1_000)} s`
+  const next = isProbing ? 'a trial call is in progress' : `next attempt in ${Math.ceil(inMs / 1_000)} s`
   const cause = `the last ${failures} calls to server '${server}' failed, so calls are paused; ${next}`
   const failure = unavailable(call.name, cause)
   return {

@@ -24,7 +24,7 @@ export interface PolicyRule {
   then: 'allow' | 'ask' | 'deny'
   /** How long a call waits for a person, if `then` is `ask`; the approvals' default if left out. */
   timeoutMs?: number
-  /** Why, for whoever reads the result. */
+  /** The reason, shown in the result. */
   because?: string
 }
 

@@ -7,8 +7,8 @@ export interface Ending {
 /** The error for a call whose child ended before answering. */
 export function deathError(name: string, heapMb: number, ending: Ending): Error {
   if (isOutOfMemory(ending)) return new Error(`${name} ran out of memory (limit ${heapMb} MB)`)
-  const how = ending.signal === null ? `with exit code ${ending.code}` : `by signal ${ending.signal}`
-  return new Error(`${name} ended ${how} before it answered`)
+  const how = ending.signal === null ? `exited with code ${ending.code}` : `was killed by ${ending.signal}`
+  return new Error(`${name} ${how} before it answered`)
 }
 
 /** Abort and trap, as exit codes of shells and of Windows. */

@@ -212,7 +212,7 @@ export class ChildPool {
     this.#placed.clear()
   }
 
-  #in(...states: IsolatedChild['state'][]): IsolatedChild[] {
-    return this.children.filter(child => states.includes(child.state))
+  #in(state: IsolatedChild['state']): IsolatedChild[] {
+    return this.children.filter(child => child.state === state)
   }
 }

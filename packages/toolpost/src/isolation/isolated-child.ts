@@ -13,7 +13,7 @@ export interface ChildSpec {
   heapMb: number
 }
 
-/** What a child reports. Nothing follows its end, and nothing at all `kill()`. */
+/** What a child reports. Nothing is reported after its end or after `kill()`. */
 export interface ChildEvents {
   ready(child: IsolatedChild): void
   returned(child: IsolatedChild, value: unknown): void
@@ -152,12 +152,9 @@ export class IsolatedChild {
     if (this.#state === 'ended') return
     const wasLoading = this.#state === 'loading'
     this.kill()
-    if (wasLoading) this.#events.unusable(this, this.#startError(cause))
-    else this.#events.died(this, cause)
-  }
-
-  #startError(cause: Error): Error {
-    return new Error(`${this.#spec.name} cannot be started: ${cause.message}`, { cause })
+    if (!wasLoading) return this.#events.died(this, cause)
+    const error = new Error(`${this.#spec.name} cannot be started: ${cause.message}`, { cause })
+    this.#events.unusable(this, error)
   }
 }
 

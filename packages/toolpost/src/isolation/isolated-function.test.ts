@@ -152,10 +152,8 @@ describe('an isolated function whose process ends', () => {
 
   it('names the exit code or the signal', async () => {
     const f = isolateCode(code)
-    await expect(f({ code: 3 })).rejects.toThrow('tested ended with exit code 3 before it answered')
-    await expect(f({ signal: 'SIGKILL' })).rejects.toThrow(
-      'tested ended by signal SIGKILL before it answered',
-    )
+    await expect(f({ code: 3 })).rejects.toThrow('tested exited with code 3 before it answered')
+    await expect(f({ signal: 'SIGKILL' })).rejects.toThrow('tested was killed by SIGKILL before it answered')
     expect(await f({})).toBe('alive')
   })
 })

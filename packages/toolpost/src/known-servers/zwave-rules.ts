@@ -4,7 +4,7 @@
 
 /**
  * Sentences of a tool, by meaning: `call` calls it with the values they contain. Those marked `typed` are too short or too
- * similar to others to be told apart by ear.
+ * similar to others to be recognised in speech.
  */
 export type SentencesByMeaning = Readonly<Record<string, readonly string[]>>
 

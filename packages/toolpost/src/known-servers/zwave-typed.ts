@@ -1,8 +1,8 @@
 import type { SentencesByMeaning } from './zwave-rules.ts'
 
 /*
- * What people type to a home, often as the next turn of a conversation: too short, or too easily said of something else, to be
- * heard. `just_named` and the like are the devices spoken of last.
+ * What people type to a home, often as a follow-up: too short or too ambiguous to be recognised in speech. `just_named` and
+ * similar lists are the devices mentioned last.
  */
 
 export const ZWAVE_TYPED: Readonly<Record<string, SentencesByMeaning>> = {

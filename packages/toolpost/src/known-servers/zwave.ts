@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 
 /*
- * Everything Toolpost knows about the Z-Wave server, which knows nothing about us. The only place for such knowledge.
+ * Everything Toolpost knows about the Z-Wave server, and the only place for it. The server knows nothing about Toolpost.
  */
 
 /** The npm package with the server and a virtual home to try it on. */

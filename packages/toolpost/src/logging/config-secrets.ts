@@ -1,3 +1,4 @@
+import { isObjectLike } from '../runtime/guards.ts'
 import { uriDecoded } from '../runtime/uri-decoded.ts'
 import { REMOVED } from './known-secrets.ts'
 import { looksRandom } from './looks-random.ts'
@@ -7,7 +8,7 @@ import { isSecretKey } from './secret-names.ts'
 /** The secret values of a configuration: of keys that name a secret, at any depth, and in its URLs. */
 export function secretsIn(config: unknown): string[] {
   if (typeof config === 'string') return secretsInAddress(config)
-  if (typeof config !== 'object' || config === null) return []
+  if (!isObjectLike(config)) return []
   return Object.entries(config).flatMap(([key, value]) =>
     typeof value === 'string' && isSecretKey(key) ? [value] : secretsIn(value),
   )

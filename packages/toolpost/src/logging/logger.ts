@@ -3,6 +3,8 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] a
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 type Write = (fields: object, message?: string) => void
+/** The levels with a method of their own. */
+export type WriteLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /** What Toolpost needs from a logger; a pino logger fits. */
 export interface Logger {
@@ -15,15 +17,14 @@ export interface Logger {
   child(bindings: Record<string, unknown>): Logger
 }
 
-const drop: Write = () => {}
+export function writersOf(writer: (level: WriteLevel) => Write): Pick<Logger, WriteLevel> {
+  return { debug: writer('debug'), info: writer('info'), warn: writer('warn'), error: writer('error') }
+}
 
 /** The default: logs nothing. */
 export const silentLogger: Logger = {
   level: 'silent',
   isLevelEnabled: () => false,
-  debug: drop,
-  info: drop,
-  warn: drop,
-  error: drop,
+  ...writersOf(() => () => {}),
   child: () => silentLogger,
 }

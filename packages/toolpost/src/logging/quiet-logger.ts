@@ -1,7 +1,5 @@
 import { quietly } from '../runtime/quietly.ts'
-import { type Logger, silentLogger } from './logger.ts'
-
-type Level = 'debug' | 'info' | 'warn' | 'error'
+import { type Logger, silentLogger, writersOf } from './logger.ts'
 
 const quietLoggers = new WeakSet<Logger>()
 
@@ -18,18 +16,12 @@ export function quietLogger(logger: Logger = silentLogger): Logger {
       }, undefined)
     },
     isLevelEnabled: level => attempt(() => logger.isLevelEnabled(level), false),
-    ...writers(logger),
+    // The method is looked up on every write: pino swaps its methods when the level changes.
+    ...writersOf(level => (fields, message) => quietly(() => logger[level](fields, message))),
     child: bindings => attempt(() => quietLogger(logger.child(bindings)), quiet),
   }
   quietLoggers.add(quiet)
   return quiet
-}
-
-/** The method is looked up on every write: pino swaps its methods when the level changes. */
-function writers(logger: Logger): Pick<Logger, Level> {
-  const writer = (level: Level) => (fields: object, message?: string) =>
-    quietly(() => logger[level](fields, message))
-  return { debug: writer('debug'), info: writer('info'), warn: writer('warn'), error: writer('error') }
 }
 
 function attempt<T>(action: () => T, otherwise: T): T {

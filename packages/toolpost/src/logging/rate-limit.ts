@@ -1,7 +1,6 @@
 import { type Clock, systemClock, type Timer } from '../runtime/clock.ts'
-import type { Logger } from './logger.ts'
+import type { Logger, WriteLevel } from './logger.ts'
 
-type Level = 'debug' | 'info' | 'warn' | 'error'
 type Line = [fields: object, message: string]
 
 export interface RateLimitOptions {
@@ -10,7 +9,7 @@ export interface RateLimitOptions {
 }
 
 interface Kind {
-  level: Level
+  level: WriteLevel
   repeated: number
   timer: Timer
 }
@@ -35,7 +34,7 @@ export class RateLimitedLog {
    * `kind` says what is counted ("stray answers") and is a constant of ours, never foreign text: each is remembered.
    * `line` is called only if it is written, so a counted line costs one map lookup.
    */
-  write(level: Level, kind: string, line: () => Line): void {
+  write(level: WriteLevel, kind: string, line: () => Line): void {
     if (!this.#logger.isLevelEnabled(level)) return
     const known = this.#kinds.get(kind)
     if (known) known.repeated++

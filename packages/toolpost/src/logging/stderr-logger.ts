@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { type PlainLimits, plainCopy } from '../runtime/plain-value.ts'
-import { LOG_LEVELS, type Logger, type LogLevel } from './logger.ts'
+import { LOG_LEVELS, type Logger, type LogLevel, type WriteLevel, writersOf } from './logger.ts'
 import { cleaner, escapeControls, withoutSecrets } from './safe-value.ts'
 
 type Pino = (options: object, destination: { write(line: string): void }) => Logger
@@ -34,16 +34,13 @@ export function stderrLogger(
 function lazyLogger(level: LogLevel | 'silent', load: () => Logger): Logger {
   const threshold = level === 'silent' ? LOG_LEVELS.length : LOG_LEVELS.indexOf(level)
   const isLevelEnabled = (wanted: LogLevel) => LOG_LEVELS.indexOf(wanted) >= threshold
-  const writer = (at: 'debug' | 'info' | 'warn' | 'error') => (fields: object, message?: string) => {
+  const writer = (at: WriteLevel) => (fields: object, message?: string) => {
     if (isLevelEnabled(at)) load()[at](safeFields(fields), message && withoutSecrets(message))
   }
   return {
     level,
     isLevelEnabled,
-    debug: writer('debug'),
-    info: writer('info'),
-    warn: writer('warn'),
-    error: writer('error'),
+    ...writersOf(writer),
     child: bindings => lazyLogger(level, () => load().child(safeFields(bindings))),
   }
 }

@@ -14,6 +14,7 @@ import {
 } from '../interceptors/index.ts'
 import type { ServerStatus } from '../mcp/index.ts'
 import { fitsGlob } from '../runtime/glob.ts'
+import { ownValue } from '../runtime/guards.ts'
 import { exportAddress } from '../telemetry/export.ts'
 import { fitsTool } from '../tools/tool-pattern.ts'
 import { differs } from './changes.ts'
@@ -172,7 +173,7 @@ export class Control implements Part {
   }
 }
 
-/** Whether calls and models are traced: the configuration or the environment asks for it, and the former does not forbid it. */
+/** Whether calls and models are traced: if the configuration or the environment asks for it, unless `trace` is `false`. */
 export function isTraced({ trace }: ToolpostConfig): boolean {
   return trace !== false && (trace !== undefined || exportAddress(process.env) !== undefined)
 }
@@ -189,6 +190,5 @@ function isAutoApproved(
   { name, server = '' }: InterceptedCall,
   autoApprove: Readonly<Record<string, readonly string[]>>,
 ): boolean {
-  const names = Object.hasOwn(autoApprove, server) ? autoApprove[server] : undefined
-  return names?.some(each => name === each || name === `${server}__${each}`) === true
+  return ownValue(autoApprove, server)?.some(each => name === each || name === `${server}__${each}`) === true
 }

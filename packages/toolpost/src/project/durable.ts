@@ -143,7 +143,7 @@ export interface DurableOptions {
 
 export type CreateDurable = (options: DurableOptions) => Durable
 
-/** An accepted run: it will end, whatever crashes. */
+/** An accepted run: it ends even if processes crash. */
 export interface AcceptedRun {
   id: string
   result: Promise<ToolResult>
@@ -156,7 +156,7 @@ export interface RefusedRun {
   isConflict?: boolean | undefined
 }
 
-/** `workers`: they, or what they offer, changed. `approvals`: all those that runs are waiting for. */
+/** `workers`: the workers or their tools changed. `approvals`: all approvals that runs are waiting for. */
 export type DurableChange =
   | { type: 'run'; run: Run }
   | { type: 'workers' }
@@ -188,9 +188,9 @@ export interface Durable {
   /** `false` if there is no such run or it has ended. */
   cancel(id: string): Promise<boolean>
   workers(): Promise<DurableWorker[]>
-  /** Tells the others which tools this worker runs from now on. */
+  /** Publishes the tools that this worker runs from now on. */
   publish(tools: readonly PublishedTool[]): void
-  /** What other processes currently offer; tools of those that went away stay until they are forgotten. */
+  /** What other processes currently offer; tools of processes that are gone stay until they are forgotten. */
   offers(): readonly OfferedTool[]
   /**
    * Asks about the call of a run, in the database, where every gateway sees it; the run is in `approval` meanwhile. Each run

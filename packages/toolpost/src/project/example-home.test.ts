@@ -50,8 +50,10 @@ describe('the example home', () => {
   )
 
   it('rejects a program that ends', async () => {
-    await expect(start('process.exit(3)')).rejects.toThrow('it ended with exit code 3')
-    await expect(startExampleHome({ environment: {}, program: 'nowhere.js' })).rejects.toThrow('exit code 1')
+    await expect(start('process.exit(3)')).rejects.toThrow('it exited with code 3')
+    await expect(startExampleHome({ environment: {}, program: 'nowhere.js' })).rejects.toThrow(
+      'exited with code 1',
+    )
   })
 
   it('rejects a program that says nothing in time', async () => {

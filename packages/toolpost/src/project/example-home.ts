@@ -82,7 +82,7 @@ function firstLine(home: ChildProcess, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     home.on('error', reject)
     home.once('exit', (code, killedBy) =>
-      reject(new Error(`it ended with ${killedBy ?? `exit code ${code}`}`)),
+      reject(new Error(killedBy ? `it was killed by ${killedBy}` : `it exited with code ${code}`)),
     )
     createInterface({ input: home.stdout as NodeJS.ReadableStream }).once('line', resolve)
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })

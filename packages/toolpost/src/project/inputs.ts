@@ -12,7 +12,7 @@ export async function withAnswers(
   try {
     return await withAnswers(await read(), { answer, read })
   } catch (error) {
-    // The file changed while somebody was typing.
+    // The file changed while the person was typing.
     if (error instanceof ConfigError) return description
     throw error
   }

@@ -49,7 +49,7 @@ export function makeGround(description: Description, options: ProjectOptions) {
   }
 }
 
-/** The parts of a project, each with what it needs of the others. Starts nothing. */
+/** The parts of a project, each with what it needs from the others. Starts nothing. */
 export function makeParts(project: Project, ground: Ground, options: ProjectOptions) {
   const { configuration, executor, control, listeners, say } = ground
   const model = new ModelChoice({

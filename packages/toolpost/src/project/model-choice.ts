@@ -22,7 +22,7 @@ export interface ModelChoiceOptions {
   bigResults?: BigResults | undefined
   logger: Logger
   configuration: Pick<Configuration, 'config'>
-  /** Resolves when every tool still to come is there or has failed. */
+  /** Resolves when all tools are registered, or their servers have failed. */
   whenReady(): Promise<unknown>
   onChosen(model: ModelInfo): void
   /** `ollama:…`, `anthropic:…` or `offline`, instead of what the configuration says. */

@@ -36,7 +36,7 @@ export interface Description {
   readAt?: number
   /** Inputs of servers that nobody has answered yet. */
   inputs?: readonly ConfigInput[]
-  /** By server: tools that run without asking where the policy would ask. */
+  /** By server: tools that run without asking, even if the policy would ask. */
   autoApprove?: Readonly<Record<string, readonly string[]>>
 }
 

@@ -29,7 +29,7 @@ export function historyFile({ config, file }: Pick<Description, 'config' | 'file
 export interface KeepHistoryOptions {
   /** For a command that makes few calls and must not wait for a database: leaves them for the next process that opens it. */
   briefly?: boolean
-  /** Opens the file only then, so that it holds up nothing else; calls before that are recorded all the same. */
+  /** Opens the file only after this settles, so that it delays nothing else; earlier calls are recorded too. */
   after?: Promise<unknown> | undefined
   onNotice?: ((text: string) => void) | undefined
   /** Whether to start a history that is not configured and does not exist yet. */

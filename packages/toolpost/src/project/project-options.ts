@@ -17,7 +17,7 @@ export interface ProjectOptions {
   logger?: ((config: ToolpostConfig) => Logger) | undefined
   /** Receives what a person should know, such as why a server failed. */
   say?: ((text: string) => void) | undefined
-  /** The opener of the project reads every status itself, so server problems are not reported in addition. */
+  /** The caller reads every status itself, so server problems are not reported as well. */
   looksForItself?: boolean | undefined
   /** A server that fails is not retried, whatever the configuration says. */
   triesOnce?: boolean | undefined
@@ -42,7 +42,7 @@ export interface ProjectEvents {
   tools: readonly Tool[]
   /** The client that answers was chosen. */
   model: ModelInfo
-  /** A part of the voice gateway came, went or changed. */
+  /** A part of the voice gateway was added, removed or changed. */
   voice: readonly VoicePart[]
   /** Calls started or stopped waiting for a person. */
   approval: readonly Approval[]

@@ -25,8 +25,8 @@ import type { VoiceInput } from './voice.ts'
 import { waitForTool } from './wait-for-tool.ts'
 
 /**
- * What a toolpost.json describes, alive: it owns servers, model and voice. Nothing is loaded or started before it is needed;
- * the parts are independent, and none holds up another.
+ * A running toolpost.json: owns servers, model and voice. Nothing is loaded or started before it is needed; the parts are
+ * independent, and none delays another.
  */
 export class Project {
   readonly tools: ToolManager
@@ -90,7 +90,7 @@ export class Project {
   /** Records all calls from now on. Resolves when the file is open or cannot be opened; never rejects. */
   keepHistory = (options?: KeepHistoryOptions): Promise<void> => this.#parts.history.keep(options)
 
-  /** Accepts durable calls and knows them, once started. */
+  /** Accepts and lists durable calls; `undefined` until started. */
   durable = (): DurableRuns | undefined => this.#parts.durable.runs
 
   /** Calls `listener` on every change of a durable run, worker or the database; returns a function that stops it. */
@@ -163,7 +163,7 @@ export class Project {
   answerInputs = (): Promise<void> => this.#parts.configuration.answerInputs()
 
   /**
-   * Waits for a tool that is not there yet, for at most `limitMs`; for a command that makes one call. Problems of other
+   * Waits for a tool that is not registered yet, for at most `limitMs`; for a command that makes one call. Problems of other
    * servers are reported only if it is not found.
    */
   async waitForTool(name: string, limitMs?: number): Promise<void> {

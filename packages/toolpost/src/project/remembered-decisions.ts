@@ -6,7 +6,7 @@ import { isRecord } from '../runtime/guards.ts'
 
 const FILE = 'toolpost.approvals.json'
 
-/** Decisions made for good: rules in a separate file next to the configuration, which itself is never written to. */
+/** Permanent decisions: rules in a separate file next to the configuration, which itself is never written to. */
 export class RememberedDecisions {
   readonly #file: string
 

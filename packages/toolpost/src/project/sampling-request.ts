@@ -15,8 +15,9 @@ const MAX_STOP_SEQUENCES = 8
 export function readSampling(params: Readonly<Record<string, unknown>>): SamplingRequest {
   const { messages, systemPrompt, maxTokens, temperature, stopSequences, tools, toolChoice } = params
   if (tools !== undefined || toolChoice !== undefined) throw new Error('Sampling with tools is not supported')
-  if (!Array.isArray(messages) || messages.length === 0) throw new Error('There are no messages')
-  if (messages.length > MAX_MESSAGES) throw new Error(`There are more than ${MAX_MESSAGES} messages`)
+  if (!Array.isArray(messages) || messages.length === 0)
+    throw new Error('Sampling needs at least one message')
+  if (messages.length > MAX_MESSAGES) throw new Error(`Sampling takes at most ${MAX_MESSAGES} messages`)
   const system: WritingMessage[] =
     typeof systemPrompt === 'string' && systemPrompt.trim() !== ''
       ? [{ role: 'system', content: systemPrompt }]

@@ -143,7 +143,7 @@ describe('what is asked of the model', () => {
 
   it.each([
     ['tools', { messages: [text('x')], tools: [] }, /with tools is not supported/],
-    ['no message', { messages: [] }, /no message/],
+    ['no message', { messages: [] }, /at least one message/],
     [
       'sound',
       { messages: [{ role: 'user', content: { type: 'audio', data: '' } }] },

@@ -75,7 +75,7 @@ function writingTool(
   })
 }
 
-/** The caller on whose behalf; an unnamed one is identified by its origin. */
+/** The caller that the server is working for; an unnamed one is identified by its origin. */
 function callerOf({ caller, origin, ask }: Requester = {}) {
   return { origin, ask, caller: caller === origin ? undefined : caller }
 }

@@ -3,6 +3,7 @@ import type { ToolpostConfig } from '../config/config.ts'
 import { ZWAVE_SERVER, zwavePackage } from '../known-servers/zwave.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { McpIntegrationOptions, ServerEntry, ServerState, ServerStatus } from '../mcp/index.ts'
+import { ownValue } from '../runtime/guards.ts'
 import type { ExampleHome } from './example-home.ts'
 import type { Description } from './open-project.ts'
 
@@ -34,7 +35,7 @@ export function loginsFolder({ file }: Pick<Owner, 'file'>): string {
   return join(file === undefined ? process.cwd() : dirname(file), '.toolpost', 'logins')
 }
 
-/** Every server in the order of the configuration, including those that have only just been asked to start. */
+/** Every server in the order of the configuration, including those that have not started yet. */
 export function serverStatus(
   { config, file, brokenServers }: Description,
   running: readonly ServerStatus[],
@@ -44,7 +45,7 @@ export function serverStatus(
   const example = file === undefined && zwavePackage() !== undefined ? [ZWAVE_SERVER] : []
   const names = new Set([...Object.keys(config.mcpServers ?? {}), ...example, ...byName.keys()])
   return [...names].flatMap(name => {
-    const problem = Object.hasOwn(brokenServers, name) ? brokenServers[name] : undefined
+    const problem = ownValue(brokenServers, name)
     if (problem !== undefined) return idleStatus(name, 'failed', problem)
     return byName.get(name) ?? (isStarting ? idleStatus(name, 'starting') : [])
   })

@@ -2,6 +2,7 @@ import type { ToolpostConfig } from '../config/config.ts'
 import { ZWAVE_PACKAGE } from '../known-servers/zwave.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Catalog, Logins, McpIntegration, ServerEntry, ServerStatus } from '../mcp/index.ts'
+import { describeThrown } from '../runtime/quietly.ts'
 import type { Sample } from '../tools/caller.ts'
 import type { ToolManager } from '../tools/tool-manager.ts'
 import type { Configuration } from './configuration.ts'
@@ -10,7 +11,6 @@ import type { Description } from './open-project.ts'
 import type { Part } from './part.ts'
 import type { Reports } from './reports.ts'
 import { serverEntries, serverOptions, serverStatus } from './server-entries.ts'
-import { startHome } from './start-home.ts'
 import { withStarter } from './started-by.ts'
 import { inTime, waitForServer } from './wait-for-tool.ts'
 
@@ -37,7 +37,7 @@ export class Servers implements Part {
   #home: Promise<ExampleHome | undefined> | undefined
   #starting: Promise<McpIntegration | undefined> | undefined
   #mcp: McpIntegration | undefined
-  /** Why they could not be started, if so. */
+  /** Why they could not be started; `undefined` if they could. */
   problem: string | undefined
 
   constructor(options: ServersOptions) {
@@ -117,17 +117,25 @@ export class Servers implements Part {
 
   /** The home of the built-in example, started now if necessary; `undefined` if there is none. */
   home(): Promise<ExampleHome | undefined> {
-    const { homeProgram: program, closing: signal, configuration, reports } = this.#options
-    const onProblem = (problem: string) => {
-      this.problem = problem
-      reports.add(`The example home could not be started; continuing with local tools only: ${problem}`)
-    }
-    const onMissing = () => reports.add(MISSING_HOME)
-    this.#home ??=
-      configuration.current.file === undefined
-        ? startHome({ program, signal, onProblem, onMissing })
-        : Promise.resolve(undefined)
+    const { file } = this.#options.configuration.current
+    this.#home ??= file === undefined ? this.#startHome() : Promise.resolve(undefined)
     return this.#home
+  }
+
+  /** If that fails, all other tools still work. */
+  async #startHome(): Promise<ExampleHome | undefined> {
+    const { homeProgram: program, closing: signal, reports } = this.#options
+    try {
+      const { startExampleHome } = await import('./example-home.ts')
+      const home = await startExampleHome({ program, signal })
+      if (!home) reports.add(MISSING_HOME)
+      return home
+    } catch (error) {
+      if (signal.aborted) return undefined
+      this.problem = (error as Error).message
+      reports.add(`The example home could not be started; continuing with local tools only: ${this.problem}`)
+      return undefined
+    }
   }
 
   async apply({ brokenServers, config, file }: Description, before: Description): Promise<void> {
@@ -172,7 +180,7 @@ export class Servers implements Part {
     return this.#begin(await this.home())
   }
 
-  /** Servers that cannot even be created are reported as a problem, and are no reason to stop. */
+  /** If the servers cannot even be created, that is reported as a problem, and the rest continues. */
   async #begin(home: ExampleHome | undefined): Promise<McpIntegration | undefined> {
     const { tools, catalog, sample, logger, reports, onStatus, closing, configuration } = this.#options
     const { config, file } = configuration.current
@@ -189,7 +197,7 @@ export class Servers implements Part {
       this.#mcp = mcp
       return mcp
     } catch (error) {
-      this.problem = error instanceof Error ? error.message : String(error)
+      this.problem = describeThrown(error)
       return undefined
     }
   }

@@ -1,4 +1,5 @@
-import { createRequire } from 'node:module'
+import { installedFile } from '../runtime/missing-package.ts'
+import { describeThrown } from '../runtime/quietly.ts'
 import type { CloseOptions, Part } from './part.ts'
 
 /** Turns speech into text. */
@@ -17,7 +18,7 @@ export interface VoicePart {
   text: string
 }
 
-/** What a project needs of the voice gateway. */
+/** What a project needs from the voice gateway. */
 export interface VoiceGateway extends VoiceInput {
   /** Resolves when every part is ready or missing; never rejects. */
   ready(): Promise<unknown>
@@ -37,12 +38,7 @@ const VOICE_PACKAGE = 'voice-gateway'
 
 /** The command to install the voice gateway; `undefined` if it is installed. */
 export function missingVoice(): string | undefined {
-  try {
-    createRequire(import.meta.url).resolve(`${VOICE_PACKAGE}/package.json`)
-    return undefined
-  } catch {
-    return `npm install ${VOICE_PACKAGE}`
-  }
+  return installedFile(`${VOICE_PACKAGE}/package.json`) ? undefined : `npm install ${VOICE_PACKAGE}`
 }
 
 /** Starts the voice gateway of the installed package. */
@@ -102,7 +98,7 @@ export class Voice<Project> implements Part {
       await this.#gateway.ready()
       this.#isReady = true
     } catch (error) {
-      this.#problem = error instanceof Error ? error.message : String(error)
+      this.#problem = describeThrown(error)
     }
     this.#onChange()
   }

@@ -14,8 +14,8 @@ interface Wait {
 }
 
 /**
- * Waits until a tool of this name appears or no server is still starting, for at most `limitMs`; resolves to whether it is
- * there. If servers are still starting by then, a placeholder tool says so.
+ * Waits until a tool of this name appears or no server is still starting, for at most `limitMs`; resolves to whether it
+ * appeared. If servers are still starting by then, a placeholder tool says so.
  */
 export async function waitForTool(name: string, wait: Wait): Promise<boolean> {
   if (await appeared(name, wait)) return true
@@ -66,7 +66,7 @@ export async function inTime(
   await Promise.race([...events, ...limit])
 }
 
-/** A placeholder for a tool whose server was not ready in time: its call goes the usual way, and says why it failed. */
+/** A placeholder for a tool whose server was not ready within the limit: calling it fails with the reason. */
 function pendingTool(name: string, waitedMs: number, starting: readonly ServerStatus[]): Tool {
   const causes = starting.map(server => `Server '${server.name}' is still starting`)
   return defineTool({

@@ -11,6 +11,9 @@ export interface Timer {
   hold(alive: boolean): void
 }
 
+/** The longest delay Node's timers support. */
+export const MAX_TIMER_MS = 2 ** 31 - 1
+
 /** Read once: the global is behind a getter. */
 const { performance } = globalThis
 

@@ -34,8 +34,8 @@ export class RawJson {
 }
 
 /**
- * Writes any value as valid JSON, a slice at a time, so that a huge one blocks nobody. Never throws: whatever JSON cannot
- * express (BigInt, NaN, cycles), cannot be read, or exceeds the limits is replaced by a note.
+ * Writes any value as valid JSON, a slice at a time, so that a huge one does not block the event loop. Never throws:
+ * whatever JSON cannot express (BigInt, NaN, cycles), cannot be read, or exceeds the limits is replaced by a note.
  */
 export class JsonWriter {
   readonly #limits: WriteLimits

@@ -1,11 +1,11 @@
+import { createRequire } from 'node:module'
+
 /** An optional package is needed but not installed. The message says in one line how to install it. */
 export class MissingPackageError extends Error {
   override name = 'MissingPackageError'
-  readonly packages: readonly string[]
 
   constructor(what: string, packages: readonly string[], options?: ErrorOptions) {
     super(`${what} needs another package; run: npm i ${packages.join(' ')}`, options)
-    this.packages = packages
   }
 }
 
@@ -19,6 +19,15 @@ export async function loadOptional<T>(
     return await load()
   } catch (error) {
     throw isMissingPackage(error) ? new MissingPackageError(what, packages, { cause: error }) : error
+  }
+}
+
+/** The file that `require` would load; `undefined` if its package is not installed. */
+export function installedFile(name: string): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve(name)
+  } catch {
+    return undefined
   }
 }
 

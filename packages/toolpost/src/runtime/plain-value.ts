@@ -7,7 +7,7 @@ export interface PlainLimits {
   maxEntries: number
   /** Beyond this, values are counted but no longer copied. */
   maxBytes: number
-  /** Beyond this, nothing is read any more: a value that refers to itself twice is endless. */
+  /** Beyond this, reading stops: a value that refers to itself twice is endless. */
   maxValues: number
   /** All or nothing: no copy is made if it would exceed `maxBytes`. */
   isWhole?: boolean

@@ -1,6 +1,6 @@
 /*
- * The only place for platform differences. Everything is tested on Linux; docs/platforms.md says what has only been read up
- * on for macOS and Windows.
+ * The only place for platform differences. Everything is tested on Linux; docs/platforms.md lists what is untested on macOS
+ * and Windows.
  */
 
 export const platform: NodeJS.Platform = process.platform

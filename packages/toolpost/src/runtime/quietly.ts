@@ -22,6 +22,6 @@ export function describeThrown(thrown: unknown): string {
     const text = thrown instanceof Error ? thrown.message : thrown
     return String(text)
   } catch {
-    return 'something that cannot be shown'
+    return 'an unprintable value'
   }
 }

@@ -31,7 +31,7 @@ export const MAX_KEYS = 25_000
 const LEFT_OUT = `[an object with more than ${MAX_KEYS} keys]`
 /**
  * Deeper nesting is refused. As deep as the longest text that is not read in slices can be, so that one deep part of a
- * long message is judged by whoever reads that part and does not invalidate the rest.
+ * long message is rejected where it is used and does not invalidate the rest.
  */
 export const MAX_MESSAGE_DEPTH = 65_536
 /** How often the clock is checked. */

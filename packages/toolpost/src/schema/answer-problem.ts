@@ -5,7 +5,7 @@ import { isExpensiveToCompile } from './validation-cost.ts'
 /** Larger than any real form. */
 const MAX_SCHEMA_CHARACTERS = 16_000
 
-/** Whether a form for this schema can be shown, and the input checked while somebody waits. */
+/** Whether a form for this schema can be shown, and the input checked while a person waits. */
 export function isForm(schema: JsonSchema): boolean {
   return JSON.stringify(schema).length <= MAX_SCHEMA_CHARACTERS && !isExpensiveToCompile(schema)
 }

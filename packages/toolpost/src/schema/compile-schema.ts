@@ -133,7 +133,7 @@ async function compilerClass({ $schema }: JsonSchema, text: string): Promise<Com
 
 const OLD_META_SCHEMAS = ['draft-06', 'draft-07']
 
-/** Ajv brings the meta-schema of its own draft. Older ones must be added, also under https, as some schemas refer to them. */
+/** Ajv includes the meta-schema of its own draft. Older ones must be added, also under https, which some schemas use. */
 async function addOldMetaSchemas(compiler: Compiler): Promise<void> {
   const { createRequire } = await import('node:module')
   const require = createRequire(import.meta.url)

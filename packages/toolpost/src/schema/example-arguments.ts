@@ -1,4 +1,4 @@
-import { isRecord } from '../runtime/guards.ts'
+import { isRecord, ownValue } from '../runtime/guards.ts'
 import type { JsonSchema } from './json-schema.ts'
 
 const MAX_DEPTH = 4
@@ -27,9 +27,7 @@ function exampleOf(schema: unknown, depth: number): unknown {
 function exampleObject({ properties, required }: Record<string, unknown>, depth: number): object {
   const names = Array.isArray(required) ? required.filter(name => typeof name === 'string') : []
   const known = isRecord(properties) ? properties : {}
-  return Object.fromEntries(
-    names.map(name => [name, exampleOf(Object.hasOwn(known, name) ? known[name] : undefined, depth + 1)]),
-  )
+  return Object.fromEntries(names.map(name => [name, exampleOf(ownValue(known, name), depth + 1)]))
 }
 
 function first(list: unknown): unknown {

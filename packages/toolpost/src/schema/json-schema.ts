@@ -1,4 +1,4 @@
-import { isObjectLike } from '../runtime/guards.ts'
+import { isObjectLike, ownValue } from '../runtime/guards.ts'
 import { uriDecoded } from '../runtime/uri-decoded.ts'
 
 /** A JSON Schema exactly as received: read, never changed. */
@@ -147,7 +147,7 @@ function pointedAt(root: JsonSchema, given: string): unknown {
   for (const part of ref.slice(2).split('/')) {
     if (!isObjectLike(target)) return undefined
     const key = uriDecoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
-    target = Object.hasOwn(target, key) ? (target as JsonSchema)[key] : undefined
+    target = ownValue(target as JsonSchema, key)
   }
   return target
 }

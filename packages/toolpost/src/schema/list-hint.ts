@@ -14,7 +14,8 @@ export function listHint({ params, data, parentSchema }: ErrorObject): string {
   if (!types.includes('array') || typeof data !== 'string' || data.length > MAX_HINT_CHARS) return ''
   const entries = entriesIn(data.trim())
   if (entries.length < 2 && !data.trim().startsWith('[')) return ''
-  const shown = takesNumbers(parentSchema) && entries.every(isNumber) ? entries.map(Number) : entries
+  const shown =
+    takesNumbers(parentSchema) && entries.every(entry => NUMBER.test(entry)) ? entries.map(Number) : entries
   return shown.length > 0 ? ` (if it is a list, write ${JSON.stringify(shown)})` : ''
 }
 
@@ -31,8 +32,4 @@ function entriesIn(text: string): string[] {
 function takesNumbers(schema: JsonSchema | undefined): boolean {
   const { type } = (schema?.items ?? {}) as JsonSchema
   return [type].flat().some(one => one === 'number' || one === 'integer')
-}
-
-function isNumber(entry: string): boolean {
-  return NUMBER.test(entry)
 }

@@ -1,4 +1,4 @@
-import { isObjectLike } from '../runtime/guards.ts'
+import { isObjectLike, ownValue } from '../runtime/guards.ts'
 import { shortText } from '../runtime/short-text.ts'
 import { type JsonSchema, jsonSchemaOf, propertiesOf, requiredOf, resolveRef } from './json-schema.ts'
 
@@ -46,7 +46,7 @@ export function requiredArguments(given: JsonSchema): string {
   const reading = { root: schema, typesLeft: MAX_TYPES }
   const texts = requiredOf(schema)
     .slice(0, MAX_PARAMETERS + 1)
-    .map(name => `${plainText(name)} (${kindText(resolveRef(own(properties, name), schema), reading)})`)
+    .map(name => `${plainText(name)} (${kindText(resolveRef(ownValue(properties, name), schema), reading)})`)
   return firstOf(texts, MAX_PARAMETERS, requiredOf(schema).length).join(', ')
 }
 
@@ -113,10 +113,6 @@ function propertiesText(schema: JsonSchema, reading: Reading, nesting: number): 
 /** As many as fit, and how many more there are. */
 export function firstOf(texts: readonly string[], room: number, total = texts.length): string[] {
   return total <= room ? [...texts] : [...texts.slice(0, room), `… ${total - room} more`]
-}
-
-function own(properties: Record<string, unknown>, name: string): unknown {
-  return Object.hasOwn(properties, name) ? properties[name] : undefined
 }
 
 function propertyName(name: string): string {

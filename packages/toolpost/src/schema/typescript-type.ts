@@ -1,4 +1,4 @@
-import { isObjectLike, isRecord } from '../runtime/guards.ts'
+import { isObjectLike, isRecord, ownValue } from '../runtime/guards.ts'
 import { type JsonSchema, propertiesOf, requiredOf, resolveRef } from './json-schema.ts'
 
 const MAX_NESTING = 12
@@ -18,7 +18,7 @@ interface Reading {
   typesLeft: number
 }
 
-/** A schema as a TypeScript type. Parts that cannot be expressed, or are too much, become `unknown`; never throws. */
+/** A schema as a TypeScript type. Parts that cannot be expressed, or exceed the limits, become `unknown`; never throws. */
 export function typescriptType(schema: JsonSchema): string {
   try {
     return typeOf(schema, { root: schema, typesLeft: MAX_TYPES }, 0)
@@ -53,9 +53,7 @@ function plainType(schema: JsonSchema, reading: Reading, nesting: number): strin
   const { type } = schema
   if (type === 'array') return listType(schema, reading, nesting)
   if (type === 'object' || isRecord(schema.properties)) return objectType(schema, reading, nesting)
-  return typeof type === 'string' && Object.hasOwn(PRIMITIVES, type)
-    ? (PRIMITIVES[type] as string)
-    : 'unknown'
+  return (typeof type === 'string' && ownValue(PRIMITIVES, type)) || 'unknown'
 }
 
 /** Alternatives next to properties narrow them. */
@@ -106,6 +104,6 @@ function joined(types: readonly string[], separator: ' | ' | ' & '): string {
 }
 
 function literal(value: unknown): string {
-  if (typeof value === 'object' && value !== null) return 'unknown'
+  if (isObjectLike(value)) return 'unknown'
   return JSON.stringify(value) ?? 'unknown'
 }

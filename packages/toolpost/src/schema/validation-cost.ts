@@ -126,13 +126,13 @@ export function isExpensiveToValidate(
   args: object,
   { weight, repair }: { weight: number; repair: boolean },
 ): boolean {
-  const limit = repair ? MAX_WORK_HERE / REPAIR_FACTOR : MAX_WORK_HERE
+  const limit = repair ? QUICK_WORK : MAX_WORK_HERE
   return costPerPart * weight > limit && workOf(schema, args) > limit
 }
 
 /** How often arguments may be revalidated for repairs before it takes too long. */
 export function trialsFor({ costPerPart }: { costPerPart: number }, weight: number): number {
-  const work = Math.min(Math.max(costPerPart * weight, 1), MAX_WORK_HERE / REPAIR_FACTOR)
+  const work = Math.min(Math.max(costPerPart * weight, 1), QUICK_WORK)
   return Math.ceil((2 * MAX_WORK_HERE) / work)
 }
 

@@ -148,7 +148,7 @@ function logProblems({ diag, DiagLogLevel }: OpenTelemetry, logger: Logger): Rat
   return log
 }
 
-/** Whether `work` succeeded in time. */
+/** Whether `work` succeeded within the limit. */
 async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>(resolve => {

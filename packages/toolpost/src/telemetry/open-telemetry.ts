@@ -1,5 +1,6 @@
 import type { Attributes, Context, Span, TextMapGetter } from '@opentelemetry/api'
 import { safeText } from '../logging/safe-value.ts'
+import { ownValue } from '../runtime/guards.ts'
 import { ATTRIBUTE } from './names.ts'
 
 /** OpenTelemetry's API: without a registered SDK, everything in it is a no-op. */
@@ -28,7 +29,7 @@ type Meta = Readonly<Record<string, unknown>>
 const TEXTS: TextMapGetter<Meta> = {
   keys: meta => Object.keys(meta),
   get: (meta, key) => {
-    const value = Object.hasOwn(meta, key) ? meta[key] : undefined
+    const value = ownValue(meta, key)
     return typeof value === 'string' ? value : undefined
   },
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '../runtime/guards.ts'
 import {
   type FakeModelServer,
   type FakeReply,
@@ -48,7 +49,7 @@ function ollamaFormat(
   models: Models,
   { contextLength, loading }: Pick<FakeOllamaOptions, 'contextLength' | 'loading'>,
 ): WireFormat<OllamaRequest> {
-  const names = [...models.keys()]
+  const listed = [...models.keys()].map(name => ({ name, model: name }))
   let isLoaded = loading === undefined
   return {
     async ready() {
@@ -61,9 +62,8 @@ function ollamaFormat(
     check: body => problemIn(body, models),
     pieces: lines,
     other(path, body) {
-      if (path === '/api/tags') return json({ models: names.map(name => ({ name, model: name })) })
-      if (path === '/api/ps')
-        return json({ models: isLoaded ? names.map(name => ({ name, model: name })) : [] })
+      if (path === '/api/tags') return json({ models: listed })
+      if (path === '/api/ps') return json({ models: isLoaded ? listed : [] })
       if (path !== '/api/show') return undefined
       const { model = '' } = body as { model?: string }
       const capabilities = models.get(model)
@@ -96,8 +96,8 @@ function problemIn({ model, tools, messages }: OllamaRequest, models: Models): F
 
 /** Ollama parses a schema into Go types; one mismatch fails the whole request. */
 function badField(schema: unknown): string | undefined {
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return 'ToolProperty'
-  const { type, required, properties, anyOf, enum: values } = schema as Record<string, unknown>
+  if (!isRecord(schema)) return 'ToolProperty'
+  const { type, required, properties, anyOf, enum: values } = schema
   if (type !== undefined && typeof type !== 'string') return 'ToolProperty.type of type string'
   for (const list of [required, anyOf, values])
     if (list !== undefined && !Array.isArray(list)) return 'ToolProperty.required of type []string'

@@ -1,4 +1,4 @@
-import { LOG_LEVELS, type Logger, type LogLevel } from '../logging/logger.ts'
+import { LOG_LEVELS, type Logger, type LogLevel, writersOf } from '../logging/logger.ts'
 
 export interface LogRecord {
   level: LogLevel
@@ -44,10 +44,7 @@ export function recordingLogger(level: LogLevel = 'debug'): RecordingLogger {
       level,
       records,
       isLevelEnabled,
-      debug: writer('debug'),
-      info: writer('info'),
-      warn: writer('warn'),
-      error: writer('error'),
+      ...writersOf(writer),
       child: more => make({ ...bindings, ...more }),
       at,
       messages: wanted => (wanted ? at(wanted) : records).map(({ message }) => message),

@@ -6,7 +6,7 @@
  * stdio server (mcp/adapter.test.ts, [E09]): no; `device_name` reaches a server that expects `deviceName` unchanged
  * and is refused. So this normalisation stays. docs/decisions/2026-11-15-argument-names.md
  */
-import { isObjectLike } from '../runtime/guards.ts'
+import { isObjectLike, ownValue } from '../runtime/guards.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { isNameMap, knownNames } from '../schema/walk-schema.ts'
 
@@ -17,7 +17,7 @@ export interface FittedNames {
   args: Record<string, unknown>
   /** `[given, used]` pairs that differ. */
   renamed: [string, string][]
-  /** Given names whose value gave way to an argument that already had the right name. */
+  /** Given names that were dropped because another argument already has the right name. */
   lost: string[]
 }
 
@@ -43,7 +43,7 @@ function fittingName(
 ): string {
   // The schema says nothing about names: only the specification's rule is left.
   const isSilent = names.size === 0 && !isNameMap
-  const mapped = mapping && Object.hasOwn(mapping, given) ? mapping[given] : undefined
+  const mapped = mapping && ownValue(mapping, given)
   if (mapped !== undefined && (isSilent || names.has(mapped))) return mapped
   if (names.has(given)) return given
   if (!isSilent) return byFold.get(foldedName(given)) ?? given

@@ -27,7 +27,7 @@ export interface Question {
   signal?: AbortSignal | undefined
 }
 
-/** `cancel`: nobody decided. `reason` explains a refusal to whoever reads it. */
+/** `cancel`: nobody decided. `reason` explains a refusal. */
 export interface QuestionAnswer {
   action: 'accept' | 'decline' | 'cancel'
   content?: Record<string, unknown> | undefined
@@ -46,7 +46,7 @@ export interface ServerLogMessage {
   logger?: string | undefined
 }
 
-/** Has a model write a message for a server: MCP's `sampling/createMessage`, with its parameters and result. */
+/** Asks a model to write a message for a server: MCP's `sampling/createMessage`, with its parameters and result. */
 export type Sample = (
   params: Readonly<Record<string, unknown>>,
   options: {
@@ -60,7 +60,7 @@ export type Sample = (
 
 /** The originator of a request to a server. */
 export interface Requester extends Caller {
-  /** Tells apart callers whose requests run at the same time. */
+  /** Distinguishes callers whose requests run at the same time. */
   readonly caller?: string | undefined
   /** Where the call came from. */
   readonly origin?: string | undefined
@@ -77,7 +77,7 @@ export interface AskedBy {
   key?: string | undefined
 }
 
-/** How a tool's server reaches whoever made the call. */
+/** How a tool's server reaches the caller. */
 export interface Caller {
   /** The caller's identity, compared by reference, so that questions reach nobody else. `ask` or the name if left out. */
   readonly peer?: unknown
@@ -87,7 +87,7 @@ export interface Caller {
   /** The folders that the client works in: the result of MCP's `roots/list`. */
   readonly roots?: ((options: AskedBy) => Promise<Record<string, unknown>>) | undefined
   readonly onLog?: ((message: ServerLogMessage) => void) | undefined
-  /** Called when the server turns the call into a task, which takes its time. */
+  /** Called when the server turns the call into a long-running task. */
   readonly onTask?: (() => void) | undefined
   /** Receives the URLs to visit before the call can be repeated; without it, each becomes a question. */
   readonly onAddresses?: ((addresses: readonly Question[]) => void) | undefined

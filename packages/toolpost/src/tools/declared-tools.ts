@@ -1,5 +1,5 @@
 import { isolate } from '../isolation/isolated-function.ts'
-import { isObjectLike } from '../runtime/guards.ts'
+import { isObjectLike, ownValue } from '../runtime/guards.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { defaultBuiltins } from './builtins/index.ts'
 import { ToolDefinitionError } from './check-tool.ts'
@@ -25,7 +25,7 @@ export interface ToolDeclaration {
   sentences?: readonly string[]
 }
 
-/** A function behind a declared tool. Written as a method so that it may ask for narrower arguments. */
+/** A function behind a declared tool. Written as a method so that handlers may declare narrower arguments. */
 export type Handler = { handle(args: object, options: InvokeOptions): unknown }['handle']
 
 /** A builtin that runs in a separate process, because it could spin or exhaust the memory. */
@@ -100,7 +100,7 @@ function byName(
   handlers: Readonly<Record<string, Handler>>,
 ): Handler {
   return (args, options) => {
-    const handler = name !== undefined && Object.hasOwn(handlers, name) ? handlers[name] : undefined
+    const handler = name === undefined ? undefined : ownValue(handlers, name)
     if (!handler) throw new Error(`${kind} handler '${name}' not found`)
     return handler(args, options)
   }
@@ -114,7 +114,7 @@ function prepareBuiltins(
     if (builtin.isolated === true && builtin.module && builtin.export)
       return [name, isolate({ name, ...builtin })]
     throw new ToolDefinitionError(
-      `Builtin '${name}' cannot be isolated: a plain function cannot leave this process. Pass { module, export, isolated: true }`,
+      `Builtin '${name}' cannot be isolated: a plain function cannot run in another process. Pass { module, export, isolated: true }`,
     )
   })
   return Object.fromEntries(prepared)

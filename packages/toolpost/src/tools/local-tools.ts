@@ -1,12 +1,9 @@
 import { echoDeclaration, mathEvalDeclaration } from './builtins/index.ts'
 import { declareTools, type Handler } from './declared-tools.ts'
-import {
-  createRagQuery,
-  datetimeTool,
-  searchDocumentsDeclaration,
-  searchTool,
-  volumeTool,
-} from './local/index.ts'
+import { datetimeTool } from './local/datetime.ts'
+import { createRagQuery, searchDocumentsDeclaration } from './local/documents/rag-query.ts'
+import { searchTool } from './local/search.ts'
+import { volumeTool } from './local/volume.ts'
 import type { Tool } from './tool.ts'
 
 export interface LocalToolsOptions {
@@ -24,12 +21,7 @@ export function localTools(options: LocalToolsOptions = {}, internals = localInt
     echoDeclaration,
     ...(documents ? [searchDocumentsDeclaration] : []),
   ]
-  return [
-    datetimeTool(),
-    searchTool(searxng === undefined ? {} : { searxng }),
-    volumeTool(),
-    ...declareTools(declarations, { internals }),
-  ]
+  return [datetimeTool(), searchTool({ searxng }), volumeTool(), ...declareTools(declarations, { internals })]
 }
 
 /** The internal handlers that Toolpost itself provides for declared tools. */

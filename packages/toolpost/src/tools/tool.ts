@@ -31,7 +31,7 @@ export interface InvokeOptions extends Requester {
   onAbort?(listener: () => void): void
   /** Whether the caller asked for progress, or the deadline depends on it. */
   readonly wantsProgress?: boolean
-  /** Called with the request to the tool's server, if anybody wants to know. */
+  /** Called with the request to the tool's server; left out if nobody listens. */
   readonly onRequest?: ((request: ServerRequest) => void) | undefined
 }
 

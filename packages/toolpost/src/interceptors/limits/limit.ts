@@ -34,7 +34,7 @@ export class Limit {
   readonly perMinute: number
   running = 0
   waiting = 0
-  /** Those with waiting calls. */
+  /** Lines with waiting calls. */
   readonly lines = new Set<Line>()
   /**
    * How much of the bucket is used, in 60,000ths of a token: integers, as long as the clock's are, so that no token is

@@ -42,7 +42,7 @@ export class DurableDispatch {
     return durable.accept({ ...call, name: definition.name }, { ...options, pool, approval: asks })
   }
 
-  /** Around every call, inside policy and limits: hands over the durable ones. Others pay nothing. */
+  /** Around every call, inside policy and limits: hands over the durable ones. Others cost nothing extra. */
   readonly interceptor: Interceptor = (call, next) => {
     const { tool, failure } = call
     const { durable, remote } = this.#options

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { DurableConfig, ToolpostConfig } from '../../config/config.ts'
@@ -7,6 +6,7 @@ import type { ToolExecutor } from '../../executor/tool-executor.ts'
 import type { Approvals } from '../../interceptors/index.ts'
 import type { Logger } from '../../logging/logger.ts'
 import { safeText } from '../../logging/safe-value.ts'
+import { installedFile } from '../../runtime/missing-package.ts'
 import { describeThrown } from '../../runtime/quietly.ts'
 import { fitsTool } from '../../tools/tool-pattern.ts'
 import type { Configuration } from '../configuration.ts'
@@ -16,7 +16,7 @@ import type { CloseOptions, Part } from '../part.ts'
 import { DurableRuns } from './durable-runs.ts'
 import { workerId } from './worker-id.ts'
 
-/** What a command wants of durable calls; the configuration decides what is left out. */
+/** What a command wants from durable calls; the configuration provides the rest. */
 export interface DurableWishes extends Pick<DurableOptions, 'role' | 'pool' | 'concurrency'> {
   /** Whether the process is long-lived, and keeps its name across restarts so that others wait for it. */
   stays?: boolean
@@ -42,12 +42,7 @@ const DURABLE_PACKAGE = 'toolpost-durable'
 
 /** The command to install the durable package; `undefined` if it is installed. */
 export function missingDurable(): string | undefined {
-  try {
-    createRequire(import.meta.url).resolve(`${DURABLE_PACKAGE}/package.json`)
-    return undefined
-  } catch {
-    return `npm i ${DURABLE_PACKAGE}`
-  }
+  return installedFile(`${DURABLE_PACKAGE}/package.json`) ? undefined : `npm i ${DURABLE_PACKAGE}`
 }
 
 async function createInstalled(options: DurableOptions): Promise<Durable> {
@@ -85,7 +80,7 @@ export class ProjectDurable implements Part {
     return tool !== undefined && patterns.some(each => fitsTool(each, tool, tools.originOf(tool)?.server))
   }
 
-  /** Accepts calls and knows the runs; `undefined` until it is started. */
+  /** Accepts calls and lists the runs; `undefined` until it is started. */
   get runs(): DurableRuns | undefined {
     return this.#runs
   }
@@ -123,7 +118,7 @@ export class ProjectDurable implements Part {
     // A start in progress ends by being closed.
     const runs = this.#runs
     if (!runs) await this.#starting
-    // Its own shutdown is not news.
+    // Its own shutdown is not reported.
     this.#stop?.()
     await (runs ?? this.#runs)?.close(options)
     this.#runs = this.#starting = this.#problem = undefined

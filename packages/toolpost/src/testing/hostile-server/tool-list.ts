@@ -5,7 +5,7 @@ const anything = { type: 'object' }
 /** What each tool does, as implemented in `server.ts`. */
 const DESCRIPTIONS = {
   echo: 'Gives back its text',
-  write: 'Is noted in the journal',
+  write: 'Only records the call in the journal',
   answer: 'Answers with the result it is given, or with a raw line',
   refuse: 'Answers with a JSON-RPC error',
   die: 'Dies during the call',

@@ -29,8 +29,3 @@ function checkMathjs(): void {
     throw isMissingPackage(error) ? new MissingPackageError('math_eval', ['mathjs'], { cause: error }) : error
   }
 }
-
-/** Kills the child processes; a later call starts new ones. */
-export async function closeMathEval(): Promise<void> {
-  await isolated?.close()
-}

@@ -1,6 +1,6 @@
 /**
- * Places that people ask about but no IANA zone is named after, by zone.
- * Only places with one zone whose name means the same place to nearly everybody:
+ * Well-known places that no IANA zone is named after, by zone.
+ * Only places with one zone whose name means the same place to nearly everyone:
  * no Portland, no Birmingham, no Spain. They take precedence over the city part of an IANA name.
  */
 const PLACES: Readonly<Record<string, string>> = {

@@ -1,3 +1,5 @@
+import { ownValue } from '../../runtime/guards.ts'
+
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',
@@ -22,7 +24,7 @@ export function plainText(html: unknown): string {
 }
 
 function decodeEntity(entity: string, decimal?: string, hex?: string, name?: string): string {
-  if (name !== undefined) return Object.hasOwn(ENTITIES, name) ? (ENTITIES[name] ?? entity) : entity
+  if (name !== undefined) return ownValue(ENTITIES, name) ?? entity
   const codePoint = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal)
   return codePoint > 0 && codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : entity
 }

@@ -158,7 +158,7 @@ describe('search with DuckDuckGo', () => {
     'refuses an answer that is %j',
     async body => {
       const error = await failure(search({ duckDuckGo: await serveJson(body) }, { query: 'x' }))
-      expect(error.message).toMatch(/^DuckDuckGo did not answer with JSON/)
+      expect(error.message).toMatch(/^DuckDuckGo returned .* instead of JSON/)
     },
   )
 })

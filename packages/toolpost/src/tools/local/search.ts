@@ -99,7 +99,7 @@ async function readJson(service: SearchService, response: Response): Promise<Jso
   if (isRecord(answer)) return answer
   const start = body.trim() ? `'${body.trim().slice(0, 40)}…'` : 'nothing'
   throw new Error(
-    `${service.name} did not answer with JSON but with ${start}; is ${new URL(response.url).origin} its address?`,
+    `${service.name} returned ${start} instead of JSON; is ${new URL(response.url).origin} the right URL?`,
   )
 }
 

@@ -1,4 +1,5 @@
 import { platform as currentPlatform } from '../../runtime/platform.ts'
+import { describeThrown } from '../../runtime/quietly.ts'
 import { type Mixer, mixers, type RunMixer } from './mixers.ts'
 import { isMissingProgram, runProgram } from './programs.ts'
 
@@ -31,7 +32,7 @@ export async function useFirstWorkingMixer<T>(
     } catch (error) {
       signal?.throwIfAborted()
       if (isMissingProgram(error)) continue
-      failures.push(`${mixer.program}: ${error instanceof Error ? error.message : String(error)}`)
+      failures.push(`${mixer.program}: ${describeThrown(error)}`)
     }
   }
   throw new Error(noMixerMessage(candidates, failures))

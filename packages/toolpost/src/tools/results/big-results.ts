@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { KeptPart, ToolResult, ToolSuccess } from '../../call/tool-result.ts'
+import { isObjectLike } from '../../runtime/guards.ts'
 import { JsonWriter } from '../../runtime/json-writer.ts'
 import type { Tool } from '../tool.ts'
 import { binariesOf } from './binary-blocks.ts'
@@ -86,8 +87,8 @@ export class BigResults {
     if (text.length <= this.maxTextBytes / 4) return undefined
     const content = Buffer.from(text)
     if (content.length <= this.maxTextBytes) return undefined
-    const value = isData(result.result) ? result.result : await jsonIn(text)
-    const isJson = isData(value) && (result.text === undefined || value !== result.result)
+    const value = isObjectLike(result.result) ? result.result : await jsonIn(text)
+    const isJson = isObjectLike(value) && (result.text === undefined || value !== result.result)
     const mimeType = isJson ? 'application/json' : 'text/plain'
     const shape = shapeOf(value, text)
     return this.store.keep({ content, mimeType, owner, summary: handle => this.#told(text, shape, handle) })
@@ -118,10 +119,6 @@ export class BigResults {
     }
     return parts
   }
-}
-
-function isData(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }
 
 /** The text of a value, if writing it takes no time. */

@@ -51,12 +51,8 @@ function linesOf(text: string): number {
 
 /** The beginning and the end of a text, without splitting a character. */
 export function endsOf(text: string, headChars: number, tailChars: number): { head: string; tail: string } {
-  const head = text.slice(0, headChars)
-  const tail = text.slice(-tailChars)
-  return { head: withoutHalf(head, 'end'), tail: withoutHalf(tail, 'start') }
-}
-
-function withoutHalf(text: string, side: 'start' | 'end'): string {
-  if (side === 'end') return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text
-  return /^[\udc00-\udfff]/.test(text) ? text.slice(1) : text
+  return {
+    head: text.slice(0, headChars).replace(/[\ud800-\udbff]$/, ''),
+    tail: text.slice(-tailChars).replace(/^[\udc00-\udfff]/, ''),
+  }
 }

@@ -16,7 +16,7 @@ export function readResultTool(results: BigResults, owner: ResultOwner): Tool {
   return defineTool({
     name: READ_RESULT,
     description:
-      'Reads a part of a result that was too long: a range, the lines that match, or what is at a path.',
+      'Reads a part of a result that was too long: a range, the lines that match, or the value at a path.',
     schema: {
       type: 'object',
       properties: {
@@ -72,7 +72,7 @@ async function readPart(args: ReadArguments, { results, owner, options }: ReadCo
 /** Why a result cannot be read. */
 export function whyMissing(handle: string, missing: Missing, minutes: number): string {
   if (missing === 'expired')
-    return `The result ${handle} has expired: results are kept for ${minutes} minutes, and the oldest make room for others. Call the tool again`
+    return `The result ${handle} has expired: results are kept for ${minutes} minutes, and the oldest are evicted first. Call the tool again`
   if (missing === 'foreign') return `The result ${handle} belongs to another caller or conversation`
   return `There is no result ${handle}; handles begin with ${HANDLE_PREFIX}`
 }

@@ -52,7 +52,7 @@ export function searchTools({ tools, among, onFound }: SearchToolsOptions): Tool
   return [findTools, callTool]
 }
 
-/** Never invoked with a name: whoever receives the call turns it into one of the inner tool. */
+/** Never invoked with a name: `innerCall` replaces such a call with the one inside it. */
 const callTool: Tool = defineTool({
   name: CALL_TOOL,
   description: 'Calls a tool that find_tools found.',
@@ -94,21 +94,13 @@ function foundText(found: readonly Tool[], count: number): string {
 function linesOf(tools: readonly Tool[]): string {
   const lines = tools.map(tool => {
     const description = shortText((tool.description ?? '').replace(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
-    return `- ${signature(tool)}${description && `: ${description}`}`
+    return `- ${signatureOf(tool)}${description && `: ${description}`}`
   })
   return lines.join('\n')
 }
 
 function noneFits(query: string): string {
   return `No tool matches "${shortText(query, 100)}".`
-}
-
-function signature(tool: Tool): string {
-  try {
-    return signatureOf(tool)
-  } catch {
-    return tool.name
-  }
 }
 
 /** For a query without matches: the available tools, by source. */

@@ -5,7 +5,7 @@ import { isLight, relatedTerms, termOf } from './words.ts'
 /** Weight of a word that means about the same as a query word, or is spelled similarly. */
 const RELATED = 0.5
 const NEAR = 0.4
-/** Weight of words that occur in every other query. */
+/** Weight of words that occur in many queries. */
 const LIGHT = 0.5
 /** How much less a word counts in a longer entry. */
 const DILUTION = 0.3

@@ -61,7 +61,7 @@ async function realFolder(folder: string): Promise<string> {
 
 function folderFault(code: string): string {
   if (code === 'ENOENT')
-    return 'does not exist: create it, or name another one under "documents" in the configuration'
-  if (code === 'ENOTDIR') return 'is not a folder: name one under "documents" in the configuration'
+    return 'does not exist: create it, or set "documents" in the configuration to another folder'
+  if (code === 'ENOTDIR') return 'is not a folder: set "documents" in the configuration to a folder'
   return `cannot be read (${code})`
 }

@@ -65,7 +65,7 @@ describe('rag_query', () => {
       text: 'Nothing was found for "boiler": the folder has no Markdown or text files.',
     })
     await write('a.md', 'something else')
-    expect((await ask({ query: 'boiler' })).text).toBe('Nothing was found for "boiler" in the one document.')
+    expect((await ask({ query: 'boiler' })).text).toBe('Nothing was found for "boiler" in 1 document.')
     expect((await ask({ query: ' ' })).results).toEqual([])
   })
 
@@ -154,7 +154,7 @@ describe('rag_query follows its files', () => {
 
     await unlink(join(folder, 'c.md'))
     expect(await filesFor(ask, 'banana')).toEqual([])
-    expect((await ask({ query: 'banana' })).text).toContain('in the one document')
+    expect((await ask({ query: 'banana' })).text).toContain('in 1 document')
   })
 
   it('reads only what changed', async () => {

@@ -27,7 +27,7 @@ export function createRagQuery({ folder }: RagQueryOptions): RagQuery {
   let opening: Promise<DocumentIndex> | undefined
   return async ({ query, limit = DEFAULT_LIMIT }, options) => {
     options?.signal.throwIfAborted()
-    opening ??= openIndex(folder)
+    opening ??= import('./document-index.ts').then(({ DocumentIndex }) => new DocumentIndex(folder))
     const index = await opening
     const results = await index.search(query, limit)
     options?.signal.throwIfAborted()
@@ -35,15 +35,10 @@ export function createRagQuery({ folder }: RagQueryOptions): RagQuery {
   }
 }
 
-async function openIndex(folder: string): Promise<DocumentIndex> {
-  const { DocumentIndex } = await import('./document-index.ts')
-  return new DocumentIndex(folder)
-}
-
 function describe(query: string, [best]: readonly DocumentHit[], fileCount: number): string {
   if (best) return `${best.heading} (${best.file}): ${best.text}`
   if (fileCount === 0) return `Nothing was found for "${query}": the folder has no Markdown or text files.`
-  return `Nothing was found for "${query}" in ${fileCount === 1 ? 'the one document' : `${fileCount} documents`}.`
+  return `Nothing was found for "${query}" in ${fileCount} ${fileCount === 1 ? 'document' : 'documents'}.`
 }
 
 /** The declaration of `search_documents`, implemented by `rag_query`. */
