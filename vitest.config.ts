@@ -19,7 +19,9 @@ function testsIn(folder: string): string[] {
   return names.filter(name => name.endsWith('.test.ts')).map(name => join(folder, name))
 }
 
-const alone = files.filter(file => OWN_PROCESS.test(readFileSync(file, 'utf8')))
+const browser = files.filter(file => file.startsWith(join(root, 'packages/console/test')))
+const others = files.filter(file => !browser.includes(file))
+const alone = others.filter(file => OWN_PROCESS.test(readFileSync(file, 'utf8')))
 
 export default defineConfig({
   test: {
@@ -36,10 +38,8 @@ export default defineConfig({
     dangerouslyIgnoreUnhandledErrors: false,
     projects: [
       { extends: true, test: { name: 'alone', include: alone, isolate: true } },
-      {
-        extends: true,
-        test: { name: 'shared', include: files, exclude: alone, isolate: false },
-      },
+      { extends: true, test: { name: 'shared', include: others, exclude: alone, isolate: false } },
+      { extends: true, test: { name: 'browser', include: browser, isolate: false } },
     ],
   },
 })
